@@ -1,0 +1,173 @@
+"""Footprint's dependencies for Bazel 4.2.3, as Debian 12 packages them.
+
+Every repository has the name and the labels that the Bazel Central Registry
+gives it, so one tree of BUILD files serves WORKSPACE and MODULE.bazel. A
+repository that the importer declared before the call is left alone.
+"""
+
+load("//third_party:native_rules_repository.bzl", "native_rules_repository")
+load("//third_party:system_repository.bzl", "system_repository")
+
+_LIBRARY_DIRECTORY = "/usr/lib/x86_64-linux-gnu/"
+_ABSEIL_PACKAGES = [
+    "algorithm",
+    "base",
+    "cleanup",
+    "container",
+    "debugging",
+    "flags",
+    "functional",
+    "hash",
+    "memory",
+    "numeric",
+    "random",
+    "status",
+    "strings",
+    "synchronization",
+    "time",
+    "types",
+    "utility",
+]
+
+def _overlay(path):
+    return "@footprint//third_party:" + path
+
+def _maybe(rule, name, **kwargs):
+    if not native.existing_rule(name):
+        rule(name = name, **kwargs)
+
+def _rule_repositories():
+    """The rules_* modules, and the repositories that every Bazel 4 test wants."""
+    _maybe(
+        native_rules_repository,
+        name = "rules_cc",
+        package = "cc",
+        rules = [
+            "cc_binary",
+            "cc_import",
+            "cc_library",
+            "cc_shared_library",
+            "cc_test",
+            "cc_libc_top_alias",
+            "cc_proto_library",
+            "cc_toolchain",
+            "cc_toolchain_alias",
+            "cc_toolchain_suite",
+            "fdo_prefetch_hints",
+            "fdo_profile",
+            "objc_import",
+            "objc_library",
+        ],
+        extra_files = {
+            "cc/common/BUILD.bazel": "",
+            "cc/common/cc_common.bzl": "cc_common = cc_common\n",
+            "cc/common/cc_info.bzl": "CcInfo = CcInfo\n",
+            "cc/find_cc_toolchain.bzl": """\
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", _find = "find_cpp_toolchain")
+
+def find_cc_toolchain(ctx):
+    return _find(ctx)
+
+CC_TOOLCHAIN_ATTRS = {
+    "_cc_toolchain": attr.label(default = Label("@bazel_tools//tools/cpp:current_cc_toolchain")),
+}
+
+def use_cc_toolchain():
+    return ["@bazel_tools//tools/cpp:toolchain_type"]
+""",
+        },
+    )
+    _maybe(
+        native_rules_repository,
+        name = "rules_shell",
+        package = "shell",
+        rules = ["sh_binary", "sh_library", "sh_test"],
+    )
+    _maybe(
+        native_rules_repository,
+        name = "rules_java",
+        package = "java",
+        rules = [
+            "java_binary",
+            "java_import",
+            "java_library",
+            "java_package_configuration",
+            "java_plugin",
+            "java_proto_library",
+            "java_runtime",
+            "java_test",
+            "java_toolchain",
+        ],
+    )
+    _maybe(
+        system_repository,
+        name = "remote_coverage_tools",
+        build_files = {"": _overlay("remote_coverage_tools/root.BUILD")},
+        files = {"lcov_merger.py": _overlay("remote_coverage_tools/lcov_merger.py")},
+    )
+
+def _library_repositories():
+    """The libraries, each bound to what the system has installed."""
+    _maybe(
+        system_repository,
+        name = "abseil-cpp",
+        build_files = dict(
+            [("", _overlay("abseil-cpp/root.BUILD"))] +
+            [
+                ("absl/" + package, _overlay("abseil-cpp/package.BUILD"))
+                for package in _ABSEIL_PACKAGES
+            ],
+        ),
+        debian_package = "libabsl-dev",
+        files = {"targets.bzl": _overlay("abseil-cpp/targets.bzl.in")},
+        listed_archives = _LIBRARY_DIRECTORY + "libabsl_*.a",
+    )
+    _maybe(
+        system_repository,
+        name = "protobuf",
+        build_files = {
+            "": _overlay("protobuf/root.BUILD"),
+            "bazel": _overlay("protobuf/rules.BUILD"),
+        },
+        debian_package = "libprotobuf-dev protobuf-compiler",
+        files = {
+            "bazel/cc_proto_library.bzl": _overlay("protobuf/cc_proto_library.bzl.in"),
+            "bazel/proto_library.bzl": _overlay("protobuf/proto_library.bzl.in"),
+        },
+        system_files = {"protoc": "/usr/bin/protoc"},
+    )
+    _maybe(
+        system_repository,
+        name = "googletest",
+        build_files = {"": _overlay("googletest/root.BUILD")},
+        debian_package = "googletest",
+        system_files = {
+            "googlemock": "/usr/src/googletest/googlemock",
+            "googletest": "/usr/src/googletest/googletest",
+        },
+    )
+    _maybe(
+        system_repository,
+        name = "google_benchmark",
+        build_files = {"": _overlay("google_benchmark/root.BUILD")},
+        debian_package = "libbenchmark-dev",
+    )
+    _maybe(
+        system_repository,
+        name = "jemalloc",
+        build_files = {"": _overlay("jemalloc/root.BUILD")},
+        debian_package = "libjemalloc-dev",
+        system_files = {"libjemalloc_pic.a": _LIBRARY_DIRECTORY + "libjemalloc_pic.a"},
+    )
+    _maybe(
+        system_repository,
+        name = "eigen",
+        build_files = {"": _overlay("eigen/root.BUILD")},
+        debian_package = "libeigen3-dev",
+        system_files = {"eigen3": "/usr/include/eigen3"},
+    )
+
+def footprint_repositories():
+    """Declares everything that Footprint needs under Bazel 4.2.3."""
+    _rule_repositories()
+    _library_repositories()
