@@ -46,7 +46,6 @@ def _rule_repositories():
             "cc_binary",
             "cc_import",
             "cc_library",
-            "cc_shared_library",
             "cc_test",
             "cc_libc_top_alias",
             "cc_proto_library",

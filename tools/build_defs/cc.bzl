@@ -33,6 +33,7 @@ def footprint_cc_test(name, deps = [], **kwargs):
     """
     cc_test(
         name = name,
+        size = kwargs.pop("size", "small"),
         deps = deps + ["@googletest//:gtest", "@googletest//:gtest_main"],
         **kwargs
     )
