@@ -59,8 +59,10 @@ def _rule_repositories():
         ],
         extra_files = {
             "cc/common/BUILD.bazel": "",
-            "cc/common/cc_common.bzl": "cc_common = cc_common\n",
-            "cc/common/cc_info.bzl": "CcInfo = CcInfo\n",
+            # A name cannot be exported as itself where it is built in.
+            "cc/common/built_in.bzl": "built_in_cc_common = cc_common\nBuiltInCcInfo = CcInfo\n",
+            "cc/common/cc_common.bzl": "load(\":built_in.bzl\", \"built_in_cc_common\")\ncc_common = built_in_cc_common\n",
+            "cc/common/cc_info.bzl": "load(\":built_in.bzl\", \"BuiltInCcInfo\")\nCcInfo = BuiltInCcInfo\n",
             "cc/find_cc_toolchain.bzl": """\
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", _find = "find_cpp_toolchain")
 
