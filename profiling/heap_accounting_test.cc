@@ -1,0 +1,334 @@
+// Compiled twice: with exact_heap, and with exact_heap_with_requested_bytes,
+// which must count the same usable bytes and requested bytes besides.
+
+#include "footprint/profiling/heap_accounting.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "footprint/profiling/allocation_trace.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// Keeps the compiler from seeing that a block is not used.
+void* Opaque(void* block) {
+  asm volatile("" : "+r"(block) : : "memory");
+  return block;
+}
+
+HeapRegionBytes MeasureTrace(const AllocationTrace& trace, TruePeak* truth) {
+  TraceRunner runner(trace);
+  const HeapRegion region = BeginHeapRegion();
+  *truth = runner.Run();
+  return EndHeapRegion(region);
+}
+
+void ExpectEqualToTruth(const HeapRegionBytes& bytes, const TruePeak& truth) {
+  EXPECT_EQ(bytes.peak_live_bytes, truth.peak_usable_bytes);
+  EXPECT_EQ(bytes.sum_thread_peak_bytes, truth.sum_thread_peak_usable_bytes);
+  EXPECT_EQ(bytes.allocated_bytes, truth.allocated_usable_bytes);
+  EXPECT_EQ(bytes.allocation_count, truth.allocation_count);
+  EXPECT_EQ(bytes.net_growth_bytes, truth.net_growth_usable_bytes);
+  if (RequestedBytesAreCounted()) {
+    EXPECT_EQ(bytes.peak_live_requested_bytes, truth.peak_requested_bytes);
+  }
+}
+
+TEST(HeapAccountingTest, CountsThisProcess) { EXPECT_TRUE(HeapIsAccounted()); }
+
+class TraceTest : public testing::TestWithParam<int> {};
+
+TEST_P(TraceTest, EqualsTheTruePeakToTheByte) {
+  const int thread_count = GetParam();
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    TruePeak truth;
+    const HeapRegionBytes bytes =
+        MeasureTrace(RandomTrace(seed, thread_count, 600), &truth);
+    ExpectEqualToTruth(bytes, truth);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, TraceTest,
+                         testing::Values(1, 2, 3, 4, 8, 16));
+
+// Small steps: the threads stay inside their windows most of the time.
+TEST(HeapAccountingTest, IsExactWhereEveryBlockIsSmallerThanAWindow) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    AllocationTrace trace = RandomTrace(seed, 4, 2000);
+    for (TraceStep& step : trace.steps) step.size_bytes %= 200;
+    TruePeak truth;
+    const HeapRegionBytes bytes = MeasureTrace(trace, &truth);
+    ExpectEqualToTruth(bytes, truth);
+  }
+}
+
+TEST(HeapAccountingTest, SeesOneSmallestBlockMore) {
+  const auto measure = [](bool one_more) {
+    void* blocks[3];
+    const HeapRegion region = BeginHeapRegion();
+    blocks[0] = Opaque(std::malloc(100000));
+    blocks[1] = one_more ? Opaque(std::malloc(1)) : nullptr;
+    blocks[2] = Opaque(std::malloc(50000));
+    const HeapRegionBytes bytes = EndHeapRegion(region);
+    for (void* block : blocks) std::free(block);
+    return bytes;
+  };
+  EXPECT_EQ(measure(true).peak_live_bytes - measure(false).peak_live_bytes, 8);
+  EXPECT_EQ(measure(true).allocation_count, 3);
+}
+
+TEST(HeapAccountingTest, RegionsNestAndOverlap) {
+  const HeapRegion outer = BeginHeapRegion();
+  void* first = Opaque(std::malloc(1 << 20));
+  const HeapRegion inner = BeginHeapRegion();
+  void* second = Opaque(std::malloc(1 << 20));
+  std::free(first);
+  const HeapRegionBytes outer_bytes = EndHeapRegion(outer);
+  void* third = Opaque(std::malloc(1 << 21));
+  std::free(second);
+  std::free(third);
+  const HeapRegionBytes inner_bytes = EndHeapRegion(inner);
+  EXPECT_EQ(outer_bytes.peak_live_bytes, 2 << 20);
+  EXPECT_EQ(outer_bytes.net_growth_bytes, 1 << 20);
+  // From its begin: plus 1 MiB, less 1, plus 2.
+  EXPECT_EQ(inner_bytes.peak_live_bytes, 2 << 20);
+  EXPECT_EQ(inner_bytes.net_growth_bytes, -(1 << 20));
+  EXPECT_EQ(inner_bytes.peak_live_absolute_bytes -
+                outer_bytes.peak_live_absolute_bytes,
+            1 << 20);
+}
+
+TEST(HeapAccountingTest, APeakBeforeARegionIsNotInIt) {
+  std::free(Opaque(std::malloc(1 << 24)));
+  const HeapRegion region = BeginHeapRegion();
+  void* block = Opaque(std::malloc(1 << 16));
+  std::free(block);
+  EXPECT_EQ(EndHeapRegion(region).peak_live_bytes, 1 << 16);
+}
+
+TEST(HeapAccountingTest, AMovedBlockCountsTwiceForTheMoment) {
+  void* block = Opaque(std::malloc(1 << 10));
+  const HeapRegion region = BeginHeapRegion();
+  block = Opaque(std::realloc(block, 1 << 22));
+  const HeapRegionBytes bytes = EndHeapRegion(region);
+  std::free(block);
+  // The block was live before the region: its copy is what came on top.
+  EXPECT_EQ(bytes.peak_live_bytes, 1 << 22);
+  EXPECT_EQ(bytes.net_growth_bytes, (1 << 22) - (1 << 10));
+}
+
+struct EndingThread {
+  static constexpr int kBlockCount = 10;
+  void* blocks[kBlockCount] = {};
+  pthread_barrier_t* begin = nullptr;
+};
+
+TEST(HeapAccountingTest, CountsWhatAThreadLeftWhenItEnded) {
+  pthread_barrier_t begin;
+  pthread_barrier_init(&begin, nullptr, 2);
+  EndingThread work;
+  work.begin = &begin;
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(
+                &thread, nullptr,
+                [](void* argument) -> void* {
+                  auto* work = static_cast<EndingThread*>(argument);
+                  pthread_barrier_wait(work->begin);
+                  for (void*& block : work->blocks) block = malloc(1 << 20);
+                  return nullptr;
+                },
+                &work),
+            0);
+  const HeapRegion region = BeginHeapRegion();
+  pthread_barrier_wait(&begin);
+  pthread_join(thread, nullptr);
+  EXPECT_EQ(LiveHeapBytes() > 0, true);
+  void* own = Opaque(std::malloc(1 << 20));
+  for (void* block : work.blocks) std::free(block);
+  void* later = Opaque(std::malloc(1 << 22));
+  const HeapRegionBytes bytes = EndHeapRegion(region);
+  std::free(own);
+  std::free(later);
+  EXPECT_EQ(bytes.peak_live_bytes, (EndingThread::kBlockCount + 1) << 20);
+  EXPECT_EQ(bytes.net_growth_bytes, (1 << 20) + (1 << 22));
+  pthread_barrier_destroy(&begin);
+}
+
+// What destructors of thread-specific data do comes after the account is
+// closed.
+pthread_key_t late_key;
+void* late_block = nullptr;
+
+TEST(HeapAccountingTest, CountsWhatDestructorsAllocate) {
+  pthread_key_create(&late_key, [](void* block) {
+    std::free(block);
+    late_block = std::malloc(1 << 21);
+  });
+  const auto run = [] {
+    pthread_t thread;
+    pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          pthread_setspecific(late_key, std::malloc(1 << 20));
+          return nullptr;
+        },
+        nullptr);
+    pthread_join(thread, nullptr);
+  };
+  run();  // what the first thread of a kind costs stays outside
+  std::free(late_block);
+  const HeapRegion region = BeginHeapRegion();
+  run();
+  const HeapRegionBytes bytes = EndHeapRegion(region);
+  EXPECT_EQ(bytes.net_growth_bytes, 1 << 21);
+  EXPECT_EQ(bytes.peak_live_bytes, 1 << 21);
+  std::free(late_block);
+  pthread_key_delete(late_key);
+}
+
+// Threads that run freely: each holds `kTop` bytes at a moment that all share,
+// and never more, so the true peak is known although the order of calls is not.
+class FreeRunningTest : public testing::TestWithParam<int> {};
+
+struct Climber {
+  static constexpr int64_t kBlockBytes = 1 << 16;
+  static constexpr int kBlockCount = 32;
+  pthread_barrier_t* barrier = nullptr;
+  uint32_t seed = 0;
+  void* blocks[kBlockCount] = {};
+
+  void Climb() {
+    pthread_barrier_wait(barrier);
+    for (int step = 0; step < 3000; ++step) {
+      seed = seed * 1664525 + 1013904223;
+      void*& block = blocks[(seed >> 16) % kBlockCount];
+      if (block == nullptr) {
+        block = Opaque(std::malloc(kBlockBytes));
+      } else {
+        std::free(block);
+        block = nullptr;
+      }
+    }
+    for (void*& block : blocks) {
+      if (block == nullptr) block = Opaque(std::malloc(kBlockBytes));
+    }
+    pthread_barrier_wait(barrier);
+    for (void*& block : blocks) {
+      std::free(block);
+      block = Opaque(std::malloc(kBlockBytes / 2));
+    }
+    for (void* block : blocks) std::free(block);
+  }
+};
+
+TEST_P(FreeRunningTest, IsWithinFourKibibytesAThread) {
+  const int thread_count = GetParam();
+  for (int round = 0; round < 5; ++round) {
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, nullptr,
+                         static_cast<unsigned>(thread_count) + 1);
+    std::vector<Climber> climbers(static_cast<size_t>(thread_count));
+    std::vector<std::thread> threads;
+    for (Climber& climber : climbers) {
+      climber.barrier = &barrier;
+      climber.seed = static_cast<uint32_t>(threads.size()) * 77 + 1;
+      threads.emplace_back([&climber] { climber.Climb(); });
+    }
+    const HeapRegion region = BeginHeapRegion();
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    for (std::thread& thread : threads) thread.join();
+    const HeapRegionBytes bytes = EndHeapRegion(region);
+    const int64_t truth =
+        thread_count * Climber::kBlockCount * Climber::kBlockBytes;
+    EXPECT_NEAR(static_cast<double>(bytes.peak_live_bytes),
+                static_cast<double>(truth), 4096.0 * thread_count);
+    // Statically divided work: the bound repeats to the byte.
+    EXPECT_EQ(bytes.sum_thread_peak_bytes, truth);
+    pthread_barrier_destroy(&barrier);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, FreeRunningTest,
+                         testing::Values(2, 3, 8, 16));
+
+TEST(HeapAccountingTest, ForkedChildCountsOnAndParentKnows) {
+  const int forks_before = CountedForks();
+  const pid_t child = fork();
+  if (child == 0) {
+    const HeapRegion region = BeginHeapRegion();
+    void* block = Opaque(std::malloc(1 << 20));
+    const HeapRegionBytes bytes = EndHeapRegion(region);
+    std::free(block);
+    _exit(bytes.peak_live_bytes == 1 << 20 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(CountedForks(), forks_before + 1);
+}
+
+TEST(HeapAccountingTest, MappedBytesAreALedgerOfTheirOwn) {
+  const HeapRegion region = BeginHeapRegion();
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* first =
+      mmap(nullptr, 10 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(first, MAP_FAILED);
+  munmap(first, 4 * page);
+  void* second = mmap(nullptr, 2 * page - 1, PROT_READ,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  second = mremap(second, 2 * page, 7 * page, MREMAP_MAYMOVE);
+  ASSERT_NE(second, MAP_FAILED);
+  munmap(second, 7 * page);
+  munmap(static_cast<char*>(first) + 4 * page, 6 * page);
+  const HeapRegionBytes bytes = EndHeapRegion(region);
+  EXPECT_EQ(bytes.peak_mapped_bytes, static_cast<int64_t>(13 * page));
+  EXPECT_EQ(bytes.peak_live_bytes, 0);
+}
+
+TEST(HeapAccountingTest, OutOfMemoryIsReportedAndNotCounted) {
+  const HeapRegion region = BeginHeapRegion();
+  volatile size_t too_much = SIZE_MAX / 4;  // unknown to the compiler
+  EXPECT_EQ(Opaque(std::malloc(too_much)), nullptr);
+  EXPECT_EQ(Opaque(std::calloc(too_much, 8)), nullptr);
+  EXPECT_EQ(Opaque(::operator new(too_much, std::nothrow)), nullptr);
+  void* block = Opaque(std::malloc(64));
+  EXPECT_EQ(Opaque(std::realloc(block, too_much)), nullptr);
+  std::free(block);
+  const HeapRegionBytes bytes = EndHeapRegion(region);
+  EXPECT_EQ(bytes.peak_live_bytes, 64);
+  EXPECT_THROW(Opaque(::operator new(too_much)), std::bad_alloc);
+}
+
+TEST(HeapAccountingTest, OperatorNewAsksTheHandler) {
+  static int calls = 0;
+  std::set_new_handler([] {
+    if (++calls == 3) std::set_new_handler(nullptr);
+  });
+  EXPECT_EQ(::operator new(SIZE_MAX / 4, std::nothrow), nullptr);
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(HeapAccountingDeathTest, TooManyOpenRegionsSaysSo) {
+  EXPECT_DEATH(
+      {
+        for (int i = 0; i < 40; ++i) BeginHeapRegion();
+      },
+      "more than 32 heap regions");
+}
+
+}  // namespace
+}  // namespace footprint

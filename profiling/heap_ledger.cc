@@ -1,0 +1,455 @@
+#include "footprint/profiling/heap_ledger.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "footprint/profiling/allocator.h"
+
+namespace footprint::profiling_internal {
+
+const uint64_t kNoBytes = 0;
+__thread ThreadAccount thread_account;
+
+namespace {
+
+using State = ThreadAccount::State;
+
+struct Totals {
+  int64_t live_bytes = 0;
+  int64_t allocated_bytes = 0;
+  int64_t allocation_count = 0;
+
+  void Add(const ThreadAccount& account) {
+    live_bytes += account.live_bytes();
+    allocated_bytes += static_cast<int64_t>(__atomic_load_n(
+                           account.allocated_bytes, __ATOMIC_RELAXED)) -
+                       account.kept_in_place_bytes.load();
+    allocation_count += account.allocation_count.load();
+  }
+};
+
+struct Region {
+  bool open = false;
+  Totals begin;
+  int64_t peak_live_bytes = 0;
+  // Net peaks of threads that ended in the region.
+  int64_t ended_thread_peak_bytes = 0;
+  int64_t begin_mapped_bytes = 0;
+  int64_t peak_mapped_bytes = 0;
+  int64_t begin_requested_bytes = 0;
+  int64_t peak_requested_bytes = 0;
+};
+
+struct Ledger {
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  bool in_use = false;
+  pthread_key_t thread_end_key = 0;
+  ThreadAccount* first_account = nullptr;
+  int account_count = 0;
+  // Since the last region event.
+  int64_t peak_bytes = 0;
+  // Of all accounts; kept only while there are several.
+  int64_t sum_of_limits = 0;
+  // What threads that ended left behind.
+  Totals ended;
+  int64_t mapped_bytes = 0;
+  int64_t mapped_peak_bytes = 0;
+  Region regions[kMaxOpenRegions];
+  const RequestedBytesCounter* requested = nullptr;
+  std::atomic<int> forked_process_count{0};
+};
+
+Ledger ledger;
+
+class LedgerLock {
+ public:
+  LedgerLock() { pthread_mutex_lock(&ledger.lock); }
+  ~LedgerLock() { pthread_mutex_unlock(&ledger.lock); }
+  LedgerLock(const LedgerLock&) = delete;
+  LedgerLock& operator=(const LedgerLock&) = delete;
+};
+
+// The functions below need the lock.
+
+void SetLimit(ThreadAccount* account, int64_t limit_bytes) {
+  ledger.sum_of_limits += limit_bytes - account->limit_bytes.load();
+  account->limit_bytes.store(limit_bytes);
+  account->floor_bytes.store(limit_bytes - kWindowBytes);
+}
+
+// The only thread may grow to the peak, and its frees concern nobody.
+void SetLimitOfOnlyThread() {
+  ThreadAccount* account = ledger.first_account;
+  account->limit_bytes.store(ledger.peak_bytes - ledger.ended.live_bytes);
+  account->floor_bytes.store(INT64_MIN);
+}
+
+// Live bytes of all threads, `account` at `level_bytes` (null: every thread as
+// it is) and the others as far as their windows allow.
+int64_t SumLiveBytes(const ThreadAccount* account, int64_t level_bytes) {
+  int64_t sum = ledger.ended.live_bytes;
+  for (ThreadAccount* each = ledger.first_account; each != nullptr;
+       each = each->next) {
+    if (each == account) {
+      each->summed_live_bytes = level_bytes;
+    } else if (each == &thread_account || ledger.account_count == 1) {
+      each->summed_live_bytes = each->live_bytes();
+    } else {
+      each->summed_live_bytes =
+          std::max(each->floor_bytes.load(),
+                   std::min(each->live_bytes(), each->limit_bytes.load()));
+    }
+    sum += each->summed_live_bytes;
+  }
+  return sum;
+}
+
+// Gives every thread an equal share of what is left below the peak, after
+// SumLiveBytes found `sum_bytes`.
+void ShareHeadroom(int64_t sum_bytes) {
+  if (ledger.account_count == 1) {
+    SetLimitOfOnlyThread();
+    return;
+  }
+  const int64_t headroom_bytes =
+      ledger.account_count == 0
+          ? 0
+          : (ledger.peak_bytes - sum_bytes) / ledger.account_count;
+  const int64_t share_bytes = std::min(headroom_bytes, kWindowBytes / 2);
+  for (ThreadAccount* each = ledger.first_account; each != nullptr;
+       each = each->next) {
+    SetLimit(each, each->summed_live_bytes + share_bytes);
+  }
+}
+
+// Moves the window of the calling thread around its live bytes, without giving
+// it more than others leave.
+void CentreWindow(ThreadAccount* account) {
+  const int64_t left_bytes =
+      ledger.peak_bytes - ledger.ended.live_bytes -
+      (ledger.sum_of_limits - account->limit_bytes.load());
+  SetLimit(account,
+           std::min(account->live_bytes() + kWindowBytes / 2, left_bytes));
+}
+
+void RaiseLimit(ThreadAccount* account, int64_t level_bytes) {
+  if (ledger.account_count > 1) {
+    const int64_t others_bytes =
+        ledger.sum_of_limits - account->limit_bytes.load();
+    if (level_bytes + others_bytes + ledger.ended.live_bytes <=
+        ledger.peak_bytes) {
+      CentreWindow(account);
+      return;
+    }
+  }
+  const int64_t sum_bytes = SumLiveBytes(account, level_bytes);
+  ledger.peak_bytes = std::max(ledger.peak_bytes, sum_bytes);
+  ShareHeadroom(sum_bytes);
+  // A block that was live for the moment only is gone by now.
+  if (ledger.account_count > 1 && level_bytes > account->live_bytes()) {
+    CentreWindow(account);
+  }
+}
+
+// Makes the frees of all threads that ran before this call visible, and makes
+// those that come after look at the floor that was set before it.
+void SynchroniseThreads() {
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+              0) == 0) {
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  }
+}
+
+// The first thread had no floor while it was alone.
+void BeginWindows() {
+  ThreadAccount* account = ledger.first_account;
+  ledger.sum_of_limits = account->limit_bytes.load();
+  for (int round = 0; round < 2; ++round) {
+    SetLimit(account, std::min(account->live_bytes(),
+                               ledger.peak_bytes - ledger.ended.live_bytes));
+    if (round == 0) SynchroniseThreads();
+  }
+}
+
+void InsertAccount(ThreadAccount* account) {
+  if (ledger.account_count == 1) BeginWindows();
+  account->peak_bytes.store(0);
+  account->limit_bytes.store(0);
+  account->floor_bytes.store(-kWindowBytes);
+  std::fill_n(account->region_peak_bytes, kMaxOpenRegions, 0);
+  std::fill_n(account->region_begin_bytes, kMaxOpenRegions, 0);
+  account->next = ledger.first_account;
+  ledger.first_account = account;
+  ++ledger.account_count;
+  account->state = State::kOpen;
+  // This also counts what the thread did before its account was open.
+  RaiseLimit(account, account->live_bytes());
+}
+
+int64_t NetThreadPeakBytes(const ThreadAccount& account, int region) {
+  return std::max(account.region_peak_bytes[region],
+                  account.peak_bytes.load()) -
+         account.region_begin_bytes[region];
+}
+
+void RemoveAccount(ThreadAccount* account) {
+  ThreadAccount** link = &ledger.first_account;
+  while (*link != account) link = &(*link)->next;
+  *link = account->next;
+  ledger.sum_of_limits -= account->limit_bytes.load();
+  for (int i = 0; i < kMaxOpenRegions; ++i) {
+    if (!ledger.regions[i].open) continue;
+    ledger.regions[i].ended_thread_peak_bytes +=
+        NetThreadPeakBytes(*account, i);
+  }
+  ledger.ended.Add(*account);
+  account->state = State::kClosed;
+  // Every later call of this thread comes to CountAfterEnd.
+  account->limit_bytes.store(INT64_MIN);
+  account->floor_bytes.store(INT64_MAX);
+  account->summed_live_bytes = account->live_bytes();
+  if (--ledger.account_count == 1) SetLimitOfOnlyThread();
+}
+
+// A call of a thread whose account is closed: the last destructors. What
+// changed since the last such call goes to the account of those that ended.
+void CountAfterEnd(ThreadAccount* account, bool is_allocation) {
+  const int64_t live_bytes = account->live_bytes();
+  const int64_t change_bytes = live_bytes - account->summed_live_bytes;
+  account->summed_live_bytes = live_bytes;
+  ledger.ended.live_bytes += change_bytes;
+  if (is_allocation) {
+    ledger.ended.allocated_bytes += change_bytes;
+    ++ledger.ended.allocation_count;
+  }
+  if (change_bytes > 0) {
+    for (Region& region : ledger.regions) {
+      if (region.open) region.ended_thread_peak_bytes += change_bytes;
+    }
+  }
+  const int64_t sum_bytes = SumLiveBytes(nullptr, 0);
+  ledger.peak_bytes = std::max(ledger.peak_bytes, sum_bytes);
+  ShareHeadroom(sum_bytes);
+}
+
+Totals CurrentTotals() {
+  Totals totals = ledger.ended;
+  for (const ThreadAccount* each = ledger.first_account; each != nullptr;
+       each = each->next) {
+    totals.Add(*each);
+  }
+  return totals;
+}
+
+void FoldThreadPeaks() {
+  for (ThreadAccount* each = ledger.first_account; each != nullptr;
+       each = each->next) {
+    const int64_t peak_bytes = each->peak_bytes.load();
+    for (int i = 0; i < kMaxOpenRegions; ++i) {
+      if (!ledger.regions[i].open) continue;
+      each->region_peak_bytes[i] =
+          std::max(each->region_peak_bytes[i], peak_bytes);
+    }
+    each->peak_bytes.store(each->summed_live_bytes);
+  }
+}
+
+// Gives the peaks since the last region event to every open region and starts
+// new ones from what is live now, which is returned.
+int64_t FoldPeaks() {
+  const int64_t live_bytes = SumLiveBytes(nullptr, 0);
+  const int64_t requested_peak_bytes =
+      ledger.requested == nullptr ? 0 : ledger.requested->take_peak_bytes();
+  for (Region& region : ledger.regions) {
+    if (!region.open) continue;
+    region.peak_live_bytes =
+        std::max(region.peak_live_bytes, ledger.peak_bytes);
+    region.peak_mapped_bytes =
+        std::max(region.peak_mapped_bytes, ledger.mapped_peak_bytes);
+    region.peak_requested_bytes =
+        std::max(region.peak_requested_bytes, requested_peak_bytes);
+  }
+  FoldThreadPeaks();
+  ledger.peak_bytes = live_bytes;
+  ledger.mapped_peak_bytes = ledger.mapped_bytes;
+  ShareHeadroom(live_bytes);
+  return live_bytes;
+}
+
+void OpenRegionSlot(int slot, int64_t live_bytes) {
+  Region& region = ledger.regions[slot];
+  region = Region();
+  region.open = true;
+  region.begin = CurrentTotals();
+  region.begin.live_bytes = live_bytes;
+  region.peak_live_bytes = live_bytes;
+  region.begin_mapped_bytes = ledger.mapped_bytes;
+  region.peak_mapped_bytes = ledger.mapped_bytes;
+  if (ledger.requested != nullptr) {
+    region.begin_requested_bytes = ledger.requested->live_bytes();
+    region.peak_requested_bytes = region.begin_requested_bytes;
+  }
+  for (ThreadAccount* each = ledger.first_account; each != nullptr;
+       each = each->next) {
+    each->region_begin_bytes[slot] = each->summed_live_bytes;
+    each->region_peak_bytes[slot] = each->summed_live_bytes;
+  }
+}
+
+RegionTotals CloseRegionSlot(int slot, int64_t live_bytes) {
+  Region& region = ledger.regions[slot];
+  const Totals end = CurrentTotals();
+  RegionTotals totals;
+  totals.begin_live_bytes = region.begin.live_bytes;
+  totals.end_live_bytes = live_bytes;
+  totals.peak_live_bytes = region.peak_live_bytes;
+  totals.allocated_bytes = end.allocated_bytes - region.begin.allocated_bytes;
+  totals.allocation_count =
+      end.allocation_count - region.begin.allocation_count;
+  totals.sum_thread_peak_bytes = region.ended_thread_peak_bytes;
+  for (const ThreadAccount* each = ledger.first_account; each != nullptr;
+       each = each->next) {
+    totals.sum_thread_peak_bytes += NetThreadPeakBytes(*each, slot);
+  }
+  totals.peak_mapped_bytes =
+      region.peak_mapped_bytes - region.begin_mapped_bytes;
+  totals.peak_requested_bytes =
+      region.peak_requested_bytes - region.begin_requested_bytes;
+  region.open = false;
+  return totals;
+}
+
+// pthread's callbacks.
+
+// Destructors that run after this one are counted by CountAfterEnd.
+void AtThreadEnd(void* /*account*/) {
+  LedgerLock lock;
+  RemoveAccount(&thread_account);
+}
+
+void BeforeFork() { pthread_mutex_lock(&ledger.lock); }
+void AfterForkInParent() {
+  ++ledger.forked_process_count;
+  pthread_mutex_unlock(&ledger.lock);
+}
+void AfterForkInChild() { pthread_mutex_unlock(&ledger.lock); }
+
+// Not in the first allocation: registering may itself allocate.
+__attribute__((constructor)) void WatchForks() {
+  pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
+}
+
+}  // namespace
+
+void OpenThreadAccount() {
+  ThreadAccount* account = &thread_account;
+  if (account->state != State::kNew) return;
+  const ThreadHeapCounters counters = FindThreadHeapCounters();
+  if (counters.allocated_bytes == nullptr) return;
+  account->allocated_bytes = counters.allocated_bytes;
+  account->deallocated_bytes = counters.deallocated_bytes;
+  LedgerLock lock;
+  if (!ledger.in_use) {
+    ledger.in_use = true;
+    pthread_key_create(&ledger.thread_end_key, AtThreadEnd);
+  }
+  pthread_setspecific(ledger.thread_end_key, account);
+  InsertAccount(account);
+  account->peak_bytes.store(std::max<int64_t>(account->live_bytes(), 0));
+}
+
+void AllocatedAboveLimit(int64_t level_bytes) {
+  ThreadAccount* account = &thread_account;
+  if (account->state == State::kNew) {
+    OpenThreadAccount();
+    return;
+  }
+  LedgerLock lock;
+  if (account->state == State::kClosed) {
+    CountAfterEnd(account, /*is_allocation=*/true);
+  } else {
+    RaiseLimit(account, level_bytes);
+  }
+}
+
+void FreedBelowFloor() {
+  ThreadAccount* account = &thread_account;
+  if (account->state == State::kNew) {
+    OpenThreadAccount();
+    return;
+  }
+  LedgerLock lock;
+  if (account->state == State::kClosed) {
+    CountAfterEnd(account, /*is_allocation=*/false);
+  } else if (ledger.account_count > 1) {
+    CentreWindow(account);
+  }
+}
+
+Reallocation::Reallocation() {
+  if (thread_account.state == State::kNew) OpenThreadAccount();
+  allocated_bytes_before_ = *thread_account.allocated_bytes;
+  deallocated_bytes_before_ = *thread_account.deallocated_bytes;
+}
+
+void Reallocation::After(bool in_place, bool succeeded) {
+  ThreadAccount* account = &thread_account;
+  const int64_t handed_out_bytes =
+      static_cast<int64_t>(*account->allocated_bytes - allocated_bytes_before_);
+  const int64_t taken_back_bytes = static_cast<int64_t>(
+      *account->deallocated_bytes - deallocated_bytes_before_);
+  if (succeeded && in_place) {
+    account->kept_in_place_bytes.store(
+        account->kept_in_place_bytes.load(std::memory_order_relaxed) +
+            std::min(handed_out_bytes, taken_back_bytes),
+        std::memory_order_relaxed);
+    CountAllocation(account, account->live_bytes());
+  } else if (succeeded) {
+    CountAllocation(account, account->live_bytes() + taken_back_bytes);
+  }
+  AfterDeallocation();
+}
+
+void CountMappedBytes(int64_t change_bytes) {
+  LedgerLock lock;
+  ledger.mapped_bytes += change_bytes;
+  ledger.mapped_peak_bytes =
+      std::max(ledger.mapped_peak_bytes, ledger.mapped_bytes);
+}
+
+bool LedgerIsInUse() { return ledger.in_use; }
+
+int OpenRegion() {
+  LedgerLock lock;
+  for (int slot = 0; slot < kMaxOpenRegions; ++slot) {
+    if (ledger.regions[slot].open) continue;
+    OpenRegionSlot(slot, FoldPeaks());
+    return slot;
+  }
+  return -1;
+}
+
+RegionTotals CloseRegion(int region) {
+  LedgerLock lock;
+  return CloseRegionSlot(region, FoldPeaks());
+}
+
+int64_t LedgerLiveBytes() {
+  LedgerLock lock;
+  return SumLiveBytes(nullptr, 0);
+}
+
+int ForkedProcessCount() { return ledger.forked_process_count.load(); }
+
+void SetRequestedBytesCounter(const RequestedBytesCounter* counter) {
+  LedgerLock lock;
+  ledger.requested = counter;
+}
+
+bool RequestedBytesHaveCounter() { return ledger.requested != nullptr; }
+
+}  // namespace footprint::profiling_internal

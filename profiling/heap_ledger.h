@@ -1,0 +1,154 @@
+// The counting behind heap_accounting.h: what the entry points in
+// allocation_entry_points.cc call around each allocation, and the regions.
+//
+// Everything here works before main, inside malloc and at a thread's end, so it
+// allocates nothing and uses no library that might.
+//
+// Invariant with several threads: the sum of all limits, and of what threads
+// that ended left live, is at most the peak known so far. No thread above its
+// limit means no new peak; a thread that passes its limit takes the lock and
+// sums. Each limit has a floor 4 KiB below it: a thread that frees its way
+// below the floor takes the lock to move both, so a racing sum is wrong by at
+// most 4 KiB a thread.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_LEDGER_H_
+#define FOOTPRINT_PROFILING_HEAP_LEDGER_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace footprint::profiling_internal {
+
+inline constexpr int kMaxOpenRegions = 32;
+// How far a free-running thread may stray from what it has published.
+inline constexpr int64_t kWindowBytes = 4096;
+// What an account reads until it is opened.
+extern const uint64_t kNoBytes;
+
+// One thread's account, in the thread's own storage. The thread writes it,
+// except for what the holder of the ledger's lock may write: everything after
+// `state`.
+struct ThreadAccount {
+  enum class State : int { kNew, kOpen, kClosed };
+
+  // jemalloc's own counters of the thread.
+  const uint64_t* allocated_bytes = &kNoBytes;
+  const uint64_t* deallocated_bytes = &kNoBytes;
+  std::atomic<int64_t> allocation_count{0};
+  // Bytes that a realloc in place kept: jemalloc counts them again.
+  std::atomic<int64_t> kept_in_place_bytes{0};
+  State state = State::kNew;
+  // What remains is also written by others, under the lock.
+  //
+  // An allocation that lifts the live bytes above the limit, and a free that
+  // sinks them below the floor, call the ledger; so does every call of an
+  // account that is not open.
+  std::atomic<int64_t> limit_bytes{INT64_MIN};
+  std::atomic<int64_t> floor_bytes{INT64_MAX};
+  // High-water mark of the thread's live bytes since the last region event.
+  std::atomic<int64_t> peak_bytes{INT64_MIN};
+  // Read under the lock for one sum over all threads.
+  int64_t summed_live_bytes = 0;
+  int64_t region_peak_bytes[kMaxOpenRegions] = {};
+  int64_t region_begin_bytes[kMaxOpenRegions] = {};
+  ThreadAccount* next = nullptr;
+
+  int64_t live_bytes() const {
+    return static_cast<int64_t>(
+        __atomic_load_n(allocated_bytes, __ATOMIC_RELAXED) -
+        __atomic_load_n(deallocated_bytes, __ATOMIC_RELAXED));
+  }
+};
+
+// __thread, not thread_local: no wrapper function around each use.
+extern __thread ThreadAccount thread_account
+    __attribute__((tls_model("initial-exec")));
+
+// The slow halves of the functions below. `level_bytes` is the thread's live
+// bytes, or more where two blocks were live for the moment.
+void AllocatedAboveLimit(int64_t level_bytes);
+void FreedBelowFloor();
+void OpenThreadAccount();
+
+inline void CountAllocation(ThreadAccount* account, int64_t level_bytes) {
+  account->allocation_count.store(
+      account->allocation_count.load(std::memory_order_relaxed) + 1,
+      std::memory_order_relaxed);
+  if (level_bytes > account->peak_bytes.load(std::memory_order_relaxed)) {
+    account->peak_bytes.store(level_bytes, std::memory_order_relaxed);
+  }
+  if (__builtin_expect(
+          level_bytes > account->limit_bytes.load(std::memory_order_relaxed),
+          0)) {
+    AllocatedAboveLimit(level_bytes);
+  }
+}
+
+// To be called after every call that handed memory out.
+inline void AfterAllocation() {
+  ThreadAccount* account = &thread_account;
+  CountAllocation(account, account->live_bytes());
+}
+
+// To be called after every call that took memory back.
+inline void AfterDeallocation() {
+  ThreadAccount* account = &thread_account;
+  if (__builtin_expect(account->live_bytes() <
+                           account->floor_bytes.load(std::memory_order_relaxed),
+                       0)) {
+    FreedBelowFloor();
+  }
+}
+
+// Around a call that may move a block:
+//   Reallocation call;
+//   void* moved = ...realloc(block, size);
+//   call.After(/*in_place=*/moved == block, /*succeeded=*/moved != nullptr);
+class Reallocation {
+ public:
+  Reallocation();
+  void After(bool in_place, bool succeeded);
+
+ private:
+  uint64_t allocated_bytes_before_;
+  uint64_t deallocated_bytes_before_;
+};
+
+// Bytes that the program mapped (positive) or unmapped (negative) by itself.
+void CountMappedBytes(int64_t change_bytes);
+
+// True once an entry point has counted an allocation.
+bool LedgerIsInUse();
+
+struct RegionTotals {
+  int64_t begin_live_bytes = 0;
+  int64_t end_live_bytes = 0;
+  int64_t peak_live_bytes = 0;  // absolute
+  int64_t sum_thread_peak_bytes = 0;
+  int64_t allocated_bytes = 0;
+  int64_t allocation_count = 0;
+  int64_t peak_mapped_bytes = 0;     // net
+  int64_t peak_requested_bytes = 0;  // net; zero where not counted
+};
+
+// The number of the region, or -1 if kMaxOpenRegions are open.
+int OpenRegion();
+RegionTotals CloseRegion(int region);
+
+// Live bytes of the process now.
+int64_t LedgerLiveBytes();
+// Child processes that fork made so far.
+int ForkedProcessCount();
+
+// What counts requested bytes, if anything does; see requested_bytes.h.
+struct RequestedBytesCounter {
+  int64_t (*live_bytes)();
+  // The peak since the last call; the next peak begins at the live bytes.
+  int64_t (*take_peak_bytes)();
+};
+void SetRequestedBytesCounter(const RequestedBytesCounter* counter);
+bool RequestedBytesHaveCounter();
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_HEAP_LEDGER_H_
