@@ -29,8 +29,9 @@ HeapRegion BeginHeapRegion() {
   return {number};
 }
 
-HeapRegionBytes EndHeapRegion(const HeapRegion& region) {
-  const RegionTotals totals = profiling_internal::CloseRegion(region.number);
+namespace {
+
+HeapRegionBytes ToRegionBytes(const RegionTotals& totals) {
   HeapRegionBytes bytes;
   bytes.peak_live_bytes = totals.peak_live_bytes - totals.begin_live_bytes;
   bytes.peak_live_absolute_bytes = totals.peak_live_bytes;
@@ -40,8 +41,21 @@ HeapRegionBytes EndHeapRegion(const HeapRegion& region) {
   bytes.net_growth_bytes = totals.end_live_bytes - totals.begin_live_bytes;
   bytes.peak_mapped_bytes = totals.peak_mapped_bytes;
   bytes.peak_live_requested_bytes = totals.peak_requested_bytes;
+  bytes.active_thread_count = totals.active_thread_count;
   return bytes;
 }
+
+}  // namespace
+
+HeapRegionBytes ReadHeapRegion(const HeapRegion& region) {
+  return ToRegionBytes(profiling_internal::ReadRegion(region.number));
+}
+
+HeapRegionBytes EndHeapRegion(const HeapRegion& region) {
+  return ToRegionBytes(profiling_internal::CloseRegion(region.number));
+}
+
+HeapRegion ProcessHeapRegion() { return {profiling_internal::kProcessRegion}; }
 
 int64_t LiveHeapBytes() { return profiling_internal::LedgerLiveBytes(); }
 

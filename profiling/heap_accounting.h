@@ -54,6 +54,9 @@ struct HeapRegionBytes {
   int64_t net_growth_bytes = 0;
   // High-water mark of what the program mapped by itself (mmap), net.
   int64_t peak_mapped_bytes = 0;
+  // Threads that allocated or freed. With more than one, peak_live_bytes
+  // depends on how they took turns; sum_thread_peak_bytes need not.
+  int active_thread_count = 0;
   // As peak_live_bytes, in bytes as the program asked for them. Zero unless
   // RequestedBytesAreCounted().
   int64_t peak_live_requested_bytes = 0;
@@ -65,8 +68,15 @@ bool RequestedBytesAreCounted();
 // Begins a region now. Ends the process with a message if 32 are open.
 HeapRegion BeginHeapRegion();
 
+// What `region` needed up to now.
+HeapRegionBytes ReadHeapRegion(const HeapRegion& region);
+
 // Ends `region` and tells what it needed.
 HeapRegionBytes EndHeapRegion(const HeapRegion& region);
+
+// The region that began with the first allocation of the process, before main.
+// It can be read, but not ended.
+HeapRegion ProcessHeapRegion();
 
 // Live bytes of the process at this moment.
 int64_t LiveHeapBytes();

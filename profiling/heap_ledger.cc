@@ -38,6 +38,7 @@ struct Region {
   int64_t peak_live_bytes = 0;
   // Net peaks of threads that ended in the region.
   int64_t ended_thread_peak_bytes = 0;
+  int ended_active_thread_count = 0;
   int64_t begin_mapped_bytes = 0;
   int64_t peak_mapped_bytes = 0;
   int64_t begin_requested_bytes = 0;
@@ -182,12 +183,17 @@ void InsertAccount(ThreadAccount* account) {
   account->floor_bytes.store(-kWindowBytes);
   std::fill_n(account->region_peak_bytes, kMaxOpenRegions, 0);
   std::fill_n(account->region_begin_bytes, kMaxOpenRegions, 0);
+  std::fill_n(account->region_begin_activity, kMaxOpenRegions, 0);
   account->next = ledger.first_account;
   ledger.first_account = account;
   ++ledger.account_count;
   account->state = State::kOpen;
   // This also counts what the thread did before its account was open.
   RaiseLimit(account, account->live_bytes());
+}
+
+bool WasActive(const ThreadAccount& account, int region) {
+  return account.activity() != account.region_begin_activity[region];
 }
 
 int64_t NetThreadPeakBytes(const ThreadAccount& account, int region) {
@@ -205,6 +211,7 @@ void RemoveAccount(ThreadAccount* account) {
     if (!ledger.regions[i].open) continue;
     ledger.regions[i].ended_thread_peak_bytes +=
         NetThreadPeakBytes(*account, i);
+    if (WasActive(*account, i)) ++ledger.regions[i].ended_active_thread_count;
   }
   ledger.ended.Add(*account);
   account->state = State::kClosed;
@@ -297,11 +304,12 @@ void OpenRegionSlot(int slot, int64_t live_bytes) {
        each = each->next) {
     each->region_begin_bytes[slot] = each->summed_live_bytes;
     each->region_peak_bytes[slot] = each->summed_live_bytes;
+    each->region_begin_activity[slot] = each->activity();
   }
 }
 
-RegionTotals CloseRegionSlot(int slot, int64_t live_bytes) {
-  Region& region = ledger.regions[slot];
+RegionTotals ReadRegionSlot(int slot, int64_t live_bytes) {
+  const Region& region = ledger.regions[slot];
   const Totals end = CurrentTotals();
   RegionTotals totals;
   totals.begin_live_bytes = region.begin.live_bytes;
@@ -311,15 +319,16 @@ RegionTotals CloseRegionSlot(int slot, int64_t live_bytes) {
   totals.allocation_count =
       end.allocation_count - region.begin.allocation_count;
   totals.sum_thread_peak_bytes = region.ended_thread_peak_bytes;
+  totals.active_thread_count = region.ended_active_thread_count;
   for (const ThreadAccount* each = ledger.first_account; each != nullptr;
        each = each->next) {
     totals.sum_thread_peak_bytes += NetThreadPeakBytes(*each, slot);
+    if (WasActive(*each, slot)) ++totals.active_thread_count;
   }
   totals.peak_mapped_bytes =
       region.peak_mapped_bytes - region.begin_mapped_bytes;
   totals.peak_requested_bytes =
       region.peak_requested_bytes - region.begin_requested_bytes;
-  region.open = false;
   return totals;
 }
 
@@ -356,6 +365,7 @@ void OpenThreadAccount() {
   if (!ledger.in_use) {
     ledger.in_use = true;
     pthread_key_create(&ledger.thread_end_key, AtThreadEnd);
+    ledger.regions[kProcessRegion].open = true;
   }
   pthread_setspecific(ledger.thread_end_key, account);
   InsertAccount(account);
@@ -433,9 +443,16 @@ int OpenRegion() {
   return -1;
 }
 
+RegionTotals ReadRegion(int region) {
+  LedgerLock lock;
+  return ReadRegionSlot(region, FoldPeaks());
+}
+
 RegionTotals CloseRegion(int region) {
   LedgerLock lock;
-  return CloseRegionSlot(region, FoldPeaks());
+  const RegionTotals totals = ReadRegionSlot(region, FoldPeaks());
+  ledger.regions[region].open = false;
+  return totals;
 }
 
 int64_t LedgerLiveBytes() {

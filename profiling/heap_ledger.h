@@ -19,7 +19,7 @@
 
 namespace footprint::profiling_internal {
 
-inline constexpr int kMaxOpenRegions = 32;
+inline constexpr int kMaxOpenRegions = 33;
 // How far a free-running thread may stray from what it has published.
 inline constexpr int64_t kWindowBytes = 4096;
 // What an account reads until it is opened.
@@ -51,12 +51,19 @@ struct ThreadAccount {
   int64_t summed_live_bytes = 0;
   int64_t region_peak_bytes[kMaxOpenRegions] = {};
   int64_t region_begin_bytes[kMaxOpenRegions] = {};
+  // Bytes handed out and taken back when the region began: a thread whose sum
+  // has not changed was not active in the region.
+  uint64_t region_begin_activity[kMaxOpenRegions] = {};
   ThreadAccount* next = nullptr;
 
   int64_t live_bytes() const {
     return static_cast<int64_t>(
         __atomic_load_n(allocated_bytes, __ATOMIC_RELAXED) -
         __atomic_load_n(deallocated_bytes, __ATOMIC_RELAXED));
+  }
+  uint64_t activity() const {
+    return __atomic_load_n(allocated_bytes, __ATOMIC_RELAXED) +
+           __atomic_load_n(deallocated_bytes, __ATOMIC_RELAXED);
   }
 };
 
@@ -129,10 +136,16 @@ struct RegionTotals {
   int64_t allocation_count = 0;
   int64_t peak_mapped_bytes = 0;     // net
   int64_t peak_requested_bytes = 0;  // net; zero where not counted
+  int active_thread_count = 0;
 };
+
+// The region that began with the process's first allocation.
+inline constexpr int kProcessRegion = 0;
 
 // The number of the region, or -1 if kMaxOpenRegions are open.
 int OpenRegion();
+// The region up to now.
+RegionTotals ReadRegion(int region);
 RegionTotals CloseRegion(int region);
 
 // Live bytes of the process now.

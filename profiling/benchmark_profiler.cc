@@ -1,0 +1,291 @@
+#include "footprint/profiling/benchmark_profiler.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "footprint/profiling/benchmark_memory_manager.h"
+#include "footprint/profiling/heap_accounting.h"
+#include "footprint/profiling/memory_output_flags.h"
+#include "footprint/profiling/memory_phase.h"
+#include "footprint/profiling/process_memory.h"
+#include "footprint/profiling/profile_metrics.h"
+
+namespace footprint {
+namespace {
+
+using benchmark::BenchmarkReporter;
+using Run = BenchmarkReporter::Run;
+
+// Splits the life of one benchmark at its loop. Allocates nothing while a
+// benchmark runs.
+class LoopRecorder {
+ public:
+  void ExpectBenchmark() {
+    RecordMemoryPhases();
+    state_ = State::kSetup;
+    phase_.emplace("setup", MemoryPhase::Around::kEveryThread);
+  }
+
+  // Of each thread, before it waits for the others.
+  void ThreadReachesLoop(int thread_count) {
+    if (++arrived_at_begin_ < thread_count) return;
+    arrived_at_begin_ = 0;
+    arrived_at_end_ = 0;
+    if (state_ == State::kSetup) {
+      state_ = State::kLoop;
+      phase_.emplace("loop", MemoryPhase::Around::kEveryThread);
+    } else if (state_ == State::kTeardown) {
+      // A repetition: only the first run counts.
+      state_ = State::kRepetition;
+      phase_.reset();
+    }
+  }
+
+  void ThreadLeavesLoop(int thread_count) {
+    if (++arrived_at_end_ < thread_count || state_ != State::kLoop) return;
+    state_ = State::kTeardown;
+    phase_.emplace("teardown", MemoryPhase::Around::kEveryThread);
+  }
+
+  // True if there was a loop. No phase is open afterwards.
+  bool EndBenchmark() {
+    const bool had_loop =
+        state_ == State::kTeardown || state_ == State::kRepetition;
+    phase_.reset();
+    state_ = State::kOff;
+    return had_loop;
+  }
+
+ private:
+  enum class State { kOff, kSetup, kLoop, kTeardown, kRepetition };
+
+  State state_ = State::kOff;
+  std::optional<MemoryPhase> phase_;
+  std::atomic<int> arrived_at_begin_{0};
+  std::atomic<int> arrived_at_end_{0};
+};
+
+LoopRecorder loop_recorder;
+
+// Run::error_occurred became Run::skipped in release 1.8.
+template <typename AnyRun>
+auto Failure(const AnyRun& run, int)
+    -> decltype(run.error_occurred, std::string()) {
+  return run.error_occurred ? "error: " + run.error_message : "";
+}
+template <typename AnyRun>
+auto Failure(const AnyRun& run, long) -> decltype(run.skipped, std::string()) {
+  return run.skipped != decltype(run.skipped){} ? "skipped: " + run.skip_message
+                                                : "";
+}
+
+void AddArguments(const std::string& arguments, BenchmarkMemory* memory) {
+  for (absl::string_view part :
+       absl::StrSplit(arguments, '/', absl::SkipEmpty())) {
+    const size_t colon = part.find(':');
+    Argument* argument = memory->add_arguments();
+    if (colon == absl::string_view::npos) {
+      argument->set_value(std::string(part));
+    } else {
+      argument->set_name(std::string(part.substr(0, colon)));
+      argument->set_value(std::string(part.substr(colon + 1)));
+    }
+  }
+}
+
+// Turns what was recorded of each benchmark into the profile.
+class ProfileReporter : public BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override {
+    forks_before_ = CountedForks();
+    loop_recorder.ExpectBenchmark();
+    return true;
+  }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    const bool had_loop = loop_recorder.EndBenchmark();
+    // Repetitions may be reported a second time, or only, as their aggregates.
+    if (!runs.empty() && (had_loop || runs[0].run_type == Run::RT_Iteration)) {
+      Record(runs[0], had_loop);
+    }
+    forks_before_ = CountedForks();
+    loop_recorder.ExpectBenchmark();
+  }
+
+  void Finalize() override { loop_recorder.EndBenchmark(); }
+
+  MemoryProfile TakeProfile() { return std::move(profile_); }
+  int failure_count() const { return failure_count_; }
+
+ private:
+  void Record(const Run& run, bool had_loop) {
+    const std::string name = run.run_name.str();
+    std::string failure = Failure(run, 0);
+    if (failure.empty() && !had_loop) failure = "error: it has no loop";
+    if (failure.empty() && UnrecordedPhaseCount() > 0) {
+      failure = "error: it has more than 256 different phases";
+    }
+    if (!failure.empty()) {
+      ++failure_count_;
+      std::cerr << name << ": " << failure << "\n";
+      return;
+    }
+    BenchmarkMemory* memory = profile_.add_benchmarks();
+    memory->set_name(name);
+    AddArguments(run.run_name.args, memory);
+    AddRecordedPhases(/*parent=*/-1, memory->mutable_phases());
+    for (const Phase& phase : memory->phases()) {
+      if (phase.name() == "loop") *memory->mutable_metrics() = phase.metrics();
+    }
+    AddProcessMetrics(memory->mutable_metrics());
+    AttributePeakToPhases(memory);
+    memory->set_forked_process_count(
+        std::max(CountedForks() - forks_before_, HasHadChildProcess() ? 1 : 0));
+    std::cerr << name << ": measured\n";
+  }
+
+  MemoryProfile profile_;
+  int failure_count_ = 0;
+  int forks_before_ = 0;
+};
+
+// The console output, with the peak as a column, and without the default
+// reporter's remark on how the library was built, which is not the user's.
+class MemoryConsoleReporter : public benchmark::ConsoleReporter {
+ public:
+  MemoryConsoleReporter()
+      : ConsoleReporter(isatty(STDOUT_FILENO) ? OO_Defaults : OO_Tabular) {}
+
+  bool ReportContext(const Context& context) override {
+    name_field_width_ = context.name_field_width;
+    printed_header_ = false;
+    prev_counters_.clear();
+    return true;
+  }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    std::vector<Run> with_peak = runs;
+    for (Run& run : with_peak) {
+      if (run.memory_result == nullptr) continue;
+      run.counters["peak_bytes"] =
+          static_cast<double>(run.memory_result->max_bytes_used);
+      run.counters["allocations"] = run.allocs_per_iter;
+    }
+    ConsoleReporter::ReportRuns(with_peak);
+  }
+};
+
+void PrintHelp() {
+  std::cout << "Benchmarks whose memory is measured.\n"
+            << kMemoryOutputFlagsHelp
+            << "Without these flags, the usual benchmark run; its flags:\n";
+  benchmark::PrintDefaultHelp();
+}
+
+bool AsksForHelp(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* argument) {
+    return std::strcmp(argument, "--help") == 0;
+  });
+}
+
+bool ChoosesFormat(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* argument) {
+    return absl::string_view(argument).substr(0, 18) == "--benchmark_format";
+  });
+}
+
+bool Initialize(std::vector<char*> arguments) {
+  int argc = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&argc, arguments.data());
+  return !benchmark::ReportUnrecognizedArguments(argc, arguments.data());
+}
+
+int MeasureMemory(const BenchmarkRunner& run, const MemoryOutputs& outputs) {
+  if (!HeapIsAccounted()) {
+    std::cerr << "This program's allocations are not counted; link it with "
+                 "malloc = \"//profiling:exact_heap\".\n";
+    return 2;
+  }
+  ProfileReporter reporter;
+  const size_t count = run(&reporter);
+  if (count == 0) {
+    std::cerr << "No benchmark was selected; see --benchmark_list_tests.\n";
+    return 1;
+  }
+  const absl::Status status =
+      WriteMemoryOutputs(reporter.TakeProfile(), outputs);
+  if (!status.ok()) {
+    std::cerr << status << "\n";
+    return 1;
+  }
+  return reporter.failure_count() == 0 ? 0 : 1;
+}
+
+int RunOrdinarily(const BenchmarkRunner& run, bool console) {
+  BenchmarkMemoryManager memory_manager;
+  if (HeapIsAccounted()) benchmark::RegisterMemoryManager(&memory_manager);
+  MemoryConsoleReporter reporter;
+  run(console ? &reporter : nullptr);
+  benchmark::RegisterMemoryManager(nullptr);
+  return 0;
+}
+
+}  // namespace
+
+size_t RunWithGoogleBenchmark(BenchmarkReporter* reporter) {
+  return benchmark::RunSpecifiedBenchmarks(reporter);
+}
+
+int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run) {
+  if (AsksForHelp(argc, argv)) {
+    PrintHelp();
+    return 0;
+  }
+  const MemoryOutputs outputs = TakeMemoryOutputFlags(&argc, argv);
+  const bool console = !ChoosesFormat(argc, argv);
+  std::vector<char*> arguments(argv, argv + argc);
+  // The count that time would decide becomes one iteration.
+  static char no_minimum_time[] = "--benchmark_min_time=0";
+  const bool measures =
+      !outputs.profile_path.empty() || !outputs.samples_path.empty();
+  if (measures) arguments.push_back(no_minimum_time);
+  if (!Initialize(std::move(arguments))) return 2;
+  const int status =
+      measures ? MeasureMemory(run, outputs) : RunOrdinarily(run, console);
+  benchmark::Shutdown();
+  return status;
+}
+
+}  // namespace footprint
+
+// The linker sends every call of benchmark::State::StartKeepRunning and
+// FinishKeepRunning here (--wrap in this library's linkopts).
+extern "C" {
+
+void __real__ZN9benchmark5State16StartKeepRunningEv(benchmark::State* state);
+void __real__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state);
+
+void __wrap__ZN9benchmark5State16StartKeepRunningEv(benchmark::State* state) {
+  footprint::loop_recorder.ThreadReachesLoop(
+      static_cast<int>(state->threads()));
+  __real__ZN9benchmark5State16StartKeepRunningEv(state);
+}
+
+void __wrap__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state) {
+  footprint::loop_recorder.ThreadLeavesLoop(static_cast<int>(state->threads()));
+  __real__ZN9benchmark5State17FinishKeepRunningEv(state);
+}
+
+}  // extern "C"

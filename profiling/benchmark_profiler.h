@@ -1,0 +1,51 @@
+// The memory pass of a benchmark program: what each benchmark's loop needs,
+// with what is set up before it and left after it as phases of their own.
+//
+//   int main(int argc, char** argv) {
+//     return footprint::ProfileBenchmarks(argc, argv,
+//                                         footprint::RunWithGoogleBenchmark);
+//   }
+//
+// Most programs link `//profiling:benchmark_main` instead of writing this main.
+// With --memory_profile_out=FILE each benchmark runs once, for one iteration or
+// as many as it asks for with Iterations(n), never for a count that time
+// decides, and its figures are those of the loop. Phases: "setup" is what comes
+// before the loop and after the benchmark before, "loop", and "teardown" what
+// comes after. Without the flag the program is an ordinary benchmark program
+// that also shows memory.
+//
+// How the loop is found: linking against this library replaces State's
+// functions StartKeepRunning and FinishKeepRunning (--wrap). The last thread to
+// arrive at either begins and ends the loop, while the others wait at Google
+// Benchmark's own barrier; see
+// docs/decisions/0003-memory-pass-of-a-benchmark.md.
+//
+// Not thread-safe; to be called once, from main.
+// Memory: the profile, outside the phases.
+
+#ifndef FOOTPRINT_PROFILING_BENCHMARK_PROFILER_H_
+#define FOOTPRINT_PROFILING_BENCHMARK_PROFILER_H_
+
+#include <cstddef>
+#include <functional>
+
+#include "benchmark/benchmark.h"
+
+namespace footprint {
+
+// Runs the selected benchmarks with `reporter` (null: the default one) and
+// returns how many there were. A value, so that a planner may order the runs.
+using BenchmarkRunner =
+    std::function<size_t(benchmark::BenchmarkReporter* reporter)>;
+
+// Google Benchmark's own order.
+size_t RunWithGoogleBenchmark(benchmark::BenchmarkReporter* reporter);
+
+// The whole of main. Returns the exit status: 0; 1 if a benchmark failed, none
+// was selected, or a file could not be written; 2 if the command line or the
+// link is wrong. Messages go to standard error.
+int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_BENCHMARK_PROFILER_H_

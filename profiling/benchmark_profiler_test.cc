@@ -1,0 +1,208 @@
+// Runs sample_benchmark as a user would and reads what it wrote.
+
+#include "footprint/profiling/benchmark_profiler.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "footprint/profiling/memory_profile_file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int64_t kMebibyte = 1 << 20;
+// What Google Benchmark frees of the benchmark before.
+constexpr int64_t kReportBytes = 16 << 10;
+
+std::string Scratch(const std::string& name) {
+  return testing::TempDir() + "/" + name;
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The exit status; output and messages go to the scratch files out and err.
+int RunSample(const std::string& arguments, const std::string& before = "") {
+  const std::string command = before + " ./profiling/sample_benchmark " +
+                              arguments + " >" + Scratch("out") + " 2>" +
+                              Scratch("err");
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+class BenchmarkProfilerTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const std::string path = Scratch("profile");
+    ASSERT_EQ(RunSample("--memory_profile_out=" + path), 0)
+        << ReadText(Scratch("err"));
+    const auto profile = ReadMemoryProfileFile(path);
+    ASSERT_TRUE(profile.ok()) << profile.status();
+    profile_ = *profile;
+  }
+
+  static const BenchmarkMemory& Find(const std::string& name) {
+    for (const BenchmarkMemory& benchmark : profile_.benchmarks()) {
+      if (benchmark.name() == name) return benchmark;
+    }
+    ADD_FAILURE() << name << " was not measured";
+    return BenchmarkMemory::default_instance();
+  }
+
+  static const Phase& FindPhase(const BenchmarkMemory& benchmark,
+                                const std::string& name) {
+    for (const Phase& phase : benchmark.phases()) {
+      if (phase.name() == name) return phase;
+    }
+    ADD_FAILURE() << benchmark.name() << " has no phase " << name;
+    return Phase::default_instance();
+  }
+
+  template <typename Measured>
+  static Metric Find(const Measured& measured, MetricKind kind) {
+    for (const Metric& metric : measured.metrics()) {
+      if (metric.kind() == kind) return metric;
+    }
+    ADD_FAILURE() << "no metric " << MetricKind_Name(kind);
+    return Metric();
+  }
+
+  static MemoryProfile profile_;
+};
+
+MemoryProfile BenchmarkProfilerTest::profile_;
+
+TEST_F(BenchmarkProfilerTest, MeasuresTheLoopAndNotWhatIsAroundIt) {
+  for (int mebibytes : {1, 8}) {
+    const BenchmarkMemory& benchmark =
+        Find("BM_HoldBlock/mebibytes:" + std::to_string(mebibytes));
+    const Metric peak = Find(benchmark, PEAK_LIVE_USABLE_BYTES);
+    EXPECT_EQ(peak.value(), mebibytes * kMebibyte);
+    EXPECT_EQ(peak.determinism(), EXACT);
+    EXPECT_GE(Find(benchmark, PEAK_LIVE_ABSOLUTE_USABLE_BYTES).value(),
+              (4 + mebibytes) * kMebibyte);
+    EXPECT_EQ(Find(benchmark, ALLOCATION_COUNT).value(), 1);
+    EXPECT_EQ(Find(benchmark, NET_GROWTH_USABLE_BYTES).value(), 0);
+    EXPECT_GE(
+        Find(FindPhase(benchmark, "setup"), PEAK_LIVE_USABLE_BYTES).value(),
+        4 * kMebibyte - kReportBytes);
+    EXPECT_GE(
+        Find(FindPhase(benchmark, "teardown"), PEAK_LIVE_USABLE_BYTES).value(),
+        kMebibyte);
+  }
+}
+
+TEST_F(BenchmarkProfilerTest, KnowsTheArguments) {
+  const BenchmarkMemory& benchmark = Find("BM_HoldBlock/mebibytes:8");
+  ASSERT_EQ(benchmark.arguments_size(), 1);
+  EXPECT_EQ(benchmark.arguments(0).name(), "mebibytes");
+  EXPECT_EQ(benchmark.arguments(0).value(), "8");
+}
+
+TEST_F(BenchmarkProfilerTest, RunsAsManyIterationsAsTheBenchmarkAsksFor) {
+  const BenchmarkMemory& benchmark = Find("BM_LeaveBlocks/iterations:3");
+  EXPECT_EQ(Find(benchmark, PEAK_LIVE_USABLE_BYTES).value(), 3 * kMebibyte);
+  EXPECT_EQ(Find(benchmark, NET_GROWTH_USABLE_BYTES).value(), 3 * kMebibyte);
+  EXPECT_EQ(Find(benchmark, ALLOCATION_COUNT).value(), 3);
+}
+
+TEST_F(BenchmarkProfilerTest, TheUsersPhasesLieInTheLoop) {
+  const BenchmarkMemory& benchmark = Find("BM_NamePhases");
+  EXPECT_EQ(
+      Find(FindPhase(benchmark, "loop/load"), PEAK_LIVE_USABLE_BYTES).value(),
+      3 * kMebibyte);
+  EXPECT_EQ(
+      Find(FindPhase(benchmark, "loop/load/parse"), PEAK_LIVE_USABLE_BYTES)
+          .value(),
+      kMebibyte);
+}
+
+TEST_F(BenchmarkProfilerTest, TheSumOfThreadPeaksIsExactForTwoThreads) {
+  const BenchmarkMemory& benchmark = Find("BM_TwoThreads/threads:2");
+  EXPECT_EQ(Find(benchmark, SUM_THREAD_PEAK_USABLE_BYTES).value(),
+            2 * kMebibyte);
+  EXPECT_EQ(Find(benchmark, SUM_THREAD_PEAK_USABLE_BYTES).determinism(), EXACT);
+  EXPECT_EQ(Find(benchmark, PEAK_LIVE_USABLE_BYTES).determinism(), BOUNDED);
+  EXPECT_EQ(Find(benchmark, ALLOCATION_COUNT).value(), 200);
+}
+
+TEST_F(BenchmarkProfilerTest, TimeDoesNotDecideTheCount) {
+  for (const char* name :
+       {"BM_RunLong/min_time:0.050", "BM_RunLong/repeats:5"}) {
+    EXPECT_EQ(Find(Find(name), ALLOCATION_COUNT).value(), 1) << name;
+    EXPECT_EQ(Find(Find(name), PEAK_LIVE_USABLE_BYTES).value(), kMebibyte);
+  }
+}
+
+TEST_F(BenchmarkProfilerTest, TheKernelsViewIsThereAndNotExact) {
+  const Metric resident = Find(Find("BM_NamePhases"), PEAK_RESIDENT_BYTES);
+  EXPECT_GT(resident.value(), 0);
+  EXPECT_EQ(resident.determinism(), STATISTICAL);
+}
+
+TEST_F(BenchmarkProfilerTest, AFilterSelects) {
+  ASSERT_EQ(RunSample("--benchmark_filter=NamePhases --memory_profile_out=" +
+                      Scratch("one")),
+            0);
+  const auto profile = ReadMemoryProfileFile(Scratch("one"));
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_EQ(profile->benchmarks_size(), 1);
+  EXPECT_EQ(profile->benchmarks(0).name(), "BM_NamePhases");
+}
+
+TEST_F(BenchmarkProfilerTest, ABenchmarkThatFailsFailsTheRun) {
+  EXPECT_EQ(RunSample("--memory_profile_out=" + Scratch("failed"),
+                      "FOOTPRINT_SAMPLE_FAILS=1"),
+            1);
+  EXPECT_THAT(ReadText(Scratch("err")), HasSubstr("BM_Fail: "));
+  EXPECT_THAT(ReadText(Scratch("err")), HasSubstr("as asked"));
+}
+
+TEST_F(BenchmarkProfilerTest, AFilterThatSelectsNothingFailsTheRun) {
+  EXPECT_EQ(RunSample("--benchmark_filter=NoSuch --memory_profile_out=" +
+                      Scratch("none")),
+            1);
+  EXPECT_THAT(ReadText(Scratch("err")), HasSubstr("--benchmark_list_tests"));
+}
+
+TEST_F(BenchmarkProfilerTest, AnUnknownFlagIsNotPassedOver) {
+  EXPECT_EQ(RunSample("--memory_profile=x"), 2);
+}
+
+TEST_F(BenchmarkProfilerTest, HelpNamesTheFlags) {
+  EXPECT_EQ(RunSample("--help"), 0);
+  EXPECT_THAT(ReadText(Scratch("out")), HasSubstr("--memory_profile_out=FILE"));
+  EXPECT_THAT(ReadText(Scratch("out")), HasSubstr("--benchmark_filter"));
+}
+
+TEST_F(BenchmarkProfilerTest, AnOrdinaryRunShowsThePeak) {
+  ASSERT_EQ(RunSample("--benchmark_filter=HoldBlock --benchmark_min_time=0.01"),
+            0);
+  EXPECT_THAT(ReadText(Scratch("out")), HasSubstr("peak_bytes"));
+  EXPECT_THAT(ReadText(Scratch("err")), Not(HasSubstr("DEBUG")));
+}
+
+TEST_F(BenchmarkProfilerTest, JsonCarriesTheMemoryFields) {
+  ASSERT_EQ(RunSample("--benchmark_filter=HoldBlock --benchmark_format=json "
+                      "--benchmark_min_time=0.01"),
+            0);
+  EXPECT_THAT(ReadText(Scratch("out")), HasSubstr("\"max_bytes_used\""));
+  EXPECT_THAT(ReadText(Scratch("out")), HasSubstr("\"net_heap_growth\": 0"));
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,98 @@
+#include "footprint/profiling/memory_output_flags.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "footprint/profiling/memory_profile_file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::ElementsAre;
+
+struct CommandLine {
+  explicit CommandLine(std::vector<std::string> given) : words(given) {
+    for (std::string& word : words) argv.push_back(word.data());
+    argc = static_cast<int>(argv.size());
+    argv.push_back(nullptr);
+  }
+  std::vector<std::string> Left() const {
+    return std::vector<std::string>(argv.begin(), argv.begin() + argc);
+  }
+  std::vector<std::string> words;
+  std::vector<char*> argv;
+  int argc = 0;
+};
+
+TEST(MemoryOutputFlagsTest, TakesItsFlagsAndLeavesTheOthers) {
+  CommandLine line({"x", "--a=1", "--memory_profile_out=p", "b",
+                    "--memory_samples_out", "s", "--c"});
+  const MemoryOutputs outputs =
+      TakeMemoryOutputFlags(&line.argc, line.argv.data());
+  EXPECT_EQ(outputs.profile_path, "p");
+  EXPECT_EQ(outputs.samples_path, "s");
+  EXPECT_THAT(line.Left(), ElementsAre("x", "--a=1", "b", "--c"));
+  EXPECT_EQ(line.argv[4], nullptr);
+}
+
+TEST(MemoryOutputFlagsTest, StopsAtTheDoubleDash) {
+  CommandLine line({"x", "--", "--memory_profile_out=p"});
+  EXPECT_EQ(TakeMemoryOutputFlags(&line.argc, line.argv.data()).profile_path,
+            "");
+  EXPECT_THAT(line.Left(), ElementsAre("x", "--", "--memory_profile_out=p"));
+}
+
+TEST(MemoryOutputFlagsTest, AFlagOfALongerNameIsNotTaken) {
+  CommandLine line({"x", "--memory_profile_output=p"});
+  EXPECT_EQ(TakeMemoryOutputFlags(&line.argc, line.argv.data()).profile_path,
+            "");
+  EXPECT_EQ(line.argc, 2);
+}
+
+MemoryProfile OneMetric() {
+  MemoryProfile profile;
+  BenchmarkMemory* benchmark = profile.add_benchmarks();
+  benchmark->set_name("BM_X");
+  Metric* metric = benchmark->add_metrics();
+  metric->set_kind(PEAK_LIVE_USABLE_BYTES);
+  metric->set_determinism(EXACT);
+  metric->set_value(64);
+  return profile;
+}
+
+TEST(MemoryOutputFlagsTest, WritesProfileAndSamples) {
+  const MemoryOutputs outputs = {testing::TempDir() + "/profile",
+                                 testing::TempDir() + "/samples"};
+  ASSERT_TRUE(WriteMemoryOutputs(OneMetric(), outputs).ok());
+  const auto profile = ReadMemoryProfileFile(outputs.profile_path);
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  EXPECT_EQ(profile->process_count(), 1);
+  EXPECT_NE(profile->environment().compiler(), "");
+  const auto samples = ReadMemorySamplesFile(outputs.samples_path);
+  ASSERT_TRUE(samples.ok()) << samples.status();
+  EXPECT_EQ(samples->benchmarks(0).metrics(0).values(0), 64);
+}
+
+TEST(MemoryOutputFlagsTest, AForkedChildWritesNothing) {
+  const MemoryOutputs outputs = {testing::TempDir() + "/of_child", ""};
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(WriteMemoryOutputs(OneMetric(), outputs).ok() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(access(outputs.profile_path.c_str(), F_OK), 0);
+}
+
+TEST(MemoryOutputFlagsTest, SaysWhyItCannotWrite) {
+  EXPECT_FALSE(WriteMemoryOutputs(OneMetric(), {"/nowhere/profile", ""}).ok());
+}
+
+}  // namespace
+}  // namespace footprint

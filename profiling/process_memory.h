@@ -1,0 +1,46 @@
+// What the operating system and the allocator say of this process's memory,
+// beside the exact accounting of its heap (heap_accounting.h).
+//
+//   int64_t code_bytes = footprint::LoadedImageBytes();
+//   footprint::ResidentBytes resident = footprint::ReadResidentBytes();
+//
+// Thread-safety: every function may be called from any thread.
+
+#ifndef FOOTPRINT_PROFILING_PROCESS_MEMORY_H_
+#define FOOTPRINT_PROFILING_PROCESS_MEMORY_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// Address space of the program and of its shared libraries as loaded: code and
+// static data, in whole pages. The same in every run of the same files. What
+// the kernel adds by itself (vdso) is left out.
+int64_t LoadedImageBytes();
+
+// The kernel's view; varies from run to run. Zeros where /proc cannot be read.
+struct ResidentBytes {
+  int64_t peak_bytes = 0;       // VmHWM: high-water mark since the start
+  int64_t anonymous_bytes = 0;  // RssAnon: heap, stacks, written data
+  int64_t file_bytes = 0;       // RssFile: code and mapped files
+};
+ResidentBytes ReadResidentBytes();
+
+// jemalloc's view of what it holds from the kernel; zeros with another
+// allocator.
+struct AllocatorBytes {
+  int64_t allocated_bytes = 0;  // in blocks that are handed out or cached
+  int64_t active_bytes = 0;     // in pages that hold such blocks
+  int64_t resident_bytes = 0;
+  int64_t mapped_bytes = 0;
+
+  int64_t fragmentation_bytes() const { return active_bytes - allocated_bytes; }
+};
+AllocatorBytes ReadAllocatorBytes();
+
+// True if this process has, or waited for, a child process.
+bool HasHadChildProcess();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_PROCESS_MEMORY_H_
