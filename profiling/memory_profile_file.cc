@@ -223,11 +223,16 @@ std::string FindInconsistency(const BenchmarkMemory& benchmark) {
       absl::StrCat("benchmark \"", benchmark.name(), "\"");
   if (benchmark.name().empty()) return "a benchmark has no name";
   std::string problem = FindBadMetric(benchmark.metrics(), where);
+  std::set<std::string> phase_names;
   for (int i = 0; problem.empty() && i < benchmark.phases_size(); ++i) {
     const Phase& phase = benchmark.phases(i);
     if (phase.parent() < -1 || phase.parent() >= i) {
       return absl::StrCat(where, ", phase \"", phase.name(), "\" has parent ",
                           phase.parent(), ", which is no earlier phase");
+    }
+    if (!phase_names.insert(phase.name()).second) {
+      return absl::StrCat(where, " has two phases named \"", phase.name(),
+                          "\"");
     }
     problem = FindBadMetric(
         phase.metrics(), absl::StrCat(where, ", phase \"", phase.name(), "\""));

@@ -239,13 +239,14 @@ TEST_F(MemoryProfileFileTest, RefusesUnknownAndUnsetEnumerators) {
 }
 
 TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
-  std::vector<MemoryProfile> profiles(6, ExampleProfile());
+  std::vector<MemoryProfile> profiles(7, ExampleProfile());
   profiles[0].mutable_benchmarks(1)->set_name(profiles[0].benchmarks(0).name());
   AddMetric(PEAK_LIVE_USABLE_BYTES, 1,
             profiles[1].mutable_benchmarks(0)->mutable_metrics());
   profiles[2].mutable_benchmarks(0)->mutable_metrics(0)->set_value(-1);
   profiles[3].mutable_benchmarks(0)->mutable_phases(1)->set_parent(1);
   profiles[4].clear_benchmarks();
+  profiles[6].mutable_benchmarks(0)->mutable_phases(1)->set_name("loop");
   profiles[5].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
   for (MemoryProfile& profile : profiles) {
     EXPECT_EQ(WriteMemoryProfileFile(profile, Path("p")).code(),
