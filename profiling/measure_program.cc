@@ -1,0 +1,277 @@
+#include "footprint/profiling/measure_program.h"
+
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/profiling/failure_text.h"
+#include "footprint/profiling/fresh_process.h"
+#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/memory_profile_file.h"
+#include "footprint/profiling/profile_merge.h"
+
+namespace footprint {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kProfileName[] = "profile.binpb";
+constexpr char kSamplesName[] = "samples.binpb";
+// A prime, so that the padding never keeps a power of two's alignment.
+constexpr int kPaddingStepBytes = 1361;
+
+// A new folder in /tmp, always of the same length of name; gone at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    char name[] = "/tmp/footprint.XXXXXX";
+    if (mkdtemp(name) != nullptr) path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  // Empty if it could not be made.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+absl::Status CheckDataName(const std::string& name) {
+  const fs::path path(name);
+  bool is_inside = path.is_relative() && !name.empty() && name.back() != '/';
+  for (const fs::path& part : path) {
+    is_inside = is_inside && part != ".." && part != ".";
+  }
+  if (!is_inside || name == kProfileName || name == kSamplesName) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("data name '", name,
+                     "' must be relative, stay inside the folder, and be "
+                     "none of ",
+                     kProfileName, ", ", kSamplesName));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Check(const ProgramMeasurement& measurement) {
+  if (measurement.label.rfind(':') == std::string::npos ||
+      measurement.label.back() == ':') {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "label '", measurement.label, "' must be like //package:target"));
+  }
+  if (measurement.process_count < kMinimumProcessCount) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("process count ", measurement.process_count,
+                     " must be at least ", kMinimumProcessCount));
+  }
+  if (measurement.time_limit_seconds < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("time limit ", measurement.time_limit_seconds,
+                     " must be at least 1 second"));
+  }
+  std::set<std::string> names;
+  for (const DataFile& file : measurement.data) {
+    absl::Status status = CheckDataName(file.name);
+    if (!status.ok()) return status;
+    if (!names.insert(file.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("data name '", file.name, "' is given twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LinkData(const std::vector<DataFile>& data,
+                      const std::string& folder) {
+  for (const DataFile& file : data) {
+    std::error_code error;
+    const fs::path target = fs::canonical(file.path, error);
+    if (error) {
+      return absl::NotFoundError(
+          absl::StrCat("data file ", file.path, ": ", error.message(),
+                       "; check the path given with --data"));
+    }
+    const fs::path link = fs::path(folder) / file.name;
+    fs::create_directories(link.parent_path(), error);
+    if (!error) fs::create_symlink(target, link, error);
+    if (error) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "data name '", file.name, "' cannot be linked: ", error.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+FreshProcess Describe(const ProgramMeasurement& measurement,
+                      const std::string& executable, const std::string& folder,
+                      int index) {
+  FreshProcess process;
+  process.executable = executable;
+  process.arguments = {
+      measurement.label.substr(measurement.label.rfind(':') + 1),
+      absl::StrCat("--memory_profile_out=", kProfileName),
+      absl::StrCat("--memory_samples_out=", kSamplesName),
+  };
+  process.arguments.insert(process.arguments.end(),
+                           measurement.arguments.begin(),
+                           measurement.arguments.end());
+  process.environment = {
+      "PATH=/usr/bin:/bin",
+      "LANG=C",
+      "TZ=UTC",
+      absl::StrCat("FOOTPRINT_PADDING=",
+                   std::string(index * kPaddingStepBytes, 'x')),
+  };
+  process.working_folder = folder;
+  process.time_limit_seconds = measurement.time_limit_seconds;
+  process.is_address_space_randomized = index % 2 == 1;
+  process.is_cancelled = measurement.is_cancelled;
+  return process;
+}
+
+// Whether it ended well; if not, why, in `failure`.
+bool EndedWell(const ProcessEnd& end, int time_limit_seconds,
+               ProducerFailure* failure) {
+  switch (end.kind) {
+    case ProcessEnd::Kind::kNotStarted:
+      failure->set_kind(ProducerFailure::NOT_STARTED);
+      failure->set_detail(end.start_error);
+      return false;
+    case ProcessEnd::Kind::kTimedOut:
+      failure->set_kind(ProducerFailure::TIMED_OUT);
+      failure->set_time_limit_seconds(time_limit_seconds);
+      return false;
+    case ProcessEnd::Kind::kSignalled:
+      failure->set_kind(ProducerFailure::SIGNALLED);
+      failure->set_signal_number(end.signal_number);
+      return false;
+    case ProcessEnd::Kind::kExited:
+      if (end.exit_status == 0) return true;
+      failure->set_kind(ProducerFailure::EXITED);
+      failure->set_exit_status(end.exit_status);
+      return false;
+  }
+  return false;
+}
+
+// Reads what the program left in its folder. False, with `failure`, if that is
+// no measurement.
+bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
+                     ProducerFailure* failure) {
+  absl::StatusOr<MemoryProfile> profile =
+      ReadMemoryProfileFile(absl::StrCat(folder, "/", kProfileName));
+  if (!profile.ok()) {
+    const bool is_missing =
+        profile.status().code() == absl::StatusCode::kNotFound;
+    failure->set_kind(is_missing ? ProducerFailure::WROTE_NO_PROFILE
+                                 : ProducerFailure::WROTE_BAD_PROFILE);
+    failure->set_detail(is_missing ? "the program must write the file that "
+                                     "--memory_profile_out= names; "
+                                     "//profiling:benchmark_main does"
+                                   : std::string(profile.status().message()));
+    return false;
+  }
+  if (profile->has_failure()) {
+    *failure = profile->failure();
+    return false;
+  }
+  measured->profile = *std::move(profile);
+  absl::StatusOr<MemorySamples> samples =
+      ReadMemorySamplesFile(absl::StrCat(folder, "/", kSamplesName));
+  if (samples.ok()) {
+    measured->samples = *std::move(samples);
+  } else if (samples.status().code() != absl::StatusCode::kNotFound) {
+    failure->set_kind(ProducerFailure::WROTE_BAD_PROFILE);
+    failure->set_detail(std::string(samples.status().message()));
+    return false;
+  }
+  return true;
+}
+
+// One process. True if `measured` is set, else `failure` is.
+absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
+                                 int index, MemoryMeasurement* measured,
+                                 ProducerFailure* failure) {
+  const TemporaryFolder folder;
+  if (folder.path().empty()) {
+    return absl::InternalError(
+        "cannot make a folder in /tmp; make room there or allow writing");
+  }
+  absl::Status status = LinkData(measurement.data, folder.path());
+  if (!status.ok()) return status;
+  std::error_code error;
+  fs::path executable = fs::canonical(measurement.executable, error);
+  if (error) executable = fs::absolute(measurement.executable, error);
+  absl::StatusOr<ProcessEnd> end = RunFreshProcess(
+      Describe(measurement, executable.string(), folder.path(), index));
+  if (!end.ok()) return end.status();
+  if (!end->is_layout_as_asked) {
+    std::cerr << "profile_runner: this system forbids choosing the "
+                 "address-space layout (personality); process "
+              << index + 1 << " differs in its environment only\n";
+  }
+  if (EndedWell(*end, measurement.time_limit_seconds, failure) &&
+      ReadMeasurement(folder.path(), measured, failure)) {
+    return true;
+  }
+  FailureTextOptions options;
+  options.folders = {folder.path(), executable.parent_path().string()};
+  options.process_id = end->process_id;
+  if (failure->standard_error_tail().empty()) {
+    failure->set_standard_error_tail(
+        StableFailureText(end->standard_error_tail, options));
+  }
+  failure->set_detail(StableFailureText(failure->detail(), options));
+  return false;
+}
+
+MemoryMeasurement FailureRecord(ProducerFailure failure) {
+  MemoryMeasurement record;
+  *record.profile.mutable_failure() = std::move(failure);
+  return record;
+}
+
+absl::StatusOr<MemoryMeasurement> MeasureAndMerge(
+    const ProgramMeasurement& measurement) {
+  std::vector<MemoryMeasurement> processes(measurement.process_count);
+  ProducerFailure failure;
+  for (int index = 0; index < measurement.process_count; ++index) {
+    absl::StatusOr<bool> is_measured =
+        MeasureOnce(measurement, index, &processes[index], &failure);
+    if (!is_measured.ok()) return is_measured.status();
+    if (!*is_measured) return FailureRecord(failure);
+  }
+  absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
+  if (merged.ok()) return merged;
+  failure.set_kind(ProducerFailure::DISAGREED);
+  failure.set_detail(std::string(merged.status().message()));
+  return FailureRecord(failure);
+}
+
+}  // namespace
+
+absl::StatusOr<MemoryMeasurement> MeasureProgram(
+    const ProgramMeasurement& measurement) {
+  absl::Status status = Check(measurement);
+  if (!status.ok()) return status;
+  absl::StatusOr<MemoryMeasurement> measured = MeasureAndMerge(measurement);
+  if (!measured.ok()) return measured.status();
+  measured->profile.set_schema_version(kMemoryProfileSchemaVersion);
+  measured->profile.set_label(measurement.label);
+  measured->profile.set_process_count(measurement.process_count);
+  measured->samples.set_schema_version(kMemoryProfileSchemaVersion);
+  measured->samples.set_label(measurement.label);
+  return measured;
+}
+
+}  // namespace footprint
