@@ -8,3 +8,196 @@ MemoryProfileInfo = provider(
         "samples": "File: the MemorySamples, what varied between the processes.",
     },
 )
+
+_OPTION = "//command_line_option:"
+_FLAG_LISTS = [_OPTION + name for name in ["copt", "conlyopt", "cxxopt", "linkopt"]]
+
+# What a sanitizer's or a debugger's configuration adds, and what would make the
+# measured binary another one than is deployed.
+_UNWANTED_FLAGS = ["-fsanitize", "-fno-sanitize", "-O0", "-O1", "-Og"]
+
+def _is_wanted(flag):
+    for unwanted in _UNWANTED_FLAGS:
+        if flag.startswith(unwanted):
+            return False
+    return True
+
+def _measured_configuration_impl(settings, _attr):
+    changed = {
+        name: [flag for flag in settings[name] if _is_wanted(flag)]
+        for name in _FLAG_LISTS
+    }
+    changed[_OPTION + "compilation_mode"] = "opt"
+    changed[_OPTION + "collect_code_coverage"] = False
+    return changed
+
+# Bytes are those of the optimised binary, whatever the command line says.
+_measured_configuration = transition(
+    implementation = _measured_configuration_impl,
+    inputs = _FLAG_LISTS,
+    outputs = _FLAG_LISTS + [
+        _OPTION + "collect_code_coverage",
+        _OPTION + "compilation_mode",
+    ],
+)
+
+MeasurementInfo = provider(
+    doc = "Which measurement is asked for, see `measurement_setting`.",
+    fields = {"name": "Any text; another one measures again."},
+)
+
+def _measurement_setting_impl(ctx):
+    return MeasurementInfo(name = ctx.build_setting_value)
+
+measurement_setting = rule(
+    implementation = _measurement_setting_impl,
+    build_setting = config.string(flag = True),
+    doc = "A text that is part of every measurement's cache key. Giving another one on the " +
+          "command line measures again, though no input changed.",
+)
+
+def _canonical_label(label):
+    """ "//package:target", whatever repository the label is seen from."""
+    return "//%s:%s" % (label.package, label.name)
+
+def _name_in_repository(file):
+    """The path of `file` from its repository's top, generated or not."""
+    path = file.short_path
+    return path.split("/", 2)[2] if path.startswith("../") else path
+
+def _linked_files(ctx, benchmark):
+    """Name -> file: what the measured program finds in its folder."""
+    linked = {}
+    for file in benchmark.default_runfiles.files.to_list():
+        if file != benchmark.files_to_run.executable:
+            linked[_name_in_repository(file)] = file
+    named = {}
+    for target, name in ctx.attr.data.items():
+        files = target[DefaultInfo].files.to_list()
+        if name and len(files) != 1:
+            fail("data %s is %d files, so it cannot be named \"%s\"" % (target.label, len(files), name))
+        for file in files:
+            own_name = name or _name_in_repository(file)
+            if named.get(own_name, file) != file:
+                fail("two data files are named \"%s\": give one of them another name" % own_name)
+            named[own_name] = file
+    linked.update(named)
+    return linked
+
+def _memory_profile_impl(ctx):
+    # An attribute with a transition is a list, of one here.
+    target = ctx.attr.benchmark[0]
+    benchmark = target[DefaultInfo]
+    executable = benchmark.files_to_run.executable
+    linked = _linked_files(ctx, benchmark)
+    label = _canonical_label(target.label)
+    profile = ctx.actions.declare_file(ctx.label.name + ".profile.binpb")
+    samples = ctx.actions.declare_file(ctx.label.name + ".samples.binpb")
+
+    arguments = ctx.actions.args()
+    arguments.add(label, format = "--label=%s")
+    arguments.add(profile, format = "--output=%s")
+    arguments.add(samples, format = "--samples_output=%s")
+    arguments.add(str(ctx.attr.process_count), format = "--process_count=%s")
+    arguments.add(str(ctx.attr.timeout_seconds), format = "--timeout_seconds=%s")
+    for name, file in linked.items():
+        arguments.add(file, format = "--data=%s")
+        arguments.add(name, format = "--as=%s")
+    arguments.add("--")
+    arguments.add(executable)
+
+    ctx.actions.run(
+        outputs = [profile, samples],
+        inputs = depset(linked.values()),
+        tools = [benchmark.files_to_run],
+        executable = ctx.executable._runner,
+        # The program's own arguments as they are: an Args object would drop none
+        # either, but would have to be told so for the empty string.
+        arguments = [arguments] + ctx.attr.args,
+        env = {"FOOTPRINT_MEASUREMENT": ctx.attr._measurement[MeasurementInfo].name},
+        mnemonic = "MemoryProfile",
+        progress_message = "Measuring memory of %s" % label,
+    )
+    outputs = depset([profile])
+    return [
+        DefaultInfo(files = outputs, runfiles = ctx.runfiles(files = [profile])),
+        OutputGroupInfo(samples = depset([samples])),
+        MemoryProfileInfo(profile = profile, samples = samples, label = label),
+    ]
+
+_memory_profile = rule(
+    implementation = _memory_profile_impl,
+    attrs = {
+        "args": attr.string_list(),
+        "benchmark": attr.label(
+            mandatory = True,
+            executable = True,
+            cfg = _measured_configuration,
+        ),
+        "data": attr.label_keyed_string_dict(allow_files = True),
+        "process_count": attr.int(default = 3),
+        "timeout_seconds": attr.int(default = 300),
+        "_allowlist_function_transition": attr.label(
+            default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
+        ),
+        "_measurement": attr.label(default = Label("//profiling:measurement")),
+        "_runner": attr.label(
+            default = Label("//profiling:profile_runner"),
+            executable = True,
+            cfg = "exec",
+        ),
+    },
+    doc = "See the macro `memory_profile`.",
+)
+
+def memory_profile(
+        name,
+        benchmark,
+        args = [],
+        data = {},
+        process_count = 3,
+        timeout_seconds = 300,
+        tags = [],
+        **kwargs):
+    """Measures the memory of a program and keeps the profile as a build output.
+
+    The program runs in `process_count` fresh processes that differ in
+    address-space layout and size of the environment. What repeats bit for bit is
+    EXACT; the rest is named. A program that crashes, hangs or writes no profile
+    gives a profile that says so, and the build goes on: a gate reports it.
+
+    The program is always built `-c opt`, without sanitizers and coverage, whatever
+    the command line says. It writes the files that --memory_profile_out= and
+    --memory_samples_out= name; `//profiling:benchmark_main` and
+    `//profiling:program_profile` do. It starts in an empty folder of its own that
+    holds `data` and the benchmark's own `data`.
+
+    To measure again though nothing changed, for instance after the machine ran out
+    of memory: `--@footprint//profiling:measurement=ANY_NEW_TEXT`.
+
+    Args:
+      name: of the target. Gives NAME.profile.binpb and, in output group `samples`,
+        NAME.samples.binpb.
+      benchmark: the executable to measure.
+      args: its arguments.
+      data: files that it opens: labels, each found under its path in its
+        repository, or a dictionary from label to the name by which it is opened.
+      process_count: how many processes must agree; at least 3.
+      timeout_seconds: of each process.
+      tags: added to "measures_jemalloc", which sanitizer configurations leave out.
+      **kwargs: common attributes: testonly, visibility, and so on.
+    """
+    if process_count < 3:
+        fail("memory_profile %s: process_count %d must be at least 3" % (name, process_count))
+    if timeout_seconds < 1:
+        fail("memory_profile %s: timeout_seconds %d must be at least 1" % (name, timeout_seconds))
+    _memory_profile(
+        name = name,
+        args = args,
+        benchmark = benchmark,
+        data = data if type(data) == type({}) else {label: "" for label in data},
+        process_count = process_count,
+        tags = tags + ["measures_jemalloc"],
+        timeout_seconds = timeout_seconds,
+        **kwargs
+    )

@@ -222,7 +222,11 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
         AttributionBytes(benchmark) == AttributionBytes(first);
   }
   SortMetrics(whole);
-  if (is_attribution_equal) {
+  // That of a peak which varies may repeat by chance, and a profile must not.
+  const bool is_peak_unrepeated =
+      std::count(merged->unrepeated().begin(), merged->unrepeated().end(),
+                 static_cast<int>(PEAK_LIVE_USABLE_BYTES)) > 0;
+  if (is_attribution_equal && !is_peak_unrepeated) {
     *merged->mutable_peak_attribution() = first.peak_attribution();
   }
   for (int i = 0; i < first.phases_size(); ++i) {

@@ -34,7 +34,7 @@ struct MemoryMeasurement {
 };
 
 // The benchmarks of `processes`, with each metric under what its values showed.
-// The attribution of a peak stays if it was the same everywhere.
+// The attribution of a peak stays if it and the peak were the same everywhere.
 //
 // kInvalidArgument: fewer than kMinimumProcessCount processes, or one of them
 // is a failure record. kFailedPrecondition: they did not do the same: another
