@@ -45,31 +45,44 @@ int AlignmentFlag(std::align_val_t alignment) {
 
 inline void* Counted(void* block, [[maybe_unused]] size_t size) {
   if (__builtin_expect(block == nullptr, 0)) return nullptr;
-  AfterAllocation();
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
   AddRequestedBlock(block, size);
 #endif
-  return block;
+  return AfterAllocation(block);
 }
 
 inline void ForgetRequested([[maybe_unused]] void* block) {
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
-  RemoveRequestedBlock(block);
+  if (block != nullptr) RemoveRequestedBlock(block);
 #endif
 }
 
-inline void CountedFree(void* block) {
+__attribute__((noinline)) void FreeAmongThreads(void* block) {
+  // A thread that never called must not begin to count here: the C library
+  // frees null at a thread's end, when nothing would close the account again.
   if (block == nullptr) return;
-  ForgetRequested(block);
   footprint_jemalloc_free(block);
   AfterDeallocation();
+}
+
+__attribute__((noinline)) void SizedFreeAmongThreads(void* block, size_t size,
+                                                     int flags) {
+  footprint_jemalloc_sdallocx(block, size, flags);
+  AfterDeallocation();
+}
+
+// The way of a process with one thread ends in jemalloc's own function.
+inline void CountedFree(void* block) {
+  ForgetRequested(block);
+  if (FreesAreCounted()) return FreeAmongThreads(block);
+  footprint_jemalloc_free(block);
 }
 
 inline void CountedSizedFree(void* block, size_t size, int flags) {
   if (block == nullptr) return;
   ForgetRequested(block);
+  if (FreesAreCounted()) return SizedFreeAmongThreads(block, size, flags);
   footprint_jemalloc_sdallocx(block, size, flags);
-  AfterDeallocation();
 }
 
 // `call` is what asks jemalloc: a function of no argument that returns the

@@ -199,6 +199,24 @@ TEST(HeapAccountingTest, CountsWhatDestructorsAllocate) {
   pthread_key_delete(late_key);
 }
 
+TEST(HeapAccountingTest, AThreadThatNeverAllocatesLeavesNoAccountBehind) {
+  const auto start = [] {
+    pthread_t thread;
+    pthread_create(
+        &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr);
+    pthread_join(thread, nullptr);
+  };
+  start();
+  // Its storage is used anew by the second: a stale account would be read here.
+  for (int i = 0; i < 100; ++i) start();
+  const HeapRegion region = BeginHeapRegion();
+  void* block = Opaque(std::malloc(1 << 20));
+  const HeapRegionBytes bytes = EndHeapRegion(region);
+  std::free(block);
+  EXPECT_EQ(bytes.peak_live_bytes, 1 << 20);
+  EXPECT_EQ(bytes.active_thread_count, 1);
+}
+
 // Threads that run freely: each holds `kTop` bytes at a moment that all share,
 // and never more, so the true peak is known although the order of calls is not.
 class FreeRunningTest : public testing::TestWithParam<int> {};

@@ -46,7 +46,8 @@ struct Region {
 };
 
 struct Ledger {
-  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  // Adaptive: it is held for some nanoseconds, too short to sleep for.
+  pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
   bool in_use = false;
   pthread_key_t thread_end_key = 0;
   ThreadAccount* first_account = nullptr;
@@ -77,16 +78,32 @@ class LedgerLock {
 // The functions below need the lock.
 
 void SetLimit(ThreadAccount* account, int64_t limit_bytes) {
-  ledger.sum_of_limits += limit_bytes - account->limit_bytes.load();
+  // No store that changes nothing: it would take the cache line from the thread.
+  if (limit_bytes == account->counted_limit_bytes &&
+      limit_bytes == account->limit_bytes.load()) {
+    return;
+  }
+  ledger.sum_of_limits += limit_bytes - account->counted_limit_bytes;
+  account->counted_limit_bytes = limit_bytes;
+  if (account->is_settling) return;
   account->limit_bytes.store(limit_bytes);
   account->floor_bytes.store(limit_bytes - kWindowBytes);
+  account->has_floor.store(true);
+}
+
+// Makes the thread's next call come to the ledger.
+void CallBack(ThreadAccount* account) {
+  account->limit_bytes.store(INT64_MIN);
+  account->floor_bytes.store(INT64_MAX);
+  account->has_floor.store(true);
 }
 
 // The only thread may grow to the peak, and its frees concern nobody.
 void SetLimitOfOnlyThread() {
   ThreadAccount* account = ledger.first_account;
+  account->is_settling = false;
   account->limit_bytes.store(ledger.peak_bytes - ledger.ended.live_bytes);
-  account->floor_bytes.store(INT64_MIN);
+  account->has_floor.store(false);
 }
 
 // Live bytes of all threads, `account` at `level_bytes` (null: every thread as
@@ -97,12 +114,14 @@ int64_t SumLiveBytes(const ThreadAccount* account, int64_t level_bytes) {
        each = each->next) {
     if (each == account) {
       each->summed_live_bytes = level_bytes;
-    } else if (each == &thread_account || ledger.account_count == 1) {
+    } else if (each == &thread_account || each->is_settling ||
+               ledger.account_count == 1) {
       each->summed_live_bytes = each->live_bytes();
     } else {
+      const int64_t limit_bytes = each->counted_limit_bytes;
       each->summed_live_bytes =
-          std::max(each->floor_bytes.load(),
-                   std::min(each->live_bytes(), each->limit_bytes.load()));
+          std::max(limit_bytes - kWindowBytes,
+                   std::min(each->live_bytes(), limit_bytes));
     }
     sum += each->summed_live_bytes;
   }
@@ -132,7 +151,7 @@ void ShareHeadroom(int64_t sum_bytes) {
 void CentreWindow(ThreadAccount* account) {
   const int64_t left_bytes =
       ledger.peak_bytes - ledger.ended.live_bytes -
-      (ledger.sum_of_limits - account->limit_bytes.load());
+      (ledger.sum_of_limits - account->counted_limit_bytes);
   SetLimit(account,
            std::min(account->live_bytes() + kWindowBytes / 2, left_bytes));
 }
@@ -140,7 +159,7 @@ void CentreWindow(ThreadAccount* account) {
 void RaiseLimit(ThreadAccount* account, int64_t level_bytes) {
   if (ledger.account_count > 1) {
     const int64_t others_bytes =
-        ledger.sum_of_limits - account->limit_bytes.load();
+        ledger.sum_of_limits - account->counted_limit_bytes;
     if (level_bytes + others_bytes + ledger.ended.live_bytes <=
         ledger.peak_bytes) {
       CentreWindow(account);
@@ -165,22 +184,23 @@ void SynchroniseThreads() {
   }
 }
 
-// The first thread had no floor while it was alone.
+// The first thread had no floor while it was alone, and looked before each free
+// whether it had. One free may have looked before it got one and end at any
+// time: until the thread's next call, its live bytes are taken as they are
+// read.
 void BeginWindows() {
   ThreadAccount* account = ledger.first_account;
-  ledger.sum_of_limits = account->limit_bytes.load();
-  for (int round = 0; round < 2; ++round) {
-    SetLimit(account, std::min(account->live_bytes(),
-                               ledger.peak_bytes - ledger.ended.live_bytes));
-    if (round == 0) SynchroniseThreads();
-  }
+  account->is_settling = true;
+  CallBack(account);
+  SynchroniseThreads();
+  account->counted_limit_bytes = std::min(
+      account->live_bytes(), ledger.peak_bytes - ledger.ended.live_bytes);
+  ledger.sum_of_limits = account->counted_limit_bytes;
 }
 
 void InsertAccount(ThreadAccount* account) {
   if (ledger.account_count == 1) BeginWindows();
   account->peak_bytes.store(0);
-  account->limit_bytes.store(0);
-  account->floor_bytes.store(-kWindowBytes);
   std::fill_n(account->region_peak_bytes, kMaxOpenRegions, 0);
   std::fill_n(account->region_begin_bytes, kMaxOpenRegions, 0);
   std::fill_n(account->region_begin_activity, kMaxOpenRegions, 0);
@@ -206,7 +226,7 @@ void RemoveAccount(ThreadAccount* account) {
   ThreadAccount** link = &ledger.first_account;
   while (*link != account) link = &(*link)->next;
   *link = account->next;
-  ledger.sum_of_limits -= account->limit_bytes.load();
+  ledger.sum_of_limits -= account->counted_limit_bytes;
   for (int i = 0; i < kMaxOpenRegions; ++i) {
     if (!ledger.regions[i].open) continue;
     ledger.regions[i].ended_thread_peak_bytes +=
@@ -216,8 +236,7 @@ void RemoveAccount(ThreadAccount* account) {
   ledger.ended.Add(*account);
   account->state = State::kClosed;
   // Every later call of this thread comes to CountAfterEnd.
-  account->limit_bytes.store(INT64_MIN);
-  account->floor_bytes.store(INT64_MAX);
+  CallBack(account);
   account->summed_live_bytes = account->live_bytes();
   if (--ledger.account_count == 1) SetLimitOfOnlyThread();
 }
@@ -372,18 +391,20 @@ void OpenThreadAccount() {
   account->peak_bytes.store(std::max<int64_t>(account->live_bytes(), 0));
 }
 
-void AllocatedAboveLimit(int64_t level_bytes) {
+void* AllocatedAboveLimit(void* block, int64_t level_bytes) {
   ThreadAccount* account = &thread_account;
   if (account->state == State::kNew) {
     OpenThreadAccount();
-    return;
+    return block;
   }
   LedgerLock lock;
   if (account->state == State::kClosed) {
     CountAfterEnd(account, /*is_allocation=*/true);
   } else {
+    account->is_settling = false;
     RaiseLimit(account, level_bytes);
   }
+  return block;
 }
 
 void FreedBelowFloor() {
@@ -396,6 +417,7 @@ void FreedBelowFloor() {
   if (account->state == State::kClosed) {
     CountAfterEnd(account, /*is_allocation=*/false);
   } else if (ledger.account_count > 1) {
+    account->is_settling = false;
     CentreWindow(account);
   }
 }
@@ -417,9 +439,9 @@ void Reallocation::After(bool in_place, bool succeeded) {
         account->kept_in_place_bytes.load(std::memory_order_relaxed) +
             std::min(handed_out_bytes, taken_back_bytes),
         std::memory_order_relaxed);
-    CountAllocation(account, account->live_bytes());
+    CountAllocation(account, nullptr, account->live_bytes());
   } else if (succeeded) {
-    CountAllocation(account, account->live_bytes() + taken_back_bytes);
+    CountAllocation(account, nullptr, account->live_bytes() + taken_back_bytes);
   }
   AfterDeallocation();
 }

@@ -45,8 +45,15 @@ struct ThreadAccount {
   // account that is not open.
   std::atomic<int64_t> limit_bytes{INT64_MIN};
   std::atomic<int64_t> floor_bytes{INT64_MAX};
+  // False while the thread is the only one, whose frees concern nobody.
+  std::atomic<bool> has_floor{true};
   // High-water mark of the thread's live bytes since the last region event.
   std::atomic<int64_t> peak_bytes{INT64_MIN};
+  // The limit as the ledger counts it. The thread's own limit and floor follow
+  // it, unless `is_settling`: then they make the thread's next call come to the
+  // ledger.
+  int64_t counted_limit_bytes = 0;
+  bool is_settling = false;
   // Read under the lock for one sum over all threads.
   int64_t summed_live_bytes = 0;
   int64_t region_peak_bytes[kMaxOpenRegions] = {};
@@ -72,12 +79,14 @@ extern __thread ThreadAccount thread_account
     __attribute__((tls_model("initial-exec")));
 
 // The slow halves of the functions below. `level_bytes` is the thread's live
-// bytes, or more where two blocks were live for the moment.
-void AllocatedAboveLimit(int64_t level_bytes);
+// bytes, or more where two blocks were live for the moment. Returns `block`, so
+// that an entry point can end in this call.
+void* AllocatedAboveLimit(void* block, int64_t level_bytes);
 void FreedBelowFloor();
 void OpenThreadAccount();
 
-inline void CountAllocation(ThreadAccount* account, int64_t level_bytes) {
+inline void* CountAllocation(ThreadAccount* account, void* block,
+                             int64_t level_bytes) {
   account->allocation_count.store(
       account->allocation_count.load(std::memory_order_relaxed) + 1,
       std::memory_order_relaxed);
@@ -87,22 +96,32 @@ inline void CountAllocation(ThreadAccount* account, int64_t level_bytes) {
   if (__builtin_expect(
           level_bytes > account->limit_bytes.load(std::memory_order_relaxed),
           0)) {
-    AllocatedAboveLimit(level_bytes);
+    return AllocatedAboveLimit(block, level_bytes);
   }
+  return block;
 }
 
-// To be called after every call that handed memory out.
-inline void AfterAllocation() {
+// To be called after every call that handed `block` out; returns it.
+inline void* AfterAllocation(void* block) {
   ThreadAccount* account = &thread_account;
-  CountAllocation(account, account->live_bytes());
+  return CountAllocation(account, block, account->live_bytes());
 }
 
-// To be called after every call that took memory back.
+// While it is false, a call that takes memory back need not be followed by
+// AfterDeallocation. A call that looked before the answer became true is
+// allowed for: see `is_settling`.
+inline bool FreesAreCounted() {
+  return __builtin_expect(
+      thread_account.has_floor.load(std::memory_order_relaxed), 0);
+}
+
+// To be called after every call that took memory back, if FreesAreCounted() was
+// true before or might be now.
 inline void AfterDeallocation() {
   ThreadAccount* account = &thread_account;
-  if (__builtin_expect(account->live_bytes() <
-                           account->floor_bytes.load(std::memory_order_relaxed),
-                       0)) {
+  if (account->has_floor.load(std::memory_order_relaxed) &&
+      account->live_bytes() <
+          account->floor_bytes.load(std::memory_order_relaxed)) {
     FreedBelowFloor();
   }
 }
