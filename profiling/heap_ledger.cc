@@ -78,7 +78,8 @@ class LedgerLock {
 // The functions below need the lock.
 
 void SetLimit(ThreadAccount* account, int64_t limit_bytes) {
-  // No store that changes nothing: it would take the cache line from the thread.
+  // No store that changes nothing: it would take the cache line from the
+  // thread.
   if (limit_bytes == account->counted_limit_bytes &&
       limit_bytes == account->limit_bytes.load()) {
     return;

@@ -18,8 +18,8 @@ its near end is above it, and else unresolved. A command with "rounds" runs in t
 first so many rounds only. A command whose program is not installed is listed as
 not measured, and so is not passed over.
 
-Exit status: 0 unless a goal is missed (1) or a command fails or the file is wrong
-(2); with --must_meet, unresolved counts as missed.
+Exit status: 0, or 1 if a goal is missed, a command fails or the file is wrong; with
+--must_meet, unresolved counts as missed.
 """
 
 import argparse
