@@ -217,6 +217,25 @@ TEST(HeapAccountingTest, AThreadThatNeverAllocatesLeavesNoAccountBehind) {
   EXPECT_EQ(bytes.active_thread_count, 1);
 }
 
+TEST(HeapAccountingTest, AThreadThatOnlyWaitsIsNotActive) {
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, 2);
+  std::thread waiting([&barrier] {
+    void* block = Opaque(std::malloc(100));
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    std::free(block);
+  });
+  pthread_barrier_wait(&barrier);
+  const HeapRegion region = BeginHeapRegion();
+  std::free(Opaque(std::malloc(1 << 20)));
+  EXPECT_EQ(ReadHeapRegion(region).active_thread_count, 1);
+  pthread_barrier_wait(&barrier);
+  waiting.join();
+  EXPECT_EQ(EndHeapRegion(region).active_thread_count, 2);
+  pthread_barrier_destroy(&barrier);
+}
+
 // Threads that run freely: each holds `kTop` bytes at a moment that all share,
 // and never more, so the true peak is known although the order of calls is not.
 class FreeRunningTest : public testing::TestWithParam<int> {};
