@@ -41,21 +41,6 @@ _measured_configuration = transition(
     ],
 )
 
-MeasurementInfo = provider(
-    doc = "Which measurement is asked for, see `measurement_setting`.",
-    fields = {"name": "Any text; another one measures again."},
-)
-
-def _measurement_setting_impl(ctx):
-    return MeasurementInfo(name = ctx.build_setting_value)
-
-measurement_setting = rule(
-    implementation = _measurement_setting_impl,
-    build_setting = config.string(flag = True),
-    doc = "A text that is part of every measurement's cache key. Giving another one on the " +
-          "command line measures again, though no input changed.",
-)
-
 def _canonical_label(label):
     """ "//package:target", whatever repository the label is seen from."""
     return "//%s:%s" % (label.package, label.name)
@@ -111,10 +96,10 @@ def _memory_profile_impl(ctx):
         inputs = depset(linked.values()),
         tools = [benchmark.files_to_run],
         executable = ctx.executable._runner,
-        # The program's own arguments as they are: an Args object would drop none
-        # either, but would have to be told so for the empty string.
         arguments = [arguments] + ctx.attr.args,
-        env = {"FOOTPRINT_MEASUREMENT": ctx.attr._measurement[MeasurementInfo].name},
+        # Part of the action's key. A define, since a build setting would give the
+        # measured program another output folder, and so build it again.
+        env = {"FOOTPRINT_MEASUREMENT": ctx.var.get("FOOTPRINT_MEASUREMENT", "")},
         mnemonic = "MemoryProfile",
         progress_message = "Measuring memory of %s" % label,
     )
@@ -140,7 +125,6 @@ _memory_profile = rule(
         "_allowlist_function_transition": attr.label(
             default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
         ),
-        "_measurement": attr.label(default = Label("//profiling:measurement")),
         "_runner": attr.label(
             default = Label("//profiling:profile_runner"),
             executable = True,
@@ -173,7 +157,7 @@ def memory_profile(
     holds `data` and the benchmark's own `data`.
 
     To measure again though nothing changed, for instance after the machine ran out
-    of memory: `--@footprint//profiling:measurement=ANY_NEW_TEXT`.
+    of memory: `--define=FOOTPRINT_MEASUREMENT=ANY_NEW_TEXT`.
 
     Args:
       name: of the target. Gives NAME.profile.binpb and, in output group `samples`,
