@@ -90,13 +90,24 @@ void SetLimit(ThreadAccount* account, int64_t limit_bytes) {
   account->limit_bytes.store(limit_bytes);
   account->floor_bytes.store(limit_bytes - kWindowBytes);
   account->has_floor.store(true);
+  account->check_at_bytes.store(0);
 }
 
 // Makes the thread's next call come to the ledger.
 void CallBack(ThreadAccount* account) {
+  account->check_at_bytes.store(0);
   account->limit_bytes.store(INT64_MIN);
   account->floor_bytes.store(INT64_MAX);
   account->has_floor.store(true);
+}
+
+// A thread that runs meanwhile either did what it was doing, stores included,
+// before this call, or will see what was stored before it.
+void SynchroniseThreads() {
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+              0) == 0) {
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  }
 }
 
 // The only thread may grow to the peak, and its frees concern nobody.
@@ -105,6 +116,11 @@ void SetLimitOfOnlyThread() {
   account->is_settling = false;
   account->limit_bytes.store(ledger.peak_bytes - ledger.ended.live_bytes);
   account->has_floor.store(false);
+  account->check_at_bytes.store(0);
+  if (account == &thread_account) return;
+  // The thread may be about to store what it computed from the old limit.
+  SynchroniseThreads();
+  account->check_at_bytes.store(0);
 }
 
 // Live bytes of all threads, `account` at `level_bytes` (null: every thread as
@@ -176,15 +192,6 @@ void RaiseLimit(ThreadAccount* account, int64_t level_bytes) {
   }
 }
 
-// Makes the frees of all threads that ran before this call visible, and makes
-// those that come after look at the floor that was set before it.
-void SynchroniseThreads() {
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
-              0) == 0) {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-  }
-}
-
 // The first thread had no floor while it was alone, and looked before each free
 // whether it had. One free may have looked before it got one and end at any
 // time: until the thread's next call, its live bytes are taken as they are
@@ -194,6 +201,7 @@ void BeginWindows() {
   account->is_settling = true;
   CallBack(account);
   SynchroniseThreads();
+  account->check_at_bytes.store(0);
   account->counted_limit_bytes = std::min(
       account->live_bytes(), ledger.peak_bytes - ledger.ended.live_bytes);
   ledger.sum_of_limits = account->counted_limit_bytes;
@@ -352,6 +360,54 @@ RegionTotals ReadRegionSlot(int slot, int64_t live_bytes) {
   return totals;
 }
 
+// The functions below take the lock themselves, if they need it.
+
+// Computes how much the only thread may allocate before it must be looked at
+// again.
+void DelayNextCheck(ThreadAccount* account) {
+  while (!account->has_floor.load()) {
+    const int64_t limit_bytes = account->limit_bytes.load();
+    const int64_t headroom_bytes =
+        std::min(limit_bytes, account->peak_bytes.load()) -
+        account->live_bytes();
+    account->check_at_bytes.store(
+        *account->allocated_bytes + 1 +
+            static_cast<uint64_t>(std::max<int64_t>(0, headroom_bytes)),
+        std::memory_order_relaxed);
+    // Against the compiler; against the processor, SynchroniseThreads.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (account->limit_bytes.load() == limit_bytes &&
+        !account->has_floor.load()) {
+      return;
+    }
+  }
+  account->check_at_bytes.store(0, std::memory_order_relaxed);
+}
+
+// `level_bytes` is the calling thread's live bytes, or more where two blocks
+// were live for the moment.
+void CheckLevel(ThreadAccount* account, int64_t level_bytes) {
+  if (account->state == State::kNew) {
+    OpenThreadAccount();
+    return;
+  }
+  if (level_bytes > account->peak_bytes.load(std::memory_order_relaxed)) {
+    account->peak_bytes.store(level_bytes, std::memory_order_relaxed);
+  }
+  if (level_bytes > account->limit_bytes.load(std::memory_order_relaxed)) {
+    LedgerLock lock;
+    if (account->state == State::kClosed) {
+      CountAfterEnd(account, /*is_allocation=*/true);
+      return;
+    }
+    account->is_settling = false;
+    RaiseLimit(account, level_bytes);
+  }
+  if (!account->has_floor.load(std::memory_order_relaxed)) {
+    DelayNextCheck(account);
+  }
+}
+
 // pthread's callbacks.
 
 // Destructors that run after this one are counted by CountAfterEnd.
@@ -392,19 +448,8 @@ void OpenThreadAccount() {
   account->peak_bytes.store(std::max<int64_t>(account->live_bytes(), 0));
 }
 
-void* AllocatedAboveLimit(void* block, int64_t level_bytes) {
-  ThreadAccount* account = &thread_account;
-  if (account->state == State::kNew) {
-    OpenThreadAccount();
-    return block;
-  }
-  LedgerLock lock;
-  if (account->state == State::kClosed) {
-    CountAfterEnd(account, /*is_allocation=*/true);
-  } else {
-    account->is_settling = false;
-    RaiseLimit(account, level_bytes);
-  }
+void* CheckAllocation(void* block) {
+  CheckLevel(&thread_account, thread_account.live_bytes());
   return block;
 }
 
@@ -440,9 +485,10 @@ void Reallocation::After(bool in_place, bool succeeded) {
         account->kept_in_place_bytes.load(std::memory_order_relaxed) +
             std::min(handed_out_bytes, taken_back_bytes),
         std::memory_order_relaxed);
-    CountAllocation(account, nullptr, account->live_bytes());
+    AfterAllocation(nullptr);
   } else if (succeeded) {
-    CountAllocation(account, nullptr, account->live_bytes() + taken_back_bytes);
+    CountCall(account);
+    CheckLevel(account, account->live_bytes() + taken_back_bytes);
   }
   AfterDeallocation();
 }
@@ -457,6 +503,8 @@ void CountMappedBytes(int64_t change_bytes) {
 bool LedgerIsInUse() { return ledger.in_use; }
 
 int OpenRegion() {
+  // So that no other thread passes for the only one.
+  OpenThreadAccount();
   LedgerLock lock;
   for (int slot = 0; slot < kMaxOpenRegions; ++slot) {
     if (ledger.regions[slot].open) continue;
@@ -467,11 +515,13 @@ int OpenRegion() {
 }
 
 RegionTotals ReadRegion(int region) {
+  OpenThreadAccount();
   LedgerLock lock;
   return ReadRegionSlot(region, FoldPeaks());
 }
 
 RegionTotals CloseRegion(int region) {
+  OpenThreadAccount();
   LedgerLock lock;
   const RegionTotals totals = ReadRegionSlot(region, FoldPeaks());
   ledger.regions[region].open = false;

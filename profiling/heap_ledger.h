@@ -38,8 +38,15 @@ struct ThreadAccount {
   // Bytes that a realloc in place kept: jemalloc counts them again.
   std::atomic<int64_t> kept_in_place_bytes{0};
   State state = State::kNew;
+  // Since the last region event: the high-water mark of the thread's live
+  // bytes.
+  std::atomic<int64_t> peak_bytes{INT64_MIN};
   // What remains is also written by others, under the lock.
   //
+  // Live bytes cannot have passed peak or limit while `*allocated_bytes` is
+  // below this: it is the allocation's only test. Zero, so that every
+  // allocation is looked at, unless the thread is the only one.
+  std::atomic<uint64_t> check_at_bytes{0};
   // An allocation that lifts the live bytes above the limit, and a free that
   // sinks them below the floor, call the ledger; so does every call of an
   // account that is not open.
@@ -47,8 +54,6 @@ struct ThreadAccount {
   std::atomic<int64_t> floor_bytes{INT64_MAX};
   // False while the thread is the only one, whose frees concern nobody.
   std::atomic<bool> has_floor{true};
-  // High-water mark of the thread's live bytes since the last region event.
-  std::atomic<int64_t> peak_bytes{INT64_MIN};
   // The limit as the ledger counts it. The thread's own limit and floor follow
   // it, unless `is_settling`: then they make the thread's next call come to the
   // ledger.
@@ -78,33 +83,29 @@ struct ThreadAccount {
 extern __thread ThreadAccount thread_account
     __attribute__((tls_model("initial-exec")));
 
-// The slow halves of the functions below. `level_bytes` is the thread's live
-// bytes, or more where two blocks were live for the moment. Returns `block`, so
-// that an entry point can end in this call.
-void* AllocatedAboveLimit(void* block, int64_t level_bytes);
+// The slow halves of the functions below. Returns `block`, so that an entry
+// point can end in this call.
+void* CheckAllocation(void* block);
 void FreedBelowFloor();
 void OpenThreadAccount();
 
-inline void* CountAllocation(ThreadAccount* account, void* block,
-                             int64_t level_bytes) {
+inline void CountCall(ThreadAccount* account) {
   account->allocation_count.store(
       account->allocation_count.load(std::memory_order_relaxed) + 1,
       std::memory_order_relaxed);
-  if (level_bytes > account->peak_bytes.load(std::memory_order_relaxed)) {
-    account->peak_bytes.store(level_bytes, std::memory_order_relaxed);
-  }
-  if (__builtin_expect(
-          level_bytes > account->limit_bytes.load(std::memory_order_relaxed),
-          0)) {
-    return AllocatedAboveLimit(block, level_bytes);
-  }
-  return block;
 }
 
 // To be called after every call that handed `block` out; returns it.
 inline void* AfterAllocation(void* block) {
   ThreadAccount* account = &thread_account;
-  return CountAllocation(account, block, account->live_bytes());
+  CountCall(account);
+  if (__builtin_expect(
+          __atomic_load_n(account->allocated_bytes, __ATOMIC_RELAXED) >=
+              account->check_at_bytes.load(std::memory_order_relaxed),
+          0)) {
+    return CheckAllocation(block);
+  }
+  return block;
 }
 
 // While it is false, a call that takes memory back need not be followed by
