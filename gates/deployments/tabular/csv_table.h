@@ -1,0 +1,55 @@
+// Tables as text: comma-separated values with a header row (RFC 4180).
+//
+//   absl::StatusOr<Table> table = ReadCsvTable("prices.csv", {});
+//   if (!table.ok()) return table.status();
+//   // prices.csv:7:12: field 3 should be a number but is "n/a"
+//
+// Fields may be quoted, lines end in LF or CRLF, a byte-order mark is skipped,
+// blanks around a number too. Numbers are read and written the same way in
+// every locale, and a number that was written is read back bit for bit. NaN and
+// infinite values are refused: no estimator here can learn from them.
+//
+// Thread-safe: no state is kept. Memory: the table and buffers of 64 KiB in
+// all; a record of fields longer than 32 KiB each is refused. Time: linear, one
+// pass, so a pipe can be read too.
+
+#ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_CSV_TABLE_H_
+#define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_CSV_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/gates/deployments/tabular/table.h"
+
+namespace footprint {
+namespace tabular {
+
+struct CsvColumns {
+  // The header of the column that becomes the table's last; empty: the last.
+  std::string target;
+  // Headers of columns that are skipped, whatever they hold.
+  std::vector<std::string> ignored;
+};
+
+// kNotFound or kPermissionDenied if the file cannot be opened; kInvalidArgument
+// with "file:line:column" (both from 1, the column in bytes) for what is not as
+// described above: a field that is no number, too many or too few fields, a
+// quote that is never closed, no rows; kNotFound also for a column that the
+// header does not name.
+absl::StatusOr<Table> ReadCsvTable(const std::string& path,
+                                   const CsvColumns& columns);
+
+// Writes "feature_1,...,target" and the rows. Errors as of output_file.h.
+absl::Status WriteCsvTable(const Table& table, const std::string& path);
+
+// Writes one column under the header `name`.
+absl::Status WriteCsvColumn(const std::string& name,
+                            const std::vector<double>& numbers,
+                            const std::string& path);
+
+}  // namespace tabular
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_CSV_TABLE_H_
