@@ -12,7 +12,6 @@
 #include "absl/types/span.h"
 #include "footprint/gates/deployments/tabular/checksum.h"
 #include "footprint/gates/deployments/tabular/input_file.h"
-#include "footprint/gates/deployments/tabular/output_file.h"
 
 namespace footprint {
 namespace tabular {
@@ -129,20 +128,21 @@ absl::StatusOr<Table> ReadBinaryTable(const std::string& path) {
   return std::move(builder).Build();
 }
 
-absl::Status WriteBinaryTable(const Table& table, const std::string& path) {
+BinaryTableWriter::BinaryTableWriter(const std::string& path, size_t row_count,
+                                     size_t column_count)
+    : file_(path), column_count_(column_count) {
   Header header = {};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.version = kVersion;
-  header.row_count = table.row_count();
-  header.column_count = table.column_count();
+  header.row_count = row_count;
+  header.column_count = column_count;
   header.checksum = HeaderChecksum(header);
-  OutputFile file(path);
-  file.Write({reinterpret_cast<const char*>(&header), sizeof(header)});
-  const size_t row_bytes = table.column_count() * sizeof(double);
-  for (size_t row = 0; row < table.row_count(); ++row) {
-    file.Write({reinterpret_cast<const char*>(table.Row(row)), row_bytes});
-  }
-  return file.Commit();
+  file_.Write({reinterpret_cast<const char*>(&header), sizeof(header)});
+}
+
+void BinaryTableWriter::AddRow(const double* numbers) {
+  file_.Write(
+      {reinterpret_cast<const char*>(numbers), column_count_ * sizeof(double)});
 }
 
 }  // namespace tabular

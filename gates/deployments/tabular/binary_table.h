@@ -1,6 +1,11 @@
 // Tables as binary files, read by mapping the file or by streaming it.
 //
-//   absl::Status status = WriteBinaryTable(table, "prices.table");
+//   BinaryTableWriter writer("prices.table", /*row_count=*/2,
+//                            /*column_count=*/3);
+//   writer.AddRow(numbers);
+//   writer.AddRow(more_numbers);
+//   absl::Status status = writer.Commit();
+//
 //   absl::StatusOr<Table> mapped = MapBinaryTable("prices.table");
 //   absl::StatusOr<Table> read = ReadBinaryTable("prices.table");
 //
@@ -28,10 +33,12 @@
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_BINARY_TABLE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_BINARY_TABLE_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/gates/deployments/tabular/output_file.h"
 #include "footprint/gates/deployments/tabular/table.h"
 
 namespace footprint {
@@ -40,8 +47,19 @@ namespace tabular {
 absl::StatusOr<Table> MapBinaryTable(const std::string& path);
 absl::StatusOr<Table> ReadBinaryTable(const std::string& path);
 
-// Errors as of output_file.h.
-absl::Status WriteBinaryTable(const Table& table, const std::string& path);
+class BinaryTableWriter {
+ public:
+  BinaryTableWriter(const std::string& path, size_t row_count,
+                    size_t column_count);
+  // To be called `row_count` times, with `column_count` numbers.
+  void AddRow(const double* numbers);
+  // Errors as of output_file.h. To be called once, last.
+  absl::Status Commit() { return file_.Commit(); }
+
+ private:
+  OutputFile file_;
+  const size_t column_count_;
+};
 
 }  // namespace tabular
 }  // namespace footprint

@@ -35,6 +35,14 @@ Table RandomTable(size_t row_count, size_t column_count, uint32_t seed) {
   return std::move(builder).Build();
 }
 
+absl::Status WriteTable(const Table& table, const std::string& path) {
+  BinaryTableWriter writer(path, table.row_count(), table.column_count());
+  for (size_t row = 0; row < table.row_count(); ++row) {
+    writer.AddRow(table.Row(row));
+  }
+  return writer.Commit();
+}
+
 void ExpectEqualTables(const Table& a, const Table& b) {
   ASSERT_EQ(a.row_count(), b.row_count());
   ASSERT_EQ(a.column_count(), b.column_count());
@@ -49,7 +57,7 @@ void ExpectEqualTables(const Table& a, const Table& b) {
 std::string Path() { return testing::TempDir() + "/numbers.table"; }
 
 std::string ValidBytes() {
-  EXPECT_TRUE(WriteBinaryTable(RandomTable(5, 3, 1), Path()).ok());
+  EXPECT_TRUE(WriteTable(RandomTable(5, 3, 1), Path()).ok());
   std::ifstream file(Path(), std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
@@ -83,7 +91,7 @@ TEST_P(BinaryTableTest, ReadsBackWhatWasWritten) {
   for (const auto& [rows, columns] :
        {std::pair<size_t, size_t>{1, 1}, {1000, 11}, {40, 501}, {3, 20000}}) {
     const Table table = RandomTable(rows, columns, 2);
-    ASSERT_TRUE(WriteBinaryTable(table, Path()).ok());
+    ASSERT_TRUE(WriteTable(table, Path()).ok());
     const absl::StatusOr<Table> read = GetParam()(Path());
     ASSERT_TRUE(read.ok()) << read.status();
     ExpectEqualTables(table, *read);
@@ -149,8 +157,8 @@ INSTANTIATE_TEST_SUITE_P(EveryReader, BinaryTableTest,
                            return info.index == 0 ? "Mapped" : "Streamed";
                          });
 
-TEST(WriteBinaryTableTest, ReportsAFullDisk) {
-  EXPECT_EQ(WriteBinaryTable(RandomTable(5, 3, 1), "/dev/full").code(),
+TEST(BinaryTableWriterTest, ReportsAFullDisk) {
+  EXPECT_EQ(WriteTable(RandomTable(5, 3, 1), "/dev/full").code(),
             absl::StatusCode::kResourceExhausted);
 }
 

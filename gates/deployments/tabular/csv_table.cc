@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/deployments/tabular/csv_fields.h"
-#include "footprint/gates/deployments/tabular/output_file.h"
 
 namespace footprint {
 namespace tabular {
@@ -186,20 +185,19 @@ absl::StatusOr<Table> ReadCsvTable(const std::string& path,
   return std::move(builder).Build();
 }
 
-absl::Status WriteCsvTable(const Table& table, const std::string& path) {
-  OutputFile file(path);
-  for (size_t i = 1; i <= table.feature_count(); ++i) {
-    file.Write(absl::StrCat("feature_", i, ","));
+CsvTableWriter::CsvTableWriter(const std::string& path, size_t column_count)
+    : file_(path), column_count_(column_count) {
+  for (size_t i = 1; i < column_count; ++i) {
+    file_.Write(absl::StrCat("feature_", i, ","));
   }
-  file.Write("target\n");
-  for (size_t row = 0; row < table.row_count(); ++row) {
-    const double* numbers = table.Row(row);
-    for (size_t column = 0; column < table.feature_count(); ++column) {
-      AppendNumber(numbers[column], ',', &file);
-    }
-    AppendNumber(numbers[table.feature_count()], '\n', &file);
+  file_.Write("target\n");
+}
+
+void CsvTableWriter::AddRow(const double* numbers) {
+  for (size_t i = 0; i + 1 < column_count_; ++i) {
+    AppendNumber(numbers[i], ',', &file_);
   }
-  return file.Commit();
+  AppendNumber(numbers[column_count_ - 1], '\n', &file_);
 }
 
 absl::Status WriteCsvColumn(const std::string& name,

@@ -16,11 +16,13 @@
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_CSV_TABLE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_CSV_TABLE_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/gates/deployments/tabular/output_file.h"
 #include "footprint/gates/deployments/tabular/table.h"
 
 namespace footprint {
@@ -41,8 +43,22 @@ struct CsvColumns {
 absl::StatusOr<Table> ReadCsvTable(const std::string& path,
                                    const CsvColumns& columns);
 
-// Writes "feature_1,...,target" and the rows. Errors as of output_file.h.
-absl::Status WriteCsvTable(const Table& table, const std::string& path);
+// Writes "feature_1,...,target", then rows as they come.
+//
+//   CsvTableWriter writer("prices.csv", /*column_count=*/3);
+//   writer.AddRow(numbers);
+//   absl::Status status = writer.Commit();
+class CsvTableWriter {
+ public:
+  CsvTableWriter(const std::string& path, size_t column_count);
+  void AddRow(const double* numbers);
+  // Errors as of output_file.h. To be called once.
+  absl::Status Commit() { return file_.Commit(); }
+
+ private:
+  OutputFile file_;
+  const size_t column_count_;
+};
 
 // Writes one column under the header `name`.
 absl::Status WriteCsvColumn(const std::string& name,

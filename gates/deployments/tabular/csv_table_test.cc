@@ -112,17 +112,16 @@ double RandomDouble(std::mt19937_64* random) {
 
 TEST(CsvTableTest, ReadsBackBitForBitWhatItWrote) {
   std::mt19937_64 random(3);
-  TableBuilder builder(/*column_count=*/3);
+  const std::string path = testing::TempDir() + "/written.csv";
+  CsvTableWriter writer(path, /*column_count=*/3);
   Rows expected;
   for (int row = 0; row < 5000; ++row) {
-    double* numbers = builder.AddRow();
-    for (int column = 0; column < 3; ++column) {
-      numbers[column] = RandomDouble(&random);
-    }
-    expected.emplace_back(numbers, numbers + 3);
+    expected.push_back(
+        {RandomDouble(&random), RandomDouble(&random), RandomDouble(&random)});
+    writer.AddRow(expected.back().data());
   }
-  const std::string path = testing::TempDir() + "/written.csv";
-  ASSERT_TRUE(WriteCsvTable(std::move(builder).Build(), path).ok());
+  ASSERT_TRUE(writer.Commit().ok());
+  EXPECT_EQ(ReadFile(path).substr(0, 27), "feature_1,feature_2,target\n");
   const absl::StatusOr<Table> table = ReadCsvTable(path, {});
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(RowsOf(*table), expected);
