@@ -100,10 +100,20 @@ TEST(MeasureProgramTest, NeedsNoSamplesFile) {
   EXPECT_THAT(measured.samples.benchmarks(0).metrics(), SizeIs(1));
 }
 
-TEST(MeasureProgramTest, FindsWhatDependsOnTheLayout) {
+TEST(MeasureProgramTest, FindsWhatDependsOnTheEnvironment) {
   const MemoryMeasurement measured = Measure(Program("vary"));
   EXPECT_THAT(measured.profile.benchmarks(0).unrepeated(),
               ElementsAre(ALLOCATED_USABLE_BYTES));
+}
+
+TEST(MeasureProgramTest, FindsWhatDependsOnTheLayout) {
+  int randomization = 0;
+  std::ifstream("/proc/sys/kernel/randomize_va_space") >> randomization;
+  const MemoryMeasurement measured = Measure(Program("vary_with_layout"));
+  // Where the whole system does without random layouts, nothing can depend on
+  // them.
+  EXPECT_EQ(measured.profile.benchmarks(0).unrepeated_size(),
+            randomization == 0 ? 0 : 1);
 }
 
 TEST(MeasureProgramTest, TheProgramSeesNothingOfTheHost) {

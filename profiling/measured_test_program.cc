@@ -6,7 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -109,6 +109,12 @@ int64_t StackAddress() {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(address));
 }
 
+// An address that only the layout of the address space decides.
+int64_t MappedAddress() {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(
+      mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
+}
+
 [[noreturn]] void SleepForever() {
   while (true) pause();
 }
@@ -196,6 +202,8 @@ MemoryProfile MakeProfile(const Flags& flags, const std::string& own_name) {
   AddMetric(PEAK_RESIDENT_BYTES, STATISTICAL, getpid(), benchmark);
   if (flags.what == "vary") {
     AddMetric(ALLOCATED_USABLE_BYTES, EXACT, StackAddress(), benchmark);
+  } else if (flags.what == "vary_with_layout") {
+    AddMetric(ALLOCATED_USABLE_BYTES, EXACT, MappedAddress(), benchmark);
   } else if (flags.what == "describe") {
     DescribeCircumstances(own_name, benchmark);
   } else if (flags.what == "read") {
