@@ -1,0 +1,190 @@
+"""Gates over measured memory: `memory_gate_test` and `memory_gate_suite`.
+
+    load("@footprint//gates:defs.bzl", "memory_gate_test")
+    load("@footprint//profiling:defs.bzl", "memory_profile")
+
+    memory_profile(name = "load_profile", benchmark = ":load_benchmark")
+
+    memory_gate_test(
+        name = "load_gate_test",
+        profile = ":load_profile",
+        thresholds = ["load_thresholds.textproto"],
+    )
+
+See gates/README.md for the threshold file and the exit status.
+"""
+
+load("//profiling:defs.bzl", "MemoryProfileInfo")
+
+_LAUNCHER = """\
+#!/usr/bin/env bash
+# Written by gates/defs.bzl: runs {program} where its files are.
+set -euo pipefail
+export BUILD_WORKING_DIRECTORY="${{BUILD_WORKING_DIRECTORY:-$PWD}}"
+if [[ -n "${{TEST_SRCDIR:-}}" && -d "$TEST_SRCDIR/{workspace}" ]]; then
+  cd "$TEST_SRCDIR/{workspace}"
+elif [[ -d "$0.runfiles/{workspace}" ]]; then
+  cd "$0.runfiles/{workspace}"
+elif [[ ! -e {manifest} ]]; then
+  echo "$0: its runfiles are missing; use bazel run" >&2
+  exit 2
+fi
+exec {program} --manifest={manifest} {flags} "$@"
+"""
+
+def _quote(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+def _gate_impl(ctx, profiles, flags):
+    """The launcher of `_program` over a manifest of profiles and thresholds."""
+    infos = [profile[MemoryProfileInfo] for profile in profiles]
+    manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
+    ctx.actions.write(manifest, "".join([
+        "profile\t%s\t%s\n" % (info.profile.short_path, info.label)
+        for info in infos
+    ] + [
+        "thresholds\t%s\n" % file.short_path
+        for file in ctx.files.thresholds
+    ]))
+    program = ctx.attr._program[DefaultInfo]
+    launcher = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.write(launcher, _LAUNCHER.format(
+        flags = " ".join([_quote(flag) for flag in flags]),
+        manifest = _quote(manifest.short_path),
+        program = _quote(program.files_to_run.executable.short_path),
+        workspace = ctx.workspace_name,
+    ), is_executable = True)
+    runfiles = ctx.runfiles(
+        files = [manifest] + ctx.files.thresholds + [info.profile for info in infos],
+    ).merge(program.default_runfiles)
+    return [DefaultInfo(executable = launcher, runfiles = runfiles)]
+
+def _test_impl(ctx):
+    return _gate_impl(ctx, [ctx.attr.profile], ["--update_target=" + ctx.attr.update_target])
+
+def _check_impl(ctx):
+    return _gate_impl(ctx, ctx.attr.profiles, [
+        "--complete",
+        "--update_target=" + ctx.attr.update_target,
+    ])
+
+def _update_impl(ctx):
+    return _gate_impl(ctx, ctx.attr.profiles, [
+        "--update_target=//%s:%s" % (ctx.label.package, ctx.label.name),
+    ])
+
+def _attributes(program, **kwargs):
+    return dict(
+        thresholds = attr.label_list(
+            allow_files = [".textproto"],
+            doc = "Threshold files; see gates/README.md.",
+        ),
+        _program = attr.label(
+            default = Label(program),
+            executable = True,
+            cfg = "target",
+        ),
+        **kwargs
+    )
+
+_PROFILES = attr.label_list(
+    providers = [MemoryProfileInfo],
+    doc = "memory_profile targets.",
+)
+
+_memory_gate_test = rule(
+    implementation = _test_impl,
+    attrs = _attributes(
+        "//gates:check_main",
+        profile = attr.label(mandatory = True, providers = [MemoryProfileInfo]),
+        update_target = attr.string(),
+    ),
+    test = True,
+    doc = "See the macro `memory_gate_test`.",
+)
+
+_memory_gate_check = rule(
+    implementation = _check_impl,
+    attrs = _attributes(
+        "//gates:check_main",
+        profiles = _PROFILES,
+        update_target = attr.string(),
+    ),
+    executable = True,
+    doc = "See the macro `memory_gate_suite`.",
+)
+
+_memory_gate_update = rule(
+    implementation = _update_impl,
+    attrs = _attributes("//gates:update_main", profiles = _PROFILES),
+    executable = True,
+    doc = "See the macro `memory_gate_suite`.",
+)
+
+def _target(name):
+    """The label to type for a target of the calling package."""
+    return name if ":" in name else "//%s:%s" % (native.package_name(), name)
+
+def memory_gate_test(name, profile, thresholds, update = None, tags = [], **kwargs):
+    """A test that passes if one profile is within its thresholds.
+
+    The verdict is in test.xml, a case a rule; in test.outputs it is also there as
+    text, JSON, JUnit XML and Markdown. An edit of a threshold judges again and
+    measures nothing.
+
+    Args:
+      name: of the test. Unless `update` is given, "NAME.update" is a program that
+        brings the thresholds up to date.
+      profile: a memory_profile target.
+      thresholds: threshold files; they may hold thresholds of other profiles.
+      update: the update program of a memory_gate_suite with the same thresholds.
+      tags: as usual; "memory_gate" is added.
+      **kwargs: what every test takes: size, visibility, testonly ...
+    """
+    if not update:
+        update = name + ".update"
+        _memory_gate_update(
+            name = update,
+            profiles = [profile],
+            thresholds = thresholds,
+            tags = tags,
+            testonly = kwargs.get("testonly"),
+            visibility = kwargs.get("visibility"),
+        )
+    _memory_gate_test(
+        name = name,
+        profile = profile,
+        thresholds = thresholds,
+        update_target = _target(update),
+        tags = tags + ["memory_gate"],
+        size = kwargs.pop("size", "small"),
+        **kwargs
+    )
+
+def memory_gate_suite(name, profiles, thresholds, update = "update", **kwargs):
+    """Two programs over many profiles: one judges, one updates the thresholds.
+
+    `bazel run` of `name` prints the verdict over all profiles and ends with its
+    number; unlike a test of one profile it also finds thresholds whose profile
+    is gone.
+
+    Args:
+      name: of the program that judges.
+      profiles: memory_profile targets.
+      thresholds: threshold files.
+      update: name of the program that updates.
+      **kwargs: for both: visibility, testonly, tags ...
+    """
+    _memory_gate_check(
+        name = name,
+        profiles = profiles,
+        thresholds = thresholds,
+        update_target = _target(update),
+        **kwargs
+    )
+    _memory_gate_update(
+        name = update,
+        profiles = profiles,
+        thresholds = thresholds,
+        **kwargs
+    )

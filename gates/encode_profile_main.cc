@@ -1,0 +1,28 @@
+// For tests: writes a memory profile from its text form.
+// encode_profile_main INPUT.textproto OUTPUT.binpb
+
+#include <cstdio>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/gates/text_file.h"
+#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/memory_profile_file.h"
+#include "google/protobuf/text_format.h"
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const absl::StatusOr<std::string> text = footprint::ReadTextFile(argv[1]);
+  footprint::MemoryProfile profile;
+  if (!text.ok() ||
+      !google::protobuf::TextFormat::ParseFromString(*text, &profile)) {
+    std::fprintf(stderr, "%s is no text of a profile\n", argv[1]);
+    return 1;
+  }
+  const absl::Status status =
+      footprint::WriteMemoryProfileFile(profile, argv[2]);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return 1;
+}

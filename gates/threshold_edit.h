@@ -1,0 +1,54 @@
+// New numbers in the text of a threshold file; everything else stays as it is,
+// byte for byte: comments, order, spacing, line ends.
+//
+//   ThresholdChange change;
+//   change.threshold = 3;   // file.threshold(3)
+//   change.limit = 4096;
+//   absl::StatusOr<std::string> edited =
+//       EditThresholds("t.textproto", text, {change});
+//
+// Pure functions, thread-safe. Memory: about 2 KiB a threshold. Time: linear in
+// the text, twice: the result is parsed again and compared with what was asked
+// for.
+
+#ifndef FOOTPRINT_GATES_THRESHOLD_EDIT_H_
+#define FOOTPRINT_GATES_THRESHOLD_EDIT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "footprint/gates/gate.pb.h"
+
+namespace footprint {
+
+// What is set is changed. The number must be in the text already.
+struct ThresholdChange {
+  int threshold = 0;              // index in the file
+  absl::optional<int64_t> limit;  // the maximum or the exact value
+  absl::optional<int64_t> minimum;
+  absl::optional<double> ratio;
+  // Appended to the threshold's history.
+  absl::optional<HistoryEntry> history;
+};
+
+// kInvalidArgument if the text has a problem (threshold_file.h), or a change
+// names a number that is not in it; kInternal if the result would not be what
+// was asked for, which is a bug here.
+absl::StatusOr<std::string> EditThresholds(
+    absl::string_view path, absl::string_view text,
+    const std::vector<ThresholdChange>& changes);
+
+// Blocks at the end of the text, with its line ends.
+std::string AppendThresholds(absl::string_view text,
+                             const std::vector<Threshold>& thresholds);
+
+// The text of a file with no threshold yet.
+std::string NewThresholdText(const Environment& environment);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_THRESHOLD_EDIT_H_

@@ -1,0 +1,396 @@
+// Brings the numbers of threshold files to what was measured. Run through the
+// rules of gates/defs.bzl, which give it a manifest.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "footprint/gates/command_flags.h"
+#include "footprint/gates/environment_difference.h"
+#include "footprint/gates/evaluate.h"
+#include "footprint/gates/gate.pb.h"
+#include "footprint/gates/gate_input.h"
+#include "footprint/gates/selector.h"
+#include "footprint/gates/text_file.h"
+#include "footprint/gates/threshold_edit.h"
+#include "footprint/gates/threshold_file.h"
+#include "footprint/gates/threshold_update.h"
+#include "footprint/gates/update_command.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Brings the numbers of threshold files to what was measured.
+
+  bazel run //gates:update                      lowers every limit that can be lower
+  bazel run //gates:update -- --dry_run         shows what would change
+  bazel run //gates:update -- --allow_increase --reason="why" --only=//a:b
+                                                raises too, and writes it down
+  bazel run //gates:update -- --add --only=//a:b
+                                                adds benchmarks without a threshold
+  bazel run //gates:update -- --environment=gates/thresholds/a.new.textproto
+                                                keeps the values of this machine's
+                                                environment in a file of their own
+
+Flags
+  --only=LABEL          only what was measured by this label ('*': any characters)
+  --benchmark=NAME      only this benchmark ('*': any characters)
+  --allow_increase      let limits rise; needs --reason
+  --reason=TEXT         goes into the history of each limit that rises
+  --add                 add a threshold for each benchmark that has none
+  --file=PATH           where --add puts them; needed if there is a choice
+  --environment=PATH    write or extend the file of a new environment
+  --dry_run             change nothing, print the difference
+  --help                this text
+
+Comments, order and spacing stay as they are. Look at the change with git diff.
+Exit status: 0 done, 1 some limits would have to rise and were left, 2 nothing
+was changed because of a mistake that the message names.
+)";
+
+// The numbers of gate.proto's Decision, as far as they apply.
+constexpr int kDone = 0;
+constexpr int kRefused = 1;
+constexpr int kMistake = 2;
+
+int Complain(absl::string_view message) {
+  std::fprintf(stderr, "update: %s\n", std::string(message).c_str());
+  return kMistake;
+}
+
+// One threshold file, in the workspace.
+struct WorkspaceFile {
+  std::string path;  // from the workspace's top
+  std::string text;
+  std::string edited;
+};
+
+class Update {
+ public:
+  Update(CommandFlags flags, std::string workspace)
+      : flags_(std::move(flags)), workspace_(std::move(workspace)) {
+    options_.label = flags_.Value("only", "*");
+    options_.benchmark = flags_.Value("benchmark", "*");
+    options_.allow_increase = flags_.Has("allow_increase");
+    options_.reason = flags_.Value("reason", "");
+    options_.date =
+        absl::FormatTime("%Y-%m-%d", absl::Now(), absl::LocalTimeZone());
+  }
+
+  int Run() {
+    absl::Status status = Read();
+    if (status.ok()) status = CheckSelection();
+    if (status.ok()) status = PlanNumbers();
+    if (status.ok() && flags_.Has("environment")) status = PlanEnvironment();
+    if (status.ok() && flags_.Has("add")) status = PlanAdditions();
+    if (status.ok())
+      status = flags_.Has("dry_run") ? PrintDiff() : WriteFiles();
+    if (!status.ok()) return Complain(status.message());
+    for (const std::string& refusal : refusals_) {
+      std::fprintf(stderr, "update: not changed: %s\n", refusal.c_str());
+    }
+    return refusals_.empty() ? kDone : kRefused;
+  }
+
+ private:
+  std::string InWorkspace(const std::string& path) const {
+    return path.empty() || path[0] == '/' ? path
+                                          : absl::StrCat(workspace_, "/", path);
+  }
+
+  absl::Status Read() {
+    GateInput input = ReadGateInput(flags_.Value("manifest", ""));
+    for (const ThresholdSource& source : input.thresholds) {
+      // What is built may be older than what is edited since.
+      absl::StatusOr<std::string> text = ReadTextFile(InWorkspace(source.path));
+      if (!text.ok()) return text.status();
+      files_.push_back({source.path, *text, *text});
+      sources_.push_back(ParseThresholdFile(source.path, *text));
+      for (const Problem& problem : sources_.back().problems) {
+        input.problems.push_back(problem);
+      }
+    }
+    std::string problems;
+    for (const Problem& problem : input.problems) {
+      absl::StrAppend(&problems,
+                      problems.empty() ? "" : "\nupdate: ", problem.location(),
+                      ": ", problem.message());
+    }
+    if (!problems.empty()) return absl::InvalidArgumentError(problems);
+    profiles_ = std::move(input.profiles);
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSelection() const {
+    for (const MemoryProfile& profile : profiles_) {
+      for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+        if (GlobMatches(options_.label, profile.label()) &&
+            GlobMatches(options_.benchmark, benchmark.name())) {
+          return absl::OkStatus();
+        }
+      }
+    }
+    return absl::NotFoundError(absl::StrCat(
+        "nothing that was measured is named --only=", options_.label,
+        " --benchmark=", options_.benchmark,
+        "; run the gate's check to see the names, and failed producers"));
+  }
+
+  absl::Status PlanNumbers() {
+    UpdatePlan plan = PlanUpdate(profiles_, sources_, options_);
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (plan.changes[i].empty()) continue;
+      absl::StatusOr<std::string> edited =
+          EditThresholds(files_[i].path, files_[i].text, plan.changes[i]);
+      if (!edited.ok()) return edited.status();
+      files_[i].edited = *edited;
+    }
+    descriptions_ = std::move(plan.descriptions);
+    refusals_ = std::move(plan.refusals);
+    return absl::OkStatus();
+  }
+
+  // Profiles that no file of their environment judges, though another's would.
+  absl::Status PlanEnvironment() {
+    std::vector<Threshold> thresholds;
+    const Environment* environment = nullptr;
+    for (const MemoryProfile& profile : profiles_) {
+      const ThresholdSource* model = NearestModel(profile);
+      if (model == nullptr) continue;
+      if (environment != nullptr &&
+          CountDifferences(*environment, profile.environment()) > 0) {
+        return absl::InvalidArgumentError(
+            "the profiles are of several environments; name one with --only");
+      }
+      environment = &profile.environment();
+      const std::vector<Threshold> found = ThresholdsForEnvironment(
+          absl::MakeConstSpan(&profile, 1), *model, options_);
+      thresholds.insert(thresholds.end(), found.begin(), found.end());
+    }
+    if (thresholds.empty()) {
+      return absl::NotFoundError(
+          "--environment: every profile that was named has thresholds of its "
+          "own environment, or none at all; for new benchmarks use --add");
+    }
+    return AddTo(flags_.Value("environment", ""), *environment, thresholds);
+  }
+
+  const ThresholdSource* NearestModel(const MemoryProfile& profile) const {
+    const ThresholdSource* nearest = nullptr;
+    if (!GlobMatches(options_.label, profile.label())) return nullptr;
+    for (const ThresholdSource& source : sources_) {
+      if (!source.file.has_environment() || !NamesLabel(source, profile)) {
+        continue;
+      }
+      if (IsForEnvironmentOf(profile, source)) return nullptr;
+      if (nearest == nullptr ||
+          CountDifferences(profile.environment(), source.file.environment()) <
+              CountDifferences(profile.environment(),
+                               nearest->file.environment())) {
+        nearest = &source;
+      }
+    }
+    return nearest;
+  }
+
+  static bool NamesLabel(const ThresholdSource& source,
+                         const MemoryProfile& profile) {
+    for (const Threshold& threshold : source.file.threshold()) {
+      if (GlobMatches(threshold.selector().label(), profile.label())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  absl::Status AddTo(const std::string& path, const Environment& environment,
+                     const std::vector<Threshold>& thresholds) {
+    WorkspaceFile* file = nullptr;
+    for (WorkspaceFile& known : files_) {
+      if (known.path == path) file = &known;
+    }
+    if (file == nullptr) {
+      const absl::StatusOr<std::string> text = ReadTextFile(InWorkspace(path));
+      if (!text.ok() && !absl::IsNotFound(text.status())) return text.status();
+      files_.push_back({path, text.ok() ? *text : "",
+                        text.ok() ? *text : NewThresholdText(environment)});
+      file = &files_.back();
+      descriptions_.push_back(absl::StrCat(
+          path, ": name it in the gate's `thresholds`, if no glob does"));
+    }
+    const std::string edited = AppendThresholds(file->edited, thresholds);
+    const ThresholdSource source = ParseThresholdFile(path, edited);
+    if (!source.problems.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "what should be added does not fit: ", source.problems[0].location(),
+          ": ", source.problems[0].message()));
+    }
+    if (source.file.has_environment() &&
+        CountDifferences(source.file.environment(), environment) > 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": is of another environment: here ",
+          DescribeDifference(environment, source.file.environment()),
+          "; name another file"));
+    }
+    file->edited = edited;
+    for (const Threshold& threshold : thresholds) {
+      descriptions_.push_back(absl::StrCat(
+          path, ": added ", DescribeSelector(threshold.selector())));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status PlanAdditions() {
+    for (const MemoryProfile& profile : profiles_) {
+      const absl::Span<const MemoryProfile> one =
+          absl::MakeConstSpan(&profile, 1);
+      if (ThresholdsForNewBenchmarks(one, sources_, options_, false).empty()) {
+        continue;
+      }
+      absl::StatusOr<std::string> path = FileFor(profile);
+      if (!path.ok()) return path.status();
+      bool is_exact = false;
+      for (const ThresholdSource& source : sources_) {
+        is_exact |= source.path == *path && source.file.has_environment();
+      }
+      absl::Status status =
+          AddTo(*path, profile.environment(),
+                ThresholdsForNewBenchmarks(one, sources_, options_, is_exact));
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  // Where new thresholds of a profile belong: beside those it has.
+  absl::StatusOr<std::string> FileFor(const MemoryProfile& profile) const {
+    if (flags_.Has("file")) return flags_.Value("file", "");
+    std::vector<std::string> beside;
+    std::vector<std::string> possible;
+    for (const ThresholdSource& source : sources_) {
+      if (!IsForEnvironmentOf(profile, source)) continue;
+      possible.push_back(source.path);
+      if (NamesLabel(source, profile)) beside.push_back(source.path);
+    }
+    if (beside.size() == 1) return beside[0];
+    if (beside.empty() && possible.size() == 1) return possible[0];
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--add: ", beside.empty() ? possible.size() : beside.size(),
+        " files could hold thresholds of ", profile.label(),
+        "; name one with --file="));
+  }
+
+  absl::Status WriteFiles() {
+    for (const WorkspaceFile& file : files_) {
+      if (file.edited == file.text) continue;
+      absl::Status status =
+          ReplaceTextFile(InWorkspace(file.path), file.edited);
+      if (!status.ok()) return status;
+    }
+    for (const std::string& description : descriptions_) {
+      std::printf("%s\n", description.c_str());
+    }
+    if (descriptions_.empty()) std::printf("nothing to change\n");
+    return absl::OkStatus();
+  }
+
+  // By diff, which every Debian has.
+  absl::Status PrintDiff() {
+    std::fflush(stdout);
+    for (const WorkspaceFile& file : files_) {
+      if (file.edited == file.text) continue;
+      const char* folder = std::getenv("TMPDIR");
+      const std::string before = absl::StrCat(
+          folder == nullptr ? "/tmp" : folder, "/footprint_update.", getpid());
+      const std::string after = before + ".new";
+      absl::Status status = ReplaceTextFile(before, file.text);
+      status.Update(ReplaceTextFile(after, file.edited));
+      const std::string command =
+          absl::StrCat("diff -u --label=", ShellQuote(file.path),
+                       " --label=", ShellQuote(file.path), " -- ",
+                       ShellQuote(before), " ", ShellQuote(after));
+      const int difference = status.ok() ? std::system(command.c_str()) : 0;
+      unlink(before.c_str());
+      unlink(after.c_str());
+      if (!status.ok()) return status;
+      if (difference != 256) {
+        return absl::UnavailableError(
+            "--dry_run: diff cannot be run; install diffutils");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const CommandFlags flags_;
+  const std::string workspace_;
+  UpdateOptions options_;
+  std::vector<MemoryProfile> profiles_;
+  std::vector<ThresholdSource> sources_;
+  std::vector<WorkspaceFile> files_;
+  std::vector<std::string> descriptions_;
+  std::vector<std::string> refusals_;
+};
+
+// Waits for another update of the same workspace, and says so.
+absl::StatusOr<FileLock> LockWorkspace(const std::string& workspace) {
+  constexpr int kAttempts = 100;
+  const absl::Duration kPause = absl::Milliseconds(100);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    absl::StatusOr<FileLock> lock = FileLock::TryAcquire(workspace);
+    if (lock.ok() || !absl::IsUnavailable(lock.status())) return lock;
+    if (attempt == 0) {
+      std::fprintf(stderr, "update: waiting for another update of %s\n",
+                   workspace.c_str());
+    }
+    absl::SleepFor(kPause);
+  }
+  return absl::UnavailableError(absl::StrCat(
+      workspace,
+      ": another update still runs after 10 s; nothing was changed; "
+      "wait for it, or end it, and run again"));
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  absl::StatusOr<CommandFlags> flags =
+      CommandFlags::Parse(arguments,
+                          {"manifest", "update_target", "only", "benchmark",
+                           "reason", "file", "environment"},
+                          {"allow_increase", "add", "dry_run", "help"});
+  if (!flags.ok()) return Complain(flags.status().message());
+  if (flags->Has("help")) {
+    std::fputs(kHelp, stdout);
+    return kDone;
+  }
+  const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
+  if (workspace == nullptr || !flags->Has("manifest")) {
+    return Complain(absl::StrCat(
+        "it edits files of the workspace, so it runs by bazel run only: bazel "
+        "run ",
+        flags->Value("update_target", "//gates:update")));
+  }
+  if (flags->Has("allow_increase") && flags->Value("reason", "").empty()) {
+    return Complain(
+        "--allow_increase needs --reason=\"...\": say why more memory is worth "
+        "it; it goes into the history of each limit that rises");
+  }
+  const absl::StatusOr<FileLock> lock = LockWorkspace(workspace);
+  if (!lock.ok()) return Complain(lock.status().message());
+  return Update(*std::move(flags), workspace).Run();
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}
