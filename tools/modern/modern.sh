@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Builds and runs every test under the Bazel of Debian sid, with MODULE.bazel.
+#
+# sid is a folder that debootstrap fills and chroot enters. The tree is copied
+# into it; Bazel's output stays there, so a second run is incremental. Bound by
+# the system: the modules are sid's libraries, not the registry's.
+#
+#   FOOTPRINT_SID   the folder, /var/cache/footprint/sid unless given
+# shellcheck disable=SC2016  # ${Package} is dpkg's, not the shell's.
+set -euo pipefail
+TREE=$(git -C "$(dirname "$(realpath "${BASH_SOURCE[0]}")")" rev-parse --show-toplevel)
+readonly TREE
+readonly SID=${FOOTPRINT_SID:-/var/cache/footprint/sid}
+readonly PACKAGES=(
+  bazel-bootstrap bazel-rules-cc bazel-skylib bazel-platforms bazel-features
+  bazel-rules-proto bazel-rules-java bazel-rules-shell g++ git python3
+  libabsl-dev libprotobuf-dev protobuf-compiler googletest libbenchmark-dev
+  libjemalloc-dev libeigen3-dev zlib1g-dev
+)
+
+say() { printf 'modern: %s\n' "$*" >&2; }
+fail() {
+  say "$*"
+  exit 2
+}
+in_sid() { chroot "$SID" env -i PATH=/usr/sbin:/usr/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
+
+# The mirror that this machine installs from, whatever the file's format.
+mirror() {
+  {
+    sed -n 's/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/*.sources
+    sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\).*/\2/p' /etc/apt/sources.list \
+      /etc/apt/sources.list.d/*.list
+  } 2>/dev/null | grep -v security | head -n 1
+}
+
+# A folder that debootstrap did not finish has another name.
+create() {
+  [[ -x $SID/usr/bin/apt-get ]] && return
+  command -v debootstrap >/dev/null || {
+    say "installing debootstrap"
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends debootstrap
+  }
+  local mirror
+  mirror=$(mirror)
+  [[ -n $mirror ]] || fail "no mirror in /etc/apt/sources.list*: name one there"
+  say "debootstrap of sid into $SID (about 1 GB, several minutes)"
+  mkdir -p "$(dirname "$SID")"
+  rm -rf --one-file-system "$SID.unfinished"
+  debootstrap --variant=minbase sid "$SID.unfinished" "$mirror"
+  mv "$SID.unfinished" "$SID"
+}
+
+attach() {
+  mountpoint -q "$SID/proc" || mount -t proc proc "$SID/proc"
+  mountpoint -q "$SID/dev" || mount --rbind /dev "$SID/dev"
+  cp -L /etc/resolv.conf /etc/hosts "$SID/etc/"
+}
+
+install_packages() {
+  local missing=() package
+  for package in "${PACKAGES[@]}"; do
+    in_sid dpkg-query -W -f='${Status}' "$package" 2>/dev/null |
+      grep -q 'ok installed' || missing+=("$package")
+  done
+  ((${#missing[@]} == 0)) && return
+  say "installing into sid: ${missing[*]}"
+  # A mirror that is a snapshot has lists past their date.
+  in_sid apt-get -o Acquire::Check-Valid-Until=false update
+  in_sid DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# What is committed or could be; never the developer's own settings.
+copy_tree() {
+  rm -rf --one-file-system "$SID/footprint/tree"
+  mkdir -p "$SID/footprint/tree"
+  git -C "$TREE" ls-files -z --cached --others --exclude-standard --deduplicate |
+    (cd "$TREE" && while IFS= read -r -d '' file; do
+      [[ ! -e $file ]] || printf '%s\0' "$file"
+    done) |
+    tar -C "$TREE" --null --files-from=- -cf - | tar -C "$SID/footprint/tree" -xf -
+  python3 "$TREE/tools/modern/materialise_modules.py" --tree="$TREE" --root="$SID" \
+    --output=/footprint/modules --rc=/footprint/tree/installed_bazel.bazelrc
+}
+
+report() {
+  say "Debian $(in_sid cat /etc/debian_version | cut -d/ -f2), in $SID, with:"
+  in_sid dpkg-query -W -f='  ${Package} ${Version}\n' "${PACKAGES[@]}" >&2
+  say "these stand in for the versions that MODULE.bazel asks of the public" \
+    "registry; resolution from that registry is not tried here"
+}
+
+main() {
+  ((EUID == 0)) || fail "entering the sid folder needs root: run sudo tools/dev modern"
+  mkdir -p "$(dirname "$SID")"
+  exec 9>"$SID.lock"
+  flock -n 9 || {
+    say "waiting for another run in $SID"
+    flock 9
+  }
+  create
+  attach
+  install_packages
+  copy_tree
+  report
+  local targets=("$@")
+  (($# > 0)) || targets=(//...)
+  # Bazel's server outlives this script and must not inherit the lock.
+  in_sid sh -c 'cd /footprint/tree && exec bazel --output_user_root=/footprint/out test "$@"' \
+    sh "${targets[@]}" 9>&-
+}
+
+main "$@"
