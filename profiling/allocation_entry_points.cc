@@ -195,6 +195,12 @@ void* reallocarray(void* block, size_t count, size_t size) noexcept {
 
 void free(void* block) noexcept { CountedFree(block); }
 
+// C23's; the size is a hint, and jemalloc has the two from 5.3.1 on.
+void free_sized(void* block, size_t) noexcept { CountedFree(block); }
+void free_aligned_sized(void* block, size_t, size_t) noexcept {
+  CountedFree(block);
+}
+
 void* memalign(size_t alignment, size_t size) noexcept {
   return Counted(footprint_jemalloc_memalign(alignment, size), size);
 }

@@ -26,7 +26,7 @@ class BenchmarkMemoryManager : public benchmark::MemoryManager {
   // total_allocated_bytes and net_heap_growth.
   void Stop(Result& result) override;
   // Pure in older releases, gone from newer ones: no `override`.
-  virtual void Stop(Result* result);
+  virtual void Stop(Result* result);  // NOLINT(modernize-use-override)
 
  private:
   HeapRegion region_;

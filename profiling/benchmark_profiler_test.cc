@@ -88,7 +88,7 @@ MemoryProfile BenchmarkProfilerTest::profile_;
 
 TEST_F(BenchmarkProfilerTest, MeasuresTheLoopAndNotWhatIsAroundIt) {
   for (int mebibytes : {1, 8}) {
-    const BenchmarkMemory& benchmark =
+    const BenchmarkMemory benchmark =
         Find("BM_HoldBlock/mebibytes:" + std::to_string(mebibytes));
     const Metric peak = Find(benchmark, PEAK_LIVE_USABLE_BYTES);
     EXPECT_EQ(peak.value(), mebibytes * kMebibyte);
@@ -107,21 +107,21 @@ TEST_F(BenchmarkProfilerTest, MeasuresTheLoopAndNotWhatIsAroundIt) {
 }
 
 TEST_F(BenchmarkProfilerTest, KnowsTheArguments) {
-  const BenchmarkMemory& benchmark = Find("BM_HoldBlock/mebibytes:8");
+  const BenchmarkMemory benchmark = Find("BM_HoldBlock/mebibytes:8");
   ASSERT_EQ(benchmark.arguments_size(), 1);
   EXPECT_EQ(benchmark.arguments(0).name(), "mebibytes");
   EXPECT_EQ(benchmark.arguments(0).value(), "8");
 }
 
 TEST_F(BenchmarkProfilerTest, RunsAsManyIterationsAsTheBenchmarkAsksFor) {
-  const BenchmarkMemory& benchmark = Find("BM_LeaveBlocks/iterations:3");
+  const BenchmarkMemory benchmark = Find("BM_LeaveBlocks/iterations:3");
   EXPECT_EQ(Find(benchmark, PEAK_LIVE_USABLE_BYTES).value(), 3 * kMebibyte);
   EXPECT_EQ(Find(benchmark, NET_GROWTH_USABLE_BYTES).value(), 3 * kMebibyte);
   EXPECT_EQ(Find(benchmark, ALLOCATION_COUNT).value(), 3);
 }
 
 TEST_F(BenchmarkProfilerTest, TheUsersPhasesLieInTheLoop) {
-  const BenchmarkMemory& benchmark = Find("BM_NamePhases");
+  const BenchmarkMemory benchmark = Find("BM_NamePhases");
   EXPECT_EQ(
       Find(FindPhase(benchmark, "loop/load"), PEAK_LIVE_USABLE_BYTES).value(),
       3 * kMebibyte);
@@ -132,7 +132,7 @@ TEST_F(BenchmarkProfilerTest, TheUsersPhasesLieInTheLoop) {
 }
 
 TEST_F(BenchmarkProfilerTest, TheSumOfThreadPeaksIsExactForTwoThreads) {
-  const BenchmarkMemory& benchmark = Find("BM_TwoThreads/threads:2");
+  const BenchmarkMemory benchmark = Find("BM_TwoThreads/threads:2");
   EXPECT_EQ(Find(benchmark, SUM_THREAD_PEAK_USABLE_BYTES).value(),
             2 * kMebibyte);
   EXPECT_EQ(Find(benchmark, SUM_THREAD_PEAK_USABLE_BYTES).determinism(), EXACT);

@@ -1,5 +1,6 @@
 #include "footprint/profiling/format_bytes.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -28,7 +29,7 @@ std::string ThreeFigures(double value) {
   char text[32];
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   std::snprintf(text, sizeof(text), "%.*f", decimals, value);
-  return decimals > 0 ? text : GroupDigits(static_cast<uint64_t>(value + 0.5));
+  return decimals > 0 ? text : GroupDigits(std::llround(value));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "footprint/profiling/memory_profile_file.h"
@@ -16,7 +17,8 @@ namespace {
 using testing::ElementsAre;
 
 struct CommandLine {
-  explicit CommandLine(std::vector<std::string> given) : words(given) {
+  explicit CommandLine(std::vector<std::string> given)
+      : words(std::move(given)) {
     for (std::string& word : words) argv.push_back(word.data());
     argc = static_cast<int>(argv.size());
     argv.push_back(nullptr);
