@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Everything that reads the code without running it. With arguments, those parts
+# only: format, buildifier, shellcheck, layering, tidy.
+set -euo pipefail
+cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.."
+. tools/shell_functions.sh
+
+readonly BUILDIFIER_VERSION=8.2.1
+readonly BUILDIFIER_FOLDER=.cache/buildifier-$BUILDIFIER_VERSION
+readonly PARTS=(format buildifier shellcheck layering tidy)
+
+lint_format() {
+  need clang-format clang-format
+  local files
+  mapfile -t files < <(tree_files '*.h' '*.cc')
+  clang-format --dry-run --Werror "${files[@]}"
+}
+
+install_buildifier() {
+  [[ -x $BUILDIFIER_FOLDER/node_modules/.bin/buildifier ]] && return
+  need npm npm
+  say "lint: installing buildifier $BUILDIFIER_VERSION into $BUILDIFIER_FOLDER"
+  npm install --silent --no-audit --no-fund --prefix "$BUILDIFIER_FOLDER" \
+    "@bazel/buildifier@$BUILDIFIER_VERSION" >&2 ||
+    fail "npm could not install @bazel/buildifier@$BUILDIFIER_VERSION; it needs a" \
+      "reachable npm registry: see npm config get registry"
+}
+
+lint_buildifier() {
+  install_buildifier
+  local files
+  mapfile -t files < <(tree_files '*BUILD' '*.bzl' '*.bzl.in' WORKSPACE MODULE.bazel \
+    'examples/*WORKSPACE' 'examples/*MODULE.bazel')
+  # Left out: an unsorted dict that has an order of its own, and overlays that
+  # stand for Bazel 4's built-in rules and so must name them.
+  "$BUILDIFIER_FOLDER/node_modules/.bin/buildifier" --mode=check --lint=warn \
+    --warnings=-unsorted-dict-items,-native-proto,-native-cc-proto,-native-proto-lang-toolchain,-module-docstring \
+    "${files[@]}"
+}
+
+lint_shellcheck() {
+  need shellcheck shellcheck
+  local files
+  mapfile -t files < <(
+    tree_files | while IFS= read -r file; do
+      if [[ $file == *.sh ]] || head -c 30 "$file" | grep -qaE '^#!.*\b(ba)?sh\b'; then
+        printf '%s\n' "$file"
+      fi
+    done
+  )
+  shellcheck --external-sources "${files[@]}"
+}
+
+# clang's module maps say which headers a target may include. Another compiler
+# is another toolchain: an output base of its own keeps gcc's results warm.
+lint_layering() {
+  need clang clang
+  local base
+  base=$(bazel info output_base 2>/dev/null)
+  # bazel-FOLDER leads into the other output base and would be read as packages.
+  command bazel --output_base="$base-clang" build --config=layering --keep_going \
+    --symlink_prefix=/ --output_groups=compilation_outputs \
+    -- //... "-//bazel-$(basename "$PWD")/..."
+}
+
+lint_tidy() {
+  need clang-tidy clang-tidy
+  bazel build --keep_going --output_groups=compilation_outputs,compilation_prerequisites_INTERNAL_ \
+    //... || return 1
+  bazel aquery --output=jsonproto 'mnemonic("CppCompile", //...)' >.cache/actions.json
+  python3 -B tools/lint/compile_commands.py --actions=.cache/actions.json \
+    --directory="$(bazel info execution_root 2>/dev/null)" --output=compile_commands.json
+  python3 -B tools/lint/run_clang_tidy.py --commands=compile_commands.json \
+    --cache=.cache/clang_tidy
+}
+
+main() {
+  local parts=("$@") part failed=()
+  (($# > 0)) || parts=("${PARTS[@]}")
+  mkdir -p .cache
+  for part in "${parts[@]}"; do
+    declare -F "lint_$part" >/dev/null || fail "lint has no part '$part', only: ${PARTS[*]}"
+    say "lint: $part"
+    "lint_$part" || failed+=("$part")
+  done
+  ((${#failed[@]} == 0)) || {
+    say "lint: failed in ${failed[*]}"
+    exit 1
+  }
+  say "lint: ${parts[*]} are clean"
+}
+
+main "$@"
