@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Plants faults one at a time and sees whether the tests catch them.
+
+    mutate.py --tree=. PACKAGE
+
+PACKAGE/mutations.txt holds one fault a line, FILE<TAB>OLD TEXT<TAB>NEW TEXT:
+FILE is relative to the package, and OLD TEXT stands exactly once in it. Lines
+that begin with # are comments. A line "tests<TAB>PATTERN ..." names the Bazel
+target patterns to run, in place of the package's own tests.
+
+The faults go into a copy of the tree with an output root of its own, so neither
+the tree nor its build results are touched. A fault is caught when it does not
+compile or when a test fails or exceeds the time limit; it survives when every
+test passes. Exit 0 when at least 95 % are caught; 1 when fewer are, when the
+list is stale or has fewer than 20 faults; 2 when the tests fail without a fault.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+MINIMUM_FAULTS = 20
+REQUIRED_SHARE = 0.95
+# What `bazel test` exits with.
+BUILD_FAILED, TESTS_FAILED, NO_TESTS = 1, 3, 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    line: int
+    file: str
+    old: str
+    new: str
+
+    def planted(self, text):
+        """`text` with the fault; ValueError unless `old` stands in it once."""
+        count = text.count(self.old)
+        if count != 1:
+            raise ValueError(
+                "line %d: %r stands %d times in %s, not once"
+                % (self.line, self.old, count, self.file)
+            )
+        return text.replace(self.old, self.new)
+
+
+def parse(text):
+    """The faults of a mutations.txt, and the target patterns it names or None."""
+    faults, patterns = [], None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = line.split("\t")
+        if fields[0] == "tests" and len(fields) == 2:
+            patterns = fields[1].split()
+        elif len(fields) == 3 and fields[0] and fields[1]:
+            if fields[1] == fields[2]:
+                raise ValueError("line %d: the new text is the old text" % number)
+            faults.append(Fault(number, *fields))
+        else:
+            raise ValueError(
+                "line %d: want FILE<TAB>OLD TEXT<TAB>NEW TEXT, got %r" % (number, line)
+            )
+    return faults, patterns
+
+
+def problems(faults, folder):
+    """Why the list cannot be used: stale texts, missing files."""
+    found = []
+    for fault in faults:
+        try:
+            fault.planted((folder / fault.file).read_text())
+        except (OSError, ValueError) as error:
+            found.append(str(error))
+    return found
+
+
+def copy_tree(tree, copy):
+    """Copies what is committed or about to be; a folder without git, whole."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."],
+        cwd=tree, capture_output=True, text=True)
+    if listed.returncode:
+        shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns("bazel-*"))
+        return
+    for name in set(listed.stdout.split("\0")) - {""}:
+        source = tree / name
+        if source.is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, copy / name)
+
+
+class Tests:
+    """The tests of a package in a copy of the tree."""
+
+    def __init__(self, copy, output_root, patterns, timeout_seconds):
+        self._command = [
+            "bazel", "--output_user_root=%s" % output_root, "test", "--noshow_progress",
+            "--test_output=errors", "--notest_keep_going",
+            # A fault may loop for ever: bound each test, too.
+            "--test_timeout=%d" % timeout_seconds, "--", *patterns]
+        self._copy = copy
+        self._timeout_seconds = timeout_seconds
+
+    def run(self, limit=True):
+        """Bazel's exit code, or None for "took too long", and its output."""
+        with tempfile.TemporaryFile(mode="w+", errors="replace") as output:
+            process = subprocess.Popen(
+                self._command, cwd=self._copy, stdout=output, stderr=output,
+                start_new_session=True)
+            try:
+                code = process.wait(2 * self._timeout_seconds + 60 if limit else None)
+            except subprocess.TimeoutExpired:
+                # Bazel cancels the invocation at the first interrupt.
+                os.killpg(process.pid, signal.SIGINT)
+                process.wait()
+                code = None
+            output.seek(0)
+            return code, output.read()
+
+    def stop(self):
+        subprocess.run([*self._command[:2], "shutdown"], cwd=self._copy, capture_output=True)
+
+
+def judge(code):
+    """What an exit code of the tests says about the planted fault."""
+    known = {0: "survived", BUILD_FAILED: "caught by the compiler",
+             TESTS_FAILED: "caught by a test", None: "caught by the time limit"}
+    return known.get(code)
+
+
+def plant_all(faults, folder, tests):
+    """Runs the tests with each fault; the faults that survived."""
+    survivors = []
+    for number, fault in enumerate(faults, start=1):
+        path = folder / fault.file
+        original = path.read_text()
+        start = time.monotonic()
+        path.write_text(fault.planted(original))
+        try:
+            code, output = tests.run()
+        finally:
+            path.write_text(original)
+        verdict = judge(code)
+        if verdict is None:
+            raise SystemExit("bazel itself failed (exit %d):\n%s" % (code, output[-2000:]))
+        if code == 0:
+            survivors.append(fault)
+        print("[%d/%d] %s in %.1f s: %s: %r -> %r" % (
+            number, len(faults), verdict, time.monotonic() - start,
+            fault.file, fault.old, fault.new), flush=True)
+    return survivors
+
+
+def mutate(tree, package, timeout_seconds, output_root, minimum_faults):
+    """Does the whole work; the exit code."""
+    listing = tree / package / "mutations.txt"
+    if not listing.is_file():
+        print("mutate: %s does not exist; the format is in mutate.py" % listing, file=sys.stderr)
+        return 1
+    try:
+        faults, patterns = parse(listing.read_text())
+    except ValueError as error:
+        print("mutate: %s: %s" % (listing, error), file=sys.stderr)
+        return 1
+    stale = problems(faults, tree / package)
+    if len(faults) < minimum_faults:
+        stale.append("%d faults, fewer than %d" % (len(faults), minimum_faults))
+    if stale:
+        print("\n".join("mutate: %s: %s" % (listing, text) for text in stale), file=sys.stderr)
+        return 1
+    # The same path each time keeps the output root useful between runs.
+    copy = pathlib.Path(output_root) / "tree"
+    shutil.rmtree(copy, ignore_errors=True)
+    copy_tree(tree, copy)
+    tests = Tests(copy, output_root, patterns or ["//%s:all" % package], timeout_seconds)
+    try:
+        return report(faults, copy / package, tests)
+    finally:
+        tests.stop()
+
+
+def report(faults, folder, tests):
+    """Runs the tests without and with each fault; prints the result; the exit code."""
+    code, output = tests.run(limit=False)
+    if code != 0:
+        print(output[-4000:], file=sys.stderr)
+        print("mutate: the tests fail without a fault (exit %s)" % code, file=sys.stderr)
+        return 2
+    start = time.monotonic()
+    survivors = plant_all(faults, folder, tests)
+    caught = len(faults) - len(survivors)
+    for fault in survivors:
+        print("survived: %s: %r -> %r" % (fault.file, fault.old, fault.new))
+    print("mutate: %d of %d faults caught (%.0f %%) in %.0f s" % (
+        caught, len(faults), 100 * caught / len(faults), time.monotonic() - start))
+    return 0 if caught >= REQUIRED_SHARE * len(faults) else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("package")
+    parser.add_argument("--tree", default=".")
+    parser.add_argument("--timeout_seconds", type=int, default=120, help="for each test")
+    parser.add_argument("--output_root", help="Bazel's output root and the copy of the tree")
+    parser.add_argument("--minimum_faults", type=int, default=MINIMUM_FAULTS)
+    args = parser.parse_args()
+    tree = pathlib.Path(args.tree).resolve()
+    package = args.package.strip("/")
+    output_root = args.output_root or os.path.join(
+        os.environ.get("FOOTPRINT_OUTPUT_USER_ROOT") or os.path.expanduser("~/.cache/bazel"),
+        "footprint_mutate", package.replace("/", "_"))
+    os.makedirs(output_root, exist_ok=True)
+    sys.exit(mutate(tree, package, args.timeout_seconds, output_root, args.minimum_faults))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Tests of mutate on a tiny tree, with a program in place of Bazel.
+
+The program runs a shell script of the tree as "the tests", so the tool's own
+work is real: copying, planting, judging, restoring, counting.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import mutate
+
+# Exit codes as Bazel's: 3 where a test failed, 1 where the build did.
+FAKE_BAZEL = """#!/bin/bash
+[[ $2 == test ]] || exit 0
+bash -n lion/roar.sh || exit 1
+bash lion/roar_test.sh || exit 3
+"""
+ROAR = """roar() { echo "$(($1 + 1))"; }
+unused() { echo 7; }
+"""
+ROAR_TEST = """. lion/roar.sh
+[[ $(roar 1) == 2 ]]
+"""
+
+
+class MutateTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.tree = self.folder / "tree"
+        self.write("tree/lion/roar.sh", ROAR)
+        self.write("tree/lion/roar_test.sh", ROAR_TEST)
+        self.write("bin/bazel", FAKE_BAZEL)
+        os.chmod(self.folder / "bin/bazel", 0o755)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def run_with(self, mutations, minimum_faults=1):
+        self.write("tree/lion/mutations.txt", mutations)
+        return subprocess.run(
+            [sys.executable, "-B", mutate.__file__, "--tree=%s" % self.tree,
+             "--output_root=%s" % (self.folder / "out"),
+             "--minimum_faults=%d" % minimum_faults, "lion"],
+            env=dict(os.environ, PATH="%s:%s" % (self.folder / "bin", os.environ["PATH"])),
+            capture_output=True, text=True)
+
+    def test_catches_faults_in_tests_and_in_the_build(self):
+        result = self.run_with("# two\nroar.sh\t+ 1\t- 1\nroar.sh\troar() {\troar( {\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("caught by a test", result.stdout)
+        self.assertIn("caught by the compiler", result.stdout)
+        self.assertIn("2 of 2 faults caught", result.stdout)
+
+    def test_a_survivor_is_named_and_fails(self):
+        result = self.run_with("roar.sh\techo 7\techo 8\n")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("survived: roar.sh: 'echo 7' -> 'echo 8'", result.stdout)
+
+    def test_leaves_the_tree_alone(self):
+        self.run_with("roar.sh\t+ 1\t- 1\n")
+        self.assertEqual((self.tree / "lion/roar.sh").read_text(), ROAR)
+
+    def test_each_fault_is_alone(self):
+        # Were the first fault left in, the second could not survive.
+        result = self.run_with("roar.sh\t+ 1\t- 1\nroar.sh\techo 7\techo 8\n")
+        self.assertIn("1 of 2 faults caught", result.stdout)
+
+    def test_stale_text_is_named_by_line(self):
+        result = self.run_with("# c\nroar.sh\tno such text\tx\n")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("line 2: 'no such text' stands 0 times in roar.sh", result.stderr)
+
+    def test_text_that_stands_twice_is_stale(self):
+        self.assertIn("stands 2 times", self.run_with("roar.sh\techo\tx\n").stderr)
+
+    def test_too_few_faults_fail(self):
+        result = self.run_with("roar.sh\t+ 1\t- 1\n", minimum_faults=2)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("1 faults, fewer than 2", result.stderr)
+
+    def test_tests_that_fail_without_a_fault_are_another_exit_code(self):
+        self.write("tree/lion/roar_test.sh", "false\n")
+        result = self.run_with("roar.sh\t+ 1\t- 1\n")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("fail without a fault", result.stderr)
+
+    def test_a_line_of_another_shape_is_refused(self):
+        self.assertIn("line 1: want FILE", self.run_with("roar.sh + 1 - 1\n").stderr)
+
+    def test_patterns_of_the_tests_can_be_named(self):
+        faults, patterns = mutate.parse("tests\t//lion:all //zoo:all\na\tb\tc\n")
+        self.assertEqual(patterns, ["//lion:all", "//zoo:all"])
+        self.assertEqual(len(faults), 1)
+
+    def test_a_run_that_took_too_long_counts_as_caught(self):
+        self.assertEqual(mutate.judge(None), "caught by the time limit")
+        self.assertIsNone(mutate.judge(37))
+
+
+if __name__ == "__main__":
+    unittest.main()
