@@ -106,7 +106,7 @@ main() {
   copy_tree
   report
   local targets=("$@")
-  (($# > 0)) || targets=(//...)
+  (($# > 0)) || targets=(--keep_going //...)
   # Bazel's server outlives this script and must not inherit the lock.
   in_sid sh -c 'cd /footprint/tree && exec bazel --output_user_root=/footprint/out test "$@"' \
     sh "${targets[@]}" 9>&-
