@@ -121,6 +121,9 @@ _memory_gate_update = rule(
     doc = "See the macro `memory_gate_suite`.",
 )
 
+# As memory_profile: sanitizer configurations leave them out.
+_MEASURED_TAGS = ["measures_jemalloc"]
+
 def _target(name):
     """The label to type for a target of the calling package."""
     return name if ":" in name else "//%s:%s" % (native.package_name(), name)
@@ -138,7 +141,7 @@ def memory_gate_test(name, profile, thresholds, update = None, tags = [], **kwar
       profile: a memory_profile target.
       thresholds: threshold files; they may hold thresholds of other profiles.
       update: the update program of a memory_gate_suite with the same thresholds.
-      tags: as usual; "memory_gate" is added.
+      tags: as usual; "memory_gate" and "measures_jemalloc" are added.
       **kwargs: what every test takes: size, visibility, testonly ...
     """
     if not update:
@@ -147,7 +150,7 @@ def memory_gate_test(name, profile, thresholds, update = None, tags = [], **kwar
             name = update,
             profiles = [profile],
             thresholds = thresholds,
-            tags = tags,
+            tags = tags + _MEASURED_TAGS,
             testonly = kwargs.get("testonly"),
             visibility = kwargs.get("visibility"),
         )
@@ -156,12 +159,12 @@ def memory_gate_test(name, profile, thresholds, update = None, tags = [], **kwar
         profile = profile,
         thresholds = thresholds,
         update_target = _target(update),
-        tags = tags + ["memory_gate"],
+        tags = tags + _MEASURED_TAGS + ["memory_gate"],
         size = kwargs.pop("size", "small"),
         **kwargs
     )
 
-def memory_gate_suite(name, profiles, thresholds, update = "update", **kwargs):
+def memory_gate_suite(name, profiles, thresholds, update = "update", tags = [], **kwargs):
     """Two programs over many profiles: one judges, one updates the thresholds.
 
     `bazel run` of `name` prints the verdict over all profiles and ends with its
@@ -173,18 +176,21 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", **kwargs):
       profiles: memory_profile targets.
       thresholds: threshold files.
       update: name of the program that updates.
-      **kwargs: for both: visibility, testonly, tags ...
+      tags: of both, as usual; "measures_jemalloc" is added.
+      **kwargs: for both: visibility, testonly ...
     """
     _memory_gate_check(
         name = name,
         profiles = profiles,
         thresholds = thresholds,
+        tags = tags + _MEASURED_TAGS,
         update_target = _target(update),
         **kwargs
     )
     _memory_gate_update(
         name = update,
         profiles = profiles,
+        tags = tags + _MEASURED_TAGS,
         thresholds = thresholds,
         **kwargs
     )

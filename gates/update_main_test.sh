@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# What update_main does to a workspace, and what it refuses.
+set -uo pipefail
+readonly UPDATE="$PWD/gates/update_main" CHECK="$PWD/gates/check_main"
+readonly ENCODE="$PWD/gates/encode_profile_main"
+readonly WORKSPACE="$TEST_TMPDIR/workspace"
+mkdir "$WORKSPACE" && cd "$WORKSPACE" || exit 2
+export BUILD_WORKSPACE_DIRECTORY=$WORKSPACE
+unset XML_OUTPUT_FILE TEST_UNDECLARED_OUTPUTS_DIR
+failures=0
+fail() {
+  echo "FAILED: $*"
+  cat "$TEST_TMPDIR/out"
+  failures=$((failures + 1))
+}
+# expect STATUS PATTERN [FLAG ...]
+expect() {
+  local wanted=$1 pattern=$2 status
+  shift 2
+  "$UPDATE" --manifest=manifest "$@" >"$TEST_TMPDIR/out" 2>&1
+  status=$?
+  ((status == wanted)) || fail "status $status, not $wanted: $*"
+  grep -qE -- "$pattern" "$TEST_TMPDIR/out" || fail "no line like: $pattern"
+}
+accepted() { "$CHECK" --manifest=manifest >"$TEST_TMPDIR/out" 2>&1 || fail "not accepted"; }
+unchanged() { cmp -s limits.textproto before || fail "the file changed"; }
+
+cat >p.profile.textproto <<'END'
+label: "//a:b" environment { compiler: "gcc" }
+benchmarks { name: "BM_X" metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1000 } }
+END
+"$ENCODE" p.profile.textproto p.binpb || exit 2
+printf 'profile\tp.binpb\t//a:b\nthresholds\tlimits.textproto\n' >manifest
+limits() {
+  cat >limits.textproto <<END
+# proto-file: gates/gate.proto
+# proto-message: footprint.ThresholdFile
+schema_version: 1
+threshold {  # of loading
+  selector { label: "//a:b" }
+  metric: PEAK_LIVE_USABLE_BYTES
+  max_bytes:   $1   # bytes
+}
+END
+  cp limits.textproto before
+}
+
+limits 2000
+expect 0 '^[+]  max_bytes:   1000   # bytes' --dry_run
+unchanged
+expect 0 'limit 1.95 KiB \(2,000 B\) -> 1000 B'
+diff <(sed 's/1000 /2000 /' limits.textproto) before || fail "more changed than the number"
+accepted
+expect 0 'nothing to change'
+
+limits 999
+expect 1 'is an increase; allow it with --allow_increase'
+unchanged
+expect 2 'needs --reason' --allow_increase
+unchanged
+expect 2 'needs --reason' --allow_increase --reason=
+expect 0 '999 B -> 1000 B' --allow_increase '--reason=a "cache"'
+grep -qE '^  history \{ date: "20[0-9]{2}-[0-9]{2}-[0-9]{2}" old_value: 999 new_value: 1000 reason: "a \\"cache\\"" \}$' \
+  limits.textproto || fail "no history"
+accepted
+
+# Mistakes change nothing.
+limits 2000
+expect 2 'nothing that was measured is named --only=//c:d' --only=//c:d
+expect 2 'there is no flag --ad; did you mean "add"' --ad
+unchanged
+(unset BUILD_WORKSPACE_DIRECTORY && "$UPDATE" --manifest=manifest --update_target=//x:up) >"$TEST_TMPDIR/out" 2>&1
+(($? == 2)) && grep -q 'bazel run //x:up' "$TEST_TMPDIR/out" || fail "ran outside bazel run"
+unchanged
+echo 'nonsense' >>limits.textproto && cp limits.textproto before
+expect 2 'limits.textproto:[0-9]+:[0-9]+: '
+unchanged
+
+# A read-only file, also for root, and a disk that is full.
+limits 2000
+chmod a-w limits.textproto
+expect 2 'limits.textproto: .*(read-only|cannot be written).*make it writable'
+unchanged
+chmod u+w limits.textproto
+{ head -c 20000 /dev/zero | tr '\0' '#'; echo; } >>limits.textproto && cp limits.textproto before
+(ulimit -f 1 && trap '' XFSZ && "$UPDATE" --manifest=manifest) >"$TEST_TMPDIR/out" 2>&1
+(($? == 2)) && grep -q 'free disk space' "$TEST_TMPDIR/out" || fail "a full disk went unnoticed"
+unchanged
+compgen -G '*.partial' >/dev/null && fail "a partial file was left"
+
+# Two at once: the second waits for the lock, and each file is whole.
+limits 2000
+(flock 9 && sleep 1) 9<"$WORKSPACE" &
+sleep 0.3
+expect 0 'waiting for another update'
+wait
+accepted
+limits 2000
+for _ in 1 2 3 4 5; do "$UPDATE" --manifest=manifest >/dev/null 2>&1 & done
+wait
+accepted
+diff <(sed 's/1000 /2000 /' limits.textproto) before || fail "updates at once spoilt the file"
+
+# Another program that holds the file through a link: the link stays.
+limits 2000
+mv limits.textproto real.textproto && ln -s real.textproto limits.textproto
+expect 0 '1000 B'
+[[ -L limits.textproto ]] && grep -q ' 1000 ' real.textproto || fail "the link was replaced"
+rm limits.textproto
+
+# New benchmarks.
+limits 2000
+sed -i 's|label: "//a:b"|& benchmark: "BM_Old"|' limits.textproto
+expect 0 'added //a:b BM_X' --add
+grep -q 'max_bytes: 1000' limits.textproto || fail "nothing was added"
+expect 0 'nothing to change' --add
+
+# A new environment.
+limits 2000
+sed -i '3a environment { compiler: "clang" }' limits.textproto
+sed -i 's/max_bytes/exact_bytes/' limits.textproto
+cp limits.textproto before
+expect 0 'new.textproto: name it in the gate' --environment=new.textproto --only=//a:b
+unchanged
+grep -q 'exact_bytes: 1000' new.textproto || fail "no values of this environment"
+printf 'thresholds\tnew.textproto\n' >>manifest
+accepted
+expect 2 'has thresholds of its own environment' --environment=other.textproto
+[[ -e other.textproto ]] && fail "a file for nothing"
+
+((failures == 0)) && echo "all as expected"
+exit "$((failures > 0))"
