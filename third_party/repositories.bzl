@@ -168,7 +168,20 @@ def _library_repositories():
         system_files = {"eigen3": "/usr/include/eigen3"},
     )
 
+def _data_repositories():
+    """Real data for tests, taken from packages that have it anyway."""
+    _maybe(
+        system_repository,
+        name = "matplotlib_data",
+        build_files = {"": _overlay("matplotlib_data/root.BUILD")},
+        debian_package = "python-matplotlib-data",
+        system_files = {
+            "msft.csv": "/usr/share/matplotlib/mpl-data/sample_data/msft.csv",
+        },
+    )
+
 def footprint_repositories():
     """Declares everything that Footprint needs under Bazel 4.2.3."""
     _rule_repositories()
     _library_repositories()
+    _data_repositories()

@@ -1,0 +1,116 @@
+// What stage_report.h promises.
+
+#include "footprint/gates/deployments/tabular/stage_report.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace tabular {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <typename Owner>
+void AddMetric(MetricKind kind, int64_t value, Owner* owner) {
+  Metric* metric = owner->add_metrics();
+  metric->set_kind(kind);
+  metric->set_determinism(EXACT);
+  metric->set_value(value);
+}
+
+void AddArgument(const std::string& name, const std::string& value,
+                 BenchmarkMemory* memory) {
+  Argument* argument = memory->add_arguments();
+  argument->set_name(name);
+  argument->set_value(value);
+}
+
+// Stage i has a peak of 100 (i + 1) bytes and a volume of 10.
+MemoryProfile ProfileOf(const std::string& program, const std::string& io,
+                        const std::string& features, const std::string& rows) {
+  MemoryProfile profile;
+  profile.set_label("//gates/deployments/tabular:" + program);
+  BenchmarkMemory* memory = profile.add_benchmarks();
+  memory->set_name(program + "/io:" + io);
+  AddArgument("io", io, memory);
+  AddArgument("features", features, memory);
+  AddArgument("rows", rows, memory);
+  AddMetric(PEAK_LIVE_USABLE_BYTES, 900, memory);
+  for (size_t i = 0; i < kStages.size(); ++i) {
+    Phase* phase = memory->add_phases();
+    phase->set_name(kStages[i]);
+    phase->set_parent(-1);
+    AddMetric(PEAK_LIVE_USABLE_BYTES, 100 * (i + 1), phase);
+    AddMetric(ALLOCATED_USABLE_BYTES, 10, phase);
+  }
+  return profile;
+}
+
+TEST(StageReportTest, AddsImageToStartupAndMappedFilesToTheirStage) {
+  MemoryProfile profile = ProfileOf("linear_regression", "mapped", "3", "5");
+  AddMetric(IMAGE_BYTES, 1000,
+            profile.mutable_benchmarks(0)->mutable_phases(0));
+  AddMetric(PEAK_MAPPED_BYTES, 5000,
+            profile.mutable_benchmarks(0)->mutable_phases(1));
+  const auto runs = CollectRuns({profile});
+  ASSERT_TRUE(runs.ok()) << runs.status();
+  ASSERT_EQ(runs->size(), 1u);
+  const StageRun& run = (*runs)[0];
+  EXPECT_EQ(run.program, "linear_regression");
+  EXPECT_EQ(run.io, "mapped");
+  EXPECT_EQ(run.table_bytes(), 8 * 4 * 5);
+  EXPECT_EQ(run.process_peak_bytes, 900);
+  EXPECT_EQ(run.peak_bytes, (StageBytes{1100, 5200, 300, 400, 500, 600, 700}));
+  EXPECT_EQ(run.volume_bytes, (StageBytes{10, 10, 10, 10, 10, 10, 10}));
+}
+
+TEST(StageReportTest, OrdersBySize) {
+  const auto runs = CollectRuns({ProfileOf("a", "csv", "100", "1000"),
+                                 ProfileOf("a", "mapped", "10", "1000"),
+                                 ProfileOf("a", "csv", "10", "1000")});
+  ASSERT_TRUE(runs.ok());
+  EXPECT_EQ((*runs)[0].io, "csv");
+  EXPECT_EQ((*runs)[1].io, "mapped");
+  EXPECT_EQ((*runs)[2].features, 100);
+}
+
+TEST(StageReportTest, SaysSharesInTextAndPage) {
+  const auto runs =
+      CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000")});
+  ASSERT_TRUE(runs.ok());
+  const std::string text = StageText(*runs);
+  EXPECT_THAT(text, HasSubstr("10 x 1,000"));
+  // 100 of 2,800, and one of seven equal parts.
+  EXPECT_THAT(text, HasSubstr("       3.6       7.1      10.7"));
+  EXPECT_THAT(text, HasSubstr("      14.3      14.3"));
+  const std::string html = StageHtml(*runs);
+  EXPECT_THAT(html, HasSubstr("fit 300 B (11 %)"));
+  EXPECT_THAT(html, HasSubstr("fit 10 B (14 %)"));
+}
+
+TEST(StageReportTest, RefusesOtherProfilesByName) {
+  MemoryProfile profile = ProfileOf("linear_regression", "csv", "10", "many");
+  EXPECT_THAT(CollectRuns({profile}).status().ToString(),
+              HasSubstr("//gates/deployments/tabular:linear_regression: "));
+  profile = ProfileOf("linear_regression", "csv", "10", "1000");
+  profile.mutable_benchmarks(0)->mutable_phases(2)->set_name("training");
+  EXPECT_THAT(CollectRuns({profile}).status().ToString(),
+              HasSubstr("has no phase \"fit\""));
+}
+
+TEST(StageReportTest, ReportsAFailedProducer) {
+  MemoryProfile profile;
+  profile.set_label("//gates/deployments/tabular:neural_network");
+  profile.mutable_failure()->set_standard_error_tail("data.csv:1:1: bad");
+  const absl::Status status = CollectRuns({profile}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.ToString(), HasSubstr("data.csv:1:1: bad"));
+}
+
+}  // namespace
+}  // namespace tabular
+}  // namespace footprint

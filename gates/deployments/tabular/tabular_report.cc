@@ -1,0 +1,69 @@
+// Turns profiles of the experiment into its report: a text table and a page.
+// See --help.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/gates/deployments/tabular/output_file.h"
+#include "footprint/gates/deployments/tabular/stage_report.h"
+#include "footprint/profiling/memory_profile_file.h"
+
+ABSL_FLAG(std::string, html_output, "", "file to write the page to");
+ABSL_FLAG(std::string, text_output, "",
+          "file to write the tables to; empty: standard output");
+
+namespace footprint {
+namespace tabular {
+namespace {
+
+absl::Status WriteWhole(const std::string& text, const std::string& path) {
+  OutputFile file(path);
+  file.Write(text);
+  return file.Commit();
+}
+
+absl::Status Report(const std::vector<char*>& paths) {
+  if (paths.size() < 2) {
+    return absl::InvalidArgumentError("name at least one profile");
+  }
+  std::vector<MemoryProfile> profiles;
+  for (size_t i = 1; i < paths.size(); ++i) {
+    absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(paths[i]);
+    if (!profile.ok()) return profile.status();
+    profiles.push_back(*std::move(profile));
+  }
+  const absl::StatusOr<std::vector<StageRun>> runs = CollectRuns(profiles);
+  if (!runs.ok()) return runs.status();
+  const std::string text_path = absl::GetFlag(FLAGS_text_output);
+  if (text_path.empty()) {
+    std::fputs(StageText(*runs).c_str(), stdout);
+  } else {
+    absl::Status status = WriteWhole(StageText(*runs), text_path);
+    if (!status.ok()) return status;
+  }
+  const std::string html_path = absl::GetFlag(FLAGS_html_output);
+  if (html_path.empty()) return absl::OkStatus();
+  return WriteWhole(StageHtml(*runs), html_path);
+}
+
+}  // namespace
+}  // namespace tabular
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "reports the memory of the tabular experiment stage by stage.\n"
+      "  tabular_report --html_output=report.html PROFILE.binpb ...");
+  const absl::Status status =
+      footprint::tabular::Report(absl::ParseCommandLine(argc, argv));
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "tabular_report: %s\n",
+               std::string(status.message()).c_str());
+  return 1;
+}
