@@ -50,7 +50,7 @@ caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
 .plain .text { text-align: left; }
 .plain thead th { color: var(--soft); font-weight: 500; }
 .plain tbody th { font-weight: 400; }
-figure { margin: 1.25rem 0 2rem; }
+figure { margin: 1.25rem 0 .75rem; }
 figcaption { font-weight: 600; margin-bottom: .15rem; }
 .about { color: var(--soft); font-size: .9rem; margin: 0 0 .6rem; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.1rem;

@@ -1,9 +1,12 @@
 #include "footprint/gates/deployments/tabular/stage_report.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
@@ -119,6 +122,11 @@ std::string ShareTable(const std::vector<StageRun>& runs, StageView view,
   return text;
 }
 
+std::vector<StageRun> WithoutStartup(std::vector<StageRun> runs) {
+  for (StageRun& run : runs) run.peak_bytes[kStartup] = 0;
+  return runs;
+}
+
 StackedBars BarsOf(const std::vector<StageRun>& runs,
                    const std::string& program, StageView view,
                    StackedBars::Scale scale) {
@@ -175,35 +183,45 @@ constexpr char kAboutPeak[] =
     "it began. Heap and mapped files; for startup also code and libraries as "
     "loaded. The table stays until the predictions are made, but counts once, "
     "for read.";
+constexpr char kAboutPeakWithoutStartup[] =
+    "The same without startup: what the program's own work needs, for a "
+    "process "
+    "that has many tables to do or shares its libraries with others.";
 constexpr char kAboutVolume[] =
     "The volume of a stage: every byte it allocated, freed or not. It tells "
     "what "
     "the allocator has to do, not what the machine must have.";
 
-// What fitting adds to the table, which is what differs between the programs.
+// What fitting adds to the table: one line for each program and count of
+// features that was measured with more than one count of rows.
 LineChart FitChart(const std::vector<StageRun>& runs) {
   LineChart chart;
-  chart.title = "Peak of fit against the size of the table";
+  chart.title = "Peak of fit against the count of rows";
   chart.description =
       "Text input. Fitting needs memory for the features, not for the rows: "
-      "points of equal features and more rows lie at one height.";
-  chart.x_label = "table";
+      "the "
+      "lines are level.";
+  chart.x_label = "rows";
   chart.y_label = "peak of fit";
   chart.has_logarithmic_x = chart.has_logarithmic_y = true;
-  chart.format_x = chart.format_y = [](double bytes) {
-    // Powers of ten are no round numbers of KiB.
-    return bytes < 1e6   ? absl::StrFormat("%g kB", bytes / 1e3)
-           : bytes < 1e9 ? absl::StrFormat("%g MB", bytes / 1e6)
-                         : absl::StrFormat("%g GB", bytes / 1e9);
+  chart.format_x = [](double rows) {
+    return WithCommas(static_cast<int64_t>(std::lround(rows)));
   };
-  for (const std::string& program : ProgramsOf(runs)) {
-    LineChart::Line line;
-    line.name = program;
-    for (const StageRun& run : runs) {
-      if (run.program != program || run.io != "csv") continue;
-      line.points.emplace_back(run.table_bytes(), run.peak_bytes[kFit]);
-    }
-    chart.lines.push_back(line);
+  chart.format_y = [](double bytes) {
+    // Powers of ten are no round numbers of KiB.
+    return bytes < 1e6 ? absl::StrFormat("%.4g kB", bytes / 1e3)
+                       : absl::StrFormat("%.4g MB", bytes / 1e6);
+  };
+  std::map<std::pair<std::string, int64_t>, LineChart::Line> lines;
+  for (const StageRun& run : runs) {
+    if (run.io != "csv") continue;
+    lines[{run.program, run.features}].points.emplace_back(
+        run.rows, run.peak_bytes[kFit]);
+  }
+  for (auto& [key, line] : lines) {
+    if (line.points.size() < 2) continue;
+    line.name = absl::StrCat(key.first, ", ", key.second, " features");
+    chart.lines.push_back(std::move(line));
   }
   return chart;
 }
@@ -276,6 +294,9 @@ std::string StageHtml(const std::vector<StageRun>& runs) {
       "Show",
       {ViewOf(runs, &StageRun::peak_bytes, StackedBars::Scale::kShare,
               "Share of the peak", kAboutPeak),
+       ViewOf(WithoutStartup(runs), &StageRun::peak_bytes,
+              StackedBars::Scale::kShare, "without startup",
+              kAboutPeakWithoutStartup),
        ViewOf(runs, &StageRun::volume_bytes, StackedBars::Scale::kShare,
               "Share of the volume", kAboutVolume),
        ViewOf(runs, &StageRun::peak_bytes, StackedBars::Scale::kAbsolute,
