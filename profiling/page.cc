@@ -271,7 +271,7 @@ class Axis {
 constexpr double kWidth = 760;
 constexpr double kHeight = 360;
 constexpr double kLeft = 84;
-constexpr double kRight = 20;
+constexpr double kRight = 40;
 constexpr double kTop = 30;
 constexpr double kBottom = 52;
 

@@ -156,7 +156,7 @@ TEST(PageTest, PlacesPointsOnLogarithmicAxes) {
   page.AddLineChart(chart);
   // Three points remain, the middle one exactly between the others.
   EXPECT_THAT(page.Html(),
-              HasSubstr("M84.00 308.00L412.00 169.00L740.00 30.00"));
+              HasSubstr("M84.00 308.00L402.00 169.00L720.00 30.00"));
 }
 
 TEST(PageTest, DrawsALineChartWithoutPoints) {

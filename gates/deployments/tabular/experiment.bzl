@@ -15,6 +15,46 @@ _PROGRAMS = {
     "neural_network": ["--epochs=2"],
 }
 
+# (features, rows) of the generated tables.
+SMALL_SIZES = [
+    (10, 1000),
+    (10, 10000),
+    (100, 1000),
+]
+LARGE_SIZES = [
+    (10, 100000),
+    (100, 10000),
+    (100, 100000),
+    (500, 1000),
+    (500, 20000),
+    (500, 100000),
+]
+
+def table_name(features, rows):
+    return "%dx%d" % (features, rows)
+
+def profile_names(tables):
+    """Names of what `measured_experiments` measures over `tables`."""
+    return [
+        "%s_%s_%s_profile" % (program, table, io)
+        for program in _PROGRAMS
+        for table in tables
+        for io in _FORMAT_OF_IO
+    ]
+
+_SMALL_TABLES = [table_name(features, rows) for features, rows in SMALL_SIZES] + ["msft"]
+_LARGE_TABLES = [table_name(features, rows) for features, rows in LARGE_SIZES]
+
+# What gates judge.
+SMALL_PROFILES = [
+    "//gates/deployments/tabular:" + name
+    for name in profile_names(_SMALL_TABLES)
+]
+LARGE_PROFILES = [
+    "//gates/deployments/tabular:" + name
+    for name in profile_names(_LARGE_TABLES)
+]
+
 def generated_table(features, rows, tags = []):
     """Writes a table, as text and as binary file.
 
@@ -40,28 +80,22 @@ def generated_table(features, rows, tags = []):
         files[format] = ":" + name
     return files
 
-def measured_experiments(name, tables, csv_args = [], tags = [], **kwargs):
+def measured_experiments(tables, csv_args = [], tags = [], **kwargs):
     """Measures both programs over tables, read in each of the three ways.
 
+    The targets are named as `profile_names` says.
+
     Args:
-      name: of a filegroup of all the profiles; they are named
-        PROGRAM_TABLE_IO_profile.
       tables: {table: {format: label of its file}}.
       csv_args: further arguments where text is read.
       tags: of the targets.
       **kwargs: further attributes of memory_profile.
-
-    Returns:
-      The names of the profiles.
     """
-    profiles = []
     for program, program_args in _PROGRAMS.items():
         for table, files in tables.items():
             for io, format in _FORMAT_OF_IO.items():
-                profile = "%s_%s_%s_profile" % (program, table, io)
-                profiles.append(profile)
                 memory_profile(
-                    name = profile,
+                    name = "%s_%s_%s_profile" % (program, table, io),
                     args = [
                         "--data=data",
                         "--io=" + io,
@@ -71,15 +105,9 @@ def measured_experiments(name, tables, csv_args = [], tags = [], **kwargs):
                     benchmark = ":" + program,
                     data = {files[format]: "data"},
                     tags = tags,
+                    visibility = ["//gates:__subpackages__"],
                     **kwargs
                 )
-    native.filegroup(
-        name = name,
-        srcs = profiles,
-        tags = tags,
-        visibility = ["//gates:__subpackages__"],
-    )
-    return profiles
 
 def stage_report(name, profiles, tags = []):
     """Writes NAME.txt and NAME.html from profiles of the experiment.

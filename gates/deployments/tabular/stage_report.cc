@@ -295,7 +295,7 @@ std::string StageHtml(const std::vector<StageRun>& runs) {
       {ViewOf(runs, &StageRun::peak_bytes, StackedBars::Scale::kShare,
               "Share of the peak", kAboutPeak),
        ViewOf(WithoutStartup(runs), &StageRun::peak_bytes,
-              StackedBars::Scale::kShare, "without startup",
+              StackedBars::Scale::kShare, "Share without startup",
               kAboutPeakWithoutStartup),
        ViewOf(runs, &StageRun::volume_bytes, StackedBars::Scale::kShare,
               "Share of the volume", kAboutVolume),
