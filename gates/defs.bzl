@@ -60,7 +60,7 @@ def _gate_impl(ctx, profiles, flags):
     return [DefaultInfo(executable = launcher, runfiles = runfiles)]
 
 def _test_impl(ctx):
-    return _gate_impl(ctx, [ctx.attr.profile], ["--update_target=" + ctx.attr.update_target])
+    return _gate_impl(ctx, ctx.attr.profiles, ["--update_target=" + ctx.attr.update_target])
 
 def _check_impl(ctx):
     return _gate_impl(ctx, ctx.attr.profiles, [
@@ -96,7 +96,7 @@ _memory_gate_test = rule(
     implementation = _test_impl,
     attrs = _attributes(
         "//gates:check_main",
-        profile = attr.label(mandatory = True, providers = [MemoryProfileInfo]),
+        profiles = _PROFILES,
         update_target = attr.string(),
     ),
     test = True,
@@ -128,8 +128,8 @@ def _target(name):
     """The label to type for a target of the calling package."""
     return name if ":" in name else "//%s:%s" % (native.package_name(), name)
 
-def memory_gate_test(name, profile, thresholds, update = None, tags = [], **kwargs):
-    """A test that passes if one profile is within its thresholds.
+def memory_gate_test(name, thresholds, profile = None, profiles = [], update = None, tags = [], **kwargs):
+    """A test that passes if a program is within its thresholds.
 
     The verdict is in test.xml, a case a rule; in test.outputs it is also there as
     text, JSON, JUnit XML and Markdown. An edit of a threshold judges again and
@@ -139,16 +139,22 @@ def memory_gate_test(name, profile, thresholds, update = None, tags = [], **kwar
       name: of the test. Unless `update` is given, "NAME.update" is a program that
         brings the thresholds up to date.
       profile: a memory_profile target.
-      thresholds: threshold files; they may hold thresholds of other profiles.
+      profiles: instead of `profile`: all the memory_profile targets of a program
+        that is measured with several arguments, since a threshold for the program
+        that matches none of them is a mistake.
+      thresholds: threshold files; they may hold thresholds of other programs.
       update: the update program of a memory_gate_suite with the same thresholds.
       tags: as usual; "memory_gate" and "measures_jemalloc" are added.
       **kwargs: what every test takes: size, visibility, testonly ...
     """
+    if (profile == None) == (not profiles):
+        fail("memory_gate_test %s: give either profile or profiles" % name)
+    profiles = profiles or [profile]
     if not update:
         update = name + ".update"
         _memory_gate_update(
             name = update,
-            profiles = [profile],
+            profiles = profiles,
             thresholds = thresholds,
             tags = tags + _MEASURED_TAGS,
             testonly = kwargs.get("testonly"),
@@ -156,7 +162,7 @@ def memory_gate_test(name, profile, thresholds, update = None, tags = [], **kwar
         )
     _memory_gate_test(
         name = name,
-        profile = profile,
+        profiles = profiles,
         thresholds = thresholds,
         update_target = _target(update),
         tags = tags + _MEASURED_TAGS + ["memory_gate"],
