@@ -15,7 +15,7 @@ readonly PACKAGES=(
   bazel-bootstrap bazel-rules-cc bazel-skylib bazel-platforms bazel-features
   bazel-rules-proto bazel-rules-java bazel-rules-shell g++ git python3
   libabsl-dev libprotobuf-dev protobuf-compiler googletest libbenchmark-dev
-  libjemalloc-dev libeigen3-dev zlib1g-dev
+  libjemalloc-dev libeigen3-dev zlib1g-dev python-matplotlib-data
 )
 
 say() { printf 'modern: %s\n' "$*" >&2; }
