@@ -75,7 +75,12 @@ def asked_versions(source):
 
     exec(
         compile(source, "MODULE.bazel", "exec"),
-        {"module": _ignore, "bazel_dep": bazel_dep},
+        {
+            "module": _ignore,
+            "bazel_dep": bazel_dep,
+            # Repositories that this tree's own rules make need no module.
+            "use_repo_rule": lambda *unused_args: _ignore,
+        },
     )
     return versions
 
