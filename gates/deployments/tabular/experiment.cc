@@ -19,6 +19,7 @@
 #include "footprint/gates/deployments/tabular/model_file.h"
 #include "footprint/gates/deployments/tabular/table.h"
 #include "footprint/profiling/memory_phase.h"
+#include "footprint/profiling/program_profile.h"
 
 ABSL_FLAG(std::string, data, "", "file with the table to learn from");
 ABSL_FLAG(std::string, io, "csv",
@@ -153,9 +154,7 @@ int ReportError(const Estimator& estimator, const absl::Status& status) {
   return 1;
 }
 
-}  // namespace
-
-void ParseExperimentFlags(int argc, char** argv, absl::string_view purpose) {
+void ParseFlags(int argc, char** argv, const char* purpose) {
   absl::SetProgramUsageMessage(absl::StrCat(
       purpose,
       "\n\nReads a table, fits, saves the model, loads it, predicts and writes "
@@ -175,13 +174,20 @@ void ParseExperimentFlags(int argc, char** argv, absl::string_view purpose) {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-int RunExperiment(const Estimator& estimator, ProgramProfile* profile) {
-  const absl::StatusOr<Outcome> outcome = RunStages(estimator, profile);
-  if (!outcome.ok()) return ReportError(estimator, outcome.status());
-  const absl::Status status = profile->Write();
-  if (!status.ok()) return ReportError(estimator, status);
+}  // namespace
+
+int RunExperiment(
+    int argc, char** argv, const char* purpose,
+    const std::function<std::unique_ptr<Estimator>()>& make_estimator) {
+  ProgramProfile profile(&argc, argv);
+  ParseFlags(argc, argv, purpose);
+  const std::unique_ptr<Estimator> estimator = make_estimator();
+  const absl::StatusOr<Outcome> outcome = RunStages(*estimator, &profile);
+  if (!outcome.ok()) return ReportError(*estimator, outcome.status());
+  const absl::Status status = profile.Write();
+  if (!status.ok()) return ReportError(*estimator, status);
   // After the profile: standard output allocates its buffer by where it leads.
-  std::printf("%s: %zu rows, %zu features, R^2 %.4f\n", estimator.name(),
+  std::printf("%s: %zu rows, %zu features, R^2 %.4f\n", estimator->name(),
               outcome->row_count, outcome->feature_count,
               outcome->determination);
   return 0;

@@ -2,9 +2,9 @@
 // model, load it, predict, write the predictions; each stage a memory phase.
 //
 //   int main(int argc, char** argv) {
-//     footprint::ProgramProfile profile(&argc, argv);
-//     footprint::tabular::ParseExperimentFlags(argc, argv, "learns ...");
-//     return footprint::tabular::RunExperiment(LinearRegression(), &profile);
+//     return footprint::tabular::RunExperiment(
+//         argc, argv, "predicts ... by linear regression.",
+//         [] { return std::make_unique<LinearRegression>(); });
 //   }
 //
 // What a stage no longer needs is dropped before the next: the fitted model
@@ -16,21 +16,25 @@
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_EXPERIMENT_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_EXPERIMENT_H_
 
-#include "absl/strings/string_view.h"
+#include <functional>
+#include <memory>
+
 #include "footprint/gates/deployments/tabular/estimator.h"
-#include "footprint/profiling/program_profile.h"
 
 namespace footprint {
 namespace tabular {
 
-// Parses the command line; --help shows `purpose`, an example, and the flags.
-// Exits with 1 and a message for a flag that is unknown or badly written.
-void ParseExperimentFlags(int argc, char** argv, absl::string_view purpose);
-
-// Runs every stage as the flags say, writes the profile, and prints how well
-// the predictions fit. Returns the program's exit status: 0, or 1 after a
-// message on standard error that names the file and the way out.
-int RunExperiment(const Estimator& estimator, ProgramProfile* profile);
+// Parses the command line, whose --help shows `purpose`, an example and the
+// flags; makes the estimator, which may look at flags of its own; runs every
+// stage; writes the profile, if one was asked for; and prints how well the
+// predictions fit.
+//
+// Returns the program's exit status: 0, or 1 after a message on standard error
+// that names the file and the way out. Exits with 1 for a flag that is unknown
+// or badly written.
+int RunExperiment(
+    int argc, char** argv, const char* purpose,
+    const std::function<std::unique_ptr<Estimator>()>& make_estimator);
 
 }  // namespace tabular
 }  // namespace footprint
