@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "footprint/gates/command_flags.h"
 #include "footprint/gates/evaluate.h"
 #include "footprint/gates/gate.pb.h"

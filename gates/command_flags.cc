@@ -1,6 +1,7 @@
 #include "footprint/gates/command_flags.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 

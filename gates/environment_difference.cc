@@ -1,5 +1,6 @@
 #include "footprint/gates/environment_difference.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -26,6 +26,7 @@
 #ifndef FOOTPRINT_GATES_EVALUATE_H_
 #define FOOTPRINT_GATES_EVALUATE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/types/span.h"

@@ -1,12 +1,14 @@
 #include "footprint/gates/gate_input.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "footprint/gates/evaluate.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/text_file.h"

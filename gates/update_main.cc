@@ -11,10 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "footprint/gates/command_flags.h"
 #include "footprint/gates/environment_difference.h"
 #include "footprint/gates/evaluate.h"
@@ -26,6 +27,7 @@
 #include "footprint/gates/threshold_file.h"
 #include "footprint/gates/threshold_update.h"
 #include "footprint/gates/update_command.h"
+#include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {
 namespace {
@@ -260,9 +262,10 @@ class Update {
       }
       absl::StatusOr<std::string> path = FileFor(profile);
       if (!path.ok()) return path.status();
-      bool is_exact = false;
+      // A new file gets the environment of the profile.
+      bool is_exact = true;
       for (const ThresholdSource& source : sources_) {
-        is_exact |= source.path == *path && source.file.has_environment();
+        if (source.path == *path) is_exact = source.file.has_environment();
       }
       absl::Status status =
           AddTo(*path, profile.environment(),
