@@ -55,10 +55,11 @@ LARGE_PROFILES = [
     for name in profile_names(_LARGE_TABLES)
 ]
 
-def generated_table(features, rows, tags = []):
+def generated_table(name, features, rows, tags = []):
     """Writes a table, as text and as binary file.
 
     Args:
+      name: of the targets' first part.
       features: count of columns, without the target.
       rows: count of rows.
       tags: of the targets.
@@ -68,16 +69,16 @@ def generated_table(features, rows, tags = []):
     """
     files = {}
     for format in ["csv", "binary"]:
-        name = "linear_%dx%d_%s" % (features, rows, format)
+        file = "%s_%s" % (name, format)
         native.genrule(
-            name = name,
-            outs = [name + ".data"],
+            name = file,
+            outs = [file + ".data"],
             cmd = ("$(location :make_table) --seed=1 --features=%d --rows=%d " +
                    "--format=%s --output=$@") % (features, rows, format),
             tags = tags,
             tools = [":make_table"],
         )
-        files[format] = ":" + name
+        files[format] = ":" + file
     return files
 
 def measured_experiments(tables, csv_args = [], tags = [], **kwargs):
