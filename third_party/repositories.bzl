@@ -139,6 +139,11 @@ def _library_repositories():
     )
     _maybe(
         system_repository,
+        name = "com_google_protobuf",
+        build_files = {"": _overlay("com_google_protobuf/root.BUILD")},
+    )
+    _maybe(
+        system_repository,
         name = "googletest",
         build_files = {"": _overlay("googletest/root.BUILD")},
         debian_package = "googletest",

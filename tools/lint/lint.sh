@@ -51,22 +51,28 @@ lint_shellcheck() {
   shellcheck --external-sources "${files[@]}"
 }
 
+cc_targets() {
+  bazel query --noshow_progress 'kind("cc_(library|binary|test) rule", //...)'
+}
+
 # clang's module maps say which headers a target may include. Another compiler
 # is another toolchain: an output base of its own keeps gcc's results warm.
 lint_layering() {
   need clang clang
   local base
   base=$(bazel info output_base 2>/dev/null)
-  # bazel-FOLDER leads into the other output base and would be read as packages.
+  # Targets by name: //... would follow bazel-FOLDER into the first output base.
+  cc_targets >.cache/cc_targets
   command bazel --output_base="$base-clang" build --config=layering --keep_going \
     --symlink_prefix=/ --output_groups=compilation_outputs \
-    -- //... "-//bazel-$(basename "$PWD")/..."
+    --target_pattern_file=.cache/cc_targets
 }
 
 lint_tidy() {
   need clang-tidy clang-tidy
-  bazel build --keep_going --output_groups=compilation_outputs,compilation_prerequisites_INTERNAL_ \
-    //... || return 1
+  cc_targets >.cache/cc_targets
+  bazel build --keep_going --target_pattern_file=.cache/cc_targets \
+    --output_groups=compilation_outputs,compilation_prerequisites_INTERNAL_ || return 1
   bazel aquery --output=jsonproto 'mnemonic("CppCompile", //...)' >.cache/actions.json
   python3 -B tools/lint/compile_commands.py --actions=.cache/actions.json \
     --directory="$(bazel info execution_root 2>/dev/null)" --output=compile_commands.json

@@ -92,6 +92,13 @@ report() {
     "registry; resolution from that registry is not tried here"
 }
 
+# Runs `bazel test` in a workspace of the copied tree. The server outlives this
+# script and must not inherit the lock.
+bazel_test() {
+  in_sid sh -c 'cd "/footprint/tree/$1" && shift &&
+    exec bazel --output_user_root=/footprint/out test "$@"' sh "$@" 9>&-
+}
+
 main() {
   ((EUID == 0)) || fail "entering the sid folder needs root: run sudo tools/dev modern"
   mkdir -p "$(dirname "$SID")"
@@ -105,11 +112,19 @@ main() {
   install_packages
   copy_tree
   report
-  local targets=("$@")
-  (($# > 0)) || targets=(--keep_going //...)
-  # Bazel's server outlives this script and must not inherit the lock.
-  in_sid sh -c 'cd /footprint/tree && exec bazel --output_user_root=/footprint/out test "$@"' \
-    sh "${targets[@]}" 9>&-
+  (($# == 0)) || {
+    bazel_test . "$@"
+    return
+  }
+  local status=0 workspace
+  bazel_test . --keep_going //... || status=$?
+  for workspace in "$SID"/footprint/tree/examples/*/; do
+    workspace=${workspace#"$SID/footprint/tree/"}
+    say "importer: $workspace"
+    cp "$SID/footprint/tree/installed_bazel.bazelrc" "$SID/footprint/tree/$workspace"
+    bazel_test "$workspace" //... || status=1
+  done
+  return "$status"
 }
 
 main "$@"

@@ -1,0 +1,21 @@
+// Loads a table, named as a phase.
+
+#include <cstddef>
+#include <vector>
+
+#include "benchmark/benchmark.h"
+#include "footprint/profiling/memory_phase.h"
+#include "profiling/memory_phase.h"
+
+namespace {
+
+void BM_LoadTable(benchmark::State& state) {
+  for (auto _ : state) {
+    footprint::MemoryPhase phase(LoadPhaseName());
+    std::vector<double> table(static_cast<size_t>(state.range(0)) * 100);
+    benchmark::DoNotOptimize(table.data());
+  }
+}
+BENCHMARK(BM_LoadTable)->ArgName("rows")->Arg(1000);
+
+}  // namespace

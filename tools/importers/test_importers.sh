@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Builds and tests each workspace in examples/ as its owner would: with the
+# Bazel that is installed, in its own folder, as a user of this repository.
+#
+# A Bazel inside a Bazel test would need what the outer one's sandbox keeps from
+# it (an output root that lasts, the whole tree), so this is a program that
+# `tools/dev test` and CI run after `bazel test //...`. Each workspace keeps an
+# output base below the usual root, so a second run is incremental.
+set -uo pipefail
+cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." || exit 2
+. tools/shell_functions.sh
+
+status=0
+for workspace in examples/*/; do
+  say "importer: bazel test //... in $workspace"
+  (cd "$workspace" && bazel test //...) || {
+    status=1
+    say "importer: $workspace failed; to repeat: cd $workspace && bazel test //..."
+  }
+  (cd "$workspace" && bazel shutdown)
+done
+exit "$status"
