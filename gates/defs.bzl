@@ -157,7 +157,7 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
             profiles = profiles,
             thresholds = thresholds,
             tags = tags + _MEASURED_TAGS,
-            testonly = kwargs.get("testonly"),
+            testonly = True,  # a test may use what is testonly
             visibility = kwargs.get("visibility"),
         )
     _memory_gate_test(
