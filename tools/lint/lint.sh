@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Everything that reads the code without running it. With arguments, those parts
-# only: format, buildifier, shellcheck, layering, tidy.
+# only: format, buildifier, shellcheck, docs, layers, layering, tidy.
 set -euo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.."
 . tools/shell_functions.sh
 
 readonly BUILDIFIER_VERSION=8.2.1
 readonly BUILDIFIER_FOLDER=.cache/buildifier-$BUILDIFIER_VERSION
-readonly PARTS=(format buildifier shellcheck layering tidy)
+readonly PARTS=(format buildifier shellcheck docs layers layering tidy)
 
 lint_format() {
   need clang-format clang-format
@@ -54,6 +54,16 @@ lint_shellcheck() {
 cc_targets() {
   bazel query --noshow_progress 'kind("cc_(library|binary|test) rule", //...)'
 }
+
+# The dependency picture, tools/layering/layers.txt.
+lint_layers() {
+  bazel query --noshow_progress --noimplicit_deps --output=xml //... >.cache/rules.xml
+  python3 -B tools/layering/check_layers.py --layers=tools/layering/layers.txt <.cache/rules.xml
+}
+
+# Every code block of a page is a region of a file that is built, or a command
+# that is run; every link leads somewhere.
+lint_docs() { python3 -B tools/docs/check_docs.py --tree=.; }
 
 # clang's module maps say which headers a target may include. Another compiler
 # is another toolchain: an output base of its own keeps gcc's results warm.
