@@ -39,6 +39,8 @@ def without_comments_and_strings(line):
 
 def function_lengths(text):
     """(first line, lines) of each function defined in C++ text."""
+    # A raw string keeps its lines and nothing else.
+    text = re.sub(r'R"(\w*)\((.*?)\)\1"', lambda m: '""' + "\n" * m[2].count("\n"), text, flags=re.S)
     found, lines = [], text.split("\n")
     number = 0
     while number < len(lines):

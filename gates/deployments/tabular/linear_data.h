@@ -39,7 +39,8 @@ class LinearData {
       row[i] = static_cast<double>(feature) / kUnit;
       target += feature * coefficients_[i];
     }
-    row[coefficients_.size()] = static_cast<double>(target / kUnit) / kUnit;
+    const int64_t whole_units = target / kUnit;
+    row[coefficients_.size()] = static_cast<double>(whole_units) / kUnit;
   }
 
   double intercept() const { return static_cast<double>(intercept_) / kUnit; }

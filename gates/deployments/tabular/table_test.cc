@@ -76,7 +76,7 @@ TEST(TableTest, ReleasesForeignNumbersOnce) {
 TEST(TableTest, IsEmptyAfterBeingMovedFrom) {
   Table table = BuildTable(10, 2, 10);
   const Table moved = std::move(table);
-  EXPECT_EQ(table.row_count(), 0u);
+  EXPECT_EQ(table.row_count(), 0u);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(moved.row_count(), 10u);
   ExpectNumbersInPlace(moved);
 }
