@@ -104,9 +104,21 @@ void AddArguments(const std::string& arguments, BenchmarkMemory* memory) {
   }
 }
 
+// What Google Benchmark keeps to describe the host: its name, its caches.
+// Larger on one host than on another, so not to be counted as live.
+int64_t HostDescriptionBytes() {
+  const int64_t before_bytes = LiveHeapBytes();
+  benchmark::CPUInfo::Get();
+  benchmark::SystemInfo::Get();
+  return LiveHeapBytes() - before_bytes;
+}
+
 // Turns what was recorded of each benchmark into the profile.
 class ProfileReporter : public BenchmarkReporter {
  public:
+  explicit ProfileReporter(int64_t host_description_bytes)
+      : host_description_bytes_(host_description_bytes) {}
+
   bool ReportContext(const Context& /*context*/) override {
     forks_before_ = CountedForks();
     loop_recorder.ExpectBenchmark();
@@ -145,6 +157,9 @@ class ProfileReporter : public BenchmarkReporter {
     memory->set_name(name);
     AddArguments(run.run_name.args, memory);
     AddRecordedPhases(/*parent=*/-1, memory->mutable_phases());
+    for (Phase& phase : *memory->mutable_phases()) {
+      LeaveOutHostDescription(phase.mutable_metrics());
+    }
     for (const Phase& phase : memory->phases()) {
       if (phase.name() == "loop") *memory->mutable_metrics() = phase.metrics();
     }
@@ -155,6 +170,14 @@ class ProfileReporter : public BenchmarkReporter {
     std::cerr << name << ": measured\n";
   }
 
+  void LeaveOutHostDescription(Metrics* metrics) const {
+    for (Metric& metric : *metrics) {
+      if (metric.kind() != PEAK_LIVE_ABSOLUTE_USABLE_BYTES) continue;
+      metric.set_value(metric.value() - host_description_bytes_);
+    }
+  }
+
+  const int64_t host_description_bytes_;
   MemoryProfile profile_;
   int failure_count_ = 0;
   int forks_before_ = 0;
@@ -218,7 +241,7 @@ int MeasureMemory(const BenchmarkRunner& run, const MemoryOutputs& outputs) {
                  "malloc = \"//profiling:exact_heap\".\n";
     return 2;
   }
-  ProfileReporter reporter;
+  ProfileReporter reporter(HostDescriptionBytes());
   const size_t count = run(&reporter);
   if (count == 0) {
     std::cerr << "No benchmark was selected; see --benchmark_list_tests.\n";

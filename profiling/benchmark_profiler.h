@@ -14,6 +14,9 @@
 // comes after. Without the flag the program is an ordinary benchmark program
 // that also shows memory.
 //
+// Absolute peaks leave out what Google Benchmark keeps to describe the host,
+// which another host would make longer or shorter.
+//
 // How the loop is found: linking against this library replaces State's
 // functions StartKeepRunning and FinishKeepRunning (--wrap). The last thread to
 // arrive at either begins and ends the loop, while the others wait at Google
