@@ -318,6 +318,63 @@ TEST(HeapAccountingTest, ForkedChildCountsOnAndParentKnows) {
   EXPECT_EQ(CountedForks(), forks_before + 1);
 }
 
+// Storage of a thread that did not survive the fork is used anew.
+TEST(HeapAccountingTest, AForkedChildMayStartThreads) {
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, 2);
+  std::thread other([&barrier] {
+    void* block = Opaque(std::malloc(100));
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    std::free(block);
+  });
+  pthread_barrier_wait(&barrier);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);  // a child that hangs must not hang the test
+    for (int i = 0; i < 20; ++i) {
+      std::thread([] { std::free(Opaque(std::malloc(1 << 20))); }).join();
+    }
+    const HeapRegion region = BeginHeapRegion();
+    std::free(Opaque(std::malloc(1 << 20)));
+    const HeapRegionBytes bytes = EndHeapRegion(region);
+    _exit(bytes.peak_live_bytes == 1 << 20 ? 0 : 1);
+  }
+  pthread_barrier_wait(&barrier);
+  other.join();
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  pthread_barrier_destroy(&barrier);
+}
+
+// A fork takes the locks of mmap in the order in which mmap takes them.
+TEST(HeapAccountingTest, ForksWhileAnotherThreadMaps) {
+  const pid_t tester = fork();
+  if (tester == 0) {
+    alarm(60);
+    std::atomic<bool> done{false};
+    std::thread mapping([&done] {
+      while (!done) {
+        munmap(
+            mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            4096);
+      }
+    });
+    for (int i = 0; i < 1000; ++i) {
+      const pid_t child = fork();
+      if (child == 0) _exit(0);
+      waitpid(child, nullptr, 0);
+    }
+    done = true;
+    mapping.join();
+    _exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(tester, &status, 0), tester);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(HeapAccountingTest, MappedBytesAreALedgerOfTheirOwn) {
   const HeapRegion region = BeginHeapRegion();
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));

@@ -401,6 +401,9 @@ void CheckLevel(ThreadAccount* account, int64_t level_bytes) {
       return;
     }
     account->is_settling = false;
+    // Again: a region event may have begun a new peak since the look above.
+    account->peak_bytes.store(
+        std::max(account->peak_bytes.load(), level_bytes));
     RaiseLimit(account, level_bytes);
   }
   if (!account->has_floor.load(std::memory_order_relaxed)) {
@@ -421,10 +424,21 @@ void AfterForkInParent() {
   ++ledger.forked_process_count;
   pthread_mutex_unlock(&ledger.lock);
 }
-void AfterForkInChild() { pthread_mutex_unlock(&ledger.lock); }
+// Only the thread that forked lives on. The others' accounts must go: their
+// storage is used anew by threads that the child starts.
+void AfterForkInChild() {
+  for (ThreadAccount* each = ledger.first_account; each != nullptr;) {
+    ThreadAccount* const next = each->next;
+    if (each != &thread_account) RemoveAccount(each);
+    each = next;
+  }
+  pthread_mutex_unlock(&ledger.lock);
+}
 
-// Not in the first allocation: registering may itself allocate.
-__attribute__((constructor)) void WatchForks() {
+// Not in the first allocation: registering may itself allocate. Before
+// mapping_entry_points.cc, whose lock is taken before this one: what is
+// registered last is called first before a fork.
+__attribute__((constructor(101))) void WatchForks() {
   pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
 }
 

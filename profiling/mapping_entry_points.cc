@@ -29,7 +29,8 @@ class RangesLock {
 void LockRanges() { pthread_mutex_lock(&lock); }
 void UnlockRanges() { pthread_mutex_unlock(&lock); }
 
-__attribute__((constructor)) void WatchForks() {
+// After the ledger's (101), so that a fork takes this lock first, as mmap does.
+__attribute__((constructor(102))) void WatchForks() {
   pthread_atfork(LockRanges, UnlockRanges, UnlockRanges);
 }
 
