@@ -33,6 +33,9 @@ class LoopRecorder {
  public:
   void ExpectBenchmark() {
     RecordMemoryPhases();
+    // A thread that failed before its loop never arrived.
+    arrived_at_begin_ = 0;
+    arrived_at_end_ = 0;
     state_ = State::kSetup;
     phase_.emplace("setup", MemoryPhase::Around::kEveryThread);
   }
@@ -49,6 +52,7 @@ class LoopRecorder {
       // A repetition: only the first run counts.
       state_ = State::kRepetition;
       phase_.reset();
+      StopRecordingMemoryPhases();
     }
   }
 
@@ -283,7 +287,13 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run) {
   static char no_minimum_time[] = "--benchmark_min_time=0";
   const bool measures =
       !outputs.profile_path.empty() || !outputs.samples_path.empty();
-  if (measures) arguments.push_back(no_minimum_time);
+  // Benchmarks that take turns could not be told apart.
+  static char no_interleaving[] =
+      "--benchmark_enable_random_interleaving=false";
+  if (measures) {
+    arguments.push_back(no_minimum_time);
+    arguments.push_back(no_interleaving);
+  }
   if (!Initialize(std::move(arguments))) return 2;
   const int status =
       measures ? MeasureMemory(run, outputs) : RunOrdinarily(run, console);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "footprint/profiling/memory_profile_file.h"
 #include "gmock/gmock.h"
@@ -129,6 +130,59 @@ TEST_F(BenchmarkProfilerTest, TheUsersPhasesLieInTheLoop) {
       Find(FindPhase(benchmark, "loop/load/parse"), PEAK_LIVE_USABLE_BYTES)
           .value(),
       kMebibyte);
+}
+
+TEST_F(BenchmarkProfilerTest, TheLoopMayLieInAPhaseOfTheUsers) {
+  const BenchmarkMemory benchmark = Find("BM_LoopInsidePhase");
+  EXPECT_EQ(Find(benchmark, PEAK_LIVE_USABLE_BYTES).value(), 2 * kMebibyte);
+}
+
+TEST_F(BenchmarkProfilerTest, RepetitionsThatInterleaveAreNotConfused) {
+  ASSERT_EQ(RunSample("--benchmark_filter=HoldBlock --benchmark_repetitions=3 "
+                      "--benchmark_enable_random_interleaving=true "
+                      "--memory_profile_out=" +
+                      Scratch("interleaved")),
+            0)
+      << ReadText(Scratch("err"));
+  const auto profile = ReadMemoryProfileFile(Scratch("interleaved"));
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_EQ(profile->benchmarks_size(), 2);
+  for (const BenchmarkMemory& benchmark : profile->benchmarks()) {
+    const int64_t mebibytes = std::stoll(benchmark.arguments(0).value());
+    EXPECT_EQ(Find(benchmark, PEAK_LIVE_USABLE_BYTES).value(),
+              mebibytes * kMebibyte);
+  }
+}
+
+TEST_F(BenchmarkProfilerTest, RepetitionsAddNoPhases) {
+  ASSERT_EQ(RunSample("--benchmark_filter=NamePhases "
+                      "--benchmark_repetitions=3 --memory_profile_out=" +
+                      Scratch("repeated")),
+            0);
+  const auto profile = ReadMemoryProfileFile(Scratch("repeated"));
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_EQ(profile->benchmarks_size(), 1);
+  std::vector<std::string> names;
+  for (const Phase& phase : profile->benchmarks(0).phases()) {
+    names.push_back(phase.name());
+  }
+  EXPECT_THAT(names, testing::ElementsAre("setup", "loop", "loop/load",
+                                          "loop/load/parse", "teardown"));
+}
+
+// Threads that failed before their loop are not counted with the next
+// benchmark, whose setup would then lie in its loop.
+TEST_F(BenchmarkProfilerTest, AThreadThatFailsEarlySpoilsNoOtherBenchmark) {
+  EXPECT_EQ(RunSample("--benchmark_filter='OneThreadFails|LateSetup' "
+                      "--memory_profile_out=" +
+                          Scratch("one_fails"),
+                      "FOOTPRINT_SAMPLE_FAILS=1"),
+            1);
+  const auto profile = ReadMemoryProfileFile(Scratch("one_fails"));
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_EQ(profile->benchmarks_size(), 1);
+  EXPECT_EQ(Find(profile->benchmarks(0), SUM_THREAD_PEAK_USABLE_BYTES).value(),
+            0);
 }
 
 TEST_F(BenchmarkProfilerTest, TheSumOfThreadPeaksIsExactForTwoThreads) {

@@ -68,7 +68,9 @@ void Accumulate(HeapRegionBytes* sum, const HeapRegionBytes& visit) {
 
 MemoryPhase::MemoryPhase(const char* name, Around around) : around_(around) {
   if (!HeapIsAccounted()) return;
-  const int parent = thread_record >= 0 ? thread_record : process_record.load();
+  const bool is_of_thread =
+      around_ == Around::kThisThread && thread_record >= 0;
+  const int parent = is_of_thread ? thread_record : process_record.load();
   record_ = FindOrAddRecord(name, parent);
   if (record_ < 0) return;
   if (around_ == Around::kEveryThread) {
@@ -98,6 +100,11 @@ void RecordMemoryPhases() {
   recording = true;
   record_count = 0;
   unrecorded_count = 0;
+}
+
+void StopRecordingMemoryPhases() {
+  RecordsLock guard;
+  recording = false;
 }
 
 std::vector<RecordedMemoryPhase> RecordedMemoryPhases() {

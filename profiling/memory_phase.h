@@ -31,7 +31,7 @@ class MemoryPhase {
   enum class Around {
     kThisThread,   // phases that this thread enters meanwhile are inside
     kEveryThread,  // so are those of all other threads, if inside no other
-                   // phase
+                   // phase; itself only inside another of this kind
   };
 
   // `name` must live until the profile is written; a literal does.
@@ -64,6 +64,9 @@ struct RecordedMemoryPhase {
 // Forgets what was recorded and records from now on. To be called while no
 // phase is open.
 void RecordMemoryPhases();
+
+// Phases that begin from now on are not recorded; what was recorded stays.
+void StopRecordingMemoryPhases();
 
 // The phases since RecordMemoryPhases, in order of their first beginning. Those
 // still open are listed with what their earlier visits needed.

@@ -99,6 +99,26 @@ TEST(MemoryPhaseTest, APhaseAroundEveryThreadHoldsThoseOfOtherThreads) {
   EXPECT_EQ(phases[2].parent, -1);
 }
 
+TEST(MemoryPhaseTest, APhaseAroundEveryThreadIsNotInsideOneOfThisThread) {
+  RecordMemoryPhases();
+  MemoryPhase own("own");
+  MemoryPhase loop("loop", MemoryPhase::Around::kEveryThread);
+  MemoryPhase inner("inner", MemoryPhase::Around::kEveryThread);
+  const std::vector<RecordedMemoryPhase> phases = RecordedMemoryPhases();
+  ASSERT_EQ(phases.size(), 3u);
+  EXPECT_EQ(phases[1].parent, -1);
+  EXPECT_EQ(phases[2].parent, 1);
+}
+
+TEST(MemoryPhaseTest, WhatBeginsAfterTheStopIsNotRecorded) {
+  RecordMemoryPhases();
+  { MemoryPhase before("before"); }
+  StopRecordingMemoryPhases();
+  { MemoryPhase after("after"); }
+  ASSERT_EQ(RecordedMemoryPhases().size(), 1u);
+  EXPECT_STREQ(RecordedMemoryPhases()[0].name, "before");
+}
+
 TEST(MemoryPhaseTest, SaysHowManyFoundNoRoom) {
   RecordMemoryPhases();
   std::vector<std::string> names;

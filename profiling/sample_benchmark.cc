@@ -2,6 +2,8 @@
 // benchmark_profiler_test. Each asks for sizes that the allocator hands out as
 // they are.
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <vector>
 
@@ -57,6 +59,13 @@ void BM_NamePhases(benchmark::State& state) {
 }
 BENCHMARK(BM_NamePhases);
 
+// A phase of the user's that is open when the loop begins.
+void BM_LoopInsidePhase(benchmark::State& state) {
+  footprint::MemoryPhase fit("fit");
+  for (auto _ : state) Block block(2 * kMebibyte);
+}
+BENCHMARK(BM_LoopInsidePhase);
+
 // Both threads hold 1 MiB; when, is the scheduler's choice.
 void BM_TwoThreads(benchmark::State& state) {
   for (auto _ : state) {
@@ -71,6 +80,28 @@ void BM_RunLong(benchmark::State& state) {
 }
 BENCHMARK(BM_RunLong)->MinTime(0.05);
 BENCHMARK(BM_RunLong)->Repetitions(5)->ReportAggregatesOnly();
+
+void BM_OneThreadFails(benchmark::State& state) {
+  if (state.thread_index() == 1 &&
+      std::getenv("FOOTPRINT_SAMPLE_FAILS") != nullptr) {
+    state.SkipWithError("as asked");
+    return;
+  }
+  for (auto _ : state) {
+  }
+}
+BENCHMARK(BM_OneThreadFails)->Threads(2);
+
+// One thread comes to the loop long before the other has set up.
+void BM_LateSetup(benchmark::State& state) {
+  if (state.thread_index() == 1) {
+    usleep(50000);
+    Block block(kMebibyte);
+  }
+  for (auto _ : state) {
+  }
+}
+BENCHMARK(BM_LateSetup)->Threads(2);
 
 void BM_Fail(benchmark::State& state) {
   if (std::getenv("FOOTPRINT_SAMPLE_FAILS") != nullptr) {
