@@ -352,7 +352,7 @@ TEST(HeapAccountingTest, AForkedChildMayStartThreads) {
 TEST(HeapAccountingTest, ForksWhileAnotherThreadMaps) {
   const pid_t tester = fork();
   if (tester == 0) {
-    alarm(60);
+    alarm(20);
     std::atomic<bool> done{false};
     std::thread mapping([&done] {
       while (!done) {
