@@ -149,9 +149,8 @@ class ProfileReporter : public BenchmarkReporter {
     const std::string name = run.run_name.str();
     std::string failure = Failure(run, 0);
     if (failure.empty() && !had_loop) failure = "error: it has no loop";
-    if (failure.empty() && UnrecordedPhaseCount() > 0) {
-      failure = "error: it has more than 256 different phases";
-    }
+    const std::string fault = MemoryPhasesFault();
+    if (failure.empty() && !fault.empty()) failure = "error: " + fault;
     if (!failure.empty()) {
       ++failure_count_;
       std::cerr << name << ": " << failure << "\n";

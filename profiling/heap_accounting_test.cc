@@ -3,8 +3,14 @@
 
 #include "footprint/profiling/heap_accounting.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -372,6 +378,32 @@ TEST(HeapAccountingTest, ForksWhileAnotherThreadMaps) {
   }
   int status = -1;
   ASSERT_EQ(waitpid(tester, &status, 0), tester);
+  EXPECT_EQ(status, 0);
+}
+
+// Makes the kernel refuse membarrier to this process and all it becomes.
+bool RefuseMembarrier() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(HeapAccountingTest, IsExactWhereTheKernelRefusesMembarrier) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!RefuseMembarrier()) _exit(2);
+    execl("/proc/self/exe", "heap_accounting_test",
+          "--gtest_filter=*TraceTest*:*FreeRunning*:*Regions*", nullptr);
+    _exit(3);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
 }
 

@@ -48,6 +48,8 @@ struct Region {
 struct Ledger {
   // Adaptive: it is held for some nanoseconds, too short to sleep for.
   pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+  // Whether the kernel offers what SynchroniseThreads needs.
+  bool can_synchronise = false;
   bool in_use = false;
   pthread_key_t thread_end_key = 0;
   ThreadAccount* first_account = nullptr;
@@ -77,6 +79,12 @@ class LedgerLock {
 
 // The functions below need the lock.
 
+// Only a thread that can be made to see when it is no longer alone is spared
+// the looks that several threads need.
+bool OneThreadIsAlone() {
+  return ledger.account_count == 1 && ledger.can_synchronise;
+}
+
 void SetLimit(ThreadAccount* account, int64_t limit_bytes) {
   // No store that changes nothing: it would take the cache line from the
   // thread.
@@ -104,10 +112,7 @@ void CallBack(ThreadAccount* account) {
 // A thread that runs meanwhile either did what it was doing, stores included,
 // before this call, or will see what was stored before it.
 void SynchroniseThreads() {
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
-              0) == 0) {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-  }
+  syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 // The only thread may grow to the peak, and its frees concern nobody.
@@ -132,7 +137,7 @@ int64_t SumLiveBytes(const ThreadAccount* account, int64_t level_bytes) {
     if (each == account) {
       each->summed_live_bytes = level_bytes;
     } else if (each == &thread_account || each->is_settling ||
-               ledger.account_count == 1) {
+               OneThreadIsAlone()) {
       each->summed_live_bytes = each->live_bytes();
     } else {
       const int64_t limit_bytes = each->counted_limit_bytes;
@@ -148,7 +153,7 @@ int64_t SumLiveBytes(const ThreadAccount* account, int64_t level_bytes) {
 // Gives every thread an equal share of what is left below the peak, after
 // SumLiveBytes found `sum_bytes`.
 void ShareHeadroom(int64_t sum_bytes) {
-  if (ledger.account_count == 1) {
+  if (OneThreadIsAlone()) {
     SetLimitOfOnlyThread();
     return;
   }
@@ -174,7 +179,7 @@ void CentreWindow(ThreadAccount* account) {
 }
 
 void RaiseLimit(ThreadAccount* account, int64_t level_bytes) {
-  if (ledger.account_count > 1) {
+  if (!OneThreadIsAlone()) {
     const int64_t others_bytes =
         ledger.sum_of_limits - account->counted_limit_bytes;
     if (level_bytes + others_bytes + ledger.ended.live_bytes <=
@@ -187,7 +192,7 @@ void RaiseLimit(ThreadAccount* account, int64_t level_bytes) {
   ledger.peak_bytes = std::max(ledger.peak_bytes, sum_bytes);
   ShareHeadroom(sum_bytes);
   // A block that was live for the moment only is gone by now.
-  if (ledger.account_count > 1 && level_bytes > account->live_bytes()) {
+  if (!OneThreadIsAlone() && level_bytes > account->live_bytes()) {
     CentreWindow(account);
   }
 }
@@ -208,7 +213,7 @@ void BeginWindows() {
 }
 
 void InsertAccount(ThreadAccount* account) {
-  if (ledger.account_count == 1) BeginWindows();
+  if (OneThreadIsAlone()) BeginWindows();
   account->peak_bytes.store(0);
   std::fill_n(account->region_peak_bytes, kMaxOpenRegions, 0);
   std::fill_n(account->region_begin_bytes, kMaxOpenRegions, 0);
@@ -247,7 +252,8 @@ void RemoveAccount(ThreadAccount* account) {
   // Every later call of this thread comes to CountAfterEnd.
   CallBack(account);
   account->summed_live_bytes = account->live_bytes();
-  if (--ledger.account_count == 1) SetLimitOfOnlyThread();
+  --ledger.account_count;
+  if (OneThreadIsAlone()) SetLimitOfOnlyThread();
 }
 
 // A call of a thread whose account is closed: the last destructors. What
@@ -454,6 +460,9 @@ void OpenThreadAccount() {
   LedgerLock lock;
   if (!ledger.in_use) {
     ledger.in_use = true;
+    ledger.can_synchronise =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+                0) == 0;
     pthread_key_create(&ledger.thread_end_key, AtThreadEnd);
     ledger.regions[kProcessRegion].open = true;
   }
@@ -476,7 +485,7 @@ void FreedBelowFloor() {
   LedgerLock lock;
   if (account->state == State::kClosed) {
     CountAfterEnd(account, /*is_allocation=*/false);
-  } else if (ledger.account_count > 1) {
+  } else if (!OneThreadIsAlone()) {
     account->is_settling = false;
     CentreWindow(account);
   }

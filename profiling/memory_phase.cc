@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <string>
 
 namespace footprint {
 namespace {
@@ -36,6 +37,7 @@ int FindOrAddRecord(const char* name, int parent) {
   for (int i = 0; i < record_count; ++i) {
     if (records[i].parent == parent &&
         std::strcmp(records[i].name, name) == 0) {
+      ++records[i].open_count;
       return i;
     }
   }
@@ -43,7 +45,7 @@ int FindOrAddRecord(const char* name, int parent) {
     ++unrecorded_count;
     return -1;
   }
-  records[record_count] = {name, parent, HeapRegionBytes()};
+  records[record_count] = {name, parent, /*open_count=*/1, HeapRegionBytes()};
   return record_count++;
 }
 
@@ -92,6 +94,7 @@ void MemoryPhase::End() {
   }
   RecordsLock guard;
   Accumulate(&records[record_].bytes, visit);
+  --records[record_].open_count;
   record_ = -1;
 }
 
@@ -110,6 +113,20 @@ void StopRecordingMemoryPhases() {
 std::vector<RecordedMemoryPhase> RecordedMemoryPhases() {
   RecordsLock guard;
   return std::vector<RecordedMemoryPhase>(records, records + record_count);
+}
+
+std::string MemoryPhasesFault() {
+  for (const RecordedMemoryPhase& phase : RecordedMemoryPhases()) {
+    if (phase.open_count > 0) {
+      return std::string("the phase \"") + phase.name +
+             "\" is still open; end it before the measurement ends";
+    }
+  }
+  const int count = UnrecordedPhaseCount();
+  if (count == 0) return "";
+  return std::to_string(count) +
+         " beginnings of phases were not recorded, since there are more than " +
+         std::to_string(kMaxRecords) + " different phases; use fewer names";
 }
 
 int UnrecordedPhaseCount() {

@@ -20,6 +20,7 @@
 #ifndef FOOTPRINT_PROFILING_MEMORY_PHASE_H_
 #define FOOTPRINT_PROFILING_MEMORY_PHASE_H_
 
+#include <string>
 #include <vector>
 
 #include "footprint/profiling/heap_accounting.h"
@@ -57,6 +58,8 @@ struct RecordedMemoryPhase {
   const char* name = nullptr;
   // Index of the phase around it; -1 for none.
   int parent = -1;
+  // Beginnings that have no end yet; `bytes` lacks what they needed.
+  int open_count = 0;
   // Entered more than once: peaks are the highest, volumes and growth the sum.
   HeapRegionBytes bytes;
 };
@@ -71,6 +74,10 @@ void StopRecordingMemoryPhases();
 // The phases since RecordMemoryPhases, in order of their first beginning. Those
 // still open are listed with what their earlier visits needed.
 std::vector<RecordedMemoryPhase> RecordedMemoryPhases();
+
+// Why what was recorded is not whole: a phase that is still open, or too many
+// phases. Empty if it is.
+std::string MemoryPhasesFault();
 
 // How many beginnings found no room among the 256.
 int UnrecordedPhaseCount();

@@ -119,6 +119,15 @@ TEST(MemoryPhaseTest, WhatBeginsAfterTheStopIsNotRecorded) {
   EXPECT_STREQ(RecordedMemoryPhases()[0].name, "before");
 }
 
+TEST(MemoryPhaseTest, NamesAPhaseThatIsStillOpen) {
+  RecordMemoryPhases();
+  MemoryPhase fit("fit");
+  EXPECT_NE(MemoryPhasesFault().find("\"fit\" is still open"),
+            std::string::npos);
+  fit.End();
+  EXPECT_EQ(MemoryPhasesFault(), "");
+}
+
 TEST(MemoryPhaseTest, SaysHowManyFoundNoRoom) {
   RecordMemoryPhases();
   std::vector<std::string> names;
@@ -126,6 +135,7 @@ TEST(MemoryPhaseTest, SaysHowManyFoundNoRoom) {
   for (const std::string& name : names) MemoryPhase phase(name.c_str());
   EXPECT_EQ(RecordedMemoryPhases().size(), 256u);
   EXPECT_EQ(UnrecordedPhaseCount(), 4);
+  EXPECT_EQ(MemoryPhasesFault().rfind("4 beginnings", 0), 0u);
 }
 
 }  // namespace

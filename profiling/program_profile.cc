@@ -52,13 +52,8 @@ absl::Status ProgramProfile::Write() {
         "\"//profiling:exact_heap\"");
   }
   const HeapRegionBytes run = ReadHeapRegion(ProcessHeapRegion());
-  if (UnrecordedPhaseCount() > 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(UnrecordedPhaseCount(),
-                     " beginnings of phases were not recorded, since there are "
-                     "more than 256 "
-                     "different phases; use fewer names"));
-  }
+  const std::string fault = MemoryPhasesFault();
+  if (!fault.empty()) return absl::FailedPreconditionError(fault);
   for (const Argument& argument : memory_.arguments()) {
     absl::StrAppend(&name_, "/", argument.name(), ":", argument.value());
   }

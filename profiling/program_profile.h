@@ -54,8 +54,8 @@ class ProgramProfile {
   bool IsWanted() const;
 
   // Ends the measurement and writes what was asked for. kFailedPrecondition if
-  // the program's allocations are not counted; else as of
-  // memory_profile_file.h.
+  // the program's allocations are not counted, a phase is still open, or there
+  // were more than 256 phases; else as of memory_profile_file.h.
   absl::Status Write();
 
  private:
