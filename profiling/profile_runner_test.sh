@@ -64,7 +64,7 @@ kill -TERM $runner_process
 wait $runner_process
 status=$?
 ((status == 130)) || fail "status $status, not 130, when cancelled"
-kill -0 $program_process 2>/dev/null && fail "the program outlived its runner"
+kill -0 "$program_process" 2>/dev/null && fail "the program outlived its runner"
 [[ $folder == / || ! -e $folder ]] || fail "$folder was left behind"
 [[ ! -e $scratch/p ]] || fail "a cancelled measurement left an output"
 

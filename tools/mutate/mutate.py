@@ -158,23 +158,28 @@ def plant_all(faults, folder, tests):
     return survivors
 
 
-def mutate(tree, package, timeout_seconds, output_root, minimum_faults):
-    """Does the whole work; the exit code."""
+def usable_faults(tree, package, minimum_faults):
+    """The package's faults and test patterns; None, said why, if a list is stale."""
     listing = tree / package / "mutations.txt"
     if not listing.is_file():
         print("mutate: %s does not exist; the format is in mutate.py" % listing, file=sys.stderr)
-        return 1
+        return None
     try:
         faults, patterns = parse(listing.read_text())
     except ValueError as error:
         print("mutate: %s: %s" % (listing, error), file=sys.stderr)
-        return 1
+        return None
     stale = problems(faults, tree / package)
     if len(faults) < minimum_faults:
         stale.append("%d faults, fewer than %d" % (len(faults), minimum_faults))
     if stale:
         print("\n".join("mutate: %s: %s" % (listing, text) for text in stale), file=sys.stderr)
-        return 1
+        return None
+    return faults, patterns
+
+
+def mutate(tree, package, faults, patterns, timeout_seconds, output_root):
+    """Plants the faults in a copy of the tree; the exit code."""
     # The same path each time keeps the output root useful between runs.
     copy = pathlib.Path(output_root) / "tree"
     shutil.rmtree(copy, ignore_errors=True)
@@ -210,14 +215,18 @@ def main():
     parser.add_argument("--timeout_seconds", type=int, default=120, help="for each test")
     parser.add_argument("--output_root", help="Bazel's output root and the copy of the tree")
     parser.add_argument("--minimum_faults", type=int, default=MINIMUM_FAULTS)
+    parser.add_argument("--check_list", action="store_true", help="only look for stale faults")
     args = parser.parse_args()
     tree = pathlib.Path(args.tree).resolve()
     package = args.package.strip("/")
+    usable = usable_faults(tree, package, args.minimum_faults)
+    if usable is None or args.check_list:
+        sys.exit(1 if usable is None else 0)
     output_root = args.output_root or os.path.join(
         os.environ.get("FOOTPRINT_OUTPUT_USER_ROOT") or os.path.expanduser("~/.cache/bazel"),
         "footprint_mutate", package.replace("/", "_"))
     os.makedirs(output_root, exist_ok=True)
-    sys.exit(mutate(tree, package, args.timeout_seconds, output_root, args.minimum_faults))
+    sys.exit(mutate(tree, package, *usable, args.timeout_seconds, output_root))
 
 
 if __name__ == "__main__":

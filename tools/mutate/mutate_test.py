@@ -78,6 +78,17 @@ class MutateTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("line 2: 'no such text' stands 0 times in roar.sh", result.stderr)
 
+    def test_a_list_can_be_checked_without_running_a_test(self):
+        self.write("tree/lion/mutations.txt", "roar.sh\t+ 1\t- 1\n")
+        command = [sys.executable, "-B", mutate.__file__, "--tree=%s" % self.tree,
+                   "--check_list", "--minimum_faults=1", "lion"]
+        os.remove(self.folder / "bin/bazel")
+        self.assertEqual(subprocess.run(command).returncode, 0)
+        (self.tree / "lion/roar.sh").write_text("")
+        result = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("line 1", result.stderr)
+
     def test_text_that_stands_twice_is_stale(self):
         self.assertIn("stands 2 times", self.run_with("roar.sh\techo\tx\n").stderr)
 
