@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 constexpr size_t kRuledOutSlots = size_t{1} << 16;
-constexpr int64_t kNodesBetweenClocks = 1024;
+constexpr int64_t kDecisionsBetweenClocks = 256;
+constexpr int32_t kCellsOfANode = 256;
 
 uint64_t Mix(uint64_t value) {
   value ^= value >> 32;
@@ -98,12 +99,15 @@ ExactSearch::Outcome ExactSearch::Run() {
   int32_t pending = kNone;
   AddParts(0, problem_->cell_count(), kNone, &pending);
   while (pending != kNone) {
-    if (nodes_left_-- <= 0) return Outcome::kGaveUp;
-    if (++node_count_ % kNodesBetweenClocks == 0 &&
+    const Part part = parts_[pending];
+    const int64_t cost = 1 + (part.end - part.begin) / kCellsOfANode;
+    node_count_ += std::min(cost, nodes_left_);
+    nodes_left_ -= cost;
+    if (nodes_left_ < 0) return Outcome::kGaveUp;
+    if (++decisions_ % kDecisionsBetweenClocks == 0 &&
         absl::Now() > effort_.deadline) {
       return Outcome::kGaveUp;
     }
-    const Part part = parts_[pending];
     if (!Open(part)) {
       // So the way that made the part has no plan.
       if (part.parent == kNone) return Outcome::kInfeasible;

@@ -72,7 +72,8 @@ class ExactSearch {
   // Of the plan last found.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // Decisions in all calls together.
+  // Decisions in all calls together; one on a part of more than 256 cells
+  // counts for as many as it is long.
   int64_t node_count() const { return node_count_; }
 
  private:
@@ -166,6 +167,7 @@ class ExactSearch {
   uint64_t random_ = 0;
   int64_t node_count_ = 0;
   int64_t nodes_left_ = 0;
+  int64_t decisions_ = 0;
   std::vector<uint64_t> ruled_out_;
 
   std::vector<int64_t> offsets_;

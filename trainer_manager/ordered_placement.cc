@@ -55,12 +55,26 @@ class Skyline {
   std::vector<int64_t> everywhere_;  // below the node, at least
 };
 
+// The cell in which the items need most bytes.
+int32_t FullestCell(const PlacementProblem& problem) {
+  std::vector<int64_t> change(problem.cell_count() + 1, 0);
+  for (const PlacementItem& item : problem.items) {
+    change[item.begin] += item.size;
+    change[item.end] -= item.size;
+  }
+  std::partial_sum(change.begin(), change.end(), change.begin());
+  return static_cast<int32_t>(std::max_element(change.begin(), change.end()) -
+                              change.begin());
+}
+
 }  // namespace
 
 std::vector<int32_t> OrderOf(const PlacementProblem& problem,
                              PlacementOrder order) {
   std::vector<int32_t> result(problem.items.size());
   std::iota(result.begin(), result.end(), 0);
+  const int32_t peak =
+      order == PlacementOrder::kFromPeak ? FullestCell(problem) : 0;
   const auto key = [&](int32_t index) {
     const PlacementItem& item = problem.items[index];
     const double size = static_cast<double>(item.size);
@@ -74,6 +88,13 @@ std::vector<int32_t> OrderOf(const PlacementProblem& problem,
         return std::make_tuple(-cells, -size, 0.0);
       case PlacementOrder::kByArea:
         return std::make_tuple(-size * cells, -cells, -size);
+      case PlacementOrder::kFromPeak: {
+        const int32_t distance =
+            std::max({0, item.begin - peak, peak - (item.end - 1)});
+        return distance == 0 ? std::make_tuple(0.0, -cells, -size)
+                             : std::make_tuple(static_cast<double>(distance),
+                                               -size, -cells);
+      }
     }
     return std::make_tuple(0.0, 0.0, 0.0);
   };

@@ -24,6 +24,8 @@ enum class PlacementOrder {
   kBySize,      // the largest first
   kByLifespan,  // the longest-lived first
   kByArea,      // the most bytes x cells first
+  kFromPeak,    // those live at the fullest cell, the longest-lived first, then
+                // from that cell outwards, the largest of a distance first
 };
 
 std::vector<int32_t> OrderOf(const PlacementProblem& problem,

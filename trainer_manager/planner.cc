@@ -115,10 +115,12 @@ class Planning {
         PlanMethod::kHillClimb);
   }
 
+  // Cheap before dear, and what suits training graphs before the rest.
   void Portfolio() {
     constexpr PlacementOrder kOrders[] = {
-        PlacementOrder::kByLifespan, PlacementOrder::kByArea,
-        PlacementOrder::kBySize, PlacementOrder::kByStart};
+        PlacementOrder::kFromPeak, PlacementOrder::kByStart,
+        PlacementOrder::kByLifespan, PlacementOrder::kBySize,
+        PlacementOrder::kByArea};
     for (const PlacementOrder order : kOrders) {
       if (IsDone()) return;
       Offer(PlaceOnSkyline(problem_, OrderOf(problem_, order)),
@@ -126,10 +128,7 @@ class Planning {
     }
     for (const PlacementOrder order : kOrders) {
       if (IsDone() || absl::Now() > deadline_) return;
-      FirstFit(order,
-               order == PlacementOrder::kBySize    ? PlanMethod::kGreedyBySize
-               : order == PlacementOrder::kByStart ? PlanMethod::kFirstFit
-                                                   : PlanMethod::kPortfolio);
+      FirstFit(order, PlanMethod::kPortfolio);
     }
     if (!IsDone()) Exact();
   }
