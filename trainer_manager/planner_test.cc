@@ -62,7 +62,9 @@ void ExpectExactEqualsBruteForce(int64_t largest_alignment, uint64_t count) {
     above_live_bytes +=
         plan->lower_bound.kind == LowerBound::Kind::kExhaustiveSearch;
   }
-  EXPECT_GT(above_live_bytes, 10);  // so the proof was at work
+  // Up to eight unaligned tensors seem to meet the live bytes always; with
+  // alignment the proof is at work.
+  if (largest_alignment > 1) EXPECT_GT(above_live_bytes, 10);
 }
 
 TEST(PlanMemoryTest, ExactEqualsBruteForce) {
