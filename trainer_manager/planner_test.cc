@@ -64,7 +64,9 @@ void ExpectExactEqualsBruteForce(int64_t largest_alignment, uint64_t count) {
   }
   // Up to eight unaligned tensors seem to meet the live bytes always; with
   // alignment the proof is at work.
-  if (largest_alignment > 1) EXPECT_GT(above_live_bytes, 10);
+  if (largest_alignment > 1) {
+    EXPECT_GT(above_live_bytes, 10);
+  }
 }
 
 TEST(PlanMemoryTest, ExactEqualsBruteForce) {
