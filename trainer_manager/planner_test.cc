@@ -39,6 +39,15 @@ TEST(PlanMemoryTest, NaiveSharesNothingAndFirstFitFillsTheLowestGap) {
             (std::vector<int64_t>{3, 0, 3, 8}));
 }
 
+TEST(PlanMemoryTest, FirstFitUsesAGapThatJustSuffices) {
+  EXPECT_EQ(
+      PlanMemory(
+          {{"x", 0, 4, 2}, {"y", 0, 2, 5}, {"z", 1, 6, 3}, {"w", 2, 3, 5}},
+          Method(PlanMethod::kFirstFit))
+          ->offsets_bytes,
+      (std::vector<int64_t>{0, 2, 7, 2}));
+}
+
 TEST(PlanMemoryTest, GreedyBySizePlacesTheLargestFirst) {
   const std::vector<TensorRequest> requests = {
       {"a", 0, 2, 1}, {"b", 1, 3, 5}, {"c", 2, 4, 3}};
