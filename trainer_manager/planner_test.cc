@@ -121,6 +121,20 @@ TEST(PlanMemoryTest, HillClimbIsNoWorseThanGreedyBySizeAndOftenBetter) {
   EXPECT_GT(better, 10);
 }
 
+TEST(PlanMemoryTest, PortfolioKeepsTheLowestOfItsPlans) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    const std::vector<TensorRequest> requests =
+        CutPerfectPacking(40, 500, CutStyle::kPinwheel, seed).requests;
+    PlanOptions options;
+    options.node_limit = 0;
+    const int64_t height = PlanMemory(requests, options)->height_bytes;
+    for (const PlanMethod method :
+         {PlanMethod::kFirstFit, PlanMethod::kGreedyBySize}) {
+      EXPECT_LE(height, PlanMemory(requests, Method(method))->height_bytes);
+    }
+  }
+}
+
 TEST(PlanMemoryTest, PacksPerfectlyWhatWasCut) {
   for (const CutStyle style : {CutStyle::kGuillotine, CutStyle::kPinwheel}) {
     for (const int64_t count : {10, 50, 100}) {
