@@ -6,6 +6,7 @@
 #include "footprint/trainer_manager/planner.h"
 
 int main() {
+  // region plan
   // A tensor lives from its lower step until just before its upper step.
   const std::vector<footprint::TensorRequest> requests = {
       {"input", 0, 2, 4096},
@@ -15,6 +16,7 @@ int main() {
   footprint::PlanOptions options;
   options.alignment_bytes = 64;
   const auto plan = footprint::PlanMemory(requests, options);
+  // endregion
   if (!plan.ok()) {
     std::cerr << plan.status() << "\n";
     return 1;
