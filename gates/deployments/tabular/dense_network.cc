@@ -5,6 +5,7 @@
 #include <random>
 
 #include "Eigen/Core"
+#include "footprint/gates/deployments/tabular/matrix_products.h"
 
 namespace footprint {
 namespace tabular {
@@ -14,31 +15,7 @@ using Eigen::Index;
 using Matrix = Eigen::Map<Eigen::MatrixXd>;
 using ConstMatrix = Eigen::Map<const Eigen::MatrixXd>;
 
-// A product packs its operands; up to 128 KiB on the stack, beyond that in the
-// heap, anew in each product. Slices of this width stay below.
-constexpr Index kSliceWidth = 128;
-
 Index ToIndex(size_t count) { return static_cast<Index>(count); }
-
-// outputs += weights * inputs
-void MultiplyAdd(const ConstMatrix& weights, const ConstMatrix& inputs,
-                 Matrix* outputs) {
-  for (Index first = 0; first < weights.cols(); first += kSliceWidth) {
-    const Index width = std::min(kSliceWidth, weights.cols() - first);
-    outputs->noalias() +=
-        weights.middleCols(first, width) * inputs.middleRows(first, width);
-  }
-}
-
-// gradient = delta * inputs^T
-void MultiplyTransposed(const Matrix& delta, const ConstMatrix& inputs,
-                        Matrix* gradient) {
-  for (Index first = 0; first < inputs.rows(); first += kSliceWidth) {
-    const Index width = std::min(kSliceWidth, inputs.rows() - first);
-    gradient->middleCols(first, width).noalias() =
-        delta * inputs.middleRows(first, width).transpose();
-  }
-}
 
 }  // namespace
 
@@ -91,13 +68,12 @@ const double* DenseNetwork::Forward(absl::Span<const double> parameters,
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const Index rows = ToIndex(layer.output_count);
-    const Index columns = ToIndex(layer.input_count);
-    const ConstMatrix inputs(InputActivations(i), columns, samples);
-    const ConstMatrix weights(&parameters[layer.first_weight], rows, columns);
     const ConstMatrix biases(&parameters[layer.first_bias], rows, 1);
     Matrix outputs(&activations_[layer.first_activation], rows, samples);
     outputs.colwise() = biases.col(0);
-    MultiplyAdd(weights, inputs, &outputs);
+    MultiplyAdd({layer.output_count, layer.input_count},
+                &parameters[layer.first_weight], sample_count,
+                InputActivations(i), outputs.data());
     if (i + 1 < layers_.size()) outputs = outputs.cwiseMax(0.0);
   }
   return &activations_[layers_.back().first_activation];
@@ -126,13 +102,14 @@ void DenseNetwork::BackwardThroughLayer(size_t index,
   const Index samples = ToIndex(sample_count_);
   const Matrix delta(&deltas_[layer.first_delta], rows, samples);
   const ConstMatrix inputs(InputActivations(index), columns, samples);
-  Matrix weight_gradient(&gradient[layer.first_weight], rows, columns);
-  MultiplyTransposed(delta, inputs, &weight_gradient);
+  const MatrixShape shape = {layer.output_count, layer.input_count};
+  MultiplyByTransposed(shape, delta.data(), sample_count_, inputs.data(),
+                       &gradient[layer.first_weight]);
   Matrix(&gradient[layer.first_bias], rows, 1) = delta.rowwise().sum();
   if (index == 0) return;
-  const ConstMatrix weights(&parameters[layer.first_weight], rows, columns);
   Matrix below(&deltas_[layers_[index - 1].first_delta], columns, samples);
-  below.noalias() = weights.transpose() * delta;
+  MultiplyTransposed(shape, &parameters[layer.first_weight], sample_count_,
+                     delta.data(), below.data());
   // What ReLU held back has no part in the loss.
   below = (inputs.array() > 0.0).select(below, 0.0);
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "Eigen/Core"
-#include "Eigen/QR"
 #include "absl/strings/str_cat.h"
 #include "footprint/gates/deployments/tabular/column_statistics.h"
+#include "footprint/gates/deployments/tabular/minimum_norm_solution.h"
 
 namespace footprint {
 namespace tabular {
@@ -88,17 +88,13 @@ absl::StatusOr<Model> LinearRegression::Fit(const Table& table) const {
 
   MatrixXd triangle = Triangularize(table, means, spreads);
   const Index features = static_cast<Index>(feature_count);
-  Eigen::Map<Eigen::VectorXd> coefficients(model.parameters.data() + 1,
-                                           features);
-  // In place: the triangle becomes the decomposition.
-  Eigen::Ref<MatrixXd> square = triangle.topLeftCorner(features, features);
-  Eigen::CompleteOrthogonalDecomposition<Eigen::Ref<MatrixXd>> decomposition(
-      square);
   // LAPACK's and numpy's notion of a column that others determine.
-  decomposition.setThreshold(
+  const double threshold =
       std::numeric_limits<double>::epsilon() *
-      static_cast<double>(std::max(table.row_count(), feature_count)));
-  coefficients = decomposition.solve(triangle.col(features).head(features));
+      static_cast<double>(std::max(table.row_count(), feature_count));
+  SolveMinimumNorm(feature_count, table.column_count(), threshold,
+                   triangle.data(), triangle.col(features).data(),
+                   model.parameters.data() + 1);
 
   for (size_t i = 0; i < feature_count; ++i) {
     double& coefficient = model.parameters[i + 1];
