@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/placement_problem.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace footprint {
 namespace trainer_manager_internal {
@@ -29,6 +30,17 @@ PlacementProblem MakePlacementProblem(
   }
   if (!steps.empty()) steps.pop_back();  // nothing lives after the last
   return problem;
+}
+
+int32_t FullestCell(const PlacementProblem& problem) {
+  std::vector<int64_t> change(problem.cell_count() + 1, 0);
+  for (const PlacementItem& item : problem.items) {
+    change[item.begin] += item.size;
+    change[item.end] -= item.size;
+  }
+  std::partial_sum(change.begin(), change.end(), change.begin());
+  return static_cast<int32_t>(std::max_element(change.begin(), change.end()) -
+                              change.begin());
 }
 
 int64_t HeightOf(const PlacementProblem& problem,

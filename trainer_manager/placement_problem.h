@@ -42,6 +42,9 @@ inline int64_t AlignUp(int64_t offset, int64_t alignment) {
   return (offset + alignment - 1) & ~(alignment - 1);
 }
 
+// The first cell in which the items need most bytes.
+int32_t FullestCell(const PlacementProblem& problem);
+
 // How high `offsets` reach.
 int64_t HeightOf(const PlacementProblem& problem,
                  absl::Span<const int64_t> offsets);

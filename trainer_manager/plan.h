@@ -39,7 +39,7 @@ enum class PlanMethod {
   kGreedyBySize,  // largest first, each in the lowest gap that holds it
   kHillClimb,     // first fit in an order improved by local search
   kExact,         // branch and bound over canonical plans
-  kPortfolio,     // greedy orders until one meets the bound, else exact
+  kPortfolio,     // sweeps and greedy orders until the bound, else exact
 };
 
 // "naive", "first_fit", "greedy_by_size", "hill_climb", "exact", "portfolio".

@@ -10,6 +10,7 @@
 #include "footprint/trainer_manager/hill_climb.h"
 #include "footprint/trainer_manager/lower_bound.h"
 #include "footprint/trainer_manager/ordered_placement.h"
+#include "footprint/trainer_manager/outward_sweep.h"
 #include "footprint/trainer_manager/placement_problem.h"
 #include "footprint/trainer_manager/plan_validator.h"
 
@@ -27,8 +28,9 @@ using trainer_manager_internal::OrderOf;
 using trainer_manager_internal::PlaceByFirstFit;
 using trainer_manager_internal::PlacementOrder;
 using trainer_manager_internal::PlacementProblem;
-using trainer_manager_internal::PlaceOnSkyline;
+using trainer_manager_internal::PlaceOutwards;
 using trainer_manager_internal::PlaceSideBySide;
+using trainer_manager_internal::SweepEffort;
 
 // No one way of going first is best; which one is, differs from instance to
 // instance by orders of magnitude. So they take turns, each with a little more
@@ -115,22 +117,25 @@ class Planning {
         PlanMethod::kHillClimb);
   }
 
-  // Cheap before dear, and what suits training graphs before the rest.
+  // Cheap before dear.
   void Portfolio() {
-    constexpr PlacementOrder kOrders[] = {
-        PlacementOrder::kFromPeak, PlacementOrder::kByStart,
-        PlacementOrder::kByLifespan, PlacementOrder::kBySize,
-        PlacementOrder::kByArea};
-    for (const PlacementOrder order : kOrders) {
-      if (IsDone()) return;
-      Offer(PlaceOnSkyline(problem_, OrderOf(problem_, order)),
-            PlanMethod::kPortfolio);
-    }
-    for (const PlacementOrder order : kOrders) {
+    if (!IsDone()) Sweep();
+    for (const PlacementOrder order :
+         {PlacementOrder::kByLifespan, PlacementOrder::kBySize,
+          PlacementOrder::kByArea, PlacementOrder::kByStart}) {
       if (IsDone() || absl::Now() > deadline_) return;
       FirstFit(order, PlanMethod::kPortfolio);
     }
     if (!IsDone()) Exact();
+  }
+
+  void Sweep() {
+    SweepEffort effort;
+    effort.target_height = plan_.lower_bound.bytes;
+    if (MustOnlyFit()) effort.target_height = options_.capacity_bytes;
+    std::vector<int64_t> offsets = PlaceOutwards(problem_, effort);
+    if (offsets.empty()) return;
+    Offer(std::move(offsets), PlanMethod::kPortfolio);
   }
 
   // Each style in turn: is there a plan that fits the capacity? If that is not

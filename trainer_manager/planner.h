@@ -9,8 +9,9 @@
 // requests and options give the same plan, unless a time limit cuts the search
 // short. Keeps nothing, reads no global state: thread-safe.
 // Memory: linear, and half a mebibyte when the exact search begins. Time: the
-// portfolio takes O(n log n) where a skyline order meets the bound, O(n^2)
-// where first fit does, else as long as the limits let it.
+// portfolio takes O(n log n) where outward sweeps meet the bound, as they do on
+// nearly every training graph, O(n^2) where first fit does, else as long as the
+// limits let it.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_H_
