@@ -172,6 +172,19 @@ def _library_repositories():
         debian_package = "libeigen3-dev",
         system_files = {"eigen3": "/usr/include/eigen3"},
     )
+    _maybe(
+        system_repository,
+        name = "nlohmann_json",
+        build_files = {"": _overlay("nlohmann_json/root.BUILD")},
+        debian_package = "nlohmann-json3-dev",
+        system_files = {"include/nlohmann": "/usr/include/nlohmann"},
+    )
+    _maybe(
+        system_repository,
+        name = "liburing",
+        build_files = {"": _overlay("liburing/root.BUILD")},
+        debian_package = "liburing-dev",
+    )
 
 def _data_repositories():
     """Real data for tests, taken from packages that have it anyway."""

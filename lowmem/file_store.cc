@@ -1,0 +1,71 @@
+#include "footprint/lowmem/file_store.h"
+
+#include <time.h>
+
+#include <cstring>
+
+namespace footprint::lowmem_internal {
+
+void SharedCounters::Add(int64_t bytes_delivered, int64_t bytes_read,
+                         int64_t reads, int64_t begin_nanoseconds) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  bytes_delivered_.fetch_add(bytes_delivered, kRelaxed);
+  bytes_read_.fetch_add(bytes_read, kRelaxed);
+  reads_.fetch_add(reads, kRelaxed);
+  wait_nanoseconds_.fetch_add(NowNanoseconds() - begin_nanoseconds, kRelaxed);
+}
+
+WeightCounters SharedCounters::Snapshot() const {
+  WeightCounters counters;
+  counters.bytes_delivered = bytes_delivered_.load();
+  counters.bytes_read = bytes_read_.load();
+  counters.reads = reads_.load();
+  counters.wait_nanoseconds = wait_nanoseconds_.load();
+  return counters;
+}
+
+int64_t NowNanoseconds() {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+bool IsAlignedInPlace(const Tile& tile) {
+  if (tile.size_bytes() == 0) return true;
+  return tile.offset_bytes % kViewAlignmentBytes == 0 &&
+         (tile.rows <= 1 || tile.row_stride_bytes % kViewAlignmentBytes == 0);
+}
+
+void CopyRows(const Tile& tile, const char* image, void* destination) {
+  char* to = static_cast<char*>(destination);
+  const char* from = image + tile.offset_bytes;
+  if (tile.contiguous()) {
+    memcpy(to, from, static_cast<size_t>(tile.size_bytes()));
+    return;
+  }
+  for (int32_t row = 0; row < tile.rows; ++row) {
+    memcpy(to, from, static_cast<size_t>(tile.row_bytes));
+    to += tile.row_bytes;
+    from += tile.row_stride_bytes;
+  }
+}
+
+absl::StatusOr<TileView> ViewOrCopy(const Tile& tile, const char* image,
+                                    void* slot) {
+  TileView view;
+  if (IsAlignedInPlace(tile)) {
+    view.data = tile.size_bytes() == 0 ? image : image + tile.offset_bytes;
+    view.row_stride_bytes = tile.row_stride_bytes;
+    return view;
+  }
+  if (slot == nullptr) {
+    return absl::InvalidArgumentError(
+        "this tile is not aligned in the file: give it a slot of SlotBytes");
+  }
+  CopyRows(tile, image, slot);
+  view.data = slot;
+  view.row_stride_bytes = tile.row_bytes;
+  return view;
+}
+
+}  // namespace footprint::lowmem_internal
