@@ -48,6 +48,7 @@ void MappedRanges::Insert(size_t index, Range range) {
 }
 
 void MappedRanges::Erase(size_t first, size_t last) {
+  if (first == last) return;  // also while there is no memory to move in
   std::memmove(ranges_ + first, ranges_ + last,
                (count_ - last) * sizeof(Range));
   count_ -= last - first;
