@@ -48,8 +48,9 @@ enum class CornerOrder {
   kForcedThenLast,      // forced corners, then from the last step back
 };
 
-// Which of the tensors at a corner goes first. Those that level with a
-// neighbour go before all others.
+// Which of the tensors at a corner goes first. Those go before others that, by
+// themselves or with few more, bring both sides of the corner's wall to one
+// level: in a tight plan sums seldom agree by chance.
 enum class ItemOrder { kByArea, kByLifespan, kBySize };
 
 class ExactSearch {
@@ -108,6 +109,7 @@ class ExactSearch {
     int32_t item;  // kNone: only the cell's floor changed
     int64_t floor;
     bool is_real;
+    uint64_t floor_hash;
   };
   struct Valley {
     int32_t begin, end;
@@ -147,6 +149,7 @@ class ExactSearch {
   int64_t LeastTopBeside(const Corner& corner, int32_t reach) const;
   void ListBranches(const Choice& choice);
   double Preference(const Corner& corner, int32_t item) const;
+  int FewestThatLevel(const Corner& corner, int32_t item);
   uint64_t KeyOf(int32_t begin, int32_t end) const;
   bool IsRuledOut(uint64_t key) const;
   void RuleOut(uint64_t key);
@@ -176,7 +179,10 @@ class ExactSearch {
   std::vector<char> is_real_;            // the floor is 0 or the top of an item
   std::vector<int64_t> unplaced_;        // bytes of unplaced items in the cell
   std::vector<int32_t> joining_;         // unplaced items in cells c - 1 and c
+  std::vector<uint64_t> floor_hash_;     // of the floor, and whether it is real
   std::vector<uint64_t> starters_hash_;  // of the unplaced ones
+
+  std::vector<int64_t> level_sizes_;  // scratch of FewestThatLevel
 
   std::vector<Frame> frames_;
   std::vector<Part> parts_;

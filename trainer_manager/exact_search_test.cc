@@ -75,7 +75,7 @@ TEST(ExactSearchTest, EqualsBruteForceWithAlignment) {
 TEST(ExactSearchTest, StylesAgree) {
   size_t decided = 0;
   size_t infeasible = 0;
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
     const std::vector<TensorRequest> requests = RandomRequests(13, 8, seed);
     const PlacementProblem problem = MakePlacementProblem(requests);
     const int64_t bound = ComputeLowerBound(requests).bytes;
@@ -85,7 +85,7 @@ TEST(ExactSearchTest, StylesAgree) {
         for (const ItemOrder item_order : kItemOrders) {
           ExactSearch search(&problem);
           ExactSearch::Effort effort;
-          effort.node_limit = 20'000;
+          effort.node_limit = 5'000;
           effort.corner_order = corner_order;
           effort.item_order = item_order;
           const ExactSearch::Outcome outcome = search.Search(capacity, effort);
@@ -102,7 +102,7 @@ TEST(ExactSearchTest, StylesAgree) {
     }
   }
   EXPECT_GT(infeasible, 5);
-  EXPECT_GT(decided, 100);
+  EXPECT_GT(decided, 60);
 }
 
 TEST(ExactSearchTest, PacksPerfectlyWhatWasCut) {

@@ -42,13 +42,25 @@ struct SearchStyle {
 constexpr SearchStyle kSearchStyles[] = {
     {CornerOrder::kForcedThenFirst, ItemOrder::kByArea},
     {CornerOrder::kFewestThenTightest, ItemOrder::kByLifespan},
-    {CornerOrder::kFewestThenLowest, ItemOrder::kByArea},
     {CornerOrder::kForcedThenLast, ItemOrder::kByLifespan},
-    {CornerOrder::kForcedThenLowest, ItemOrder::kBySize},
+    {CornerOrder::kFewestThenLowest, ItemOrder::kByArea},
+    {CornerOrder::kForcedThenLowest, ItemOrder::kByLifespan},
+    {CornerOrder::kForcedThenFirst, ItemOrder::kByLifespan},
     {CornerOrder::kFewestThenTightest, ItemOrder::kByArea},
 };
 constexpr size_t kStyleCount = sizeof(kSearchStyles) / sizeof(SearchStyle);
 constexpr int64_t kFirstRoundNodes = 2000;
+
+// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
+int64_t LubyTerm(int64_t place) {
+  int64_t length = 1;
+  while (length < place) length = 2 * length + 1;
+  while (place != length) {
+    if (place > length / 2) place -= length / 2;
+    length /= 2;
+  }
+  return (length + 1) / 2;
+}
 
 // One call of PlanMemory: the best plan so far and the bound so far.
 class Planning {
@@ -147,7 +159,9 @@ class Planning {
     for (int64_t round = 0; !IsDone() && !IsOver(search); ++round) {
       for (size_t style = 0; style < kStyleCount; ++style) {
         if (IsDone() || IsOver(search)) break;
-        Try(&search, MiddleTarget(), round, style);
+        if (MustOnlyFit() || (round + style) % 3 == 0) {
+          Try(&search, MiddleTarget(), round, style);
+        }
         if (MustOnlyFit() || IsDone() || IsOver(search)) continue;
         Try(&search, plan_.lower_bound.bytes, round, style);
       }
@@ -170,9 +184,8 @@ class Planning {
 
   void Try(ExactSearch* search, int64_t target, int64_t round, size_t style) {
     ExactSearch::Effort effort;
-    effort.node_limit =
-        std::min(kFirstRoundNodes << std::min<int64_t>(round, 40),
-                 options_.node_limit - search->node_count());
+    effort.node_limit = std::min(kFirstRoundNodes * LubyTerm(round + 1),
+                                 options_.node_limit - search->node_count());
     effort.deadline = deadline_;
     effort.corner_order = kSearchStyles[style].corner_order;
     effort.item_order = kSearchStyles[style].item_order;

@@ -56,7 +56,8 @@ TEST(PlanMemoryTest, GreedyBySizePlacesTheLargestFirst) {
       (std::vector<int64_t>{5, 0, 5}));
 }
 
-// Exact equals brute force, with and without alignment, on 4,000 instances.
+// Exact equals brute force, with and without alignment, on 1,200 instances
+// (4,000 in exact_search_test).
 void ExpectExactEqualsBruteForce(int64_t largest_alignment, uint64_t count) {
   int64_t above_live_bytes = 0;
   for (uint64_t seed = 0; seed < count; ++seed) {
@@ -74,23 +75,23 @@ void ExpectExactEqualsBruteForce(int64_t largest_alignment, uint64_t count) {
   // Up to eight unaligned tensors seem to meet the live bytes always; with
   // alignment the proof is at work.
   if (largest_alignment > 1) {
-    EXPECT_GT(above_live_bytes, 10);
+    EXPECT_GT(above_live_bytes, 5);
   }
 }
 
 TEST(PlanMemoryTest, ExactEqualsBruteForce) {
-  ExpectExactEqualsBruteForce(1, 2000);
+  ExpectExactEqualsBruteForce(1, 600);
 }
 
 TEST(PlanMemoryTest, ExactEqualsBruteForceWithAlignment) {
-  ExpectExactEqualsBruteForce(8, 1500);
+  ExpectExactEqualsBruteForce(8, 600);
 }
 
 TEST(PlanMemoryTest, EveryMethodIsValidAndExactIsLowest) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     const std::vector<TensorRequest> requests = RandomRequests(30, 16, seed);
     PlanOptions options = Method(PlanMethod::kPortfolio);
-    options.node_limit = 20'000;
+    options.node_limit = 5'000;
     const absl::StatusOr<MemoryPlan> best = PlanMemory(requests, options);
     ASSERT_TRUE(best.ok()) << best.status();
     for (const PlanMethod method : AllPlanMethods()) {
