@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -437,6 +438,25 @@ TEST(HeapAccountingTest, OutOfMemoryIsReportedAndNotCounted) {
   const HeapRegionBytes bytes = EndHeapRegion(region);
   EXPECT_EQ(bytes.peak_live_bytes, 64);
   EXPECT_THROW(Opaque(::operator new(too_much)), std::bad_alloc);
+}
+
+// A product or a rounding that wraps around must not end as a small block.
+TEST(HeapAccountingTest, SizesThatOverflowAreOutOfMemory) {
+  volatile size_t half = SIZE_MAX / 2 + 1;  // unknown to the compiler
+  volatile size_t all = SIZE_MAX;
+  const HeapRegion region = BeginHeapRegion();
+  errno = 0;
+  EXPECT_EQ(Opaque(reallocarray(nullptr, half, 2)), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  errno = 0;
+  EXPECT_EQ(Opaque(calloc(half, 2)), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  errno = 0;
+  EXPECT_EQ(Opaque(pvalloc(all)), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  const HeapRegionBytes bytes = EndHeapRegion(region);
+  EXPECT_EQ(bytes.peak_live_bytes, 0);
+  EXPECT_EQ(bytes.net_growth_bytes, 0);
 }
 
 TEST(HeapAccountingTest, OperatorNewAsksTheHandler) {
