@@ -110,6 +110,16 @@ TEST(MemoryPhaseTest, APhaseAroundEveryThreadIsNotInsideOneOfThisThread) {
   EXPECT_EQ(phases[2].parent, 1);
 }
 
+TEST(MemoryPhaseTest, TheOuterPhaseAroundEveryThreadGoesOnAfterTheInner) {
+  RecordMemoryPhases();
+  MemoryPhase loop("loop", MemoryPhase::Around::kEveryThread);
+  { MemoryPhase inner("inner", MemoryPhase::Around::kEveryThread); }
+  std::thread([] { MemoryPhase other("other"); }).join();
+  const std::vector<RecordedMemoryPhase> phases = RecordedMemoryPhases();
+  ASSERT_EQ(phases.size(), 3u);
+  EXPECT_EQ(phases[2].parent, 0);
+}
+
 TEST(MemoryPhaseTest, WhatBeginsAfterTheStopIsNotRecorded) {
   RecordMemoryPhases();
   { MemoryPhase before("before"); }

@@ -3,8 +3,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -19,6 +25,54 @@ TEST(ProcessMemoryTest, TheImageHoldsCodeAndStaticData) {
   EXPECT_GT(LoadedImageBytes(), int64_t{sizeof(static_data)});
   EXPECT_EQ(LoadedImageBytes() % sysconf(_SC_PAGESIZE), 0);
   EXPECT_EQ(LoadedImageBytes(), LoadedImageBytes());
+}
+
+// What the kernel has mapped of files with code in them, and of the anonymous
+// memory that adjoins it, where static data that begins as zeros lies.
+struct MappedImages {
+  int64_t file_bytes = 0;
+  int64_t adjoining_bytes = 0;
+};
+
+MappedImages ReadMappedImages() {
+  struct Line {
+    uint64_t begin, end;
+    std::string permissions, path;
+  };
+  std::vector<Line> lines;
+  std::set<std::string> with_code;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string text; std::getline(maps, text);) {
+    Line line;
+    char dash;
+    std::string offset, device, inode;
+    std::istringstream fields(text);
+    fields >> std::hex >> line.begin >> dash >> line.end >> line.permissions >>
+        offset >> device >> inode >> line.path;
+    if (line.path[0] == '/' && line.permissions[2] == 'x') {
+      with_code.insert(line.path);
+    }
+    lines.push_back(line);
+  }
+  MappedImages images;
+  uint64_t image_end = 0;
+  for (const Line& line : lines) {
+    const int64_t size = static_cast<int64_t>(line.end - line.begin);
+    if (with_code.count(line.path) > 0) {
+      if (line.permissions != "---p") images.file_bytes += size;
+      image_end = line.end;
+    } else if (line.begin == image_end && line.path[0] != '/') {
+      images.adjoining_bytes += size;
+    }
+  }
+  return images;
+}
+
+TEST(ProcessMemoryTest, TheImageIsWhatTheKernelMapped) {
+  const MappedImages images = ReadMappedImages();
+  ASSERT_GT(images.file_bytes, 0);
+  EXPECT_GE(LoadedImageBytes(), images.file_bytes);
+  EXPECT_LE(LoadedImageBytes(), images.file_bytes + images.adjoining_bytes);
 }
 
 TEST(ProcessMemoryTest, TouchedPagesAreResident) {
