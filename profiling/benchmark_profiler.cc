@@ -62,22 +62,13 @@ class LoopRecorder {
     phase_.emplace("teardown", MemoryPhase::Around::kEveryThread);
   }
 
-  enum class Loop { kNone, kLeftEarly, kWhole };
-
-  // What became of the loop. No phase is open afterwards.
-  Loop EndBenchmark() {
-    const State state = state_;
+  // True if there was a loop. No phase is open afterwards.
+  bool EndBenchmark() {
+    const bool had_loop =
+        state_ == State::kTeardown || state_ == State::kRepetition;
     phase_.reset();
     state_ = State::kOff;
-    switch (state) {
-      case State::kTeardown:
-      case State::kRepetition:
-        return Loop::kWhole;
-      case State::kLoop:
-        return Loop::kLeftEarly;
-      default:
-        return Loop::kNone;
-    }
+    return had_loop;
   }
 
  private:
@@ -90,25 +81,6 @@ class LoopRecorder {
 };
 
 LoopRecorder loop_recorder;
-
-using Loop = LoopRecorder::Loop;
-
-// Empty if the loop ran to its end.
-std::string LoopFault(Loop loop) {
-  switch (loop) {
-    case Loop::kWhole:
-      return "";
-    case Loop::kLeftEarly:
-      return "its loop was left before its end (break, return or an "
-             "exception), so what it needed is not known; let the loop end by "
-             "itself and set how often it runs with ->Iterations(n), or give "
-             "the benchmark up with state.SkipWithError";
-    case Loop::kNone:
-      break;
-  }
-  return "it has no loop; put what is to be measured into `for (auto _ : "
-         "state)`";
-}
 
 // Run::error_occurred became Run::skipped in release 1.8.
 template <typename AnyRun>
@@ -158,11 +130,10 @@ class ProfileReporter : public BenchmarkReporter {
   }
 
   void ReportRuns(const std::vector<Run>& runs) override {
-    const Loop loop = loop_recorder.EndBenchmark();
+    const bool had_loop = loop_recorder.EndBenchmark();
     // Repetitions may be reported a second time, or only, as their aggregates.
-    if (!runs.empty() &&
-        (loop != Loop::kNone || runs[0].run_type == Run::RT_Iteration)) {
-      Record(runs[0], loop);
+    if (!runs.empty() && (had_loop || runs[0].run_type == Run::RT_Iteration)) {
+      Record(runs[0], had_loop);
     }
     forks_before_ = CountedForks();
     loop_recorder.ExpectBenchmark();
@@ -174,11 +145,11 @@ class ProfileReporter : public BenchmarkReporter {
   int failure_count() const { return failure_count_; }
 
  private:
-  void Record(const Run& run, Loop loop) {
+  void Record(const Run& run, bool had_loop) {
     const std::string name = run.run_name.str();
     std::string failure = Failure(run, 0);
-    std::string fault = LoopFault(loop);
-    if (fault.empty()) fault = MemoryPhasesFault();
+    if (failure.empty() && !had_loop) failure = "error: it has no loop";
+    const std::string fault = MemoryPhasesFault();
     if (failure.empty() && !fault.empty()) failure = "error: " + fault;
     if (!failure.empty()) {
       ++failure_count_;
@@ -308,13 +279,7 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run) {
     PrintHelp();
     return 0;
   }
-  const absl::StatusOr<MemoryOutputs> flags =
-      TakeMemoryOutputFlags(&argc, argv);
-  if (!flags.ok()) {
-    std::cerr << flags.status().message() << "\n";
-    return 2;
-  }
-  const MemoryOutputs& outputs = *flags;
+  const MemoryOutputs outputs = TakeMemoryOutputFlags(&argc, argv);
   const bool console = !ChoosesFormat(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
   // The count that time would decide becomes one iteration.

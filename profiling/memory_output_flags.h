@@ -1,11 +1,10 @@
 // The two flags of every measured program.
 //
-//   absl::StatusOr<footprint::MemoryOutputs> outputs =
-//       footprint::TakeMemoryOutputFlags(&argc, argv);
-//   // --memory_profile_out=x is gone from argv; outputs->profile_path == "x"
+//   footprint::MemoryOutputs outputs = footprint::TakeMemoryOutputFlags(&argc,
+//   argv);
+//   // --memory_profile_out=x is gone from argv; outputs.profile_path == "x"
 //
-// Copies what it needs of argv. Thread-compatible. Memory: two paths, and for
-// writing one serialized profile.
+// Thread-compatible.
 
 #ifndef FOOTPRINT_PROFILING_MEMORY_OUTPUT_FLAGS_H_
 #define FOOTPRINT_PROFILING_MEMORY_OUTPUT_FLAGS_H_
@@ -13,7 +12,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {
@@ -25,8 +23,7 @@ struct MemoryOutputs {
 
 // Takes --memory_profile_out=FILE and --memory_samples_out=FILE (also in two
 // words) out of the command line, wherever they stand before "--".
-// kInvalidArgument if one of them names no file.
-absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv);
+MemoryOutputs TakeMemoryOutputFlags(int* argc, char** argv);
 
 // What --help says of the two.
 extern const char kMemoryOutputFlagsHelp[];

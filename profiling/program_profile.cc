@@ -23,10 +23,8 @@ void AddImageBytes(Metrics* metrics) {
 }  // namespace
 
 ProgramProfile::ProgramProfile(int* argc, char** argv)
-    : name_(program_invocation_short_name) {
-  absl::StatusOr<MemoryOutputs> outputs = TakeMemoryOutputFlags(argc, argv);
-  flags_ = outputs.status();
-  if (outputs.ok()) outputs_ = *std::move(outputs);
+    : outputs_(TakeMemoryOutputFlags(argc, argv)),
+      name_(program_invocation_short_name) {
   startup_ = ReadHeapRegion(ProcessHeapRegion());
   if (IsWanted()) RecordMemoryPhases();
 }
@@ -47,7 +45,6 @@ bool ProgramProfile::IsWanted() const {
 }
 
 absl::Status ProgramProfile::Write() {
-  if (!flags_.ok()) return flags_;
   if (!IsWanted()) return absl::OkStatus();
   if (!HeapIsAccounted()) {
     return absl::FailedPreconditionError(
