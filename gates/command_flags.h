@@ -6,7 +6,10 @@
 //   flags->Value("format", "text");
 //
 // Unlike a general flag library it ends no process: the exit status of a gate
-// has a meaning, so the caller decides. Thread-safe once parsed.
+// has a meaning, so the caller decides.
+//
+// Keeps copies of the arguments. Thread-safe once parsed. Memory: linear in the
+// command line.
 
 #ifndef FOOTPRINT_GATES_COMMAND_FLAGS_H_
 #define FOOTPRINT_GATES_COMMAND_FLAGS_H_

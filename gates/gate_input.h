@@ -13,7 +13,8 @@
 // is empty or cut short is its producer's fault; a missing or foreign one, and
 // one of a newer schema, is a mistake in the configuration.
 //
-// Thread-safe. Memory: all profiles and thresholds. Time: linear.
+// Thread-safe; the result owns all that was read. Memory: all profiles and
+// thresholds. Time: linear.
 
 #ifndef FOOTPRINT_GATES_GATE_INPUT_H_
 #define FOOTPRINT_GATES_GATE_INPUT_H_

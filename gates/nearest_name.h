@@ -2,8 +2,9 @@
 //
 //   NearestName("BM_Laod", {"BM_Load", "BM_Save"});  // "BM_Load"
 //
-// Pure function, thread-safe. Memory: one row of the longer name's length.
-// Time: the product of the name's length and the candidates' total length.
+// Pure function, thread-safe; the result copies the name. Memory: one row of
+// the longer name's length. Time: the product of the name's length and the
+// candidates' total length.
 
 #ifndef FOOTPRINT_GATES_NEAREST_NAME_H_
 #define FOOTPRINT_GATES_NEAREST_NAME_H_

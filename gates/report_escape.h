@@ -6,8 +6,8 @@
 //   EscapeForTerminal("\x1b[2J");       // "\\x1b[2J"
 //
 // The result is valid UTF-8: a byte that is none, and a control character that
-// the format cannot hold, is shown as \xNN. Pure functions, thread-safe. Memory
-// and time: linear in the text.
+// the format cannot hold, is shown as \xNN. Pure functions, thread-safe;
+// the result copies the text. Memory and time: linear in the text.
 
 #ifndef FOOTPRINT_GATES_REPORT_ESCAPE_H_
 #define FOOTPRINT_GATES_REPORT_ESCAPE_H_

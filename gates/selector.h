@@ -2,8 +2,10 @@
 //
 //   GlobMatches("BM_Load*/layers:*", "BM_LoadLazy/layers:24");  // true
 //
-// Pure functions, thread-safe, no heap memory. Time: matching a glob is at most
-// the product of both lengths; a glob without '*' is compared.
+// Pure functions, thread-safe, that keep nothing and allocate nothing but the
+// texts of DescribeSelector and DescribeMeasurement, which hold copies. Time:
+// matching a glob is at most the product of both lengths; a glob without '*' is
+// compared.
 
 #ifndef FOOTPRINT_GATES_SELECTOR_H_
 #define FOOTPRINT_GATES_SELECTOR_H_

@@ -7,9 +7,9 @@
 //   absl::StatusOr<std::string> edited =
 //       EditThresholds("t.textproto", text, {change});
 //
-// Pure functions, thread-safe. Memory: about 2 KiB a threshold. Time: linear in
-// the text, twice: the result is parsed again and compared with what was asked
-// for.
+// Pure functions, thread-safe; the result copies the text. Memory: about 2 KiB
+// a threshold. Time: linear in the text, twice: the result is parsed again and
+// compared with what was asked for.
 
 #ifndef FOOTPRINT_GATES_THRESHOLD_EDIT_H_
 #define FOOTPRINT_GATES_THRESHOLD_EDIT_H_

@@ -14,8 +14,8 @@
 // does not know, numbers without sense and rules that contradict each other are
 // problems, never passed over.
 //
-// Pure functions, thread-safe. Memory: about 2 KiB a threshold while parsing,
-// the messages after. Time: linear in the text.
+// Pure functions, thread-safe; the result owns copies. Memory: about 2 KiB a
+// threshold while parsing, the messages after. Time: linear in the text.
 
 #ifndef FOOTPRINT_GATES_THRESHOLD_FILE_H_
 #define FOOTPRINT_GATES_THRESHOLD_FILE_H_

@@ -16,8 +16,8 @@
 // every measurement that a threshold names, if it repeats and its profile is
 // one that the file may judge.
 //
-// Pure functions, thread-safe. Memory: linear in the thresholds. Time: as
-// `Evaluate`.
+// Pure functions, thread-safe; the plan owns its texts. Memory: linear in the
+// thresholds. Time: as `Evaluate`.
 
 #ifndef FOOTPRINT_GATES_THRESHOLD_UPDATE_H_
 #define FOOTPRINT_GATES_THRESHOLD_UPDATE_H_

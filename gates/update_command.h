@@ -5,7 +5,8 @@
 //   // bazel run //gates:update -- --allow_increase --reason="..."
 //   //     --only=//a:b --benchmark=BM_X
 //
-// Pure functions, thread-safe.
+// Pure functions, thread-safe; the result copies what it quotes. Memory: the
+// command's bytes.
 
 #ifndef FOOTPRINT_GATES_UPDATE_COMMAND_H_
 #define FOOTPRINT_GATES_UPDATE_COMMAND_H_

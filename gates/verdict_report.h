@@ -13,8 +13,8 @@
 // * markdown: the same tables, for merge requests.
 //
 // Any name and message is safe in every format (report_escape.h). Pure
-// functions, thread-safe. Memory and time: linear in the report, about 200
-// bytes a judgement.
+// functions, thread-safe; the report copies what it names. Memory and time:
+// linear in the report, about 200 bytes a judgement.
 
 #ifndef FOOTPRINT_GATES_VERDICT_REPORT_H_
 #define FOOTPRINT_GATES_VERDICT_REPORT_H_

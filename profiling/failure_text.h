@@ -6,7 +6,8 @@
 //   options.process_id = 4711;
 //   std::string text = StableFailureText(end.standard_error_tail, options);
 //
-// Pure and thread-safe. Memory and time: linear in the text.
+// Pure and thread-safe; takes a copy of the text. Memory and time: linear in
+// the text.
 
 #ifndef FOOTPRINT_PROFILING_FAILURE_TEXT_H_
 #define FOOTPRINT_PROFILING_FAILURE_TEXT_H_

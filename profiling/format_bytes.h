@@ -7,7 +7,8 @@
 //   FormatCount(1572864);       // "1,572,864"
 //
 // Every int64 is accepted; negative values have a minus sign in front.
-// Pure functions, thread-safe.
+// Pure functions, thread-safe; the caller owns the text. Memory: below 64 bytes
+// each.
 
 #ifndef FOOTPRINT_PROFILING_FORMAT_BYTES_H_
 #define FOOTPRINT_PROFILING_FORMAT_BYTES_H_

@@ -6,8 +6,8 @@
 //   ranges.Remove(0x2000, 0x1000);  // 0x1000: what was in the set
 //
 // Thread-compatible. Lives inside mmap, so it keeps its array in pages of its
-// own from the kernel; they are never returned. Memory: 16 bytes a range. Time:
-// logarithmic search, linear insertion.
+// own from the kernel; it owns them and never returns them. Memory: 16 bytes a
+// range. Time: logarithmic search, linear insertion.
 
 #ifndef FOOTPRINT_PROFILING_MAPPED_RANGES_H_
 #define FOOTPRINT_PROFILING_MAPPED_RANGES_H_

@@ -10,9 +10,9 @@
 // that does not judge. Equal messages give equal bytes. A write replaces the
 // old file in one step; a failed write leaves the old file and nothing else.
 //
-// Thread-safe: no state is kept. Two writers of one path leave one of both
-// files, whole. Memory: the file's bytes and the message, at once. Time:
-// linear.
+// Thread-safe: no state is kept, and the caller owns what was read. Two writers
+// of one path leave one of both files, whole. Memory: the file's bytes and the
+// message, at once. Time: linear.
 
 #ifndef FOOTPRINT_PROFILING_MEMORY_PROFILE_FILE_H_
 #define FOOTPRINT_PROFILING_MEMORY_PROFILE_FILE_H_

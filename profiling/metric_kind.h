@@ -5,7 +5,8 @@
 //   SchemaNameOfMetric(PEAK_LIVE_USABLE_BYTES); // "peak_live_usable_bytes"
 //   FormatMetricValue(ALLOCATION_COUNT, 1200);  // "1,200"
 //
-// Pure functions, thread-safe; the returned views last for ever. A number that
+// Pure functions, thread-safe; the returned views have no end to
+// their lifetime. A number that
 // is no metric of this schema is called "unknown metric" and counted in no
 // unit: readers of files refuse such numbers, so it is seen in messages only.
 

@@ -4,7 +4,8 @@
 //   int64_t code_bytes = footprint::LoadedImageBytes();
 //   footprint::ResidentBytes resident = footprint::ReadResidentBytes();
 //
-// Thread-safety: every function may be called from any thread.
+// Thread-safety: every function may be called from any thread. The results are
+// numbers that hold for the moment of the call; nothing is owned or kept.
 
 #ifndef FOOTPRINT_PROFILING_PROCESS_MEMORY_H_
 #define FOOTPRINT_PROFILING_PROCESS_MEMORY_H_

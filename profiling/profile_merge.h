@@ -1,8 +1,8 @@
 // From what several fresh processes measured to one measurement: what repeated
 // bit for bit is EXACT, the rest are samples.
 //
-//   std::vector<MemoryMeasurement> processes = ...;  // the same program, 3
-//   times absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
+//   std::vector<MemoryMeasurement> processes = ...;  // 3 times
+//   absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
 //
 // A metric of the whole region or of a phase is EXACT if every producer called
 // it so and all values are equal. If a producer called it STATISTICAL it only
@@ -10,7 +10,8 @@
 // threads, PEAK_LIVE varying beside an EXACT SUM_THREAD_PEAK is the ordinary
 // case.
 //
-// Pure: files and processes are the caller's. Thread-safe. Memory and time:
+// Pure: files and processes are the caller's, and the result owns copies.
+// Thread-safe. Memory and time:
 // linear in the input.
 
 #ifndef FOOTPRINT_PROFILING_PROFILE_MERGE_H_

@@ -2,9 +2,10 @@
 //
 //   footprint::BenchmarkMemory memory;
 //   footprint::AddRegionMetrics(region_bytes, memory.mutable_metrics());
-//   footprint::AddRecordedPhases(memory.mutable_phases());
+//   footprint::AddRecordedPhases(/*parent=*/-1, memory.mutable_phases());
 //
-// Thread-compatible.
+// Adds to messages that the caller owns. Thread-compatible. Memory: the
+// metrics, on the heap, so to be called after what is measured.
 
 #ifndef FOOTPRINT_PROFILING_PROFILE_METRICS_H_
 #define FOOTPRINT_PROFILING_PROFILE_METRICS_H_

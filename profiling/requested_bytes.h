@@ -3,10 +3,17 @@
 // `exact_heap_with_requested_bytes`; costs several times what usable bytes
 // cost.
 //
-// Thread-safety: every function may be called from any thread. A block must be
-// removed before it is freed and added after it was handed out, so that no
-// other thread can hold the same address meanwhile. Memory: 16 to 64 bytes a
-// live block, from the kernel, not from the heap.
+//   void* block = Allocate(size);
+//   AddRequestedBlock(block, size);
+//   ...
+//   RemoveRequestedBlock(block);
+//   Free(block);
+//
+// Owns no block: it keeps addresses, as numbers. Thread-safety: every function
+// may be called from any thread. A block must be removed before it is freed and
+// added after it was handed out, so that no other thread can hold the same
+// address meanwhile. Memory: 16 to 64 bytes a live block, from the kernel, not
+// from the heap.
 
 #ifndef FOOTPRINT_PROFILING_REQUESTED_BYTES_H_
 #define FOOTPRINT_PROFILING_REQUESTED_BYTES_H_
