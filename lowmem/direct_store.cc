@@ -31,7 +31,7 @@ class DirectStore final : public FileStore {
   int direct_descriptor() const override { return direct_.get(); }
 
   absl::Status Read(const Tile& tile, void* destination) override {
-    absl::Status status = file_.CheckTile(tile);
+    absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
     Progress progress;
@@ -52,9 +52,10 @@ class DirectStore final : public FileStore {
   int64_t SlotBytes(const Tile& tile) const override {
     return DirectSlotBytes(tile);
   }
+  int64_t SlotAlignmentBytes() const override { return kPageBytes; }
 
   absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override {
-    absl::Status status = file_.CheckTile(tile);
+    absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
     Progress progress;

@@ -8,11 +8,20 @@ namespace footprint::lowmem_internal {
 
 void SharedCounters::Add(int64_t bytes_delivered, int64_t bytes_read,
                          int64_t reads, int64_t begin_nanoseconds) {
+  WeightCounters more;
+  more.bytes_delivered = bytes_delivered;
+  more.bytes_read = bytes_read;
+  more.reads = reads;
+  more.wait_nanoseconds = NowNanoseconds() - begin_nanoseconds;
+  Add(more);
+}
+
+void SharedCounters::Add(const WeightCounters& more) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  bytes_delivered_.fetch_add(bytes_delivered, kRelaxed);
-  bytes_read_.fetch_add(bytes_read, kRelaxed);
-  reads_.fetch_add(reads, kRelaxed);
-  wait_nanoseconds_.fetch_add(NowNanoseconds() - begin_nanoseconds, kRelaxed);
+  bytes_delivered_.fetch_add(more.bytes_delivered, kRelaxed);
+  bytes_read_.fetch_add(more.bytes_read, kRelaxed);
+  reads_.fetch_add(more.reads, kRelaxed);
+  wait_nanoseconds_.fetch_add(more.wait_nanoseconds, kRelaxed);
 }
 
 WeightCounters SharedCounters::Snapshot() const {

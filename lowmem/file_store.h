@@ -20,6 +20,7 @@ class SharedCounters {
   // One request that waited from `begin_nanoseconds` until now.
   void Add(int64_t bytes_delivered, int64_t bytes_read, int64_t reads,
            int64_t begin_nanoseconds);
+  void Add(const WeightCounters& more);
   WeightCounters Snapshot() const;
 
  private:
@@ -39,6 +40,7 @@ class FileStore : public WeightStore {
   const SafetensorsIndex& index() const override { return file_.index(); }
   WeightCounters counters() const override { return counters_.Snapshot(); }
   absl::Status CheckFile() const override { return file_.CheckUnchanged(); }
+  void Count(const WeightCounters& more) override { counters_.Add(more); }
 
  protected:
   WeightFile file_;

@@ -116,7 +116,7 @@ class MmapStore final : public FileStore {
   std::string Description() const override { return "mmap: mapped pages"; }
 
   absl::Status Read(const Tile& tile, void* destination) override {
-    absl::Status status = file_.CheckTile(tile);
+    absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
     CopyRows(tile, image_, destination);
@@ -129,7 +129,7 @@ class MmapStore final : public FileStore {
   }
 
   absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override {
-    absl::Status status = file_.CheckTile(tile);
+    absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
     absl::StatusOr<TileView> view = ViewOrCopy(tile, image_, slot);

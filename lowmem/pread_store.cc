@@ -18,7 +18,7 @@ class PreadStore final : public FileStore {
   }
 
   absl::Status Read(const Tile& tile, void* destination) override {
-    absl::Status status = file_.CheckTile(tile);
+    absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
     int64_t reads = 0;

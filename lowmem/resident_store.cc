@@ -48,7 +48,7 @@ class ResidentStore final : public FileStore {
   std::string Description() const override { return "resident: in memory"; }
 
   absl::Status Read(const Tile& tile, void* destination) override {
-    absl::Status status = file_.CheckTile(tile);
+    absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
     CopyRows(tile, image_, destination);
@@ -61,7 +61,7 @@ class ResidentStore final : public FileStore {
   }
 
   absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override {
-    absl::Status status = file_.CheckTile(tile);
+    absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
     absl::StatusOr<TileView> view = ViewOrCopy(tile, image_, slot);

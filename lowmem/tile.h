@@ -15,7 +15,7 @@
 
 namespace footprint {
 
-// What a slot for a tile begins at a multiple of: a page, for direct reads.
+// A page: enough for a slot of any backend to begin at a multiple of.
 inline constexpr int64_t kSlotAlignmentBytes = 4096;
 // What a loaded tile begins at a multiple of: enough for every type of element.
 inline constexpr int64_t kViewAlignmentBytes = 8;

@@ -30,9 +30,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "footprint/lowmem/tile.h"
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint {
@@ -87,8 +90,8 @@ class TileStream {
   static int64_t ArenaBytes(const WeightStore& store,
                             absl::Span<const Tile> schedule, int depth);
 
-  // `arena` begins at a multiple of kSlotAlignmentBytes. Reading
-  // begins at once. InvalidArgument: no slot, or an arena that is too small or
+  // `arena` begins at a multiple of store->SlotAlignmentBytes(). Reading begins
+  // at once. InvalidArgument: no slot, or an arena that is too small or
   // not aligned; the text says how large it must be.
   static absl::StatusOr<std::unique_ptr<TileStream>> Open(
       WeightStore* store, absl::Span<const Tile> schedule,
@@ -109,6 +112,9 @@ class TileStream {
   // have ended, else FailedPrecondition.
   virtual absl::Status Rewind() = 0;
 
+  // Time that Next has waited for bytes.
+  int64_t wait_nanoseconds() const { return wait_nanoseconds_; }
+
   // How tiles are read ahead, for a report: "io_uring, 4 slots, registered
   // buffers", or what was refused and what is done instead.
   virtual std::string Description() const = 0;
@@ -119,6 +125,8 @@ class TileStream {
                              TileView view) {
     return TileLease(stream, slot, index, view);
   }
+
+  int64_t wait_nanoseconds_ = 0;
 
  private:
   friend class TileLease;

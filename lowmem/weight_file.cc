@@ -89,25 +89,6 @@ absl::Status WeightFile::CheckUnchanged() const {
                    "files only between runs"));
 }
 
-absl::Status WeightFile::CheckTile(const Tile& tile) const {
-  const bool sane = tile.rows >= 0 && tile.row_bytes >= 0 &&
-                    tile.offset_bytes >= 0 &&
-                    (tile.rows <= 1 || tile.row_stride_bytes >= tile.row_bytes);
-  // The stride's product cannot be formed before it is known to be small.
-  const int64_t file_bytes = index_.file_bytes();
-  if (sane && tile.offset_bytes <= file_bytes &&
-      (tile.rows <= 1 ||
-       tile.row_stride_bytes <= file_bytes / (tile.rows - 1)) &&
-      tile.extent_bytes() <= file_bytes - tile.offset_bytes) {
-    return absl::OkStatus();
-  }
-  return absl::OutOfRangeError(absl::StrCat(
-      name(), ": a tile at byte ", tile.offset_bytes, " of ", tile.rows,
-      " rows of ", tile.row_bytes, " bytes, ", tile.row_stride_bytes,
-      " apart, is not within the file's ", file_bytes,
-      " bytes; take tiles from Weight::Rows or Weight::Block"));
-}
-
 absl::Status ReadFully(int descriptor, const std::string& name, int64_t offset,
                        int64_t size, void* destination) {
   char* position = static_cast<char*>(destination);

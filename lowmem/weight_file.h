@@ -14,7 +14,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/lowmem/safetensors.h"
-#include "footprint/lowmem/tile.h"
 
 namespace footprint::lowmem_internal {
 
@@ -47,9 +46,6 @@ class WeightFile {
   // since Open. Asked after a read it vouches for what was read: the system
   // stamps a write before its bytes can be seen. One fstat.
   absl::Status CheckUnchanged() const;
-
-  // OutOfRange unless the tile lies within the file.
-  absl::Status CheckTile(const Tile& tile) const;
 
  private:
   WeightFile() = default;

@@ -75,6 +75,25 @@ absl::StatusOr<Tile> Weight::Block(int64_t row, int64_t row_count,
   return tile;
 }
 
+absl::Status WeightStore::CheckTile(const Tile& tile) const {
+  const bool sane = tile.rows >= 0 && tile.row_bytes >= 0 &&
+                    tile.offset_bytes >= 0 &&
+                    (tile.rows <= 1 || tile.row_stride_bytes >= tile.row_bytes);
+  // The stride's product cannot be formed before it is known to be small.
+  const int64_t file_bytes = index().file_bytes();
+  if (sane && tile.offset_bytes <= file_bytes &&
+      (tile.rows <= 1 ||
+       tile.row_stride_bytes <= file_bytes / (tile.rows - 1)) &&
+      tile.extent_bytes() <= file_bytes - tile.offset_bytes) {
+    return absl::OkStatus();
+  }
+  return absl::OutOfRangeError(absl::StrCat(
+      index().file_name(), ": a tile at byte ", tile.offset_bytes, " of ",
+      tile.rows, " rows of ", tile.row_bytes, " bytes, ", tile.row_stride_bytes,
+      " apart, is not within the file's ", file_bytes,
+      " bytes; take tiles from Weight::Rows or Weight::Block"));
+}
+
 absl::StatusOr<std::unique_ptr<WeightStore>> WeightStore::Open(
     absl::string_view path, WeightBackend backend) {
   absl::StatusOr<WeightFile> file = WeightFile::Open(path);

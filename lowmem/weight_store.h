@@ -115,7 +115,7 @@ class WeightStore {
   virtual absl::Status Read(const Tile& tile, void* destination) = 0;
 
   // Makes a tile readable, where it lies if the backend can (kResident, kMmap),
-  // else in `slot`, which begins at a multiple of kSlotAlignmentBytes, has
+  // else in `slot`, which begins at a multiple of SlotAlignmentBytes(), has
   // SlotBytes(tile), and may be null where that is zero. The view is good until
   // the slot is used again, and aligned to at least kViewAlignmentBytes. Its
   // rows are `row_stride_bytes` apart: densely, unless the tile is viewed in
@@ -124,13 +124,21 @@ class WeightStore {
 
   // Zero where Load needs no slot; at most a few pages above the tile's size.
   virtual int64_t SlotBytes(const Tile& tile) const = 0;
+  // A page for kDirect, a cache line for the others.
+  virtual int64_t SlotAlignmentBytes() const { return 64; }
+
+  // OutOfRange unless the tile lies within the file. Read and Load ask this
+  // themselves.
+  absl::Status CheckTile(const Tile& tile) const;
 
   // FailedPrecondition if the file is no longer what was opened: to be asked
   // before a result that used views is believed.
   virtual absl::Status CheckFile() const = 0;
 
-  // What direct reads go to, for streams; -1 where there is none.
+  // For streams, which read by themselves: what direct reads go to, -1 where
+  // there is none, and where they say what they did.
   virtual int direct_descriptor() const { return -1; }
+  virtual void Count(const WeightCounters& more) = 0;
 
  protected:
   WeightStore() = default;
