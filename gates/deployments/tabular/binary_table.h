@@ -53,6 +53,8 @@ class BinaryTableWriter {
                     size_t column_count);
   // To be called `row_count` times, with `column_count` numbers.
   void AddRow(const double* numbers);
+  // False after a failure, which Commit reports; more rows then do nothing.
+  bool ok() const { return file_.ok(); }
   // Errors as of output_file.h. To be called once, last.
   absl::Status Commit() { return file_.Commit(); }
 

@@ -52,6 +52,8 @@ class CsvTableWriter {
  public:
   CsvTableWriter(const std::string& path, size_t column_count);
   void AddRow(const double* numbers);
+  // False after a failure, which Commit reports; more rows then do nothing.
+  bool ok() const { return file_.ok(); }
   // Errors as of output_file.h. To be called once.
   absl::Status Commit() { return file_.Commit(); }
 

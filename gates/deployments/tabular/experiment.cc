@@ -1,5 +1,7 @@
 #include "footprint/gates/deployments/tabular/experiment.h"
 
+#include <sys/stat.h>
+
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -48,6 +50,18 @@ absl::StatusOr<Table> ReadTable(const std::string& path,
   return ReadCsvTable(path, columns);
 }
 
+// Whether writing one would write the other. Without memory from the heap,
+// which would count for startup.
+bool IsSameFile(const std::string& one, const std::string& other) {
+  if (one == other) return true;
+  struct stat facts;
+  struct stat other_facts;
+  return stat(one.c_str(), &facts) == 0 &&
+         stat(other.c_str(), &other_facts) == 0 &&
+         facts.st_dev == other_facts.st_dev &&
+         facts.st_ino == other_facts.st_ino;
+}
+
 absl::Status CheckFlags() {
   const std::pair<const char*, std::string> files[] = {
       {"data", absl::GetFlag(FLAGS_data)},
@@ -57,6 +71,14 @@ absl::Status CheckFlags() {
     if (path.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat("--", name, "=FILE is missing; see --help"));
+    }
+    for (const auto& [other_name, other_path] : files) {
+      if (&other_path == &path) break;
+      if (IsSameFile(path, other_path)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(path, ": is named by --", other_name, " and by --",
+                         name, "; one would overwrite the other"));
+      }
     }
   }
   const std::string io = absl::GetFlag(FLAGS_io);

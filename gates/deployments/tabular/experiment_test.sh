@@ -64,9 +64,25 @@ for program in "$LINEAR" "$NETWORK"; do
     "$program" --data=data.csv --model=/dev/full --predictions=p.csv
   expect 1 "/dev/full: cannot be written: No space left" \
     "$program" --data=data.csv --model=model --predictions=/dev/full
+  # A slip of the pen does not cost the data.
+  cp data.csv precious.csv
+  expect 1 "is named by --data and by --model; one would overwrite" \
+    "$program" --data=precious.csv --model=precious.csv --predictions=p.csv
+  expect 1 "is named by --data and by --predictions; one would overwrite" \
+    "$program" --data=precious.csv --model=m --predictions=./precious.csv
+  expect 1 "is named by --model and by --predictions; one would overwrite" \
+    "$program" --data=data.csv --model=none_yet --predictions=none_yet
+  cmp data.csv precious.csv || fail "$program: the data are overwritten"
+  [[ ! -e none_yet ]] || fail "$program: wrote before it refused"
   # A model that is not there when it is to be loaded.
   expect 1 "/dev/null: is not a regular file" \
     "$program" --data=data.csv --model=/dev/null --predictions=p.csv
+done
+
+# A full disk ends the making of a table at once, however long it would be.
+for format in csv binary; do
+  expect 1 "/dev/full: cannot be written: No space left" timeout 60 \
+    "$MAKE_TABLE" --rows=1000000000000 --format=$format --output=/dev/full
 done
 
 # A limit of file size stands for a full disk: the old predictions stay.

@@ -2,6 +2,8 @@
 
 #include "footprint/gates/deployments/tabular/input_file.h"
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <string>
 
@@ -35,6 +37,15 @@ TEST(InputFileTest, RefusesWhatIsNoReadableFile) {
   EXPECT_EQ(InputFile::Open("/").status().code(), absl::StatusCode::kInternal);
   EXPECT_EQ(InputFile::Open("/dev/null").status().code(),
             absl::StatusCode::kInternal);
+}
+
+TEST(InputFileTest, IsNotHeldUpByAPipeThatNobodyWrites) {
+  const std::string path = testing::TempDir() + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const absl::Status status = InputFile::Open(path).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("pipe: is not a regular file"));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ namespace {
 
 template <typename Writer>
 absl::Status WriteTable(const Table& table, Writer* writer) {
-  for (size_t row = 0; row < table.row_count(); ++row) {
+  for (size_t row = 0; row < table.row_count() && writer->ok(); ++row) {
     writer->AddRow(table.Row(row));
   }
   return writer->Commit();
@@ -44,7 +44,7 @@ template <typename Writer>
 absl::Status WriteGenerated(LinearData* data, size_t row_count,
                             size_t column_count, Writer* writer) {
   std::vector<double> row(column_count);
-  for (size_t i = 0; i < row_count; ++i) {
+  for (size_t i = 0; i < row_count && writer->ok(); ++i) {
     data->NextRow(absl::MakeSpan(row));
     writer->AddRow(row.data());
   }

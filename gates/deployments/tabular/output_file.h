@@ -44,6 +44,9 @@ class OutputFile {
 
   void Write(absl::string_view bytes);
 
+  // Whether nothing has failed so far: else there is no sense in more.
+  bool ok() const { return status_.ok(); }
+
   // Ends the file and gives it its name. To be called once.
   absl::Status Commit();
 

@@ -198,9 +198,8 @@ LineChart FitChart(const std::vector<StageRun>& runs) {
   LineChart chart;
   chart.title = "Peak of fit against the count of rows";
   chart.description =
-      "Text input. Fitting needs memory for the features, not for the rows: "
-      "the "
-      "lines are level.";
+      "Text input. A level line: fitting needs memory for the features, not "
+      "for the rows.";
   chart.x_label = "rows";
   chart.y_label = "peak of fit";
   chart.has_logarithmic_x = chart.has_logarithmic_y = true;
@@ -304,7 +303,14 @@ std::string StageHtml(const std::vector<StageRun>& runs) {
        ViewOf(runs, &StageRun::volume_bytes, StackedBars::Scale::kAbsolute,
               "Volume in bytes", kAboutVolume)});
   page.AddHeading("Fit");
-  page.AddLineChart(FitChart(runs));
+  const LineChart fit = FitChart(runs);
+  if (fit.lines.empty()) {
+    page.AddParagraph(
+        "No program was measured with text input of two sizes that differ in "
+        "rows only: nothing shows how the peak of fit grows.");
+  } else {
+    page.AddLineChart(fit);
+  }
   page.AddHeading("The whole process");
   page.AddTable(BeyondTheTable(runs));
   return page.Html();

@@ -3,6 +3,7 @@
 #include "footprint/gates/deployments/tabular/stage_report.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -12,7 +13,9 @@ namespace footprint {
 namespace tabular {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 template <typename Owner>
 void AddMetric(MetricKind kind, int64_t value, Owner* owner) {
@@ -90,6 +93,62 @@ TEST(StageReportTest, SaysSharesInTextAndPage) {
   const std::string html = StageHtml(*runs);
   EXPECT_THAT(html, HasSubstr("fit 300 B (11 %)"));
   EXPECT_THAT(html, HasSubstr("fit 10 B (14 %)"));
+}
+
+TEST(StageReportTest, LeavesStartupOutOnRequest) {
+  const auto runs =
+      CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000")});
+  ASSERT_TRUE(runs.ok());
+  const std::string html = StageHtml(*runs);
+  // Of 2,800 with startup, of 2,700 without.
+  EXPECT_THAT(html, HasSubstr("write 700 B (25 %)"));
+  EXPECT_THAT(html, HasSubstr("write 700 B (26 %)"));
+  EXPECT_THAT(html, HasSubstr("startup 100 B (4 %)"));
+}
+
+TEST(StageReportTest, SaysWhatTheHeapHoldsBeyondTheTable) {
+  // A table of 3 + 1 columns and 5 rows has 160 bytes; a mapped one has none of
+  // them in the heap.
+  const auto runs =
+      CollectRuns({ProfileOf("linear_regression", "csv", "3", "5"),
+                   ProfileOf("linear_regression", "mapped", "3", "5")});
+  ASSERT_TRUE(runs.ok());
+  const std::string html = StageHtml(*runs);
+  EXPECT_THAT(html, ContainsRegex(">160 B</td><td[^>]*>900 B</td>"
+                                  "<td[^>]*>740 B</td>"));
+  EXPECT_THAT(html, ContainsRegex(">in the file</td><td[^>]*>900 B</td>"
+                                  "<td[^>]*>900 B</td>"));
+}
+
+TEST(StageReportTest, DrawsThePeakOfFitForTextInputOnly) {
+  const auto fit_chart = [](const char* other_io) {
+    const auto runs =
+        CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000"),
+                     ProfileOf("linear_regression", other_io, "10", "10000")});
+    EXPECT_TRUE(runs.ok());
+    const std::string html = StageHtml(*runs);
+    return html.substr(html.find("<h2>Fit"));
+  };
+  EXPECT_THAT(fit_chart("csv"), HasSubstr("linear_regression, 10 features"));
+  EXPECT_THAT(fit_chart("csv"), HasSubstr("0.3 kB"));
+  // One point is no line.
+  EXPECT_THAT(fit_chart("mapped"), HasSubstr("No program was measured"));
+  EXPECT_THAT(fit_chart("mapped"), Not(HasSubstr("<svg")));
+  EXPECT_THAT(fit_chart("mapped"),
+              Not(HasSubstr("linear_regression, 10 features")));
+}
+
+TEST(StageReportTest, PutsACommaBeforeEveryThirdDigit) {
+  for (const auto& [rows, text] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"7", " 10 x 7 "},
+           {"999", " 10 x 999 "},
+           {"123456", " 10 x 123,456 "},
+           {"1234567", " 10 x 1,234,567 "}}) {
+    const auto runs = CollectRuns({ProfileOf("program", "csv", "10", rows)});
+    ASSERT_TRUE(runs.ok());
+    EXPECT_THAT(StageText(*runs), HasSubstr(text));
+  }
 }
 
 TEST(StageReportTest, RefusesOtherProfilesByName) {

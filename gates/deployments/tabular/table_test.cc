@@ -2,6 +2,8 @@
 
 #include "footprint/gates/deployments/tabular/table.h"
 
+#include <malloc.h>
+
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,16 @@ TEST(TableTest, KeepsEveryNumberForAnyShapeAndExpectation) {
         ExpectNumbersInPlace(table);
       }
     }
+  }
+}
+
+TEST(TableTest, KeepsNoRoomForRowsThatNeverCame) {
+  for (size_t expected : {size_t{0}, size_t{10}, size_t{5000}}) {
+    const Table table = BuildTable(10, 2, expected);
+    void* block = const_cast<double*>(table.Row(0));
+    // An allocator rounds up, but not by that much.
+    EXPECT_LE(malloc_usable_size(block), 2 * 10 * 2 * sizeof(double))
+        << expected;
   }
 }
 

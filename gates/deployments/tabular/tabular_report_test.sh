@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# What a user does by hand: measure a program, report its profile. And what the
+# report says to profiles that are none of the experiment's.
+set -u
+readonly HERE="$TEST_SRCDIR/$TEST_WORKSPACE/gates/deployments/tabular"
+readonly REPORT="$HERE/tabular_report"
+cd "$TEST_TMPDIR" || exit 2
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# refused TEXT FILE...: the report ends with 1 and says TEXT.
+refused() {
+  local wanted=$1 output status
+  shift
+  output=$("$REPORT" --text_output=kept.txt "$@" 2>&1)
+  status=$?
+  [[ $status == 1 && "$output" == *"$wanted"* ]] ||
+    fail "$*: exit $status instead of 1, or no \"$wanted\" in: $output"
+  [[ $(cat kept.txt) == old ]] || fail "$*: the old report is lost"
+}
+
+"$HERE/make_table" --features=5 --rows=300 --output=data.csv || exit 2
+for program in linear_regression neural_network; do
+  "$HERE/$program" --data=data.csv --model=model --predictions=predictions.csv \
+    --memory_profile_out="$program.binpb" >run.txt 2>&1 ||
+    fail "$program: $(cat run.txt)"
+done
+"$REPORT" --html_output=report.html ./*.binpb >report.txt ||
+  fail "the report of both programs"
+for program in linear_regression neural_network; do
+  # A table of peaks and one of volumes.
+  [[ $(grep -c "^$program  *csv  *5 x 300 " report.txt) == 2 ]] ||
+    fail "$program is not twice in: $(cat report.txt)"
+done
+grep -q '<title>Memory of a tabular model' report.html || fail "no page"
+
+echo old >kept.txt
+printf 'no profile' >foreign.binpb
+: >empty.binpb
+head -c 100 linear_regression.binpb >cut.binpb
+refused "name at least one profile"
+refused "missing.binpb" missing.binpb
+refused "foreign.binpb" foreign.binpb
+refused "empty.binpb" empty.binpb
+refused "cut.binpb" linear_regression.binpb cut.binpb
+refused "/dev/full: cannot be written: No space left" \
+  --text_output=/dev/full linear_regression.binpb
+
+echo "$failures failures"
+exit $((failures > 0))
