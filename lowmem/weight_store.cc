@@ -18,10 +18,9 @@ constexpr absl::string_view kBackendNames[] = {"resident", "pread", "direct",
 
 absl::Status OutOfRange(const Weight& weight, absl::string_view what,
                         int64_t begin, int64_t count, int64_t limit) {
-  return absl::OutOfRangeError(
-      absl::StrCat("tensor \"", weight.tensor().name, "\", ",
-                   ShapeText(weight.shape()), ": ", what, " ", begin, " to ",
-                   begin + count, " are not within 0 to ", limit));
+  return absl::OutOfRangeError(absl::StrCat(
+      "tensor \"", weight.tensor().name, "\", ", ShapeText(weight.shape()),
+      ": ", count, " ", what, " from ", begin, " are not within 0 to ", limit));
 }
 
 }  // namespace
