@@ -1,0 +1,396 @@
+#include "footprint/memo/memo_core.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "footprint/profiling/allocator.h"
+
+namespace footprint {
+namespace memo_internal {
+
+// One load or eviction, for those that wait for it.
+struct Attempt {
+  bool is_done = false;
+  absl::Status status;
+  absl::CondVar done;
+};
+
+// What a thread is doing; a node of the graph of who waits for whom.
+struct ThreadRecord {
+  // Loads and evictions that run on this thread, the innermost last.
+  std::vector<const MemoCore*> running;
+  const MemoCore* waits_for = nullptr;
+  // Heap growth within the innermost factory that belongs to other memos.
+  int64_t excluded_bytes = 0;
+};
+
+namespace {
+
+// Never destroyed: threads may outlive static objects.
+struct Registry {
+  absl::Mutex mutex;
+  absl::flat_hash_map<std::string, std::weak_ptr<MemoCore>> by_name;
+  absl::flat_hash_map<const void*, MemoCore*> by_value;
+  MemoTotals totals;
+};
+
+Registry& TheRegistry() {
+  static Registry* const registry = new Registry;
+  return *registry;
+}
+
+ThreadRecord* ThisThread() {
+  static thread_local ThreadRecord record;
+  return &record;
+}
+
+// Keeps what happens in its scope out of the bytes of the memo being loaded.
+class Exclusion {
+ public:
+  explicit Exclusion(ThreadRecord* thread)
+      : thread_(thread),
+        outer_excluded_bytes_(thread->excluded_bytes),
+        begin_bytes_(ThreadLiveBytes()) {}
+  ~Exclusion() {
+    thread_->excluded_bytes =
+        outer_excluded_bytes_ + ThreadLiveBytes() - begin_bytes_;
+  }
+
+ private:
+  ThreadRecord* thread_;
+  int64_t outer_excluded_bytes_;
+  int64_t begin_bytes_;
+};
+
+std::string Quote(const std::string& name) {
+  return absl::StrCat("memo \"", name, "\"");
+}
+
+// The same code and payloads, and says which memo it was.
+absl::Status Annotate(const absl::Status& status, const std::string& name) {
+  absl::Status annotated(status.code(),
+                         absl::StrCat(Quote(name), ": ", status.message()));
+  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {
+    annotated.SetPayload(url, payload);
+  });
+  return annotated;
+}
+
+}  // namespace
+
+MemoCore::MemoCore(std::string name, std::string type_name, const void* type_id,
+                   int64_t declared_bytes)
+    : name_(std::move(name)),
+      type_name_(std::move(type_name)),
+      type_id_(type_id) {
+  ChooseFence();
+  statistics_.name = name_;
+  statistics_.declared_bytes = declared_bytes;
+}
+
+MemoCore::~MemoCore() {
+  Registry& registry = TheRegistry();
+  absl::MutexLock lock(&registry.mutex);
+  auto it = registry.by_name.find(name_);
+  // Another memo may have the name by now.
+  if (it != registry.by_name.end() && it->second.expired()) {
+    registry.by_name.erase(it);
+  }
+}
+
+void MemoCore::DestroyLast() {
+  if (pointer_.IsPinned()) {
+    std::fprintf(stderr,
+                 "memo: a handle outlives memo \"%s\". Keep a copy of the Memo "
+                 "as long as its handles.\n",
+                 name_.c_str());
+    std::abort();
+  }
+  const absl::Status status = EvictUnmeasured();
+  (void)status;  // Nobody else can hold or load it any more.
+}
+
+std::string MemoCore::FindCycle(const ThreadRecord* me) const {
+  std::string path;
+  const MemoCore* wanted = this;
+  while (wanted != nullptr && wanted->owner_ != nullptr) {
+    const ThreadRecord* thread = wanted->owner_;
+    const std::vector<const MemoCore*>& running = thread->running;
+    auto it = std::find(running.begin(), running.end(), wanted);
+    for (; it != running.end(); ++it)
+      absl::StrAppend(&path, (*it)->name_, " -> ");
+    if (thread == me) return path + name_;
+    wanted = thread->waits_for;
+  }
+  return "";
+}
+
+void MemoCore::BeginAttempt(State state, ThreadRecord* thread,
+                            const std::shared_ptr<Attempt>& attempt) {
+  state_ = state;
+  owner_ = thread;
+  attempt_ = attempt;
+  thread->running.push_back(this);
+}
+
+void MemoCore::EndAttempt(State state, ThreadRecord* thread,
+                          const absl::Status& status) {
+  state_ = state;
+  owner_ = nullptr;
+  thread->running.pop_back();
+  attempt_->is_done = true;
+  attempt_->status = status;
+  attempt_->done.SignalAll();
+  attempt_.reset();
+}
+
+absl::StatusOr<const void*> MemoCore::AcquireSlowly() {
+  // Outside of any load nobody asks for the bytes.
+  ThreadRecord* const thread = ThisThread();
+  if (thread->running.empty()) return AcquireUnmeasured();
+  const Exclusion exclusion(thread);
+  return AcquireUnmeasured();
+}
+
+absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
+  ThreadRecord* const thread = ThisThread();
+  auto mine = std::make_shared<Attempt>();
+  absl::Mutex& mutex = TheRegistry().mutex;
+  absl::ReleasableMutexLock lock(&mutex);
+  ++missed_pin_count_;
+  while (true) {
+    if (state_ == State::kReady) {
+      pointer_.Pin();
+      return value_;
+    }
+    if (state_ == State::kEmpty) {
+      BeginAttempt(State::kLoading, thread, mine);
+      lock.Release();
+      return RunLoad(thread, std::move(mine));
+    }
+    const std::string cycle = FindCycle(thread);
+    if (!cycle.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "memos need each other in a cycle: ", cycle,
+          ". Let one of their factories do without the next memo."));
+    }
+    const std::shared_ptr<Attempt> theirs = attempt_;
+    thread->waits_for = this;
+    while (!theirs->is_done) theirs->done.Wait(&mutex);
+    thread->waits_for = nullptr;
+    if (!theirs->status.ok()) return theirs->status;
+  }
+}
+
+absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
+  ThreadRecord* const thread = ThisThread();
+  const int64_t outer_excluded_bytes = std::exchange(thread->excluded_bytes, 0);
+  LoadMeter meter;
+  absl::StatusOr<const void*> value = nullptr;
+  try {
+    value = Load();
+  } catch (const std::bad_alloc&) {
+    value = absl::ResourceExhaustedError("the factory ran out of memory");
+  } catch (const std::exception& error) {
+    value =
+        absl::InternalError(absl::StrCat("the factory threw: ", error.what()));
+  } catch (...) {
+    value = absl::InternalError(
+        "the factory threw something that is no std::exception");
+  }
+  *loaded = meter.Stop(thread->excluded_bytes);
+  thread->excluded_bytes = outer_excluded_bytes;
+  if (!value.ok()) return Annotate(value.status(), name_);
+  return value;
+}
+
+absl::StatusOr<const void*> MemoCore::RunLoad(
+    ThreadRecord* thread, std::shared_ptr<Attempt> attempt) {
+  // The memo may lose its last owner to its own factory.
+  const std::shared_ptr<MemoCore> keep = weak_from_this().lock();
+  LoadedBytes loaded;
+  const absl::Time begin = absl::Now();
+  absl::StatusOr<const void*> value = CallFactory(&loaded);
+  const int64_t nanoseconds = absl::ToInt64Nanoseconds(absl::Now() - begin);
+  Registry& registry = TheRegistry();
+  absl::MutexLock lock(&registry.mutex);
+  CountLoad(value, loaded, nanoseconds);
+  if (value.ok()) {
+    value_ = *value;
+    registry.by_value[value_] = this;
+    pointer_.Pin();
+    pointer_.Publish(value_);
+  }
+  EndAttempt(value.ok() ? State::kReady : State::kEmpty, thread,
+             value.status());
+  return value;
+}
+
+void MemoCore::CountLoad(const absl::StatusOr<const void*>& value,
+                         const LoadedBytes& loaded, int64_t nanoseconds) {
+  statistics_.load_nanoseconds += nanoseconds;
+  if (!value.ok()) {
+    ++statistics_.failed_load_count;
+    return;
+  }
+  ++statistics_.load_count;
+  statistics_.cross_check = loaded.cross_check;
+  if (loaded.is_measured) {
+    statistics_.live_bytes = loaded.bytes;
+    statistics_.bytes_source = BytesSource::kMeasured;
+    statistics_.declared_bytes_differ =
+        statistics_.declared_bytes != 0 &&
+        statistics_.declared_bytes != loaded.bytes;
+  } else {
+    statistics_.live_bytes = statistics_.declared_bytes;
+    statistics_.bytes_source = statistics_.declared_bytes != 0
+                                   ? BytesSource::kDeclared
+                                   : BytesSource::kUnknown;
+  }
+  statistics_.peak_bytes =
+      std::max(statistics_.peak_bytes, statistics_.live_bytes);
+  MemoTotals& totals = TheRegistry().totals;
+  ++totals.loaded_count;
+  totals.live_bytes += statistics_.live_bytes;
+  totals.peak_bytes = std::max(totals.peak_bytes, totals.live_bytes);
+}
+
+absl::Status MemoCore::Evict(AfterEviction after) {
+  absl::Status status;
+  {
+    const Exclusion exclusion(ThisThread());
+    status = EvictUnmeasured();
+  }
+  if (status.ok() && after == AfterEviction::kPurgeFreeMemory)
+    PurgeFreeMemory();
+  return status;
+}
+
+absl::Status MemoCore::EvictUnmeasured() {
+  ThreadRecord* const thread = ThisThread();
+  auto mine = std::make_shared<Attempt>();
+  const std::shared_ptr<MemoCore> keep = weak_from_this().lock();
+  Registry& registry = TheRegistry();
+  const void* value = nullptr;
+  {
+    absl::MutexLock lock(&registry.mutex);
+    if (state_ == State::kEmpty) return absl::OkStatus();
+    if (state_ != State::kReady) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(Quote(name_), " is being ",
+                       state_ == State::kLoading ? "loaded" : "evicted",
+                       "; evict it when that is done"));
+    }
+    if (!pointer_.TryTake()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          Quote(name_), " is pinned; evict it when its handles are gone"));
+    }
+    value = std::exchange(value_, nullptr);
+    registry.by_value.erase(value);
+    BeginAttempt(State::kEvicting, thread, mine);
+  }
+  // Whoever asks for the value meanwhile waits, so that two never live at once.
+  Destroy(value);
+  absl::MutexLock lock(&registry.mutex);
+  --registry.totals.loaded_count;
+  registry.totals.live_bytes -= statistics_.live_bytes;
+  statistics_.live_bytes = 0;
+  ++statistics_.eviction_count;
+  EndAttempt(State::kEmpty, thread, absl::OkStatus());
+  return absl::OkStatus();
+}
+
+MemoStatistics MemoCore::statistics() const {
+  absl::MutexLock lock(&TheRegistry().mutex);
+  MemoStatistics statistics = statistics_;
+  statistics.is_loaded = state_ == State::kReady;
+  // Each load pins once for its caller; each pin that found nothing was a miss.
+  const uint64_t pins = pointer_.pin_count();
+  const uint64_t others = missed_pin_count_ + statistics.load_count;
+  statistics.hit_count = pins > others ? pins - others : 0;
+  return statistics;
+}
+
+absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
+    std::shared_ptr<MemoCore> made) {
+  if (made->name().empty()) {
+    return absl::InvalidArgumentError("a memo needs a name; it is empty");
+  }
+  Registry& registry = TheRegistry();
+  // Before the lock: it may turn out to be the last owner.
+  std::shared_ptr<MemoCore> known;
+  absl::MutexLock lock(&registry.mutex);
+  std::weak_ptr<MemoCore>& entry = registry.by_name[made->name()];
+  known = entry.lock();
+  if (known == nullptr) {
+    entry = made;
+    return made;
+  }
+  if (known->type_id() != made->type_id()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(made->name()), " exists with type ",
+                     known->type_name(), " and cannot be made with type ",
+                     made->type_name(), "; give one of them another name"));
+  }
+  return known;
+}
+
+absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
+                                                          const void* type_id) {
+  Registry& registry = TheRegistry();
+  absl::MutexLock lock(&registry.mutex);
+  auto it = registry.by_value.find(value);
+  std::shared_ptr<MemoCore> memo;
+  if (it != registry.by_value.end() && it->second->type_id() == type_id) {
+    memo = it->second->weak_from_this().lock();
+  }
+  if (memo == nullptr) {
+    return absl::NotFoundError(
+        "no memo holds this value; pass what a handle points to, not a copy");
+  }
+  return memo;
+}
+
+}  // namespace memo_internal
+
+absl::Status ClearMemos(AfterEviction after) {
+  std::vector<std::shared_ptr<memo_internal::MemoCore>> memos;
+  {
+    memo_internal::Registry& registry = memo_internal::TheRegistry();
+    absl::MutexLock lock(&registry.mutex);
+    for (const auto& [name, memo] : registry.by_name) {
+      if (auto alive = memo.lock()) memos.push_back(std::move(alive));
+    }
+  }
+  std::vector<std::string> left;
+  for (const auto& memo : memos) {
+    if (!memo->Evict(AfterEviction::kKeepFreeMemory).ok()) {
+      left.push_back(memo->name());
+    }
+  }
+  if (after == AfterEviction::kPurgeFreeMemory) PurgeFreeMemory();
+  if (left.empty()) return absl::OkStatus();
+  std::sort(left.begin(), left.end());
+  return absl::FailedPreconditionError(absl::StrCat(
+      "in use and therefore not cleared: ", absl::StrJoin(left, ", ")));
+}
+
+MemoTotals ReadMemoTotals() {
+  memo_internal::Registry& registry = memo_internal::TheRegistry();
+  absl::MutexLock lock(&registry.mutex);
+  return registry.totals;
+}
+
+}  // namespace footprint

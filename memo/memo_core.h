@@ -1,0 +1,141 @@
+// The part of a memo that does not depend on its type; see memo.h.
+//
+// One lock guards the states of all memos and the graph of who waits for whom.
+// It is held for a few instructions at a time: never while a factory or a
+// destructor runs, nor while a thread waits.
+
+#ifndef FOOTPRINT_MEMO_MEMO_CORE_H_
+#define FOOTPRINT_MEMO_MEMO_CORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/memo/load_meter.h"
+#include "footprint/memo/pinned_pointer.h"
+
+namespace footprint {
+
+// Whether an eviction returns the allocator's free memory to the system, which
+// takes up to 90 ms for 256 MiB in small blocks: not within a timed region.
+enum class AfterEviction { kPurgeFreeMemory, kKeepFreeMemory };
+
+enum class BytesSource { kUnknown, kMeasured, kDeclared };
+
+struct MemoStatistics {
+  std::string name;
+  uint64_t load_count = 0;
+  uint64_t failed_load_count = 0;
+  // Calls of Get() that found a value. A Get() that an eviction interrupts may
+  // count twice.
+  uint64_t hit_count = 0;
+  uint64_t eviction_count = 0;
+  bool is_loaded = false;
+  // Of the value that is loaded now; 0 if none is.
+  int64_t live_bytes = 0;
+  // The largest of its values so far.
+  int64_t peak_bytes = 0;
+  BytesSource bytes_source = BytesSource::kUnknown;
+  // What the user declared; 0 if nothing.
+  int64_t declared_bytes = 0;
+  // A measured value was not of the declared size.
+  bool declared_bytes_differ = false;
+  CrossCheck cross_check = CrossCheck::kNotPossible;
+  // All loads together, with the memos that they loaded.
+  int64_t load_nanoseconds = 0;
+};
+
+namespace memo_internal {
+
+struct Attempt;
+struct ThreadRecord;
+
+class MemoCore : public std::enable_shared_from_this<MemoCore> {
+ public:
+  MemoCore(std::string name, std::string type_name, const void* type_id,
+           int64_t declared_bytes);
+  MemoCore(const MemoCore&) = delete;
+  MemoCore& operator=(const MemoCore&) = delete;
+  virtual ~MemoCore();
+
+  absl::StatusOr<const void*> Acquire() {
+    const void* value = pointer_.TryPin();
+    if (ABSL_PREDICT_TRUE(value != nullptr)) return value;
+    return AcquireSlowly();
+  }
+  void Release() { pointer_.Unpin(); }
+
+  absl::Status Evict(AfterEviction after);
+  MemoStatistics statistics() const;
+  const std::string& name() const { return name_; }
+  const std::string& type_name() const { return type_name_; }
+  const void* type_id() const { return type_id_; }
+
+ protected:
+  // Runs the factory; the value is the caller's to Destroy.
+  virtual absl::StatusOr<const void*> Load() = 0;
+  virtual void Destroy(const void* value) = 0;
+  // For the derived destructor: fails the process if a handle is still there.
+  void DestroyLast();
+
+ private:
+  enum class State { kEmpty, kLoading, kReady, kEvicting };
+
+  absl::StatusOr<const void*> AcquireSlowly();
+  absl::StatusOr<const void*> AcquireUnmeasured();
+  absl::StatusOr<const void*> RunLoad(ThreadRecord* thread,
+                                      std::shared_ptr<Attempt> attempt);
+  absl::StatusOr<const void*> CallFactory(LoadedBytes* loaded);
+  void CountLoad(const absl::StatusOr<const void*>& value,
+                 const LoadedBytes& loaded, int64_t nanoseconds);
+  absl::Status EvictUnmeasured();
+  void BeginAttempt(State state, ThreadRecord* thread,
+                    const std::shared_ptr<Attempt>& attempt);
+  void EndAttempt(State state, ThreadRecord* thread,
+                  const absl::Status& status);
+  std::string FindCycle(const ThreadRecord* me) const;
+
+  PinnedPointer<AsymmetricFence> pointer_;
+  const std::string name_;
+  const std::string type_name_;
+  const void* const type_id_;
+
+  // All that follows is guarded by the one lock.
+  State state_ = State::kEmpty;
+  const void* value_ = nullptr;
+  ThreadRecord* owner_ = nullptr;
+  std::shared_ptr<Attempt> attempt_;
+  uint64_t missed_pin_count_ = 0;
+  MemoStatistics statistics_;
+};
+
+// The memo of this name, or the one that `make` returns, which then has the
+// name. InvalidArgument if the name is empty or belongs to a memo of another
+// type.
+absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
+    std::shared_ptr<MemoCore> made);
+
+// NotFound if no memo holds this very object now.
+absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
+                                                          const void* type_id);
+
+}  // namespace memo_internal
+
+// Evicts every value that is not pinned. FailedPrecondition, naming those left,
+// if some are.
+absl::Status ClearMemos(AfterEviction after = AfterEviction::kPurgeFreeMemory);
+
+struct MemoTotals {
+  // Memos that hold a value.
+  int64_t loaded_count = 0;
+  int64_t live_bytes = 0;
+  // The largest sum of all values alive together so far.
+  int64_t peak_bytes = 0;
+};
+MemoTotals ReadMemoTotals();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_MEMO_CORE_H_

@@ -1,0 +1,288 @@
+#include "footprint/memo/memo.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::Test;
+
+constexpr AfterEviction kKeep = AfterEviction::kKeepFreeMemory;
+
+static_assert(!std::is_copy_constructible_v<Handle<int>>);
+static_assert(std::is_nothrow_move_constructible_v<Handle<int>>);
+
+Memo<int> MakeInt(const std::string& name,
+                  absl::AnyInvocable<absl::StatusOr<int>()> factory) {
+  return *MakeMemo<int>(name, std::move(factory));
+}
+
+bool Contains(const absl::Status& status, const std::string& part) {
+  return std::string(status.message()).find(part) != std::string::npos;
+}
+
+TEST(MemoTest, LoadsOncePinsAndEvicts) {
+  int load_count = 0;
+  Memo<int> memo = MakeInt("answer", [&] { return 41 + ++load_count; });
+  EXPECT_EQ(load_count, 0);
+  {
+    auto handle = memo.Get();
+    auto again = memo.Get();
+    EXPECT_EQ(**handle, 42);
+    EXPECT_EQ(handle->get(), again->get());
+    EXPECT_EQ(handle->memo(), memo);
+    EXPECT_EQ(*GetMemoByValue(**handle), memo);
+    const absl::Status pinned = memo.Evict();
+    EXPECT_EQ(pinned.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_TRUE(Contains(pinned, "answer"));
+    EXPECT_TRUE(Contains(ClearMemos(), "answer"));
+    EXPECT_EQ(**memo.Get(), 42);
+  }
+  EXPECT_EQ(memo.statistics().hit_count, 2);
+  EXPECT_TRUE(memo.Evict().ok());
+  EXPECT_TRUE(memo.Evict().ok());
+  EXPECT_EQ(**memo.Get(), 43);
+  EXPECT_EQ(memo.statistics().load_count, 2);
+  EXPECT_EQ(memo.statistics().eviction_count, 1);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, 1);
+  EXPECT_TRUE(ClearMemos().ok());
+  EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
+}
+
+TEST(MemoTest, AMovedHandlePinsOnce) {
+  Memo<int> memo = MakeInt("moved", [] { return 1; });
+  Handle<int> first = *memo.Get();
+  Handle<int> second = std::move(first);
+  second = *memo.Get();
+  EXPECT_FALSE(memo.Evict().ok());
+  std::thread([&] { Handle<int> last = std::move(second); }).join();
+  EXPECT_TRUE(memo.Evict().ok());
+}
+
+TEST(MemoTest, AColdStampedeLoadsOnce) {
+  std::atomic<int> load_count{0};
+  Memo<int> memo = MakeInt("stampede", [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return load_count.fetch_add(1);
+  });
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong_count{0};
+  for (int i = 0; i < 64; ++i) {
+    threads.emplace_back([&] {
+      auto handle = memo.Get();
+      if (!handle.ok() || **handle != 0) ++wrong_count;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(load_count, 1);
+  EXPECT_EQ(wrong_count, 0);
+}
+
+TEST(MemoTest, AllWaitersGetTheErrorAndTheNextCallTriesAgain) {
+  std::atomic<int> load_count{0};
+  std::atomic<int> arrived_count{0};
+  Memo<int> memo = MakeInt("missing", [&]() -> absl::StatusOr<int> {
+    const int load = load_count.fetch_add(1);
+    if (load > 0) return 7;
+    while (arrived_count.load() < 8) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return absl::NotFoundError("no file");
+  });
+  std::vector<std::thread> threads;
+  std::atomic<int> not_found_count{0};
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      ++arrived_count;
+      auto handle = memo.Get();
+      if (handle.status().message() == "memo \"missing\": no file") {
+        ++not_found_count;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(not_found_count, 8);
+  EXPECT_EQ(**memo.Get(), 7);
+  EXPECT_EQ(memo.statistics().failed_load_count, 1);
+}
+
+TEST(MemoTest, WhatFactoriesDoWrongIsAnError) {
+  Memo<int> thrower = MakeInt("thrower", []() -> absl::StatusOr<int> {
+    throw std::runtime_error("bad weather");
+  });
+  EXPECT_TRUE(Contains(thrower.Get().status(), "bad weather"));
+  Memo<int> odd = MakeInt("odd", []() -> absl::StatusOr<int> { throw 3; });
+  EXPECT_EQ(odd.Get().status().code(), absl::StatusCode::kInternal);
+  Memo<int> huge =
+      MakeInt("huge", []() -> absl::StatusOr<int> { throw std::bad_alloc(); });
+  EXPECT_EQ(huge.Get().status().code(), absl::StatusCode::kResourceExhausted);
+  auto null = MakeMemo<std::unique_ptr<int>>(
+      "null", [] { return absl::StatusOr<std::unique_ptr<int>>(nullptr); });
+  EXPECT_TRUE(Contains(null->Get().status(), "null"));
+  auto shared = MakeMemo<std::shared_ptr<int>>(
+      "shared", [] { return absl::StatusOr<std::shared_ptr<int>>(nullptr); });
+  EXPECT_EQ(shared->Get().status().code(), absl::StatusCode::kInternal);
+}
+
+TEST(MemoTest, CreationRefusesWhatCannotWork) {
+  Memo<int> memo = MakeInt("taken", [] { return 1; });
+  auto other = MakeMemo<double>("taken", [] { return 1.0; });
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Contains(other.status(), "type i "));
+  EXPECT_TRUE(Contains(other.status(), "type d;"));
+  EXPECT_EQ(*MakeMemo<int>("taken", [] { return 2; }), memo);
+  EXPECT_FALSE(MakeMemo<int>("", [] { return 1; }).ok());
+  EXPECT_FALSE(MakeMemo<int>("null", nullptr).ok());
+  EXPECT_FALSE(MakeMemo<int>(
+                   "less", [] { return 1; }, -1)
+                   .ok());
+}
+
+TEST(MemoTest, ANameIsFreeWhenItsMemoHasEnded) {
+  {
+    MakeInt("again", [] { return 1; });
+  }
+  EXPECT_TRUE(MakeMemo<double>("again", [] { return 1.0; }).ok());
+}
+
+TEST(MemoTest, GetMemoByValueKnowsNoCopies) {
+  Memo<int> memo = MakeInt("original", [] { return 1; });
+  auto handle = memo.Get();
+  const int copy = **handle;
+  EXPECT_EQ(GetMemoByValue(copy).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(MemoTest, AMemoThatCallsItselfIsACycle) {
+  Memo<int>* self = nullptr;
+  Memo<int> memo = MakeInt(
+      "self", [&]() -> absl::StatusOr<int> { return self->Get().status(); });
+  self = &memo;
+  EXPECT_TRUE(Contains(memo.Get().status(), "self -> self"));
+}
+
+TEST(MemoTest, ACycleAcrossThreadsNamesItsPath) {
+  std::atomic<int> inside_count{0};
+  std::vector<Memo<int>> memos;
+  for (int i = 0; i < 3; ++i) {
+    memos.push_back(
+        MakeInt("c" + std::to_string(i), [&, i]() -> absl::StatusOr<int> {
+          ++inside_count;
+          while (inside_count.load() < 3) std::this_thread::yield();
+          return memos[(i + 1) % 3].Get().status();
+        }));
+  }
+  std::vector<absl::Status> statuses(3);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] { statuses[i] = memos[i].Get().status(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const absl::Status& status : statuses) {
+    EXPECT_TRUE(Contains(status, "c0 -> c1") && Contains(status, "c1 -> c2") &&
+                Contains(status, "c2 -> c0"))
+        << status;
+  }
+}
+
+TEST(MemoDeathTest, AHandleMustNotOutliveItsMemo) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(
+      {
+        auto memo =
+            std::make_unique<Memo<int>>(MakeInt("gone", [] { return 1; }));
+        auto handle = memo->Get();
+        memo.reset();
+      },
+      "handle outlives memo \"gone\"");
+}
+
+// A value that owns another memo, and uses memos while it is destroyed.
+struct Owner {
+  explicit Owner(Memo<int> memo) : memo(std::move(memo)) {}
+  ~Owner() { (void)memo.Get().ok(); }
+  Memo<int> memo;
+};
+
+TEST(MemoTest, DestructorsMayUseMemos) {
+  auto memo = MakeMemo<std::unique_ptr<Owner>>("owner", [] {
+    return absl::StatusOr<std::unique_ptr<Owner>>(
+        std::make_unique<Owner>(MakeInt("owned", [] { return 1; })));
+  });
+  ASSERT_TRUE(memo->Get().ok());
+  EXPECT_TRUE(memo->Evict().ok());
+}
+
+TEST(MemoTest, WithoutJemallocBytesAreTheDeclaredOnes) {
+  auto memo = MakeMemo<int>(
+      "declared", [] { return 1; }, 1000);
+  ASSERT_TRUE(memo->Get().ok());
+  EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDeclared);
+  EXPECT_EQ(memo->statistics().live_bytes, 1000);
+}
+
+// Says whether it is alive.
+struct Checked {
+  explicit Checked(uint64_t number) : first(number), second(~number) {}
+  Checked(Checked&& other) noexcept = default;
+  ~Checked() { first = second = 0; }
+  uint64_t first;
+  uint64_t second;
+};
+
+TEST(MemoTest, ReadersEvictorsAndFailingLoadsSeeOnlyLivingValues) {
+  std::atomic<uint64_t> load_count{0};
+  auto memo = MakeMemo<Checked>("stress", [&]() -> absl::StatusOr<Checked> {
+    const uint64_t number = ++load_count;
+    if (number % 5 == 0) return absl::UnavailableError("every fifth");
+    return Checked(number);
+  });
+  std::atomic<bool> stop{false};
+  std::atomic<int> bad_count{0};
+  std::atomic<uint64_t> error_count{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!stop.load(std::memory_order_relaxed)) {
+        auto handle = memo->Get();
+        if (!handle.ok()) {
+          ++error_count;
+          continue;
+        }
+        auto nested = memo->Get();
+        if (!nested.ok() || nested->get() != handle->get() ||
+            (*handle)->first != ~(*handle)->second) {
+          ++bad_count;
+        }
+      }
+    });
+  }
+  uint64_t evicted_count = 0;
+  threads.emplace_back([&] {
+    while (!stop.load(std::memory_order_relaxed)) {
+      if (memo->Evict(kKeep).ok()) ++evicted_count;
+      std::this_thread::yield();
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(bad_count, 0);
+  EXPECT_GT(evicted_count, 0);
+  EXPECT_GT(error_count, 0);
+  const MemoStatistics statistics = memo->statistics();
+  EXPECT_EQ(statistics.load_count + statistics.failed_load_count, load_count);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,130 @@
+// A pointer that many threads borrow at the cost of a few plain instructions
+// and that one thread can take away as soon as nobody borrows it.
+//
+//   PinnedPointer<AsymmetricFence> pointer;
+//   pointer.Publish(&value);
+//   if (const void* borrowed = pointer.TryPin()) {
+//     pointer.Unpin();               // On any thread.
+//   }
+//   bool taken = pointer.TryTake();  // False while anyone borrows it.
+//
+// Each thread counts its pins and unpins in a row of its own, so that readers
+// write no shared memory. Rows belong to the pointer, hence the end of a thread
+// loses no count; the next thread with the same number goes on counting.
+//
+// Thread-safety: TryPin and Unpin by any thread at any time; Publish, Pin,
+// TryTake and IsPinned only under a lock that the user provides. Memory: 4 KiB.
+// Time: TryPin and Unpin about 1 ns, TryTake 1 to 10 us.
+
+#ifndef FOOTPRINT_MEMO_PINNED_POINTER_H_
+#define FOOTPRINT_MEMO_PINNED_POINTER_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/base/optimization.h"
+#include "footprint/memo/asymmetric_fence.h"
+
+namespace footprint::memo_internal {
+
+// The last row is shared by all threads that came too late for one of their
+// own.
+inline constexpr int kRowCount = 64;
+inline constexpr int kSharedRow = kRowCount - 1;
+inline constexpr int kNoRow = kRowCount;
+
+// The number of the calling thread's row.
+inline thread_local int thread_row = kNoRow;
+
+// Gives the calling thread a row until it ends.
+int AssignThreadRow();
+
+template <typename Fence>
+class PinnedPointer {
+ public:
+  PinnedPointer() = default;
+  PinnedPointer(const PinnedPointer&) = delete;
+  PinnedPointer& operator=(const PinnedPointer&) = delete;
+
+  // Null if nothing is published; else the caller must Unpin later.
+  const void* TryPin() {
+    AddPin();
+    Fence::Light();
+    const void* value = published_.load(Fence::kLoad);
+    if (ABSL_PREDICT_FALSE(value == nullptr)) Unpin();
+    return value;
+  }
+
+  // Pins what the caller knows to be published, under the user's lock.
+  void Pin() { AddPin(); }
+
+  void Unpin() {
+    const int index = ThreadRow();
+    // Release: the evicting thread sees all that was done with the value.
+    Increment(&rows_[index].unpins, index, std::memory_order_release);
+  }
+
+  void Publish(const void* value) {
+    published_.store(value, std::memory_order_release);
+  }
+
+  // Takes the pointer away; or leaves it, and answers false, if it is pinned. A
+  // thread that is just trying to pin counts as one that has.
+  bool TryTake() {
+    const void* value = published_.load(std::memory_order_relaxed);
+    published_.store(nullptr, Fence::kStore);
+    Fence::Heavy();
+    if (!IsPinned()) return true;
+    Publish(value);
+    return false;
+  }
+
+  bool IsPinned() const {
+    // Unpins first: whoever is seen to have unpinned is then seen to have
+    // pinned, even if a handle moved between threads meanwhile.
+    uint64_t unpins = 0;
+    for (const Row& row : rows_) {
+      unpins += row.unpins.load(Fence::kLoad);
+    }
+    return pin_count() != unpins;
+  }
+
+  // All pins so far, with those that found nothing.
+  uint64_t pin_count() const {
+    uint64_t pins = 0;
+    for (const Row& row : rows_) pins += row.pins.load(Fence::kLoad);
+    return pins;
+  }
+
+ private:
+  struct alignas(64) Row {
+    std::atomic<uint64_t> pins{0};
+    std::atomic<uint64_t> unpins{0};
+  };
+
+  static int ThreadRow() {
+    const int index = thread_row;
+    return ABSL_PREDICT_TRUE(index != kNoRow) ? index : AssignThreadRow();
+  }
+
+  void AddPin() {
+    const int index = ThreadRow();
+    Increment(&rows_[index].pins, index, Fence::kStore);
+  }
+
+  static void Increment(std::atomic<uint64_t>* count, int index,
+                        std::memory_order order) {
+    if (ABSL_PREDICT_FALSE(index == kSharedRow)) {
+      count->fetch_add(1, order);
+    } else {
+      count->store(count->load(std::memory_order_relaxed) + 1, order);
+    }
+  }
+
+  alignas(64) std::atomic<const void*> published_{nullptr};
+  Row rows_[kRowCount];
+};
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_PINNED_POINTER_H_
