@@ -178,7 +178,7 @@ absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
     if (state_ == State::kEmpty) {
       BeginAttempt(State::kLoading, thread, mine);
       lock.Release();
-      return RunLoad(thread, std::move(mine));
+      return RunLoad(thread);
     }
     const std::string cycle = FindCycle(thread);
     if (!cycle.empty()) {
@@ -216,8 +216,7 @@ absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
   return value;
 }
 
-absl::StatusOr<const void*> MemoCore::RunLoad(
-    ThreadRecord* thread, std::shared_ptr<Attempt> attempt) {
+absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
   // The memo may lose its last owner to its own factory.
   const std::shared_ptr<MemoCore> keep = weak_from_this().lock();
   LoadedBytes loaded;

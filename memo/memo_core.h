@@ -85,8 +85,7 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
 
   absl::StatusOr<const void*> AcquireSlowly();
   absl::StatusOr<const void*> AcquireUnmeasured();
-  absl::StatusOr<const void*> RunLoad(ThreadRecord* thread,
-                                      std::shared_ptr<Attempt> attempt);
+  absl::StatusOr<const void*> RunLoad(ThreadRecord* thread);
   absl::StatusOr<const void*> CallFactory(LoadedBytes* loaded);
   void CountLoad(const absl::StatusOr<const void*>& value,
                  const LoadedBytes& loaded, int64_t nanoseconds);

@@ -17,8 +17,6 @@
 namespace footprint {
 namespace {
 
-using testing::Test;
-
 constexpr AfterEviction kKeep = AfterEviction::kKeepFreeMemory;
 
 static_assert(!std::is_copy_constructible_v<Handle<int>>);
@@ -253,7 +251,11 @@ TEST(MemoTest, ReadersEvictorsAndFailingLoadsSeeOnlyLivingValues) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      while (!stop.load(std::memory_order_relaxed)) {
+      for (int read = 1; !stop.load(std::memory_order_relaxed); ++read) {
+        // Without pauses some reader would hold a handle at any moment.
+        if (read % 64 == 0) {
+          std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
         auto handle = memo->Get();
         if (!handle.ok()) {
           ++error_count;

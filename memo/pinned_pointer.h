@@ -39,7 +39,9 @@ inline thread_local int thread_row = kNoRow;
 // Gives the calling thread a row until it ends.
 int AssignThreadRow();
 
-template <typename Fence>
+// Fewer rows are for the litmus test, where a long scan would hide a missing
+// fence.
+template <typename Fence, int kRows = kRowCount>
 class PinnedPointer {
  public:
   PinnedPointer() = default;
@@ -103,8 +105,10 @@ class PinnedPointer {
   };
 
   static int ThreadRow() {
-    const int index = thread_row;
-    return ABSL_PREDICT_TRUE(index != kNoRow) ? index : AssignThreadRow();
+    int index = thread_row;
+    if (ABSL_PREDICT_FALSE(index == kNoRow)) index = AssignThreadRow();
+    if constexpr (kRows < kRowCount) index = index < kRows ? index : kRows - 1;
+    return index;
   }
 
   void AddPin() {
@@ -114,7 +118,7 @@ class PinnedPointer {
 
   static void Increment(std::atomic<uint64_t>* count, int index,
                         std::memory_order order) {
-    if (ABSL_PREDICT_FALSE(index == kSharedRow)) {
+    if (ABSL_PREDICT_FALSE(index == kRows - 1)) {
       count->fetch_add(1, order);
     } else {
       count->store(count->load(std::memory_order_relaxed) + 1, order);
@@ -122,7 +126,7 @@ class PinnedPointer {
   }
 
   alignas(64) std::atomic<const void*> published_{nullptr};
-  Row rows_[kRowCount];
+  Row rows_[kRows];
 };
 
 }  // namespace footprint::memo_internal
