@@ -12,18 +12,14 @@
 namespace footprint::memo_internal {
 namespace {
 
-#ifdef __linux__
+#if defined(__linux__) && !defined(FOOTPRINT_MEMO_THREAD_SANITIZER)
 bool Membarrier(int command) {
   return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
 bool RegisterFastFence() {
-#ifdef FOOTPRINT_MEMO_THREAD_SANITIZER
-  return false;
-#else
   return Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
          Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-#endif
 }
 #else
 bool RegisterFastFence() { return false; }
