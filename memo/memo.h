@@ -37,6 +37,8 @@
 #include <typeinfo>
 #include <utility>
 
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -152,9 +154,9 @@ class Memo {
   // the same value, or the same error; the next call after an error tries
   // again.
   absl::StatusOr<Handle<T>> Get() const {
-    absl::StatusOr<const void*> value = core_->Acquire();
-    if (ABSL_PREDICT_FALSE(!value.ok())) return std::move(value).status();
-    return Handle<T>(static_cast<const T*>(*value), core_.get());
+    const void* value = core_->TryAcquire();
+    if (ABSL_PREDICT_FALSE(value == nullptr)) return GetSlowly();
+    return Handle<T>(static_cast<const T*>(value), core_.get());
   }
 
   // Destroys the value now, or fails at once if it is pinned, being loaded or
@@ -182,6 +184,13 @@ class Memo {
   template <typename U>
   friend absl::StatusOr<Memo<U>> GetMemoByValue(const U& value);
   friend class Handle<T>;
+
+  // Apart, so that the frequent path stays small enough to be inlined.
+  ABSL_ATTRIBUTE_NOINLINE absl::StatusOr<Handle<T>> GetSlowly() const {
+    absl::StatusOr<const void*> value = core_->AcquireSlowly();
+    if (!value.ok()) return std::move(value).status();
+    return Handle<T>(static_cast<const T*>(*value), core_.get());
+  }
 
   explicit Memo(std::shared_ptr<memo_internal::MemoCore> core)
       : core_(std::static_pointer_cast<memo_internal::TypedMemo<T>>(

@@ -1,9 +1,11 @@
 #include "footprint/memo/memo_core.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -12,7 +14,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "footprint/profiling/allocator.h"
@@ -24,7 +25,7 @@ namespace memo_internal {
 struct Attempt {
   bool is_done = false;
   absl::Status status;
-  absl::CondVar done;
+  std::condition_variable done;
 };
 
 // What a thread is doing; a node of the graph of who waits for whom.
@@ -40,7 +41,8 @@ namespace {
 
 // Never destroyed: threads may outlive static objects.
 struct Registry {
-  absl::Mutex mutex;
+  // Not absl::Mutex: ThreadSanitizer cannot see into the one that Debian built.
+  std::mutex mutex;
   absl::flat_hash_map<std::string, std::weak_ptr<MemoCore>> by_name;
   absl::flat_hash_map<const void*, MemoCore*> by_value;
   MemoTotals totals;
@@ -102,7 +104,7 @@ MemoCore::MemoCore(std::string name, std::string type_name, const void* type_id,
 
 MemoCore::~MemoCore() {
   Registry& registry = TheRegistry();
-  absl::MutexLock lock(&registry.mutex);
+  std::lock_guard<std::mutex> lock(registry.mutex);
   auto it = registry.by_name.find(name_);
   // Another memo may have the name by now.
   if (it != registry.by_name.end() && it->second.expired()) {
@@ -152,7 +154,7 @@ void MemoCore::EndAttempt(State state, ThreadRecord* thread,
   thread->running.pop_back();
   attempt_->is_done = true;
   attempt_->status = status;
-  attempt_->done.SignalAll();
+  attempt_->done.notify_all();
   attempt_.reset();
 }
 
@@ -167,8 +169,7 @@ absl::StatusOr<const void*> MemoCore::AcquireSlowly() {
 absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
   ThreadRecord* const thread = ThisThread();
   auto mine = std::make_shared<Attempt>();
-  absl::Mutex& mutex = TheRegistry().mutex;
-  absl::ReleasableMutexLock lock(&mutex);
+  std::unique_lock<std::mutex> lock(TheRegistry().mutex);
   ++missed_pin_count_;
   while (true) {
     if (state_ == State::kReady) {
@@ -177,7 +178,7 @@ absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
     }
     if (state_ == State::kEmpty) {
       BeginAttempt(State::kLoading, thread, mine);
-      lock.Release();
+      lock.unlock();
       return RunLoad(thread);
     }
     const std::string cycle = FindCycle(thread);
@@ -188,7 +189,7 @@ absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
     }
     const std::shared_ptr<Attempt> theirs = attempt_;
     thread->waits_for = this;
-    while (!theirs->is_done) theirs->done.Wait(&mutex);
+    while (!theirs->is_done) theirs->done.wait(lock);
     thread->waits_for = nullptr;
     if (!theirs->status.ok()) return theirs->status;
   }
@@ -224,7 +225,7 @@ absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
   absl::StatusOr<const void*> value = CallFactory(&loaded);
   const int64_t nanoseconds = absl::ToInt64Nanoseconds(absl::Now() - begin);
   Registry& registry = TheRegistry();
-  absl::MutexLock lock(&registry.mutex);
+  std::lock_guard<std::mutex> lock(registry.mutex);
   CountLoad(value, loaded, nanoseconds);
   if (value.ok()) {
     value_ = *value;
@@ -284,7 +285,7 @@ absl::Status MemoCore::EvictUnmeasured() {
   Registry& registry = TheRegistry();
   const void* value = nullptr;
   {
-    absl::MutexLock lock(&registry.mutex);
+    std::lock_guard<std::mutex> lock(registry.mutex);
     if (state_ == State::kEmpty) return absl::OkStatus();
     if (state_ != State::kReady) {
       return absl::FailedPreconditionError(
@@ -302,7 +303,7 @@ absl::Status MemoCore::EvictUnmeasured() {
   }
   // Whoever asks for the value meanwhile waits, so that two never live at once.
   Destroy(value);
-  absl::MutexLock lock(&registry.mutex);
+  std::lock_guard<std::mutex> lock(registry.mutex);
   --registry.totals.loaded_count;
   registry.totals.live_bytes -= statistics_.live_bytes;
   statistics_.live_bytes = 0;
@@ -312,7 +313,7 @@ absl::Status MemoCore::EvictUnmeasured() {
 }
 
 MemoStatistics MemoCore::statistics() const {
-  absl::MutexLock lock(&TheRegistry().mutex);
+  std::lock_guard<std::mutex> lock(TheRegistry().mutex);
   MemoStatistics statistics = statistics_;
   statistics.is_loaded = state_ == State::kReady;
   // Each load pins once for its caller; each pin that found nothing was a miss.
@@ -330,7 +331,7 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
   Registry& registry = TheRegistry();
   // Before the lock: it may turn out to be the last owner.
   std::shared_ptr<MemoCore> known;
-  absl::MutexLock lock(&registry.mutex);
+  std::lock_guard<std::mutex> lock(registry.mutex);
   std::weak_ptr<MemoCore>& entry = registry.by_name[made->name()];
   known = entry.lock();
   if (known == nullptr) {
@@ -349,7 +350,7 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
 absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
                                                           const void* type_id) {
   Registry& registry = TheRegistry();
-  absl::MutexLock lock(&registry.mutex);
+  std::lock_guard<std::mutex> lock(registry.mutex);
   auto it = registry.by_value.find(value);
   std::shared_ptr<MemoCore> memo;
   if (it != registry.by_value.end() && it->second->type_id() == type_id) {
@@ -368,7 +369,7 @@ absl::Status ClearMemos(AfterEviction after) {
   std::vector<std::shared_ptr<memo_internal::MemoCore>> memos;
   {
     memo_internal::Registry& registry = memo_internal::TheRegistry();
-    absl::MutexLock lock(&registry.mutex);
+    std::lock_guard<std::mutex> lock(registry.mutex);
     for (const auto& [name, memo] : registry.by_name) {
       if (auto alive = memo.lock()) memos.push_back(std::move(alive));
     }
@@ -388,7 +389,7 @@ absl::Status ClearMemos(AfterEviction after) {
 
 MemoTotals ReadMemoTotals() {
   memo_internal::Registry& registry = memo_internal::TheRegistry();
-  absl::MutexLock lock(&registry.mutex);
+  std::lock_guard<std::mutex> lock(registry.mutex);
   return registry.totals;
 }
 

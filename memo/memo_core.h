@@ -60,11 +60,10 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   MemoCore& operator=(const MemoCore&) = delete;
   virtual ~MemoCore();
 
-  absl::StatusOr<const void*> Acquire() {
-    const void* value = pointer_.TryPin();
-    if (ABSL_PREDICT_TRUE(value != nullptr)) return value;
-    return AcquireSlowly();
-  }
+  // The value, pinned, or null if it must be loaded first.
+  const void* TryAcquire() { return pointer_.TryPin(); }
+  // Loads it, or waits for whoever does.
+  absl::StatusOr<const void*> AcquireSlowly();
   void Release() { pointer_.Unpin(); }
 
   absl::Status Evict(AfterEviction after);
@@ -83,7 +82,6 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
  private:
   enum class State { kEmpty, kLoading, kReady, kEvicting };
 
-  absl::StatusOr<const void*> AcquireSlowly();
   absl::StatusOr<const void*> AcquireUnmeasured();
   absl::StatusOr<const void*> RunLoad(ThreadRecord* thread);
   absl::StatusOr<const void*> CallFactory(LoadedBytes* loaded);

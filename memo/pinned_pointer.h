@@ -22,6 +22,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
 #include "footprint/memo/asymmetric_fence.h"
 
@@ -43,6 +44,11 @@ int AssignThreadRow();
 // fence.
 template <typename Fence, int kRows = kRowCount>
 class PinnedPointer {
+  struct alignas(64) Row {
+    std::atomic<uint64_t> pins{0};
+    std::atomic<uint64_t> unpins{0};
+  };
+
  public:
   PinnedPointer() = default;
   PinnedPointer(const PinnedPointer&) = delete;
@@ -61,9 +67,8 @@ class PinnedPointer {
   void Pin() { AddPin(); }
 
   void Unpin() {
-    const int index = ThreadRow();
     // Release: the evicting thread sees all that was done with the value.
-    Increment(&rows_[index].unpins, index, std::memory_order_release);
+    Increment<&Row::unpins>(std::memory_order_release);
   }
 
   void Publish(const void* value) {
@@ -99,30 +104,24 @@ class PinnedPointer {
   }
 
  private:
-  struct alignas(64) Row {
-    std::atomic<uint64_t> pins{0};
-    std::atomic<uint64_t> unpins{0};
-  };
+  void AddPin() { Increment<&Row::pins>(Fence::kStore); }
 
-  static int ThreadRow() {
-    int index = thread_row;
-    if (ABSL_PREDICT_FALSE(index == kNoRow)) index = AssignThreadRow();
-    if constexpr (kRows < kRowCount) index = index < kRows ? index : kRows - 1;
-    return index;
-  }
-
-  void AddPin() {
-    const int index = ThreadRow();
-    Increment(&rows_[index].pins, index, Fence::kStore);
-  }
-
-  static void Increment(std::atomic<uint64_t>* count, int index,
-                        std::memory_order order) {
-    if (ABSL_PREDICT_FALSE(index == kRows - 1)) {
-      count->fetch_add(1, order);
-    } else {
-      count->store(count->load(std::memory_order_relaxed) + 1, order);
+  template <std::atomic<uint64_t> Row::*kCount>
+  void Increment(std::memory_order order) {
+    const int index = thread_row;
+    if (ABSL_PREDICT_FALSE(index >= kRows - 1)) {
+      return IncrementSlowly<kCount>(order);
     }
+    std::atomic<uint64_t>& count = rows_[index].*kCount;
+    count.store(count.load(std::memory_order_relaxed) + 1, order);
+  }
+
+  // For a thread's first pin, and in the shared row.
+  template <std::atomic<uint64_t> Row::*kCount>
+  ABSL_ATTRIBUTE_NOINLINE void IncrementSlowly(std::memory_order order) {
+    if (thread_row == kNoRow) AssignThreadRow();
+    if (thread_row < kRows - 1) return Increment<kCount>(order);
+    (rows_[kRows - 1].*kCount).fetch_add(1, order);
   }
 
   alignas(64) std::atomic<const void*> published_{nullptr};
