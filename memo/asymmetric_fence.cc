@@ -25,28 +25,31 @@ bool RegisterFastFence() {
 bool RegisterFastFence() { return false; }
 #endif
 
+// Heavy is then a system call.
+std::atomic<bool> fast_fence_is_chosen{false};
+
 }  // namespace
 
 FenceKind ChooseFence() {
   static const bool is_registered = [] {
     const bool registered = RegisterFastFence();
-    light_fence_is_free.store(registered);
+    fast_fence_is_chosen.store(registered);
     return registered;
   }();
-  return is_registered && light_fence_is_free.load()
+  return is_registered && fast_fence_is_chosen.load()
              ? FenceKind::kMembarrier
              : FenceKind::kSequentiallyConsistent;
 }
 
 void ForceSequentiallyConsistentFenceForTesting() {
   ChooseFence();
-  light_fence_is_free.store(false);
+  fast_fence_is_chosen.store(false);
 }
 
 #ifndef FOOTPRINT_MEMO_THREAD_SANITIZER
 void AsymmetricFence::Heavy() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!light_fence_is_free.load(std::memory_order_relaxed)) return;
+  if (!fast_fence_is_chosen.load(std::memory_order_relaxed)) return;
 #ifdef __linux__
   if (Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
   // A sandbox was entered after the fence had been chosen; readers rely on it.

@@ -1,18 +1,23 @@
 // A pair of memory fences of which the frequent one is nearly free.
 //
-//   pins = pins + 1;   AsymmetricFence::Light();   value = published;   //
-//   often published = null;  AsymmetricFence::Heavy();   count = pins; //
-//   rarely
+//   // Often, by a thread that was told kMembarrier:
+//   pins = pins + 1;
+//   AsymmetricFence::Light();  // any other thread: Full()
+//   value = published;
+//
+//   // Rarely:
+//   published = nullptr;
+//   AsymmetricFence::Heavy();
+//   count = pins;
 //
 // At least one of two threads that run these lines sees what the other wrote.
 // On Linux `Heavy` asks the kernel (membarrier) to run a fence on every
 // processor of the process, so that `Light` need only hold back the compiler.
-// Where the kernel refuses, both are sequentially consistent fences: right, and
-// some 5 ns.
+// Where the kernel refuses, ask for `Full`, a sequentially consistent fence:
+// right, and some 5 ns.
 //
-// Thread-safety: all of it. Call `ChooseFence` before the first use of an
-// object that is guarded by these fences. Memory: none. Time: `Light` below 1
-// ns, `Heavy` 0.5 to 10 us.
+// Thread-safety: all of it. Owns nothing. Memory: none. Time: `Light` nothing,
+// `Full` about 5 ns, `Heavy` 0.5 to 10 us.
 
 #ifndef FOOTPRINT_MEMO_ASYMMETRIC_FENCE_H_
 #define FOOTPRINT_MEMO_ASYMMETRIC_FENCE_H_
@@ -36,12 +41,9 @@ enum class FenceKind { kSequentiallyConsistent, kMembarrier };
 // answer is always kSequentiallyConsistent.
 FenceKind ChooseFence();
 
-// For tests: fences are sequentially consistent from here on, as on a kernel
-// without membarrier. No other thread may be inside a pin meanwhile.
+// For tests: ChooseFence answers from here on as on a kernel without
+// membarrier. Threads that were told otherwise must not rely on a fence again.
 void ForceSequentiallyConsistentFenceForTesting();
-
-// Safe before anyone has chosen: the light fence is then a full one.
-inline std::atomic<bool> light_fence_is_free{false};
 
 struct AsymmetricFence {
 #ifdef FOOTPRINT_MEMO_THREAD_SANITIZER
@@ -49,17 +51,13 @@ struct AsymmetricFence {
   static constexpr std::memory_order kStore = std::memory_order_seq_cst;
   static constexpr std::memory_order kLoad = std::memory_order_seq_cst;
   static void Light() {}
+  static void Full() {}
   static void Heavy() {}
 #else
   static constexpr std::memory_order kStore = std::memory_order_release;
   static constexpr std::memory_order kLoad = std::memory_order_acquire;
-  static void Light() {
-    if (light_fence_is_free.load(std::memory_order_relaxed)) {
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-    } else {
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-    }
-  }
+  static void Light() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  static void Full() { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void Heavy();
 #endif
 };

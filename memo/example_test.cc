@@ -17,6 +17,7 @@ absl::StatusOr<Model> ReadModel(const std::string& path) {
   return Model(1000, 0.5f);
 }
 
+// region predict_with_each
 absl::Status PredictWithEach(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     absl::StatusOr<footprint::Memo<Model>> model =
@@ -32,6 +33,7 @@ absl::Status PredictWithEach(const std::vector<std::string>& paths) {
   }
   return absl::OkStatus();
 }
+// endregion
 
 TEST(ExampleTest, OneModelAtATime) {
   EXPECT_TRUE(PredictWithEach({"a", "b", "c"}).ok());

@@ -29,16 +29,19 @@ struct RowOwner {
 
   ~RowOwner() {
     thread_row = kSharedRow;
+    thread_row_offset_bytes = kNoFastRow;
     if (row != kSharedRow) used_rows.fetch_and(~(uint64_t{1} << row));
   }
 };
 
 }  // namespace
 
-int AssignThreadRow() {
+void AssignThreadRow() {
   static thread_local RowOwner owner;
   thread_row = owner.row;
-  return thread_row;
+  if (owner.row == kSharedRow || ChooseFence() != FenceKind::kMembarrier)
+    return;
+  thread_row_offset_bytes = static_cast<size_t>(owner.row) * sizeof(PinRow);
 }
 
 }  // namespace footprint::memo_internal

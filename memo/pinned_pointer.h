@@ -20,7 +20,9 @@
 #define FOOTPRINT_MEMO_PINNED_POINTER_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
@@ -34,21 +36,27 @@ inline constexpr int kRowCount = 64;
 inline constexpr int kSharedRow = kRowCount - 1;
 inline constexpr int kNoRow = kRowCount;
 
-// The number of the calling thread's row.
+// The calling thread's row, or kNoRow before its first pin.
 inline thread_local int thread_row = kNoRow;
 
+// The same in bytes from the first row; more than that of any row unless the
+// thread has a row of its own and the fast fence, so that one comparison tells
+// whether the frequent path is open.
+inline constexpr size_t kNoFastRow = std::numeric_limits<size_t>::max();
+inline thread_local size_t thread_row_offset_bytes = kNoFastRow;
+
+struct alignas(64) PinRow {
+  std::atomic<uint64_t> pins{0};
+  std::atomic<uint64_t> unpins{0};
+};
+
 // Gives the calling thread a row until it ends.
-int AssignThreadRow();
+void AssignThreadRow();
 
 // Fewer rows are for the litmus test, where a long scan would hide a missing
 // fence.
 template <typename Fence, int kRows = kRowCount>
 class PinnedPointer {
-  struct alignas(64) Row {
-    std::atomic<uint64_t> pins{0};
-    std::atomic<uint64_t> unpins{0};
-  };
-
  public:
   PinnedPointer() = default;
   PinnedPointer(const PinnedPointer&) = delete;
@@ -56,7 +64,9 @@ class PinnedPointer {
 
   // Null if nothing is published; else the caller must Unpin later.
   const void* TryPin() {
-    AddPin();
+    PinRow* row = FastRow();
+    if (ABSL_PREDICT_FALSE(row == nullptr)) return TryPinSlowly();
+    Increment(&row->pins, Fence::kStore);
     Fence::Light();
     const void* value = published_.load(Fence::kLoad);
     if (ABSL_PREDICT_FALSE(value == nullptr)) Unpin();
@@ -64,11 +74,13 @@ class PinnedPointer {
   }
 
   // Pins what the caller knows to be published, under the user's lock.
-  void Pin() { AddPin(); }
+  void Pin() { IncrementSlowly<&PinRow::pins>(Fence::kStore); }
 
   void Unpin() {
+    PinRow* row = FastRow();
+    if (ABSL_PREDICT_FALSE(row == nullptr)) return UnpinSlowly();
     // Release: the evicting thread sees all that was done with the value.
-    Increment<&Row::unpins>(std::memory_order_release);
+    Increment(&row->unpins, std::memory_order_release);
   }
 
   void Publish(const void* value) {
@@ -90,7 +102,7 @@ class PinnedPointer {
     // Unpins first: whoever is seen to have unpinned is then seen to have
     // pinned, even if a handle moved between threads meanwhile.
     uint64_t unpins = 0;
-    for (const Row& row : rows_) {
+    for (const PinRow& row : rows_) {
       unpins += row.unpins.load(Fence::kLoad);
     }
     return pin_count() != unpins;
@@ -99,33 +111,49 @@ class PinnedPointer {
   // All pins so far, with those that found nothing.
   uint64_t pin_count() const {
     uint64_t pins = 0;
-    for (const Row& row : rows_) pins += row.pins.load(Fence::kLoad);
+    for (const PinRow& row : rows_) pins += row.pins.load(Fence::kLoad);
     return pins;
   }
 
  private:
-  void AddPin() { Increment<&Row::pins>(Fence::kStore); }
-
-  template <std::atomic<uint64_t> Row::*kCount>
-  void Increment(std::memory_order order) {
-    const int index = thread_row;
-    if (ABSL_PREDICT_FALSE(index >= kRows - 1)) {
-      return IncrementSlowly<kCount>(order);
-    }
-    std::atomic<uint64_t>& count = rows_[index].*kCount;
-    count.store(count.load(std::memory_order_relaxed) + 1, order);
+  // Null without a row of its own, or without the fast fence.
+  PinRow* FastRow() {
+    const size_t offset_bytes = thread_row_offset_bytes;
+    if (offset_bytes >= (kRows - 1) * sizeof(PinRow)) return nullptr;
+    return reinterpret_cast<PinRow*>(reinterpret_cast<char*>(rows_) +
+                                     offset_bytes);
   }
 
-  // For a thread's first pin, and in the shared row.
-  template <std::atomic<uint64_t> Row::*kCount>
-  ABSL_ATTRIBUTE_NOINLINE void IncrementSlowly(std::memory_order order) {
+  // For a row that no other thread writes: no locked instruction.
+  static void Increment(std::atomic<uint64_t>* count, std::memory_order order) {
+    count->store(count->load(std::memory_order_relaxed) + 1, order);
+  }
+
+  // Also for a thread's first pin, in the shared row, and with the slow fence.
+  template <std::atomic<uint64_t> PinRow::*kCount>
+  void IncrementSlowly(std::memory_order order) {
     if (thread_row == kNoRow) AssignThreadRow();
-    if (thread_row < kRows - 1) return Increment<kCount>(order);
-    (rows_[kRows - 1].*kCount).fetch_add(1, order);
+    if (thread_row < kRows - 1) {
+      Increment(&(rows_[thread_row].*kCount), order);
+    } else {
+      (rows_[kRows - 1].*kCount).fetch_add(1, order);
+    }
+  }
+
+  ABSL_ATTRIBUTE_NOINLINE const void* TryPinSlowly() {
+    IncrementSlowly<&PinRow::pins>(Fence::kStore);
+    Fence::Full();
+    const void* value = published_.load(Fence::kLoad);
+    if (value == nullptr) Unpin();
+    return value;
+  }
+
+  ABSL_ATTRIBUTE_NOINLINE void UnpinSlowly() {
+    IncrementSlowly<&PinRow::unpins>(std::memory_order_release);
   }
 
   alignas(64) std::atomic<const void*> published_{nullptr};
-  Row rows_[kRows];
+  PinRow rows_[kRows];
 };
 
 }  // namespace footprint::memo_internal

@@ -19,6 +19,7 @@ struct NoFence {
   static constexpr std::memory_order kStore = std::memory_order_release;
   static constexpr std::memory_order kLoad = std::memory_order_acquire;
   static void Light() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  static void Full() { std::atomic_signal_fence(std::memory_order_seq_cst); }
   static void Heavy() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 };
 
