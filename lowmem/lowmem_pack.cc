@@ -1,0 +1,67 @@
+// Rewrites a safetensors file with tensors at pages and matrices in panels.
+//
+//   lowmem_pack [--panels=PATTERN=COLUMNS,...] INPUT OUTPUT
+//
+// See pack.h. Exit 0: OUTPUT is written. 1: it could not be, and what was there
+// before is there still. 2: wrong usage.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/pack.h"
+#include "footprint/lowmem/progress_bar.h"
+
+ABSL_FLAG(std::vector<std::string>, panels, {},
+          "Rules PATTERN=COLUMNS for matrices to be stored in column panels, "
+          "the first that matches counts; instead of the rules for BERT, "
+          "DistilBERT and GPT-2");
+ABSL_FLAG(bool, no_panels, false,
+          "Keep every matrix in its usual order, also those that have panels");
+
+namespace {
+
+absl::Status Configure(footprint::PackOptions& options) {
+  if (absl::GetFlag(FLAGS_no_panels)) return absl::OkStatus();
+  const std::vector<std::string> texts = absl::GetFlag(FLAGS_panels);
+  if (texts.empty()) options.panels = footprint::DefaultPanelRules();
+  for (const std::string& text : texts) {
+    absl::StatusOr<footprint::PanelRule> rule = footprint::ParsePanelRule(text);
+    if (!rule.ok()) return rule.status();
+    options.panels.push_back(*std::move(rule));
+  }
+  return absl::OkStatus();
+}
+
+int Fail(int code, const absl::Status& status) {
+  fprintf(stderr, "lowmem_pack: %s\n", status.ToString().c_str());
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "[--panels=PATTERN=COLUMNS,... | --no_panels] INPUT OUTPUT");
+  const std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
+  if (arguments.size() != 3) {
+    return Fail(2, absl::InvalidArgumentError(absl::StrCat(
+                       "takes INPUT and OUTPUT, got ", arguments.size() - 1,
+                       " paths; see --help")));
+  }
+  footprint::PackOptions options;
+  const absl::Status configured = Configure(options);
+  if (!configured.ok()) return Fail(2, configured);
+  footprint::ProgressBar bar(stderr, "packing");
+  options.progress = [&bar](int64_t done, int64_t total) {
+    bar.Update(done, total);
+  };
+  const absl::Status packed =
+      footprint::Pack(arguments[1], arguments[2], options);
+  return packed.ok() ? 0 : Fail(1, packed);
+}
