@@ -174,6 +174,12 @@ def _library_repositories():
     )
     _maybe(
         system_repository,
+        name = "highway",
+        build_files = {"": _overlay("highway/root.BUILD")},
+        debian_package = "libhwy-dev",
+    )
+    _maybe(
+        system_repository,
         name = "nlohmann_json",
         build_files = {"": _overlay("nlohmann_json/root.BUILD")},
         debian_package = "nlohmann-json3-dev",

@@ -1,0 +1,22 @@
+#include "footprint/lowmem/each_vector_target.h"
+
+#include <cstdint>
+
+#include "footprint/lowmem/vector_targets.h"
+#include "gtest/gtest.h"
+// After vector_targets.h.
+#include "hwy/highway.h"
+#include "hwy/targets.h"
+
+namespace footprint {
+
+void ForEachVectorTarget(const std::function<void(bool fused)>& test) {
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    test(target != HWY_SSE4 && target != HWY_SCALAR && target != HWY_EMU128);
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+}  // namespace footprint

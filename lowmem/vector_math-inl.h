@@ -1,0 +1,95 @@
+// exp and the activations on vectors, compiled once for each instruction set:
+// included by the kernels between HWY_BEFORE_NAMESPACE and
+// HWY_AFTER_NAMESPACE's files only.
+//
+// Errors, measured over all floats of the domain by panel_kernels_test and
+// stated there: Exp at most 2 units in the last place; the activations at most
+// 4e-7 of the larger of |x| and |result|.
+// The coefficients are least-maximum-error fits made with mpmath.
+
+#if defined(FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_
+#undef FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_
+#else
+#define FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace footprint {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Sum of coefficients[i] * x^i.
+template <class D, class V, size_t kCount>
+HWY_INLINE V Polynomial(D d, V x, const float (&coefficients)[kCount]) {
+  V sum = hn::Set(d, coefficients[kCount - 1]);
+  for (size_t i = kCount - 1; i-- > 0;) {
+    sum = hn::MulAdd(sum, x, hn::Set(d, coefficients[i]));
+  }
+  return sum;
+}
+
+// exp(x) for x of [-87, 88], and of the nearer end outside.
+template <class D, class V>
+HWY_INLINE V Exp(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  x = hn::Min(hn::Max(x, hn::Set(d, -87.0f)), hn::Set(d, 88.0f));
+  // x = n ln 2 + r; the first part of ln 2 has few bits, so n times it is
+  // exact.
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  static constexpr float kCoefficients[] = {
+      0.49999994039535522f, 0.16666521131992340f, 0.04166838899254799f,
+      0.00836871005594730f, 0.00138146104291081f};
+  const V tail = Polynomial(d, r, kCoefficients);
+  const V mantissa =
+      hn::Add(hn::Set(d, 1.0f), hn::MulAdd(hn::Mul(r, r), tail, r));
+  const auto exponent = hn::ShiftLeft<23>(
+      hn::Add(hn::ConvertTo(di, n), hn::Set(di, int32_t{127})));
+  return hn::Mul(mantissa, hn::BitCast(d, exponent));
+}
+
+// x times the normal distribution's share below x: the "gelu" of BERT.
+template <class D, class V>
+HWY_INLINE V Gelu(D d, V x) {
+  const V magnitude = hn::Abs(x);
+  // The share beyond |x| is exp(-x^2 / 2) times a function that varies slowly:
+  // a polynomial in s.
+  const V s = hn::Div(hn::Set(d, 1.0f), hn::MulAdd(hn::Set(d, 0.3f), magnitude,
+                                                   hn::Set(d, 1.0f)));
+  static constexpr float kCoefficients[] = {
+      0.11968663334846497f, 0.11957283318042755f,  0.11022739112377167f,
+      0.07842525839805603f, 0.09605875611305237f,  -0.07924906164407730f,
+      0.19158375263214111f, -0.22806905210018158f, 0.11237642914056778f,
+      -0.02061294950544834f};
+  const V slow = hn::Mul(s, Polynomial(d, s, kCoefficients));
+  const V half = hn::Set(d, -0.5f);
+  const V beyond =
+      hn::Mul(slow, Exp(d, hn::Mul(hn::Mul(magnitude, half), magnitude)));
+  const V share = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), beyond,
+                                 hn::Sub(hn::Set(d, 1.0f), beyond));
+  return hn::Mul(x, share);
+}
+
+// GPT-2's approximation of it: x / (1 + exp(-2 u)), which is
+// x / 2 (1 + tanh(u)), with u = sqrt(2 / pi) (x + 0.044715 x^3).
+template <class D, class V>
+HWY_INLINE V GeluTanh(D d, V x) {
+  const V cubic =
+      hn::MulAdd(hn::Mul(hn::Mul(x, x), hn::Set(d, 0.044715f)), x, x);
+  const V power = Exp(d, hn::Mul(cubic, hn::Set(d, -1.59576912f)));
+  return hn::Div(x, hn::Add(hn::Set(d, 1.0f), power));
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace footprint
+HWY_AFTER_NAMESPACE();
+
+#endif  // FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_
