@@ -20,6 +20,7 @@
 #define FOOTPRINT_PROFILING_PAGE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -79,6 +80,28 @@ struct LineChart {
   std::function<std::string(double)> format_y;
 };
 
+// What lies where in an arena, and when: a box a tensor over steps and bytes;
+// below it, how many bytes are live at each step.
+struct LayoutChart {
+  struct Box {
+    std::string label;
+    int64_t begin_step = 0;
+    int64_t end_step = 0;  // one past the last
+    int64_t offset_bytes = 0;
+    int64_t size_bytes = 0;
+    size_t series = 0;
+    bool is_marked = false;  // full colour and an outline; others are pale
+  };
+
+  std::string title;
+  std::string description;
+  std::vector<std::string> series;  // at most 8 are told apart by colour
+  std::vector<Box> boxes;
+  int64_t marked_step = 0;
+  int64_t marked_bytes = 0;  // a level that `marked_label` explains
+  std::string marked_label;
+};
+
 // What a page, a view or a fold holds, in the order in which it was added.
 class PageContent {
  public:
@@ -89,6 +112,7 @@ class PageContent {
   void AddTable(const PageTable& table);
   void AddStackedBars(const StackedBars& chart);
   void AddLineChart(const LineChart& chart);
+  void AddLayoutChart(const LayoutChart& chart);
 
   // Shown only when the reader opens it.
   void AddFold(absl::string_view summary, const PageContent& content);

@@ -3,117 +3,119 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "footprint/profiling/page.h"
 
 namespace footprint {
 namespace {
 
-constexpr double kWidth = 1000;
-constexpr double kHeight = 600;
-
-std::string Escape(absl::string_view text) {
-  return absl::StrReplaceAll(
-      text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+// "1,048,576"
+std::string GroupDigits(int64_t number) {
+  std::string text = absl::StrCat(number);
+  const size_t first = number < 0 ? 1 : 0;
+  for (size_t place = text.size(); place > first + 3;) {
+    place -= 3;
+    text.insert(place, 1, ',');
+  }
+  return text;
 }
 
-// Steps and bytes to the picture's units.
-class Scale {
- public:
-  Scale(absl::Span<const TensorRequest> requests, const MemoryPlan& plan)
-      : height_(static_cast<double>(std::max<int64_t>(1, plan.height_bytes))) {
-    if (requests.empty()) return;
-    double last = static_cast<double>(requests[0].upper_step);
-    first_ = static_cast<double>(requests[0].lower_step);
-    for (const TensorRequest& request : requests) {
-      first_ = std::min(first_, static_cast<double>(request.lower_step));
-      last = std::max(last, static_cast<double>(request.upper_step));
-    }
-    steps_ = last - first_;
-  }
-
-  double X(int64_t step) const {
-    return (static_cast<double>(step) - first_) / steps_ * kWidth;
-  }
-  double Y(int64_t bytes) const {
-    return kHeight - static_cast<double>(bytes) / height_ * kHeight;
-  }
-
- private:
-  double height_;
-  double first_ = 0;
-  double steps_ = 1;
-};
-
-void AppendBox(const TensorRequest& request, int64_t offset_bytes,
-               bool is_in_certificate, size_t index, const Scale& scale,
-               std::string* svg) {
-  const double x = scale.X(request.lower_step);
-  const double y = scale.Y(offset_bytes + request.size_bytes);
-  // Hues a golden angle apart: neighbours in the list differ most.
-  absl::StrAppendFormat(
-      svg,
-      "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
-      "fill=\"hsl(%d,55%%,60%%)\"%s><title>",
-      x, y, scale.X(request.upper_step) - x, scale.Y(offset_bytes) - y,
-      static_cast<int>(index * 137 % 360),
-      is_in_certificate ? " class=\"peak\"" : "");
-  absl::StrAppend(svg, Escape(request.id), ": ", request.size_bytes,
-                  " bytes at ", offset_bytes, ", steps ", request.lower_step,
-                  " until before ", request.upper_step, "</title></rect>\n");
+std::string Bytes(int64_t bytes) {
+  return absl::StrCat(AbbreviateBytes(static_cast<double>(bytes)), " (",
+                      GroupDigits(bytes), " B)");
 }
 
-std::string Svg(absl::Span<const TensorRequest> requests,
-                const MemoryPlan& plan) {
-  const Scale scale(requests, plan);
-  std::string svg = absl::StrFormat(
-      "<svg role=\"img\" viewBox=\"-2 -2 %.0f %.0f\" "
-      "aria-label=\"Boxes of tensors over steps and bytes\">\n",
-      kWidth + 4, kHeight + 4);
-  std::vector<bool> is_in_certificate(requests.size(), false);
-  for (const size_t i : plan.lower_bound.tensors) is_in_certificate[i] = true;
+std::string Verdict(absl::Span<const TensorRequest> requests,
+                    const MemoryPlan& plan) {
+  const LowerBound& bound = plan.lower_bound;
+  std::string text = absl::StrCat(requests.size(), " tensors in ",
+                                  Bytes(plan.height_bytes), ". ");
+  if (bound.kind == LowerBound::Kind::kExhaustiveSearch) {
+    absl::StrAppend(&text, "The search ruled out every plan below ",
+                    Bytes(bound.bytes), "; most bytes are live");
+  } else {
+    absl::StrAppend(&text, "No plan needs less than ", Bytes(bound.bytes),
+                    ": the ", bound.tensors.size(),
+                    " tensors in full colour are live together");
+  }
+  absl::StrAppend(&text, " at step ", GroupDigits(bound.step), ".");
+  if (plan.IsProvedMinimal()) return text + " So this plan is minimal.";
+  return absl::StrCat(text,
+                      absl::StrFormat(" This plan is %.4f times as high.",
+                                      static_cast<double>(plan.height_bytes) /
+                                          static_cast<double>(bound.bytes)));
+}
+
+// The certificate, its largest tensors first.
+PageTable CertificateTable(absl::Span<const TensorRequest> requests,
+                           const MemoryPlan& plan) {
+  PageTable table;
+  table.caption = absl::StrCat("Live at step ", plan.lower_bound.step);
+  table.header = {"tensor", "bytes", "offset", "from step", "until before"};
+  std::vector<size_t> tensors = plan.lower_bound.tensors;
+  std::stable_sort(tensors.begin(), tensors.end(), [&](size_t a, size_t b) {
+    return requests[a].size_bytes > requests[b].size_bytes;
+  });
+  for (const size_t i : tensors) {
+    table.rows.push_back({TensorName(requests, i),
+                          GroupDigits(requests[i].size_bytes),
+                          GroupDigits(plan.offsets_bytes[i]),
+                          GroupDigits(requests[i].lower_step),
+                          GroupDigits(requests[i].upper_step)});
+  }
+  return table;
+}
+
+LayoutChart ChartOf(absl::Span<const TensorRequest> requests,
+                    const MemoryPlan& plan,
+                    absl::Span<const std::string> kinds) {
+  LayoutChart chart;
+  chart.title = "What lies where, and when";
+  chart.description =
+      "Each box is a tensor: steps to the right, bytes upwards. Below, the "
+      "bytes that are live at each step. Point at a box for its figures.";
   for (size_t i = 0; i < requests.size(); ++i) {
-    AppendBox(requests[i], plan.offsets_bytes[i], is_in_certificate[i], i,
-              scale, &svg);
+    LayoutChart::Box box;
+    box.label = requests[i].id;
+    box.begin_step = requests[i].lower_step;
+    box.end_step = requests[i].upper_step;
+    box.offset_bytes = plan.offsets_bytes[i];
+    box.size_bytes = requests[i].size_bytes;
+    if (!kinds.empty()) {
+      const auto known =
+          std::find(chart.series.begin(), chart.series.end(), kinds[i]);
+      box.series = known - chart.series.begin();
+      if (known == chart.series.end()) chart.series.push_back(kinds[i]);
+    }
+    chart.boxes.push_back(box);
   }
-  const double bound = scale.Y(plan.lower_bound.bytes);
-  const double step = requests.empty() ? 0 : scale.X(plan.lower_bound.step);
-  absl::StrAppendFormat(
-      &svg,
-      "<line class=\"bound\" x1=\"0\" x2=\"%.0f\" y1=\"%.2f\" y2=\"%.2f\"/>\n"
-      "<line class=\"bound\" x1=\"%.2f\" x2=\"%.2f\" y1=\"0\" y2=\"%.0f\"/>\n"
-      "</svg>\n",
-      kWidth, bound, bound, step, step, kHeight);
-  return svg;
+  for (const size_t i : plan.lower_bound.tensors) {
+    chart.boxes[i].is_marked = true;
+  }
+  chart.marked_step = plan.lower_bound.step;
+  chart.marked_bytes = plan.lower_bound.bytes;
+  chart.marked_label =
+      absl::StrCat("lower bound ",
+                   AbbreviateBytes(static_cast<double>(plan.lower_bound.bytes)),
+                   ", needed at step ", plan.lower_bound.step);
+  return chart;
 }
-
-constexpr char kStyle[] =
-    "<style>:root{color-scheme:light dark}"
-    "body{font:16px/1.5 sans-serif;max-width:75rem;margin:2rem auto;"
-    "padding:0 1rem}"
-    "svg{width:100%;border:1px solid #888}"
-    "rect{stroke:#fff;stroke-width:.5}rect.peak{stroke:#000;stroke-width:1.2}"
-    "rect:hover{opacity:.7}"
-    ".bound{stroke:#c00;stroke-dasharray:6 4;pointer-events:none}</style>\n";
 
 }  // namespace
 
 std::string DrawPlan(absl::Span<const TensorRequest> requests,
-                     const MemoryPlan& plan, absl::string_view title) {
-  const std::string name = Escape(title);
-  return absl::StrCat(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width\"><title>",
-      name, "</title>\n", kStyle, "</head><body>\n<h1>", name, "</h1>\n<p>",
-      requests.size(), " tensors need ", plan.height_bytes,
-      " bytes; no plan needs less than ", plan.lower_bound.bytes,
-      ", for the outlined tensors are live together at step ",
-      plan.lower_bound.step,
-      " (dashed). Steps go to the right, bytes upwards.</p>\n",
-      Svg(requests, plan), "</body></html>\n");
+                     const MemoryPlan& plan, absl::string_view title,
+                     absl::Span<const std::string> kinds) {
+  Page page(title, Verdict(requests, plan));
+  page.AddLayoutChart(ChartOf(requests, plan, kinds));
+  PageContent certificate;
+  certificate.AddTable(CertificateTable(requests, plan));
+  page.AddFold("The tensors that prove the bound", certificate);
+  return page.Html();
 }
 
 }  // namespace footprint

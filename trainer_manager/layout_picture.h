@@ -3,8 +3,9 @@
 //   std::string html = DrawPlan(requests, plan, "LeNet, batch 32");
 //
 // The page needs nothing but itself: no script, no network. Pointing at a box
-// shows the tensor; the tensors of the certificate are outlined, and lines mark
-// the lower bound and the step that proves it. Pure. Memory and time: linear.
+// shows the tensor; the tensors of the certificate have full colour, and lines
+// mark the lower bound and the step that proves it. Pure. Memory and time:
+// linear, about 300 bytes of page a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYOUT_PICTURE_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYOUT_PICTURE_H_
@@ -17,9 +18,11 @@
 
 namespace footprint {
 
-// The plan must be valid for the requests.
+// The plan must be valid for the requests. With `kinds`, one a request such as
+// "weight" or "activation", tensors are coloured by kind; at most 8 differ.
 std::string DrawPlan(absl::Span<const TensorRequest> requests,
-                     const MemoryPlan& plan, absl::string_view title);
+                     const MemoryPlan& plan, absl::string_view title,
+                     absl::Span<const std::string> kinds = {});
 
 }  // namespace footprint
 
