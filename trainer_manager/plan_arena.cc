@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -42,8 +44,9 @@ using footprint::TensorRequest;
 
 constexpr char kUsage[] =
     "places tensors in one arena by their lifespans.\n\n"
-    "  plan_arena [flags] FILE.csv ...\n\n"
-    "A file has the columns id,lower,upper,size and may have alignment: a "
+    "  plan_arena [flags] FILE.csv|FOLDER ...\n\n"
+    "A folder stands for the *.csv files in it. A file has the columns "
+    "id,lower,upper,size and may have alignment: a "
     "tensor\nneeds `size` bytes from step `lower` until just before step "
     "`upper`.\n\n"
     "  id,lower,upper,size\n  activation,0,4,1024\n  gradient,3,6,512\n\n"
@@ -52,7 +55,7 @@ constexpr char kUsage[] =
     "method that\nfound it, the processor time, and the step with the tensors "
     "that prove the\nbound.\n\n"
     "  plan_arena --picture=plan.html --output=plan.csv network.csv\n"
-    "  plan_arena --capacity=1048576 folder/*.csv\n\n"
+    "  plan_arena --capacity=1048576 folder\n\n"
     "Exit status: 0 planned, 1 nothing fits the capacity, 2 bad input.";
 
 enum ExitStatus { kPlanned = 0, kDoesNotFit = 1, kBadInput = 2 };
@@ -127,10 +130,38 @@ int WriteResults(const std::string& path,
     }
   }
   const std::string picture = absl::GetFlag(FLAGS_picture);
-  if (!picture.empty() && !WriteFile(picture, DrawPlan(requests, plan, path))) {
+  if (!picture.empty() &&
+      !WriteFile(picture,
+                 DrawPlan(requests, plan,
+                          std::filesystem::path(path).stem().string()))) {
     return Complain(absl::StrCat("cannot write ", picture), kBadInput);
   }
   return kPlanned;
+}
+
+// Folders become their CSV files, by name.
+bool ListFiles(const std::vector<char*>& arguments,
+               std::vector<std::string>* files) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    std::error_code error;
+    const std::filesystem::path path = arguments[i];
+    if (!std::filesystem::is_directory(path, error)) {
+      files->push_back(arguments[i]);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+      if (entry.path().extension() == ".csv") found.push_back(entry.path());
+    }
+    if (error || found.empty()) {
+      Complain(absl::StrCat("no .csv file in the folder ", arguments[i]),
+               kBadInput);
+      return false;
+    }
+    std::sort(found.begin(), found.end());
+    files->insert(files->end(), found.begin(), found.end());
+  }
+  return true;
 }
 
 int PlanFile(const std::string& path, const PlanOptions& options) {
@@ -169,14 +200,16 @@ int main(int argc, char** argv) {
                     kBadInput);
   }
   if (arguments.size() < 2) return Complain("no file; see --help", kBadInput);
-  if (arguments.size() > 2 && !(absl::GetFlag(FLAGS_output).empty() &&
-                                absl::GetFlag(FLAGS_picture).empty())) {
+  std::vector<std::string> files;
+  if (!ListFiles(arguments, &files)) return kBadInput;
+  if (files.size() > 1 && !(absl::GetFlag(FLAGS_output).empty() &&
+                            absl::GetFlag(FLAGS_picture).empty())) {
     return Complain("--output and --picture take one input", kBadInput);
   }
   int worst = kPlanned;
   const double begin = ProcessorMilliseconds();
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    worst = std::max(worst, PlanFile(arguments[i], options));
+  for (const std::string& file : files) {
+    worst = std::max(worst, PlanFile(file, options));
   }
   std::cout << absl::StrFormat("cpu in all: %.2f ms\n",
                                ProcessorMilliseconds() - begin);
