@@ -1,8 +1,13 @@
 #include "footprint/trainer_manager/plan_proto.h"
 
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
 #include <vector>
 
 #include "footprint/trainer_manager/generated_requests.h"
+#include "footprint/trainer_manager/plan_validator.h"
 #include "footprint/trainer_manager/planner.h"
 #include "gtest/gtest.h"
 
@@ -40,6 +45,96 @@ TEST(PlanProtoTest, BelievesNoPlan) {
   bad = good;
   bad.mutable_requests(0)->set_size_bytes(0);
   EXPECT_FALSE(RequestsFromProto(bad).ok());
+}
+
+// Whatever the bytes, what is accepted is a valid plan.
+TEST(PlanProtoTest, SurvivesDamagedBytes) {
+  std::mt19937_64 random(1);
+  int64_t parsed = 0;
+  int64_t accepted = 0;
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const std::vector<TensorRequest> requests =
+        RandomRequests(6, 8, trial % 100);
+    PlanOptions options;
+    options.method = PlanMethod::kFirstFit;
+    std::string bytes = PlanToProto(requests, *PlanMemory(requests, options))
+                            .SerializeAsString();
+    for (uint64_t edit = 0; edit <= random() % 3; ++edit) {
+      const size_t place = random() % bytes.size();
+      switch (random() % 3) {
+        case 0:
+          bytes[place] = static_cast<char>(random());
+          break;
+        case 1:
+          bytes.insert(place, 1, static_cast<char>(random()));
+          break;
+        default:
+          bytes.erase(place, 1 + random() % 9);
+      }
+      if (bytes.empty()) bytes = "x";
+    }
+    MemoryPlanProto proto;
+    if (!proto.ParseFromString(bytes)) continue;
+    ++parsed;
+    const absl::StatusOr<PlannedRequests> planned = PlanFromProto(proto);
+    if (!planned.ok()) {
+      EXPECT_FALSE(planned.status().message().empty());
+      continue;
+    }
+    ++accepted;
+    EXPECT_TRUE(CheckRequests(planned->requests).ok());
+    EXPECT_TRUE(ValidatePlan(planned->requests, planned->plan).ok());
+  }
+  EXPECT_GT(parsed, 2000);
+  EXPECT_GT(accepted, 100);
+  EXPECT_LT(accepted, parsed);
+}
+
+// Every field of every message at the ends of its range.
+TEST(PlanProtoTest, SurvivesExtremeFigures) {
+  constexpr int64_t kExtremes[] = {0,
+                                   -1,
+                                   1,
+                                   std::numeric_limits<int64_t>::min(),
+                                   std::numeric_limits<int64_t>::max(),
+                                   int64_t{1} << 62};
+  std::mt19937_64 random(2);
+  const auto extreme = [&] { return kExtremes[random() % 6]; };
+  for (int trial = 0; trial < 20'000; ++trial) {
+    MemoryPlanProto proto =
+        PlanToProto({{"a", 0, 2, 4}, {"b", 1, 3, 4}},
+                    *PlanMemory({{"a", 0, 2, 4}, {"b", 1, 3, 4}}));
+    TensorRequestProto* request = proto.mutable_requests(trial % 2);
+    switch (random() % 8) {
+      case 0:
+        request->set_lower_step(extreme());
+        break;
+      case 1:
+        request->set_upper_step(extreme());
+        break;
+      case 2:
+        request->set_size_bytes(extreme());
+        break;
+      case 3:
+        request->set_alignment_bytes(extreme());
+        break;
+      case 4:
+        proto.set_offsets_bytes(trial % 2, extreme());
+        break;
+      case 5:
+        proto.set_height_bytes(extreme());
+        break;
+      case 6:
+        proto.set_bound_step(extreme());
+        break;
+      default:
+        proto.set_bound_tensors(trial % 2, extreme());
+    }
+    const absl::StatusOr<PlannedRequests> planned = PlanFromProto(proto);
+    if (planned.ok()) {
+      EXPECT_TRUE(ValidatePlan(planned->requests, planned->plan).ok());
+    }
+  }
 }
 
 }  // namespace
