@@ -1,12 +1,15 @@
 // Processor time and peak memory of each planning method by the number of
-// tensors, on training graphs and on perfect packings. What the requests
-// themselves need is set up outside the loop and not measured.
+// tensors, on training graphs and on perfect packings, and of the bound and the
+// validator by themselves. What the requests need is set up outside the loop
+// and not measured.
 
 #include <cstdint>
 #include <vector>
 
 #include "benchmark/benchmark.h"
 #include "footprint/trainer_manager/generated_requests.h"
+#include "footprint/trainer_manager/lower_bound.h"
+#include "footprint/trainer_manager/plan_validator.h"
 #include "footprint/trainer_manager/planner.h"
 
 namespace {
@@ -43,20 +46,56 @@ void BM_PlanPerfectPacking(benchmark::State& state) {
       kMethod);
 }
 
+template <footprint::NetworkShape kShape>
+void BM_BoundTraining(benchmark::State& state) {
+  const auto requests =
+      footprint::TrainingRequests(kShape, state.range(0), 301);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(footprint::ComputeLowerBound(requests));
+  }
+}
+
+template <footprint::NetworkShape kShape>
+void BM_ValidateTraining(benchmark::State& state) {
+  const auto requests =
+      footprint::TrainingRequests(kShape, state.range(0), 301);
+  footprint::PlanOptions options;
+  options.method = footprint::PlanMethod::kNaive;
+  const auto plan = footprint::PlanMemory(requests, options);
+  for (auto _ : state) {
+    if (!plan.ok() || !footprint::ValidatePlan(requests, *plan).ok()) {
+      state.SkipWithError("no valid plan");
+      return;
+    }
+  }
+}
+
 using footprint::CutStyle;
 using footprint::NetworkShape;
 using footprint::PlanMethod;
 
+// 300 tensors are a network of today, 10,000 an unrolled one. A perfect packing
+// of 500 takes up to a second.
+BENCHMARK(BM_BoundTraining<NetworkShape::kResidual>)
+    ->ArgName("tensors")
+    ->Arg(300)
+    ->Arg(10000);
+BENCHMARK(BM_ValidateTraining<NetworkShape::kResidual>)
+    ->ArgName("tensors")
+    ->Arg(300)
+    ->Arg(10000);
 BENCHMARK(BM_PlanTraining<PlanMethod::kNaive, NetworkShape::kResidual>)
     ->ArgName("tensors")
     ->Arg(300)
     ->Arg(10000);
 BENCHMARK(BM_PlanTraining<PlanMethod::kFirstFit, NetworkShape::kResidual>)
     ->ArgName("tensors")
-    ->Arg(300);
+    ->Arg(300)
+    ->Arg(10000);
 BENCHMARK(BM_PlanTraining<PlanMethod::kGreedyBySize, NetworkShape::kResidual>)
     ->ArgName("tensors")
-    ->Arg(300);
+    ->Arg(300)
+    ->Arg(10000);
 BENCHMARK(BM_PlanTraining<PlanMethod::kPortfolio, NetworkShape::kChain>)
     ->ArgName("tensors")
     ->Arg(300)
@@ -67,7 +106,8 @@ BENCHMARK(BM_PlanTraining<PlanMethod::kPortfolio, NetworkShape::kResidual>)
     ->Arg(10000);
 BENCHMARK(BM_PlanTraining<PlanMethod::kPortfolio, NetworkShape::kUNet>)
     ->ArgName("tensors")
-    ->Arg(300);
+    ->Arg(300)
+    ->Arg(10000);
 BENCHMARK(BM_PlanPerfectPacking<PlanMethod::kHillClimb, CutStyle::kPinwheel>)
     ->ArgName("tensors")
     ->Arg(50);
