@@ -49,16 +49,17 @@ TEST(PlanProtoTest, BelievesNoPlan) {
 
 // Whatever the bytes, what is accepted is a valid plan.
 TEST(PlanProtoTest, SurvivesDamagedBytes) {
+  std::vector<std::string> plans;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const std::vector<TensorRequest> requests = RandomRequests(6, 8, seed);
+    plans.push_back(
+        PlanToProto(requests, *PlanMemory(requests)).SerializeAsString());
+  }
   std::mt19937_64 random(1);
   int64_t parsed = 0;
   int64_t accepted = 0;
-  for (int trial = 0; trial < 20'000; ++trial) {
-    const std::vector<TensorRequest> requests =
-        RandomRequests(6, 8, trial % 100);
-    PlanOptions options;
-    options.method = PlanMethod::kFirstFit;
-    std::string bytes = PlanToProto(requests, *PlanMemory(requests, options))
-                            .SerializeAsString();
+  for (size_t trial = 0; trial < 10'000; ++trial) {
+    std::string bytes = plans[trial % plans.size()];
     for (uint64_t edit = 0; edit <= random() % 3; ++edit) {
       const size_t place = random() % bytes.size();
       switch (random() % 3) {
@@ -85,8 +86,8 @@ TEST(PlanProtoTest, SurvivesDamagedBytes) {
     EXPECT_TRUE(CheckRequests(planned->requests).ok());
     EXPECT_TRUE(ValidatePlan(planned->requests, planned->plan).ok());
   }
-  EXPECT_GT(parsed, 2000);
-  EXPECT_GT(accepted, 100);
+  EXPECT_GT(parsed, 1000);
+  EXPECT_GT(accepted, 50);
   EXPECT_LT(accepted, parsed);
 }
 
@@ -100,10 +101,10 @@ TEST(PlanProtoTest, SurvivesExtremeFigures) {
                                    int64_t{1} << 62};
   std::mt19937_64 random(2);
   const auto extreme = [&] { return kExtremes[random() % 6]; };
-  for (int trial = 0; trial < 20'000; ++trial) {
-    MemoryPlanProto proto =
-        PlanToProto({{"a", 0, 2, 4}, {"b", 1, 3, 4}},
-                    *PlanMemory({{"a", 0, 2, 4}, {"b", 1, 3, 4}}));
+  const std::vector<TensorRequest> requests = {{"a", 0, 2, 4}, {"b", 1, 3, 4}};
+  const MemoryPlanProto good = PlanToProto(requests, *PlanMemory(requests));
+  for (int trial = 0; trial < 5'000; ++trial) {
+    MemoryPlanProto proto = good;
     TensorRequestProto* request = proto.mutable_requests(trial % 2);
     switch (random() % 8) {
       case 0:
