@@ -40,10 +40,6 @@ absl::Status CheckValues(const ScheduleRequest& request) {
 absl::Status CheckCells(const ScheduleRequest& request) {
   int64_t total_cost = 0;
   for (const PlannedCell& cell : request.cells) {
-    if (cell.values.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cell \"", cell.name, "\" needs no value"));
-    }
     for (int value : cell.values) {
       if (value < 0 || static_cast<size_t>(value) >= request.values.size()) {
         return absl::InvalidArgumentError(

@@ -40,8 +40,8 @@ struct PlannedValue {
 
 struct PlannedCell {
   std::string name;
-  // Indices in `values`. Cells of one arity are taken as a product of axes:
-  // position i is axis i.
+  // Indices in `values`; may be empty. Cells of one arity are taken as a
+  // product of axes: position i is axis i.
   std::vector<int> values;
 };
 
@@ -93,11 +93,10 @@ struct Schedule {
   int64_t smallest_budget_bytes = 0;
 };
 
-// InvalidArgument for a cell without a value or with an index that is none, a
-// negative size or budget, a cost below 1, or sums beyond 64 bits;
-// FailedPrecondition, naming them, for values of unknown size under a budget;
-// ResourceExhausted, naming the smallest budget that can, if a cell does not
-// fit.
+// InvalidArgument for an index that is none, a negative size or budget, a cost
+// below 1, or sums beyond 64 bits; FailedPrecondition, naming them, for values
+// of unknown size under a budget; ResourceExhausted, naming the smallest budget
+// that can, if a cell does not fit.
 absl::StatusOr<Schedule> PlanSchedule(const ScheduleRequest& request);
 
 }  // namespace footprint

@@ -1,0 +1,105 @@
+#include "footprint/memo/memo_trace_file.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+
+MemoPlan DescribePlan(const ScheduleRequest& request,
+                      const Schedule& schedule) {
+  MemoPlan plan;
+  const auto name_of = [&](int value) {
+    return request.values[static_cast<size_t>(value)].name;
+  };
+  for (const PlannedValue& value : request.values) {
+    MemoPlanValue* described = plan.add_values();
+    described->set_name(value.name);
+    described->set_bytes(value.bytes);
+    described->set_is_measured(value.source == SizeSource::kMeasured);
+    described->set_is_unknown(value.source == SizeSource::kUnknown);
+  }
+  for (const ScheduledStep& step : schedule.steps) {
+    MemoPlanStep* described = plan.add_steps();
+    described->set_cell(request.cells[static_cast<size_t>(step.cell)].name);
+    for (int value : step.loads) described->add_loads(name_of(value));
+    for (int value : step.evictions) described->add_evictions(name_of(value));
+  }
+  if (request.budget_bytes.has_value()) {
+    plan.set_budget_bytes(*request.budget_bytes);
+  }
+  plan.set_may_reorder(request.may_reorder);
+  plan.set_is_reordered(schedule.is_reordered);
+  plan.set_method(PlanMethodName(schedule.method));
+  plan.set_is_optimal(schedule.is_optimal);
+  plan.set_load_count(schedule.load_count);
+  plan.set_load_cost(schedule.load_cost);
+  plan.set_peak_bytes(schedule.peak_bytes);
+  plan.set_unknown_size_count(schedule.unknown_size_count);
+  plan.set_smallest_budget_bytes(schedule.smallest_budget_bytes);
+  return plan;
+}
+
+std::map<std::string, int64_t> LoadedSizes(const MemoTrace& trace) {
+  std::map<std::string, int64_t> sizes;
+  for (const MemoEvent& event : trace.events()) {
+    if (event.kind() != MemoEvent::LOADED || event.bytes() <= 0) continue;
+    int64_t& bytes = sizes[event.name()];
+    bytes = std::max(bytes, event.bytes());
+  }
+  return sizes;
+}
+
+absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return absl::NotFoundError(absl::StrCat(
+        path, ": cannot be opened; --memo_trace_out= writes such a file"));
+  }
+  const std::string bytes((std::istreambuf_iterator<char>(file)),
+                          std::istreambuf_iterator<char>());
+  MemoTrace trace;
+  if (bytes.empty()) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": empty; write it again with --memo_trace_out="));
+  }
+  if (!trace.ParseFromString(bytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path,
+                     ": no memo trace, or cut short; write it again with "
+                     "--memo_trace_out="));
+  }
+  if (trace.schema_version() > kMemoTraceSchemaVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, ": of schema ", trace.schema_version(), ", this program knows ",
+        kMemoTraceSchemaVersion, "; write it again with this program"));
+  }
+  if (trace.schema_version() < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": no memo trace"));
+  }
+  if (!trace.complete()) {
+    return absl::DataLossError(absl::StrCat(
+        path, ": cut short; write it again with --memo_trace_out="));
+  }
+  return trace;
+}
+
+absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path) {
+  trace.set_schema_version(kMemoTraceSchemaVersion);
+  trace.set_complete(true);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << trace.SerializeAsString();
+  file.close();
+  if (!file) {
+    return absl::InternalError(absl::StrCat(
+        path,
+        ": the trace could not be written; is there such a folder, with "
+        "room?"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace footprint

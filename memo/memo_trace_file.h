@@ -1,0 +1,40 @@
+// Plans and traces as messages and files.
+//
+//   MemoTrace trace;
+//   *trace.mutable_plan() = DescribePlan(request, schedule);
+//   absl::Status status = WriteMemoTraceFile(trace, "run.trace.binpb");
+//   absl::StatusOr<MemoTrace> earlier = ReadMemoTraceFile("run.trace.binpb");
+//
+// Thread-safe: no state is kept. Memory: the file's bytes and the message.
+
+#ifndef FOOTPRINT_MEMO_MEMO_TRACE_FILE_H_
+#define FOOTPRINT_MEMO_MEMO_TRACE_FILE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/memo/memo_trace.pb.h"
+#include "footprint/memo/schedule_planner.h"
+
+namespace footprint {
+
+inline constexpr int kMemoTraceSchemaVersion = 1;
+
+MemoPlan DescribePlan(const ScheduleRequest& request, const Schedule& schedule);
+
+// By name, the largest measured size of each value that was loaded.
+std::map<std::string, int64_t> LoadedSizes(const MemoTrace& trace);
+
+// NotFound if there is no such file; DataLoss if it is empty or cut short;
+// InvalidArgument if it is no trace; FailedPrecondition if it is of a newer
+// schema.
+absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path);
+// Sets schema version and completeness. Internal if it cannot be written.
+absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_MEMO_TRACE_FILE_H_

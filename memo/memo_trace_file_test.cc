@@ -1,0 +1,113 @@
+#include "footprint/memo/memo_trace_file.h"
+
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+std::string Path(const std::string& name) {
+  return testing::TempDir() + "/" + name;
+}
+
+void WriteText(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+MemoTrace SmallTrace() {
+  ScheduleRequest request;
+  request.values = {{"model", 400, SizeSource::kMeasured},
+                    {"data", 0, SizeSource::kUnknown}};
+  request.cells = {{"cell", {0, 1}}};
+  request.may_reorder = true;
+  MemoTrace trace;
+  *trace.mutable_plan() = DescribePlan(request, *PlanSchedule(request));
+  MemoEvent* event = trace.add_events();
+  event->set_kind(MemoEvent::LOADED);
+  event->set_name("model");
+  event->set_bytes(401);
+  event = trace.add_events();
+  event->set_kind(MemoEvent::EVICTED);
+  event->set_name("model");
+  event->set_bytes(900);
+  return trace;
+}
+
+TEST(MemoTraceFileTest, DescribesThePlan) {
+  const MemoPlan plan = SmallTrace().plan();
+  ASSERT_EQ(plan.steps_size(), 1);
+  EXPECT_EQ(plan.steps(0).cell(), "cell");
+  EXPECT_EQ(plan.steps(0).loads_size(), 2);
+  EXPECT_EQ(plan.steps(0).evictions_size(), 2);
+  EXPECT_TRUE(plan.values(0).is_measured());
+  EXPECT_TRUE(plan.values(1).is_unknown());
+  EXPECT_EQ(plan.peak_bytes(), 400);
+  EXPECT_EQ(plan.unknown_size_count(), 1);
+  EXPECT_EQ(plan.smallest_budget_bytes(), 400);
+  EXPECT_TRUE(plan.may_reorder());
+  EXPECT_FALSE(plan.has_budget_bytes());
+  EXPECT_TRUE(plan.is_optimal());
+}
+
+TEST(MemoTraceFileTest, ReadsWhatWasWritten) {
+  const std::string path = Path("round.binpb");
+  ASSERT_TRUE(WriteMemoTraceFile(SmallTrace(), path).ok());
+  const absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_EQ(trace->plan().SerializeAsString(),
+            SmallTrace().plan().SerializeAsString());
+}
+
+TEST(MemoTraceFileTest, SizesAreThoseOfLoads) {
+  const std::map<std::string, int64_t> sizes = LoadedSizes(SmallTrace());
+  EXPECT_EQ(sizes.size(), 1u);
+  EXPECT_EQ(sizes.at("model"), 401);
+}
+
+TEST(MemoTraceFileTest, RefusesOtherFiles) {
+  const auto code_of = [](const std::string& text) {
+    WriteText(Path("bad.binpb"), text);
+    return ReadMemoTraceFile(Path("bad.binpb")).status().code();
+  };
+  EXPECT_EQ(ReadMemoTraceFile(Path("none.binpb")).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(code_of(""), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(code_of("no trace at all"), absl::StatusCode::kInvalidArgument);
+  MemoTrace newer;
+  newer.set_schema_version(2);
+  newer.set_complete(true);
+  EXPECT_EQ(code_of(newer.SerializeAsString()),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(WriteMemoTraceFile(newer, "/no/such/folder/x").code(),
+            absl::StatusCode::kInternal);
+}
+
+TEST(MemoTraceFileTest, RefusesEveryCutFileAndSurvivesNoise) {
+  ASSERT_TRUE(WriteMemoTraceFile(SmallTrace(), Path("whole.binpb")).ok());
+  std::ifstream file(Path("whole.binpb"), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)),
+                          std::istreambuf_iterator<char>());
+  for (size_t size = 0; size < whole.size(); ++size) {
+    WriteText(Path("cut.binpb"), whole.substr(0, size));
+    EXPECT_FALSE(ReadMemoTraceFile(Path("cut.binpb")).ok()) << size;
+  }
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    std::string noisy = whole;
+    noisy[random() % noisy.size()] = static_cast<char>(random());
+    WriteText(Path("noisy.binpb"), noisy);
+    const absl::StatusOr<MemoTrace> trace =
+        ReadMemoTraceFile(Path("noisy.binpb"));
+    if (trace.ok()) {
+      EXPECT_TRUE(trace->complete());
+      LoadedSizes(*trace);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,431 @@
+#include "footprint/memo/planned_benchmarks.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "footprint/memo/memo_trace_file.h"
+#include "footprint/memo/product_registry.h"
+#include "footprint/memo/schedule_planner.h"
+
+namespace footprint {
+namespace {
+
+using benchmark::BenchmarkReporter;
+using memo_internal::PlannedMemo;
+using memo_internal::ProductCell;
+using memo_internal::ProductRegistry;
+
+// One instance of a product, or neighbouring ones of other benchmarks.
+struct Stretch {
+  std::vector<std::string> instance_names;
+  ProductCell* cell = nullptr;
+};
+
+// Passes on what several runs report as if they were one.
+class JoiningReporter : public BenchmarkReporter {
+ public:
+  JoiningReporter(BenchmarkReporter* display, BenchmarkReporter* file)
+      : display_(display), file_(file) {
+    SetOutputStream(&display->GetOutputStream());
+    SetErrorStream(&display->GetErrorStream());
+  }
+
+  bool Begin(const Context& context) {
+    const bool goes_on = display_->ReportContext(context);
+    return (file_ == nullptr || file_->ReportContext(context)) && goes_on;
+  }
+  void End() {
+    display_->Finalize();
+    if (file_ != nullptr) file_->Finalize();
+  }
+
+  bool ReportContext(const Context& /*context*/) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    display_->ReportRuns(runs);
+    if (file_ != nullptr) file_->ReportRuns(runs);
+  }
+
+ private:
+  BenchmarkReporter* const display_;
+  BenchmarkReporter* const file_;
+};
+
+// Only lends its streams while Google Benchmark lists instances.
+class ListingReporter : public BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return false; }
+  void ReportRuns(const std::vector<Run>& /*runs*/) override {}
+};
+
+void SwitchListing(bool is_on) {
+  std::string program = BenchmarkReporter::Context::executable_name != nullptr
+                            ? BenchmarkReporter::Context::executable_name
+                            : "program";
+  std::string flag =
+      absl::StrCat("--benchmark_list_tests=", is_on ? "true" : "false");
+  // The name is kept by address, so it goes in and out as it was.
+  const char* const name = BenchmarkReporter::Context::executable_name;
+  char* arguments[] = {&program[0], &flag[0], nullptr};
+  int count = 2;
+  benchmark::Initialize(&count, arguments);
+  BenchmarkReporter::Context::executable_name = name;
+}
+
+// The instances that the filter leaves, in Google Benchmark's order.
+std::vector<std::string> ListInstances() {
+  std::ostringstream listing;
+  std::ostringstream errors;
+  ListingReporter reporter;
+  reporter.SetOutputStream(&listing);
+  reporter.SetErrorStream(&errors);
+  SwitchListing(true);
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  SwitchListing(false);
+  return absl::StrSplit(listing.str(), '\n', absl::SkipEmpty());
+}
+
+std::vector<Stretch> DivideIntoStretches(
+    const std::vector<std::string>& instance_names) {
+  std::vector<Stretch> stretches;
+  for (const std::string& name : instance_names) {
+    ProductCell* const cell = ProductRegistry::Get().FindCell(name);
+    if (cell != nullptr || stretches.empty() ||
+        stretches.back().cell != nullptr) {
+      stretches.emplace_back();
+      stretches.back().cell = cell;
+    }
+    stretches.back().instance_names.push_back(name);
+  }
+  return stretches;
+}
+
+// A filter that matches these names and no others.
+std::string ExactFilter(const std::vector<std::string>& names) {
+  std::string filter;
+  for (const std::string& name : names) {
+    absl::StrAppend(&filter, filter.empty() ? "^(" : "|");
+    for (char character : name) {
+      if (std::string(".^$|()[]{}*+?\\").find(character) != std::string::npos) {
+        filter += '\\';
+      }
+      filter += character;
+    }
+  }
+  return filter + ")$";
+}
+
+PlannedValue DescribeValue(const PlannedMemo& memo,
+                           const std::map<std::string, int64_t>& known_sizes) {
+  const MemoStatistics statistics = memo.statistics();
+  PlannedValue value;
+  value.name = memo.name();
+  const auto known = known_sizes.find(value.name);
+  if (known != known_sizes.end()) {
+    value.bytes = known->second;
+    value.source = SizeSource::kMeasured;
+  } else if (statistics.bytes_source == BytesSource::kMeasured) {
+    value.bytes = std::max<int64_t>(statistics.peak_bytes, 0);
+    value.source = SizeSource::kMeasured;
+  } else if (statistics.declared_bytes > 0) {
+    value.bytes = statistics.declared_bytes;
+  } else {
+    value.source = SizeSource::kUnknown;
+  }
+  return value;
+}
+
+// Carries out a schedule.
+class PlannedRun {
+ public:
+  PlannedRun(std::vector<Stretch> stretches, MemoTrace* trace)
+      : stretches_(std::move(stretches)), trace_(trace) {}
+
+  absl::Status Plan(const ProductOptions& options,
+                    const std::map<std::string, int64_t>& known_sizes) {
+    request_.budget_bytes = options.budget_bytes;
+    request_.may_reorder = options.may_reorder;
+    std::map<PlannedMemo*, int> indices;
+    for (const Stretch& stretch : stretches_) {
+      PlannedCell& cell = request_.cells.emplace_back();
+      cell.name = absl::StrJoin(stretch.instance_names, ", ");
+      if (stretch.cell == nullptr) continue;
+      for (PlannedMemo* memo : stretch.cell->memos) {
+        const auto [entry, is_new] =
+            indices.try_emplace(memo, static_cast<int>(memos_.size()));
+        if (is_new) {
+          memos_.push_back(memo);
+          request_.values.push_back(DescribeValue(*memo, known_sizes));
+        }
+        cell.values.push_back(entry->second);
+      }
+    }
+    absl::StatusOr<Schedule> schedule = PlanSchedule(request_);
+    if (!schedule.ok()) return schedule.status();
+    schedule_ = *std::move(schedule);
+    *trace_->mutable_plan() = DescribePlan(request_, schedule_);
+    return absl::OkStatus();
+  }
+
+  std::string PlanInWords() const {
+    if (memos_.empty()) return "";
+    return absl::StrCat(
+        "memo: ", memos_.size(), " values, ", schedule_.load_count,
+        " loads planned (", PlanMethodName(schedule_.method),
+        schedule_.is_optimal ? ", optimal" : ", not proved optimal",
+        schedule_.is_reordered ? ", cells reordered" : "", "); ",
+        schedule_.unknown_size_count == 0 ? "peak " : "peak at least ",
+        schedule_.peak_bytes, " bytes",
+        schedule_.unknown_size_count == 0
+            ? ""
+            : absl::StrCat(", ", schedule_.unknown_size_count,
+                           " sizes unknown"),
+        "\n");
+  }
+
+  void Run(BenchmarkReporter* reporter) {
+    for (const ScheduledStep& step : schedule_.steps) {
+      Stretch& stretch = stretches_[static_cast<size_t>(step.cell)];
+      if (stretch.cell == nullptr) {
+        RunInstances(stretch, reporter);
+      } else {
+        RunProductCell(stretch, step, reporter);
+      }
+    }
+  }
+
+  bool had_problem() const { return had_problem_; }
+
+ private:
+  void RunInstances(const Stretch& stretch, BenchmarkReporter* reporter) {
+    benchmark::RunSpecifiedBenchmarks(reporter, nullptr,
+                                      ExactFilter(stretch.instance_names));
+  }
+
+  void RunProductCell(const Stretch& stretch, const ScheduledStep& step,
+                      BenchmarkReporter* reporter) {
+    ProductCell& cell = *stretch.cell;
+    cell.error = LoadValues(step.cell);
+    bool is_set_up = cell.error.ok();
+    if (cell.error.ok() && cell.setup != nullptr) {
+      cell.error = cell.setup();
+      is_set_up = cell.error.ok();
+      if (!is_set_up) RecordProblem(MemoEvent::TASK_FAILED, cell);
+    }
+    cell.is_planned = true;
+    RunInstances(stretch, reporter);
+    cell.is_planned = false;
+    AddEvent(MemoEvent::CELL_RAN, stretch.instance_names[0], 0);
+    if (is_set_up && cell.teardown != nullptr) {
+      cell.error = cell.teardown();
+      if (!cell.error.ok()) RecordProblem(MemoEvent::TASK_FAILED, cell);
+    }
+    for (int value : step.evictions) Evict(memos_[static_cast<size_t>(value)]);
+  }
+
+  // In the plan's order; after an earlier failure, also what the plan took for
+  // loaded.
+  absl::Status LoadValues(int cell) {
+    absl::Status first_error;
+    for (int value : request_.cells[static_cast<size_t>(cell)].values) {
+      PlannedMemo* const memo = memos_[static_cast<size_t>(value)];
+      if (memo->is_loaded()) continue;
+      const absl::Status status = memo->Load();
+      if (!status.ok()) {
+        trace_->set_failed_load_count(trace_->failed_load_count() + 1);
+        AddEvent(MemoEvent::LOAD_FAILED, memo->name(), 0)
+            ->set_detail(std::string(status.message()));
+        had_problem_ = true;
+        first_error.Update(status);
+        continue;
+      }
+      RecordLoad(request_.values[static_cast<size_t>(value)], *memo);
+    }
+    return first_error;
+  }
+
+  void RecordLoad(const PlannedValue& planned, const PlannedMemo& memo) {
+    const int64_t bytes = memo.statistics().live_bytes;
+    live_bytes_[memo.name()] = bytes;
+    trace_->set_load_count(trace_->load_count() + 1);
+    trace_->set_peak_bytes(std::max(trace_->peak_bytes(), LiveBytes()));
+    AddEvent(MemoEvent::LOADED, memo.name(), bytes);
+    if (planned.source != SizeSource::kUnknown && planned.bytes != bytes) {
+      Say(AddEvent(MemoEvent::SIZE_DIFFERS, memo.name(), bytes),
+          absl::StrCat("\"", memo.name(), "\" takes ", bytes,
+                       " bytes, not the ", planned.bytes, " planned for; ",
+                       planned.source == SizeSource::kDeclared
+                           ? "declare that"
+                           : "measure anew with --memo_trace_out="));
+    }
+    if (request_.budget_bytes.has_value() &&
+        LiveBytes() > *request_.budget_bytes) {
+      had_problem_ = true;
+      Say(AddEvent(MemoEvent::BUDGET_EXCEEDED, memo.name(), bytes),
+          absl::StrCat("planned values take ", LiveBytes(),
+                       " bytes, more than the budget of ",
+                       *request_.budget_bytes));
+    }
+  }
+
+  // What could not be loaded needs no eviction.
+  void Evict(PlannedMemo* memo) {
+    if (!memo->is_loaded()) return;
+    const absl::Status status = memo->Evict();
+    if (!status.ok()) {
+      had_problem_ = true;
+      Say(AddEvent(MemoEvent::EVICTION_FAILED, memo->name(), 0),
+          absl::StrCat("not evicted: ", status.message()));
+      return;
+    }
+    const int64_t bytes = std::exchange(live_bytes_[memo->name()], 0);
+    AddEvent(MemoEvent::EVICTED, memo->name(), bytes);
+  }
+
+  void RecordProblem(MemoEvent::Kind kind, const ProductCell& cell) {
+    had_problem_ = true;
+    Say(AddEvent(kind, cell.name, 0),
+        absl::StrCat(cell.name, ": ", cell.error.message()));
+  }
+
+  MemoEvent* AddEvent(MemoEvent::Kind kind, const std::string& name,
+                      int64_t bytes) {
+    MemoEvent* event = trace_->add_events();
+    event->set_kind(kind);
+    event->set_name(name);
+    event->set_bytes(bytes);
+    event->set_live_bytes(LiveBytes());
+    return event;
+  }
+
+  void Say(MemoEvent* event, const std::string& text) {
+    event->set_detail(text);
+    std::cerr << "memo: " << text << "\n";
+  }
+
+  int64_t LiveBytes() const {
+    int64_t sum = 0;
+    for (const auto& [name, bytes] : live_bytes_) sum += bytes;
+    return sum;
+  }
+
+  std::vector<Stretch> stretches_;
+  MemoTrace* const trace_;
+  std::vector<PlannedMemo*> memos_;
+  ScheduleRequest request_;
+  Schedule schedule_;
+  std::map<std::string, int64_t> live_bytes_;
+  bool had_problem_ = false;
+};
+
+absl::StatusOr<std::map<std::string, int64_t>> ReadSizes(
+    const std::string& path) {
+  if (path.empty()) return std::map<std::string, int64_t>();
+  absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
+  if (!trace.ok()) return trace.status();
+  return LoadedSizes(*trace);
+}
+
+std::unique_ptr<BenchmarkReporter> MakeFileReporter(const std::string& format) {
+  if (format == "console") {
+    return std::make_unique<benchmark::ConsoleReporter>(
+        benchmark::ConsoleReporter::OO_None);
+  }
+  return std::make_unique<benchmark::JSONReporter>();
+}
+
+BenchmarkReporter::Context ContextFor(
+    const std::vector<std::string>& instance_names) {
+  BenchmarkReporter::Context context;
+  // As Google Benchmark has it: room for the longest name.
+  context.name_field_width = 10;
+  for (const std::string& name : instance_names) {
+    context.name_field_width = std::max(context.name_field_width, name.size());
+  }
+  return context;
+}
+
+}  // namespace
+
+PlannedBenchmarks::PlannedBenchmarks(int* argc, char** argv)
+    : options_(TakeProductFlags(argc, argv)), status_(options_.status()) {}
+
+absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
+    BenchmarkReporter* reporter) {
+  if (!options_.ok()) return options_.status();
+  if (options_->interleaves_randomly) {
+    return absl::FailedPreconditionError(
+        "random interleaving takes turns among all benchmarks, so that every "
+        "value would stay alive to the end; run planned benchmarks without "
+        "--benchmark_enable_random_interleaving");
+  }
+  const std::vector<std::string> instance_names = ListInstances();
+  if (instance_names.empty()) {
+    return absl::NotFoundError(
+        "the filter matches no benchmark; --benchmark_list_tests without a "
+        "filter lists all");
+  }
+  const auto known_sizes = ReadSizes(options_->sizes_path);
+  if (!known_sizes.ok()) return known_sizes.status();
+  PlannedRun run(DivideIntoStretches(instance_names), &trace_);
+  const absl::Status planned = run.Plan(*options_, *known_sizes);
+  if (!planned.ok()) return planned;
+  std::cerr << run.PlanInWords();
+
+  std::unique_ptr<BenchmarkReporter> file_reporter;
+  std::ofstream file;
+  if (!options_->benchmark_out_path.empty()) {
+    file.open(options_->benchmark_out_path);
+    file_reporter = MakeFileReporter(options_->benchmark_out_format);
+    file_reporter->SetOutputStream(&file);
+    file_reporter->SetErrorStream(&file);
+  }
+  JoiningReporter joining(reporter, file_reporter.get());
+  if (joining.Begin(ContextFor(instance_names))) {
+    run.Run(&joining);
+    joining.End();
+  }
+  had_problem_ = run.had_problem();
+  if (file_reporter != nullptr && !file.flush()) {
+    return absl::InternalError(
+        absl::StrCat(options_->benchmark_out_path, ": could not be written"));
+  }
+  if (!options_->trace_path.empty()) {
+    const absl::Status written =
+        WriteMemoTraceFile(trace_, options_->trace_path);
+    if (!written.ok()) return written;
+  }
+  return instance_names.size();
+}
+
+size_t PlannedBenchmarks::Run(BenchmarkReporter* reporter) {
+  if (reporter == nullptr) reporter = benchmark::CreateDefaultDisplayReporter();
+  if (options_.ok() && options_->lists_tests) {
+    return benchmark::RunSpecifiedBenchmarks(reporter);
+  }
+  trace_.Clear();
+  absl::StatusOr<size_t> count = RunPlanned(reporter);
+  status_ = count.status();
+  if (count.ok()) return *count;
+  std::cerr << "memo: " << status_.message() << "\n";
+  return 0;
+}
+
+std::function<size_t(BenchmarkReporter*)> PlannedBenchmarks::runner() {
+  return [this](BenchmarkReporter* reporter) { return Run(reporter); };
+}
+
+int PlannedBenchmarks::ExitStatus(int status) const {
+  if (!status_.ok()) return 2;
+  return had_problem_ ? 1 : status;
+}
+
+}  // namespace footprint

@@ -1,0 +1,81 @@
+// Runs products (product.h), and any other benchmarks, by a plan.
+//
+//   int main(int argc, char** argv) {
+//     footprint::PlannedBenchmarks planned(&argc, argv);
+//     benchmark::Initialize(&argc, argv);
+//     if (absl::Status status = RegisterProducts(); !status.ok()) ...
+//     planned.Run(nullptr);
+//     return planned.ExitStatus();
+//   }
+//
+// or, to measure memory, with `planned.runner()` given to
+// footprint::ProfileBenchmarks (//profiling:benchmark_profiler).
+//
+// Asks Google Benchmark which instances the filter leaves, plans for these
+// (schedule_planner.h), says the plan on standard error, and runs instance
+// after instance: evict, load, set up, run with all its repetitions, tear down.
+// Loads lie outside of every timer and of every memory manager's region. An
+// instance whose value cannot be loaded shows the error in its row; the others
+// run.
+//
+// Works with filter, repetitions, threads, warm-up, memory managers and
+// --benchmark_out (JSON or console). Refuses random interleaving, which would
+// keep all values alive. Benchmarks that are no product run where they stand.
+// Google Benchmark matches its whole list once an instance: with more than some
+// thousands of them that takes seconds.
+//
+// Not thread-safe: one, on main's thread. Memory: the plan, the trace, and the
+// planned values.
+
+#ifndef FOOTPRINT_MEMO_PLANNED_BENCHMARKS_H_
+#define FOOTPRINT_MEMO_PLANNED_BENCHMARKS_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "benchmark/benchmark.h"
+#include "footprint/memo/memo_trace.pb.h"
+#include "footprint/memo/product_flags.h"
+
+namespace footprint {
+
+class PlannedBenchmarks {
+ public:
+  // Takes its flags (product_flags.h) from the command line; before
+  // benchmark::Initialize, which does not know them.
+  PlannedBenchmarks(int* argc, char** argv);
+
+  // Runs with `reporter`; null: with Google Benchmark's own. Returns how many
+  // instances there were, 0 if the plan was refused.
+  size_t Run(benchmark::BenchmarkReporter* reporter);
+
+  // Run as a value, which refers to this object.
+  std::function<size_t(benchmark::BenchmarkReporter*)> runner();
+
+  // Why nothing ran: the command line, a filter that matches nothing, random
+  // interleaving, or what PlanSchedule refuses.
+  const absl::Status& status() const { return status_; }
+
+  // 2 if the plan was refused; 1 if a value, a task or an eviction failed, or
+  // the budget was exceeded by a size that was declared too small; otherwise
+  // `status`, that of a function which called the runner.
+  int ExitStatus(int status = 0) const;
+
+  // The plan and what happened.
+  const MemoTrace& trace() const { return trace_; }
+
+ private:
+  absl::StatusOr<size_t> RunPlanned(benchmark::BenchmarkReporter* reporter);
+
+  absl::StatusOr<ProductOptions> options_;
+  absl::Status status_;
+  MemoTrace trace_;
+  bool had_problem_ = false;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_PLANNED_BENCHMARKS_H_

@@ -1,0 +1,158 @@
+#include "footprint/memo/product_flags.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace footprint {
+namespace {
+
+constexpr std::pair<const char*, int> kUnits[] = {
+    {"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+
+// As Google Benchmark reads a flag that is true or false.
+bool IsTrue(absl::string_view value) {
+  if (value.size() == 1) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(value[0])) &&
+           value != "0" && !absl::EqualsIgnoreCase(value, "f") &&
+           !absl::EqualsIgnoreCase(value, "n");
+  }
+  return !absl::EqualsIgnoreCase(value, "false") &&
+         !absl::EqualsIgnoreCase(value, "no") &&
+         !absl::EqualsIgnoreCase(value, "off");
+}
+
+bool IsTrueInEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && IsTrue(value);
+}
+
+void SeeSwitch(absl::string_view argument, absl::string_view flag,
+               bool* is_on) {
+  if (!absl::ConsumePrefix(&argument, flag)) return;
+  if (argument.empty()) *is_on = true;
+  if (absl::ConsumePrefix(&argument, "=")) *is_on = IsTrue(argument);
+}
+
+absl::Status SetOrder(absl::string_view value, ProductOptions* options) {
+  if (value != "given" && value != "reorder") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--memo_order=", value, ": write \"given\" or \"reorder\""));
+  }
+  options->may_reorder = value == "reorder";
+  return absl::OkStatus();
+}
+
+absl::Status SetOutFormat(absl::string_view value, ProductOptions* options) {
+  if (value != "json" && value != "console") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--benchmark_out_format=", value,
+                     ": planned benchmarks write json or console"));
+  }
+  options->benchmark_out_format = std::string(value);
+  return absl::OkStatus();
+}
+
+// True if the argument was one of ours; `status` tells if it was a good one.
+bool Take(absl::string_view argument, ProductOptions* options,
+          absl::Status* status) {
+  if (absl::ConsumePrefix(&argument, "--memo_budget=")) {
+    const absl::StatusOr<int64_t> bytes = ParseByteSize(argument);
+    if (bytes.ok()) {
+      options->budget_bytes = *bytes;
+    } else {
+      *status = absl::InvalidArgumentError(
+          absl::StrCat("--memo_budget=", bytes.status().message()));
+    }
+  } else if (absl::ConsumePrefix(&argument, "--memo_order=")) {
+    *status = SetOrder(argument, options);
+  } else if (absl::ConsumePrefix(&argument, "--memo_trace_out=")) {
+    options->trace_path = std::string(argument);
+  } else if (absl::ConsumePrefix(&argument, "--memo_sizes=")) {
+    options->sizes_path = std::string(argument);
+  } else if (absl::ConsumePrefix(&argument, "--benchmark_out=")) {
+    options->benchmark_out_path = std::string(argument);
+  } else if (absl::ConsumePrefix(&argument, "--benchmark_out_format=")) {
+    *status = SetOutFormat(argument, options);
+  } else if (absl::StartsWith(argument, "--memo_")) {
+    *status = absl::InvalidArgumentError(
+        absl::StrCat(argument, ": no such flag, or no value; there are\n",
+                     kProductFlagsHelp));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const char kProductFlagsHelp[] =
+    "  --memo_budget=600MiB     load and evict so that planned values never\n"
+    "                           take more (B, KiB, MiB, GiB, TiB)\n"
+    "  --memo_order=reorder     cells may run in another order; default: "
+    "given\n"
+    "  --memo_trace_out=FILE    write the plan and what happened\n"
+    "  --memo_sizes=FILE        take sizes from such a file\n";
+
+absl::StatusOr<int64_t> ParseByteSize(absl::string_view text) {
+  size_t digits = 0;
+  while (digits < text.size() &&
+         absl::ascii_isdigit(static_cast<unsigned char>(text[digits]))) {
+    ++digits;
+  }
+  const absl::string_view unit =
+      absl::StripLeadingAsciiWhitespace(text.substr(digits));
+  int64_t number = 0;
+  if (digits == 0 || !absl::SimpleAtoi(text.substr(0, digits), &number)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        text,
+        ": not a size below 2^63 bytes; write a whole number and a unit, "
+        "such as 600MiB"));
+  }
+  for (const auto& [name, shift] : kUnits) {
+    if (unit != name) continue;
+    if (number > (INT64_MAX >> shift)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(text, ": more than 2^63 bytes; write a smaller size"));
+    }
+    return number << shift;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      text, ": \"", unit, "\" is no unit; write B, KiB, MiB, GiB or TiB"));
+}
+
+absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
+  ProductOptions options;
+  options.lists_tests = IsTrueInEnvironment("BENCHMARK_LIST_TESTS");
+  options.interleaves_randomly =
+      IsTrueInEnvironment("BENCHMARK_ENABLE_RANDOM_INTERLEAVING");
+  absl::Status first_error;
+  bool is_over = false;
+  int kept = *argc > 0 ? 1 : 0;
+  for (int i = 1; i < *argc; ++i) {
+    const absl::string_view argument = argv[i];
+    is_over |= argument == "--";
+    absl::Status status;
+    if (!is_over && Take(argument, &options, &status)) {
+      if (first_error.ok()) first_error = status;
+      continue;
+    }
+    if (!is_over) {
+      SeeSwitch(argument, "--benchmark_list_tests", &options.lists_tests);
+      SeeSwitch(argument, "--benchmark_enable_random_interleaving",
+                &options.interleaves_randomly);
+    }
+    argv[kept++] = argv[i];
+  }
+  *argc = kept;
+  argv[kept] = nullptr;
+  if (!first_error.ok()) return first_error;
+  return options;
+}
+
+}  // namespace footprint

@@ -1,0 +1,47 @@
+// The command line of a program that runs planned benchmarks.
+//
+//   absl::StatusOr<ProductOptions> options = TakeProductFlags(&argc, argv);
+//   // --memo_budget=600MiB is gone from argv; options->budget_bytes is set.
+//
+// Thread-compatible.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_FLAGS_H_
+#define FOOTPRINT_MEMO_PRODUCT_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+
+namespace footprint {
+
+struct ProductOptions {
+  absl::optional<int64_t> budget_bytes;  // --memo_budget=
+  bool may_reorder = false;              // --memo_order=reorder
+  std::string trace_path;                // --memo_trace_out=
+  std::string sizes_path;                // --memo_sizes=
+  // Taken, since Google Benchmark would begin the file anew for every cell.
+  std::string benchmark_out_path;
+  std::string benchmark_out_format = "json";
+  // Seen and left where they are.
+  bool lists_tests = false;
+  bool interleaves_randomly = false;
+};
+
+// What --help says of the flags.
+extern const char kProductFlagsHelp[];
+
+// "600MiB", "1 GiB", "4096", "4096B": a whole number and B, KiB, MiB, GiB or
+// TiB. InvalidArgument, with what is wrong, for anything else.
+absl::StatusOr<int64_t> ParseByteSize(absl::string_view text);
+
+// Takes the flags out of the command line, wherever they stand before "--".
+// InvalidArgument, naming the flag, for a value that is none.
+absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_FLAGS_H_

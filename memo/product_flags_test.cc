@@ -1,0 +1,131 @@
+#include "footprint/memo/product_flags.h"
+
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+struct Taken {
+  absl::StatusOr<ProductOptions> options;
+  std::vector<std::string> left;
+};
+
+Taken TakeFrom(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "program");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(&argument[0]);
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  Taken taken = {TakeProductFlags(&argc, argv.data()), {}};
+  EXPECT_EQ(argv[static_cast<size_t>(argc)], nullptr);
+  for (int i = 1; i < argc; ++i) {
+    taken.left.push_back(argv[static_cast<size_t>(i)]);
+  }
+  return taken;
+}
+
+TEST(ParseByteSizeTest, KnowsBinaryUnits) {
+  EXPECT_EQ(*ParseByteSize("0"), 0);
+  EXPECT_EQ(*ParseByteSize("4096"), 4096);
+  EXPECT_EQ(*ParseByteSize("4096B"), 4096);
+  EXPECT_EQ(*ParseByteSize("3KiB"), 3072);
+  EXPECT_EQ(*ParseByteSize("600MiB"), 600 << 20);
+  EXPECT_EQ(*ParseByteSize("2 GiB"), int64_t{2} << 30);
+  EXPECT_EQ(*ParseByteSize("1TiB"), int64_t{1} << 40);
+  EXPECT_EQ(*ParseByteSize("9223372036854775807"), INT64_MAX);
+  EXPECT_EQ(*ParseByteSize("8388607TiB"), int64_t{8388607} << 40);
+}
+
+TEST(ParseByteSizeTest, RefusesTheRest) {
+  for (const char* text :
+       {"", " ", "MiB", "-1", "+1", " 1", "1.5GiB", "1MB", "1mib", "1M", "0x10",
+        "1e6", "9223372036854775808", "8388608TiB", "1 MiB ", "1MiBMiB",
+        "99999999999999999999999"}) {
+    EXPECT_EQ(ParseByteSize(text).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << text;
+  }
+}
+
+TEST(ParseByteSizeTest, RandomTextIsReadOrRefused) {
+  std::mt19937 random(11);
+  const std::string alphabet = "0123456789KMGTiB -+.\n\0x";
+  for (int round = 0; round < 20000; ++round) {
+    std::string text;
+    for (size_t size = random() % 12; size > 0; --size) {
+      text += alphabet[random() % alphabet.size()];
+    }
+    const absl::StatusOr<int64_t> bytes = ParseByteSize(text);
+    if (bytes.ok()) {
+      EXPECT_GE(*bytes, 0) << text;
+      EXPECT_TRUE(text[0] >= '0' && text[0] <= '9') << text;
+    } else {
+      EXPECT_NE(bytes.status().message().find(text), absl::string_view::npos);
+    }
+  }
+}
+
+TEST(ProductFlagsTest, TakesItsOwnAndLeavesTheRest) {
+  const Taken taken = TakeFrom(
+      {"--benchmark_filter=x", "--memo_budget=1KiB", "--memo_order=reorder",
+       "--memo_trace_out=t", "--memo_sizes=s", "--benchmark_out=o",
+       "--benchmark_out_format=console", "--", "--memo_budget=2KiB"});
+  ASSERT_TRUE(taken.options.ok()) << taken.options.status();
+  EXPECT_EQ(taken.options->budget_bytes, 1024);
+  EXPECT_TRUE(taken.options->may_reorder);
+  EXPECT_EQ(taken.options->trace_path, "t");
+  EXPECT_EQ(taken.options->sizes_path, "s");
+  EXPECT_EQ(taken.options->benchmark_out_path, "o");
+  EXPECT_EQ(taken.options->benchmark_out_format, "console");
+  EXPECT_EQ(taken.left, std::vector<std::string>({"--benchmark_filter=x", "--",
+                                                  "--memo_budget=2KiB"}));
+}
+
+TEST(ProductFlagsTest, NothingIsAskedForByDefault) {
+  const Taken taken = TakeFrom({});
+  ASSERT_TRUE(taken.options.ok());
+  EXPECT_FALSE(taken.options->budget_bytes.has_value());
+  EXPECT_FALSE(taken.options->may_reorder);
+  EXPECT_FALSE(taken.options->lists_tests);
+  EXPECT_FALSE(taken.options->interleaves_randomly);
+  EXPECT_EQ(taken.options->benchmark_out_format, "json");
+}
+
+TEST(ProductFlagsTest, SeesGoogleBenchmarksSwitches) {
+  for (const char* value : {"", "=true", "=1", "=yes", "=on", "=y"}) {
+    const std::string flag = "--benchmark_enable_random_interleaving";
+    EXPECT_TRUE(TakeFrom({flag + value}).options->interleaves_randomly)
+        << value;
+    EXPECT_TRUE(TakeFrom({std::string("--benchmark_list_tests") + value})
+                    .options->lists_tests);
+  }
+  for (const char* value : {"=false", "=0", "=no", "=off", "=F", "=n", "2"}) {
+    const std::string flag = "--benchmark_enable_random_interleaving";
+    EXPECT_FALSE(TakeFrom({flag + value}).options->interleaves_randomly)
+        << value;
+  }
+  setenv("BENCHMARK_LIST_TESTS", "1", 1);
+  EXPECT_TRUE(TakeFrom({}).options->lists_tests);
+  EXPECT_FALSE(TakeFrom({"--benchmark_list_tests=false"}).options->lists_tests);
+  unsetenv("BENCHMARK_LIST_TESTS");
+}
+
+TEST(ProductFlagsTest, RefusesWhatItCannotMean) {
+  for (const char* argument :
+       {"--memo_budget=", "--memo_budget=1MB", "--memo_budget",
+        "--memo_order=best", "--memo_order=", "--memo_bugdet=1MiB",
+        "--benchmark_out_format=csv"}) {
+    const Taken taken = TakeFrom({argument});
+    EXPECT_EQ(taken.options.status().code(), absl::StatusCode::kInvalidArgument)
+        << argument;
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,498 @@
+#include "footprint/memo/product.h"
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "benchmark/benchmark.h"
+#include "footprint/memo/memo.h"
+#include "footprint/memo/memo_trace.pb.h"
+#include "footprint/memo/memo_trace_file.h"
+#include "footprint/memo/planned_benchmarks.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+struct Model {
+  int id = 0;
+};
+struct Data {
+  int id = 0;
+};
+
+// Rows by name, and how often each call came.
+class RecordingReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& context) override {
+    ++context_count;
+    name_field_width = context.name_field_width;
+    return true;
+  }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      names.push_back(run.benchmark_name());
+      errors[run.benchmark_name()] = ErrorOf(run, 0);
+    }
+  }
+  void Finalize() override { ++finalize_count; }
+
+  int context_count = 0;
+  int finalize_count = 0;
+  size_t name_field_width = 0;
+  std::vector<std::string> names;
+  std::map<std::string, std::string> errors;
+
+ private:
+  template <typename AnyRun>
+  static auto ErrorOf(const AnyRun& run, int)
+      -> decltype(run.error_occurred, std::string()) {
+    return run.error_occurred ? run.error_message : "";
+  }
+  template <typename AnyRun>
+  static auto ErrorOf(const AnyRun& run, long)
+      -> decltype(run.skipped, std::string()) {
+    return run.skip_message;
+  }
+};
+
+struct Outcome {
+  size_t count = 0;
+  int exit_status = 0;
+  absl::Status status;
+  RecordingReporter reporter;
+  MemoTrace trace;
+};
+
+Outcome RunWith(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), "product_test");
+  // Google Benchmark's flags outlive a run.
+  flags.insert(flags.begin() + 1,
+               {"--benchmark_filter=all", "--benchmark_min_time=0",
+                "--benchmark_repetitions=1", "--benchmark_min_warmup_time=0"});
+  static auto* const kept = new std::vector<std::vector<std::string>>;
+  kept->push_back(std::move(flags));
+  std::vector<char*> argv;
+  for (std::string& flag : kept->back()) argv.push_back(&flag[0]);
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  PlannedBenchmarks planned(&argc, argv.data());
+  benchmark::Initialize(&argc, argv.data());
+  Outcome outcome;
+  outcome.count = planned.Run(&outcome.reporter);
+  outcome.exit_status = planned.ExitStatus();
+  outcome.status = planned.status();
+  outcome.trace = planned.trace();
+  return outcome;
+}
+
+// Fresh memos and cells for each test.
+class ProductTest : public testing::Test {
+ protected:
+  void SetUp() override { benchmark::ClearRegisteredBenchmarks(); }
+
+  std::string Unique(const std::string& name) {
+    return absl::StrCat(
+        testing::UnitTest::GetInstance()->current_test_info()->name(), "_",
+        name);
+  }
+
+  template <typename T>
+  Axis<T> MakeAxis(const std::string& name, int count, int64_t bytes) {
+    Axis<T> axis{name, {}};
+    for (int i = 0; i < count; ++i) {
+      axis.memos.push_back(*MakeMemo<T>(
+          Unique(absl::StrCat(name, i)),
+          [this, i]() -> absl::StatusOr<T> {
+            ++load_count;
+            ++live;
+            most_live = std::max(most_live, live);
+            if (i == failing_id) {
+              --live;
+              return absl::NotFoundError("no such file");
+            }
+            return T{i};
+          },
+          bytes));
+    }
+    return axis;
+  }
+
+  // Three models by two data sets, which count their calls.
+  ProductBenchmarks<Model, Data> RegisterThreeByTwo() {
+    auto product = Product(
+        Unique("BM"),
+        [this](benchmark::State& state, const Model& model, const Data& data) {
+          ++call_count;
+          for (auto _ : state) benchmark::DoNotOptimize(model.id);
+          std::lock_guard<std::mutex> lock(mutex);
+          cells.emplace_back(model.id, data.id);
+        },
+        MakeAxis<Model>("model", 3, 400), MakeAxis<Data>("data", 2, 200));
+    EXPECT_TRUE(product.ok()) << product.status();
+    return *product;
+  }
+
+  std::string Cell(int model, int data) {
+    return absl::StrCat(Unique("BM"), "/model:", Unique("model"), model,
+                        "/data:", Unique("data"), data);
+  }
+
+  int load_count = 0;
+  int live = 0;
+  int most_live = 0;
+  int failing_id = -1;
+  std::atomic<int> call_count{0};
+  std::mutex mutex;
+  std::vector<std::pair<int, int>> cells;
+};
+
+TEST_F(ProductTest, LoadsEachValueOnce) {
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.count, 6u);
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_EQ(load_count, 5);
+  EXPECT_EQ(outcome.trace.load_count(), 5);
+  EXPECT_EQ(outcome.trace.plan().load_count(), 5);
+  EXPECT_EQ(outcome.trace.plan().peak_bytes(), 800);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
+  ASSERT_EQ(outcome.reporter.names.size(), 6u);
+  EXPECT_EQ(outcome.reporter.names[1].rfind(Cell(0, 1), 0), 0u)
+      << outcome.reporter.names[1];
+  EXPECT_EQ(outcome.reporter.context_count, 1);
+  EXPECT_EQ(outcome.reporter.finalize_count, 1);
+  EXPECT_GE(outcome.reporter.name_field_width, Cell(0, 0).size());
+}
+
+TEST_F(ProductTest, EvictsAfterTheLastUseAndBeforeTheNextLoad) {
+  RegisterThreeByTwo();
+  const MemoTrace trace = RunWith({}).trace;
+  std::set<std::string> alive;
+  size_t most = 0;
+  for (const MemoEvent& event : trace.events()) {
+    if (event.kind() == MemoEvent::LOADED) alive.insert(event.name());
+    if (event.kind() == MemoEvent::EVICTED) alive.erase(event.name());
+    most = std::max(most, alive.size());
+  }
+  EXPECT_EQ(most, 3u);
+  EXPECT_TRUE(alive.empty());
+  EXPECT_EQ(trace.events(trace.events_size() - 1).kind(), MemoEvent::EVICTED);
+}
+
+TEST_F(ProductTest, TheFilterComesBeforeThePlan) {
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({"--benchmark_filter=data:.*data1"});
+  EXPECT_EQ(outcome.count, 3u);
+  EXPECT_EQ(load_count, 4);
+  EXPECT_EQ(outcome.trace.plan().peak_bytes(), 600);
+  EXPECT_EQ(RunWith({"--benchmark_filter=all"}).count, 6u);
+}
+
+TEST_F(ProductTest, RepetitionsThreadsAndWarmUpAddNoLoads) {
+  RegisterThreeByTwo().ForEach([](auto* cell) { cell->Threads(2); });
+  const Outcome outcome =
+      RunWith({"--benchmark_repetitions=3", "--benchmark_min_warmup_time=0.001",
+               "--benchmark_min_time=0.001"});
+  EXPECT_EQ(outcome.count, 6u);
+  EXPECT_EQ(load_count, 5);
+  EXPECT_GE(call_count, 6 * 3 * 2);
+  EXPECT_EQ(outcome.exit_status, 0);
+}
+
+class CountingMemoryManager : public benchmark::MemoryManager {
+ public:
+  explicit CountingMemoryManager(const int* loads) : loads_(loads) {}
+  void Start() override { at_start_ = *loads_; }
+  void Stop(Result& result) override {
+    result.num_allocs = 0;
+    result.max_bytes_used = 0;
+    ++region_count;
+    loads_inside += *loads_ - at_start_;
+  }
+  virtual void Stop(Result* result) { Stop(*result); }  // NOLINT
+
+  int region_count = 0;
+  int loads_inside = 0;
+
+ private:
+  const int* const loads_;
+  int at_start_ = 0;
+};
+
+TEST_F(ProductTest, LoadsAreOutsideTheMemoryManagersRegions) {
+  RegisterThreeByTwo();
+  CountingMemoryManager manager(&load_count);
+  benchmark::RegisterMemoryManager(&manager);
+  RunWith({});
+  benchmark::RegisterMemoryManager(nullptr);
+  EXPECT_EQ(load_count, 5);
+  EXPECT_EQ(manager.region_count, 6);
+  EXPECT_EQ(manager.loads_inside, 0);
+}
+
+TEST_F(ProductTest, AFailingFactoryShowsInItsRowsOnly) {
+  failing_id = 1;
+  auto product = Product(
+      Unique("BM"),
+      [this](benchmark::State& state, const Model& model) {
+        for (auto _ : state) benchmark::DoNotOptimize(model.id);
+        ++call_count;
+      },
+      MakeAxis<Model>("model", 3, 400));
+  ASSERT_TRUE(product.ok());
+  const Outcome outcome = RunWith({});
+  ASSERT_EQ(outcome.reporter.names.size(), 3u);
+  int failed = 0;
+  for (const auto& [name, error] : outcome.reporter.errors) {
+    if (error.empty()) continue;
+    ++failed;
+    EXPECT_NE(name.find("model1"), std::string::npos);
+    EXPECT_NE(error.find("no such file"), std::string::npos);
+  }
+  EXPECT_EQ(failed, 1);
+  EXPECT_EQ(call_count, 2);
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_EQ(outcome.trace.failed_load_count(), 1);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
+}
+
+TEST_F(ProductTest, TasksGetTheValuesOnceAnInstance) {
+  std::vector<std::string> calls;
+  RegisterThreeByTwo()
+      .Setup([&](const Model& model, const Data& data) {
+        calls.push_back(absl::StrCat("+", model.id, data.id));
+        return absl::OkStatus();
+      })
+      .Teardown([&](const Model& model, const Data& data) {
+        calls.push_back(absl::StrCat("-", model.id, data.id));
+        return absl::OkStatus();
+      });
+  RunWith({"--benchmark_repetitions=2", "--benchmark_filter=model2"});
+  EXPECT_EQ(calls, std::vector<std::string>({"+20", "-20", "+21", "-21"}));
+}
+
+TEST_F(ProductTest, FailingTasksAreShown) {
+  int teardown_count = 0;
+  RegisterThreeByTwo()
+      .Setup([&](const Model& model, const Data&) {
+        return model.id == 0 ? absl::InternalError("no licence")
+                             : absl::OkStatus();
+      })
+      .Teardown([&](const Model&, const Data&) {
+        ++teardown_count;
+        return absl::DataLossError("lost");
+      });
+  const Outcome outcome = RunWith({});
+  int shown = 0;
+  for (const auto& [name, error] : outcome.reporter.errors) {
+    shown += error == "no licence" ? 1 : 0;
+  }
+  EXPECT_EQ(shown, 2);
+  EXPECT_EQ(teardown_count, 4);
+  EXPECT_EQ(outcome.exit_status, 1);
+}
+
+TEST_F(ProductTest, ABudgetHoldsAndMayReorder) {
+  RegisterThreeByTwo();
+  const Outcome given = RunWith({"--memo_budget=600B"});
+  EXPECT_EQ(given.exit_status, 0) << given.status;
+  EXPECT_LE(given.trace.plan().peak_bytes(), 600);
+  EXPECT_EQ(given.trace.load_count(), given.trace.plan().load_count());
+  EXPECT_FALSE(given.trace.plan().is_reordered());
+  load_count = 0;
+  const Outcome reordered =
+      RunWith({"--memo_budget=600B", "--memo_order=reorder"});
+  EXPECT_EQ(reordered.exit_status, 0);
+  EXPECT_EQ(load_count, 7);
+  EXPECT_TRUE(reordered.trace.plan().is_optimal());
+  EXPECT_EQ(std::set<std::string>(reordered.reporter.names.begin(),
+                                  reordered.reporter.names.end())
+                .size(),
+            6u);
+}
+
+TEST_F(ProductTest, RefusesABudgetThatCannotBe) {
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({"--memo_budget=599B"});
+  EXPECT_EQ(outcome.count, 0u);
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(outcome.status.message().find("smallest budget that can is 600"),
+            absl::string_view::npos);
+  EXPECT_EQ(load_count, 0);
+}
+
+TEST_F(ProductTest, RefusesRandomInterleavingWithTheReason) {
+  RegisterThreeByTwo();
+  const Outcome outcome =
+      RunWith({"--benchmark_enable_random_interleaving=true"});
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_NE(outcome.status.message().find("stay alive"),
+            absl::string_view::npos);
+  EXPECT_EQ(load_count, 0);
+  RunWith({"--benchmark_enable_random_interleaving=false"});
+  EXPECT_EQ(load_count, 5);
+}
+
+TEST_F(ProductTest, SaysThatTheFilterMatchesNothing) {
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({"--benchmark_filter=no_such_benchmark"});
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_NE(outcome.status.message().find("filter matches no"),
+            absl::string_view::npos);
+}
+
+TEST_F(ProductTest, RefusesAWrongFlag) {
+  RegisterThreeByTwo();
+  EXPECT_EQ(RunWith({"--memo_budget=lots"}).exit_status, 2);
+  EXPECT_EQ(RunWith({"--memo_sizes=/no/such/file"}).exit_status, 2);
+  EXPECT_EQ(load_count, 0);
+}
+
+TEST_F(ProductTest, ListsWithoutLoading) {
+  RegisterThreeByTwo();
+  std::ostringstream listing;
+  PlannedBenchmarks* planned = nullptr;
+  std::vector<std::string> flags = {"p", "--benchmark_list_tests=true"};
+  char* argv[] = {&flags[0][0], &flags[1][0], nullptr};
+  int argc = 2;
+  PlannedBenchmarks lister(&argc, argv);
+  planned = &lister;
+  benchmark::Initialize(&argc, argv);
+  RecordingReporter reporter;
+  reporter.SetOutputStream(&listing);
+  EXPECT_EQ(planned->Run(&reporter), 6u);
+  EXPECT_NE(listing.str().find(Cell(2, 1)), std::string::npos);
+  EXPECT_EQ(load_count, 0);
+  RunWith({"--benchmark_list_tests=false"});
+  EXPECT_EQ(load_count, 5);
+}
+
+TEST_F(ProductTest, RefusesBadAxes) {
+  const auto run = [](benchmark::State&, const Model&) {};
+  const auto code_of = [&](const std::string& name, Axis<Model> axis) {
+    return Product(name, run, std::move(axis)).status().code();
+  };
+  EXPECT_EQ(code_of(Unique("a"), Axis<Model>{"model", {}}),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code_of("", MakeAxis<Model>("model", 1, 1)),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code_of(Unique("a"), MakeAxis<Model>("", 1, 1)),
+            absl::StatusCode::kInvalidArgument);
+  Axis<Model> twice = MakeAxis<Model>("model", 1, 1);
+  twice.memos.push_back(twice.memos[0]);
+  EXPECT_EQ(code_of(Unique("a"), twice), absl::StatusCode::kInvalidArgument);
+  twice.memos.pop_back();
+  EXPECT_EQ(code_of(Unique("a"), twice), absl::StatusCode::kOk);
+  EXPECT_EQ(code_of(Unique("a"), twice), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ProductTest, OtherBenchmarksRunWhereTheyStand) {
+  const auto plain = [](benchmark::State& state) {
+    for (auto _ : state) {
+    }
+  };
+  benchmark::RegisterBenchmark("BM_Before(a+b)", plain);
+  benchmark::RegisterBenchmark("BM_Before2", plain)->Arg(3);
+  RegisterThreeByTwo();
+  benchmark::RegisterBenchmark("BM_After", plain);
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.count, 9u);
+  ASSERT_EQ(outcome.reporter.names.size(), 9u);
+  EXPECT_EQ(outcome.reporter.names[0], "BM_Before(a+b)");
+  EXPECT_EQ(outcome.reporter.names[1], "BM_Before2/3");
+  EXPECT_EQ(outcome.reporter.names[8], "BM_After");
+  EXPECT_EQ(load_count, 5);
+}
+
+TEST_F(ProductTest, AProductIsNotRunUnplanned) {
+  RegisterThreeByTwo();
+  RunWith({"--benchmark_list_tests=false"});
+  RecordingReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  ASSERT_EQ(reporter.errors.size(), 6u);
+  EXPECT_NE(reporter.errors.begin()->second.find("PlannedBenchmarks"),
+            std::string::npos);
+}
+
+TEST_F(ProductTest, AHeldValueIsReportedAsNotEvicted) {
+  Axis<Model> axis = MakeAxis<Model>("model", 1, 400);
+  const Memo<Model> memo = axis.memos[0];
+  std::vector<Handle<Model>> held;
+  auto product = Product(
+      Unique("BM"),
+      [&](benchmark::State& state, const Model&) {
+        for (auto _ : state) {
+        }
+        held.push_back(*memo.Get());
+      },
+      axis);
+  ASSERT_TRUE(product.ok());
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_EQ(outcome.trace.events(outcome.trace.events_size() - 1).kind(),
+            MemoEvent::EVICTION_FAILED);
+  held.clear();
+  EXPECT_TRUE(memo.Evict().ok());
+}
+
+TEST_F(ProductTest, TwoProductsShareAMemo) {
+  Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
+  for (const char* name : {"first", "second"}) {
+    ASSERT_TRUE(Product(
+                    Unique(name),
+                    [](benchmark::State& state, const Model&) {
+                      for (auto _ : state) {
+                      }
+                    },
+                    axis)
+                    .ok());
+  }
+  EXPECT_EQ(RunWith({}).count, 4u);
+  EXPECT_EQ(load_count, 2);
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file),
+                     std::istreambuf_iterator<char>());
+}
+
+TEST_F(ProductTest, WritesAllRowsToOneFile) {
+  RegisterThreeByTwo();
+  const std::string path = testing::TempDir() + "/rows.json";
+  EXPECT_EQ(RunWith({"--benchmark_out=" + path}).exit_status, 0);
+  const std::string text = ReadFile(path);
+  for (int cell = 0; cell < 6; ++cell) {
+    EXPECT_NE(text.find(Cell(cell / 2, cell % 2)), std::string::npos);
+  }
+  EXPECT_EQ(text.find("\"context\""), text.rfind("\"context\""));
+  EXPECT_EQ(RunWith({"--benchmark_out=/no/such/folder/x"}).exit_status, 2);
+}
+
+TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
+  RegisterThreeByTwo();
+  const std::string path = testing::TempDir() + "/sizes.binpb";
+  ASSERT_EQ(RunWith({"--memo_trace_out=" + path}).exit_status, 0);
+  const absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace->load_count(), 5);
+  const Outcome outcome = RunWith({"--memo_sizes=" + path});
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_TRUE(outcome.trace.plan().values(0).is_measured());
+}
+
+}  // namespace
+}  // namespace footprint
