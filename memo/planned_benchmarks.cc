@@ -1,6 +1,7 @@
 #include "footprint/memo/planned_benchmarks.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -143,6 +144,11 @@ PlannedValue DescribeValue(const PlannedMemo& memo,
   return value;
 }
 
+// By more than a hundredth: an allocator rounds what is asked for.
+bool IsFarFrom(int64_t bytes, int64_t expected_bytes) {
+  return std::abs(bytes - expected_bytes) > expected_bytes / 100;
+}
+
 // Carries out a schedule.
 class PlannedRun {
  public:
@@ -258,7 +264,8 @@ class PlannedRun {
     trace_->set_load_count(trace_->load_count() + 1);
     trace_->set_peak_bytes(std::max(trace_->peak_bytes(), LiveBytes()));
     AddEvent(MemoEvent::LOADED, memo.name(), bytes);
-    if (planned.source != SizeSource::kUnknown && planned.bytes != bytes) {
+    if (planned.source != SizeSource::kUnknown &&
+        IsFarFrom(bytes, planned.bytes)) {
       Say(AddEvent(MemoEvent::SIZE_DIFFERS, memo.name(), bytes),
           absl::StrCat("\"", memo.name(), "\" takes ", bytes,
                        " bytes, not the ", planned.bytes, " planned for; ",

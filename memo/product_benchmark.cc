@@ -112,11 +112,14 @@ void PredictProduct(benchmark::State& state, const Model& model,
 
 absl::Status RegisterScenarios(const Sizes& sizes) {
   const int64_t model_bytes = sizes.model_mebibytes << 20;
+  // Models of their own, or the first scenario's would stay for the second.
+  const auto alone = MakeAxis<Model>("alone", 3, model_bytes, sizes);
+  if (!alone.ok()) return alone.status();
   const auto models = MakeAxis<Model>("model", 3, model_bytes, sizes);
   if (!models.ok()) return models.status();
   const auto data = MakeAxis<Data>("data", 2, model_bytes / 2, sizes);
   if (!data.ok()) return data.status();
-  const auto each = Product("BM_PredictEachModel", PredictEachModel, *models);
+  const auto each = Product("BM_PredictEachModel", PredictEachModel, *alone);
   if (!each.ok()) return each.status();
   return Product("BM_PredictProduct", PredictProduct, *models, *data).status();
 }
