@@ -309,6 +309,20 @@ TEST(SchedulePlannerTest, ADearValueIsKept) {
   EXPECT_EQ(schedule.method, PlanMethod::kExactSearch);
 }
 
+// Too long to be searched: the small value is the first victim, which the large
+// one then makes needless.
+TEST(SchedulePlannerTest, BeladyByBytesKeepsWhatStillFits) {
+  ScheduleRequest request;
+  request.values = {{"small", 1}, {"large", 10}, {"other", 10}};
+  request.cells = {{"0", {0}}, {"1", {1}}, {"2", {2}}, {"3", {1}}};
+  for (int i = 0; i < 70; ++i) request.cells.push_back({"other", {2}});
+  request.cells.push_back({"last", {0}});
+  request.budget_bytes = 19;
+  const Schedule schedule = Plan(request);
+  EXPECT_EQ(schedule.method, PlanMethod::kBeladyByBytes);
+  EXPECT_EQ(schedule.load_count, 5);
+}
+
 TEST(SchedulePlannerTest, AValueTwiceInACellIsLoadedOnce) {
   ScheduleRequest request;
   request.values = {{"a", 5}};
