@@ -1,0 +1,186 @@
+#include "footprint/lowmem/encoder_plan.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/token_panel.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kLineBytes = 64;
+constexpr int64_t kPageBytes = 4096;
+// Beyond this a tile leaves the second-level cache before it is used up.
+constexpr int64_t kLargestTileBytes = 256 << 10;
+// Beyond this a chunk leaves the caches, and fewer chunks gain little.
+constexpr int64_t kLargestChunkBytes = 1 << 20;
+
+int64_t RoundUp(int64_t bytes, int64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// What may be chosen.
+struct Choice {
+  int64_t tile_bytes = 0;
+  int64_t chunk_features = 0;
+};
+
+class ArenaLayout {
+ public:
+  ArenaRange Take(int64_t bytes, int64_t alignment = kLineBytes) {
+    ArenaRange range;
+    range.offset_bytes = RoundUp(end_bytes_, alignment);
+    range.size_bytes = bytes;
+    end_bytes_ = range.end_bytes();
+    return range;
+  }
+  int64_t end_bytes() const { return end_bytes_; }
+
+ private:
+  int64_t end_bytes_ = 0;
+};
+
+// One head's keys and values, and the scores of one panel of queries.
+int64_t AttentionBytes(const EncoderPlan& plan) {
+  const int64_t tokens = plan.padded_tokens();
+  const int64_t floats =
+      2 * plan.request.config.head_features() * tokens + tokens * kPanelTokens;
+  return plan.request.workers * floats * sizeof(float);
+}
+
+int64_t VectorsBytes(const EncoderConfig& config) {
+  return (9 * config.hidden + config.intermediate) * sizeof(float);
+}
+
+EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
+  EncoderPlan plan;
+  plan.request = request;
+  plan.tile_bytes = choice.tile_bytes;
+  plan.chunk_features = choice.chunk_features;
+  const EncoderConfig& config = request.config;
+  const int64_t workers = request.workers;
+  const int64_t float_bytes = sizeof(float);
+  const int64_t tokens = plan.padded_tokens();
+  ArenaLayout layout;
+  // Pages first: nothing is lost between.
+  if (request.uses_slots) {
+    plan.slots = layout.Take(
+        workers * RoundUp(choice.tile_bytes + request.slot_overhead_bytes,
+                          kPageBytes),
+        kPageBytes);
+  }
+  plan.hidden = layout.Take(config.hidden * tokens * float_bytes);
+  plan.sums = layout.Take(config.hidden * tokens * float_bytes);
+  plan.work = layout.Take(std::max(
+      AttentionBytes(plan), choice.chunk_features * tokens * float_bytes));
+  plan.vectors = layout.Take(VectorsBytes(config));
+  if (request.has_narrow_weights && request.tokens > 1) {
+    // The narrowest has half a float's size.
+    plan.wide =
+        layout.Take(workers * RoundUp(choice.tile_bytes * 2, kLineBytes));
+  }
+  if (request.tokens == 1) {
+    const int64_t longest = std::max(config.hidden, choice.chunk_features);
+    plan.dense =
+        layout.Take(workers * RoundUp(longest * float_bytes, kLineBytes));
+  }
+  plan.peak_bytes = RoundUp(layout.end_bytes(), kPageBytes);
+  return plan;
+}
+
+// One row of the widest matrix, a block of columns of the others.
+Choice Smallest(const EncoderPlanRequest& request) {
+  const EncoderConfig& config = request.config;
+  Choice choice;
+  choice.chunk_features = std::min(kSumBlock, config.intermediate);
+  choice.tile_bytes =
+      std::max(config.hidden, choice.chunk_features) * request.element_bytes;
+  return choice;
+}
+
+absl::Status Check(const EncoderPlanRequest& request) {
+  if (request.tokens < 1) {
+    return absl::InvalidArgumentError("no tokens: the input is empty");
+  }
+  if (request.tokens > request.config.positions) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.tokens, " tokens, but the model has ",
+                     request.config.positions, " positions"));
+  }
+  if (request.workers < 1) {
+    return absl::InvalidArgumentError(
+        "no worker: at least one thread computes");
+  }
+  return absl::OkStatus();
+}
+
+// The next larger choice; the same if there is none. Tiles and chunks grow in
+// turn.
+Choice Grow(const EncoderPlanRequest& request, const Choice& choice) {
+  const int64_t token_bytes = PanelCount(request.tokens) * kPanelTokens *
+                              static_cast<int64_t>(sizeof(float));
+  const int64_t largest_chunk =
+      std::min(request.config.intermediate,
+               std::max(kSumBlock, kLargestChunkBytes / token_bytes /
+                                       kSumBlock * kSumBlock));
+  const bool chunk_can_grow = choice.chunk_features < largest_chunk;
+  // 128 KiB of tile for each block of columns of a chunk.
+  const bool tile_is_ahead =
+      choice.tile_bytes >= (128 << 10) * (choice.chunk_features / kSumBlock);
+  Choice next = choice;
+  if (chunk_can_grow &&
+      (tile_is_ahead || choice.tile_bytes >= kLargestTileBytes)) {
+    next.chunk_features =
+        std::min(largest_chunk, choice.chunk_features + kSumBlock);
+    // A tile holds at least one row of a chunk.
+    next.tile_bytes =
+        std::max(next.tile_bytes, next.chunk_features * request.element_bytes);
+  } else if (choice.tile_bytes < kLargestTileBytes) {
+    next.tile_bytes = std::min(
+        kLargestTileBytes, std::max(choice.tile_bytes + choice.tile_bytes / 4,
+                                    RoundUp(choice.tile_bytes, kPageBytes)));
+  }
+  return next;
+}
+
+}  // namespace
+
+int64_t EncoderPlan::panels() const { return PanelCount(request.tokens); }
+
+int64_t EncoderPlan::padded_tokens() const { return panels() * kPanelTokens; }
+
+absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
+                                        int64_t budget_bytes) {
+  const absl::Status status = Check(request);
+  if (!status.ok()) return status;
+  Choice choice = Smallest(request);
+  EncoderPlan plan = Lay(request, choice);
+  if (plan.peak_bytes > budget_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "a budget of ", budget_bytes, " bytes is too small: ", request.tokens,
+        " tokens on ", request.workers, " threads need at least ",
+        plan.peak_bytes, " bytes"));
+  }
+  while (true) {
+    const Choice next = Grow(request, choice);
+    if (next.tile_bytes == choice.tile_bytes &&
+        next.chunk_features == choice.chunk_features) {
+      break;
+    }
+    const EncoderPlan larger = Lay(request, next);
+    if (larger.peak_bytes > budget_bytes) break;
+    choice = next;
+    plan = larger;
+  }
+  plan.budget_bytes = budget_bytes;
+  return plan;
+}
+
+absl::StatusOr<int64_t> MinBudgetBytes(const EncoderPlanRequest& request) {
+  const absl::Status status = Check(request);
+  if (!status.ok()) return status;
+  return Lay(request, Smallest(request)).peak_bytes;
+}
+
+}  // namespace footprint

@@ -1,0 +1,90 @@
+// What a forward pass holds in memory, decided before it runs.
+//
+//   absl::StatusOr<footprint::EncoderPlan> plan =
+//       footprint::PlanEncoder({config, 512, 2}, 6 << 20);
+//
+// Everything lies in one arena: the hidden states, the sums that are added to
+// them (and that hold the context of attention, and at the end the output), one
+// layer's small vectors, and for each worker the tile of weights it works on.
+// Attention's buffers and the feed-forward part's never live at once and share
+// their place. Weights, not activations, shrink first: below MinBudgetBytes
+// only fewer tokens or workers help.
+//
+// Time grows where tiles get small (more reads, less reuse); the results' bits
+// do not change. A larger budget never gives a smaller tile.
+//
+// ResourceExhausted: the budget is too small; the text says what is needed.
+// InvalidArgument: no tokens, more tokens than positions, or no worker.
+// Pure and thread-safe. Memory: none. Time: microseconds.
+
+#ifndef FOOTPRINT_LOWMEM_ENCODER_PLAN_H_
+#define FOOTPRINT_LOWMEM_ENCODER_PLAN_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/encoder_config.h"
+
+namespace footprint {
+
+struct EncoderPlanRequest {
+  EncoderConfig config;
+  int64_t tokens = 0;
+  int workers = 1;
+  // The largest element of a matrix as stored, and whether any is narrower than
+  // a float, so that tiles are widened before use.
+  int64_t element_bytes = 4;
+  bool has_narrow_weights = false;
+  // Weights are copied into slots; false where they are used where they lie.
+  bool uses_slots = true;
+  // What a slot needs beyond its tile: direct reads fetch whole pages.
+  int64_t slot_overhead_bytes = 0;
+};
+
+// Part of the arena.
+struct ArenaRange {
+  int64_t offset_bytes = 0;
+  int64_t size_bytes = 0;
+
+  int64_t end_bytes() const { return offset_bytes + size_bytes; }
+};
+
+struct EncoderPlan {
+  EncoderPlanRequest request;
+  int64_t budget_bytes = 0;
+  // The whole arena: no more than the budget.
+  int64_t peak_bytes = 0;
+
+  // Of a tile's weights as stored.
+  int64_t tile_bytes = 0;
+  // Intermediate features that are held at a time.
+  int64_t chunk_features = 0;
+
+  ArenaRange hidden;
+  ArenaRange sums;
+  ArenaRange vectors;
+  // Attention's or the feed-forward part's.
+  ArenaRange work;
+  // Each for all workers, in equal parts.
+  ArenaRange slots;
+  ArenaRange wide;   // tiles as floats, if stored narrower
+  ArenaRange dense;  // the input as one vector, for a single token
+
+  int64_t panels() const;
+  // Rounded up to whole panels.
+  int64_t padded_tokens() const;
+  // Of one worker's part of `range`.
+  int64_t part_bytes(const ArenaRange& range) const {
+    return range.size_bytes / request.workers;
+  }
+};
+
+absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
+                                        int64_t budget_bytes);
+
+// The smallest budget that PlanEncoder accepts.
+absl::StatusOr<int64_t> MinBudgetBytes(const EncoderPlanRequest& request);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_ENCODER_PLAN_H_

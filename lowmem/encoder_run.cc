@@ -1,0 +1,557 @@
+#include "footprint/lowmem/encoder_run.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "footprint/lowmem/byte_arena.h"
+#include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/panel_kernels.h"
+#include "footprint/lowmem/streamed_product.h"
+#include "footprint/lowmem/token_panel.h"
+#include "footprint/lowmem/worker_team.h"
+
+namespace footprint {
+namespace lowmem_internal {
+namespace {
+
+int64_t NowNanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
+// A part of [0, count) for each worker, beginning at multiples of `unit`.
+IndexRange Share(int64_t count, int64_t unit, int worker, int workers) {
+  const int64_t units = (count + unit - 1) / unit;
+  return {std::min(count, units * worker / workers * unit),
+          std::min(count, units * (worker + 1) / workers * unit)};
+}
+
+// The small vectors that are in memory during one layer, or the embeddings.
+struct LayerVectors {
+  float* query;
+  float* key;
+  float* value;
+  float* attention_output;
+  NormWeights attention_norm;
+  float* expand;
+  float* contract;
+  NormWeights output_norm;
+};
+
+// A vector in the file and where it goes.
+struct VectorLoad {
+  const Weight* weight;
+  float* destination;
+};
+constexpr int kLayerVectors = 10;
+
+// Reads a row of a matrix that may be cut into panels of columns, as floats.
+absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
+                     float* destination) {
+  const ElementType type = ElementTypeOf(matrix);
+  const int64_t step = matrix.panel_columns();
+  for (int64_t column = 0; column < matrix.columns(); column += step) {
+    const int64_t count = std::min(step, matrix.columns() - column);
+    const absl::StatusOr<Tile> tile = matrix.Block(row, 1, column, count);
+    if (!tile.ok()) return tile.status();
+    // Stored in the upper part of their place, narrow numbers are widened from
+    // the first to the last without overtaking those still to be read.
+    char* stored = reinterpret_cast<char*>(destination + column) +
+                   count * (sizeof(float) - ElementBytes(type));
+    const absl::Status status = store.Read(*tile, stored);
+    if (!status.ok()) return status;
+    if (type != ElementType::kFloat32) {
+      WidenToFloat(type, stored, count, destination + column);
+    }
+  }
+  return absl::OkStatus();
+}
+
+class Run : public EncoderRun {
+ public:
+  Run(const EncoderConfig& config, const EncoderWeights& weights,
+      WeightStore* store, const EncoderPlan& plan, ByteArena arena);
+
+  absl::StatusOr<absl::Span<const float>> Forward(
+      absl::Span<const int32_t> ids,
+      absl::Span<const int32_t> token_types) override;
+  absl::Span<const int64_t> step_nanoseconds() const override {
+    return step_nanoseconds_;
+  }
+  int64_t ResidentArenaBytes() const override { return arena_.ResidentBytes(); }
+
+ private:
+  // What one worker has for itself.
+  struct Desk {
+    StreamedProduct product;
+    float* key;
+    float* value;
+    float* scores;
+  };
+
+  absl::Status CheckInput(absl::Span<const int32_t> ids,
+                          absl::Span<const int32_t> token_types) const;
+  Desk MakeDesk(int worker) const;
+  void SetVectors();
+
+  void Work(int worker);
+  void RunLayer(int64_t layer, int worker);
+  // Does a step unless one has failed, then waits for the others.
+  template <class Step>
+  void Together(const Step& step);
+
+  absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker);
+  absl::Status ReadNormVectors(int worker);
+  absl::Status ReadLayerVectors(int64_t layer, int worker);
+  absl::Status Embed(int worker);
+  absl::Status AddRow(const Weight& table, int64_t row, float* scratch,
+                      float* sum);
+  absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
+  absl::Status Attend(const EncoderLayerWeights& layer, int worker);
+  absl::Status ProjectHead(const EncoderLayerWeights& layer, int64_t head,
+                           Desk& desk);
+  void AttendHead(int64_t head, const Desk& desk);
+  absl::Status AddAttention(const EncoderLayerWeights& layer, int worker);
+  absl::Status Expand(const EncoderLayerWeights& layer, const IndexRange& chunk,
+                      int worker);
+  absl::Status Contract(const EncoderLayerWeights& layer,
+                        const IndexRange& chunk, int worker);
+  void Normalise(const float* addend, const NormWeights& norm, int worker);
+  void WriteOutput(int worker);
+  void UseInput(Desk& desk, const float* panels, int64_t features) const;
+
+  int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
+
+  const EncoderConfig config_;
+  const EncoderWeights& weights_;
+  WeightStore* const store_;
+  const EncoderPlan plan_;
+  const ByteArena arena_;
+  WorkerTeam team_;
+
+  float* const hidden_;
+  float* const sums_;
+  float* const chunk_;  // shares its place with the desks' buffers
+  LayerVectors vectors_;
+  std::vector<Desk> desks_;
+  std::vector<int64_t> step_nanoseconds_;
+
+  // Of the running Forward.
+  absl::Span<const int32_t> ids_;
+  absl::Span<const int32_t> token_types_;
+  int64_t tokens_ = 0;
+  int64_t panels_ = 0;
+  std::atomic<bool> failed_{false};
+  absl::Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+Run::Run(const EncoderConfig& config, const EncoderWeights& weights,
+         WeightStore* store, const EncoderPlan& plan, ByteArena arena)
+    : config_(config),
+      weights_(weights),
+      store_(store),
+      plan_(plan),
+      arena_(std::move(arena)),
+      team_(plan.request.workers),
+      hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
+      sums_(arena_.At<float>(plan.sums.offset_bytes)),
+      chunk_(arena_.At<float>(plan.work.offset_bytes)),
+      step_nanoseconds_(config.layers + 1) {
+  SetVectors();
+  for (int worker = 0; worker < team_.size(); ++worker) {
+    desks_.push_back(MakeDesk(worker));
+  }
+}
+
+void Run::SetVectors() {
+  float* next = arena_.At<float>(plan_.vectors.offset_bytes);
+  const auto take = [&next](int64_t count) {
+    float* const vector = next;
+    next += count;
+    return vector;
+  };
+  const int64_t hidden = config_.hidden;
+  vectors_.query = take(hidden);
+  vectors_.key = take(hidden);
+  vectors_.value = take(hidden);
+  vectors_.attention_output = take(hidden);
+  vectors_.contract = take(hidden);
+  vectors_.attention_norm = {take(hidden), take(hidden), config_.epsilon};
+  vectors_.output_norm = {take(hidden), take(hidden), config_.epsilon};
+  vectors_.expand = take(config_.intermediate);
+}
+
+Run::Desk Run::MakeDesk(int worker) const {
+  ProductMemory memory;
+  memory.tile_bytes = plan_.tile_bytes;
+  const auto part = [&](const ArenaRange& range) {
+    return range.offset_bytes + worker * plan_.part_bytes(range);
+  };
+  if (plan_.slots.size_bytes > 0) {
+    memory.slot = arena_.At<char>(part(plan_.slots));
+    memory.slot_bytes = plan_.part_bytes(plan_.slots);
+  }
+  if (plan_.wide.size_bytes > 0)
+    memory.wide = arena_.At<float>(part(plan_.wide));
+  if (plan_.dense.size_bytes > 0) {
+    memory.dense = arena_.At<float>(part(plan_.dense));
+  }
+  const int64_t tokens = plan_.padded_tokens();
+  const int64_t head_floats = config_.head_features() * tokens;
+  float* const work =
+      arena_.At<float>(plan_.work.offset_bytes +
+                       worker * (2 * head_floats + tokens * kPanelTokens) *
+                           static_cast<int64_t>(sizeof(float)));
+  return {StreamedProduct(store_, memory), work, work + head_floats,
+          work + 2 * head_floats};
+}
+
+absl::Status Run::CheckInput(absl::Span<const int32_t> ids,
+                             absl::Span<const int32_t> token_types) const {
+  const int64_t tokens = static_cast<int64_t>(ids.size());
+  if (tokens == 0) {
+    return absl::InvalidArgumentError("no tokens: the input is empty");
+  }
+  if (tokens > plan_.request.tokens) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        tokens, " tokens, but the plan is for ", plan_.request.tokens));
+  }
+  for (int64_t i = 0; i < tokens; ++i) {
+    if (ids[i] < 0 || ids[i] >= config_.vocabulary) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "token ", i, " has the id ", ids[i], "; the vocabulary has ",
+          config_.vocabulary, " entries"));
+    }
+  }
+  if (token_types.empty()) return absl::OkStatus();
+  if (token_types.size() != ids.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        token_types.size(), " token types for ", tokens, " tokens"));
+  }
+  for (const int32_t type : token_types) {
+    if (type < 0 || type >= config_.token_types) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the token type ", type, "; the model has ", config_.token_types));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Span<const float>> Run::Forward(
+    absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) {
+  absl::Status status = CheckInput(ids, token_types);
+  if (!status.ok()) return status;
+  ids_ = ids;
+  token_types_ = token_types;
+  tokens_ = static_cast<int64_t>(ids.size());
+  panels_ = PanelCount(tokens_);
+  failed_ = false;
+  team_.Run([this](int worker) { Work(worker); });
+  if (failed_) {
+    absl::MutexLock lock(&mutex_);
+    return std::exchange(status_, absl::OkStatus());
+  }
+  // What was used where it lies may have changed under our hands.
+  status = store_->CheckFile();
+  if (!status.ok()) return status;
+  return absl::MakeConstSpan(sums_, tokens_ * config_.hidden);
+}
+
+template <class Step>
+void Run::Together(const Step& step) {
+  if (!failed_.load(std::memory_order_relaxed)) {
+    const absl::Status status = step();
+    if (!status.ok()) {
+      absl::MutexLock lock(&mutex_);
+      status_.Update(status);
+      failed_ = true;
+    }
+  }
+  team_.Meet();
+}
+
+void Run::Work(int worker) {
+  int64_t begin = NowNanoseconds();
+  const auto record = [&](int64_t step) {
+    if (worker != 0) return;
+    const int64_t now = NowNanoseconds();
+    step_nanoseconds_[step] = now - begin;
+    begin = now;
+  };
+  Together([&] { return ReadNormVectors(worker); });
+  Together([&] { return Embed(worker); });
+  record(0);
+  for (int64_t layer = 0; layer < config_.layers; ++layer) {
+    RunLayer(layer, worker);
+    record(layer + 1);
+  }
+  Together([&] {
+    WriteOutput(worker);
+    return absl::OkStatus();
+  });
+}
+
+void Run::RunLayer(int64_t layer, int worker) {
+  const EncoderLayerWeights& weights = weights_.layers[layer];
+  Together([&] { return ReadLayerVectors(layer, worker); });
+  Together([&] { return Attend(weights, worker); });
+  Together([&] { return AddAttention(weights, worker); });
+  Together([&] {
+    Normalise(nullptr, vectors_.attention_norm, worker);
+    return absl::OkStatus();
+  });
+  for (int64_t begin = 0; begin < config_.intermediate;
+       begin += plan_.chunk_features) {
+    const IndexRange chunk = {
+        begin, std::min(config_.intermediate, begin + plan_.chunk_features)};
+    Together([&] { return Expand(weights, chunk, worker); });
+    Together([&] { return Contract(weights, chunk, worker); });
+  }
+  Together([&] {
+    Normalise(sums_, vectors_.output_norm, worker);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Run::ReadVectors(absl::Span<const VectorLoad> loads, int worker) {
+  for (size_t i = worker; i < loads.size(); i += team_.size()) {
+    const absl::Status status =
+        ReadRow(*store_, *loads[i].weight, 0, loads[i].destination);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run::ReadNormVectors(int worker) {
+  const std::array<VectorLoad, 2> loads = {
+      {{&weights_.norm.gain, const_cast<float*>(vectors_.output_norm.gain)},
+       {&weights_.norm.bias, const_cast<float*>(vectors_.output_norm.bias)}}};
+  return ReadVectors(loads, worker);
+}
+
+absl::Status Run::ReadLayerVectors(int64_t layer, int worker) {
+  const EncoderLayerWeights& from = weights_.layers[layer];
+  const auto norm = [](const float* vector) {
+    return const_cast<float*>(vector);
+  };
+  const std::array<VectorLoad, kLayerVectors> loads = {
+      {{&from.query.bias, vectors_.query},
+       {&from.key.bias, vectors_.key},
+       {&from.value.bias, vectors_.value},
+       {&from.attention_output.bias, vectors_.attention_output},
+       {&from.attention_norm.gain, norm(vectors_.attention_norm.gain)},
+       {&from.attention_norm.bias, norm(vectors_.attention_norm.bias)},
+       {&from.expand.bias, vectors_.expand},
+       {&from.contract.bias, vectors_.contract},
+       {&from.output_norm.gain, norm(vectors_.output_norm.gain)},
+       {&from.output_norm.bias, norm(vectors_.output_norm.bias)}}};
+  return ReadVectors(loads, worker);
+}
+
+absl::Status Run::AddRow(const Weight& table, int64_t row, float* scratch,
+                         float* sum) {
+  const absl::Status status = ReadRow(*store_, table, row, scratch);
+  if (!status.ok()) return status;
+  for (int64_t i = 0; i < config_.hidden; ++i) sum[i] += scratch[i];
+  return absl::OkStatus();
+}
+
+absl::Status Run::EmbedToken(int64_t token, float* scratch, float* lane) {
+  float* const sum = scratch + config_.hidden;
+  absl::Status status = ReadRow(*store_, weights_.words, ids_[token], sum);
+  if (!status.ok()) return status;
+  if (config_.token_types > 0) {
+    const int64_t type = token_types_.empty() ? 0 : token_types_[token];
+    status = AddRow(weights_.token_types, type, scratch, sum);
+    if (!status.ok()) return status;
+  }
+  status = AddRow(weights_.positions, token, scratch, sum);
+  if (!status.ok()) return status;
+  for (int64_t i = 0; i < config_.hidden; ++i) lane[i * kPanelTokens] = sum[i];
+  return absl::OkStatus();
+}
+
+absl::Status Run::Embed(int worker) {
+  // Two rows for each worker, where the sums will be.
+  const IndexRange panels = Share(panels_, 1, worker, team_.size());
+  if (panels.size() == 0) return absl::OkStatus();
+  float* const scratch = sums_ + panels.begin * HiddenStride();
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+    float* const data = hidden_ + panel * HiddenStride();
+    const int64_t first = panel * kPanelTokens;
+    const int64_t count = std::min(kPanelTokens, tokens_ - first);
+    if (count < kPanelTokens) {
+      std::memset(data, 0, HiddenStride() * sizeof(float));
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const absl::Status status = EmbedToken(first + i, scratch, data + i);
+      if (!status.ok()) return status;
+    }
+  }
+  // Padding tokens are computed with, so they must be numbers.
+  std::memset(scratch, 0, 2 * config_.hidden * sizeof(float));
+  Normalise(nullptr, vectors_.output_norm, worker);
+  return absl::OkStatus();
+}
+
+void Run::UseInput(Desk& desk, const float* panels, int64_t features) const {
+  if (tokens_ == 1 && plan_.dense.size_bytes > 0) {
+    desk.product.UseSingleToken(panels, features);
+  } else {
+    desk.product.UsePanels();
+  }
+}
+
+absl::Status Run::Attend(const EncoderLayerWeights& layer, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, hidden_, config_.hidden);
+  const IndexRange heads = Share(config_.heads, 1, worker, team_.size());
+  for (int64_t head = heads.begin; head < heads.end; ++head) {
+    const absl::Status status = ProjectHead(layer, head, desk);
+    if (!status.ok()) return status;
+    AttendHead(head, desk);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run::ProjectHead(const EncoderLayerWeights& layer, int64_t head,
+                              Desk& desk) {
+  const int64_t features = config_.head_features();
+  const int64_t first = head * features;
+  struct Projection {
+    const LinearWeights& weights;
+    const float* bias;
+    PanelOutput output;
+  };
+  // Queries lie where their context will. Values lie token after token: weights
+  // are multiplied along their rows.
+  const Projection projections[] = {
+      {layer.query,
+       vectors_.query,
+       {sums_ + first * kPanelTokens, kPanelTokens, HiddenStride()}},
+      {layer.key,
+       vectors_.key,
+       {desk.key, kPanelTokens, features * kPanelTokens}},
+      {layer.value,
+       vectors_.value,
+       {desk.value, panels_ * kPanelTokens, kPanelTokens}}};
+  for (const Projection& projection : projections) {
+    ProductEnds ends;
+    ends.bias = projection.bias + first;
+    const absl::Status status = desk.product.Multiply(
+        projection.weights.matrix, {first, first + features},
+        {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, ends,
+        projection.output);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void Run::AttendHead(int64_t head, const Desk& desk) {
+  const int64_t features = config_.head_features();
+  const int64_t panel_stride = features * kPanelTokens;
+  const float scale = 1.0f / std::sqrt(static_cast<float>(features));
+  for (int64_t panel = 0; panel < panels_; ++panel) {
+    // The panel's queries, then its context.
+    float* const place = sums_ + panel * HiddenStride() + head * panel_stride;
+    for (int64_t keys = 0; keys < panels_; ++keys) {
+      MultiplyPanels(
+          {desk.key + keys * panel_stride, 1, kPanelTokens},
+          std::min(kPanelTokens, tokens_ - keys * kPanelTokens), features,
+          {place, 0}, 1, {},
+          {desk.scores + keys * kPanelTokens * kPanelTokens, kPanelTokens, 0});
+    }
+    ScaledSoftmax(tokens_, tokens_, scale, desk.scores);
+    MultiplyPanels({desk.value, panels_ * kPanelTokens, 1}, features, tokens_,
+                   {desk.scores, 0}, 1, {}, {place, kPanelTokens, 0});
+  }
+}
+
+absl::Status Run::AddAttention(const EncoderLayerWeights& layer, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, sums_, config_.hidden);
+  const IndexRange rows =
+      Share(config_.hidden, kPanelTokens, worker, team_.size());
+  ProductEnds ends;
+  ends.bias = vectors_.attention_output + rows.begin;
+  ends.accumulate = true;
+  return desk.product.Multiply(
+      layer.attention_output.matrix, rows, {0, config_.hidden},
+      {sums_, HiddenStride()}, panels_, ends,
+      {hidden_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
+}
+
+absl::Status Run::Expand(const EncoderLayerWeights& layer,
+                         const IndexRange& chunk, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, hidden_, config_.hidden);
+  const IndexRange rows =
+      Share(chunk.size(), kPanelTokens, worker, team_.size());
+  ProductEnds ends;
+  ends.bias = vectors_.expand + chunk.begin + rows.begin;
+  ends.activation = config_.activation;
+  return desk.product.Multiply(
+      layer.expand.matrix, {chunk.begin + rows.begin, chunk.begin + rows.end},
+      {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, ends,
+      {chunk_ + rows.begin * kPanelTokens, kPanelTokens,
+       chunk.size() * kPanelTokens});
+}
+
+absl::Status Run::Contract(const EncoderLayerWeights& layer,
+                           const IndexRange& chunk, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, chunk_, chunk.size());
+  const IndexRange rows =
+      Share(config_.hidden, kPanelTokens, worker, team_.size());
+  ProductEnds ends;
+  if (chunk.begin == 0) ends.bias = vectors_.contract + rows.begin;
+  ends.accumulate = chunk.begin > 0;
+  return desk.product.Multiply(
+      layer.contract.matrix, rows, chunk, {chunk_, chunk.size() * kPanelTokens},
+      panels_, ends,
+      {sums_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
+}
+
+void Run::Normalise(const float* addend, const NormWeights& norm, int worker) {
+  const IndexRange panels = Share(panels_, 1, worker, team_.size());
+  const int64_t offset = panels.begin * HiddenStride();
+  AddLayerNorm(addend == nullptr ? nullptr : addend + offset, config_.hidden,
+               panels.size(), norm, hidden_ + offset);
+}
+
+void Run::WriteOutput(int worker) {
+  const IndexRange tokens = Share(tokens_, 1, worker, team_.size());
+  for (int64_t token = tokens.begin; token < tokens.end; ++token) {
+    const float* const lane =
+        hidden_ + token / kPanelTokens * HiddenStride() + token % kPanelTokens;
+    float* const state = sums_ + token * config_.hidden;
+    for (int64_t i = 0; i < config_.hidden; ++i) {
+      state[i] = lane[i * kPanelTokens];
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
+    const EncoderConfig& config, const EncoderWeights& weights,
+    WeightStore* store, const EncoderPlan& plan) {
+  absl::StatusOr<ByteArena> arena = ByteArena::Allocate(plan.peak_bytes);
+  if (!arena.ok()) return arena.status();
+  return std::make_unique<Run>(config, weights, store, plan, *std::move(arena));
+}
+
+}  // namespace lowmem_internal
+}  // namespace footprint

@@ -1,0 +1,356 @@
+#include "footprint/lowmem/encoder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/each_vector_target.h"
+#include "footprint/lowmem/test_checkpoint.h"
+#include "footprint/lowmem/weight_store.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr WeightBackend kBackends[] = {
+    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
+    WeightBackend::kMmap};
+constexpr int64_t kPlenty = int64_t{1} << 30;
+
+EncoderConfig SmallConfig() {
+  EncoderConfig config;
+  config.layers = 2;
+  config.hidden = 48;
+  config.heads = 3;
+  config.intermediate = 600;  // more than two blocks of columns
+  config.vocabulary = 50;
+  config.positions = 80;
+  config.token_types = 2;
+  return config;
+}
+
+std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
+                               int64_t end) {
+  std::uniform_int_distribution<int32_t> id(0, static_cast<int32_t>(end - 1));
+  std::vector<int32_t> ids(count);
+  for (int32_t& one : ids) one = id(random);
+  return ids;
+}
+
+struct RunResult {
+  absl::Status status;
+  std::vector<float> states;
+  int64_t peak_bytes = 0;
+  int64_t resident_bytes = 0;
+};
+
+RunResult Encode(const std::string& folder, WeightBackend backend, int workers,
+                 int64_t budget, const std::vector<int32_t>& ids,
+                 const std::vector<int32_t>& types = {}) {
+  RunResult result;
+  const auto encoder = Encoder::Open(folder, backend);
+  result.status = encoder.status();
+  if (!encoder.ok()) return result;
+  const auto plan =
+      (*encoder)->Plan(static_cast<int64_t>(ids.size()), workers, budget);
+  result.status = plan.status();
+  if (!plan.ok()) return result;
+  result.peak_bytes = plan->peak_bytes;
+  const auto run = (*encoder)->Start(*plan);
+  result.status = run.status();
+  if (!run.ok()) return result;
+  const auto states = (*run)->Forward(ids, types);
+  result.status = states.status();
+  if (states.ok()) result.states.assign(states->begin(), states->end());
+  result.resident_bytes = (*run)->ResidentArenaBytes();
+  return result;
+}
+
+double LargestError(const std::vector<float>& actual,
+                    const std::vector<double>& expected) {
+  double largest = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::abs(actual[i] - expected[i]));
+  }
+  return largest;
+}
+
+TEST(Encoder, AgreesWithDoublePrecision) {
+  std::mt19937 random(1);
+  EncoderConfig config = SmallConfig();
+  for (const EncoderFamily family :
+       {EncoderFamily::kBert, EncoderFamily::kDistilBert}) {
+    config.family = family;
+    config.token_types = family == EncoderFamily::kBert ? 2 : 0;
+    for (const ElementType type :
+         {ElementType::kFloat32, ElementType::kBfloat16,
+          ElementType::kFloat16}) {
+      const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 7);
+      const std::string folder = WriteCheckpoint(checkpoint, type, "agrees");
+      for (const int64_t tokens : {1, 2, 16, 33, 80}) {
+        const auto ids = RandomIds(random, tokens, config.vocabulary);
+        const auto types = family == EncoderFamily::kBert
+                               ? RandomIds(random, tokens, config.token_types)
+                               : std::vector<int32_t>();
+        const std::vector<double> expected =
+            EncodeReference(checkpoint, ids, types);
+        ForEachVectorTarget([&](bool) {
+          const RunResult actual =
+              Encode(folder, WeightBackend::kPread, 2, kPlenty, ids, types);
+          ASSERT_TRUE(actual.status.ok()) << actual.status;
+          ASSERT_EQ(actual.states.size(), expected.size());
+          EXPECT_LT(LargestError(actual.states, expected), 2e-5)
+              << tokens << " tokens";
+        });
+      }
+    }
+  }
+}
+
+TEST(Encoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
+  std::mt19937 random(2);
+  const EncoderConfig config = SmallConfig();
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16}) {
+    const std::string folder =
+        WriteCheckpoint(RandomCheckpoint(config, type, 8), type, "same");
+    for (const int64_t tokens : {1, 31}) {
+      const auto ids = RandomIds(random, tokens, config.vocabulary);
+      const RunResult resident =
+          Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
+      ASSERT_TRUE(resident.status.ok()) << resident.status;
+      for (const WeightBackend backend : kBackends) {
+        for (const int workers : {1, 3}) {
+          const auto encoder = Encoder::Open(folder, backend);
+          ASSERT_TRUE(encoder.ok());
+          const int64_t least = *(*encoder)->MinBudgetBytes(tokens, workers);
+          for (const int64_t budget : {least, least + 30000, kPlenty}) {
+            const RunResult streamed =
+                Encode(folder, backend, workers, budget, ids);
+            ASSERT_TRUE(streamed.status.ok()) << streamed.status;
+            ASSERT_EQ(streamed.states, resident.states)
+                << WeightBackendName(backend) << ", " << workers << " workers, "
+                << budget << " bytes, " << tokens << " tokens";
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Encoder, HasTheSameBitsWhenTheFileIsPacked) {
+  std::mt19937 random(5);
+  EncoderConfig config = SmallConfig();
+  config.hidden = 528;  // three panels, the last one narrow
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kFloat16}) {
+    const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 13);
+    const std::string plain = WriteCheckpoint(checkpoint, type, "unpacked");
+    const std::string packed = WriteCheckpoint(checkpoint, type, "packed", 256);
+    for (const int64_t tokens : {1, 20}) {
+      const auto ids = RandomIds(random, tokens, config.vocabulary);
+      const RunResult expected =
+          Encode(plain, WeightBackend::kResident, 1, kPlenty, ids);
+      ASSERT_TRUE(expected.status.ok()) << expected.status;
+      for (const WeightBackend backend : kBackends) {
+        for (const int64_t budget : {int64_t{800000}, kPlenty}) {
+          const RunResult actual = Encode(packed, backend, 2, budget, ids);
+          ASSERT_TRUE(actual.status.ok()) << actual.status;
+          EXPECT_EQ(actual.states, expected.states)
+              << WeightBackendName(backend) << ", " << budget;
+        }
+      }
+    }
+  }
+}
+
+TEST(Encoder, RefusesPanelsThatCutSums) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 14),
+                      ElementType::kFloat32, "cut", 100);
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  EXPECT_TRUE(absl::StrContains(encoder.status().message(),
+                                "is packed in panels of 100 columns"))
+      << encoder.status();
+}
+
+TEST(Encoder, SaysSoWhenTheFileChangesBetweenRuns) {
+  const EncoderConfig config = SmallConfig();
+  const TestCheckpoint checkpoint =
+      RandomCheckpoint(config, ElementType::kFloat32, 15);
+  for (const WeightBackend backend :
+       {WeightBackend::kPread, WeightBackend::kDirect, WeightBackend::kMmap}) {
+    const std::string folder =
+        WriteCheckpoint(checkpoint, ElementType::kFloat32, "changes");
+    const auto encoder = Encoder::Open(folder, backend);
+    ASSERT_TRUE(encoder.ok()) << encoder.status();
+    const auto run = (*encoder)->Start(*(*encoder)->Plan(8, 2, kPlenty));
+    ASSERT_TRUE(run.ok()) << run.status();
+    ASSERT_TRUE((*run)->Forward({1, 2, 3}, {}).ok());
+    ASSERT_EQ(truncate((folder + "/model.safetensors").c_str(), 20000), 0);
+    EXPECT_EQ((*run)->Forward({1, 2, 3}, {}).status().code(),
+              absl::StatusCode::kFailedPrecondition)
+        << WeightBackendName(backend);
+  }
+}
+
+// Planned is measured: nothing is touched beyond the plan (a page that cannot
+// be touched lies there), and all of the plan is needed.
+TEST(Encoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
+  std::mt19937 random(3);
+  const auto between = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int trial = 0; trial < 30; ++trial) {
+    EncoderConfig config;
+    config.layers = between(1, 2);
+    config.heads = between(1, 5);
+    config.hidden = config.heads * between(1, 40);
+    config.intermediate = between(1, 700);
+    config.vocabulary = between(1, 40);
+    config.positions = 100;
+    config.token_types = between(1, 2);
+    const ElementType type = trial % 3 == 0   ? ElementType::kFloat16
+                             : trial % 3 == 1 ? ElementType::kBfloat16
+                                              : ElementType::kFloat32;
+    const std::string folder =
+        WriteCheckpoint(RandomCheckpoint(config, type, trial), type, "holds");
+    const int64_t tokens = between(1, 100);
+    const int workers = static_cast<int>(between(1, 3));
+    const WeightBackend backend = kBackends[trial % 4];
+    const auto ids = RandomIds(random, tokens, config.vocabulary);
+    const auto encoder = Encoder::Open(folder, backend);
+    ASSERT_TRUE(encoder.ok()) << encoder.status();
+    const int64_t least = *(*encoder)->MinBudgetBytes(tokens, workers);
+    const int64_t budget = least + between(0, 300000);
+    const RunResult result = Encode(folder, backend, workers, budget, ids);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    EXPECT_LE(result.peak_bytes, budget);
+    EXPECT_LE(result.resident_bytes, result.peak_bytes);
+    const RunResult below = Encode(folder, backend, workers, least - 1, ids);
+    EXPECT_EQ(below.status.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_TRUE(absl::StrContains(below.status.message(),
+                                  absl::StrCat(least, " bytes")))
+        << below.status;
+  }
+}
+
+TEST(Encoder, RunsShorterInputsThanPlannedAndOneAfterTheOther) {
+  std::mt19937 random(4);
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 9),
+                      ElementType::kFloat32, "shorter");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok());
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(60, 2, kPlenty));
+  ASSERT_TRUE(run.ok());
+  for (const int64_t tokens : {60, 17, 2, 59, 60}) {
+    const auto ids = RandomIds(random, tokens, config.vocabulary);
+    const auto states = (*run)->Forward(ids, {});
+    ASSERT_TRUE(states.ok()) << states.status();
+    const RunResult alone =
+        Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
+    EXPECT_EQ(std::vector<float>(states->begin(), states->end()), alone.states);
+  }
+}
+
+TEST(Encoder, RefusesInputsThatTheModelCannotTake) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 10),
+                      ElementType::kFloat32, "refuses");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok());
+  EXPECT_EQ((*encoder)->Plan(0, 1, kPlenty).status().message(),
+            "no tokens: the input is empty");
+  EXPECT_EQ((*encoder)->Plan(81, 1, kPlenty).status().message(),
+            "81 tokens, but the model has 80 positions");
+  EXPECT_EQ((*encoder)->Plan(8, 0, kPlenty).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(8, 2, kPlenty));
+  ASSERT_TRUE(run.ok());
+  const auto message = [&](const std::vector<int32_t>& ids,
+                           const std::vector<int32_t>& types) {
+    const auto states = (*run)->Forward(ids, types);
+    EXPECT_EQ(states.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(states.status().message());
+  };
+  EXPECT_EQ(message({}, {}), "no tokens: the input is empty");
+  EXPECT_EQ(message({1, 2, 50}, {}),
+            "token 2 has the id 50; the vocabulary has 50 entries");
+  EXPECT_EQ(message({-1}, {}),
+            "token 0 has the id -1; the vocabulary has 50 entries");
+  EXPECT_EQ(message(std::vector<int32_t>(9, 1), {}),
+            "9 tokens, but the plan is for 8");
+  EXPECT_EQ(message({1, 2}, {0}), "1 token types for 2 tokens");
+  EXPECT_EQ(message({1}, {2}), "the token type 2; the model has 2");
+  EXPECT_TRUE((*run)->Forward({1, 2, 49}, {}).ok());
+}
+
+TEST(Encoder, RefusesACheckpointThatTheConfigContradicts) {
+  const EncoderConfig config = SmallConfig();
+  const TestCheckpoint good =
+      RandomCheckpoint(config, ElementType::kFloat32, 11);
+  const auto open = [](const TestCheckpoint& checkpoint) {
+    const std::string folder =
+        WriteCheckpoint(checkpoint, ElementType::kFloat32, "contradicts");
+    return std::string(
+        Encoder::Open(folder, WeightBackend::kPread).status().message());
+  };
+  TestCheckpoint other = good;
+  other.config.intermediate = 599;
+  EXPECT_TRUE(absl::StrContains(
+      open(other), "is [600, 48], but the config asks for [599, 48]"));
+  other = good;
+  other.config.layers = 1;
+  EXPECT_TRUE(absl::StrContains(open(other), "but the config has 1 layers"));
+  other.config.layers = 3;
+  EXPECT_TRUE(absl::StrContains(open(other), "encoder.layer.2."));
+  other = good;
+  other.tensors.erase("encoder.layer.1.output.dense.bias");
+  EXPECT_TRUE(
+      absl::StrContains(open(other), "encoder.layer.1.output.dense.bias"));
+}
+
+TEST(Encoder, FindsNamesWithAPrefixAndOldNamesOfNorms) {
+  const EncoderConfig config = SmallConfig();
+  const TestCheckpoint plain =
+      RandomCheckpoint(config, ElementType::kFloat32, 12);
+  TestCheckpoint renamed;
+  renamed.config = config;
+  for (const auto& [name, tensor] : plain.tensors) {
+    std::string other = "bert." + name;
+    const size_t norm = other.find("LayerNorm.");
+    if (norm != std::string::npos) {
+      other = other.substr(0, norm + 10) +
+              (absl::EndsWith(other, ".weight") ? "gamma" : "beta");
+    }
+    renamed.tensors[other] = tensor;
+  }
+  const std::vector<int32_t> ids = {3, 1, 4, 1, 5};
+  const std::string plain_folder =
+      WriteCheckpoint(plain, ElementType::kFloat32, "plain");
+  const std::string renamed_folder =
+      WriteCheckpoint(renamed, ElementType::kFloat32, "renamed");
+  const RunResult a =
+      Encode(plain_folder, WeightBackend::kPread, 1, kPlenty, ids);
+  const RunResult b =
+      Encode(renamed_folder, WeightBackend::kPread, 1, kPlenty, ids);
+  ASSERT_TRUE(a.status.ok()) << a.status;
+  ASSERT_TRUE(b.status.ok()) << b.status;
+  EXPECT_EQ(a.states, b.states);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,68 @@
+// Where an encoder's weights lie in its checkpoint.
+//
+//   absl::StatusOr<footprint::EncoderWeights> weights =
+//       footprint::FindEncoderWeights(*store, config);
+//
+// Names are those of public checkpoints of the family, with or without the
+// family's prefix ("bert.encoder.layer.0..."), and with the older names of
+// layer norm's vectors (gamma, beta). Every shape is compared with the config,
+// and a layer beyond the config's last is a contradiction, not an extra.
+//
+// Refers to the store's index. Memory: about 2 KiB a layer.
+//
+// NotFound: a tensor is missing; names the closest ones. InvalidArgument: a
+// shape or element type that the config contradicts or that cannot be computed
+// with.
+
+#ifndef FOOTPRINT_LOWMEM_ENCODER_WEIGHTS_H_
+#define FOOTPRINT_LOWMEM_ENCODER_WEIGHTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/encoder_config.h"
+#include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/weight_store.h"
+
+namespace footprint {
+
+// A matrix and the vector that is added.
+struct LinearWeights {
+  Weight matrix;
+  Weight bias;
+};
+
+struct NormTensors {
+  Weight gain;
+  Weight bias;
+};
+
+struct EncoderLayerWeights {
+  LinearWeights query;
+  LinearWeights key;
+  LinearWeights value;
+  LinearWeights attention_output;
+  NormTensors attention_norm;
+  LinearWeights expand;
+  LinearWeights contract;
+  NormTensors output_norm;
+};
+
+struct EncoderWeights {
+  Weight words;
+  Weight positions;
+  Weight token_types;  // only if config.token_types > 0
+  NormTensors norm;
+  std::vector<EncoderLayerWeights> layers;
+};
+
+absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
+                                                  const EncoderConfig& config);
+
+// Of weights that FindEncoderWeights accepted.
+ElementType ElementTypeOf(const Weight& weight);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_ENCODER_WEIGHTS_H_

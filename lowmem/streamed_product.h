@@ -1,0 +1,83 @@
+// A product with a matrix that is not in memory: its tiles are loaded one after
+// the other into a slot, multiplied, and forgotten.
+//
+//   footprint::StreamedProduct product(store, {slot, slot_bytes, tile_bytes});
+//   absl::Status status = product.Multiply(
+//       weight, {0, 1024}, {0, 1024}, input, panels, ends, output);
+//
+// The result's bits are those of one MultiplyPanels over the whole matrix (or
+// of one MultiplyVector), whatever the size of the slot: blocks of columns
+// begin at multiples of kSumBlock.
+//
+// The store and the memory must outlive the product. Thread-compatible: one for
+// each thread. Memory: what it is given; nothing is allocated unless reading
+// fails. Errors are the store's.
+
+#ifndef FOOTPRINT_LOWMEM_STREAMED_PRODUCT_H_
+#define FOOTPRINT_LOWMEM_STREAMED_PRODUCT_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/weight_store.h"
+
+namespace footprint {
+
+// What a product may write to.
+struct ProductMemory {
+  char* slot = nullptr;  // at a multiple of kSlotAlignmentBytes
+  int64_t slot_bytes = 0;
+  // The most stored bytes in a tile.
+  int64_t tile_bytes = 0;
+  // Room for a tile as floats, where weights are stored narrower.
+  float* wide = nullptr;
+  // Room for one token's input, where there is only one.
+  float* dense = nullptr;
+};
+
+// [begin, end).
+struct IndexRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t size() const { return end - begin; }
+};
+
+class StreamedProduct {
+ public:
+  StreamedProduct(WeightStore* store, const ProductMemory& memory)
+      : store_(store), memory_(memory) {}
+
+  // With a single token, takes its features from panels; Multiply then uses
+  // them until the next call, and looks at its own `input` no more.
+  void UseSingleToken(const float* panel, int64_t features);
+  void UsePanels() { single_token_ = false; }
+
+  // output(row - rows.begin, token) = activation(start + sum over `columns` of
+  // matrix(row, column) input(column - columns.begin, token)).
+  // `ends.bias` is that of rows.begin. columns.begin is a multiple of
+  // kSumBlock.
+  absl::Status Multiply(const Weight& matrix, const IndexRange& rows,
+                        const IndexRange& columns, const PanelView& input,
+                        int64_t panels, const ProductEnds& ends,
+                        const PanelOutput& output);
+
+ private:
+  absl::StatusOr<Tile> NextTile(const Weight& matrix, int64_t row,
+                                int64_t row_end,
+                                const IndexRange& columns) const;
+  void MultiplyTile(const Weight& matrix, const Tile& tile,
+                    const TileView& view, int64_t first_column,
+                    const PanelView& input, int64_t panels,
+                    const ProductEnds& ends, const PanelOutput& output);
+
+  WeightStore* store_;
+  ProductMemory memory_;
+  bool single_token_ = false;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_STREAMED_PRODUCT_H_

@@ -1,0 +1,61 @@
+#include "footprint/lowmem/worker_team.h"
+
+#include <atomic>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+TEST(WorkerTeam, RunsTheJobOnceOnEveryWorker) {
+  for (const int workers : {1, 2, 5}) {
+    WorkerTeam team(workers);
+    ASSERT_EQ(team.size(), workers);
+    for (int run = 0; run < 10; ++run) {
+      std::vector<int> calls(workers);
+      team.Run([&](int worker) { ++calls[worker]; });
+      EXPECT_EQ(calls, std::vector<int>(workers, 1));
+    }
+  }
+}
+
+TEST(WorkerTeam, NobodyPassesAMeetingBeforeEverybodyCame) {
+  const int workers = 4;
+  WorkerTeam team(workers);
+  std::atomic<int> came{0};
+  std::atomic<int> faults{0};
+  for (int run = 0; run < 4; ++run) {
+    came = 0;
+    team.Run([&](int) {
+      for (int meeting = 1; meeting <= 30; ++meeting) {
+        ++came;
+        team.Meet();
+        if (came.load() < meeting * workers) ++faults;
+        team.Meet();
+      }
+    });
+  }
+  EXPECT_EQ(faults.load(), 0);
+}
+
+TEST(WorkerTeam, ShowsWhatOthersWroteBeforeTheMeeting) {
+  const int workers = 3;
+  WorkerTeam team(workers);
+  std::vector<int> value(workers);
+  std::atomic<int> faults{0};
+  team.Run([&](int worker) {
+    for (int step = 1; step <= 60; ++step) {
+      value[worker] = step;
+      team.Meet();
+      for (const int seen : value) {
+        if (seen != step) ++faults;
+      }
+      team.Meet();
+    }
+  });
+  EXPECT_EQ(faults.load(), 0);
+}
+
+}  // namespace
+}  // namespace footprint
