@@ -207,7 +207,7 @@ TEST(MemoDeathTest, AHandleMustNotOutliveItsMemo) {
 
 // A value that owns another memo, and uses memos while it is destroyed.
 struct Owner {
-  explicit Owner(Memo<int> memo) : memo(std::move(memo)) {}
+  explicit Owner(const Memo<int>& memo) : memo(memo) {}
   ~Owner() { (void)memo.Get().ok(); }
   Memo<int> memo;
 };
