@@ -35,7 +35,8 @@ std::string Folder(const char* name) {
 
 int64_t Parameters(const CheckpointShape& shape) {
   int64_t bytes = 0;
-  for (const TensorSpec& tensor : *CheckpointTensors(shape, DType::kBF16)) {
+  const auto tensors = CheckpointTensors(shape, DType::kBF16);
+  for (const TensorSpec& tensor : *tensors) {
     bytes += *TensorBytes(tensor.dtype, tensor.shape);
   }
   return bytes / 2;
