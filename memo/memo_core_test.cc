@@ -1,0 +1,229 @@
+#include "footprint/memo/memo_core.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/cord.h"
+#include "gtest/gtest.h"
+
+namespace footprint::memo_internal {
+namespace {
+
+constexpr AfterEviction kKeep = AfterEviction::kKeepFreeMemory;
+constexpr char kTypeId = 0;
+constexpr char kOtherTypeId = 0;
+
+// A memo whose value is the address of one of its own members.
+class FakeMemo final : public MemoCore {
+ public:
+  using Callback = std::function<absl::Status()>;
+
+  FakeMemo(const std::string& name, Callback on_load,
+           int64_t declared_bytes = 0, const void* type_id = &kTypeId)
+      : MemoCore(name, type_id == &kTypeId ? "fake" : "other", type_id,
+                 declared_bytes),
+        on_load_(std::move(on_load)) {}
+  ~FakeMemo() override { DestroyLast(); }
+
+  absl::StatusOr<const void*> Acquire() {
+    const void* value = TryAcquire();
+    if (value != nullptr) return value;
+    return AcquireSlowly();
+  }
+  const void* value() const { return &value_; }
+  Callback on_destroy = [] { return absl::OkStatus(); };
+
+ private:
+  absl::StatusOr<const void*> Load() override {
+    absl::Status status = on_load_();
+    if (!status.ok()) return status;
+    return &value_;
+  }
+  void Destroy(const void*) override { on_destroy().IgnoreError(); }
+
+  Callback on_load_;
+  int value_ = 0;
+};
+
+std::shared_ptr<FakeMemo> MakeFake(
+    const std::string& name,
+    FakeMemo::Callback on_load = [] { return absl::OkStatus(); },
+    int64_t declared_bytes = 0) {
+  auto memo =
+      std::make_shared<FakeMemo>(name, std::move(on_load), declared_bytes);
+  EXPECT_TRUE(FindOrAddMemo(memo).ok());
+  return memo;
+}
+
+TEST(MemoCoreTest, AFactoryCannotEvictItsOwnMemo) {
+  FakeMemo* self = nullptr;
+  absl::Status evicted;
+  auto memo = MakeFake("self", [&] {
+    evicted = self->Evict(kKeep);
+    return absl::OkStatus();
+  });
+  self = memo.get();
+  ASSERT_TRUE(memo->Acquire().ok());
+  memo->Release();
+  EXPECT_EQ(evicted.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(evicted.message(),
+            "memo \"self\" is being loaded; evict it when that is done");
+}
+
+TEST(MemoCoreTest, AnEvictionDoesNotWaitForAnother) {
+  auto memo = MakeFake("twice");
+  absl::Status second;
+  memo->on_destroy = [&] {
+    // On another thread: it would hang here if it waited.
+    std::thread([&] { second = memo->Evict(kKeep); }).join();
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(memo->Acquire().ok());
+  memo->Release();
+  EXPECT_TRUE(memo->Evict(kKeep).ok());
+  EXPECT_EQ(second.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(second.message(),
+            "memo \"twice\" is being evicted; evict it when that is done");
+  EXPECT_EQ(memo->statistics().eviction_count, 1);
+  memo->on_destroy = [] { return absl::OkStatus(); };
+}
+
+TEST(MemoCoreTest, AnErrorKeepsItsCodeAndPayloadAndIsNotCached) {
+  int load_count = 0;
+  auto memo = MakeFake("remote", [&] {
+    if (++load_count > 1) return absl::OkStatus();
+    absl::Status status = absl::UnavailableError("no route");
+    status.SetPayload("cause", absl::Cord("cable"));
+    return status;
+  });
+  const absl::Status failed = memo->Acquire().status();
+  EXPECT_EQ(failed.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(failed.message(), "memo \"remote\": no route");
+  ASSERT_TRUE(failed.GetPayload("cause").has_value());
+  EXPECT_EQ(*failed.GetPayload("cause"), absl::Cord("cable"));
+  EXPECT_FALSE(memo->statistics().is_loaded);
+  ASSERT_TRUE(memo->Acquire().ok());
+  memo->Release();
+  EXPECT_TRUE(memo->statistics().is_loaded);
+  EXPECT_EQ(memo->statistics().load_count, 1);
+  EXPECT_EQ(memo->statistics().failed_load_count, 1);
+}
+
+TEST(MemoCoreTest, APinnedMemoStaysAndKeepsItsValue) {
+  auto memo = MakeFake("pinned");
+  ASSERT_TRUE(memo->Acquire().ok());
+  EXPECT_EQ(memo->Evict(kKeep).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(memo->TryAcquire(), memo->value());
+  memo->Release();
+  memo->Release();
+  EXPECT_TRUE(memo->Evict(kKeep).ok());
+  EXPECT_EQ(memo->TryAcquire(), nullptr);
+}
+
+TEST(MemoCoreTest, CountsHitsApartFromLoadsAndMisses) {
+  auto memo = MakeFake("counted");
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(memo->Acquire().ok());
+    memo->Release();
+  }
+  EXPECT_EQ(memo->statistics().load_count, 1);
+  EXPECT_EQ(memo->statistics().hit_count, 3);
+}
+
+TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
+  const MemoTotals before = ReadMemoTotals();
+  auto memo = MakeFake(
+      "total", [] { return absl::OkStatus(); }, 1000);
+  ASSERT_TRUE(memo->Acquire().ok());
+  memo->Release();
+  EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDeclared);
+  EXPECT_EQ(ReadMemoTotals().live_bytes, before.live_bytes + 1000);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, before.loaded_count + 1);
+  ASSERT_TRUE(memo->Evict(kKeep).ok());
+  EXPECT_EQ(ReadMemoTotals().live_bytes, before.live_bytes);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, before.loaded_count);
+  EXPECT_GE(ReadMemoTotals().peak_bytes, before.live_bytes + 1000);
+  EXPECT_EQ(memo->statistics().live_bytes, 0);
+  EXPECT_EQ(memo->statistics().peak_bytes, 1000);
+}
+
+TEST(MemoCoreTest, AValueIsFoundByAddressAndTypeWhileItLives) {
+  auto memo = MakeFake("found");
+  EXPECT_FALSE(FindMemoByValue(memo->value(), &kTypeId).ok());
+  ASSERT_TRUE(memo->Acquire().ok());
+  memo->Release();
+  EXPECT_EQ(*FindMemoByValue(memo->value(), &kTypeId), memo);
+  EXPECT_EQ(FindMemoByValue(memo->value(), &kOtherTypeId).status().code(),
+            absl::StatusCode::kNotFound);
+  ASSERT_TRUE(memo->Evict(kKeep).ok());
+  EXPECT_FALSE(FindMemoByValue(memo->value(), &kTypeId).ok());
+}
+
+TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
+  auto memo = MakeFake("name");
+  const auto other = [] {
+    return std::make_shared<FakeMemo>(
+        "name", [] { return absl::OkStatus(); }, 0, &kOtherTypeId);
+  };
+  const absl::Status refused = FindOrAddMemo(other()).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.message(),
+            "memo \"name\" exists with type fake and cannot be made with type "
+            "other; give one of them another name");
+  // What was refused must not have freed the name.
+  EXPECT_FALSE(FindOrAddMemo(other()).ok());
+  memo.reset();
+  EXPECT_TRUE(FindOrAddMemo(other()).ok());
+}
+
+TEST(MemoCoreTest, ClearEvictsTheRestAndNamesWhatIsInUse) {
+  auto held = MakeFake("held");
+  auto also_held = MakeFake("also held");
+  auto free = MakeFake("free");
+  for (const auto& memo : {held, also_held, free}) {
+    ASSERT_TRUE(memo->Acquire().ok());
+  }
+  free->Release();
+  EXPECT_EQ(ClearMemos(kKeep).message(),
+            "in use and therefore not cleared: also held, held");
+  EXPECT_FALSE(free->statistics().is_loaded);
+  held->Release();
+  also_held->Release();
+  EXPECT_TRUE(ClearMemos(kKeep).ok());
+}
+
+TEST(MemoCoreTest, WhoComesDuringAnEvictionWaitsAndLoadsAnew) {
+  auto memo = MakeFake("anew");
+  std::atomic<bool> is_destroyed{false};
+  bool was_destroyed_first = false;
+  std::thread reader;
+  memo->on_destroy = [&] {
+    std::atomic<bool> has_begun{false};
+    reader =
+        std::thread([&memo, &has_begun, &is_destroyed, &was_destroyed_first] {
+          has_begun = true;
+          ASSERT_TRUE(memo->Acquire().ok());
+          was_destroyed_first = is_destroyed.load();
+          memo->Release();
+        });
+    while (!has_begun) std::this_thread::yield();
+    is_destroyed = true;
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(memo->Acquire().ok());
+  memo->Release();
+  EXPECT_TRUE(memo->Evict(kKeep).ok());
+  reader.join();
+  EXPECT_TRUE(was_destroyed_first);
+  EXPECT_EQ(memo->statistics().load_count, 2);
+  memo->on_destroy = [] { return absl::OkStatus(); };
+}
+
+}  // namespace
+}  // namespace footprint::memo_internal
