@@ -3,7 +3,9 @@
 #ifndef FOOTPRINT_LOWMEM_FILE_STORE_H_
 #define FOOTPRINT_LOWMEM_FILE_STORE_H_
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -43,6 +45,11 @@ class FileStore : public WeightStore {
   void Count(const WeightCounters& more) override { counters_.Add(more); }
 
  protected:
+  // Of a mapping that holds the file: an empty one cannot be made.
+  size_t MappedBytes() const {
+    return static_cast<size_t>(std::max<int64_t>(1, index().file_bytes()));
+  }
+
   WeightFile file_;
   SharedCounters counters_;
 };

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
@@ -148,10 +147,6 @@ class MmapStore final : public FileStore {
   }
 
  private:
-  size_t MappedBytes() const {
-    return static_cast<size_t>(std::max<int64_t>(1, index().file_bytes()));
-  }
-
   GuardedMapping* guard_ = nullptr;
   char* image_ = nullptr;
 };

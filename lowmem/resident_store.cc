@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -73,10 +72,6 @@ class ResidentStore final : public FileStore {
   absl::Status CheckFile() const override { return absl::OkStatus(); }
 
  private:
-  size_t MappedBytes() const {
-    return static_cast<size_t>(std::max<int64_t>(1, index().file_bytes()));
-  }
-
   char* image_ = nullptr;
 };
 

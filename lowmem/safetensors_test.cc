@@ -107,7 +107,8 @@ std::string OneTensor(absl::string_view fields) {
   return absl::StrCat("{\"a\":{", fields, "}}");
 }
 
-std::vector<BadHeader> BadHeaders() {
+// What is no JSON object, or has a name twice.
+std::vector<BadHeader> BadObjects() {
   const std::string good = Entry("a", "U8", "[2]", 0, 2);
   return {
       {"empty", "", 0, "does not begin with '{'"},
@@ -130,6 +131,12 @@ std::vector<BadHeader> BadHeaders() {
        absl::StrCat("{", Entry("__padding__", "U8", "[1]", 0, 1), ",",
                     Entry("__padding__", "U8", "[1]", 1, 2), "}"),
        2, "stands twice"},
+  };
+}
+
+std::vector<BadHeader> BadRanges() {
+  const std::string good = Entry("a", "U8", "[2]", 0, 2);
+  return {
       {"overlap",
        absl::StrCat("{", good, ",", Entry("b", "U8", "[2]", 1, 3), "}"), 3,
        "\"b\" begins at data offset 1, inside \"a\""},
@@ -150,6 +157,12 @@ std::vector<BadHeader> BadHeaders() {
        "before they begin at 2"},
       {"unknown dtype", absl::StrCat("{", Entry("a", "F31", "[2]", 0, 2), "}"),
        2, "tensor \"a\": dtype \"F31\""},
+  };
+}
+
+std::vector<BadHeader> BadNumbers() {
+  const std::string good = Entry("a", "U8", "[2]", 0, 2);
+  return {
       {"extent of 64 bits",
        absl::StrCat("{", Entry("a", "U8", "[18446744073709551615]", 0, 2), "}"),
        2, "exceeds 63 bits"},
@@ -184,6 +197,11 @@ std::vector<BadHeader> BadHeaders() {
       {"nested shape",
        OneTensor(R"("dtype":"U8","shape":[[2]],"data_offsets":[0,2])"), 2,
        "an array where"},
+  };
+}
+
+std::vector<BadHeader> BadFields() {
+  return {
       {"three offsets",
        OneTensor(R"("dtype":"U8","shape":[2],"data_offsets":[0,2,3])"), 2,
        "the number 3 where"},
@@ -207,6 +225,11 @@ std::vector<BadHeader> BadHeaders() {
        OneTensor(
            R"("dtype":"U8","shape":[2],"data_offsets":[0,2],"stride":[1])"),
        2, "unknown key \"stride\""},
+  };
+}
+
+std::vector<BadHeader> BadTypes() {
+  return {
       {"tensor is null", R"({"a":null})", 0, "null where"},
       {"tensor is a list", R"({"a":[]})", 0, "an array where"},
       {"dtype is a boolean", OneTensor(R"("dtype":true)"), 0,
@@ -226,7 +249,12 @@ std::vector<BadHeader> BadHeaders() {
 }
 
 TEST(SafetensorsTest, RefusesWhatBreaksTheFormat) {
-  for (const BadHeader& bad : BadHeaders()) {
+  std::vector<BadHeader> headers;
+  for (const auto& some :
+       {BadObjects(), BadRanges(), BadNumbers(), BadFields(), BadTypes()}) {
+    headers.insert(headers.end(), some.begin(), some.end());
+  }
+  for (const BadHeader& bad : headers) {
     const absl::Status status = StatusOf(bad.header, bad.data_bytes);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad.what;
     EXPECT_THAT(std::string(status.message()), HasSubstr("model.safetensors: "))
