@@ -177,6 +177,7 @@ def _library_repositories():
         name = "highway",
         build_files = {"": _overlay("highway/root.BUILD")},
         debian_package = "libhwy-dev",
+        system_files = {"include/hwy": "/usr/include/hwy"},
     )
     _maybe(
         system_repository,
@@ -190,6 +191,10 @@ def _library_repositories():
         name = "liburing",
         build_files = {"": _overlay("liburing/root.BUILD")},
         debian_package = "liburing-dev",
+        system_files = {
+            "include/liburing": "/usr/include/liburing",
+            "include/liburing.h": "/usr/include/liburing.h",
+        },
     )
 
 def _data_repositories():
