@@ -1,0 +1,183 @@
+#include "footprint/trainer_manager/activations.h"
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+constexpr float kSqrtHalf = 0.70710678118654752f;
+constexpr float kInverseSqrtTwoPi = 0.39894228040143268f;
+
+// Each function has its name, its value, and its derivative as a function of
+// whichever of input and output it keeps.
+struct ReluFunction {
+  static constexpr const char* kName = "ReLU";
+  static constexpr Role kKept = Role::kOutput;
+  static float Value(float x) { return x < 0 ? 0 : x; }  // NaN stays NaN
+  static float Slope(float y) { return y > 0 ? 1.0f : 0.0f * y; }  // NaN, too
+};
+
+struct SigmoidFunction {
+  static constexpr const char* kName = "sigmoid";
+  static constexpr Role kKept = Role::kOutput;
+  static float Value(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+  static float Slope(float y) { return y * (1.0f - y); }
+};
+
+struct TanhFunction {
+  static constexpr const char* kName = "tanh";
+  static constexpr Role kKept = Role::kOutput;
+  static float Value(float x) { return std::tanh(x); }
+  static float Slope(float y) { return 1.0f - y * y; }
+};
+
+struct GeluFunction {
+  static constexpr const char* kName = "GELU";
+  static constexpr Role kKept = Role::kInput;
+  static float Normal(float x) {
+    return 0.5f * (1.0f + std::erf(x * kSqrtHalf));
+  }
+  static float Value(float x) { return x * Normal(x); }
+  static float Slope(float x) {
+    return Normal(x) + x * kInverseSqrtTwoPi * std::exp(-0.5f * x * x);
+  }
+};
+
+// The uses of a layer whose output has the shape of its input, and which may
+// write it there.
+LayerSignature ElementwiseSignature(const TensorSpec& spec) {
+  LayerSignature signature;
+  signature.output = spec;
+  signature.forward.reads = {{Role::kInput}};
+  signature.forward.writes = {{Role::kOutput}};
+  signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}}};
+  signature.derivative.reads = {{Role::kOutputDerivative}};
+  signature.derivative.writes = {{Role::kInputDerivative}};
+  signature.derivative.in_place = {
+      {{Role::kInputDerivative}, {Role::kOutputDerivative}}};
+  return signature;
+}
+
+template <typename Function>
+class ElementwiseLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return Function::kName; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    if (!status.ok()) return status;
+    LayerSignature signature = ElementwiseSignature(inputs.inputs[0]);
+    signature.derivative.reads.push_back({Function::kKept});
+    signature.derivative.in_place.push_back(
+        {{Role::kInputDerivative}, {Function::kKept}});
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t elements = data.elements(Role::kInput);
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    for (int64_t i = 0; i < elements; ++i) {
+      output[i] = Function::Value(input[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const int64_t elements = data.elements(Role::kInputDerivative);
+    const float* output_derivative = data.Read(Role::kOutputDerivative);
+    const float* kept = data.Read(Function::kKept);
+    float* input_derivative = data.Write(Role::kInputDerivative);
+    for (int64_t i = 0; i < elements; ++i) {
+      input_derivative[i] = output_derivative[i] * Function::Slope(kept[i]);
+    }
+  }
+};
+
+// A well mixed function of its argument (the finaliser of splitmix64).
+uint64_t Mix(uint64_t value) {
+  value += 0x9e3779b97f4a7c15u;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+class DropoutLayer final : public Layer {
+ public:
+  explicit DropoutLayer(float rate) : rate_(rate) {}
+
+  absl::string_view type() const override { return "dropout"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    if (!status.ok()) return status;
+    if (!(rate_ >= 0.0f && rate_ < 1.0f)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a rate of ", rate_, "; at least 0 and below 1 is needed"));
+    }
+    LayerSignature signature = ElementwiseSignature(inputs.inputs[0]);
+    if (inputs.mode == NetworkMode::kInference) {
+      signature.forward.in_place[0].same_bytes = true;
+    }
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    const int64_t elements = data.elements(Role::kInput);
+    if (data.mode() == NetworkMode::kTraining) {
+      Drop(data.seed(), elements, input, output);
+    } else if (input != output) {
+      std::memcpy(output, input, static_cast<size_t>(elements) * sizeof(float));
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    Drop(data.seed(), data.elements(Role::kInputDerivative),
+         data.Read(Role::kOutputDerivative),
+         data.Write(Role::kInputDerivative));
+  }
+
+ private:
+  void Drop(uint64_t seed, int64_t elements, const float* from,
+            float* to) const {
+    const float scale = 1.0f / (1.0f - rate_);
+    // 24 bits, so that the comparison in float is exact.
+    const float threshold = rate_ * 16777216.0f;
+    for (int64_t i = 0; i < elements; ++i) {
+      const uint64_t bits = Mix(seed ^ Mix(static_cast<uint64_t>(i)));
+      const float drawn = static_cast<float>(bits >> 40);
+      to[i] = drawn < threshold ? 0.0f : from[i] * scale;
+    }
+  }
+
+  const float rate_;
+};
+
+}  // namespace
+
+LayerPointer Relu() {
+  return std::make_shared<ElementwiseLayer<ReluFunction>>();
+}
+LayerPointer Sigmoid() {
+  return std::make_shared<ElementwiseLayer<SigmoidFunction>>();
+}
+LayerPointer Tanh() {
+  return std::make_shared<ElementwiseLayer<TanhFunction>>();
+}
+LayerPointer Gelu() {
+  return std::make_shared<ElementwiseLayer<GeluFunction>>();
+}
+LayerPointer Dropout(float rate) {
+  return std::make_shared<DropoutLayer>(rate);
+}
+
+}  // namespace footprint

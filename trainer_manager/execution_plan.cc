@@ -1,0 +1,311 @@
+#include "footprint/trainer_manager/execution_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/execution_steps.h"
+#include "footprint/trainer_manager/planner.h"
+
+namespace footprint {
+namespace {
+
+StorageClass ClassOf(TensorKind kind, NetworkMode mode) {
+  switch (kind) {
+    case TensorKind::kWeight:
+    case TensorKind::kStatistic:
+      return StorageClass::kModel;
+    case TensorKind::kInput:
+      return mode == NetworkMode::kInference ? StorageClass::kUser
+                                             : StorageClass::kFixed;
+    case TensorKind::kOptimizerState:
+    case TensorKind::kLabel:
+    case TensorKind::kOutput:
+      return StorageClass::kFixed;
+    default:
+      return StorageClass::kArena;
+  }
+}
+
+// Lets tensors share storages where a step may write what it reads.
+class StorageSharing {
+ public:
+  explicit StorageSharing(ExecutionPlan* plan) : plan_(*plan) {}
+
+  void OneEach() {
+    for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+      PlannedTensor& tensor = plan_.tensors[t];
+      tensor.storage = plan_.storages.size();
+      Storage storage;
+      storage.storage_class = ClassOf(tensor.kind, plan_.mode);
+      storage.size_bytes = tensor.size_bytes;
+      storage.lower_step = tensor.lower_step;
+      storage.upper_step = tensor.upper_step;
+      storage.tensors = {t};
+      plan_.storages.push_back(std::move(storage));
+    }
+  }
+
+  void Share() {
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      for (const InPlace& in_place : plan_.steps[s].in_place) {
+        const TensorUse* written = Find(s, in_place.written);
+        const TensorUse* read = Find(s, in_place.read);
+        if (written == nullptr || read == nullptr) continue;
+        if (IsLegal(s, *written, *read, in_place.same_bytes)) {
+          Merge(written->tensor, read->tensor);
+        }
+      }
+    }
+  }
+
+  void DropEmpty() {
+    std::vector<Storage> left;
+    for (Storage& storage : plan_.storages) {
+      if (storage.tensors.empty()) continue;
+      for (const size_t t : storage.tensors) {
+        plan_.tensors[t].storage = left.size();
+      }
+      left.push_back(std::move(storage));
+    }
+    plan_.storages = std::move(left);
+  }
+
+ private:
+  const TensorUse* Find(size_t s, const Operand& operand) const {
+    for (const TensorUse& use : plan_.steps[s].uses) {
+      if (use.operand == operand) return &use;
+    }
+    return nullptr;
+  }
+
+  // Whether the step allows `written` to lie on that operand, too.
+  bool IsAllowed(size_t s, const Operand& written, const Operand& read) const {
+    for (const InPlace& in_place : plan_.steps[s].in_place) {
+      if (in_place.written == written && in_place.read == read) return true;
+    }
+    return false;
+  }
+
+  bool IsLegal(size_t s, const TensorUse& written, const TensorUse& read,
+               bool same_bytes) const {
+    const PlannedTensor& target = plan_.tensors[written.tensor];
+    const Storage& own = plan_.storages[target.storage];
+    const Storage& shared = plan_.storages[plan_.tensors[read.tensor].storage];
+    if (own.tensors.size() != 1 || &own == &shared ||
+        target.size_bytes != shared.size_bytes ||
+        target.lower_step != static_cast<int64_t>(s)) {
+      return false;
+    }
+    return HasFittingClass(own, shared, same_bytes) &&
+           (same_bytes || IsLastReader(s, shared)) &&
+           NoOtherOperandSuffers(s, written, shared, same_bytes);
+  }
+
+  static bool HasFittingClass(const Storage& own, const Storage& shared,
+                              bool same_bytes) {
+    if (own.storage_class != StorageClass::kArena) {
+      // An output may be prepared at its final place, but not share it with
+      // another's.
+      return own.storage_class == StorageClass::kFixed &&
+             shared.storage_class == StorageClass::kArena;
+    }
+    return shared.storage_class == StorageClass::kArena || same_bytes;
+  }
+
+  bool IsLastReader(size_t s, const Storage& shared) const {
+    for (const size_t t : shared.tensors) {
+      const PlannedTensor& tensor = plan_.tensors[t];
+      if (tensor.kept || tensor.upper_step > static_cast<int64_t>(s) + 1) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool NoOtherOperandSuffers(size_t s, const TensorUse& written,
+                             const Storage& shared, bool same_bytes) const {
+    for (const TensorUse& use : plan_.steps[s].uses) {
+      if (use.operand == written.operand ||
+          &plan_.storages[plan_.tensors[use.tensor].storage] != &shared) {
+        continue;
+      }
+      if (use.written && !same_bytes) return false;
+      if (!same_bytes && !IsAllowed(s, written.operand, use.operand)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void Merge(size_t written, size_t read) {
+    Storage& from = plan_.storages[plan_.tensors[written].storage];
+    Storage& to = plan_.storages[plan_.tensors[read].storage];
+    plan_.tensors[written].storage = plan_.tensors[read].storage;
+    if (from.storage_class == StorageClass::kFixed) {
+      to.storage_class = StorageClass::kFixed;
+    }
+    to.lower_step = std::min(to.lower_step, from.lower_step);
+    to.upper_step = std::max(to.upper_step, from.upper_step);
+    to.tensors.push_back(written);
+    from.tensors.clear();
+  }
+
+  ExecutionPlan& plan_;
+};
+
+int64_t RoundUp(int64_t bytes, int64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+// One after the other, each for as long as its memory lives.
+absl::Status PlaceSideBySide(StorageClass storage_class, int64_t alignment,
+                             std::vector<Storage>* storages, int64_t* bytes) {
+  *bytes = 0;
+  for (Storage& storage : *storages) {
+    if (storage.storage_class != storage_class) continue;
+    storage.offset_bytes = RoundUp(*bytes, alignment);
+    if (storage.size_bytes > INT64_MAX / 4 - storage.offset_bytes) {
+      return absl::OutOfRangeError("the tensors need more than 2^61 bytes");
+    }
+    *bytes = storage.offset_bytes + storage.size_bytes;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
+  std::vector<TensorRequest> requests;
+  for (size_t i = 0; i < plan->storages.size(); ++i) {
+    const Storage& storage = plan->storages[i];
+    if (storage.storage_class != StorageClass::kArena) continue;
+    requests.push_back({plan->tensors[storage.tensors[0]].name,
+                        storage.lower_step, storage.upper_step,
+                        storage.size_bytes, alignment});
+    plan->arena_storages.push_back(i);
+  }
+  absl::StatusOr<MemoryPlan> arena = PlanMemory(requests);
+  if (!arena.ok()) return arena.status();
+  plan->arena = *std::move(arena);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    plan->storages[plan->arena_storages[i]].offset_bytes =
+        plan->arena.offsets_bytes[i];
+  }
+  return absl::OkStatus();
+}
+
+// The tensor that a storage holds at a step.
+size_t TensorAt(const ExecutionPlan& plan, const Storage& storage,
+                int64_t step) {
+  size_t live = storage.tensors[0];
+  for (const size_t t : storage.tensors) {
+    if (plan.tensors[t].lower_step <= step) live = t;
+  }
+  return live;
+}
+
+}  // namespace
+
+MemoryOptions MemoryOptions::Debug() {
+  MemoryOptions options;
+  options.share_gradients = false;
+  options.share_edges = false;
+  options.reuse_activations = false;
+  options.reuse_derivatives = false;
+  options.in_place = false;
+  options.reuse_workspaces = false;
+  options.keep_outputs = true;
+  return options;
+}
+
+absl::string_view TensorKindName(TensorKind kind) {
+  static constexpr absl::string_view kNames[kTensorKinds] = {
+      "weight",   "statistic",  "optimizer state", "input",
+      "label",    "output",     "activation",      "saved",
+      "gradient", "derivative", "workspace"};
+  return kNames[static_cast<int>(kind)];
+}
+
+absl::string_view StepKindName(StepKind kind) {
+  switch (kind) {
+    case StepKind::kForward:
+      return "forward";
+    case StepKind::kCopyInput:
+      return "copy input";
+    case StepKind::kCalculateGradient:
+      return "calculate gradient";
+    case StepKind::kCalculateDerivative:
+      return "calculate derivative";
+    case StepKind::kSumDerivatives:
+      return "sum derivatives";
+    case StepKind::kApplyGradient:
+      return "apply gradient";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
+                                            NetworkMode mode,
+                                            const MemoryOptions& options,
+                                            int optimizer_states,
+                                            const MathBackend& math) {
+  const int64_t alignment = options.alignment_bytes;
+  if (alignment < 4 || (alignment & (alignment - 1)) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an alignment of ", alignment,
+                     " bytes; a power of two of at least 4 is needed"));
+  }
+  absl::StatusOr<ResolvedNetwork> resolved =
+      ResolveNetwork(network, mode, math);
+  if (!resolved.ok()) return resolved.status();
+  ExecutionPlan plan;
+  plan.math = &math;
+  absl::Status status =
+      BuildSteps(*std::move(resolved), options, optimizer_states, &plan);
+  if (!status.ok()) return status;
+  StorageSharing sharing(&plan);
+  sharing.OneEach();
+  if (options.in_place) sharing.Share();
+  sharing.DropEmpty();
+  status = PlaceSideBySide(StorageClass::kModel, alignment, &plan.storages,
+                           &plan.model_bytes);
+  if (!status.ok()) return status;
+  status = PlaceSideBySide(StorageClass::kFixed, alignment, &plan.storages,
+                           &plan.fixed_bytes);
+  if (!status.ok()) return status;
+  status = PlaceInArena(alignment, &plan);
+  if (!status.ok()) return status;
+  return plan;
+}
+
+std::vector<size_t> CertificateTensors(const ExecutionPlan& plan) {
+  std::vector<size_t> tensors;
+  for (const size_t request : plan.arena.lower_bound.tensors) {
+    tensors.push_back(TensorAt(plan,
+                               plan.storages[plan.arena_storages[request]],
+                               plan.arena.lower_bound.step));
+  }
+  return tensors;
+}
+
+std::vector<int64_t> LiveBytesByKind(const ExecutionPlan& plan, int64_t step) {
+  std::vector<int64_t> bytes(kTensorKinds, 0);
+  for (const Storage& storage : plan.storages) {
+    if (storage.storage_class == StorageClass::kUser) continue;
+    if (storage.storage_class == StorageClass::kArena &&
+        (step < storage.lower_step || step >= storage.upper_step)) {
+      continue;
+    }
+    const PlannedTensor& tensor = plan.tensors[TensorAt(plan, storage, step)];
+    bytes[static_cast<size_t>(tensor.kind)] += storage.size_bytes;
+  }
+  return bytes;
+}
+
+std::string StepName(const ExecutionPlan& plan, int64_t step) {
+  const PlannedStep& planned = plan.steps[static_cast<size_t>(step)];
+  return absl::StrCat(plan.network.layers[planned.layer].name, ": ",
+                      StepKindName(planned.kind));
+}
+
+}  // namespace footprint

@@ -1,0 +1,354 @@
+#include "footprint/trainer_manager/execution_plan.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/activations.h"
+#include "footprint/trainer_manager/fully_connected.h"
+#include "footprint/trainer_manager/losses.h"
+#include "footprint/trainer_manager/normalization.h"
+#include "footprint/trainer_manager/reference_networks.h"
+#include "footprint/trainer_manager/structure_layers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+
+ExecutionPlan Plan(const Network& network, NetworkMode mode,
+                   const MemoryOptions& options = {}, int states = 0) {
+  const auto plan = PlanExecution(network, mode, options, states);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? *plan : ExecutionPlan();
+}
+
+const PlannedTensor& Find(const ExecutionPlan& plan, const std::string& name) {
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (tensor.name == name) return tensor;
+  }
+  ADD_FAILURE() << "no tensor " << name;
+  return plan.tensors[0];
+}
+
+// Plays the plan with a byte pattern for each value: whatever a step reads must
+// still be what was last written as that tensor. Knows lifespans and storages
+// only as places: an oracle that shares no reasoning with the planner.
+std::string PlaySteps(const ExecutionPlan& plan) {
+  // Who wrote each storage last, by its place: a list of (begin, end, tensor).
+  struct Owner {
+    StorageClass where;
+    int64_t begin;
+    int64_t end;
+    size_t tensor;
+  };
+  std::vector<Owner> owners;
+  const auto place = [&](size_t t) {
+    const Storage& s = plan.storages[plan.tensors[t].storage];
+    const int64_t begin = s.storage_class == StorageClass::kUser
+                              ? static_cast<int64_t>(plan.tensors[t].storage)
+                              : s.offset_bytes;
+    const int64_t size =
+        s.storage_class == StorageClass::kUser ? 1 : s.size_bytes;
+    return Owner{s.storage_class, begin, begin + size, t};
+  };
+  std::vector<size_t> same(plan.tensors.size());  // whose bytes a tensor holds
+  for (size_t t = 0; t < same.size(); ++t) same[t] = t;
+  const auto write = [&](size_t t) {
+    const Owner mine = place(t);
+    owners.erase(std::remove_if(owners.begin(), owners.end(),
+                                [&](const Owner& o) {
+                                  return o.where == mine.where &&
+                                         o.begin < mine.end &&
+                                         mine.begin < o.end;
+                                }),
+                 owners.end());
+    owners.push_back(mine);
+  };
+  const auto holds = [&](size_t t) {
+    const Owner mine = place(t);
+    return std::any_of(owners.begin(), owners.end(), [&](const Owner& o) {
+      return o.where == mine.where && o.begin == mine.begin &&
+             o.end == mine.end && same[o.tensor] == same[t];
+    });
+  };
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    if (plan.tensors[t].kind <= TensorKind::kLabel) write(t);
+  }
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const PlannedStep& step = plan.steps[s];
+    for (const TensorUse& use : step.uses) {
+      if (use.read && !holds(use.tensor)) {
+        return absl::StrCat(StepName(plan, static_cast<int64_t>(s)), " reads ",
+                            plan.tensors[use.tensor].name,
+                            ", which is overwritten");
+      }
+    }
+    for (const TensorUse& use : step.uses) {
+      if (!use.written) continue;
+      for (const InPlace& in_place : step.in_place) {
+        if (!in_place.same_bytes || !(in_place.written == use.operand)) {
+          continue;
+        }
+        for (const TensorUse& read : step.uses) {
+          if (read.operand == in_place.read) {
+            same[use.tensor] = same[read.tensor];
+          }
+        }
+      }
+      write(use.tensor);
+    }
+  }
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    if (plan.tensors[t].kept && !holds(t)) {
+      return absl::StrCat("kept tensor ", plan.tensors[t].name,
+                          " is overwritten");
+    }
+  }
+  return "";
+}
+
+// A network of residual blocks, flattens and shared values, at random.
+Network RandomNetwork(uint32_t seed) {
+  std::mt19937 random(seed);
+  Network network;
+  network.AddInput("x", {{4, 6}});
+  std::vector<std::string> values = {"x"};
+  std::set<std::string> unread;
+  const int layers = 3 + static_cast<int>(random() % 10);
+  const auto pick = [&] {
+    const std::string name = values[random() % values.size()];
+    unread.erase(name);
+    return name;
+  };
+  for (int i = 0; i < layers; ++i) {
+    const std::string name = absl::StrCat("layer", i);
+    switch (random() % 7) {
+      case 0:
+        network.AddLayer(name, FullyConnected(6), {pick()});
+        break;
+      case 1:
+        network.AddLayer(name, Relu(), {pick()});
+        break;
+      case 2:
+        network.AddLayer(name, Gelu(), {pick()});
+        break;
+      case 3:
+        network.AddLayer(name, Flatten(), {pick()});
+        break;
+      case 4:
+        network.AddLayer(name, BatchNormalization(), {pick()});
+        break;
+      case 5:
+        network.AddLayer(name, Dropout(0.5f), {pick()});
+        break;
+      default:
+        network.AddLayer(name, Add(), {pick(), pick()});
+        break;
+    }
+    values.push_back(name);
+    unread.insert(name);
+  }
+  std::string last = "x";
+  int sums = 0;
+  for (const std::string& name : unread) {
+    const std::string sum = absl::StrCat("sum", sums++);
+    network.AddLayer(sum, Add(), {last, name});
+    last = sum;
+  }
+  network.AddLayer("head", FullyConnected(2), {last});
+  network.AddLayer("loss", MeanSquaredError(), {"head"});
+  return network;
+}
+
+MemoryOptions Subset(unsigned bits) {
+  MemoryOptions options;
+  options.share_gradients = bits & 1;
+  options.share_edges = bits & 2;
+  options.reuse_activations = bits & 4;
+  options.reuse_derivatives = bits & 8;
+  options.in_place = bits & 16;
+  options.reuse_workspaces = bits & 32;
+  options.keep_outputs = bits & 64;
+  return options;
+}
+
+TEST(ExecutionPlanTest, NothingIsReadAfterItWasOverwritten) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const Network network = RandomNetwork(seed);
+    for (const unsigned bits : {0u, 63u, 127u, seed % 128, 31u, 47u, 55u}) {
+      const ExecutionPlan plan =
+          Plan(network, NetworkMode::kTraining, Subset(bits), seed % 3);
+      EXPECT_EQ(PlaySteps(plan), "") << "seed " << seed << " options " << bits;
+      EXPECT_EQ(PlaySteps(Plan(network, NetworkMode::kInference, Subset(bits))),
+                "")
+          << "seed " << seed << " options " << bits;
+    }
+  }
+}
+
+TEST(ExecutionPlanTest, DebugModeKeepsEveryTensorAtItsOwnPlace) {
+  const ExecutionPlan plan =
+      Plan(LeNet5(2), NetworkMode::kTraining, MemoryOptions::Debug());
+  EXPECT_EQ(plan.storages.size(), plan.tensors.size());
+  for (const PlannedTensor& tensor : plan.tensors) {
+    EXPECT_TRUE(tensor.kept) << tensor.name;
+  }
+}
+
+TEST(ExecutionPlanTest, NoOptimisationEverCostsBytes) {
+  for (const Network& network : {TabularMlp(32), LeNet5(8), ResNet18(2)}) {
+    for (unsigned bit = 1; bit < 64; bit *= 2) {
+      const ExecutionPlan with =
+          Plan(network, NetworkMode::kTraining, Subset(63));
+      const ExecutionPlan without =
+          Plan(network, NetworkMode::kTraining, Subset(63 & ~bit));
+      EXPECT_LE(with.bound_bytes(), without.bound_bytes()) << bit;
+    }
+  }
+}
+
+TEST(ExecutionPlanTest, TheSmallMlpNeedsWhatTheArithmeticSays) {
+  const ExecutionPlan plan = Plan(TabularMlp(32), NetworkMode::kTraining);
+  // Weights, with what aligning them to 16 costs; input, label and loss.
+  EXPECT_EQ(plan.model_bytes, (13 * 50 + 50 + 50 * 50 + 50 + 50 + 1) * 4 + 32);
+  EXPECT_EQ(plan.fixed_bytes, (32 * 13 + 32 + 1) * 4);
+  // The derivative of the second layer's input: itself, the ReLU that it will
+  // go through, the derivative that it comes from, and the gradients that wait
+  // for it.
+  EXPECT_EQ(plan.arena.lower_bound.bytes, 3 * 32 * 50 * 4 + 50 * 50 * 4 + 200);
+  EXPECT_EQ(StepName(plan, plan.arena.lower_bound.step),
+            "fc2: calculate derivative");
+  EXPECT_TRUE(plan.arena.IsProvedMinimal());
+}
+
+TEST(ExecutionPlanTest, InferenceOfVggNeedsItsLargestLayerAlone) {
+  const ExecutionPlan plan = Plan(Vgg16(1), NetworkMode::kInference);
+  EXPECT_EQ(plan.arena.height_bytes, 524288);
+  EXPECT_EQ(plan.arena.lower_bound.bytes, 524288);
+}
+
+TEST(ExecutionPlanTest, ReferenceNetworksMeetTheirBound) {
+  for (const Network& network :
+       {TabularMlp(32), DigitMlp(32), LeNet5(32), SmallLeNet(32), Vgg16(32),
+        ResNet18(32), SmallTransformer(32)}) {
+    const ExecutionPlan plan = Plan(network, NetworkMode::kTraining);
+    EXPECT_EQ(plan.planned_bytes(), plan.bound_bytes())
+        << plan.network.layers[0].name;
+    EXPECT_EQ(PlaySteps(plan), "");
+  }
+}
+
+TEST(ExecutionPlanTest, EachTensorOfTheCertificateIsInUseAtItsStep) {
+  for (const Network& network : {TabularMlp(32), LeNet5(4), Vgg16(2),
+                                 ResNet18(2), SmallTransformer(2)}) {
+    const ExecutionPlan plan = Plan(network, NetworkMode::kTraining);
+    const int64_t step = plan.arena.lower_bound.step;
+    int64_t bytes = 0;
+    for (const size_t t : CertificateTensors(plan)) {
+      const PlannedTensor& tensor = plan.tensors[t];
+      bytes += tensor.size_bytes;
+      int64_t written = -1;
+      int64_t last = -1;
+      for (size_t s = 0; s < plan.steps.size(); ++s) {
+        for (const TensorUse& use : plan.steps[s].uses) {
+          if (use.tensor != t) continue;
+          if (use.written) written = static_cast<int64_t>(s);
+          last = static_cast<int64_t>(s);
+        }
+      }
+      EXPECT_GE(written, 0) << tensor.name;
+      EXPECT_LE(written, step) << tensor.name;
+      EXPECT_GE(last, step) << tensor.name;
+    }
+    EXPECT_LE(bytes, plan.arena.lower_bound.bytes);
+    EXPECT_GE(bytes, plan.arena.lower_bound.bytes - 16 * 100);  // alignment
+  }
+}
+
+TEST(ExecutionPlanTest, ActivationsLieOnWhatTheyReadIfNobodyElseDoes) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("fc", FullyConnected(3), {"x"});
+  network.AddLayer("relu", Relu(), {"fc"});
+  network.AddLayer("flatten", Flatten(), {"relu"});
+  network.AddLayer("sigmoid", Sigmoid(), {"flatten"});
+  network.AddLayer("sum", Add(), {"sigmoid", "fc"});
+  network.AddLayer("loss", MeanSquaredError(), {"sum"});
+  const ExecutionPlan plan = Plan(network, NetworkMode::kTraining);
+  // fc is read by the sum, too, so ReLU may not overwrite it; ReLU's output is
+  // read by its derivative, so sigmoid may not overwrite the flattened one,
+  // which is the same bytes.
+  EXPECT_NE(Find(plan, "relu output").storage, Find(plan, "fc output").storage);
+  EXPECT_EQ(Find(plan, "flatten output").storage,
+            Find(plan, "relu output").storage);
+  EXPECT_NE(Find(plan, "sigmoid output").storage,
+            Find(plan, "flatten output").storage);
+  EXPECT_EQ(Find(plan, "sum output").storage, Find(plan, "fc output").storage);
+  const ExecutionPlan inference = Plan(network, NetworkMode::kInference);
+  EXPECT_EQ(Find(inference, "sigmoid output").storage,
+            Find(inference, "relu output").storage);
+}
+
+TEST(ExecutionPlanTest, InputsOfAnInferenceAreNeverWritten) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("flatten", Flatten(), {"x"});
+  network.AddLayer("relu", Relu(), {"flatten"});
+  network.AddLayer("relu2", Relu(), {"relu"});
+  const ExecutionPlan plan = Plan(network, NetworkMode::kInference);
+  EXPECT_EQ(plan.storages[Find(plan, "flatten output").storage].storage_class,
+            StorageClass::kUser);
+  // The output is prepared where it stays.
+  EXPECT_EQ(plan.storages[Find(plan, "relu output").storage].storage_class,
+            StorageClass::kFixed);
+  EXPECT_EQ(plan.arena.height_bytes, 0);
+}
+
+TEST(ExecutionPlanTest, OptimizerStatesAreSeenInTheBound) {
+  const int64_t none =
+      Plan(TabularMlp(32), NetworkMode::kTraining).bound_bytes();
+  const int64_t two =
+      Plan(TabularMlp(32), NetworkMode::kTraining, {}, 2).bound_bytes();
+  EXPECT_NEAR(static_cast<double>(two - none), 2 * 13204, 12 * 16);
+}
+
+TEST(ExecutionPlanTest, KindsAddUpToTheBytesOfAStep) {
+  const ExecutionPlan plan = Plan(LeNet5(8), NetworkMode::kTraining);
+  int64_t most = 0;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    int64_t sum = 0;
+    for (const int64_t bytes : LiveBytesByKind(plan, static_cast<int64_t>(s))) {
+      sum += bytes;
+    }
+    most = std::max(most, sum);
+  }
+  EXPECT_LE(most, plan.bound_bytes());
+  EXPECT_GE(most, plan.bound_bytes() - 16 * 100);
+}
+
+TEST(ExecutionPlanTest, RefusesAnAlignmentThatIsNone) {
+  for (const int64_t alignment : {0, 2, 12, -16}) {
+    MemoryOptions options;
+    options.alignment_bytes = alignment;
+    const auto plan =
+        PlanExecution(TabularMlp(1), NetworkMode::kTraining, options);
+    EXPECT_THAT(std::string(plan.status().message()), HasSubstr("alignment"));
+  }
+}
+
+TEST(ExecutionPlanTest, NamesTheLayerOfAnError) {
+  EXPECT_THAT(
+      std::string(PlanExecution(TabularMlp(0), NetworkMode::kTraining, {})
+                      .status()
+                      .message()),
+      HasSubstr("input \"rows\""));
+}
+
+}  // namespace
+}  // namespace footprint

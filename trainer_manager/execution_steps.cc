@@ -1,0 +1,362 @@
+#include "footprint/trainer_manager/execution_steps.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kNone = std::numeric_limits<size_t>::max();
+
+class StepBuilder {
+ public:
+  StepBuilder(const MemoryOptions& options, ExecutionPlan* plan)
+      : options_(options), plan_(*plan), network_(plan->network) {}
+
+  absl::Status Build() {
+    AddInputs();
+    for (size_t l = 0; l < network_.layers.size(); ++l) AddForward(l);
+    if (network_.mode == NetworkMode::kTraining) {
+      for (size_t l = network_.layers.size(); l-- > 0;) {
+        const absl::Status status = AddBackward(l);
+        if (!status.ok()) return status;
+      }
+      for (const size_t l : deferred_) AddApply(l);
+    }
+    SetLifespans();
+    return absl::OkStatus();
+  }
+
+ private:
+  // The tensors of one layer, by role and index.
+  struct LayerTensors {
+    std::vector<size_t> inputs;
+    std::vector<size_t> labels;
+    std::vector<size_t> weights;
+    std::vector<size_t> statistics;
+    std::vector<size_t> optimizer_states;
+    std::vector<size_t> saved;
+    std::vector<size_t> gradients;
+    std::vector<size_t> input_derivatives;
+    size_t output = kNone;
+  };
+
+  bool IsKept(TensorKind kind) const {
+    switch (kind) {
+      case TensorKind::kActivation:
+      case TensorKind::kSaved:
+        return !options_.reuse_activations;
+      case TensorKind::kGradient:
+        return !options_.share_gradients;
+      case TensorKind::kDerivative:
+        return !options_.reuse_derivatives;
+      case TensorKind::kWorkspace:
+        return !options_.reuse_workspaces;
+      default:
+        return true;
+    }
+  }
+
+  size_t AddTensor(std::string name, TensorKind kind, const TensorSpec& spec) {
+    PlannedTensor tensor;
+    tensor.name = std::move(name);
+    tensor.kind = kind;
+    tensor.spec = spec;
+    tensor.size_bytes = SizeBytes(spec);
+    tensor.kept = IsKept(kind);
+    plan_.tensors.push_back(std::move(tensor));
+    return plan_.tensors.size() - 1;
+  }
+
+  void AddInputs() {
+    for (const Network::Input& input : network_.inputs) {
+      plan_.input_tensors.push_back(
+          AddTensor(input.name, TensorKind::kInput, input.spec));
+    }
+    values_ = plan_.input_tensors;
+    derivatives_.assign(network_.inputs.size() + network_.layers.size(), kNone);
+    needs_derivative_.assign(network_.inputs.size(), false);
+  }
+
+  std::vector<size_t> AddWeights(const std::string& layer,
+                                 const std::vector<WeightSpec>& weights,
+                                 TensorKind kind) {
+    std::vector<size_t> tensors;
+    for (const WeightSpec& weight : weights) {
+      tensors.push_back(
+          AddTensor(absl::StrCat(layer, ".", weight.name), kind, weight.spec));
+    }
+    return tensors;
+  }
+
+  bool IsOutput(size_t value) const {
+    if (network_.mode == NetworkMode::kTraining && !options_.keep_outputs) {
+      return false;
+    }
+    return std::count(network_.outputs.begin(), network_.outputs.end(), value) >
+           0;
+  }
+
+  void AddForward(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    const LayerSignature& signature = layer.signature;
+    const size_t value = network_.inputs.size() + l;
+    LayerTensors& tensors = layers_.emplace_back();
+    tensors.weights =
+        AddWeights(layer.name, signature.weights, TensorKind::kWeight);
+    tensors.statistics =
+        AddWeights(layer.name, signature.statistics, TensorKind::kStatistic);
+    AddOptimizerStates(layer, &tensors);
+    AddLayerInputs(l);
+    if (signature.label.has_value()) {
+      tensors.labels = {AddTensor(absl::StrCat(layer.name, " label"),
+                                  TensorKind::kLabel, *signature.label)};
+      plan_.label_tensors = tensors.labels;
+    }
+    const bool is_output = layer.is_loss() || IsOutput(value);
+    tensors.output =
+        AddTensor(absl::StrCat(layer.name, " output"),
+                  is_output ? TensorKind::kOutput : TensorKind::kActivation,
+                  signature.output);
+    values_.push_back(tensors.output);
+    if (layer.is_loss()) {
+      plan_.loss_tensor = tensors.output;
+    } else if (is_output) {
+      plan_.output_tensors.push_back(tensors.output);
+    }
+    for (size_t i = 0; i < signature.saved.size(); ++i) {
+      tensors.saved.push_back(AddTensor(absl::StrCat(layer.name, " saved ", i),
+                                        TensorKind::kSaved,
+                                        signature.saved[i]));
+    }
+    AddStep(StepKind::kForward, l, signature.forward);
+    bool needs = !signature.weights.empty();
+    for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
+    needs_derivative_.push_back(needs);
+  }
+
+  void AddOptimizerStates(const ResolvedNetwork::ResolvedLayer& layer,
+                          LayerTensors* tensors) {
+    if (network_.mode != NetworkMode::kTraining) return;
+    for (const WeightSpec& weight : layer.signature.weights) {
+      for (int i = 0; i < plan_.optimizer_states; ++i) {
+        tensors->optimizer_states.push_back(
+            AddTensor(absl::StrCat(layer.name, ".", weight.name, " state ", i),
+                      TensorKind::kOptimizerState, weight.spec));
+      }
+    }
+  }
+
+  // The layer's inputs are the values themselves, or copies of them.
+  void AddLayerInputs(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const size_t value = layer.inputs[i];
+      size_t tensor = values_[value];
+      if (!options_.share_edges && value >= network_.inputs.size()) {
+        const size_t copy =
+            AddTensor(absl::StrCat(layer.name, " input ", i),
+                      TensorKind::kActivation, network_.spec(value));
+        plan_.steps.push_back({StepKind::kCopyInput,
+                               l,
+                               {{{Role::kInput}, tensor, true, false},
+                                {{Role::kOutput}, copy, false, true}},
+                               {}});
+        tensor = copy;
+      }
+      layers_[l].inputs.push_back(tensor);
+    }
+  }
+
+  size_t Lookup(const LayerTensors& tensors, size_t l, Operand operand) const {
+    const auto at = [&operand](const std::vector<size_t>& list) {
+      const size_t index = static_cast<size_t>(operand.index);
+      return index < list.size() ? list[index] : kNone;
+    };
+    switch (operand.role) {
+      case Role::kInput:
+        return at(tensors.inputs);
+      case Role::kLabel:
+        return at(tensors.labels);
+      case Role::kOutput:
+        return tensors.output;
+      case Role::kWeight:
+        return at(tensors.weights);
+      case Role::kStatistic:
+        return at(tensors.statistics);
+      case Role::kSaved:
+        return at(tensors.saved);
+      case Role::kGradient:
+        return at(tensors.gradients);
+      case Role::kInputDerivative:
+        return at(tensors.input_derivatives);
+      case Role::kOutputDerivative:
+        return derivatives_[network_.inputs.size() + l];
+      case Role::kOptimizerState:
+        return at(tensors.optimizer_states);
+      case Role::kWorkspace:
+        break;
+    }
+    return kNone;
+  }
+
+  // Operands that do not exist, as a derivative that nobody needs, are left
+  // out; a workspace is a tensor of this step alone.
+  void AddStep(StepKind kind, size_t l, const StepUse& use) {
+    PlannedStep step;
+    step.kind = kind;
+    step.layer = l;
+    step.in_place = use.in_place;
+    const auto add = [&](const Operand& operand, bool read, bool written) {
+      for (TensorUse& other : step.uses) {
+        if (!(other.operand == operand)) continue;
+        other.read |= read;
+        other.written |= written;
+        return;
+      }
+      size_t tensor = Lookup(layers_[l], l, operand);
+      if (operand.role == Role::kWorkspace) {
+        const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+        tensor = AddTensor(
+            absl::StrCat(layer.name, " workspace ", operand.index),
+            TensorKind::kWorkspace,
+            layer.signature.workspaces[static_cast<size_t>(operand.index)]);
+      }
+      if (tensor == kNone) return;
+      step.uses.push_back({operand, tensor, read, written});
+    };
+    for (const Operand& operand : use.reads) add(operand, true, false);
+    for (const Operand& operand : use.writes) add(operand, false, true);
+    plan_.steps.push_back(std::move(step));
+  }
+
+  absl::Status AddBackward(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    LayerTensors& tensors = layers_[l];
+    const size_t value = network_.inputs.size() + l;
+    if (!needs_derivative_[value]) return absl::OkStatus();
+    if (!layer.is_loss() && derivatives_[value] == kNone) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("layer \"", layer.name,
+                       "\" is to be trained, but no derivative reaches it"));
+    }
+    const std::vector<WeightSpec>& weights = layer.signature.weights;
+    for (const WeightSpec& weight : weights) {
+      tensors.gradients.push_back(
+          AddTensor(absl::StrCat(layer.name, ".", weight.name, " gradient"),
+                    TensorKind::kGradient, weight.spec));
+    }
+    if (!weights.empty()) {
+      AddStep(StepKind::kCalculateGradient, l, layer.signature.gradient);
+    }
+    AddDerivative(l);
+    if (weights.empty()) return absl::OkStatus();
+    if (options_.share_gradients) {
+      AddApply(l);
+    } else {
+      deferred_.push_back(l);
+    }
+    return absl::OkStatus();
+  }
+
+  void AddDerivative(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    bool any = false;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const bool needed =
+          needs_derivative_[layer.inputs[i]] &&
+          std::count(layer.signature.derivative.writes.begin(),
+                     layer.signature.derivative.writes.end(),
+                     Operand{Role::kInputDerivative, static_cast<int>(i)}) > 0;
+      layers_[l].input_derivatives.push_back(
+          needed ? AddTensor(absl::StrCat(layer.name, " input derivative ", i),
+                             TensorKind::kDerivative,
+                             network_.spec(layer.inputs[i]))
+                 : kNone);
+      any |= needed;
+    }
+    if (!any) return;
+    AddStep(StepKind::kCalculateDerivative, l, layer.signature.derivative);
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const size_t tensor = layers_[l].input_derivatives[i];
+      if (tensor != kNone) Contribute(l, layer.inputs[i], tensor);
+    }
+  }
+
+  // A value that several layers read has the sum of their derivatives.
+  void Contribute(size_t l, size_t value, size_t tensor) {
+    const size_t earlier = derivatives_[value];
+    derivatives_[value] = tensor;
+    if (earlier == kNone) return;
+    const size_t sum = AddTensor(
+        absl::StrCat(network_.layers[value - network_.inputs.size()].name,
+                     " output derivative with ", network_.layers[l].name),
+        TensorKind::kDerivative, network_.spec(value));
+    plan_.steps.push_back({StepKind::kSumDerivatives,
+                           l,
+                           {{{Role::kInput, 0}, earlier, true, false},
+                            {{Role::kInput, 1}, tensor, true, false},
+                            {{Role::kOutput}, sum, false, true}},
+                           {{{Role::kOutput}, {Role::kInput, 0}},
+                            {{Role::kOutput}, {Role::kInput, 1}}}});
+    derivatives_[value] = sum;
+  }
+
+  void AddApply(size_t l) {
+    StepUse use;
+    const LayerTensors& tensors = layers_[l];
+    for (size_t i = 0; i < tensors.weights.size(); ++i) {
+      const int index = static_cast<int>(i);
+      use.reads.push_back({Role::kGradient, index});
+      use.writes.push_back({Role::kWeight, index});
+    }
+    for (size_t i = 0; i < tensors.optimizer_states.size(); ++i) {
+      use.writes.push_back({Role::kOptimizerState, static_cast<int>(i)});
+    }
+    AddStep(StepKind::kApplyGradient, l, use);
+  }
+
+  void SetLifespans() {
+    const int64_t end = static_cast<int64_t>(plan_.steps.size());
+    std::vector<bool> seen(plan_.tensors.size(), false);
+    for (int64_t s = 0; s < end; ++s) {
+      for (const TensorUse& use : plan_.steps[static_cast<size_t>(s)].uses) {
+        PlannedTensor& tensor = plan_.tensors[use.tensor];
+        if (!seen[use.tensor]) tensor.lower_step = s;
+        seen[use.tensor] = true;
+        tensor.upper_step = s + 1;
+      }
+    }
+    for (PlannedTensor& tensor : plan_.tensors) {
+      if (tensor.kept) tensor.upper_step = end;
+      // These hold something before the first step.
+      if (tensor.kind <= TensorKind::kLabel) tensor.lower_step = 0;
+    }
+  }
+
+  const MemoryOptions& options_;
+  ExecutionPlan& plan_;
+  const ResolvedNetwork& network_;
+  std::vector<LayerTensors> layers_;
+  std::vector<size_t> values_;       // tensor of each value
+  std::vector<size_t> derivatives_;  // of each value, as far as known
+  std::vector<bool> needs_derivative_;
+  std::vector<size_t> deferred_;  // layers whose gradients wait for the end
+};
+
+}  // namespace
+
+absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
+                        int optimizer_states, ExecutionPlan* plan) {
+  plan->mode = network.mode;
+  plan->network = std::move(network);
+  plan->optimizer_states = optimizer_states;
+  return StepBuilder(options, plan).Build();
+}
+
+}  // namespace footprint

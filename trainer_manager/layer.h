@@ -1,0 +1,195 @@
+// What a layer is: the tensors that it needs, what each of its steps reads and
+// writes, and the steps themselves.
+//
+//   std::shared_ptr<const footprint::Layer> layer = footprint::Relu();
+//   auto signature = layer->Describe({inputs, mode,
+//   footprint::ReferenceMath()});
+//
+// A layer declares the operands of its steps in a LayerSignature; lifespans
+// follow from that declaration and from nothing else, and a step that asks for
+// an operand that it did not declare ends the program. Layers are immutable and
+// hold their hyperparameters only, so one may serve many networks and threads;
+// what they work on is lent for the duration of a step. A step asks the heap
+// for nothing.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_LAYER_H_
+#define FOOTPRINT_TRAINER_MANAGER_LAYER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/math_backend.h"
+#include "footprint/trainer_manager/shape.h"
+
+namespace footprint {
+
+enum class NetworkMode : uint8_t { kInference, kTraining };
+
+// A tensor as one layer sees it.
+enum class Role : uint8_t {
+  kInput,
+  kLabel,
+  kOutput,            // of a loss: the loss
+  kWeight,            // trained
+  kStatistic,         // kept from step to step, not trained
+  kSaved,             // written by the forward step for the backward ones
+  kWorkspace,         // scratch of one step
+  kGradient,          // of a weight
+  kOutputDerivative,  // of the loss by the output
+  kInputDerivative,   // of the loss by an input
+  kOptimizerState,    // of a weight; only the apply step sees it
+};
+
+absl::string_view RoleName(Role role);
+
+struct Operand {
+  Role role;
+  int index = 0;
+
+  friend bool operator==(const Operand& a, const Operand& b) {
+    return a.role == b.role && a.index == b.index;
+  }
+};
+
+// `written` may lie where `read` lies, if nobody needs `read` afterwards.
+struct InPlace {
+  Operand written;
+  Operand read;
+  // They hold the same bytes: both may then be read as long as one likes, and
+  // the step has nothing to do where they share them.
+  bool same_bytes = false;
+};
+
+// What one step reads and writes. What is in no list, the step cannot reach.
+struct StepUse {
+  std::vector<Operand> reads;
+  std::vector<Operand> writes;
+  std::vector<InPlace> in_place;
+};
+
+enum class Initializer : uint8_t {
+  kZeros,
+  kOnes,
+  kUniformByFan,  // +- sqrt(6 / (fan in + fan out))
+  kNormalByFan,   // standard deviation sqrt(2 / fan in)
+  kNormal,        // standard deviation 0.02
+};
+
+struct WeightSpec {
+  std::string name;  // within the layer, such as "bias"
+  TensorSpec spec;
+  Initializer initializer = Initializer::kZeros;
+};
+
+struct LayerSignature {
+  TensorSpec output;
+  absl::optional<TensorSpec> label;  // a layer that has one is a loss
+  std::vector<WeightSpec> weights;
+  std::vector<WeightSpec> statistics;
+  std::vector<TensorSpec> saved;
+  std::vector<TensorSpec> workspaces;
+  StepUse forward;
+  StepUse gradient;    // of the weights
+  StepUse derivative;  // of the inputs; runs after the gradient
+};
+
+struct LayerInputs {
+  std::vector<TensorSpec> inputs;
+  NetworkMode mode;
+  const MathBackend& math;
+};
+
+// The operands of one running step.
+class StepData {
+ public:
+  struct Slot {
+    Operand operand;
+    bool readable = false;
+    bool writable = false;
+    const TensorSpec* spec = nullptr;
+    void* data = nullptr;
+  };
+
+  // Slots and math must outlive it. `seed` differs by layer and iteration, and
+  // is the same for all steps of a layer in one iteration.
+  StepData(absl::Span<const Slot> slots, NetworkMode mode, uint64_t seed,
+           const MathBackend& math)
+      : slots_(slots), mode_(mode), seed_(seed), math_(math) {}
+
+  template <typename Element = float>
+  const Element* Read(Role role, int index = 0) const {
+    return static_cast<const Element*>(Find({role, index}, true, false).data);
+  }
+  template <typename Element = float>
+  Element* Write(Role role, int index = 0) const {
+    return static_cast<Element*>(Find({role, index}, false, true).data);
+  }
+  const Shape& shape(Role role, int index = 0) const {
+    return Find({role, index}, false, false).spec->shape;
+  }
+  int64_t elements(Role role, int index = 0) const {
+    return shape(role, index).elements();
+  }
+  // Whether the operand is there: a derivative that nobody needs is not.
+  bool Has(Role role, int index = 0) const;
+  // The workspace of this step, or null where none was declared.
+  void* Workspace() const;
+
+  NetworkMode mode() const { return mode_; }
+  uint64_t seed() const { return seed_; }
+  const MathBackend& math() const { return math_; }
+
+ private:
+  const Slot* FindOrNull(Operand operand) const;
+  const Slot& Find(Operand operand, bool read, bool write) const;
+
+  absl::Span<const Slot> slots_;
+  NetworkMode mode_;
+  uint64_t seed_;
+  const MathBackend& math_;
+};
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  // Such as "fully connected".
+  virtual absl::string_view type() const = 0;
+
+  // InvalidArgument: the number of inputs, a shape or an element type does not
+  // suit the layer; the text says which would.
+  virtual absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const = 0;
+
+  // OutOfRange: an index in the data points nowhere.
+  virtual absl::Status Forward(const StepData& data) const = 0;
+  virtual void CalculateGradient(const StepData& data) const;
+  virtual void CalculateDerivative(const StepData& data) const;
+};
+
+using LayerPointer = std::shared_ptr<const Layer>;
+
+// For Describe: one input each, of element type float, unless said otherwise.
+absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
+absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
+                            ElementType type);
+absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
+                            int min_rank, int max_rank);
+// The three checks for a layer of one float input.
+absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
+                                int max_rank);
+
+// Adds a workspace of so many bytes to the signature and to the step; none for
+// 0.
+void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_LAYER_H_

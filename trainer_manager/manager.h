@@ -1,0 +1,179 @@
+// Runs an execution plan: trains or infers in the memory that was planned.
+//
+//   auto plan = PlanExecution(network, NetworkMode::kTraining, {},
+//                             optimizer->states_per_weight());
+//   auto parameters = Parameters::Create(*plan, seed);
+//   ManagerOptions options;
+//   options.optimizer = optimizer;
+//   auto manager = Manager::Create(*plan, *parameters, options);
+//   (*manager)->SetInput(0, rows);
+//   (*manager)->SetLabel(labels);
+//   absl::StatusOr<float> loss = (*manager)->TrainStep();
+//
+// In training inputs, label and loss are the manager's, allocated once; fill
+// them before each step. In inference inputs are the caller's memory, lent for
+// the call and never copied, and outputs are the manager's. Everything else
+// lies in one arena, allocated by the first step and freed by ReleaseArena.
+// The plan may be destroyed after Create. A step asks the heap for nothing,
+// unless it fails or has to allocate the arena.
+//
+// Thread-compatible; two managers must not train the same parameters at once.
+// Memory: the plan's fixed_bytes and arena height; besides, about 32 bytes for
+// each operand of each step.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_MANAGER_H_
+#define FOOTPRINT_TRAINER_MANAGER_MANAGER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/execution_plan.h"
+#include "footprint/trainer_manager/layer.h"
+#include "footprint/trainer_manager/memory_block.h"
+#include "footprint/trainer_manager/optimizer.h"
+#include "footprint/trainer_manager/parameters.h"
+
+namespace footprint {
+
+struct ManagerOptions {
+  OptimizerPointer optimizer;  // in training
+  uint64_t seed = 0;           // of dropout
+  // In inference: keep the arena for the next one (a burst); else it is freed
+  // at the end of each.
+  bool retain_arena = false;
+  // For debugging. Fills the arena with NaN before each iteration and a
+  // tensor's bytes after its last step, and checks whatever a step writes: what
+  // is used outside its lifespan fails in the step that uses it.
+  bool poison = false;
+  // For debugging, in inference: fails if the caller's memory changes
+  // meanwhile.
+  bool watch_inputs = false;
+};
+
+class Manager {
+ public:
+  // InvalidArgument: training without an optimizer, or with one of other
+  // states than planned; parameters that are not those of the network.
+  // ResourceExhausted: no memory.
+  static absl::StatusOr<std::unique_ptr<Manager>> Create(
+      const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
+      const ManagerOptions& options);
+
+  // Training. InvalidArgument: no such input, or values of another number or
+  // type than it takes.
+  absl::Status SetInput(size_t index, absl::Span<const float> values);
+  absl::Status SetInput(size_t index, absl::Span<const int32_t> values);
+  absl::Status SetLabel(absl::Span<const float> values);
+  absl::Status SetLabel(absl::Span<const int32_t> values);
+
+  // Training: runs all steps and returns the loss from before the weights
+  // changed. OutOfRange: an index in the data names nothing, or the loss is not
+  // finite; then the text names the layer where the first NaN or infinity
+  // appeared, and no weight has changed.
+  absl::StatusOr<float> TrainStep();
+
+  // Inference. `inputs` are one for each input of the network, of its size.
+  // FailedPrecondition: an input changed meanwhile (watch_inputs).
+  absl::Status Infer(absl::Span<const absl::Span<const float>> inputs);
+  absl::Status InferIndices(absl::Span<const absl::Span<const int32_t>> inputs);
+
+  // Output `index`, valid until the next step; in training only if it is kept.
+  // InvalidArgument: no such output.
+  absl::StatusOr<absl::Span<const float>> Output(size_t index = 0) const;
+
+  // Frees the arena. The next step allocates it again.
+  void ReleaseArena();
+  int64_t arena_bytes() const { return arena_.size_bytes(); }
+
+  // The values of any tensor of floats, by its name in the plan, as the last
+  // step left it. NotFound: no such tensor. FailedPrecondition: its place was
+  // given to others; plan with MemoryOptions::Debug to keep it.
+  absl::StatusOr<absl::Span<const float>> Inspect(const ExecutionPlan& plan,
+                                                  absl::string_view name) const;
+
+ private:
+  struct Step {
+    StepKind kind;
+    uint32_t layer;
+    uint32_t first_slot;
+    uint32_t slots;
+  };
+  struct ArenaSlot {
+    uint32_t slot;
+    int64_t offset_bytes;
+  };
+  struct UserSlot {
+    uint32_t slot;
+    uint32_t input;
+  };
+  // Bytes of the arena that are free from a step on.
+  struct Region {
+    int64_t upper_step;
+    int64_t offset_bytes;
+    int64_t size_bytes;
+  };
+  struct Buffer {
+    const TensorSpec* spec;
+    char* data;
+  };
+  struct UserInput {
+    const void* data;
+    uint64_t fingerprint;
+  };
+
+  Manager() = default;
+  absl::Status Bind(const ExecutionPlan& plan);
+  absl::StatusOr<void*> Locate(const ExecutionPlan& plan, size_t tensor) const;
+  absl::Status AddSlot(const ExecutionPlan& plan, const TensorUse& use);
+  Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
+  absl::Status CopyTo(const std::vector<Buffer>& buffers, const char* what,
+                      size_t index, ElementType type, const void* values,
+                      size_t count);
+  absl::Status Lend(size_t index, ElementType type, const void* values,
+                    size_t count);
+  absl::Status InferLent();
+  absl::Status EnsureArena();
+  absl::Status RunSteps(size_t begin, size_t end);
+  absl::Status RunStep(size_t index);
+  absl::Status RunKind(const Step& step, const StepData& data) const;
+  void ApplyGradients(const StepData& data) const;
+  absl::Status CheckInputsUnchanged(const Step& step) const;
+  absl::Status CheckFinite(const Step& step, bool written) const;
+  absl::Status ExplainLoss(float loss);
+  void Poison(size_t index);
+  absl::Span<const StepData::Slot> SlotsOf(const Step& step) const;
+  uint64_t SeedOf(size_t layer) const;
+
+  std::shared_ptr<Parameters> parameters_;
+  ManagerOptions options_;
+  NetworkMode mode_ = NetworkMode::kInference;
+  const MathBackend* math_ = nullptr;
+  std::vector<LayerPointer> layers_;
+  std::vector<std::string> names_;  // of layers, for errors
+  std::vector<TensorSpec> specs_;   // of tensors
+  std::vector<Step> steps_;
+  std::vector<StepData::Slot> slots_;
+  std::vector<ArenaSlot> arena_slots_;
+  std::vector<UserSlot> user_slots_;
+  std::vector<Region> regions_;  // only to poison
+  std::vector<Buffer> inputs_;
+  std::vector<Buffer> labels_;
+  std::vector<Buffer> outputs_;
+  std::vector<UserInput> user_inputs_;
+  float* loss_ = nullptr;
+  size_t loss_step_ = 0;
+  int64_t arena_size_bytes_ = 0;
+  int64_t iteration_ = 0;
+  MemoryBlock fixed_;
+  MemoryBlock arena_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_MANAGER_H_

@@ -1,0 +1,314 @@
+#include "footprint/trainer_manager/manager.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/activations.h"
+#include "footprint/trainer_manager/fully_connected.h"
+#include "footprint/trainer_manager/losses.h"
+#include "footprint/trainer_manager/reference_networks.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+
+float Random(uint64_t* state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<float>(*state >> 40) / 8388608.0f - 1.0f;
+}
+
+std::vector<float> RandomValues(size_t count, uint64_t seed) {
+  std::vector<float> values(count);
+  for (float& value : values) value = Random(&seed);
+  return values;
+}
+
+struct Training {
+  ExecutionPlan plan;
+  std::shared_ptr<Parameters> parameters;
+  std::unique_ptr<Manager> manager;
+};
+
+Training Train(const Network& network, const MemoryOptions& memory = {},
+               ManagerOptions options = {}) {
+  if (options.optimizer == nullptr) {
+    options.optimizer = StochasticGradientDescent(0.05f);
+  }
+  Training training;
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, memory,
+                                  options.optimizer->states_per_weight());
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  training.plan = *plan;
+  const auto parameters = Parameters::Create(*plan, 3);
+  EXPECT_TRUE(parameters.ok()) << parameters.status();
+  training.parameters = *parameters;
+  auto manager = Manager::Create(*plan, *parameters, options);
+  EXPECT_TRUE(manager.ok()) << manager.status();
+  training.manager = std::move(*manager);
+  return training;
+}
+
+// Eight rows whose label is a function of them.
+void SetRows(Manager* manager) {
+  const std::vector<float> rows = RandomValues(8 * 13, 5);
+  std::vector<float> labels;
+  for (size_t r = 0; r < 8; ++r) {
+    labels.push_back(rows[r * 13] - 2 * rows[r * 13 + 4]);
+  }
+  ASSERT_TRUE(manager->SetInput(0, rows).ok());
+  ASSERT_TRUE(manager->SetLabel(labels).ok());
+}
+
+TEST(ManagerTest, TrainingLearns) {
+  for (const OptimizerPointer& optimizer :
+       {StochasticGradientDescent(0.05f), Momentum(0.01f), Adam(0.01f)}) {
+    ManagerOptions options;
+    options.optimizer = optimizer;
+    Training training = Train(TabularMlp(8), {}, options);
+    SetRows(training.manager.get());
+    const float first = *training.manager->TrainStep();
+    for (int i = 0; i < 300; ++i) {
+      ASSERT_TRUE(training.manager->TrainStep().ok());
+    }
+    EXPECT_LT(*training.manager->TrainStep(), first / 50);
+  }
+}
+
+TEST(ManagerTest, TheArenaComesWithTheFirstStepAndGoesOnRequest) {
+  Training training = Train(TabularMlp(8));
+  EXPECT_EQ(training.manager->arena_bytes(), 0);
+  SetRows(training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  EXPECT_EQ(training.manager->arena_bytes(), training.plan.arena.height_bytes);
+  training.manager->ReleaseArena();
+  EXPECT_EQ(training.manager->arena_bytes(), 0);
+  EXPECT_TRUE(training.manager->TrainStep().ok());
+}
+
+TEST(ManagerTest, InferenceReadsTheCallersMemory) {
+  Training training = Train(TabularMlp(8));
+  SetRows(training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok());
+  for (const bool retain : {false, true}) {
+    ManagerOptions options;
+    options.retain_arena = retain;
+    options.watch_inputs = true;
+    auto inference = Manager::Create(*plan, training.parameters, options);
+    ASSERT_TRUE(inference.ok()) << inference.status();
+    const std::vector<float> row = RandomValues(13, 9);
+    ASSERT_TRUE((*inference)->Infer({absl::MakeConstSpan(row)}).ok());
+    EXPECT_EQ(row, RandomValues(13, 9));
+    EXPECT_EQ((*inference)->arena_bytes() > 0, retain);
+    // The oracle: the three layers by hand.
+    const auto layer = [&](const std::string& name, std::vector<float> x) {
+      const absl::Span<float> weight =
+          *training.parameters->Find(name + ".weight");
+      const absl::Span<float> bias = *training.parameters->Find(name + ".bias");
+      std::vector<float> y(bias.begin(), bias.end());
+      for (size_t u = 0; u < y.size(); ++u) {
+        for (size_t i = 0; i < x.size(); ++i) {
+          y[u] += x[i] * weight[i * y.size() + u];
+        }
+        if (name != "fc3") y[u] = std::max(y[u], 0.0f);
+      }
+      return y;
+    };
+    const float expected = layer("fc3", layer("fc2", layer("fc1", row)))[0];
+    const auto output = (*inference)->Output();
+    ASSERT_TRUE(output.ok()) << output.status();
+    EXPECT_NEAR((*output)[0], expected, 1e-5);
+  }
+}
+
+TEST(ManagerTest, DebugModeKeepsEveryTensorReadable) {
+  Training training = Train(TabularMlp(8), MemoryOptions::Debug());
+  SetRows(training.manager.get());
+  const float loss = *training.manager->TrainStep();
+  for (const PlannedTensor& tensor : training.plan.tensors) {
+    EXPECT_TRUE(training.manager->Inspect(training.plan, tensor.name).ok())
+        << tensor.name;
+  }
+  EXPECT_EQ((*training.manager->Inspect(training.plan, "loss output"))[0],
+            loss);
+  const auto gradient =
+      *training.manager->Inspect(training.plan, "fc1.weight gradient");
+  double squares = 0;
+  for (const float g : gradient) squares += static_cast<double>(g) * g;
+  EXPECT_GT(squares, 0);
+  EXPECT_EQ(training.manager->Inspect(training.plan, "nothing").status().code(),
+            absl::StatusCode::kNotFound);
+  Training planned = Train(TabularMlp(8));
+  SetRows(planned.manager.get());
+  ASSERT_TRUE(planned.manager->TrainStep().ok());
+  EXPECT_EQ(
+      planned.manager->Inspect(planned.plan, "fc1 output").status().code(),
+      absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(ManagerTest, RefusesValuesOfTheWrongNumberOrType) {
+  Training training = Train(DigitMlp(4));
+  Manager& manager = *training.manager;
+  const std::vector<float> floats(3, 0.0f);
+  const absl::Status label = manager.SetLabel(floats);
+  EXPECT_EQ(label.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(label.message()),
+              HasSubstr("label 0 takes 4 int32 values of shape [4], not 3 "
+                        "float"));
+  EXPECT_FALSE(manager.SetLabel(std::vector<int32_t>(5)).ok());
+  EXPECT_FALSE(manager.SetInput(1, floats).ok());
+  EXPECT_FALSE(manager.SetInput(0, floats).ok());
+  EXPECT_FALSE(manager.SetInput(0, std::vector<int32_t>(4 * 784)).ok());
+  EXPECT_TRUE(manager.SetLabel(std::vector<int32_t>(4)).ok());
+  EXPECT_FALSE(manager.Infer({}).ok());
+  EXPECT_FALSE(manager.Output().ok());
+}
+
+TEST(ManagerTest, ALabelThatIsNoClassNamesTheLayer) {
+  Training training = Train(DigitMlp(2));
+  ASSERT_TRUE(training.manager->SetLabel(std::vector<int32_t>{1, 10}).ok());
+  const auto loss = training.manager->TrainStep();
+  EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(loss.status().message()),
+              HasSubstr("layer \"loss\", forward: label 10"));
+}
+
+TEST(ManagerTest, ALossThatIsNotFiniteNamesTheFirstLayerAndChangesNoWeight) {
+  Training training = Train(TabularMlp(8));
+  SetRows(training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  const absl::Span<float> weight = *training.parameters->Find("fc2.weight");
+  weight[17] = INFINITY;
+  const std::vector<float> before(weight.begin(), weight.end());
+  auto loss = training.manager->TrainStep();
+  EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(loss.status().message()),
+              HasSubstr("layer \"fc2\", forward: weight 0 is inf at place 17"));
+  EXPECT_EQ(before, std::vector<float>(weight.begin(), weight.end()));
+  weight[17] = 3e38f;
+  loss = training.manager->TrainStep();
+  EXPECT_THAT(std::string(loss.status().message()), HasSubstr("the loss is "));
+  weight[17] = 0;
+  EXPECT_TRUE(training.manager->TrainStep().ok());
+}
+
+TEST(ManagerTest, RefusesAnOptimizerThatWasNotPlanned) {
+  const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {}, 1);
+  const auto parameters = Parameters::Create(*plan, 1);
+  ManagerOptions options;
+  EXPECT_THAT(
+      std::string(
+          Manager::Create(*plan, *parameters, options).status().message()),
+      HasSubstr("needs an optimizer"));
+  options.optimizer = Adam(0.1f);
+  EXPECT_THAT(
+      std::string(
+          Manager::Create(*plan, *parameters, options).status().message()),
+      HasSubstr("2 states for each weight, but 1 are planned"));
+}
+
+TEST(ManagerTest, RefusesParametersOfAnotherNetwork) {
+  const auto digits = PlanExecution(DigitMlp(8), NetworkMode::kTraining, {});
+  const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {});
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(0.1f);
+  EXPECT_THAT(std::string(Manager::Create(
+                              *plan, *Parameters::Create(*digits, 1), options)
+                              .status()
+                              .message()),
+              HasSubstr("parameter \"fc1.weight\" has 401408 values"));
+}
+
+// Writes into memory that it was only lent.
+class ScribblingLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "scribbling"; }
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    return Relu()->Describe(inputs);
+  }
+  absl::Status Forward(const StepData& data) const override {
+    ++*const_cast<float*>(data.Read(Role::kInput));
+    return absl::OkStatus();
+  }
+};
+
+TEST(ManagerTest, NoticesThatTheCallersMemoryChanged) {
+  Network network;
+  network.AddInput("x", {{1, 3}});
+  network.AddLayer("bad", std::make_shared<ScribblingLayer>(), {"x"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ManagerOptions options;
+  options.watch_inputs = true;
+  auto manager = Manager::Create(*plan, *Parameters::Create(*plan, 1), options);
+  std::vector<float> x = {1, 2, 3};
+  const absl::Status status = (*manager)->Infer({absl::MakeConstSpan(x)});
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("layer \"bad\""));
+}
+
+// Every arena tensor in turn gives up its place right after it was written, as
+// if a lifespan had been written down wrongly.
+TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(0.05f);
+  options.poison = true;
+  for (const Network& network : {TabularMlp(8), LeNet5(2)}) {
+    const auto correct = PlanExecution(network, NetworkMode::kTraining, {});
+    ASSERT_TRUE(correct.ok());
+    int tried = 0;
+    for (size_t i = 0; i <= correct->arena_storages.size(); ++i) {
+      ExecutionPlan plan = *correct;
+      bool shortened = false;
+      if (i < correct->arena_storages.size()) {
+        Storage& storage = plan.storages[plan.arena_storages[i]];
+        shortened = storage.upper_step > storage.lower_step + 1;
+        storage.upper_step = storage.lower_step + 1;
+      }
+      auto manager =
+          Manager::Create(plan, *Parameters::Create(plan, 1), options);
+      ASSERT_TRUE(manager.ok()) << manager.status();
+      const size_t inputs = static_cast<size_t>(
+          plan.tensors[plan.input_tensors[0]].spec.shape.elements());
+      ASSERT_TRUE((*manager)->SetInput(0, RandomValues(inputs, 2)).ok());
+      const auto loss = (*manager)->TrainStep();
+      EXPECT_EQ(loss.ok(), !shortened)
+          << plan.tensors[plan.storages[plan.arena_storages[i]].tensors[0]].name
+          << loss.status();
+      tried += shortened;
+    }
+    EXPECT_GT(tried, 4);
+  }
+}
+
+TEST(ManagerTest, AStepThatUsesWhatItDidNotDeclareEndsTheProgram) {
+  class Greedy final : public Layer {
+    absl::string_view type() const override { return "greedy"; }
+    absl::StatusOr<LayerSignature> Describe(
+        const LayerInputs& inputs) const override {
+      return Relu()->Describe(inputs);
+    }
+    absl::Status Forward(const StepData& data) const override {
+      data.Read(Role::kOutput);
+      return absl::OkStatus();
+    }
+  };
+  Network network;
+  network.AddInput("x", {{1, 3}});
+  network.AddLayer("greedy", std::make_shared<Greedy>(), {"x"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  auto manager = Manager::Create(*plan, *Parameters::Create(*plan, 1), {});
+  std::vector<float> x = {1, 2, 3};
+  EXPECT_DEATH((void)(*manager)->Infer({absl::MakeConstSpan(x)}),
+               "reads its output 0, which its signature does not declare");
+}
+
+}  // namespace
+}  // namespace footprint

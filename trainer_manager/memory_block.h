@@ -1,0 +1,48 @@
+// One block of memory, obtained at once and given back at once.
+//
+//   absl::StatusOr<footprint::MemoryBlock> arena =
+//       footprint::MemoryBlock::Allocate(1 << 20);
+//
+// The bytes are zero and aligned to 64. Owns them; movable, thread-compatible.
+// Memory: a block of a mebibyte or more is mapped by itself, rounded up to a
+// page, since an allocator's size classes would round it up by up to a quarter,
+// and takes memory only as it is touched; a smaller one comes from the heap.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_MEMORY_BLOCK_H_
+#define FOOTPRINT_TRAINER_MANAGER_MEMORY_BLOCK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+class MemoryBlock {
+ public:
+  static constexpr size_t kAlignmentBytes = 64;
+
+  // Empty.
+  MemoryBlock() = default;
+  MemoryBlock(MemoryBlock&& other) noexcept;
+  MemoryBlock& operator=(MemoryBlock&& other) noexcept;
+  MemoryBlock(const MemoryBlock&) = delete;
+  MemoryBlock& operator=(const MemoryBlock&) = delete;
+  ~MemoryBlock();
+
+  // ResourceExhausted: the system has not so much; the text says how much.
+  // InvalidArgument: a negative size. A block of 0 bytes is empty.
+  static absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes);
+
+  // Null when empty.
+  char* data() const { return data_; }
+  int64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  char* data_ = nullptr;
+  int64_t size_bytes_ = 0;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_MEMORY_BLOCK_H_

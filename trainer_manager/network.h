@@ -1,0 +1,91 @@
+// A network: named layers and which of them feed which.
+//
+//   footprint::Network network;
+//   network.AddInput("image", {{32, 784}});
+//   network.AddLayer("hidden", footprint::FullyConnected(50), {"image"});
+//   network.AddLayer("relu", footprint::Relu(), {"hidden"});
+//   network.AddLayer("loss", footprint::MeanSquaredError(), {"relu"});
+//
+// Layers may be added in any order. Nothing is checked before ResolveNetwork,
+// which infers all shapes and names what is wrong. Keeps the layers alive.
+// Thread-compatible. Memory: a few hundred bytes a layer.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_NETWORK_H_
+#define FOOTPRINT_TRAINER_MANAGER_NETWORK_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/trainer_manager/layer.h"
+#include "footprint/trainer_manager/math_backend.h"
+#include "footprint/trainer_manager/shape.h"
+
+namespace footprint {
+
+class Network {
+ public:
+  struct Input {
+    std::string name;
+    TensorSpec spec;  // the first extent is the batch
+  };
+  struct Node {
+    std::string name;
+    LayerPointer layer;
+    std::vector<std::string> inputs;  // names of inputs or layers
+  };
+
+  void AddInput(std::string name, TensorSpec spec);
+  void AddLayer(std::string name, LayerPointer layer,
+                std::vector<std::string> inputs);
+
+  const std::vector<Input>& inputs() const { return inputs_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+
+ private:
+  std::vector<Input> inputs_;
+  std::vector<Node> nodes_;
+};
+
+// The network in an order in which it can run. A value is a network input or a
+// layer's output: value v is input v, or else the output of layer v less the
+// number of inputs.
+struct ResolvedNetwork {
+  struct ResolvedLayer {
+    std::string name;
+    LayerPointer layer;
+    std::vector<size_t> inputs;  // values
+    LayerSignature signature;
+    bool is_loss() const { return signature.label.has_value(); }
+  };
+
+  NetworkMode mode = NetworkMode::kInference;
+  std::vector<Network::Input> inputs;
+  std::vector<ResolvedLayer> layers;
+  std::vector<size_t> outputs;  // values: what the loss reads in training, and
+                                // what no layer reads in inference
+
+  const TensorSpec& spec(size_t value) const {
+    return value < inputs.size()
+               ? inputs[value].spec
+               : layers[value - inputs.size()].signature.output;
+  }
+};
+
+// In inference losses are left out, and what only they read is an output.
+// Layers come in the order in which they were added, as far as it can run.
+//
+// The text of an error names the layer. InvalidArgument: no layer at all, a
+// cycle, an input or a shape that the layer cannot take, an extent below 1; in
+// training also no loss, two losses, or a layer that leads to no loss.
+// AlreadyExists: a name given twice. NotFound: the name of an input that is
+// neither an input nor a layer. OutOfRange: a tensor of more than 2^63 - 1
+// bytes.
+absl::StatusOr<ResolvedNetwork> ResolveNetwork(
+    const Network& network, NetworkMode mode,
+    const MathBackend& math = ReferenceMath());
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_NETWORK_H_

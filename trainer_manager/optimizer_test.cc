@@ -1,0 +1,55 @@
+#include "footprint/trainer_manager/optimizer.h"
+
+#include <cmath>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// The weight after three steps along the gradients 1, -2 and 0.5 from 1.
+float WeightAfterThreeSteps(const Optimizer& optimizer) {
+  float weight = 1;
+  std::vector<float> memory(static_cast<size_t>(optimizer.states_per_weight()),
+                            0.0f);
+  std::vector<float*> states;
+  for (float& state : memory) states.push_back(&state);
+  int64_t iteration = 0;
+  for (const float gradient : {1.0f, -2.0f, 0.5f}) {
+    optimizer.Apply(++iteration, 1, &gradient, &weight, states);
+  }
+  return weight;
+}
+
+TEST(OptimizerTest, SgdGoesAgainstTheGradient) {
+  EXPECT_EQ(StochasticGradientDescent(0.1f)->states_per_weight(), 0);
+  EXPECT_NEAR(WeightAfterThreeSteps(*StochasticGradientDescent(0.1f)),
+              1 + 0.1 * 0.5, 1e-6);
+}
+
+TEST(OptimizerTest, MomentumRemembersEarlierGradients) {
+  // Velocities 1, -1.5 and -0.25.
+  EXPECT_NEAR(WeightAfterThreeSteps(*Momentum(0.1f, 0.5f)),
+              1 - 0.1 * (1 - 1.5 - 0.25), 1e-6);
+}
+
+TEST(OptimizerTest, AdamMatchesItsFormulaInDouble) {
+  double weight = 1;
+  double first = 0;
+  double second = 0;
+  int t = 0;
+  for (const double g : {1.0, -2.0, 0.5}) {
+    ++t;
+    first = 0.9 * first + 0.1 * g;
+    second = 0.999 * second + 0.001 * g * g;
+    const double corrected = first / (1 - std::pow(0.9, t));
+    weight -= 0.01 * corrected /
+              (std::sqrt(second / (1 - std::pow(0.999, t))) + 1e-8);
+  }
+  EXPECT_EQ(Adam(0.01f)->states_per_weight(), 2);
+  EXPECT_NEAR(WeightAfterThreeSteps(*Adam(0.01f)), weight, 1e-6);
+}
+
+}  // namespace
+}  // namespace footprint

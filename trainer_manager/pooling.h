@@ -1,0 +1,25 @@
+// The layers that reduce square windows of an image to one value.
+//
+//   network.AddLayer("pool", footprint::MaxPool2d(2), {"conv"});
+//
+// [batch, channels, height, width]; the windows start every `stride` (by
+// default every `window`) pixels and lie inside the image. See layer.h for
+// ownership and thread-safety. Memory: max pooling keeps one byte for each
+// output, the place of the largest; average pooling keeps nothing.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_POOLING_H_
+#define FOOTPRINT_TRAINER_MANAGER_POOLING_H_
+
+#include <cstdint>
+
+#include "footprint/trainer_manager/layer.h"
+
+namespace footprint {
+
+// From 1 to 16 (max), or any size (average).
+LayerPointer MaxPool2d(int64_t window, int64_t stride = 0);
+LayerPointer AveragePool2d(int64_t window, int64_t stride = 0);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_POOLING_H_

@@ -1,0 +1,74 @@
+#include "footprint/trainer_manager/pooling.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/layer_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+
+absl::Status Refusal(const LayerPointer& layer,
+                     std::vector<TensorSpec> inputs) {
+  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
+      .status();
+}
+
+TEST(PoolingTest, TakesTheLargestOrTheMean) {
+  LayerHarness largest(MaxPool2d(2), {{{1, 1, 2, 4}}});
+  largest.Values(Role::kInput) = {1, 2, 7, 4, 5, 3, 6, 0};
+  ASSERT_TRUE(largest.Forward().ok());
+  EXPECT_THAT(largest.Values(Role::kOutput), ElementsAre(5, 7));
+  largest.Values(Role::kOutputDerivative) = {10, 20};
+  largest.Backward();
+  EXPECT_THAT(largest.Values(Role::kInputDerivative),
+              ElementsAre(0, 0, 20, 0, 10, 0, 0, 0));
+  LayerHarness mean(AveragePool2d(2), {{{1, 1, 2, 4}}});
+  mean.Values(Role::kInput) = {1, 2, 7, 4, 5, 3, 6, 0};
+  ASSERT_TRUE(mean.Forward().ok());
+  EXPECT_THAT(mean.Values(Role::kOutput), ElementsAre(2.75f, 4.25f));
+}
+
+TEST(PoolingTest, DerivativesMatchCentralDifferences) {
+  for (const int64_t stride : {1, 2, 3}) {
+    for (const int64_t window : {1, 2, 3}) {
+      LayerHarness largest(MaxPool2d(window, stride), {{{2, 2, 7, 6}}});
+      // Values 0.05 apart, so that no step changes which is the largest.
+      std::vector<float>& input = largest.Values(Role::kInput);
+      for (size_t i = 0; i < input.size(); ++i) {
+        input[i] = 0.05f * static_cast<float>(i * 61 % input.size());
+      }
+      EXPECT_LT(largest.WorstDerivativeError(), 1e-3)
+          << window << " " << stride;
+      LayerHarness mean(AveragePool2d(window, stride), {{{2, 2, 7, 6}}});
+      EXPECT_LT(mean.WorstDerivativeError(), 1e-3) << window << " " << stride;
+    }
+  }
+}
+
+TEST(PoolingTest, NotANumberComesThrough) {
+  for (size_t place = 0; place < 4; ++place) {
+    LayerHarness largest(MaxPool2d(2), {{{1, 1, 2, 2}}});
+    largest.Values(Role::kInput)[place] = NAN;
+    ASSERT_TRUE(largest.Forward().ok());
+    EXPECT_TRUE(std::isnan(largest.Values(Role::kOutput)[0]));
+  }
+}
+
+TEST(PoolingTest, RefusesWindowsThatDoNotFit) {
+  EXPECT_THAT(std::string(Refusal(MaxPool2d(5), {{{1, 1, 4, 9}}}).message()),
+              HasSubstr("[1, 1, 4, 9]"));
+  EXPECT_FALSE(Refusal(MaxPool2d(17), {{{1, 1, 40, 40}}}).ok());
+  EXPECT_FALSE(Refusal(AveragePool2d(0), {{{1, 1, 4, 4}}}).ok());
+  EXPECT_FALSE(Refusal(AveragePool2d(2, -1), {{{1, 1, 4, 4}}}).ok());
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,84 @@
+// Prints what each reference network needs: `bazel run -c opt
+// //trainer_manager:print_reference_bounds`.
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "footprint/trainer_manager/execution_plan.h"
+#include "footprint/trainer_manager/reference_networks.h"
+
+namespace {
+
+using footprint::ExecutionPlan;
+using footprint::MemoryOptions;
+using footprint::NetworkMode;
+
+// The models of the research page for the same batch, in megabytes: what the
+// article's rules allow (LB-A), and Debian's PyTorch at its best; 0: none.
+struct Row {
+  std::string name;
+  footprint::Network network;
+  double page_megabytes;
+  double pytorch_megabytes;
+};
+
+int Print(const Row& row, bool details) {
+  const auto plan =
+      footprint::PlanExecution(row.network, NetworkMode::kTraining, {});
+  const auto debug = footprint::PlanExecution(
+      row.network, NetworkMode::kTraining, MemoryOptions::Debug());
+  if (!plan.ok() || !debug.ok()) {
+    std::cerr << row.name << ": " << plan.status() << debug.status() << "\n";
+    return 1;
+  }
+  const footprint::LowerBound& bound = plan->arena.lower_bound;
+  std::cout << absl::StrFormat(
+      "%-22s %11d %11d %11d %11d %11d %12d %8.3f %8.3f  %s\n", row.name,
+      plan->model_bytes, plan->fixed_bytes, plan->arena.height_bytes,
+      plan->planned_bytes(), plan->bound_bytes(), debug->planned_bytes(),
+      row.page_megabytes, row.pytorch_megabytes, StepName(*plan, bound.step));
+  if (!details) return 0;
+  for (const size_t t : CertificateTensors(*plan)) {
+    std::cout << absl::StrFormat("    %11d  %s\n", plan->tensors[t].size_bytes,
+                                 plan->tensors[t].name);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool details = argc > 1 && std::string(argv[1]) == "--details";
+  std::cout
+      << "SGD, batch 32 unless said; bytes (the last two before the step: "
+         "MB, 1e6)\n"
+      << absl::StrFormat("%-22s %11s %11s %11s %11s %11s %12s %8s %8s  %s\n",
+                         "network", "model", "fixed", "arena", "planned",
+                         "bound", "debug mode", "LB-A", "PyTorch",
+                         "step of the bound");
+  int failed = 0;
+  for (const Row& row : std::vector<Row>{
+           {"MLP 13-50-50-1", footprint::TabularMlp(32), 0.0380, 0.0682},
+           {"MLP 13-50-50-1, 64", footprint::TabularMlp(64), 0.0552, 0},
+           {"MLP 784-512-512-10", footprint::DigitMlp(32), 4.45, 6.09},
+           {"LeNet-5", footprint::LeNet5(32), 0, 0},
+           {"LeNet 6-12", footprint::SmallLeNet(32), 1.11, 2.05},
+           {"LeNet 6-12, 64", footprint::SmallLeNet(64), 2.21, 0},
+           {"VGG16", footprint::Vgg16(32), 112.6, 164.1},
+           {"VGG16, 64", footprint::Vgg16(64), 156.2, 210.7},
+           {"ResNet-18", footprint::ResNet18(32), 197.4, 226.0},
+           {"ResNet-18, 64", footprint::ResNet18(64), 340.4, 366.9},
+           {"transformer", footprint::SmallTransformer(32), 41.8, 57.9},
+           {"transformer, 64", footprint::SmallTransformer(64), 80.4, 113.0}}) {
+    failed |= Print(row, details);
+  }
+  const auto vgg = footprint::PlanExecution(footprint::Vgg16(1),
+                                            NetworkMode::kInference, {});
+  if (!vgg.ok()) return 1;
+  std::cout << absl::StrFormat(
+      "VGG16, inference, batch 1: arena %d bytes (bound %d)\n",
+      vgg->arena.height_bytes, vgg->arena.lower_bound.bytes);
+  return failed;
+}
