@@ -73,6 +73,7 @@ class ElementwiseLayer final : public Layer {
     if (!status.ok()) return status;
     LayerSignature signature = ElementwiseSignature(inputs.inputs[0]);
     signature.derivative.reads.push_back({Function::kKept});
+    signature.derivative_by_element = true;
     signature.derivative.in_place.push_back(
         {{Role::kInputDerivative}, {Function::kKept}});
     return signature;

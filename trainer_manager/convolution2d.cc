@@ -37,6 +37,7 @@ class Convolution2dLayer final : public Layer {
     signature.derivative.reads = {{Role::kWeight, 0},
                                   {Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.derivative_by_element = true;
     if (options_.bias) {
       signature.weights.push_back(
           {"bias", {{c.output_channels}}, Initializer::kZeros});

@@ -194,6 +194,73 @@ absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<ExecutionPlan> PlanWith(const ResolvedNetwork& network,
+                                       const MathBackend& math,
+                                       const MemoryOptions& options,
+                                       int optimizer_states,
+                                       const std::vector<size_t>& sliced) {
+  ExecutionPlan plan;
+  plan.math = &math;
+  absl::Status status =
+      BuildSteps(network, options, optimizer_states, sliced, &plan);
+  if (!status.ok()) return status;
+  StorageSharing sharing(&plan);
+  sharing.OneEach();
+  if (options.in_place) sharing.Share();
+  sharing.DropEmpty();
+  const int64_t alignment = options.alignment_bytes;
+  status = PlaceSideBySide(StorageClass::kModel, alignment, &plan.storages,
+                           &plan.model_bytes);
+  if (!status.ok()) return status;
+  status = PlaceSideBySide(StorageClass::kFixed, alignment, &plan.storages,
+                           &plan.fixed_bytes);
+  if (!status.ok()) return status;
+  status = PlaceInArena(alignment, &plan);
+  if (!status.ok()) return status;
+  return plan;
+}
+
+// The layer whose derivative makes the certificate's step what it is and may be
+// sliced: its own step, or that of the activation that takes it next. The
+// number of layers if there is none.
+size_t LayerToSlice(const ExecutionPlan& plan) {
+  const ResolvedNetwork& network = plan.network;
+  if (plan.steps.empty()) return network.layers.size();
+  const PlannedStep& step =
+      plan.steps[static_cast<size_t>(plan.arena.lower_bound.step)];
+  if (step.kind != StepKind::kCalculateDerivative) {
+    return network.layers.size();
+  }
+  if (CanSlice(network, step.layer)) return step.layer;
+  for (size_t l = step.layer + 1; l < network.layers.size(); ++l) {
+    if (CanSlice(network, l) &&
+        network.layers[l].inputs[0] == network.inputs.size() + step.layer) {
+      return l;
+    }
+  }
+  return network.layers.size();
+}
+
+// Slices one derivative after the other, as the certificate asks for, as long
+// as that lowers the bound.
+absl::Status SliceDerivatives(const MemoryOptions& options,
+                              ExecutionPlan* plan) {
+  std::vector<size_t> sliced;
+  ExecutionPlan last = *plan;
+  for (size_t round = 0; round < plan->network.layers.size(); ++round) {
+    const size_t layer = LayerToSlice(last);
+    if (layer == plan->network.layers.size()) break;
+    sliced.push_back(layer);
+    absl::StatusOr<ExecutionPlan> next = PlanWith(
+        plan->network, *plan->math, options, plan->optimizer_states, sliced);
+    if (!next.ok()) return next.status();
+    if (next->bound_bytes() > last.bound_bytes()) break;
+    last = *std::move(next);
+    if (last.planned_bytes() < plan->planned_bytes()) *plan = last;
+  }
+  return absl::OkStatus();
+}
+
 // The tensor that a storage holds at a step.
 size_t TensorAt(const ExecutionPlan& plan, const Storage& storage,
                 int64_t step) {
@@ -214,6 +281,7 @@ MemoryOptions MemoryOptions::Debug() {
   options.reuse_derivatives = false;
   options.in_place = false;
   options.reuse_workspaces = false;
+  options.slice_derivatives = false;
   options.keep_outputs = true;
   return options;
 }
@@ -236,6 +304,8 @@ absl::string_view StepKindName(StepKind kind) {
       return "calculate gradient";
     case StepKind::kCalculateDerivative:
       return "calculate derivative";
+    case StepKind::kSlicedDerivative:
+      return "calculate derivative by slices";
     case StepKind::kSumDerivatives:
       return "sum derivatives";
     case StepKind::kApplyGradient:
@@ -258,23 +328,14 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
   absl::StatusOr<ResolvedNetwork> resolved =
       ResolveNetwork(network, mode, math);
   if (!resolved.ok()) return resolved.status();
-  ExecutionPlan plan;
-  plan.math = &math;
-  absl::Status status =
-      BuildSteps(*std::move(resolved), options, optimizer_states, &plan);
-  if (!status.ok()) return status;
-  StorageSharing sharing(&plan);
-  sharing.OneEach();
-  if (options.in_place) sharing.Share();
-  sharing.DropEmpty();
-  status = PlaceSideBySide(StorageClass::kModel, alignment, &plan.storages,
-                           &plan.model_bytes);
-  if (!status.ok()) return status;
-  status = PlaceSideBySide(StorageClass::kFixed, alignment, &plan.storages,
-                           &plan.fixed_bytes);
-  if (!status.ok()) return status;
-  status = PlaceInArena(alignment, &plan);
-  if (!status.ok()) return status;
+  absl::StatusOr<ExecutionPlan> plan =
+      PlanWith(*resolved, math, options, optimizer_states, {});
+  if (plan.ok() && options.slice_derivatives && options.share_edges &&
+      options.reuse_activations && options.reuse_derivatives &&
+      options.in_place && options.reuse_workspaces) {
+    const absl::Status status = SliceDerivatives(options, &*plan);
+    if (!status.ok()) return status;
+  }
   return plan;
 }
 

@@ -48,6 +48,11 @@ struct MemoryOptions {
   bool in_place = true;
   // A workspace is taken for its step only.
   bool reuse_workspaces = true;
+  // Where the certificate names it, a derivative that an activation will take
+  // next is calculated a slice of the batch at a time, taken through the
+  // activation, and written over the activation's output. Needs all but the
+  // first of the above.
+  bool slice_derivatives = true;
 
   // In training: what the loss read stays readable after the iteration.
   bool keep_outputs = false;
@@ -110,6 +115,9 @@ enum class StepKind : uint8_t {
   kCopyInput,  // reads input 0, writes the output
   kCalculateGradient,
   kCalculateDerivative,
+  // Of a layer, through the activation before it: reads the activation's output
+  // as input 0, writes the derivative of the activation's input.
+  kSlicedDerivative,
   kSumDerivatives,  // of two readers of one value: inputs 0 and 1
   kApplyGradient,
 };

@@ -175,13 +175,15 @@ MemoryOptions Subset(unsigned bits) {
   options.in_place = bits & 16;
   options.reuse_workspaces = bits & 32;
   options.keep_outputs = bits & 64;
+  options.slice_derivatives = bits & 128;
   return options;
 }
 
 TEST(ExecutionPlanTest, NothingIsReadAfterItWasOverwritten) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const Network network = RandomNetwork(seed);
-    for (const unsigned bits : {0u, 63u, 127u, seed % 128, 31u, 47u, 55u}) {
+    for (const unsigned bits :
+         {0u, 63u, 127u, 191u, 255u, seed % 256, 31u, 47u, 55u}) {
       const ExecutionPlan plan =
           Plan(network, NetworkMode::kTraining, Subset(bits), seed % 3);
       EXPECT_EQ(PlaySteps(plan), "") << "seed " << seed << " options " << bits;
@@ -203,11 +205,11 @@ TEST(ExecutionPlanTest, DebugModeKeepsEveryTensorAtItsOwnPlace) {
 
 TEST(ExecutionPlanTest, NoOptimisationEverCostsBytes) {
   for (const Network& network : {TabularMlp(32), LeNet5(8), ResNet18(2)}) {
-    for (unsigned bit = 1; bit < 64; bit *= 2) {
+    for (const unsigned bit : {1u, 2u, 4u, 8u, 16u, 32u, 128u}) {
       const ExecutionPlan with =
-          Plan(network, NetworkMode::kTraining, Subset(63));
+          Plan(network, NetworkMode::kTraining, Subset(63 + 128));
       const ExecutionPlan without =
-          Plan(network, NetworkMode::kTraining, Subset(63 & ~bit));
+          Plan(network, NetworkMode::kTraining, Subset((63 + 128) & ~bit));
       EXPECT_LE(with.bound_bytes(), without.bound_bytes()) << bit;
     }
   }
@@ -218,13 +220,21 @@ TEST(ExecutionPlanTest, TheSmallMlpNeedsWhatTheArithmeticSays) {
   // Weights, with what aligning them to 16 costs; input, label and loss.
   EXPECT_EQ(plan.model_bytes, (13 * 50 + 50 + 50 * 50 + 50 + 50 + 1) * 4 + 32);
   EXPECT_EQ(plan.fixed_bytes, (32 * 13 + 32 + 1) * 4);
-  // The derivative of the second layer's input: itself, the ReLU that it will
-  // go through, the derivative that it comes from, and the gradients that wait
-  // for it.
-  EXPECT_EQ(plan.arena.lower_bound.bytes, 3 * 32 * 50 * 4 + 50 * 50 * 4 + 200);
+  // The derivative of the second layer's input, by slices of two rows: one, the
+  // ReLU that it goes through and over, the derivative that it comes from, and
+  // the gradients that wait for it.
+  EXPECT_EQ(plan.arena.lower_bound.bytes,
+            2 * 32 * 50 * 4 + 2 * 50 * 4 + 50 * 50 * 4 + 200);
   EXPECT_EQ(StepName(plan, plan.arena.lower_bound.step),
-            "fc2: calculate derivative");
+            "fc2: calculate derivative by slices");
   EXPECT_TRUE(plan.arena.IsProvedMinimal());
+  EXPECT_LE(plan.planned_bytes(), 38800);
+  // Whole, it needs as much as the ReLU once more, less the slice.
+  MemoryOptions whole;
+  whole.slice_derivatives = false;
+  EXPECT_EQ(Plan(TabularMlp(32), NetworkMode::kTraining, whole)
+                .arena.lower_bound.bytes,
+            3 * 32 * 50 * 4 + 50 * 50 * 4 + 200);
 }
 
 TEST(ExecutionPlanTest, InferenceOfVggNeedsItsLargestLayerAlone) {

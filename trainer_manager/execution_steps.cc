@@ -12,11 +12,28 @@ namespace footprint {
 namespace {
 
 constexpr size_t kNone = std::numeric_limits<size_t>::max();
+constexpr int64_t kSlices = 16;  // of a batch
+
+bool Reads(const StepUse& use, Role role) {
+  return std::count(use.reads.begin(), use.reads.end(), Operand{role}) > 0;
+}
+
+ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
+  ptrdiff_t readers = 0;
+  for (const ResolvedNetwork::ResolvedLayer& layer : network.layers) {
+    readers += std::count(layer.inputs.begin(), layer.inputs.end(), value);
+  }
+  return readers;
+}
 
 class StepBuilder {
  public:
-  StepBuilder(const MemoryOptions& options, ExecutionPlan* plan)
-      : options_(options), plan_(*plan), network_(plan->network) {}
+  StepBuilder(const MemoryOptions& options, const std::vector<size_t>& sliced,
+              ExecutionPlan* plan)
+      : options_(options),
+        sliced_(sliced),
+        plan_(*plan),
+        network_(plan->network) {}
 
   absl::Status Build() {
     AddInputs();
@@ -44,6 +61,7 @@ class StepBuilder {
     std::vector<size_t> gradients;
     std::vector<size_t> input_derivatives;
     size_t output = kNone;
+    size_t slice = kNone;
   };
 
   bool IsKept(TensorKind kind) const {
@@ -81,6 +99,7 @@ class StepBuilder {
     values_ = plan_.input_tensors;
     derivatives_.assign(network_.inputs.size() + network_.layers.size(), kNone);
     needs_derivative_.assign(network_.inputs.size(), false);
+    done_.assign(network_.layers.size(), false);
   }
 
   std::vector<size_t> AddWeights(const std::string& layer,
@@ -199,6 +218,8 @@ class StepBuilder {
         return derivatives_[network_.inputs.size() + l];
       case Role::kOptimizerState:
         return at(tensors.optimizer_states);
+      case Role::kSlice:
+        return tensors.slice;
       case Role::kWorkspace:
         break;
     }
@@ -239,7 +260,7 @@ class StepBuilder {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     LayerTensors& tensors = layers_[l];
     const size_t value = network_.inputs.size() + l;
-    if (!needs_derivative_[value]) return absl::OkStatus();
+    if (!needs_derivative_[value] || done_[l]) return absl::OkStatus();
     if (!layer.is_loss() && derivatives_[value] == kNone) {
       return absl::InvalidArgumentError(
           absl::StrCat("layer \"", layer.name,
@@ -254,7 +275,11 @@ class StepBuilder {
     if (!weights.empty()) {
       AddStep(StepKind::kCalculateGradient, l, layer.signature.gradient);
     }
-    AddDerivative(l);
+    if (std::count(sliced_.begin(), sliced_.end(), l) > 0) {
+      AddSlicedDerivative(l);
+    } else {
+      AddDerivative(l);
+    }
     if (weights.empty()) return absl::OkStatus();
     if (options_.share_gradients) {
       AddApply(l);
@@ -286,6 +311,30 @@ class StepBuilder {
       const size_t tensor = layers_[l].input_derivatives[i];
       if (tensor != kNone) Contribute(l, layer.inputs[i], tensor);
     }
+  }
+
+  // The layer's derivative and that of the activation before it, in one step.
+  void AddSlicedDerivative(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    const size_t activation = layer.inputs[0] - network_.inputs.size();
+    done_[activation] = true;
+    const size_t source = network_.layers[activation].inputs[0];
+    if (!needs_derivative_[source]) return;
+    TensorSpec slice = network_.spec(layer.inputs[0]);
+    slice.shape.set_extent(0, (slice.shape.extent(0) + kSlices - 1) / kSlices);
+    LayerTensors& tensors = layers_[l];
+    tensors.slice = AddTensor(absl::StrCat(layer.name, " slice"),
+                              TensorKind::kWorkspace, slice);
+    const size_t tensor = AddTensor(
+        absl::StrCat(network_.layers[activation].name, " input derivative 0"),
+        TensorKind::kDerivative, network_.spec(source));
+    tensors.input_derivatives = {tensor};
+    StepUse use = layer.signature.derivative;
+    use.reads.push_back({Role::kInput});
+    use.writes.push_back({Role::kSlice});
+    use.in_place = {{{Role::kInputDerivative}, {Role::kInput}}};
+    AddStep(StepKind::kSlicedDerivative, l, use);
+    Contribute(activation, source, tensor);
   }
 
   // A value that several layers read has the sum of their derivatives.
@@ -340,23 +389,47 @@ class StepBuilder {
   }
 
   const MemoryOptions& options_;
+  const std::vector<size_t>& sliced_;
   ExecutionPlan& plan_;
   const ResolvedNetwork& network_;
   std::vector<LayerTensors> layers_;
   std::vector<size_t> values_;       // tensor of each value
   std::vector<size_t> derivatives_;  // of each value, as far as known
   std::vector<bool> needs_derivative_;
+  std::vector<bool> done_;  // layers whose derivative a sliced step contains
   std::vector<size_t> deferred_;  // layers whose gradients wait for the end
 };
 
 }  // namespace
 
 absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
-                        int optimizer_states, ExecutionPlan* plan) {
+                        int optimizer_states, const std::vector<size_t>& sliced,
+                        ExecutionPlan* plan) {
   plan->mode = network.mode;
   plan->network = std::move(network);
   plan->optimizer_states = optimizer_states;
-  return StepBuilder(options, plan).Build();
+  return StepBuilder(options, sliced, plan).Build();
+}
+
+bool CanSlice(const ResolvedNetwork& network, size_t layer) {
+  const ResolvedNetwork::ResolvedLayer& user = network.layers[layer];
+  if (network.mode != NetworkMode::kTraining || user.inputs.size() != 1 ||
+      user.inputs[0] < network.inputs.size() ||
+      !user.signature.derivative_by_element ||
+      user.signature.derivative.reads.size() > 4 ||
+      Reads(user.signature.derivative, Role::kInput) ||
+      Reads(user.signature.derivative, Role::kOutput)) {
+    return false;
+  }
+  const ResolvedNetwork::ResolvedLayer& activation =
+      network.layers[user.inputs[0] - network.inputs.size()];
+  const StepUse& slope = activation.signature.derivative;
+  return activation.signature.weights.empty() &&
+         activation.signature.derivative_by_element &&
+         slope.reads.size() == 2 && Reads(slope, Role::kOutputDerivative) &&
+         Reads(slope, Role::kOutput) &&
+         CountReaders(network, user.inputs[0]) == 1 &&
+         CountReaders(network, activation.inputs[0]) == 1;
 }
 
 }  // namespace footprint

@@ -8,16 +8,25 @@
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEPS_H_
 
+#include <cstddef>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "footprint/trainer_manager/execution_plan.h"
 
 namespace footprint {
 
 // Fills in everything but storages and what is said of bytes in all. Tensors
-// get their lifespans. InvalidArgument: a layer has weights, but no derivative
-// reaches it.
+// get their lifespans. The derivatives of the layers in `sliced` are calculated
+// by slices; each must be one that CanSlice. InvalidArgument: a layer has
+// weights, but no derivative reaches it.
 absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
-                        int optimizer_states, ExecutionPlan* plan);
+                        int optimizer_states, const std::vector<size_t>& sliced,
+                        ExecutionPlan* plan);
+
+// Whether the layer's derivative may be calculated by slices: it is the only
+// reader of an activation that knows its slope from its output.
+bool CanSlice(const ResolvedNetwork& network, size_t layer);
 
 }  // namespace footprint
 

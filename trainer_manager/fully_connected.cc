@@ -39,6 +39,7 @@ class FullyConnectedLayer final : public Layer {
     signature.derivative.reads = {{Role::kWeight, 0},
                                   {Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.derivative_by_element = true;
     const MathBackend& math = inputs.math;
     AddWorkspace(math.WorkspaceBytes(ForwardProduct(rows, features)),
                  &signature, &signature.forward);

@@ -55,6 +55,8 @@ absl::string_view RoleName(Role role) {
       return "input derivative";
     case Role::kOptimizerState:
       return "optimizer state";
+    case Role::kSlice:
+      return "slice";
   }
   return "unknown";
 }

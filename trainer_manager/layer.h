@@ -45,6 +45,7 @@ enum class Role : uint8_t {
   kOutputDerivative,  // of the loss by the output
   kInputDerivative,   // of the loss by an input
   kOptimizerState,    // of a weight; only the apply step sees it
+  kSlice,             // a part of a derivative, for a sliced step alone
 };
 
 absl::string_view RoleName(Role role);
@@ -98,6 +99,8 @@ struct LayerSignature {
   StepUse forward;
   StepUse gradient;    // of the weights
   StepUse derivative;  // of the inputs; runs after the gradient
+  // The derivative of each element of the batch depends on no other element.
+  bool derivative_by_element = false;
 };
 
 struct LayerInputs {

@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/manager.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -11,6 +12,7 @@ namespace footprint {
 namespace {
 
 constexpr int kMostOptimizerStates = 4;
+constexpr size_t kMostSlicedSlots = 8;
 constexpr int kPoison = 0xff;  // four of them are a NaN
 
 uint64_t Mix(uint64_t value) {
@@ -46,6 +48,44 @@ int64_t FirstNotFinite(const StepData::Slot& slot) {
   }
   return -1;
 }
+
+// The slots of a step on some elements of the batch.
+class SlicedSlots {
+ public:
+  SlicedSlots(int64_t begin, int64_t count) : begin_(begin), count_(count) {}
+  // The slots refer to the specs.
+  SlicedSlots(const SlicedSlots&) = delete;
+  SlicedSlots& operator=(const SlicedSlots&) = delete;
+
+  void AddWhole(const StepData::Slot& slot) { slots_[used_++] = slot; }
+
+  // The elements of `slot` from the first of the slice on, or, for memory of a
+  // slice, from its start.
+  void Add(const StepData::Slot& slot, Role as, bool read, bool whole_batch) {
+    const TensorSpec& spec = *slot.spec;
+    const int64_t element_bytes = SizeBytes(spec) / spec.shape.extent(0);
+    specs_[used_] = spec;
+    specs_[used_].shape.set_extent(0, count_);
+    slots_[used_] = {{as},
+                     read,
+                     !read,
+                     &specs_[used_],
+                     static_cast<char*>(slot.data) +
+                         (whole_batch ? begin_ * element_bytes : 0)};
+    ++used_;
+  }
+
+  absl::Span<const StepData::Slot> slots() const {
+    return absl::MakeConstSpan(slots_.data(), used_);
+  }
+
+ private:
+  const int64_t begin_;
+  const int64_t count_;
+  std::array<TensorSpec, kMostSlicedSlots> specs_;
+  std::array<StepData::Slot, kMostSlicedSlots> slots_;
+  size_t used_ = 0;
+};
 
 absl::Status CheckOptions(const ExecutionPlan& plan,
                           const ManagerOptions& options) {
@@ -93,16 +133,21 @@ absl::Status Manager::Bind(const ExecutionPlan& plan) {
   }
   layers_.shrink_to_fit();
   names_.shrink_to_fit();
-  specs_.reserve(plan.tensors.size());
   for (const PlannedTensor& tensor : plan.tensors) {
-    specs_.push_back(tensor.spec);
+    if (FindSpec(tensor.spec) == nullptr) specs_.push_back(tensor.spec);
   }
+  specs_.shrink_to_fit();  // from here on, its elements stay where they are
   size_t slots = 0;
   for (const PlannedStep& step : plan.steps) slots += step.uses.size();
   slots_.reserve(slots);
   steps_.reserve(plan.steps.size());
   for (const PlannedStep& step : plan.steps) {
+    const std::vector<size_t>& inputs = plan.network.layers[step.layer].inputs;
+    const size_t activation = step.kind == StepKind::kSlicedDerivative
+                                  ? inputs[0] - plan.network.inputs.size()
+                                  : 0;
     steps_.push_back({step.kind, static_cast<uint32_t>(step.layer),
+                      static_cast<uint32_t>(activation),
                       static_cast<uint32_t>(slots_.size()),
                       static_cast<uint32_t>(step.uses.size())});
     if (step.kind == StepKind::kForward &&
@@ -137,6 +182,13 @@ absl::Status Manager::Bind(const ExecutionPlan& plan) {
   return absl::OkStatus();
 }
 
+const TensorSpec* Manager::FindSpec(const TensorSpec& spec) const {
+  for (const TensorSpec& known : specs_) {
+    if (known.shape == spec.shape && known.type == spec.type) return &known;
+  }
+  return nullptr;
+}
+
 absl::Status Manager::AddSlot(const ExecutionPlan& plan, const TensorUse& use) {
   const Storage& storage = plan.storages[plan.tensors[use.tensor].storage];
   const uint32_t index = static_cast<uint32_t>(slots_.size());
@@ -144,7 +196,7 @@ absl::Status Manager::AddSlot(const ExecutionPlan& plan, const TensorUse& use) {
   slot.operand = use.operand;
   slot.readable = use.read;
   slot.writable = use.written;
-  slot.spec = &specs_[use.tensor];
+  slot.spec = FindSpec(plan.tensors[use.tensor].spec);
   if (storage.storage_class == StorageClass::kArena) {
     arena_slots_.push_back({index, storage.offset_bytes});
   } else if (storage.storage_class == StorageClass::kUser) {
@@ -192,7 +244,7 @@ Manager::Buffer Manager::FixedBuffer(const ExecutionPlan& plan,
                                      size_t tensor) const {
   const Storage& storage = plan.storages[plan.tensors[tensor].storage];
   const bool fixed = storage.storage_class == StorageClass::kFixed;
-  return {&specs_[tensor],
+  return {FindSpec(plan.tensors[tensor].spec),
           fixed ? fixed_.data() + storage.offset_bytes : nullptr};
 }
 
@@ -383,6 +435,9 @@ absl::Status Manager::RunKind(const Step& step, const StepData& data) const {
     case StepKind::kCalculateDerivative:
       layer.CalculateDerivative(data);
       break;
+    case StepKind::kSlicedDerivative:
+      CalculateSlices(step, data);
+      break;
     case StepKind::kSumDerivatives: {
       const float* first = data.Read(Role::kInput, 0);
       const float* second = data.Read(Role::kInput, 1);
@@ -413,6 +468,41 @@ void Manager::ApplyGradients(const StepData& data) const {
   }
 }
 
+// The layer writes a slice of its derivative into the slice's own memory; the
+// activation takes it from there to the place of its output.
+void Manager::CalculateSlices(const Step& step, const StepData& data) const {
+  const int64_t batch = data.shape(Role::kInputDerivative).extent(0);
+  const int64_t most = data.shape(Role::kSlice).extent(0);
+  for (int64_t begin = 0; begin < batch; begin += most) {
+    SlicedSlots layer(begin, std::min(most, batch - begin));
+    SlicedSlots activation(begin, std::min(most, batch - begin));
+    for (const StepData::Slot& slot : SlotsOf(step)) {
+      switch (slot.operand.role) {
+        case Role::kSlice:
+          layer.Add(slot, Role::kInputDerivative, false, false);
+          activation.Add(slot, Role::kOutputDerivative, true, false);
+          break;
+        case Role::kOutputDerivative:
+          layer.Add(slot, Role::kOutputDerivative, true, true);
+          break;
+        case Role::kInput:
+          activation.Add(slot, Role::kOutput, true, true);
+          break;
+        case Role::kInputDerivative:
+          activation.Add(slot, Role::kInputDerivative, false, true);
+          break;
+        default:
+          layer.AddWhole(slot);
+          break;
+      }
+    }
+    layers_[step.layer]->CalculateDerivative(
+        {layer.slots(), mode_, data.seed(), *math_});
+    layers_[step.activation]->CalculateDerivative(
+        {activation.slots(), mode_, data.seed(), *math_});
+  }
+}
+
 absl::Status Manager::CheckInputsUnchanged(const Step& step) const {
   for (const UserSlot& slot : user_slots_) {
     if (slot.slot < step.first_slot ||
@@ -432,9 +522,10 @@ absl::Status Manager::CheckInputsUnchanged(const Step& step) const {
 
 absl::Status Manager::CheckFinite(const Step& step, bool written) const {
   for (const StepData::Slot& slot : SlotsOf(step)) {
-    const bool checked =
-        written ? slot.writable && slot.operand.role != Role::kWorkspace
-                : slot.readable;
+    const bool checked = written ? slot.writable &&
+                                       slot.operand.role != Role::kWorkspace &&
+                                       slot.operand.role != Role::kSlice
+                                 : slot.readable;
     if (!checked) continue;
     const int64_t place = FirstNotFinite(slot);
     if (place < 0) continue;

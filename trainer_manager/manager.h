@@ -101,6 +101,7 @@ class Manager {
   struct Step {
     StepKind kind;
     uint32_t layer;
+    uint32_t activation;  // of a sliced derivative: the layer before
     uint32_t first_slot;
     uint32_t slots;
   };
@@ -131,6 +132,7 @@ class Manager {
   absl::Status Bind(const ExecutionPlan& plan);
   absl::StatusOr<void*> Locate(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status AddSlot(const ExecutionPlan& plan, const TensorUse& use);
+  const TensorSpec* FindSpec(const TensorSpec& spec) const;
   Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status CopyTo(const std::vector<Buffer>& buffers, const char* what,
                       size_t index, ElementType type, const void* values,
@@ -143,6 +145,7 @@ class Manager {
   absl::Status RunStep(size_t index);
   absl::Status RunKind(const Step& step, const StepData& data) const;
   void ApplyGradients(const StepData& data) const;
+  void CalculateSlices(const Step& step, const StepData& data) const;
   absl::Status CheckInputsUnchanged(const Step& step) const;
   absl::Status CheckFinite(const Step& step, bool written) const;
   absl::Status ExplainLoss(float loss);
@@ -156,7 +159,7 @@ class Manager {
   const MathBackend* math_ = nullptr;
   std::vector<LayerPointer> layers_;
   std::vector<std::string> names_;  // of layers, for errors
-  std::vector<TensorSpec> specs_;   // of tensors
+  std::vector<TensorSpec> specs_;   // of tensors, each that occurs once
   std::vector<Step> steps_;
   std::vector<StepData::Slot> slots_;
   std::vector<ArenaSlot> arena_slots_;

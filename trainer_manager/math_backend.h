@@ -7,7 +7,9 @@
 // All matrices are dense, row by row. A backend keeps nothing and asks the heap
 // for nothing: scratch memory is a workspace that the caller plans, of the size
 // that the backend names. The order of summation depends on the sizes alone, so
-// results repeat bit for bit. Thread-safe.
+// results repeat bit for bit; and a row of a product, or an image of a
+// convolution, comes out the same whatever the number of rows or images, so
+// that a batch may be calculated in slices. Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_BACKEND_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_BACKEND_H_
