@@ -12,7 +12,7 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kMappedFromBytes = int64_t{1} << 20;
+constexpr int64_t kMappedFromBytes = int64_t{32} << 10;
 
 }  // namespace
 

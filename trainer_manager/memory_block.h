@@ -4,9 +4,9 @@
 //       footprint::MemoryBlock::Allocate(1 << 20);
 //
 // The bytes are zero and aligned to 64. Owns them; movable, thread-compatible.
-// Memory: a block of a mebibyte or more is mapped by itself, rounded up to a
-// page, since an allocator's size classes would round it up by up to a quarter,
-// and takes memory only as it is touched; a smaller one comes from the heap.
+// Memory: a block of 32 KiB or more is mapped by itself, rounded up to a page,
+// since an allocator's size classes would round it up by up to a quarter, and
+// takes memory only as it is touched; a smaller one comes from the heap.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MEMORY_BLOCK_H_
 #define FOOTPRINT_TRAINER_MANAGER_MEMORY_BLOCK_H_
