@@ -286,5 +286,47 @@ TEST(MemoTest, ReadersEvictorsAndFailingLoadsSeeOnlyLivingValues) {
   EXPECT_EQ(statistics.load_count + statistics.failed_load_count, load_count);
 }
 
+// A value that counts itself, of any size and alignment.
+template <size_t kBytes, size_t kAlignment>
+struct alignas(kAlignment) Counted {
+  Counted() { ++alive; }
+  Counted(Counted&& other) noexcept : number(other.number) { ++alive; }
+  ~Counted() { --alive; }
+
+  int number = 7;
+  char rest[kBytes] = {};
+  static inline int alive = 0;
+};
+
+template <typename T>
+class MemoOfSizeTest : public testing::Test {};
+// Within the memo, at the limit, and allocated.
+using SizedTypes =
+    testing::Types<Counted<1, 4>, Counted<1, 128>, Counted<4088, 8>,
+                   Counted<4089, 8>, Counted<100000, 128>>;
+TYPED_TEST_SUITE(MemoOfSizeTest, SizedTypes);
+
+TYPED_TEST(MemoOfSizeTest, KeepsItsValueAlignedAndDestroysItOnce) {
+  auto memo = MakeMemo<TypeParam>("sized", [] { return TypeParam(); });
+  ASSERT_TRUE(memo.ok());
+  for (int i = 0; i < 2; ++i) {
+    {
+      auto handle = memo->Get();
+      ASSERT_TRUE(handle.ok());
+      EXPECT_EQ((*handle)->number, 7);
+      EXPECT_EQ(TypeParam::alive, 1);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(handle->get()) % alignof(TypeParam),
+                0u);
+      EXPECT_EQ(handle->memo(), *memo);
+      auto found = GetMemoByValue(**handle);
+      ASSERT_TRUE(found.ok());
+      EXPECT_EQ(*found, *memo);
+      EXPECT_FALSE(memo->Evict().ok());
+    }
+    ASSERT_TRUE(memo->Evict().ok());
+    EXPECT_EQ(TypeParam::alive, 0);
+  }
+}
+
 }  // namespace
 }  // namespace footprint

@@ -41,7 +41,7 @@ void AssignThreadRow() {
   thread_row = owner.row;
   if (owner.row == kSharedRow || ChooseFence() != FenceKind::kMembarrier)
     return;
-  thread_row_offset_bytes = static_cast<size_t>(owner.row) * sizeof(PinRow);
+  thread_row_offset_bytes = RowOffsetBytes(owner.row);
 }
 
 }  // namespace footprint::memo_internal

@@ -39,9 +39,9 @@ inline constexpr int kNoRow = kRowCount;
 // The calling thread's row, or kNoRow before its first pin.
 inline thread_local int thread_row = kNoRow;
 
-// The same in bytes from the first row; more than that of any row unless the
-// thread has a row of its own and the fast fence, so that one comparison tells
-// whether the frequent path is open.
+// The same in bytes from the pinned pointer; more than that of any row unless
+// the thread has a row of its own and the fast fence, so that one comparison
+// tells whether the frequent path is open.
 inline constexpr size_t kNoFastRow = std::numeric_limits<size_t>::max();
 inline thread_local size_t thread_row_offset_bytes = kNoFastRow;
 
@@ -49,6 +49,11 @@ struct alignas(64) PinRow {
   std::atomic<uint64_t> pins{0};
   std::atomic<uint64_t> unpins{0};
 };
+
+// Rows follow what is published, which has a line of its own.
+inline constexpr size_t RowOffsetBytes(int row) {
+  return (static_cast<size_t>(row) + 1) * sizeof(PinRow);
+}
 
 // Gives the calling thread a row until it ends.
 void AssignThreadRow();
@@ -119,14 +124,24 @@ class PinnedPointer {
   // Null without a row of its own, or without the fast fence.
   PinRow* FastRow() {
     const size_t offset_bytes = thread_row_offset_bytes;
-    if (offset_bytes >= (kRows - 1) * sizeof(PinRow)) return nullptr;
-    return reinterpret_cast<PinRow*>(reinterpret_cast<char*>(rows_) +
+    if (offset_bytes >= RowOffsetBytes(kRows - 1)) return nullptr;
+    return reinterpret_cast<PinRow*>(reinterpret_cast<char*>(this) +
                                      offset_bytes);
   }
 
   // For a row that no other thread writes: no locked instruction.
   static void Increment(std::atomic<uint64_t>* count, std::memory_order order) {
+#if defined(__x86_64__) && !defined(FOOTPRINT_MEMO_THREAD_SANITIZER)
+    // The same in one instruction, where compilers make three of it. Every
+    // store of this processor releases; the clobber holds back the compiler.
+    (void)order;
+    asm volatile("addq $1, %0"
+                 : "+m"(*reinterpret_cast<uint64_t*>(count))
+                 :
+                 : "memory", "cc");
+#else
     count->store(count->load(std::memory_order_relaxed) + 1, order);
+#endif
   }
 
   // Also for a thread's first pin, in the shared row, and with the slow fence.
@@ -151,6 +166,8 @@ class PinnedPointer {
   ABSL_ATTRIBUTE_NOINLINE void UnpinSlowly() {
     IncrementSlowly<&PinRow::unpins>(std::memory_order_release);
   }
+
+  static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
 
   alignas(64) std::atomic<const void*> published_{nullptr};
   PinRow rows_[kRows];
