@@ -9,6 +9,10 @@ load("//third_party:native_rules_repository.bzl", "native_rules_repository")
 load("//third_party:system_repository.bzl", "system_repository")
 
 _LIBRARY_DIRECTORY = "/usr/lib/x86_64-linux-gnu/"
+_RIVALS = {
+    "leveldb": "libleveldb-dev",
+    "rocksdb": "librocksdb-dev",
+}
 _ABSEIL_PACKAGES = [
     "algorithm",
     "base",
@@ -209,8 +213,21 @@ def _data_repositories():
         },
     )
 
+def _rival_repositories():
+    """Libraries that benchmarks compare with, where the system has them."""
+    for name, debian_package in _RIVALS.items():
+        _maybe(
+            system_repository,
+            name = name,
+            build_files = {"": _overlay(name + "/root.BUILD")},
+            debian_package = debian_package,
+            is_optional = True,
+            system_files = {"include/" + name: "/usr/include/" + name},
+        )
+
 def footprint_repositories():
     """Declares everything that Footprint needs under Bazel 4.2.3."""
     _rule_repositories()
     _library_repositories()
     _data_repositories()
+    _rival_repositories()

@@ -7,7 +7,22 @@ def _write_build_files(repository_ctx):
     for path, label in repository_ctx.attr.files.items():
         repository_ctx.symlink(repository_ctx.path(Label(label)), path)
 
+def _are_all_present(repository_ctx):
+    for system_path in repository_ctx.attr.system_files.values():
+        if not repository_ctx.path(system_path).exists:
+            return False
+    return True
+
 def _link_system_files(repository_ctx):
+    if repository_ctx.attr.is_optional:
+        is_present = _are_all_present(repository_ctx)
+        repository_ctx.file(
+            "present.bzl",
+            "\"\"\"Whether %s is installed.\"\"\"\n\nIS_PRESENT = %s\n" %
+            (repository_ctx.attr.debian_package, is_present),
+        )
+        if not is_present:
+            return
     for path, system_path in repository_ctx.attr.system_files.items():
         source = repository_ctx.path(system_path)
         if not source.exists:
@@ -51,6 +66,10 @@ system_repository = repository_rule(
         ),
         "files": attr.string_dict(
             doc = "Path inside the repository -> label of the file to put there.",
+        ),
+        "is_optional": attr.bool(
+            doc = "Whether the build goes on without the system files. The " +
+                  "repository then has none of them; present.bzl says which it is.",
         ),
         "listed_archives": attr.string(
             doc = "Shell pattern of the archives that archives.bzl is to list.",

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# What a hit costs beside a plain load and beside other caches, by the processor
+# time of rows of one program's run, 31 runs; see tools/bench/row_ratio.py. Takes
+# its flags.
+set -euo pipefail
+
+readonly PROGRAM=memo/get_rivals_benchmark
+plan=$(mktemp)
+trap 'rm -f "$plan"' EXIT
+
+pair() { printf '  {"row": "%s", "baseline": "%s"%s}' "$1" "$2" "${3:+, $3}"; }
+
+{
+  printf '{"argv": ["%s", "--benchmark_min_time=0.02"], "pairs": [\n' "$PROGRAM"
+  for threads in 1 2; do
+    at_least=$((threads == 1 ? 20 : 30))
+    end=/threads:$threads
+    pair "BM_ReadHeldHandle$end" "BM_ReadPlainPointer$end"
+    printf ',\n'
+    pair "BM_GetMemo$end" "BM_ReadPlainPointer$end" '"at_most": 5'
+    for rival in LookUpLevelDb LookUpRocksDbLru LookUpRocksDbHyperClock; do
+      printf ',\n'
+      pair "BM_$rival$end" "BM_GetMemo$end" "\"at_least\": $at_least"
+    done
+    for rival in CopySharedPointer LookUpMutexAndMap LookUpAbslMutexAndFlatHashMap; do
+      printf ',\n'
+      pair "BM_$rival$end" "BM_GetMemo$end"
+    done
+    if ((threads == 1)); then printf ',\n'; fi
+  done
+  printf ']}\n'
+} >"$plan"
+# The first lines of one run say which rivals it was built without.
+"$PROGRAM" --benchmark_filter=BM_ReadPlainPointer --benchmark_min_time=0 2>&1 |
+  grep -E '^(LevelDB|RocksDB): '
+python3 -B tools/bench/row_ratio.py "$plan" "$@"

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""How many times the processor time of one row of a benchmark another row takes.
+
+The program, which uses Google Benchmark, runs again and again; each run gives one
+ratio to each pair of rows, so that a slow moment of the machine falls on both. The
+table shows the median and its 95 % interval, as paired_ratio.py does.
+
+A file of JSON says what to compare:
+
+  {"argv": ["./get_benchmark", "--benchmark_min_time=0.02"],
+   "pairs": [
+     {"row": "BM_Get", "baseline": "BM_Load", "at_most": 5},
+     {"row": "BM_LookUp", "baseline": "BM_Get", "at_least": 20}]}
+
+A goal is met when the far end of the interval meets it, missed when its near end
+misses it, and else unresolved. A row that the program does not have is listed as
+not measured, with no goal met.
+
+Exit status: 0, or 1 if a goal is missed, the program fails or the file is wrong;
+with --must_meet, unresolved or not measured counts as missed.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+
+from paired_ratio import median_interval
+
+
+def run_once(argv):
+    """Row name -> processor time of an iteration."""
+    try:
+        result = subprocess.run(
+            argv + ["--benchmark_format=json"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
+    except OSError as error:
+        sys.exit("row_ratio: %s: %s" % (argv[0], error))
+    if result.returncode != 0:
+        sys.exit("row_ratio: %s failed with status %d: %s" % (
+            " ".join(argv), result.returncode,
+            result.stderr.decode(errors="replace")[-2000:]))
+    rows = {}
+    for row in json.loads(result.stdout)["benchmarks"]:
+        if row.get("error_occurred"):
+            sys.exit("row_ratio: %s: %s" % (row["name"], row["error_message"]))
+        rows[row["name"]] = row["cpu_time"]
+    return rows
+
+
+def verdict(pair, low, high):
+    """What the interval says of the pair's goal."""
+    if "at_most" not in pair and "at_least" not in pair:
+        return ""
+    if low is None:
+        return "unresolved (too few rounds)"
+    if "at_most" in pair:
+        near_misses, far_meets = low > pair["at_most"], high <= pair["at_most"]
+    else:
+        near_misses, far_meets = high < pair["at_least"], low >= pair["at_least"]
+    if far_meets:
+        return "met"
+    return "missed" if near_misses else "unresolved"
+
+
+def shown_goal(pair):
+    if "at_most" in pair:
+        return "<= %g" % pair["at_most"]
+    return ">= %g" % pair["at_least"] if "at_least" in pair else ""
+
+
+def print_table(pairs, runs):
+    print("| row | to | rounds | ratio | 95 % interval | goal | verdict |")
+    print("|---|---|---|---|---|---|---|")
+    verdicts = []
+    for pair in pairs:
+        ratios = [run[pair["row"]] / run[pair["baseline"]] for run in runs
+                  if pair["row"] in run and pair["baseline"] in run]
+        if not ratios:
+            verdicts.append("not measured" if shown_goal(pair) else "")
+            print("| %s | %s | 0 | not measured | | %s | |" % (
+                pair["row"], pair["baseline"], shown_goal(pair)))
+            continue
+        median, low, high = median_interval(ratios)
+        verdicts.append(verdict(pair, low, high))
+        interval = "" if low is None else "%.2f to %.2f" % (low, high)
+        print("| %s | %s | %d | %.2f | %s | %s | %s |" % (
+            pair["row"], pair["baseline"], len(ratios), median, interval,
+            shown_goal(pair), verdicts[-1]))
+    return verdicts
+
+
+def print_rows(runs):
+    print("\n| row | ns, median | fastest |\n|---|---|---|")
+    for name in runs[0]:
+        times = [run[name] for run in runs if name in run]
+        print("| %s | %.2f | %.2f |" % (name, median_interval(times)[0], min(times)))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plan", help="JSON file, or - for standard input")
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--must_meet", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        text = (sys.stdin if arguments.plan == "-" else open(arguments.plan)).read()
+        plan = json.loads(text)
+        argv, pairs = plan["argv"], plan["pairs"]
+        _ = [(pair["row"], pair["baseline"]) for pair in pairs]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit("row_ratio: %s: %r" % (arguments.plan, error))
+    runs = [run_once(argv) for _ in range(arguments.rounds)]
+    verdicts = print_table(pairs, runs)
+    print_rows(runs)
+    good = ("", "met") if arguments.must_meet else (
+        "", "met", "unresolved", "unresolved (too few rounds)", "not measured")
+    if any(v not in good for v in verdicts):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
