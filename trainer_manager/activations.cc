@@ -59,6 +59,7 @@ LayerSignature ElementwiseSignature(const TensorSpec& spec) {
   signature.derivative.writes = {{Role::kInputDerivative}};
   signature.derivative.in_place = {
       {{Role::kInputDerivative}, {Role::kOutputDerivative}}};
+  signature.recompute = signature.forward;
   return signature;
 }
 

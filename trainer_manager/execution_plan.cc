@@ -11,6 +11,10 @@
 namespace footprint {
 namespace {
 
+// Where sweeps miss the bound, the exact search gets a tenth of a second for
+// each plan; slicing plans anew for every derivative.
+constexpr int64_t kNodeLimit = 100'000;
+
 StorageClass ClassOf(TensorKind kind, NetworkMode mode) {
   switch (kind) {
     case TensorKind::kWeight:
@@ -184,7 +188,9 @@ absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
                         storage.size_bytes, alignment});
     plan->arena_storages.push_back(i);
   }
-  absl::StatusOr<MemoryPlan> arena = PlanMemory(requests);
+  PlanOptions plan_options;
+  plan_options.node_limit = kNodeLimit;
+  absl::StatusOr<MemoryPlan> arena = PlanMemory(requests, plan_options);
   if (!arena.ok()) return arena.status();
   plan->arena = *std::move(arena);
   for (size_t i = 0; i < requests.size(); ++i) {
@@ -282,6 +288,9 @@ MemoryOptions MemoryOptions::Debug() {
   options.in_place = false;
   options.reuse_workspaces = false;
   options.slice_derivatives = false;
+  options.recompute_outputs = false;
+  options.restore_pooled = false;
+  options.pack_places = false;
   options.keep_outputs = true;
   return options;
 }
@@ -306,6 +315,8 @@ absl::string_view StepKindName(StepKind kind) {
       return "calculate derivative";
     case StepKind::kSlicedDerivative:
       return "calculate derivative by slices";
+    case StepKind::kRecompute:
+      return "recompute";
     case StepKind::kSumDerivatives:
       return "sum derivatives";
     case StepKind::kApplyGradient:
@@ -326,7 +337,7 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                      " bytes; a power of two of at least 4 is needed"));
   }
   absl::StatusOr<ResolvedNetwork> resolved =
-      ResolveNetwork(network, mode, math);
+      ResolveNetwork(network, mode, math, options.pack_places);
   if (!resolved.ok()) return resolved.status();
   absl::StatusOr<ExecutionPlan> plan =
       PlanWith(*resolved, math, options, optimizer_states, {});

@@ -53,6 +53,16 @@ struct MemoryOptions {
   // activation, and written over the activation's output. Needs all but the
   // first of the above.
   bool slice_derivatives = true;
+  // The output of a cheap layer (normalization, elementwise) is not kept for
+  // the backward steps where what it was calculated from is kept anyway: it is
+  // calculated again. Needs share_edges.
+  bool recompute_outputs = true;
+  // The activation before a max pooling is not kept: where its derivative is
+  // not zero, it is the pooled output. Its derivative is calculated by slices.
+  // Needs share_edges.
+  bool restore_pooled = true;
+  // Max pooling saves places in as few bits as they need, else in bytes.
+  bool pack_places = true;
 
   // In training: what the loss read stays readable after the iteration.
   bool keep_outputs = false;
@@ -116,8 +126,10 @@ enum class StepKind : uint8_t {
   kCalculateGradient,
   kCalculateDerivative,
   // Of a layer, through the activation before it: reads the activation's output
-  // as input 0, writes the derivative of the activation's input.
+  // as input 0, unless it is restored as slice 1; writes the derivative of the
+  // activation's input.
   kSlicedDerivative,
+  kRecompute,       // the output once more
   kSumDerivatives,  // of two readers of one value: inputs 0 and 1
   kApplyGradient,
 };

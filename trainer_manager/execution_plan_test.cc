@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/activations.h"
+#include "footprint/trainer_manager/convolution2d.h"
 #include "footprint/trainer_manager/fully_connected.h"
 #include "footprint/trainer_manager/losses.h"
 #include "footprint/trainer_manager/normalization.h"
+#include "footprint/trainer_manager/option_subset.h"
+#include "footprint/trainer_manager/pooling.h"
+#include "footprint/trainer_manager/random_network.h"
 #include "footprint/trainer_manager/reference_networks.h"
 #include "footprint/trainer_manager/structure_layers.h"
 #include "gmock/gmock.h"
@@ -19,6 +22,7 @@
 namespace footprint {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 ExecutionPlan Plan(const Network& network, NetworkMode mode,
@@ -113,82 +117,23 @@ std::string PlaySteps(const ExecutionPlan& plan) {
   return "";
 }
 
-// A network of residual blocks, flattens and shared values, at random.
-Network RandomNetwork(uint32_t seed) {
-  std::mt19937 random(seed);
-  Network network;
-  network.AddInput("x", {{4, 6}});
-  std::vector<std::string> values = {"x"};
-  std::set<std::string> unread;
-  const int layers = 3 + static_cast<int>(random() % 10);
-  const auto pick = [&] {
-    const std::string name = values[random() % values.size()];
-    unread.erase(name);
-    return name;
-  };
-  for (int i = 0; i < layers; ++i) {
-    const std::string name = absl::StrCat("layer", i);
-    switch (random() % 7) {
-      case 0:
-        network.AddLayer(name, FullyConnected(6), {pick()});
-        break;
-      case 1:
-        network.AddLayer(name, Relu(), {pick()});
-        break;
-      case 2:
-        network.AddLayer(name, Gelu(), {pick()});
-        break;
-      case 3:
-        network.AddLayer(name, Flatten(), {pick()});
-        break;
-      case 4:
-        network.AddLayer(name, BatchNormalization(), {pick()});
-        break;
-      case 5:
-        network.AddLayer(name, Dropout(0.5f), {pick()});
-        break;
-      default:
-        network.AddLayer(name, Add(), {pick(), pick()});
-        break;
-    }
-    values.push_back(name);
-    unread.insert(name);
-  }
-  std::string last = "x";
-  int sums = 0;
-  for (const std::string& name : unread) {
-    const std::string sum = absl::StrCat("sum", sums++);
-    network.AddLayer(sum, Add(), {last, name});
-    last = sum;
-  }
-  network.AddLayer("head", FullyConnected(2), {last});
-  network.AddLayer("loss", MeanSquaredError(), {"head"});
-  return network;
-}
-
-MemoryOptions Subset(unsigned bits) {
-  MemoryOptions options;
-  options.share_gradients = bits & 1;
-  options.share_edges = bits & 2;
-  options.reuse_activations = bits & 4;
-  options.reuse_derivatives = bits & 8;
-  options.in_place = bits & 16;
-  options.reuse_workspaces = bits & 32;
-  options.keep_outputs = bits & 64;
-  options.slice_derivatives = bits & 128;
-  return options;
-}
-
 TEST(ExecutionPlanTest, NothingIsReadAfterItWasOverwritten) {
-  for (uint32_t seed = 0; seed < 60; ++seed) {
-    const Network network = RandomNetwork(seed);
-    for (const unsigned bits :
-         {0u, 63u, 127u, 191u, 255u, seed % 256, 31u, 47u, 55u}) {
+  std::mt19937 random(1);
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    const Network network =
+        seed % 2 == 0 ? RandomRowNetwork(seed) : RandomImageNetwork(seed);
+    for (int trial = 0; trial < 5; ++trial) {
+      const unsigned bits = trial == 0   ? 0
+                            : trial == 1 ? kOptionSubsets - 1
+                            : trial < 4
+                                ? kOptionSubsets - 1 - (1u << random() % 10)
+                                : random() % kOptionSubsets;
+      MemoryOptions options = OptionSubset(bits);
+      options.keep_outputs = random() % 2 == 0;
       const ExecutionPlan plan =
-          Plan(network, NetworkMode::kTraining, Subset(bits), seed % 3);
+          Plan(network, NetworkMode::kTraining, options, seed % 3);
       EXPECT_EQ(PlaySteps(plan), "") << "seed " << seed << " options " << bits;
-      EXPECT_EQ(PlaySteps(Plan(network, NetworkMode::kInference, Subset(bits))),
-                "")
+      EXPECT_EQ(PlaySteps(Plan(network, NetworkMode::kInference, options)), "")
           << "seed " << seed << " options " << bits;
     }
   }
@@ -204,15 +149,77 @@ TEST(ExecutionPlanTest, DebugModeKeepsEveryTensorAtItsOwnPlace) {
 }
 
 TEST(ExecutionPlanTest, NoOptimisationEverCostsBytes) {
-  for (const Network& network : {TabularMlp(32), LeNet5(8), ResNet18(2)}) {
-    for (const unsigned bit : {1u, 2u, 4u, 8u, 16u, 32u, 128u}) {
-      const ExecutionPlan with =
-          Plan(network, NetworkMode::kTraining, Subset(63 + 128));
-      const ExecutionPlan without =
-          Plan(network, NetworkMode::kTraining, Subset((63 + 128) & ~bit));
-      EXPECT_LE(with.bound_bytes(), without.bound_bytes()) << bit;
+  for (const Network& network : {TabularMlp(32), LeNet5(8), Vgg16(2),
+                                 ResNet18(2), SmallTransformer(2)}) {
+    const int64_t all = Plan(network, NetworkMode::kTraining).bound_bytes();
+    for (unsigned bit = 1; bit < kOptionSubsets; bit *= 2) {
+      const MemoryOptions without = OptionSubset(kOptionSubsets - 1 - bit);
+      EXPECT_LE(all,
+                Plan(network, NetworkMode::kTraining, without).bound_bytes())
+          << bit;
     }
   }
+}
+
+TEST(ExecutionPlanTest, ReferenceNetworksStayWithinTheirGoals) {
+  EXPECT_LE(Plan(Vgg16(32), NetworkMode::kTraining).planned_bytes(), 95000000);
+  EXPECT_LE(Plan(ResNet18(32), NetworkMode::kTraining).planned_bytes(),
+            131000000);
+  EXPECT_LE(Plan(SmallTransformer(32), NetworkMode::kTraining).planned_bytes(),
+            38000000);
+}
+
+// conv, ReLU, pool: what is kept of them is the pooled output and two bits
+// each.
+TEST(ExecutionPlanTest, APooledActivationIsNotKept) {
+  Network network;
+  network.AddInput("x", {{2, 1, 4, 4}});
+  Convolution2dOptions convolution;
+  convolution.channels = 3;
+  convolution.kernel = 1;
+  network.AddLayer("conv", Convolution2d(convolution), {"x"});
+  network.AddLayer("relu", Relu(), {"conv"});
+  network.AddLayer("pool", MaxPool2d(2), {"relu"});
+  network.AddLayer("flatten", Flatten(), {"pool"});
+  network.AddLayer("fc", FullyConnected(1), {"flatten"});
+  network.AddLayer("loss", MeanSquaredError(), {"fc"});
+  const ExecutionPlan plan = Plan(network, NetworkMode::kTraining);
+  const PlannedTensor& relu = Find(plan, "relu output");
+  EXPECT_EQ(StepName(plan, relu.upper_step - 1), "pool: forward");
+  EXPECT_EQ(Find(plan, "pool saved 0").size_bytes, 2 * 3);
+  MemoryOptions options;
+  options.restore_pooled = false;
+  options.slice_derivatives = false;
+  options.pack_places = false;
+  const ExecutionPlan kept = Plan(network, NetworkMode::kTraining, options);
+  EXPECT_EQ(StepName(kept, Find(kept, "relu output").upper_step - 1),
+            "relu: calculate derivative");
+  EXPECT_EQ(Find(kept, "pool saved 0").size_bytes, 2 * 3 * 4);
+}
+
+// Normalization and the ReLU after it are calculated again for the layer that
+// reads them; a sum of what is not kept is not.
+TEST(ExecutionPlanTest, CheapOutputsAreCalculatedAgain) {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("fc1", FullyConnected(3), {"x"});
+  network.AddLayer("sum", Add(), {"fc1", "x"});
+  network.AddLayer("bn", BatchNormalization(), {"sum"});
+  network.AddLayer("relu", Relu(), {"bn"});
+  network.AddLayer("fc2", FullyConnected(2), {"relu"});
+  network.AddLayer("loss", MeanSquaredError(), {"fc2"});
+  const ExecutionPlan plan = Plan(network, NetworkMode::kTraining);
+  std::vector<std::string> recomputed;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    if (plan.steps[s].kind == StepKind::kRecompute) {
+      recomputed.push_back(StepName(plan, static_cast<int64_t>(s)));
+    }
+  }
+  EXPECT_THAT(recomputed, ElementsAre("bn: recompute", "relu: recompute"));
+  EXPECT_EQ(StepName(plan, Find(plan, "relu output").upper_step - 1),
+            "fc2: forward");
+  EXPECT_EQ(Find(plan, "bn output again").storage,
+            Find(plan, "relu output again").storage);
 }
 
 TEST(ExecutionPlanTest, TheSmallMlpNeedsWhatTheArithmeticSays) {
@@ -290,7 +297,9 @@ TEST(ExecutionPlanTest, ActivationsLieOnWhatTheyReadIfNobodyElseDoes) {
   network.AddLayer("sigmoid", Sigmoid(), {"flatten"});
   network.AddLayer("sum", Add(), {"sigmoid", "fc"});
   network.AddLayer("loss", MeanSquaredError(), {"sum"});
-  const ExecutionPlan plan = Plan(network, NetworkMode::kTraining);
+  MemoryOptions keep;
+  keep.recompute_outputs = false;
+  const ExecutionPlan plan = Plan(network, NetworkMode::kTraining, keep);
   // fc is read by the sum, too, so ReLU may not overwrite it; ReLU's output is
   // read by its derivative, so sigmoid may not overwrite the flattened one,
   // which is the same bytes.

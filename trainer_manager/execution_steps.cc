@@ -14,8 +14,50 @@ namespace {
 constexpr size_t kNone = std::numeric_limits<size_t>::max();
 constexpr int64_t kSlices = 16;  // of a batch
 
-bool Reads(const StepUse& use, Role role) {
-  return std::count(use.reads.begin(), use.reads.end(), Operand{role}) > 0;
+bool Reads(const StepUse& use, Role role, int index = 0) {
+  return std::count(use.reads.begin(), use.reads.end(), Operand{role, index}) >
+         0;
+}
+
+bool ReadsBackwards(const LayerSignature& signature, Role role, int index = 0) {
+  return Reads(signature.gradient, role, index) ||
+         Reads(signature.derivative, role, index);
+}
+
+// Whether the backward steps of layer `last` or one before it read the value.
+bool IsReadLate(const ResolvedNetwork& network, size_t value, size_t last) {
+  const size_t inputs = network.inputs.size();
+  if (value < inputs) return true;
+  if (ReadsBackwards(network.layers[value - inputs].signature, Role::kOutput)) {
+    return true;
+  }
+  for (size_t l = 0; l <= last; ++l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      if (layer.inputs[i] == value &&
+          ReadsBackwards(layer.signature, Role::kInput, static_cast<int>(i))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// The layers whose outputs can be had again without keeping anything longer.
+std::vector<bool> FindRecomputed(const ResolvedNetwork& network) {
+  const size_t inputs = network.inputs.size();
+  std::vector<bool> found(network.layers.size(), false);
+  for (size_t l = 0; l < network.layers.size(); ++l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
+    found[l] = !layer.signature.recompute.reads.empty();
+    for (const Operand& operand : layer.signature.recompute.reads) {
+      if (operand.role != Role::kInput) continue;
+      const size_t value = layer.inputs[static_cast<size_t>(operand.index)];
+      const bool again = value >= inputs && found[value - inputs];
+      found[l] = found[l] && (again || IsReadLate(network, value, l));
+    }
+  }
+  return found;
 }
 
 ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
@@ -60,8 +102,8 @@ class StepBuilder {
     std::vector<size_t> saved;
     std::vector<size_t> gradients;
     std::vector<size_t> input_derivatives;
+    std::vector<size_t> slices;
     size_t output = kNone;
-    size_t slice = kNone;
   };
 
   bool IsKept(TensorKind kind) const {
@@ -100,6 +142,12 @@ class StepBuilder {
     derivatives_.assign(network_.inputs.size() + network_.layers.size(), kNone);
     needs_derivative_.assign(network_.inputs.size(), false);
     done_.assign(network_.layers.size(), false);
+    again_.assign(derivatives_.size(), kNone);
+    recomputed_.assign(network_.layers.size(), false);
+    if (network_.mode == NetworkMode::kTraining && options_.share_edges &&
+        options_.recompute_outputs) {
+      recomputed_ = FindRecomputed(network_);
+    }
   }
 
   std::vector<size_t> AddWeights(const std::string& layer,
@@ -199,11 +247,13 @@ class StepBuilder {
     };
     switch (operand.role) {
       case Role::kInput:
-        return at(tensors.inputs);
+        return at(tensors.inputs) == kNone
+                   ? kNone
+                   : Again(at(network_.layers[l].inputs), at(tensors.inputs));
       case Role::kLabel:
         return at(tensors.labels);
       case Role::kOutput:
-        return tensors.output;
+        return Again(network_.inputs.size() + l, tensors.output);
       case Role::kWeight:
         return at(tensors.weights);
       case Role::kStatistic:
@@ -219,16 +269,44 @@ class StepBuilder {
       case Role::kOptimizerState:
         return at(tensors.optimizer_states);
       case Role::kSlice:
-        return tensors.slice;
+        return at(tensors.slices);
       case Role::kWorkspace:
         break;
     }
     return kNone;
   }
 
+  // The tensor that holds a value now: `first`, unless it was recomputed.
+  size_t Again(size_t value, size_t first) const {
+    return again_[value] == kNone ? first : again_[value];
+  }
+
+  // Calculates an operand of a backward step again if it is not kept.
+  void EnsureReadable(size_t l, const Operand& operand) {
+    const size_t inputs = network_.inputs.size();
+    size_t value = inputs + l;
+    if (operand.role == Role::kInput) {
+      value = network_.layers[l].inputs[static_cast<size_t>(operand.index)];
+    } else if (operand.role != Role::kOutput) {
+      return;
+    }
+    if (value < inputs || !recomputed_[value - inputs] ||
+        again_[value] != kNone || IsOutput(value)) {
+      return;
+    }
+    const ResolvedNetwork::ResolvedLayer& layer =
+        network_.layers[value - inputs];
+    again_[value] = AddTensor(absl::StrCat(layer.name, " output again"),
+                              TensorKind::kActivation, layer.signature.output);
+    AddStep(StepKind::kRecompute, value - inputs, layer.signature.recompute);
+  }
+
   // Operands that do not exist, as a derivative that nobody needs, are left
   // out; a workspace is a tensor of this step alone.
   void AddStep(StepKind kind, size_t l, const StepUse& use) {
+    if (kind != StepKind::kForward) {
+      for (const Operand& operand : use.reads) EnsureReadable(l, operand);
+    }
     PlannedStep step;
     step.kind = kind;
     step.layer = l;
@@ -275,8 +353,11 @@ class StepBuilder {
     if (!weights.empty()) {
       AddStep(StepKind::kCalculateGradient, l, layer.signature.gradient);
     }
-    if (std::count(sliced_.begin(), sliced_.end(), l) > 0) {
-      AddSlicedDerivative(l);
+    if (options_.restore_pooled && options_.share_edges &&
+        CanRestore(network_, l)) {
+      AddSlicedDerivative(l, /*restore=*/true);
+    } else if (std::count(sliced_.begin(), sliced_.end(), l) > 0) {
+      AddSlicedDerivative(l, /*restore=*/false);
     } else {
       AddDerivative(l);
     }
@@ -314,7 +395,7 @@ class StepBuilder {
   }
 
   // The layer's derivative and that of the activation before it, in one step.
-  void AddSlicedDerivative(size_t l) {
+  void AddSlicedDerivative(size_t l, bool restore) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     const size_t activation = layer.inputs[0] - network_.inputs.size();
     done_[activation] = true;
@@ -323,16 +404,25 @@ class StepBuilder {
     TensorSpec slice = network_.spec(layer.inputs[0]);
     slice.shape.set_extent(0, (slice.shape.extent(0) + kSlices - 1) / kSlices);
     LayerTensors& tensors = layers_[l];
-    tensors.slice = AddTensor(absl::StrCat(layer.name, " slice"),
-                              TensorKind::kWorkspace, slice);
+    for (int i = 0; i <= (restore ? 1 : 0); ++i) {
+      tensors.slices.push_back(AddTensor(absl::StrCat(layer.name, " slice ", i),
+                                         TensorKind::kWorkspace, slice));
+    }
     const size_t tensor = AddTensor(
         absl::StrCat(network_.layers[activation].name, " input derivative 0"),
         TensorKind::kDerivative, network_.spec(source));
     tensors.input_derivatives = {tensor};
     StepUse use = layer.signature.derivative;
-    use.reads.push_back({Role::kInput});
-    use.writes.push_back({Role::kSlice});
-    use.in_place = {{{Role::kInputDerivative}, {Role::kInput}}};
+    use.writes.push_back({Role::kSlice, 0});
+    if (restore) {
+      const StepUse& more = layer.signature.restore_input;
+      use.reads.insert(use.reads.end(), more.reads.begin(), more.reads.end());
+      use.writes.push_back({Role::kSlice, 1});
+      use.in_place.clear();
+    } else {
+      use.reads.push_back({Role::kInput});
+      use.in_place = {{{Role::kInputDerivative}, {Role::kInput}}};
+    }
     AddStep(StepKind::kSlicedDerivative, l, use);
     Contribute(activation, source, tensor);
   }
@@ -396,6 +486,8 @@ class StepBuilder {
   std::vector<size_t> values_;       // tensor of each value
   std::vector<size_t> derivatives_;  // of each value, as far as known
   std::vector<bool> needs_derivative_;
+  std::vector<size_t> again_;     // of each value, its recomputed tensor
+  std::vector<bool> recomputed_;  // layers whose output is not kept
   std::vector<bool> done_;  // layers whose derivative a sliced step contains
   std::vector<size_t> deferred_;  // layers whose gradients wait for the end
 };
@@ -430,6 +522,11 @@ bool CanSlice(const ResolvedNetwork& network, size_t layer) {
          Reads(slope, Role::kOutput) &&
          CountReaders(network, user.inputs[0]) == 1 &&
          CountReaders(network, activation.inputs[0]) == 1;
+}
+
+bool CanRestore(const ResolvedNetwork& network, size_t layer) {
+  return !network.layers[layer].signature.restore_input.reads.empty() &&
+         CanSlice(network, layer);
 }
 
 }  // namespace footprint

@@ -28,6 +28,9 @@ absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
 // reader of an activation that knows its slope from its output.
 bool CanSlice(const ResolvedNetwork& network, size_t layer);
 
+// Whether it may be, with the activation restored from the layer's output.
+bool CanRestore(const ResolvedNetwork& network, size_t layer);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEPS_H_

@@ -90,6 +90,10 @@ void* StepData::Workspace() const {
 
 void Layer::CalculateGradient(const StepData&) const {}
 void Layer::CalculateDerivative(const StepData&) const {}
+absl::Status Layer::Recompute(const StepData& data) const {
+  return Forward(data);
+}
+void Layer::RestoreInput(const StepData&) const {}
 
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count) {
   if (inputs.inputs.size() == count) return absl::OkStatus();

@@ -45,7 +45,7 @@ enum class Role : uint8_t {
   kOutputDerivative,  // of the loss by the output
   kInputDerivative,   // of the loss by an input
   kOptimizerState,    // of a weight; only the apply step sees it
-  kSlice,             // a part of a derivative, for a sliced step alone
+  kSlice,             // a part of a tensor, for a sliced step alone
 };
 
 absl::string_view RoleName(Role role);
@@ -99,7 +99,15 @@ struct LayerSignature {
   StepUse forward;
   StepUse gradient;    // of the weights
   StepUse derivative;  // of the inputs; runs after the gradient
-  // The derivative of each element of the batch depends on no other element.
+  // Of the output, bit for bit, after the forward step; reads nothing where
+  // that is not cheap.
+  StepUse recompute;
+  // Of an input that gives the layer before the same derivative, namely one
+  // that is zero wherever the derivative of this layer is; reads nothing where
+  // there is none.
+  StepUse restore_input;
+  // The derivative of each element of the batch depends on no other element;
+  // what it reads of saved tensors is by elements, too.
   bool derivative_by_element = false;
 };
 
@@ -107,6 +115,8 @@ struct LayerInputs {
   std::vector<TensorSpec> inputs;
   NetworkMode mode;
   const MathBackend& math;
+  // Whether places in windows are saved in as few bits as they need.
+  bool pack_places = true;
 };
 
 // The operands of one running step.
@@ -175,6 +185,10 @@ class Layer {
   virtual absl::Status Forward(const StepData& data) const = 0;
   virtual void CalculateGradient(const StepData& data) const;
   virtual void CalculateDerivative(const StepData& data) const;
+  // Where the signature says what they read. Recompute is Forward unless a
+  // layer says otherwise.
+  virtual absl::Status Recompute(const StepData& data) const;
+  virtual void RestoreInput(const StepData& data) const;
 };
 
 using LayerPointer = std::shared_ptr<const Layer>;

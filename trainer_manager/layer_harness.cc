@@ -12,7 +12,13 @@ namespace {
 
 constexpr double kStep = 1e-2;
 
-enum Phase { kForwardPhase, kGradientPhase, kDerivativePhase };
+enum Phase {
+  kForwardPhase,
+  kGradientPhase,
+  kDerivativePhase,
+  kRecomputePhase,
+  kRestorePhase
+};
 
 // From -1 to 1.
 float Random(uint64_t* state) {
@@ -103,6 +109,8 @@ void LayerHarness::Run(const StepUse& use, int phase) {
   if (phase == kForwardPhase) status_ = layer_->Forward(data);
   if (phase == kGradientPhase) layer_->CalculateGradient(data);
   if (phase == kDerivativePhase) layer_->CalculateDerivative(data);
+  if (phase == kRecomputePhase) status_ = layer_->Recompute(data);
+  if (phase == kRestorePhase) layer_->RestoreInput(data);
 }
 
 absl::Status LayerHarness::Forward() {
@@ -113,6 +121,15 @@ absl::Status LayerHarness::Forward() {
 void LayerHarness::Backward() {
   Run(signature_.gradient, kGradientPhase);
   Run(signature_.derivative, kDerivativePhase);
+}
+
+absl::Status LayerHarness::Recompute() {
+  Run(signature_.recompute, kRecomputePhase);
+  return status_;
+}
+
+void LayerHarness::RestoreInput() {
+  Run(signature_.restore_input, kRestorePhase);
 }
 
 double LayerHarness::Objective() {

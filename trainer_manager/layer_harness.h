@@ -35,6 +35,8 @@ class LayerHarness {
 
   absl::Status Forward();
   void Backward();  // the gradient, then the derivative
+  absl::Status Recompute();
+  void RestoreInput();
 
   // The largest difference between a gradient, or input derivative, and the
   // central difference of the sum of the outputs, each times a fixed random

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMostOptimizerStates = 4;
 constexpr size_t kMostSlicedSlots = 8;
+constexpr int kMost16Bits = 65535;
 constexpr int kPoison = 0xff;  // four of them are a NaN
 
 uint64_t Mix(uint64_t value) {
@@ -21,17 +22,21 @@ uint64_t Mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-// FNV-1a.
+// FNV-1a, by words of eight bytes as far as there are.
 uint64_t Fingerprint(const void* data, int64_t size_bytes) {
-  const unsigned char* bytes = static_cast<const unsigned char*>(data);
+  const char* bytes = static_cast<const char*>(data);
   uint64_t hash = 0xcbf29ce484222325u;
-  for (int64_t i = 0; i < size_bytes; ++i) {
-    hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  for (int64_t i = 0; i < size_bytes; i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + i,
+                static_cast<size_t>(std::min<int64_t>(8, size_bytes - i)));
+    hash = (hash ^ word) * 0x100000001b3u;
+    hash ^= hash >> 29;  // or high bits would reach no low one
   }
   return hash;
 }
 
-absl::Status InLayer(const std::string& name, StepKind kind,
+absl::Status InLayer(absl::string_view name, StepKind kind,
                      const absl::Status& status) {
   return absl::Status(status.code(),
                       absl::StrCat("layer \"", name, "\", ", StepKindName(kind),
@@ -59,17 +64,15 @@ class SlicedSlots {
 
   void AddWhole(const StepData::Slot& slot) { slots_[used_++] = slot; }
 
-  // The elements of `slot` from the first of the slice on, or, for memory of a
-  // slice, from its start.
-  void Add(const StepData::Slot& slot, Role as, bool read, bool whole_batch) {
+  // The elements of `slot` from the first of the slice on, as operand `as`; of
+  // memory of a slice, from its start.
+  void Add(const StepData::Slot& slot, Operand as, bool read) {
+    const bool whole_batch = slot.operand.role != Role::kSlice;
     const TensorSpec& spec = *slot.spec;
     const int64_t element_bytes = SizeBytes(spec) / spec.shape.extent(0);
     specs_[used_] = spec;
     specs_[used_].shape.set_extent(0, count_);
-    slots_[used_] = {{as},
-                     read,
-                     !read,
-                     &specs_[used_],
+    slots_[used_] = {as, read, !read, &specs_[used_],
                      static_cast<char*>(slot.data) +
                          (whole_batch ? begin_ * element_bytes : 0)};
     ++used_;
@@ -129,37 +132,41 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
 absl::Status Manager::Bind(const ExecutionPlan& plan) {
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
     layers_.push_back(layer.layer);
-    names_.push_back(layer.name);
+    names_.append(layer.name.c_str()).push_back('\0');
   }
   layers_.shrink_to_fit();
   names_.shrink_to_fit();
   for (const PlannedTensor& tensor : plan.tensors) {
-    if (FindSpec(tensor.spec) == nullptr) specs_.push_back(tensor.spec);
+    if (FindSpec(tensor.spec) == specs_.size()) specs_.push_back(tensor.spec);
   }
   specs_.shrink_to_fit();  // from here on, its elements stay where they are
-  size_t slots = 0;
-  for (const PlannedStep& step : plan.steps) slots += step.uses.size();
-  slots_.reserve(slots);
+  size_t uses = 0;
+  size_t most_uses = 0;
+  for (const PlannedStep& step : plan.steps) {
+    uses += step.uses.size();
+    most_uses = std::max(most_uses, step.uses.size());
+  }
+  uses_.reserve(uses);
+  slots_.resize(most_uses);
   steps_.reserve(plan.steps.size());
   for (const PlannedStep& step : plan.steps) {
     const std::vector<size_t>& inputs = plan.network.layers[step.layer].inputs;
     const size_t activation = step.kind == StepKind::kSlicedDerivative
                                   ? inputs[0] - plan.network.inputs.size()
                                   : 0;
-    steps_.push_back({step.kind, static_cast<uint32_t>(step.layer),
+    steps_.push_back({static_cast<uint32_t>(step.layer),
                       static_cast<uint32_t>(activation),
-                      static_cast<uint32_t>(slots_.size()),
-                      static_cast<uint32_t>(step.uses.size())});
+                      static_cast<uint32_t>(uses_.size()),
+                      static_cast<uint16_t>(step.uses.size()), step.kind});
     if (step.kind == StepKind::kForward &&
         plan.network.layers[step.layer].is_loss()) {
       loss_step_ = steps_.size() - 1;
     }
     for (const TensorUse& use : step.uses) {
-      const absl::Status status = AddSlot(plan, use);
+      const absl::Status status = AddUse(plan, use);
       if (!status.ok()) return status;
     }
   }
-  arena_slots_.shrink_to_fit();
   for (const size_t tensor : plan.input_tensors) {
     inputs_.push_back(FixedBuffer(plan, tensor));
   }
@@ -173,45 +180,57 @@ absl::Status Manager::Bind(const ExecutionPlan& plan) {
   if (mode_ == NetworkMode::kTraining) {
     loss_ = reinterpret_cast<float*>(FixedBuffer(plan, plan.loss_tensor).data);
   }
-  if (!options_.poison) return absl::OkStatus();
+  if (options_.poison) PreparePoison(plan);
+  return absl::OkStatus();
+}
+
+void Manager::PreparePoison(const ExecutionPlan& plan) {
   for (const size_t s : plan.arena_storages) {
     const Storage& storage = plan.storages[s];
     regions_.push_back(
         {storage.upper_step, storage.offset_bytes, storage.size_bytes});
   }
-  return absl::OkStatus();
-}
-
-const TensorSpec* Manager::FindSpec(const TensorSpec& spec) const {
-  for (const TensorSpec& known : specs_) {
-    if (known.shape == spec.shape && known.type == spec.type) return &known;
+  for (const PlannedStep& step : plan.steps) {
+    for (const TensorUse& use : step.uses) use_tensors_.push_back(use.tensor);
   }
-  return nullptr;
+  marks_.assign(plan.tensors.size(), 0);
 }
 
-absl::Status Manager::AddSlot(const ExecutionPlan& plan, const TensorUse& use) {
-  const Storage& storage = plan.storages[plan.tensors[use.tensor].storage];
-  const uint32_t index = static_cast<uint32_t>(slots_.size());
-  StepData::Slot slot;
-  slot.operand = use.operand;
-  slot.readable = use.read;
-  slot.writable = use.written;
-  slot.spec = FindSpec(plan.tensors[use.tensor].spec);
-  if (storage.storage_class == StorageClass::kArena) {
-    arena_slots_.push_back({index, storage.offset_bytes});
-  } else if (storage.storage_class == StorageClass::kUser) {
-    for (size_t i = 0; i < plan.input_tensors.size(); ++i) {
-      if (plan.tensors[plan.input_tensors[i]].storage ==
-          plan.tensors[use.tensor].storage) {
-        user_slots_.push_back({index, static_cast<uint32_t>(i)});
-      }
+// The number of specs if there is none like it.
+size_t Manager::FindSpec(const TensorSpec& spec) const {
+  size_t i = 0;
+  while (i < specs_.size() &&
+         !(specs_[i].shape == spec.shape && specs_[i].type == spec.type)) {
+    ++i;
+  }
+  return i;
+}
+
+absl::Status Manager::AddUse(const ExecutionPlan& plan, const TensorUse& use) {
+  const PlannedTensor& tensor = plan.tensors[use.tensor];
+  const Storage& storage = plan.storages[tensor.storage];
+  const size_t spec = FindSpec(tensor.spec);
+  if (spec > kMost16Bits || use.operand.index > kMost16Bits) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("tensors of more than ", kMost16Bits,
+                     " shapes, or as many operands of one layer"));
+  }
+  int64_t place = storage.offset_bytes;
+  if (storage.storage_class == StorageClass::kUser) {
+    place = 0;
+    while (
+        plan.tensors[plan.input_tensors[static_cast<size_t>(place)]].storage !=
+        tensor.storage) {
+      ++place;
     }
-  } else {
+  } else if (storage.storage_class != StorageClass::kArena) {
     const absl::StatusOr<void*> data = Locate(plan, use.tensor);
     if (!data.ok()) return data.status();
-    slot.data = *data;
+    place = reinterpret_cast<intptr_t>(*data);
   }
-  slots_.push_back(slot);
+  uses_.push_back({place, static_cast<uint16_t>(spec),
+                   static_cast<uint16_t>(use.operand.index), use.operand.role,
+                   storage.storage_class, use.read, use.written});
   return absl::OkStatus();
 }
 
@@ -244,7 +263,7 @@ Manager::Buffer Manager::FixedBuffer(const ExecutionPlan& plan,
                                      size_t tensor) const {
   const Storage& storage = plan.storages[plan.tensors[tensor].storage];
   const bool fixed = storage.storage_class == StorageClass::kFixed;
-  return {FindSpec(plan.tensors[tensor].spec),
+  return {&specs_[FindSpec(plan.tensors[tensor].spec)],
           fixed ? fixed_.data() + storage.offset_bytes : nullptr};
 }
 
@@ -358,10 +377,6 @@ absl::Status Manager::InferIndices(
 absl::Status Manager::InferLent() {
   absl::Status status = EnsureArena();
   if (!status.ok()) return status;
-  // The layers are handed what they read as const.
-  for (const UserSlot& slot : user_slots_) {
-    slots_[slot.slot].data = const_cast<void*>(user_inputs_[slot.input].data);
-  }
   status = RunSteps(0, steps_.size());
   if (!options_.retain_arena) ReleaseArena();
   return status;
@@ -383,16 +398,10 @@ absl::Status Manager::EnsureArena() {
   absl::StatusOr<MemoryBlock> arena = MemoryBlock::Allocate(arena_size_bytes_);
   if (!arena.ok()) return arena.status();
   arena_ = *std::move(arena);
-  for (const ArenaSlot& slot : arena_slots_) {
-    slots_[slot.slot].data = arena_.data() + slot.offset_bytes;
-  }
   return absl::OkStatus();
 }
 
-void Manager::ReleaseArena() {
-  MemoryBlock released = std::move(arena_);
-  for (const ArenaSlot& slot : arena_slots_) slots_[slot.slot].data = nullptr;
-}
+void Manager::ReleaseArena() { MemoryBlock released = std::move(arena_); }
 
 absl::Status Manager::RunSteps(size_t begin, size_t end) {
   if (options_.poison && begin == 0 && arena_.data() != nullptr) {
@@ -408,18 +417,23 @@ absl::Status Manager::RunSteps(size_t begin, size_t end) {
 
 absl::Status Manager::RunStep(size_t index) {
   const Step& step = steps_[index];
-  const StepData data(SlotsOf(step), mode_, SeedOf(step.layer), *math_);
-  absl::Status status = RunKind(step, data);
-  if (!status.ok()) return InLayer(names_[step.layer], step.kind, status);
+  const Slots slots = SlotsOf(step);
+  const StepData data(slots, mode_, SeedOf(step.layer), *math_);
+  absl::Status status;
+  if (options_.poison) status = CheckUnchanged(step, slots);
+  if (status.ok()) status = RunKind(step, slots, data);
+  if (!status.ok()) return InLayer(NameOf(step.layer), step.kind, status);
   if (options_.watch_inputs) status = CheckInputsUnchanged(step);
   if (status.ok() && options_.poison) {
-    status = CheckFinite(step, /*written=*/true);
+    status = CheckFinite(step, slots, /*written=*/true);
+    MarkWritten(step, slots);
     Poison(index);
   }
   return status;
 }
 
-absl::Status Manager::RunKind(const Step& step, const StepData& data) const {
+absl::Status Manager::RunKind(const Step& step, Slots slots,
+                              const StepData& data) const {
   const Layer& layer = *layers_[step.layer];
   switch (step.kind) {
     case StepKind::kForward:
@@ -436,8 +450,10 @@ absl::Status Manager::RunKind(const Step& step, const StepData& data) const {
       layer.CalculateDerivative(data);
       break;
     case StepKind::kSlicedDerivative:
-      CalculateSlices(step, data);
+      CalculateSlices(step, slots, data);
       break;
+    case StepKind::kRecompute:
+      return layer.Recompute(data);
     case StepKind::kSumDerivatives: {
       const float* first = data.Read(Role::kInput, 0);
       const float* second = data.Read(Role::kInput, 1);
@@ -469,59 +485,102 @@ void Manager::ApplyGradients(const StepData& data) const {
 }
 
 // The layer writes a slice of its derivative into the slice's own memory; the
-// activation takes it from there to the place of its output.
-void Manager::CalculateSlices(const Step& step, const StepData& data) const {
+// activation takes it from there, with its output as it was kept or as the
+// layer restores it.
+void Manager::CalculateSlices(const Step& step, Slots slots,
+                              const StepData& data) const {
   const int64_t batch = data.shape(Role::kInputDerivative).extent(0);
   const int64_t most = data.shape(Role::kSlice).extent(0);
   for (int64_t begin = 0; begin < batch; begin += most) {
-    SlicedSlots layer(begin, std::min(most, batch - begin));
-    SlicedSlots activation(begin, std::min(most, batch - begin));
-    for (const StepData::Slot& slot : SlotsOf(step)) {
+    const int64_t count = std::min(most, batch - begin);
+    SlicedSlots layer(begin, count);
+    SlicedSlots restored(begin, count);
+    SlicedSlots activation(begin, count);
+    for (const StepData::Slot& slot : slots) {
       switch (slot.operand.role) {
         case Role::kSlice:
-          layer.Add(slot, Role::kInputDerivative, false, false);
-          activation.Add(slot, Role::kOutputDerivative, true, false);
+          if (slot.operand.index == 0) {
+            layer.Add(slot, {Role::kInputDerivative}, false);
+            activation.Add(slot, {Role::kOutputDerivative}, true);
+          } else {
+            restored.Add(slot, {Role::kInput}, false);
+            activation.Add(slot, {Role::kOutput}, true);
+          }
           break;
         case Role::kOutputDerivative:
-          layer.Add(slot, Role::kOutputDerivative, true, true);
+          layer.Add(slot, slot.operand, true);
+          break;
+        case Role::kSaved:
+          layer.Add(slot, slot.operand, true);
+          restored.Add(slot, slot.operand, true);
+          break;
+        case Role::kOutput:
+          restored.Add(slot, slot.operand, true);
           break;
         case Role::kInput:
-          activation.Add(slot, Role::kOutput, true, true);
+          activation.Add(slot, {Role::kOutput}, true);
           break;
         case Role::kInputDerivative:
-          activation.Add(slot, Role::kInputDerivative, false, true);
+          activation.Add(slot, slot.operand, false);
           break;
         default:
           layer.AddWhole(slot);
           break;
       }
     }
-    layers_[step.layer]->CalculateDerivative(
-        {layer.slots(), mode_, data.seed(), *math_});
+    const Layer& sliced = *layers_[step.layer];
+    sliced.CalculateDerivative({layer.slots(), mode_, data.seed(), *math_});
+    if (data.Has(Role::kSlice, 1)) {
+      sliced.RestoreInput({restored.slots(), mode_, data.seed(), *math_});
+    }
     layers_[step.activation]->CalculateDerivative(
         {activation.slots(), mode_, data.seed(), *math_});
   }
 }
 
 absl::Status Manager::CheckInputsUnchanged(const Step& step) const {
-  for (const UserSlot& slot : user_slots_) {
-    if (slot.slot < step.first_slot ||
-        slot.slot >= step.first_slot + step.slots) {
-      continue;
-    }
-    const UserInput& input = user_inputs_[slot.input];
-    if (Fingerprint(input.data, SizeBytes(*inputs_[slot.input].spec)) !=
+  for (uint32_t u = step.first_use; u < step.first_use + step.uses; ++u) {
+    if (uses_[u].storage_class != StorageClass::kUser) continue;
+    const size_t number = static_cast<size_t>(uses_[u].place);
+    const UserInput& input = user_inputs_[number];
+    if (Fingerprint(input.data, SizeBytes(*inputs_[number].spec)) !=
         input.fingerprint) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "input ", slot.input, " changed before layer \"", names_[step.layer],
+          "input ", number, " changed before layer \"", NameOf(step.layer),
           "\" was done with it: keep the memory until Infer returns"));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status Manager::CheckFinite(const Step& step, bool written) const {
-  for (const StepData::Slot& slot : SlotsOf(step)) {
+// Whether a step reads of each planned tensor what was written to it.
+absl::Status Manager::CheckUnchanged(const Step& step, Slots slots) const {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const StepData::Slot& slot = slots[i];
+    if (!slot.readable ||
+        uses_[step.first_use + i].storage_class != StorageClass::kArena ||
+        Fingerprint(slot.data, SizeBytes(*slot.spec)) ==
+            marks_[use_tensors_[step.first_use + i]]) {
+      continue;
+    }
+    return absl::InternalError(absl::StrCat(
+        RoleName(slot.operand.role), " ", slot.operand.index,
+        " is not what was written: the plan gave its place to another tensor"));
+  }
+  return absl::OkStatus();
+}
+
+void Manager::MarkWritten(const Step& step, Slots slots) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i].writable) continue;
+    marks_[use_tensors_[step.first_use + i]] =
+        Fingerprint(slots[i].data, SizeBytes(*slots[i].spec));
+  }
+}
+
+absl::Status Manager::CheckFinite(const Step& step, Slots slots,
+                                  bool written) const {
+  for (const StepData::Slot& slot : slots) {
     const bool checked = written ? slot.writable &&
                                        slot.operand.role != Role::kWorkspace &&
                                        slot.operand.role != Role::kSlice
@@ -530,7 +589,7 @@ absl::Status Manager::CheckFinite(const Step& step, bool written) const {
     const int64_t place = FirstNotFinite(slot);
     if (place < 0) continue;
     return absl::OutOfRangeError(absl::StrCat(
-        "layer \"", names_[step.layer], "\", ", StepKindName(step.kind), ": ",
+        "layer \"", NameOf(step.layer), "\", ", StepKindName(step.kind), ": ",
         RoleName(slot.operand.role), " ", slot.operand.index, " is ",
         static_cast<const float*>(slot.data)[place], " at place ", place));
   }
@@ -541,9 +600,11 @@ absl::Status Manager::CheckFinite(const Step& step, bool written) const {
 absl::Status Manager::ExplainLoss(float loss) {
   for (size_t s = 0; s <= loss_step_; ++s) {
     const Step& step = steps_[s];
-    absl::Status status = CheckFinite(step, /*written=*/false);
+    absl::Status status = CheckFinite(step, SlotsOf(step), /*written=*/false);
     if (status.ok()) status = RunStep(s);
-    if (status.ok()) status = CheckFinite(step, /*written=*/true);
+    if (status.ok()) {
+      status = CheckFinite(step, SlotsOf(step), /*written=*/true);
+    }
     if (status.ok()) continue;
     return absl::Status(
         status.code(),
@@ -563,8 +624,32 @@ void Manager::Poison(size_t index) {
   }
 }
 
-absl::Span<const StepData::Slot> Manager::SlotsOf(const Step& step) const {
-  return absl::MakeConstSpan(slots_.data() + step.first_slot, step.slots);
+absl::string_view Manager::NameOf(size_t layer) const {
+  const char* name = names_.data();
+  for (; layer > 0; --layer) name += std::strlen(name) + 1;
+  return name;
+}
+
+// Valid until the next call.
+Manager::Slots Manager::SlotsOf(const Step& step) {
+  for (uint32_t i = 0; i < step.uses; ++i) {
+    const Use& use = uses_[step.first_use + i];
+    StepData::Slot& slot = slots_[i];
+    slot.operand = {use.role, use.index};
+    slot.readable = use.readable;
+    slot.writable = use.writable;
+    slot.spec = &specs_[use.spec];
+    if (use.storage_class == StorageClass::kArena) {
+      slot.data = arena_.data() + use.place;
+    } else if (use.storage_class == StorageClass::kUser) {
+      // The layers are handed what they read as const.
+      slot.data =
+          const_cast<void*>(user_inputs_[static_cast<size_t>(use.place)].data);
+    } else {
+      slot.data = reinterpret_cast<void*>(use.place);
+    }
+  }
+  return absl::MakeConstSpan(slots_.data(), step.uses);
 }
 
 uint64_t Manager::SeedOf(size_t layer) const {

@@ -18,7 +18,7 @@
 // unless it fails or has to allocate the arena.
 //
 // Thread-compatible; two managers must not train the same parameters at once.
-// Memory: the plan's fixed_bytes and arena height; besides, about 32 bytes for
+// Memory: the plan's fixed_bytes and arena height; besides, about 20 bytes for
 // each operand of each step.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MANAGER_H_
@@ -48,8 +48,9 @@ struct ManagerOptions {
   // at the end of each.
   bool retain_arena = false;
   // For debugging. Fills the arena with NaN before each iteration and a
-  // tensor's bytes after its last step, and checks whatever a step writes: what
-  // is used outside its lifespan fails in the step that uses it.
+  // tensor's bytes after its last step, and checks that a step reads of each
+  // tensor what was written, and writes finite values: what is used outside its
+  // lifespan fails in the step that uses it.
   bool poison = false;
   // For debugging, in inference: fails if the caller's memory changes
   // meanwhile.
@@ -99,20 +100,23 @@ class Manager {
 
  private:
   struct Step {
-    StepKind kind;
     uint32_t layer;
     uint32_t activation;  // of a sliced derivative: the layer before
-    uint32_t first_slot;
-    uint32_t slots;
+    uint32_t first_use;
+    uint16_t uses;
+    StepKind kind;
   };
-  struct ArenaSlot {
-    uint32_t slot;
-    int64_t offset_bytes;
+  // An operand of a step.
+  struct Use {
+    int64_t place;  // in the arena; the number of the input; else an address
+    uint16_t spec;  // in specs_
+    uint16_t index;
+    Role role;
+    StorageClass storage_class;
+    bool readable;
+    bool writable;
   };
-  struct UserSlot {
-    uint32_t slot;
-    uint32_t input;
-  };
+  using Slots = absl::Span<const StepData::Slot>;
   // Bytes of the arena that are free from a step on.
   struct Region {
     int64_t upper_step;
@@ -131,8 +135,9 @@ class Manager {
   Manager() = default;
   absl::Status Bind(const ExecutionPlan& plan);
   absl::StatusOr<void*> Locate(const ExecutionPlan& plan, size_t tensor) const;
-  absl::Status AddSlot(const ExecutionPlan& plan, const TensorUse& use);
-  const TensorSpec* FindSpec(const TensorSpec& spec) const;
+  absl::Status AddUse(const ExecutionPlan& plan, const TensorUse& use);
+  void PreparePoison(const ExecutionPlan& plan);
+  size_t FindSpec(const TensorSpec& spec) const;
   Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status CopyTo(const std::vector<Buffer>& buffers, const char* what,
                       size_t index, ElementType type, const void* values,
@@ -143,14 +148,19 @@ class Manager {
   absl::Status EnsureArena();
   absl::Status RunSteps(size_t begin, size_t end);
   absl::Status RunStep(size_t index);
-  absl::Status RunKind(const Step& step, const StepData& data) const;
+  absl::Status RunKind(const Step& step, Slots slots,
+                       const StepData& data) const;
   void ApplyGradients(const StepData& data) const;
-  void CalculateSlices(const Step& step, const StepData& data) const;
+  void CalculateSlices(const Step& step, Slots slots,
+                       const StepData& data) const;
   absl::Status CheckInputsUnchanged(const Step& step) const;
-  absl::Status CheckFinite(const Step& step, bool written) const;
+  absl::Status CheckFinite(const Step& step, Slots slots, bool written) const;
+  absl::Status CheckUnchanged(const Step& step, Slots slots) const;
+  void MarkWritten(const Step& step, Slots slots);
   absl::Status ExplainLoss(float loss);
   void Poison(size_t index);
-  absl::Span<const StepData::Slot> SlotsOf(const Step& step) const;
+  Slots SlotsOf(const Step& step);
+  absl::string_view NameOf(size_t layer) const;
   uint64_t SeedOf(size_t layer) const;
 
   std::shared_ptr<Parameters> parameters_;
@@ -158,13 +168,16 @@ class Manager {
   NetworkMode mode_ = NetworkMode::kInference;
   const MathBackend* math_ = nullptr;
   std::vector<LayerPointer> layers_;
-  std::vector<std::string> names_;  // of layers, for errors
-  std::vector<TensorSpec> specs_;   // of tensors, each that occurs once
+  std::string names_;              // of layers, for errors; a 0 ends each
+  std::vector<TensorSpec> specs_;  // of tensors, each that occurs once
   std::vector<Step> steps_;
-  std::vector<StepData::Slot> slots_;
-  std::vector<ArenaSlot> arena_slots_;
-  std::vector<UserSlot> user_slots_;
-  std::vector<Region> regions_;  // only to poison
+  std::vector<Use> uses_;
+  std::vector<StepData::Slot> slots_;  // of the running step
+  // Only to poison: free bytes; the tensor of each use; of each tensor the
+  // fingerprint of what was written.
+  std::vector<Region> regions_;
+  std::vector<size_t> use_tensors_;
+  std::vector<uint64_t> marks_;
   std::vector<Buffer> inputs_;
   std::vector<Buffer> labels_;
   std::vector<Buffer> outputs_;

@@ -9,6 +9,7 @@
 #include "footprint/trainer_manager/activations.h"
 #include "footprint/trainer_manager/fully_connected.h"
 #include "footprint/trainer_manager/losses.h"
+#include "footprint/trainer_manager/random_network.h"
 #include "footprint/trainer_manager/reference_networks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -260,7 +261,9 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
   ManagerOptions options;
   options.optimizer = StochasticGradientDescent(0.05f);
   options.poison = true;
-  for (const Network& network : {TabularMlp(8), LeNet5(2)}) {
+  for (const Network& network :
+       {TabularMlp(8), LeNet5(2), RandomImageNetwork(3),
+        RandomImageNetwork(9)}) {
     const auto correct = PlanExecution(network, NetworkMode::kTraining, {});
     ASSERT_TRUE(correct.ok());
     int tried = 0;

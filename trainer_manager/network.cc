@@ -170,6 +170,7 @@ absl::Status FindTrainingOutputs(ResolvedNetwork* network) {
 
 // Describes the layers in their order, leaving out losses in inference.
 absl::Status DescribeLayers(const Network& network, const MathBackend& math,
+                            bool pack_places,
                             const std::vector<std::vector<size_t>>& edges,
                             const std::vector<size_t>& order,
                             ResolvedNetwork* resolved) {
@@ -181,7 +182,7 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
     ResolvedNetwork::ResolvedLayer layer;
     layer.name = node.name;
     layer.layer = node.layer;
-    LayerInputs described = {{}, resolved->mode, math};
+    LayerInputs described = {{}, resolved->mode, math, pack_places};
     for (const size_t value : edges[index]) {
       layer.inputs.push_back(renumbered[value]);
       described.inputs.push_back(resolved->spec(renumbered[value]));
@@ -221,7 +222,8 @@ void Network::AddLayer(std::string name, LayerPointer layer,
 
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
                                                NetworkMode mode,
-                                               const MathBackend& math) {
+                                               const MathBackend& math,
+                                               bool pack_places) {
   if (network.nodes().empty()) {
     return absl::InvalidArgumentError("the network has no layer");
   }
@@ -243,7 +245,7 @@ absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
   resolved.mode = mode;
   resolved.inputs = network.inputs();
   absl::Status status =
-      DescribeLayers(network, math, *edges, *order, &resolved);
+      DescribeLayers(network, math, pack_places, *edges, *order, &resolved);
   if (!status.ok()) return status;
   if (mode == NetworkMode::kTraining) {
     status = FindTrainingOutputs(&resolved);

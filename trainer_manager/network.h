@@ -73,6 +73,7 @@ struct ResolvedNetwork {
   }
 };
 
+// `pack_places`: see LayerInputs.
 // In inference losses are left out, and what only they read is an output.
 // Layers come in the order in which they were added, as far as it can run.
 //
@@ -84,7 +85,7 @@ struct ResolvedNetwork {
 // bytes.
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(
     const Network& network, NetworkMode mode,
-    const MathBackend& math = ReferenceMath());
+    const MathBackend& math = ReferenceMath(), bool pack_places = true);
 
 }  // namespace footprint
 

@@ -15,7 +15,8 @@ absl::Status CheckEpsilon(float epsilon) {
       absl::StrCat("an epsilon of ", epsilon, "; it must be above 0"));
 }
 
-// What both layers have in common: statistics saved by the forward step.
+// What both layers have in common: statistics saved by the forward step, from
+// which the output can be had again.
 LayerSignature NormalizationSignature(const TensorSpec& input, int64_t features,
                                       int64_t means) {
   LayerSignature signature;
@@ -28,6 +29,13 @@ LayerSignature NormalizationSignature(const TensorSpec& input, int64_t features,
   signature.forward.writes = {
       {Role::kOutput}, {Role::kSaved, 0}, {Role::kSaved, 1}};
   signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}}};
+  signature.recompute.reads = {{Role::kInput},
+                               {Role::kSaved, 0},
+                               {Role::kSaved, 1},
+                               {Role::kWeight, 0},
+                               {Role::kWeight, 1}};
+  signature.recompute.writes = {{Role::kOutput}};
+  signature.recompute.in_place = signature.forward.in_place;
   signature.gradient.reads = {{Role::kInput},
                               {Role::kSaved, 0},
                               {Role::kSaved, 1},
@@ -115,13 +123,16 @@ class BatchNormalizationLayer final : public Layer {
           training
               ? data.Write(Role::kSaved, 1)[c]
               : 1.0f / std::sqrt(data.Read(Role::kStatistic, 1)[c] + epsilon_);
-      const float scale = data.Read(Role::kWeight, 0)[c];
-      const float shift = data.Read(Role::kWeight, 1)[c];
-      const float* input = data.Read(Role::kInput);
-      float* output = data.Write(Role::kOutput);
-      layout.ForEach(c, [&](int64_t i) {
-        output[i] = scale * ((input[i] - mean) * inverse) + shift;
-      });
+      Normalize(data, layout, c, mean, inverse);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Recompute(const StepData& data) const override {
+    const Channels layout(data.shape(Role::kInput));
+    for (int64_t c = 0; c < layout.channels; ++c) {
+      Normalize(data, layout, c, data.Read(Role::kSaved, 0)[c],
+                data.Read(Role::kSaved, 1)[c]);
     }
     return absl::OkStatus();
   }
@@ -166,6 +177,17 @@ class BatchNormalizationLayer final : public Layer {
   }
 
  private:
+  static void Normalize(const StepData& data, const Channels& layout, int64_t c,
+                        float mean, float inverse) {
+    const float scale = data.Read(Role::kWeight, 0)[c];
+    const float shift = data.Read(Role::kWeight, 1)[c];
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    layout.ForEach(c, [&](int64_t i) {
+      output[i] = scale * ((input[i] - mean) * inverse) + shift;
+    });
+  }
+
   void TakeStatistics(const StepData& data, const Channels& layout,
                       int64_t c) const {
     const float* input = data.Read(Role::kInput);
@@ -218,9 +240,6 @@ class LayerNormalizationLayer final : public Layer {
     const int64_t features = data.shape(Role::kInput).extent(-1);
     const int64_t rows = data.elements(Role::kInput) / features;
     const float* input = data.Read(Role::kInput);
-    const float* scale = data.Read(Role::kWeight, 0);
-    const float* shift = data.Read(Role::kWeight, 1);
-    float* output = data.Write(Role::kOutput);
     for (int64_t r = 0; r < rows; ++r) {
       const float* row = input + r * features;
       double sum = 0;
@@ -237,10 +256,17 @@ class LayerNormalizationLayer final : public Layer {
         data.Write(Role::kSaved, 0)[r] = row_mean;
         data.Write(Role::kSaved, 1)[r] = inverse;
       }
-      for (int64_t f = 0; f < features; ++f) {
-        output[r * features + f] =
-            scale[f] * ((row[f] - row_mean) * inverse) + shift[f];
-      }
+      Normalize(data, r, row_mean, inverse);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Recompute(const StepData& data) const override {
+    const int64_t rows =
+        data.elements(Role::kInput) / data.shape(Role::kInput).extent(-1);
+    for (int64_t r = 0; r < rows; ++r) {
+      Normalize(data, r, data.Read(Role::kSaved, 0)[r],
+                data.Read(Role::kSaved, 1)[r]);
     }
     return absl::OkStatus();
   }
@@ -294,6 +320,18 @@ class LayerNormalizationLayer final : public Layer {
   }
 
  private:
+  static void Normalize(const StepData& data, int64_t row, float mean,
+                        float inverse) {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const float* input = data.Read(Role::kInput) + row * features;
+    const float* scale = data.Read(Role::kWeight, 0);
+    const float* shift = data.Read(Role::kWeight, 1);
+    float* output = data.Write(Role::kOutput) + row * features;
+    for (int64_t f = 0; f < features; ++f) {
+      output[f] = scale[f] * ((input[f] - mean) * inverse) + shift[f];
+    }
+  }
+
   const float epsilon_;
 };
 

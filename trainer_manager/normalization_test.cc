@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/normalization.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -63,6 +64,22 @@ TEST(NormalizationTest, BackwardMatchesCentralDifferences) {
     LayerHarness layer(LayerNormalization(), {{shape}});
     EXPECT_LT(layer.WorstGradientError(), 2e-3) << shape.ToString();
     EXPECT_LT(layer.WorstDerivativeError(), 1e-2) << shape.ToString();
+  }
+}
+
+TEST(NormalizationTest, TheOutputComesAgainAndStatisticsMoveOnce) {
+  for (const LayerPointer& layer :
+       {BatchNormalization(), LayerNormalization()}) {
+    LayerHarness harness(layer, {{{3, 4, 2, 5}}});
+    ASSERT_TRUE(harness.Forward().ok());
+    const std::vector<float> output = harness.Values(Role::kOutput);
+    const bool batch = !harness.signature().statistics.empty();
+    const float mean = batch ? harness.Values(Role::kStatistic, 0)[0] : 0;
+    std::fill(harness.Values(Role::kOutput).begin(),
+              harness.Values(Role::kOutput).end(), NAN);
+    ASSERT_TRUE(harness.Recompute().ok());
+    EXPECT_EQ(harness.Values(Role::kOutput), output) << layer->type();
+    EXPECT_EQ(batch ? harness.Values(Role::kStatistic, 0)[0] : 0, mean);
   }
 }
 

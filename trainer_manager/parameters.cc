@@ -108,6 +108,7 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
       }
     }
   }
+  parameters->parameters_.shrink_to_fit();
   return parameters;
 }
 

@@ -1,6 +1,8 @@
 #include "footprint/trainer_manager/pooling.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 #include <memory>
 
@@ -9,7 +11,8 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kLargestMaxWindow = 16;  // 256 places fit a byte
+constexpr int64_t kLargestMaxWindow = 16;  // kMostPlaces fit a byte
+constexpr size_t kMostPlaces = 256;
 
 struct Windows {
   int64_t planes;
@@ -44,6 +47,7 @@ class PoolLayer : public Layer {
     signature.forward.writes = {{Role::kOutput}};
     signature.derivative.reads = {{Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.derivative_by_element = true;
     return signature;
   }
 
@@ -81,6 +85,53 @@ class PoolLayer : public Layer {
   const int64_t stride_;
 };
 
+// Goes through places in windows, each in 1, 2, 4 or 8 bits; those of an
+// element of the batch begin with a byte of their own.
+class PlaceCursor {
+ public:
+  // `bytes` and `outputs` are those of an element of the batch.
+  PlaceCursor(int64_t bytes, int64_t outputs, int64_t window)
+      : outputs_(outputs), bits_(bytes == outputs ? 8 : Bits(window)) {}
+
+  static int64_t Bytes(int64_t outputs, int64_t window, bool pack) {
+    return pack ? (outputs * Bits(window) + 7) / 8 : outputs;
+  }
+
+  void Write(int64_t place, uint8_t* data) {
+    if (shift_ == 0) data[byte_] = 0;
+    data[byte_] = static_cast<uint8_t>(data[byte_] | (place << shift_));
+    Advance();
+  }
+
+  int64_t Read(const uint8_t* data) {
+    const int64_t place = (data[byte_] >> shift_) & ((1 << bits_) - 1);
+    Advance();
+    return place;
+  }
+
+ private:
+  static int Bits(int64_t window) {
+    int bits = 1;
+    while (int64_t{1} << bits < window * window) bits *= 2;
+    return bits;
+  }
+
+  void Advance() {
+    shift_ += bits_;
+    const bool last = ++output_ == outputs_;
+    if (last) output_ = 0;
+    if (shift_ < 8 && !last) return;
+    shift_ = 0;
+    ++byte_;
+  }
+
+  const int64_t outputs_;
+  const int bits_;
+  int64_t output_ = 0;
+  int64_t byte_ = 0;
+  int shift_ = 0;
+};
+
 class MaxPool2dLayer final : public PoolLayer {
  public:
   using PoolLayer::PoolLayer;
@@ -94,9 +145,16 @@ class MaxPool2dLayer final : public PoolLayer {
     if (!signature.ok() || inputs.mode == NetworkMode::kInference) {
       return signature;
     }
-    signature->saved = {{signature->output.shape, ElementType::kUint8}};
+    const Shape& output = signature->output.shape;
+    const int64_t bytes = PlaceCursor::Bytes(
+        output.elements() / output.extent(0), window_, inputs.pack_places);
+    signature->saved = {{{output.extent(0), bytes}, ElementType::kUint8}};
     signature->forward.writes.push_back({Role::kSaved});
     signature->derivative.reads.push_back({Role::kSaved});
+    // Where the derivative is not zero, the input is the largest of a window,
+    // which is the output.
+    signature->restore_input.reads = {{Role::kOutput}, {Role::kSaved}};
+    signature->restore_input.writes = {{Role::kInput}};
     return signature;
   }
 
@@ -104,8 +162,9 @@ class MaxPool2dLayer final : public PoolLayer {
     const Windows w = Geometry(data.shape(Role::kInput));
     const float* input = data.Read(Role::kInput);
     float* output = data.Write(Role::kOutput);
-    uint8_t* places =
-        data.Has(Role::kSaved) ? data.Write<uint8_t>(Role::kSaved) : nullptr;
+    const bool saves = data.Has(Role::kSaved);
+    uint8_t* saved = saves ? data.Write<uint8_t>(Role::kSaved) : nullptr;
+    PlaceCursor places = Places(data, Role::kOutput, saves);
     ForEachWindow(w, [&](int64_t first, int64_t out) {
       float largest = input[first];
       int64_t largest_place = 0;
@@ -117,26 +176,52 @@ class MaxPool2dLayer final : public PoolLayer {
         largest_place = place;
       });
       output[out] = largest;
-      if (places != nullptr) places[out] = static_cast<uint8_t>(largest_place);
+      if (saves) places.Write(largest_place, saved);
     });
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    const Windows w = Geometry(data.shape(Role::kInputDerivative));
     const float* output_derivative = data.Read(Role::kOutputDerivative);
-    const uint8_t* places = data.Read<uint8_t>(Role::kSaved);
     float* input_derivative = data.Write(Role::kInputDerivative);
     std::fill(input_derivative,
               input_derivative + data.elements(Role::kInputDerivative), 0.0f);
+    ForEachLargest(data, Role::kInputDerivative, Role::kOutputDerivative,
+                   [&](int64_t in, int64_t out) {
+                     input_derivative[in] += output_derivative[out];
+                   });
+  }
+
+  void RestoreInput(const StepData& data) const override {
+    const float* output = data.Read(Role::kOutput);
+    float* input = data.Write(Role::kInput);
+    std::fill(input, input + data.elements(Role::kInput), 0.0f);
+    ForEachLargest(data, Role::kInput, Role::kOutput,
+                   [&](int64_t in, int64_t out) { input[in] = output[out]; });
+  }
+
+ private:
+  PlaceCursor Places(const StepData& data, Role output, bool saves) const {
+    const int64_t outputs =
+        data.elements(output) / data.shape(output).extent(0);
+    return {saves ? data.shape(Role::kSaved).extent(1) : outputs, outputs,
+            window_};
+  }
+
+  // Calls visit(place in the input, output), window by window.
+  template <typename Visit>
+  void ForEachLargest(const StepData& data, Role input, Role output,
+                      Visit visit) const {
+    const Windows w = Geometry(data.shape(input));
+    const uint8_t* saved = data.Read<uint8_t>(Role::kSaved);
+    PlaceCursor places = Places(data, output, true);
+    std::array<int64_t, kMostPlaces> offsets =
+        {};  // a poisoned place is one, too
+    ForEachPlace(w, [&](int64_t offset, int64_t place) {
+      offsets[static_cast<size_t>(place)] = offset;
+    });
     ForEachWindow(w, [&](int64_t first, int64_t out) {
-      if (places[out] >= window_ * window_) {  // poisoned, see Manager
-        input_derivative[first] = std::numeric_limits<float>::quiet_NaN();
-        return;
-      }
-      const int64_t y = places[out] / window_;
-      const int64_t x = places[out] % window_;
-      input_derivative[first + y * w.input_width + x] += output_derivative[out];
+      visit(first + offsets[static_cast<size_t>(places.Read(saved))], out);
     });
   }
 };

@@ -4,8 +4,9 @@
 //
 // [batch, channels, height, width]; the windows start every `stride` (by
 // default every `window`) pixels and lie inside the image. See layer.h for
-// ownership and thread-safety. Memory: max pooling keeps one byte for each
-// output, the place of the largest; average pooling keeps nothing.
+// ownership and thread-safety. Memory: max pooling keeps the place of the
+// largest for each output, in as many bits as it needs: 1, 2, 4 or 8; average
+// pooling keeps nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_POOLING_H_
 #define FOOTPRINT_TRAINER_MANAGER_POOLING_H_

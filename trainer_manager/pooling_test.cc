@@ -53,6 +53,50 @@ TEST(PoolingTest, DerivativesMatchCentralDifferences) {
   }
 }
 
+TEST(PoolingTest, PackedPlacesAreThoseInBytes) {
+  for (const int64_t window : {1, 2, 3, 4, 5}) {
+    const std::vector<TensorSpec> inputs = {{{3, 2, 7, 6}}};
+    const LayerPointer layer = MaxPool2d(window, 1);
+    LayerHarness packed(layer, inputs);
+    ASSERT_TRUE(packed.Forward().ok());
+    packed.Backward();
+    const std::vector<float> input = packed.Values(Role::kInput);
+    const std::vector<float> derivative =
+        packed.Values(Role::kOutputDerivative);
+    const std::vector<float> output = packed.Values(Role::kOutput);
+    // The oracle: whatever equals the largest takes the derivative; values
+    // drawn at random differ.
+    std::vector<float> expected(input.size(), 0.0f);
+    for (size_t out = 0; out < output.size(); ++out) {
+      for (size_t in = 0; in < input.size(); ++in) {
+        const size_t outputs = output.size() / 6;
+        if (in / 42 == out / outputs && input[in] == output[out]) {
+          expected[in] += derivative[out];
+        }
+      }
+    }
+    EXPECT_EQ(packed.Values(Role::kInputDerivative), expected) << window;
+    const int64_t bits = window == 1 ? 1 : window == 2 ? 2 : window < 5 ? 4 : 8;
+    const int64_t outputs = static_cast<int64_t>(output.size()) / 3;
+    EXPECT_EQ(packed.signature().saved[0].shape.extent(1),
+              (outputs * bits + 7) / 8);
+    EXPECT_EQ(layer
+                  ->Describe({inputs, NetworkMode::kTraining, ReferenceMath(),
+                              /*pack_places=*/false})
+                  ->saved[0]
+                  .shape.extent(1),
+              outputs);
+  }
+}
+
+TEST(PoolingTest, TheRestoredInputIsTheLargestAndElseZero) {
+  LayerHarness pool(MaxPool2d(2), {{{1, 1, 2, 4}}});
+  pool.Values(Role::kInput) = {1, 2, 7, 4, 5, 3, 6, 0};
+  ASSERT_TRUE(pool.Forward().ok());
+  pool.RestoreInput();
+  EXPECT_THAT(pool.Values(Role::kInput), ElementsAre(0, 0, 7, 0, 5, 0, 0, 0));
+}
+
 TEST(PoolingTest, NotANumberComesThrough) {
   for (size_t place = 0; place < 4; ++place) {
     LayerHarness largest(MaxPool2d(2), {{{1, 1, 2, 2}}});

@@ -29,6 +29,7 @@ class FlattenLayer final : public Layer {
     signature.forward.reads = {{Role::kInput}};
     signature.forward.writes = {{Role::kOutput}};
     signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}, true}};
+    signature.recompute = signature.forward;
     signature.derivative.reads = {{Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
     signature.derivative.in_place = {
@@ -77,6 +78,7 @@ class AddLayer final : public Layer {
       signature.derivative.in_place.push_back(
           {{Role::kInputDerivative, i}, {Role::kOutputDerivative}, true});
     }
+    signature.recompute = signature.forward;
     return signature;
   }
 
@@ -181,6 +183,7 @@ class PositionEmbeddingLayer final : public Layer {
     signature.forward.reads = {{Role::kInput}, {Role::kWeight}};
     signature.forward.writes = {{Role::kOutput}};
     signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}}};
+    signature.recompute = signature.forward;
     signature.gradient.reads = {{Role::kOutputDerivative}};
     signature.gradient.writes = {{Role::kGradient}};
     signature.derivative.reads = {{Role::kOutputDerivative}};
