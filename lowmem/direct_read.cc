@@ -45,7 +45,7 @@ TileView ArrangeDirectTile(const Tile& tile, char* slot) {
   view.row_stride_bytes = tile.row_bytes;
   if (tile.size_bytes() == 0) return view;
   const int64_t lead = tile.offset_bytes % kPageBytes;
-  if (tile.contiguous() && lead % kViewAlignmentBytes == 0) {
+  if (tile.contiguous() && lead % tile.alignment_bytes == 0) {
     view.data = slot + lead;
     return view;
   }

@@ -1,55 +1,28 @@
 #include "footprint/lowmem/encoder.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/encoder_run.h"
+#include "footprint/lowmem/streamed_product.h"
+#include "footprint/lowmem/weight_finder.h"
 
 namespace footprint {
 namespace {
 
-// Whole pages at both ends of a run of bytes.
-constexpr int64_t kDirectOverheadBytes = 2 * kSlotAlignmentBytes;
-
-// What the matrices that are streamed ask of a plan.
-class StreamingNeeds {
- public:
-  StreamingNeeds(const WeightStore& store, const EncoderWeights& weights)
-      : store_(store) {
-    for (const EncoderLayerWeights& layer : weights.layers) {
-      Add(layer.query.matrix);
-      Add(layer.key.matrix);
-      Add(layer.value.matrix);
-      Add(layer.attention_output.matrix);
-      Add(layer.expand.matrix);
-      Add(layer.contract.matrix);
+std::vector<Weight> Matrices(const EncoderWeights& weights) {
+  std::vector<Weight> matrices;
+  for (const EncoderLayerWeights& layer : weights.layers) {
+    for (const LinearWeights* linear :
+         {&layer.query, &layer.key, &layer.value, &layer.attention_output,
+          &layer.expand, &layer.contract}) {
+      matrices.push_back(linear->matrix);
     }
   }
-
-  int64_t largest_element_bytes() const { return largest_element_bytes_; }
-  bool has_narrow_weights() const { return has_narrow_weights_; }
-  bool uses_slots() const { return uses_slots_; }
-
- private:
-  void Add(const Weight& matrix) {
-    const int64_t bytes = DTypeBytes(matrix.dtype());
-    largest_element_bytes_ = std::max(largest_element_bytes_, bytes);
-    has_narrow_weights_ |= bytes < 4;
-    // Also where weights are used where they lie: a tensor that begins in the
-    // middle of an element must be copied.
-    const absl::StatusOr<Tile> tile = matrix.Block(
-        0, std::min<int64_t>(2, matrix.rows()), 0, matrix.panel_columns());
-    uses_slots_ |= !tile.ok() || store_.SlotBytes(*tile) > 0;
-  }
-
-  const WeightStore& store_;
-  int64_t largest_element_bytes_ = 0;
-  bool has_narrow_weights_ = false;
-  bool uses_slots_ = false;
-};
+  return matrices;
+}
 
 }  // namespace
 
@@ -72,17 +45,11 @@ absl::StatusOr<std::unique_ptr<Encoder>> Encoder::Open(
 }
 
 EncoderPlanRequest Encoder::Request(int64_t tokens, int workers) const {
-  const StreamingNeeds needs(*store_, weights_);
   EncoderPlanRequest request;
   request.config = config_;
   request.tokens = tokens;
   request.workers = workers;
-  request.element_bytes = needs.largest_element_bytes();
-  request.has_narrow_weights = needs.has_narrow_weights();
-  request.uses_slots = needs.uses_slots();
-  if (store_->backend() == WeightBackend::kDirect) {
-    request.slot_overhead_bytes = kDirectOverheadBytes;
-  }
+  request.needs = NeedsOf(*store_, Matrices(weights_));
   return request;
 }
 

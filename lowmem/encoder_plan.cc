@@ -9,36 +9,15 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kLineBytes = 64;
-constexpr int64_t kPageBytes = 4096;
 // Beyond this a tile leaves the second-level cache before it is used up.
 constexpr int64_t kLargestTileBytes = 256 << 10;
 // Beyond this a chunk leaves the caches, and fewer chunks gain little.
 constexpr int64_t kLargestChunkBytes = 1 << 20;
 
-int64_t RoundUp(int64_t bytes, int64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
 // What may be chosen.
 struct Choice {
   int64_t tile_bytes = 0;
   int64_t chunk_features = 0;
-};
-
-class ArenaLayout {
- public:
-  ArenaRange Take(int64_t bytes, int64_t alignment = kLineBytes) {
-    ArenaRange range;
-    range.offset_bytes = RoundUp(end_bytes_, alignment);
-    range.size_bytes = bytes;
-    end_bytes_ = range.end_bytes();
-    return range;
-  }
-  int64_t end_bytes() const { return end_bytes_; }
-
- private:
-  int64_t end_bytes_ = 0;
 };
 
 // One head's keys and values, and the scores of one panel of queries.
@@ -64,28 +43,21 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   const int64_t tokens = plan.padded_tokens();
   ArenaLayout layout;
   // Pages first: nothing is lost between.
-  if (request.uses_slots) {
-    plan.slots = layout.Take(
-        workers * RoundUp(choice.tile_bytes + request.slot_overhead_bytes,
-                          kPageBytes),
-        kPageBytes);
-  }
+  plan.slots = layout.TakeSlots(workers, choice.tile_bytes, request.needs);
   plan.hidden = layout.Take(config.hidden * tokens * float_bytes);
   plan.sums = layout.Take(config.hidden * tokens * float_bytes);
   plan.work = layout.Take(std::max(
       AttentionBytes(plan), choice.chunk_features * tokens * float_bytes));
   plan.vectors = layout.Take(VectorsBytes(config));
-  if (request.has_narrow_weights && request.tokens > 1) {
+  if (request.needs.has_narrow_weights && request.tokens > 1) {
     // The narrowest has half a float's size.
-    plan.wide =
-        layout.Take(workers * RoundUp(choice.tile_bytes * 2, kLineBytes));
+    plan.wide = layout.TakeParts(workers, choice.tile_bytes * 2);
   }
   if (request.tokens == 1) {
     const int64_t longest = std::max(config.hidden, choice.chunk_features);
-    plan.dense =
-        layout.Take(workers * RoundUp(longest * float_bytes, kLineBytes));
+    plan.dense = layout.TakeParts(workers, longest * float_bytes);
   }
-  plan.peak_bytes = RoundUp(layout.end_bytes(), kPageBytes);
+  plan.peak_bytes = layout.peak_bytes();
   return plan;
 }
 
@@ -94,8 +66,8 @@ Choice Smallest(const EncoderPlanRequest& request) {
   const EncoderConfig& config = request.config;
   Choice choice;
   choice.chunk_features = std::min(kSumBlock, config.intermediate);
-  choice.tile_bytes =
-      std::max(config.hidden, choice.chunk_features) * request.element_bytes;
+  choice.tile_bytes = std::max(config.hidden, choice.chunk_features) *
+                      request.needs.element_bytes;
   return choice;
 }
 
@@ -134,12 +106,14 @@ Choice Grow(const EncoderPlanRequest& request, const Choice& choice) {
     next.chunk_features =
         std::min(largest_chunk, choice.chunk_features + kSumBlock);
     // A tile holds at least one row of a chunk.
-    next.tile_bytes =
-        std::max(next.tile_bytes, next.chunk_features * request.element_bytes);
+    next.tile_bytes = std::max(
+        next.tile_bytes, next.chunk_features * request.needs.element_bytes);
   } else if (choice.tile_bytes < kLargestTileBytes) {
     next.tile_bytes = std::min(
-        kLargestTileBytes, std::max(choice.tile_bytes + choice.tile_bytes / 4,
-                                    RoundUp(choice.tile_bytes, kPageBytes)));
+        kLargestTileBytes,
+        std::max(
+            choice.tile_bytes + choice.tile_bytes / 4,
+            ArenaLayout::RoundUp(choice.tile_bytes, ArenaLayout::kPageBytes)));
   }
   return next;
 }

@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "footprint/lowmem/arena_layout.h"
 #include "footprint/lowmem/encoder_config.h"
 
 namespace footprint {
@@ -31,22 +32,7 @@ struct EncoderPlanRequest {
   EncoderConfig config;
   int64_t tokens = 0;
   int workers = 1;
-  // The largest element of a matrix as stored, and whether any is narrower than
-  // a float, so that tiles are widened before use.
-  int64_t element_bytes = 4;
-  bool has_narrow_weights = false;
-  // Weights are copied into slots; false where they are used where they lie.
-  bool uses_slots = true;
-  // What a slot needs beyond its tile: direct reads fetch whole pages.
-  int64_t slot_overhead_bytes = 0;
-};
-
-// Part of the arena.
-struct ArenaRange {
-  int64_t offset_bytes = 0;
-  int64_t size_bytes = 0;
-
-  int64_t end_bytes() const { return offset_bytes + size_bytes; }
+  StreamingNeeds needs;
 };
 
 struct EncoderPlan {

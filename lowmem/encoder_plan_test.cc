@@ -66,8 +66,9 @@ void ExpectSound(const EncoderPlan& plan) {
   const EncoderConfig& config = plan.request.config;
   EXPECT_TRUE(plan.chunk_features == config.intermediate ||
               plan.chunk_features % 256 == 0);
-  EXPECT_GE(plan.tile_bytes, config.hidden * plan.request.element_bytes);
-  EXPECT_GE(plan.tile_bytes, plan.chunk_features * plan.request.element_bytes);
+  EXPECT_GE(plan.tile_bytes, config.hidden * plan.request.needs.element_bytes);
+  EXPECT_GE(plan.tile_bytes,
+            plan.chunk_features * plan.request.needs.element_bytes);
 }
 
 TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
@@ -81,10 +82,10 @@ TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.config.hidden = request.config.heads * between(1, 128);
     request.config.intermediate = between(1, 5000);
     request.workers = static_cast<int>(between(1, 8));
-    request.element_bytes = between(1, 2) * 2;
-    request.has_narrow_weights = between(0, 1) == 1;
-    request.uses_slots = between(0, 3) > 0;
-    request.slot_overhead_bytes = between(0, 1) * 8192;
+    request.needs.element_bytes = between(1, 2) * 2;
+    request.needs.has_narrow_weights = between(0, 1) == 1;
+    request.needs.uses_slots = between(0, 3) > 0;
+    request.needs.slot_overhead_bytes = between(0, 1) * 8192;
     const auto least = MinBudgetBytes(request);
     ASSERT_TRUE(least.ok()) << least.status();
     int64_t budget = *least;

@@ -4,21 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "footprint/lowmem/byte_arena.h"
 #include "footprint/lowmem/matrix_product.h"
 #include "footprint/lowmem/panel_kernels.h"
+#include "footprint/lowmem/step_team.h"
 #include "footprint/lowmem/streamed_product.h"
 #include "footprint/lowmem/token_panel.h"
-#include "footprint/lowmem/worker_team.h"
 
 namespace footprint {
 namespace lowmem_internal {
@@ -28,13 +25,6 @@ int64_t NowNanoseconds() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
-
-// A part of [0, count) for each worker, beginning at multiples of `unit`.
-IndexRange Share(int64_t count, int64_t unit, int worker, int workers) {
-  const int64_t units = (count + unit - 1) / unit;
-  return {std::min(count, units * worker / workers * unit),
-          std::min(count, units * (worker + 1) / workers * unit)};
 }
 
 // The small vectors that are in memory during one layer, or the embeddings.
@@ -55,28 +45,6 @@ struct VectorLoad {
   float* destination;
 };
 constexpr int kLayerVectors = 10;
-
-// Reads a row of a matrix that may be cut into panels of columns, as floats.
-absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
-                     float* destination) {
-  const ElementType type = ElementTypeOf(matrix);
-  const int64_t step = matrix.panel_columns();
-  for (int64_t column = 0; column < matrix.columns(); column += step) {
-    const int64_t count = std::min(step, matrix.columns() - column);
-    const absl::StatusOr<Tile> tile = matrix.Block(row, 1, column, count);
-    if (!tile.ok()) return tile.status();
-    // Stored in the upper part of their place, narrow numbers are widened from
-    // the first to the last without overtaking those still to be read.
-    char* stored = reinterpret_cast<char*>(destination + column) +
-                   count * (sizeof(float) - ElementBytes(type));
-    const absl::Status status = store.Read(*tile, stored);
-    if (!status.ok()) return status;
-    if (type != ElementType::kFloat32) {
-      WidenToFloat(type, stored, count, destination + column);
-    }
-  }
-  return absl::OkStatus();
-}
 
 class Run : public EncoderRun {
  public:
@@ -107,10 +75,6 @@ class Run : public EncoderRun {
 
   void Work(int worker);
   void RunLayer(int64_t layer, int worker);
-  // Does a step unless one has failed, then waits for the others.
-  template <class Step>
-  void Together(const Step& step);
-
   absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker);
   absl::Status ReadNormVectors(int worker);
   absl::Status ReadLayerVectors(int64_t layer, int worker);
@@ -138,7 +102,7 @@ class Run : public EncoderRun {
   WeightStore* const store_;
   const EncoderPlan plan_;
   const ByteArena arena_;
-  WorkerTeam team_;
+  StepTeam team_;
 
   float* const hidden_;
   float* const sums_;
@@ -152,9 +116,6 @@ class Run : public EncoderRun {
   absl::Span<const int32_t> token_types_;
   int64_t tokens_ = 0;
   int64_t panels_ = 0;
-  std::atomic<bool> failed_{false};
-  absl::Mutex mutex_;
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
 Run::Run(const EncoderConfig& config, const EncoderWeights& weights,
@@ -257,29 +218,12 @@ absl::StatusOr<absl::Span<const float>> Run::Forward(
   token_types_ = token_types;
   tokens_ = static_cast<int64_t>(ids.size());
   panels_ = PanelCount(tokens_);
-  failed_ = false;
-  team_.Run([this](int worker) { Work(worker); });
-  if (failed_) {
-    absl::MutexLock lock(&mutex_);
-    return std::exchange(status_, absl::OkStatus());
-  }
+  status = team_.Run([this](int worker) { Work(worker); });
+  if (!status.ok()) return status;
   // What was used where it lies may have changed under our hands.
   status = store_->CheckFile();
   if (!status.ok()) return status;
   return absl::MakeConstSpan(sums_, tokens_ * config_.hidden);
-}
-
-template <class Step>
-void Run::Together(const Step& step) {
-  if (!failed_.load(std::memory_order_relaxed)) {
-    const absl::Status status = step();
-    if (!status.ok()) {
-      absl::MutexLock lock(&mutex_);
-      status_.Update(status);
-      failed_ = true;
-    }
-  }
-  team_.Meet();
 }
 
 void Run::Work(int worker) {
@@ -290,14 +234,14 @@ void Run::Work(int worker) {
     step_nanoseconds_[step] = now - begin;
     begin = now;
   };
-  Together([&] { return ReadNormVectors(worker); });
-  Together([&] { return Embed(worker); });
+  team_.Together([&] { return ReadNormVectors(worker); });
+  team_.Together([&] { return Embed(worker); });
   record(0);
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
     RunLayer(layer, worker);
     record(layer + 1);
   }
-  Together([&] {
+  team_.Together([&] {
     WriteOutput(worker);
     return absl::OkStatus();
   });
@@ -305,10 +249,10 @@ void Run::Work(int worker) {
 
 void Run::RunLayer(int64_t layer, int worker) {
   const EncoderLayerWeights& weights = weights_.layers[layer];
-  Together([&] { return ReadLayerVectors(layer, worker); });
-  Together([&] { return Attend(weights, worker); });
-  Together([&] { return AddAttention(weights, worker); });
-  Together([&] {
+  team_.Together([&] { return ReadLayerVectors(layer, worker); });
+  team_.Together([&] { return Attend(weights, worker); });
+  team_.Together([&] { return AddAttention(weights, worker); });
+  team_.Together([&] {
     Normalise(nullptr, vectors_.attention_norm, worker);
     return absl::OkStatus();
   });
@@ -316,10 +260,10 @@ void Run::RunLayer(int64_t layer, int worker) {
        begin += plan_.chunk_features) {
     const IndexRange chunk = {
         begin, std::min(config_.intermediate, begin + plan_.chunk_features)};
-    Together([&] { return Expand(weights, chunk, worker); });
-    Together([&] { return Contract(weights, chunk, worker); });
+    team_.Together([&] { return Expand(weights, chunk, worker); });
+    team_.Together([&] { return Contract(weights, chunk, worker); });
   }
-  Together([&] {
+  team_.Together([&] {
     Normalise(sums_, vectors_.output_norm, worker);
     return absl::OkStatus();
   });
@@ -385,7 +329,7 @@ absl::Status Run::EmbedToken(int64_t token, float* scratch, float* lane) {
 
 absl::Status Run::Embed(int worker) {
   // Two rows for each worker, where the sums will be.
-  const IndexRange panels = Share(panels_, 1, worker, team_.size());
+  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
   if (panels.size() == 0) return absl::OkStatus();
   float* const scratch = sums_ + panels.begin * HiddenStride();
   for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
@@ -417,7 +361,7 @@ void Run::UseInput(Desk& desk, const float* panels, int64_t features) const {
 absl::Status Run::Attend(const EncoderLayerWeights& layer, int worker) {
   Desk& desk = desks_[worker];
   UseInput(desk, hidden_, config_.hidden);
-  const IndexRange heads = Share(config_.heads, 1, worker, team_.size());
+  const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
   for (int64_t head = heads.begin; head < heads.end; ++head) {
     const absl::Status status = ProjectHead(layer, head, desk);
     if (!status.ok()) return status;
@@ -483,7 +427,7 @@ absl::Status Run::AddAttention(const EncoderLayerWeights& layer, int worker) {
   Desk& desk = desks_[worker];
   UseInput(desk, sums_, config_.hidden);
   const IndexRange rows =
-      Share(config_.hidden, kPanelTokens, worker, team_.size());
+      ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
   ProductEnds ends;
   ends.bias = vectors_.attention_output + rows.begin;
   ends.accumulate = true;
@@ -498,7 +442,7 @@ absl::Status Run::Expand(const EncoderLayerWeights& layer,
   Desk& desk = desks_[worker];
   UseInput(desk, hidden_, config_.hidden);
   const IndexRange rows =
-      Share(chunk.size(), kPanelTokens, worker, team_.size());
+      ShareOf(chunk.size(), kPanelTokens, worker, team_.size());
   ProductEnds ends;
   ends.bias = vectors_.expand + chunk.begin + rows.begin;
   ends.activation = config_.activation;
@@ -514,7 +458,7 @@ absl::Status Run::Contract(const EncoderLayerWeights& layer,
   Desk& desk = desks_[worker];
   UseInput(desk, chunk_, chunk.size());
   const IndexRange rows =
-      Share(config_.hidden, kPanelTokens, worker, team_.size());
+      ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
   ProductEnds ends;
   if (chunk.begin == 0) ends.bias = vectors_.contract + rows.begin;
   ends.accumulate = chunk.begin > 0;
@@ -525,14 +469,14 @@ absl::Status Run::Contract(const EncoderLayerWeights& layer,
 }
 
 void Run::Normalise(const float* addend, const NormWeights& norm, int worker) {
-  const IndexRange panels = Share(panels_, 1, worker, team_.size());
+  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
   const int64_t offset = panels.begin * HiddenStride();
   AddLayerNorm(addend == nullptr ? nullptr : addend + offset, config_.hidden,
                panels.size(), norm, hidden_ + offset);
 }
 
 void Run::WriteOutput(int worker) {
-  const IndexRange tokens = Share(tokens_, 1, worker, team_.size());
+  const IndexRange tokens = ShareOf(tokens_, 1, worker, team_.size());
   for (int64_t token = tokens.begin; token < tokens.end; ++token) {
     const float* const lane =
         hidden_ + token / kPanelTokens * HiddenStride() + token % kPanelTokens;

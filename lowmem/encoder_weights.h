@@ -8,11 +8,8 @@
 // layer norm's vectors (gamma, beta). Every shape is compared with the config,
 // and a layer beyond the config's last is a contradiction, not an extra.
 //
-// Refers to the store's index. Memory: about 2 KiB a layer.
-//
-// NotFound: a tensor is missing; names the closest ones. InvalidArgument: a
-// shape or element type that the config contradicts or that cannot be computed
-// with.
+// Refers to the store's index. Memory: about 2 KiB a layer. Errors are those of
+// WeightFinder.
 
 #ifndef FOOTPRINT_LOWMEM_ENCODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_ENCODER_WEIGHTS_H_
@@ -22,21 +19,10 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/encoder_config.h"
-#include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/weight_finder.h"
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint {
-
-// A matrix and the vector that is added.
-struct LinearWeights {
-  Weight matrix;
-  Weight bias;
-};
-
-struct NormTensors {
-  Weight gain;
-  Weight bias;
-};
 
 struct EncoderLayerWeights {
   LinearWeights query;
@@ -59,9 +45,6 @@ struct EncoderWeights {
 
 absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
                                                   const EncoderConfig& config);
-
-// Of weights that FindEncoderWeights accepted.
-ElementType ElementTypeOf(const Weight& weight);
 
 }  // namespace footprint
 

@@ -41,8 +41,8 @@ int64_t NowNanoseconds() {
 
 bool IsAlignedInPlace(const Tile& tile) {
   if (tile.size_bytes() == 0) return true;
-  return tile.offset_bytes % kViewAlignmentBytes == 0 &&
-         (tile.rows <= 1 || tile.row_stride_bytes % kViewAlignmentBytes == 0);
+  return tile.offset_bytes % tile.alignment_bytes == 0 &&
+         (tile.rows <= 1 || tile.row_stride_bytes % tile.alignment_bytes == 0);
 }
 
 void CopyRows(const Tile& tile, const char* image, void* destination) {

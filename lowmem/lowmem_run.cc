@@ -1,9 +1,11 @@
-// Runs an encoder from a checkpoint's folder inside a budget of bytes:
+// Runs a model from a checkpoint's folder inside a budget of bytes: an encoder
+// (BERT, DistilBERT), or a decoder (GPT-2) that goes on with its input.
 //
 //   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
+//   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
 //
-// and says what it held, read, and took. Exit codes: 0; 1 the model, the input
-// or the budget cannot be run (the text says why); 2 wrong usage.
+// Says what it held, read, and took. Exit codes: 0; 1 the model, the input or
+// the budget cannot be run (the text says why); 2 wrong usage.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +31,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/lowmem/byte_size.h"
+#include "footprint/lowmem/config_reader.h"
+#include "footprint/lowmem/decoder.h"
 #include "footprint/lowmem/encoder.h"
 #include "footprint/lowmem/weight_store.h"
 
@@ -40,8 +44,11 @@ ABSL_FLAG(std::string, budget, "",
 ABSL_FLAG(std::string, backend, "pread", "resident, pread, direct or mmap");
 ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(int, repeat, 1, "forward passes");
-ABSL_FLAG(std::string, output, "",
-          "file for the last hidden states, tokens x hidden floats");
+ABSL_FLAG(
+    std::string, output, "",
+    "file for floats: an encoder's last hidden states, tokens x hidden; a "
+    "decoder's logits after the last token read");
+ABSL_FLAG(int, generate, 1, "how many tokens a decoder goes on for");
 ABSL_FLAG(bool, layers, false, "say how long each layer took");
 
 namespace footprint {
@@ -105,35 +112,42 @@ double ProcessorSeconds() {
                                     usage.ru_stime.tv_usec);
 }
 
-void PrintTimes(const EncoderRun& run, const Encoder& encoder, int64_t tokens,
-                double processor_seconds) {
-  double seconds = 0;
-  for (const int64_t step : run.step_nanoseconds()) {
-    seconds += 1e-9 * static_cast<double>(step);
-  }
-  const double operations = Operations(encoder.config(), tokens);
-  printf("time         %.4f s, %.1f GFLOP/s; processor %.4f s, %.1f GFLOP/s\n",
-         seconds, 1e-9 * operations / seconds, processor_seconds,
-         1e-9 * operations / processor_seconds);
+void PrintSteps(absl::Span<const int64_t> steps, int64_t layers) {
   if (!absl::GetFlag(FLAGS_layers)) return;
-  int64_t index = 0;
-  for (const int64_t step : run.step_nanoseconds()) {
-    printf(
-        "  %-10s %.4f s\n",
-        index == 0 ? "embeddings" : absl::StrCat("layer ", index - 1).c_str(),
-        1e-9 * static_cast<double>(step));
-    ++index;
+  for (int64_t i = 0; i < static_cast<int64_t>(steps.size()); ++i) {
+    const std::string name = i == 0        ? "embeddings"
+                             : i <= layers ? absl::StrCat("layer ", i - 1)
+                                           : "output";
+    printf("  %-10s %.4f s\n", name.c_str(),
+           1e-9 * static_cast<double>(steps[i]));
   }
 }
 
-void PrintMemory(const EncoderRun& run, const EncoderPlan& plan,
-                 const WeightStore& store) {
-  printf("budget       %s\n", ByteSizeText(plan.budget_bytes).c_str());
-  printf("arena        %s planned, %s resident; tiles of %s, %d features\n",
-         ByteSizeText(plan.peak_bytes).c_str(),
-         ByteSizeText(run.ResidentArenaBytes()).c_str(),
-         ByteSizeText(plan.tile_bytes).c_str(),
-         static_cast<int>(plan.chunk_features));
+double Seconds(absl::Span<const int64_t> steps) {
+  double seconds = 0;
+  for (const int64_t step : steps) seconds += 1e-9 * static_cast<double>(step);
+  return seconds;
+}
+
+void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
+                int64_t tokens, double processor_seconds) {
+  const double seconds = Seconds(run.step_nanoseconds());
+  const double operations = Operations(config, tokens);
+  printf("time         %.4f s, %.1f GFLOP/s; processor %.4f s, %.1f GFLOP/s\n",
+         seconds, 1e-9 * operations / seconds, processor_seconds,
+         1e-9 * operations / processor_seconds);
+  PrintSteps(run.step_nanoseconds(), config.layers);
+}
+
+void PrintArena(int64_t budget_bytes, int64_t peak_bytes,
+                int64_t resident_bytes, const std::string& choice) {
+  printf("budget       %s\n", ByteSizeText(budget_bytes).c_str());
+  printf("arena        %s planned, %s resident; %s\n",
+         ByteSizeText(peak_bytes).c_str(), ByteSizeText(resident_bytes).c_str(),
+         choice.c_str());
+}
+
+void PrintProcess(const WeightStore& store) {
   printf("process      %s VmHWM, now %s anonymous and %s of files\n",
          ByteSizeText(ProcessBytes("VmHWM")).c_str(),
          ByteSizeText(ProcessBytes("RssAnon")).c_str(),
@@ -159,19 +173,24 @@ absl::Status WriteOutput(absl::Span<const float> states) {
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
-absl::Status Run(const std::string& directory) {
-  const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
-  if (!backend.ok()) return backend.status();
-  const auto encoder = Encoder::Open(directory, *backend);
+// What was asked for, or the least that is possible.
+template <class Model>
+absl::StatusOr<int64_t> Budget(const Model& model, int64_t tokens,
+                               int threads) {
+  const std::string text = absl::GetFlag(FLAGS_budget);
+  return text.empty() ? model.MinBudgetBytes(tokens, threads)
+                      : ParseByteSize(text);
+}
+
+absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
+  const auto encoder = Encoder::Open(directory, backend);
   if (!encoder.ok()) return encoder.status();
-  const auto ids = InputIds((*encoder)->config().vocabulary);
+  const EncoderConfig& config = (*encoder)->config();
+  const auto ids = InputIds(config.vocabulary);
   if (!ids.ok()) return ids.status();
   const int64_t tokens = static_cast<int64_t>(ids->size());
   const int threads = absl::GetFlag(FLAGS_threads);
-  const std::string budget_text = absl::GetFlag(FLAGS_budget);
-  const auto budget = budget_text.empty()
-                          ? (*encoder)->MinBudgetBytes(tokens, threads)
-                          : ParseByteSize(budget_text);
+  const auto budget = Budget(**encoder, tokens, threads);
   if (!budget.ok()) return budget.status();
   const auto plan = (*encoder)->Plan(tokens, threads, *budget);
   if (!plan.ok()) return plan.status();
@@ -181,13 +200,93 @@ absl::Status Run(const std::string& directory) {
     const double begin = ProcessorSeconds();
     const auto states = (*run)->Forward(*ids, {});
     if (!states.ok()) return states.status();
-    const double end = ProcessorSeconds();
-    PrintTimes(**run, **encoder, tokens, end - begin);
+    PrintTimes(**run, config, tokens, ProcessorSeconds() - begin);
     const absl::Status written = WriteOutput(*states);
     if (!written.ok()) return written;
   }
-  PrintMemory(**run, *plan, (*encoder)->store());
+  PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
+             absl::StrCat("tiles of ", ByteSizeText(plan->tile_bytes), ", ",
+                          plan->chunk_features, " features"));
+  PrintProcess((*encoder)->store());
   return absl::OkStatus();
+}
+
+// Reads the input and goes on; says each token and how long it took.
+absl::Status Generate(DecoderRun& run, absl::Span<const int32_t> prompt,
+                      int64_t layers) {
+  std::vector<double> seconds;
+  printf("tokens      ");
+  const absl::Status status = GenerateGreedily(
+      run, prompt, absl::GetFlag(FLAGS_generate), [&](int32_t id) {
+        printf(" %d", id);
+        fflush(stdout);
+        seconds.push_back(Seconds(run.step_nanoseconds()));
+      });
+  printf("\n");
+  if (!status.ok()) return status;
+  printf("time         %.4f s for the input of %d tokens\n", seconds[0],
+         static_cast<int>(prompt.size()));
+  if (seconds.size() > 1) {
+    std::vector<double> later(seconds.begin() + 1, seconds.end());
+    std::sort(later.begin(), later.end());
+    const double median = later[later.size() / 2];
+    printf(
+        "             %.4f s for each further token (median), %.2f a second\n",
+        median, 1 / median);
+  }
+  PrintSteps(run.step_nanoseconds(), layers);
+  return absl::OkStatus();
+}
+
+absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
+  const auto decoder = Decoder::Open(directory, backend);
+  if (!decoder.ok()) return decoder.status();
+  const DecoderConfig& config = (*decoder)->config();
+  const auto ids = InputIds(config.vocabulary);
+  if (!ids.ok()) return ids.status();
+  if (ids->empty()) {
+    return absl::InvalidArgumentError("no tokens: the input is empty");
+  }
+  const int generated = absl::GetFlag(FLAGS_generate);
+  if (generated < 1) {
+    return absl::InvalidArgumentError("--generate: at least 1 token");
+  }
+  const int64_t positions = static_cast<int64_t>(ids->size()) + generated - 1;
+  const int threads = absl::GetFlag(FLAGS_threads);
+  const auto budget = Budget(**decoder, positions, threads);
+  if (!budget.ok()) return budget.status();
+  const auto plan = (*decoder)->Plan(positions, threads, *budget);
+  if (!plan.ok()) return plan.status();
+  const auto run = (*decoder)->Start(*plan);
+  if (!run.ok()) return run.status();
+  for (int i = 0; i < absl::GetFlag(FLAGS_repeat); ++i) {
+    (*run)->Clear();
+    const absl::Status status = Generate(**run, *ids, config.layers);
+    if (!status.ok()) return status;
+  }
+  const absl::Status written = WriteOutput((*run)->logits());
+  if (!written.ok()) return written;
+  PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
+             absl::StrCat(ByteSizeText(plan->cache.size_bytes),
+                          " of keys and values, tiles of ",
+                          ByteSizeText(plan->tile_bytes), ", ",
+                          plan->chunk_tokens, " tokens and ",
+                          plan->chunk_features, " features at a time"));
+  PrintProcess((*decoder)->store());
+  return absl::OkStatus();
+}
+
+absl::Status Run(const std::string& directory) {
+  const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
+  if (!backend.ok()) return backend.status();
+  const std::string path = directory + "/config.json";
+  const auto text = ReadConfigText(path);
+  if (!text.ok()) return text.status();
+  auto config = ConfigReader::Parse(*text, path);
+  if (!config.ok()) return config.status();
+  return config->TextOr("model_type", "bert") == "gpt2"
+             ? RunDecoder(directory, *backend)
+             : RunEncoder(directory, *backend);
 }
 
 }  // namespace
@@ -195,7 +294,8 @@ absl::Status Run(const std::string& directory) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "lowmem_run MODEL_DIR --ids=101,7592,102 [--budget=16MiB]\n"
+      "lowmem_run MODEL_DIR --ids=101,7592,102 [--budget=16MiB] "
+      "[--generate=20]\n"
       "MODEL_DIR holds config.json and model.safetensors.");
   const std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
   if (arguments.size() != 2) {

@@ -350,6 +350,72 @@ void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
   ActivateVector(ends.activation, rows, output, output_stride);
 }
 
+// kRows rows, each a stream that the processor fetches ahead.
+template <int kRows, class T>
+HWY_INLINE void AddSomeRows(const T* HWY_RESTRICT matrix, int64_t row_stride,
+                            int64_t columns, const float* HWY_RESTRICT scales,
+                            float* HWY_RESTRICT sums) {
+  const FloatTag d;
+  int64_t column = 0;
+  for (; column + kLanes <= columns; column += kLanes) {
+    FloatVector sum = hn::LoadU(d, sums + column);
+    for (int row = 0; row < kRows; ++row) {
+      sum = hn::MulAdd(LoadAsFloat(matrix + row * row_stride + column),
+                       hn::Set(d, scales[row]), sum);
+    }
+    hn::StoreU(sum, d, sums + column);
+  }
+  if (column == columns) return;
+  const int64_t left = columns - column;
+  HWY_ALIGN float sum_tail[kPanelTokens] = {};
+  std::memcpy(sum_tail, sums + column, left * sizeof(float));
+  FloatVector sum = hn::Load(d, sum_tail);
+  for (int row = 0; row < kRows; ++row) {
+    HWY_ALIGN T tail[kPanelTokens];
+    std::memset(static_cast<void*>(tail), 0, sizeof(tail));
+    std::memcpy(static_cast<void*>(tail), matrix + row * row_stride + column,
+                left * sizeof(T));
+    sum = hn::MulAdd(LoadAsFloat(tail), hn::Set(d, scales[row]), sum);
+  }
+  hn::Store(sum, d, sum_tail);
+  std::memcpy(sums + column, sum_tail, left * sizeof(float));
+}
+
+template <class T>
+HWY_NOINLINE void AddScaledRowsTyped(const T* matrix, int64_t row_stride,
+                                     int64_t rows, int64_t columns,
+                                     const float* scales, float* sums) {
+  constexpr int kRows = 8;
+  int64_t row = 0;
+  for (; row + kRows <= rows; row += kRows) {
+    AddSomeRows<kRows>(matrix + row * row_stride, row_stride, columns,
+                       scales + row, sums);
+  }
+  for (; row < rows; ++row) {
+    AddSomeRows<1>(matrix + row * row_stride, row_stride, columns, scales + row,
+                   sums);
+  }
+}
+
+void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+                   int64_t rows, int64_t columns, const float* scales,
+                   float* sums) {
+  switch (type) {
+    case ElementType::kFloat32:
+      AddScaledRowsTyped(static_cast<const float*>(matrix), row_stride, rows,
+                         columns, scales, sums);
+      break;
+    case ElementType::kBfloat16:
+      AddScaledRowsTyped(static_cast<const hwy::bfloat16_t*>(matrix),
+                         row_stride, rows, columns, scales, sums);
+      break;
+    case ElementType::kFloat16:
+      AddScaledRowsTyped(static_cast<const hwy::float16_t*>(matrix), row_stride,
+                         rows, columns, scales, sums);
+      break;
+  }
+}
+
 template <class T>
 void Widen(const T* source, int64_t count, float* destination) {
   const FloatTag d;
@@ -393,6 +459,7 @@ namespace footprint {
 
 HWY_EXPORT(MultiplyPanels);
 HWY_EXPORT(MultiplyVector);
+HWY_EXPORT(AddScaledRows);
 HWY_EXPORT(WidenToFloat);
 HWY_EXPORT(VectorInstructionsName);
 
@@ -413,6 +480,13 @@ void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
                     int64_t output_stride) {
   HWY_DYNAMIC_DISPATCH(MultiplyVector)
   (type, matrix, row_stride, rows, columns, input, ends, output, output_stride);
+}
+
+void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+                   int64_t rows, int64_t columns, const float* scales,
+                   float* sums) {
+  HWY_DYNAMIC_DISPATCH(AddScaledRows)
+  (type, matrix, row_stride, rows, columns, scales, sums);
 }
 
 void WidenToFloat(ElementType type, const void* source, int64_t count,

@@ -79,6 +79,14 @@ void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
                     const ProductEnds& ends, float* output,
                     int64_t output_stride);
 
+// sums(column) += matrix(row, column) scales(row) for every row, in order: a
+// part of the product of a single token with a matrix that lies transposed.
+// With sums that begin at zero and a block's rows after one another, from any
+// number of calls, the sums have the bits of that block's in MultiplyPanels.
+void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+                   int64_t rows, int64_t columns, const float* scales,
+                   float* sums);
+
 // Exact for finite numbers: each is a float.
 void WidenToFloat(ElementType type, const void* source, int64_t count,
                   float* destination);

@@ -359,5 +359,69 @@ TEST(MultiplyVector, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
   }
 }
 
+// The sums of one block of columns, as MultiplyPanels makes them for a token.
+std::vector<float> BlockSums(const Problem& problem) {
+  const AlignedFloats panels = ToPanels(problem.input, problem.columns);
+  AlignedFloats output(problem.rows * kPanelTokens);
+  MultiplyPanels(problem.View(true), problem.rows, problem.columns,
+                 {panels.data(), 0}, 1, {}, {output.data(), kPanelTokens, 0});
+  std::vector<float> sums;
+  for (int64_t row = 0; row < problem.rows; ++row) {
+    sums.push_back(output.data()[row * kPanelTokens]);
+  }
+  return sums;
+}
+
+TEST(AddScaledRows, HasTheBitsOfABlockOfPanelsHoweverItIsCut) {
+  std::mt19937 random(8);
+  for (int trial = 0; trial < 60; ++trial) {
+    const Problem problem(random, Between(random, 1, 70),
+                          Between(random, 1, kSumBlock), 1);
+    ForEachVectorTarget([&](bool) {
+      std::vector<float> sums(problem.rows + 1);
+      sums[problem.rows] = 42.0f;
+      for (int64_t column = 0; column < problem.columns;) {
+        const int64_t count = Between(random, 1, problem.columns - column);
+        const int64_t cut = Between(random, 0, problem.rows);
+        const float* at = problem.transposed.data() + column * problem.rows;
+        AddScaledRows(ElementType::kFloat32, at, problem.rows, count, cut,
+                      problem.input.data() + column, sums.data());
+        AddScaledRows(ElementType::kFloat32, at + cut, problem.rows, count,
+                      problem.rows - cut, problem.input.data() + column,
+                      sums.data() + cut);
+        column += count;
+      }
+      EXPECT_EQ(sums.back(), 42.0f);
+      sums.pop_back();
+      ASSERT_EQ(sums, BlockSums(problem));
+    });
+  }
+}
+
+TEST(AddScaledRows, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
+  std::mt19937 random(9);
+  for (const int64_t columns : {1, 15, 16, 70}) {
+    const int64_t rows = 13;
+    std::vector<uint16_t> stored =
+        ToBfloat16(RandomNumbers(random, rows * columns));
+    for (uint16_t& bits : stored) bits &= 0xbfff;
+    const std::vector<float> scales = RandomNumbers(random, rows);
+    for (const ElementType type :
+         {ElementType::kBfloat16, ElementType::kFloat16}) {
+      ForEachVectorTarget([&](bool) {
+        std::vector<float> wide(rows * columns);
+        WidenToFloat(type, stored.data(), rows * columns, wide.data());
+        std::vector<float> expected(columns, 0.5f);
+        AddScaledRows(ElementType::kFloat32, wide.data(), columns, rows,
+                      columns, scales.data(), expected.data());
+        std::vector<float> actual(columns, 0.5f);
+        AddScaledRows(type, stored.data(), columns, rows, columns,
+                      scales.data(), actual.data());
+        EXPECT_EQ(actual, expected) << columns;
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace footprint

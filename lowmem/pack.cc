@@ -229,8 +229,10 @@ std::vector<PanelRule> DefaultPanelRules() {
       {"*attention.output.dense.weight", 0, true},
       {"*layer.*.output.dense.weight", 256, true},  // BERT
       {"*layer.*.ffn.lin2.weight", 256, true},      // DistilBERT
-      {"*h.*.mlp.c_fc.weight", 256, true},          // GPT-2, [in, out]
-      {"*h.*.attn.c_attn.weight", 64, true},        // a head's columns
+      {"*h.*.attn.c_attn.weight", 64, true},        // GPT-2, [in, out]
+      {"*h.*.attn.c_proj.weight", 64, true},
+      {"*h.*.mlp.c_fc.weight", 64, true},
+      {"*h.*.mlp.c_proj.weight", 64, true},
   };
 }
 

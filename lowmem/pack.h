@@ -48,9 +48,9 @@ struct PanelRule {
 // "PATTERN=COLUMNS".
 absl::StatusOr<PanelRule> ParsePanelRule(absl::string_view text);
 
-// For BERT, DistilBERT and GPT-2: the matrices of which a forward pass that
-// goes through the intermediate features in chunks wants columns. Every rule is
-// optional.
+// For BERT and DistilBERT the matrices of which a forward pass that goes
+// through the intermediate features in chunks wants columns; for GPT-2 all
+// matrices of layers, which lie transposed. Every rule is optional.
 std::vector<PanelRule> DefaultPanelRules();
 
 struct PackOptions {

@@ -173,7 +173,7 @@ TEST(PackTest, DefaultRulesPickWhatIsReadByColumns) {
   for (const TensorInfo& tensor : store->index().tensors()) {
     panel_columns.push_back(store->Find(tensor.name)->panel_columns());
   }
-  EXPECT_THAT(panel_columns, ElementsAre(512, 256, 256, 256, 64, 512, 512));
+  EXPECT_THAT(panel_columns, ElementsAre(512, 256, 256, 64, 64, 64, 512));
 }
 
 TEST(PackTest, TellsItsProgress) {

@@ -2,10 +2,59 @@
 
 #include <algorithm>
 
-#include "footprint/lowmem/encoder_weights.h"
+#include "footprint/lowmem/panel_kernels.h"
 #include "footprint/lowmem/token_panel.h"
+#include "footprint/lowmem/weight_finder.h"
 
 namespace footprint {
+namespace {
+
+// Whole pages at both ends of a run of bytes.
+constexpr int64_t kDirectOverheadBytes = 2 * kSlotAlignmentBytes;
+
+}  // namespace
+
+StreamingNeeds NeedsOf(const WeightStore& store,
+                       absl::Span<const Weight> matrices) {
+  StreamingNeeds needs;
+  needs.element_bytes = 0;
+  needs.uses_slots = false;
+  for (const Weight& matrix : matrices) {
+    const int64_t bytes = DTypeBytes(matrix.dtype());
+    needs.element_bytes = std::max(needs.element_bytes, bytes);
+    needs.has_narrow_weights |= bytes < 4;
+    // Also where weights are used where they lie: a tensor that begins in the
+    // middle of an element must be copied.
+    const absl::StatusOr<Tile> tile = matrix.Block(
+        0, std::min<int64_t>(2, matrix.rows()), 0, matrix.panel_columns());
+    needs.uses_slots |= !tile.ok() || store.SlotBytes(*tile) > 0;
+  }
+  if (store.backend() == WeightBackend::kDirect) {
+    needs.slot_overhead_bytes = kDirectOverheadBytes;
+  }
+  return needs;
+}
+
+absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
+                     float* destination) {
+  const ElementType type = ElementTypeOf(matrix);
+  const int64_t step = matrix.panel_columns();
+  for (int64_t column = 0; column < matrix.columns(); column += step) {
+    const int64_t count = std::min(step, matrix.columns() - column);
+    const absl::StatusOr<Tile> tile = matrix.Block(row, 1, column, count);
+    if (!tile.ok()) return tile.status();
+    // Stored in the upper part of their place, narrow numbers are widened from
+    // the first to the last without overtaking those still to be read.
+    char* stored = reinterpret_cast<char*>(destination + column) +
+                   count * (sizeof(float) - ElementBytes(type));
+    const absl::Status status = store.Read(*tile, stored);
+    if (!status.ok()) return status;
+    if (type != ElementType::kFloat32) {
+      WidenToFloat(type, stored, count, destination + column);
+    }
+  }
+  return absl::OkStatus();
+}
 
 void StreamedProduct::UseSingleToken(const float* panel, int64_t features) {
   single_token_ = true;
@@ -36,6 +85,23 @@ absl::StatusOr<Tile> StreamedProduct::NextTile(
   }
 }
 
+// A tile's elements as floats, row after row.
+MatrixView StreamedProduct::Widened(ElementType type, const Tile& tile,
+                                    const TileView& view) {
+  const int64_t element_bytes = ElementBytes(type);
+  if (type == ElementType::kFloat32) {
+    return {static_cast<const float*>(view.data),
+            view.row_stride_bytes / element_bytes, 1};
+  }
+  const int64_t columns = tile.row_bytes / element_bytes;
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    WidenToFloat(
+        type, static_cast<const char*>(view.data) + row * view.row_stride_bytes,
+        columns, memory_.wide + row * columns);
+  }
+  return {memory_.wide, columns, 1};
+}
+
 void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                                    const TileView& view, int64_t first_column,
                                    const PanelView& input, int64_t panels,
@@ -51,17 +117,7 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                    output.row_stride);
     return;
   }
-  MatrixView weights = {static_cast<const float*>(view.data), stride, 1};
-  if (type != ElementType::kFloat32) {
-    for (int64_t row = 0; row < tile.rows; ++row) {
-      WidenToFloat(
-          type,
-          static_cast<const char*>(view.data) + row * view.row_stride_bytes,
-          columns, memory_.wide + row * columns);
-    }
-    weights = {memory_.wide, columns, 1};
-  }
-  MultiplyPanels(weights, tile.rows, columns,
+  MultiplyPanels(Widened(type, tile, view), tile.rows, columns,
                  {input.data + first_column * kPanelTokens, input.panel_stride},
                  panels, ends, output);
 }
@@ -97,6 +153,136 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
       row += tile->rows;
     }
     column = column_end;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
+  if (store_->SlotBytes(tile) <= memory_.slot_bytes) {
+    return store_->Load(tile, memory_.slot);
+  }
+  // Direct reads of short rows with gaps would need whole pages for each.
+  const absl::Status status = store_->Read(tile, memory_.slot);
+  if (!status.ok()) return status;
+  TileView view;
+  view.data = memory_.slot;
+  view.row_stride_bytes = tile.row_bytes;
+  return view;
+}
+
+// One token's: rows are added to a block's sums as many at a time as there are
+// in a tile, blocks to the output.
+absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
+                                                 const IndexRange& outputs,
+                                                 const IndexRange& inputs,
+                                                 const ProductEnds& ends,
+                                                 const PanelOutput& output) {
+  const ElementType type = ElementTypeOf(matrix);
+  const int64_t element_bytes = ElementBytes(type);
+  const int64_t count = outputs.size();
+  const int64_t most_rows =
+      std::max<int64_t>(1, memory_.tile_bytes / (count * element_bytes));
+  int64_t tile_end = inputs.begin;
+  int64_t tile_begin = inputs.begin;
+  TileView view;
+  for (int64_t row = inputs.begin; row < inputs.end;) {
+    const int64_t block_end = std::min(inputs.end, row + kSumBlock);
+    std::fill_n(memory_.sums, count, 0.0f);
+    const bool first = row == inputs.begin;
+    while (row < block_end) {
+      if (row == tile_end) {
+        const int64_t rows = std::min(most_rows, inputs.end - row);
+        const absl::StatusOr<Tile> tile =
+            matrix.Block(row, rows, outputs.begin, count);
+        if (!tile.ok()) return tile.status();
+        const absl::StatusOr<TileView> loaded = LoadTile(*tile);
+        if (!loaded.ok()) return loaded.status();
+        view = *loaded;
+        tile_begin = row;
+        tile_end = row + rows;
+      }
+      const int64_t end = std::min(block_end, tile_end);
+      AddScaledRows(type,
+                    static_cast<const char*>(view.data) +
+                        (row - tile_begin) * view.row_stride_bytes,
+                    view.row_stride_bytes / element_bytes, end - row, count,
+                    memory_.dense + (row - inputs.begin), memory_.sums);
+      row = end;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const float before = output.data[i * output.row_stride];
+      const float bias = first && ends.bias != nullptr ? ends.bias[i] : 0.0f;
+      const float start = ends.accumulate || !first ? before + bias : bias;
+      memory_.sums[i] = start + memory_.sums[i];
+    }
+    if (block_end == inputs.end) Activate(ends.activation, count, memory_.sums);
+    for (int64_t i = 0; i < count; ++i) {
+      output.data[i * output.row_stride] = memory_.sums[i];
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Many tokens': a tile is whole blocks of rows.
+absl::Status StreamedProduct::MultiplyTransposedStrip(
+    const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
+    const PanelView& input, int64_t panels, const ProductEnds& ends,
+    const PanelOutput& output) {
+  const ElementType type = ElementTypeOf(matrix);
+  const int64_t row_bytes = outputs.size() * ElementBytes(type);
+  const int64_t most_rows = std::max(
+      kSumBlock, memory_.tile_bytes / row_bytes / kSumBlock * kSumBlock);
+  for (int64_t row = inputs.begin; row < inputs.end; row += most_rows) {
+    const int64_t rows = std::min(most_rows, inputs.end - row);
+    const absl::StatusOr<Tile> tile =
+        matrix.Block(row, rows, outputs.begin, outputs.size());
+    if (!tile.ok()) return tile.status();
+    const absl::StatusOr<TileView> view = LoadTile(*tile);
+    if (!view.ok()) return view.status();
+    const MatrixView weights = Widened(type, *tile, *view);
+    const bool first = row == inputs.begin;
+    ProductEnds tile_ends;
+    if (first) tile_ends.bias = ends.bias;
+    tile_ends.accumulate = ends.accumulate || !first;
+    if (row + rows == inputs.end) tile_ends.activation = ends.activation;
+    MultiplyPanels(
+        {weights.data, 1, weights.row_stride}, outputs.size(), rows,
+        {input.data + (row - inputs.begin) * kPanelTokens, input.panel_stride},
+        panels, tile_ends, output);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StreamedProduct::MultiplyTransposed(
+    const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
+    const PanelView& input, int64_t panels, const ProductEnds& ends,
+    const PanelOutput& output) {
+  const int64_t element_bytes = ElementBytes(ElementTypeOf(matrix));
+  const int64_t panel_columns = matrix.panel_columns();
+  // Of tiles that hold a block of rows, or of what is summed up at once.
+  const int64_t block_rows = std::min(kSumBlock, inputs.size());
+  const int64_t widest =
+      single_token_
+          ? std::min(memory_.sum_count, memory_.tile_bytes / element_bytes)
+          : std::max<int64_t>(
+                1, memory_.tile_bytes / (block_rows * element_bytes));
+  for (int64_t begin = outputs.begin; begin < outputs.end;) {
+    const int64_t end =
+        std::min({outputs.end, (begin / panel_columns + 1) * panel_columns,
+                  begin + widest});
+    const int64_t done = begin - outputs.begin;
+    ProductEnds strip_ends = ends;
+    if (ends.bias != nullptr) strip_ends.bias = ends.bias + done;
+    const PanelOutput strip = {output.data + done * output.row_stride,
+                               output.row_stride, output.panel_stride};
+    const absl::Status status =
+        single_token_
+            ? AddTransposedStrip(matrix, {begin, end}, inputs, strip_ends,
+                                 strip)
+            : MultiplyTransposedStrip(matrix, {begin, end}, inputs, input,
+                                      panels, strip_ends, strip);
+    if (!status.ok()) return status;
+    begin = end;
   }
   return absl::OkStatus();
 }

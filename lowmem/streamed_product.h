@@ -20,7 +20,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/arena_layout.h"
 #include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/step_team.h"
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint {
@@ -35,15 +38,18 @@ struct ProductMemory {
   float* wide = nullptr;
   // Room for one token's input, where there is only one.
   float* dense = nullptr;
+  // Room for the sums of one token's product with a transposed matrix.
+  float* sums = nullptr;
+  int64_t sum_count = 0;
 };
 
-// [begin, end).
-struct IndexRange {
-  int64_t begin = 0;
-  int64_t end = 0;
+// What products with these matrices need of a plan.
+StreamingNeeds NeedsOf(const WeightStore& store,
+                       absl::Span<const Weight> matrices);
 
-  int64_t size() const { return end - begin; }
-};
+// Reads a row of a matrix that may be cut into panels of columns, as floats.
+absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
+                     float* destination);
 
 class StreamedProduct {
  public:
@@ -64,7 +70,29 @@ class StreamedProduct {
                         int64_t panels, const ProductEnds& ends,
                         const PanelOutput& output);
 
+  // The same for a matrix that lies transposed, as GPT-2's do: its rows are the
+  // columns above. A single token's output has the bits that it has among many.
+  absl::Status MultiplyTransposed(const Weight& matrix,
+                                  const IndexRange& outputs,
+                                  const IndexRange& inputs,
+                                  const PanelView& input, int64_t panels,
+                                  const ProductEnds& ends,
+                                  const PanelOutput& output);
+
  private:
+  absl::StatusOr<TileView> LoadTile(const Tile& tile);
+  MatrixView Widened(ElementType type, const Tile& tile, const TileView& view);
+  absl::Status AddTransposedStrip(const Weight& matrix,
+                                  const IndexRange& outputs,
+                                  const IndexRange& inputs,
+                                  const ProductEnds& ends,
+                                  const PanelOutput& output);
+  absl::Status MultiplyTransposedStrip(const Weight& matrix,
+                                       const IndexRange& outputs,
+                                       const IndexRange& inputs,
+                                       const PanelView& input, int64_t panels,
+                                       const ProductEnds& ends,
+                                       const PanelOutput& output);
   absl::StatusOr<Tile> NextTile(const Weight& matrix, int64_t row,
                                 int64_t row_end,
                                 const IndexRange& columns) const;

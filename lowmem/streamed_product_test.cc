@@ -148,5 +148,78 @@ TEST_F(StreamedProductTest, SaysWhenASlotHoldsNoRow) {
             absl::StatusCode::kInternal);
 }
 
+// The matrix of the file seen as transposed: its rows are what is summed over.
+TEST_F(StreamedProductTest, HasTheBitsOfTheWholeTransposedProduct) {
+  // 300 sums over 700 inputs: three blocks.
+  std::vector<float> matrix(700 * 300);
+  std::mt19937 random(2);
+  std::normal_distribution<float> normal;
+  for (float& value : matrix) value = normal(random);
+  const std::vector<float> bias(matrix.begin(), matrix.begin() + 300);
+  const std::string path = WriteTestFile(
+      "transposed.safetensors",
+      SafetensorsBytes(
+          R"({"m":{"dtype":"F32","shape":[700,300],)"
+          R"("data_offsets":[0,840000]}})",
+          absl::string_view(reinterpret_cast<const char*>(matrix.data()),
+                            matrix.size() * sizeof(float))));
+  const int64_t count = 300 * kPanels * kPanelTokens;
+  const AlignedBytes expected = Allocate(count * sizeof(float));
+  const AlignedBytes actual = Allocate(count * sizeof(float));
+  const ProductEnds ends = {bias.data(), true, Activation::kGeluTanh};
+  const auto fill = [&](const AlignedBytes& bytes) {
+    std::fill_n(Floats(bytes), count, 0.25f);
+  };
+  fill(expected);
+  MultiplyPanels({matrix.data(), 1, 300}, 300, kColumns, Input(0), kPanels,
+                 ends, {Floats(expected), kPanelTokens, 300 * kPanelTokens});
+  for (const WeightBackend backend :
+       {WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
+        WeightBackend::kMmap}) {
+    const auto store = WeightStore::Open(path, backend);
+    ASSERT_TRUE(store.ok()) << store.status();
+    const auto weight = (*store)->Find("m");
+    for (const int64_t tile_bytes : {16384, 99999, 400000, 2000000}) {
+      const AlignedBytes slot = Allocate(tile_bytes);
+      const AlignedBytes dense = Allocate(kColumns * sizeof(float));
+      std::vector<float> sums(177);
+      StreamedProduct product(
+          store->get(),
+          {slot.get(), tile_bytes, tile_bytes, nullptr, Floats(dense),
+           sums.data(), static_cast<int64_t>(sums.size())});
+      fill(actual);
+      // Cut between outputs as well.
+      for (const IndexRange outputs : {IndexRange{0, 10}, {10, 300}}) {
+        ProductEnds part = ends;
+        part.bias += outputs.begin;
+        ASSERT_TRUE(product
+                        .MultiplyTransposed(
+                            *weight, outputs, {0, kColumns}, Input(0), kPanels,
+                            part,
+                            {Floats(actual) + outputs.begin * kPanelTokens,
+                             kPanelTokens, 300 * kPanelTokens})
+                        .ok());
+      }
+      EXPECT_TRUE(
+          std::equal(Floats(actual), Floats(actual) + count, Floats(expected)))
+          << WeightBackendName(backend) << ", " << tile_bytes;
+      // The first token by itself.
+      fill(actual);
+      product.UseSingleToken(Floats(input_), kColumns);
+      ASSERT_TRUE(product
+                      .MultiplyTransposed(*weight, {0, 300}, {0, kColumns}, {},
+                                          1, ends,
+                                          {Floats(actual), kPanelTokens, 0})
+                      .ok());
+      for (int64_t i = 0; i < 300; ++i) {
+        ASSERT_EQ(Floats(actual)[i * kPanelTokens],
+                  Floats(expected)[i * kPanelTokens])
+            << WeightBackendName(backend) << ", " << tile_bytes << ", " << i;
+        ASSERT_EQ(Floats(actual)[i * kPanelTokens + 1], 0.25f);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace footprint

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <random>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -64,41 +63,6 @@ float Rounded(ElementType type, float number) {
   WidenToFloat(type, &stored, 1, &wide);
   return wide;
 }
-
-class CheckpointMaker {
- public:
-  CheckpointMaker(TestCheckpoint* checkpoint, ElementType type, uint32_t seed)
-      : checkpoint_(checkpoint), type_(type), random_(seed) {}
-
-  void Matrix(const std::string& name, int64_t rows, int64_t columns) {
-    Add(name, {rows, columns}, 0, 0.3f, type_);
-  }
-  void Linear(const std::string& name, int64_t rows, int64_t columns) {
-    Matrix(name + ".weight", rows, columns);
-    Add(name + ".bias", {rows}, 0, 0.1f, ElementType::kFloat32);
-  }
-  void Norm(const std::string& name, int64_t count) {
-    Add(name + ".weight", {count}, 1, 0.2f, ElementType::kFloat32);
-    Add(name + ".bias", {count}, 0, 0.1f, ElementType::kFloat32);
-  }
-
- private:
-  void Add(const std::string& name, const std::vector<int64_t>& shape,
-           float mean, float deviation, ElementType type) {
-    std::normal_distribution<float> normal(mean, deviation);
-    TestTensor& tensor = checkpoint_->tensors[name];
-    tensor.shape = shape;
-    int64_t count = 1;
-    for (const int64_t extent : shape) count *= extent;
-    for (int64_t i = 0; i < count; ++i) {
-      tensor.values.push_back(Rounded(type, normal(random_)));
-    }
-  }
-
-  TestCheckpoint* checkpoint_;
-  ElementType type_;
-  std::mt19937 random_;
-};
 
 std::string ConfigJson(const EncoderConfig& config) {
   const std::string activation = config.activation == Activation::kGelu ? "gelu"
@@ -277,11 +241,40 @@ const char* StoredName(ElementType type) {
 
 }  // namespace
 
+void RandomTensors::Matrix(const std::string& name, int64_t rows,
+                           int64_t columns) {
+  Add(name, {rows, columns}, 0, 0.3f, type_);
+}
+
+void RandomTensors::Linear(const std::string& name, int64_t rows,
+                           int64_t columns, int64_t biases) {
+  Matrix(name + ".weight", rows, columns);
+  Add(name + ".bias", {biases}, 0, 0.1f, ElementType::kFloat32);
+}
+
+void RandomTensors::Norm(const std::string& name, int64_t count) {
+  Add(name + ".weight", {count}, 1, 0.2f, ElementType::kFloat32);
+  Add(name + ".bias", {count}, 0, 0.1f, ElementType::kFloat32);
+}
+
+void RandomTensors::Add(const std::string& name,
+                        const std::vector<int64_t>& shape, float mean,
+                        float deviation, ElementType type) {
+  std::normal_distribution<float> normal(mean, deviation);
+  TestTensor& tensor = tensors_[name];
+  tensor.shape = shape;
+  int64_t count = 1;
+  for (const int64_t extent : shape) count *= extent;
+  for (int64_t i = 0; i < count; ++i) {
+    tensor.values.push_back(Rounded(type, normal(random_)));
+  }
+}
+
 TestCheckpoint RandomCheckpoint(const EncoderConfig& config, ElementType type,
                                 uint32_t seed) {
   TestCheckpoint checkpoint;
   checkpoint.config = config;
-  CheckpointMaker make(&checkpoint, type, seed);
+  RandomTensors make(type, seed);
   const int64_t hidden = config.hidden;
   make.Matrix("embeddings.word_embeddings.weight", config.vocabulary, hidden);
   make.Matrix("embeddings.position_embeddings.weight", config.positions,
@@ -294,31 +287,42 @@ TestCheckpoint RandomCheckpoint(const EncoderConfig& config, ElementType type,
   const Names names = NamesOf(config);
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     const std::string begin = absl::StrCat(names.layer, layer, ".");
-    make.Linear(begin + names.query, hidden, hidden);
-    make.Linear(begin + names.key, hidden, hidden);
-    make.Linear(begin + names.value, hidden, hidden);
-    make.Linear(begin + names.output, hidden, hidden);
+    make.Linear(begin + names.query, hidden, hidden, hidden);
+    make.Linear(begin + names.key, hidden, hidden, hidden);
+    make.Linear(begin + names.value, hidden, hidden, hidden);
+    make.Linear(begin + names.output, hidden, hidden, hidden);
     make.Norm(begin + names.norm, hidden);
-    make.Linear(begin + names.expand, config.intermediate, hidden);
-    make.Linear(begin + names.contract, hidden, config.intermediate);
+    make.Linear(begin + names.expand, config.intermediate, hidden,
+                config.intermediate);
+    make.Linear(begin + names.contract, hidden, config.intermediate, hidden);
     make.Norm(begin + names.last_norm, hidden);
   }
+  checkpoint.tensors = make.tensors();
   return checkpoint;
 }
 
 std::string WriteCheckpoint(const TestCheckpoint& checkpoint, ElementType type,
                             const std::string& name, int64_t panel_columns) {
+  return WriteCheckpoint(ConfigJson(checkpoint.config), checkpoint.tensors,
+                         type, name, panel_columns);
+}
+
+std::string WriteCheckpoint(const std::string& config_json,
+                            const TestTensors& tensors, ElementType type,
+                            const std::string& name, int64_t panel_columns) {
   const std::string folder = absl::StrCat(testing::TempDir(), "/", name);
   mkdir(folder.c_str(), 0755);
-  std::ofstream(folder + "/config.json") << ConfigJson(checkpoint.config);
+  std::ofstream(folder + "/config.json") << config_json;
   std::string metadata;
   std::string header;
   std::string data;
-  for (const auto& [tensor_name, original] : checkpoint.tensors) {
+  for (const auto& [tensor_name, original] : tensors) {
     const bool is_matrix = original.shape.size() == 2;
     const bool packs = is_matrix && panel_columns > 0 &&
                        original.shape[1] > panel_columns &&
-                       !absl::StrContains(tensor_name, "embeddings");
+                       !absl::StrContains(tensor_name, "embeddings") &&
+                       !absl::StrContains(tensor_name, "wte") &&
+                       !absl::StrContains(tensor_name, "wpe");
     const TestTensor tensor =
         packs ? InPanels(original, panel_columns) : original;
     if (packs) {

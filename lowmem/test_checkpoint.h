@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,34 @@ struct TestTensor {
   std::vector<float> values;
 };
 
+// By the names of public checkpoints.
+using TestTensors = std::map<std::string, TestTensor>;
+
 struct TestCheckpoint {
   EncoderConfig config;
-  // By the names of public checkpoints.
-  std::map<std::string, TestTensor> tensors;
+  TestTensors tensors;
+};
+
+// Draws tensors at random: matrices are stored as `type`, vectors as floats.
+class RandomTensors {
+ public:
+  RandomTensors(ElementType type, uint32_t seed) : type_(type), random_(seed) {}
+
+  void Matrix(const std::string& name, int64_t rows, int64_t columns);
+  // name.weight, [rows, columns], and name.bias of `biases`.
+  void Linear(const std::string& name, int64_t rows, int64_t columns,
+              int64_t biases);
+  void Norm(const std::string& name, int64_t count);
+
+  const TestTensors& tensors() const { return tensors_; }
+
+ private:
+  void Add(const std::string& name, const std::vector<int64_t>& shape,
+           float mean, float deviation, ElementType type);
+
+  ElementType type_;
+  std::mt19937 random_;
+  TestTensors tensors_;
 };
 
 // Matrices are stored as `type`, vectors as floats. Every number is drawn anew
@@ -36,6 +61,11 @@ TestCheckpoint RandomCheckpoint(const EncoderConfig& config, ElementType type,
 // stored in panels of that many columns, as packed files are (see panels.h).
 std::string WriteCheckpoint(const TestCheckpoint& checkpoint, ElementType type,
                             const std::string& name, int64_t panel_columns = 0);
+
+// The same of any model.
+std::string WriteCheckpoint(const std::string& config_json,
+                            const TestTensors& tensors, ElementType type,
+                            const std::string& name, int64_t panel_columns);
 
 // tokens x hidden.
 std::vector<double> EncodeReference(const TestCheckpoint& checkpoint,

@@ -17,8 +17,8 @@ namespace footprint {
 
 // A page: enough for a slot of any backend to begin at a multiple of.
 inline constexpr int64_t kSlotAlignmentBytes = 4096;
-// What a loaded tile begins at a multiple of: enough for every type of element.
-inline constexpr int64_t kViewAlignmentBytes = 8;
+// Enough for every type of element to begin at a multiple of.
+inline constexpr int32_t kViewAlignmentBytes = 8;
 
 // Bytes of a file that are needed together: runs of the same length, evenly
 // spaced. Read, they lie densely one after the other.
@@ -27,6 +27,8 @@ struct Tile {
   int64_t row_stride_bytes = 0;  // from run to run
   int32_t row_bytes = 0;
   int32_t rows = 0;
+  // What its runs begin at multiples of when it can be viewed: an element's.
+  int32_t alignment_bytes = kViewAlignmentBytes;
 
   int64_t size_bytes() const { return int64_t{row_bytes} * rows; }
   // From the first byte to the last, gaps included.

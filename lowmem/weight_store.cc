@@ -71,6 +71,7 @@ absl::StatusOr<Tile> Weight::Block(int64_t row, int64_t row_count,
   tile.row_stride_bytes = row_stride_bytes;
   tile.row_bytes = static_cast<int32_t>(column_count * element_bytes);
   tile.rows = static_cast<int32_t>(row_count);
+  tile.alignment_bytes = static_cast<int32_t>(element_bytes);
   return tile;
 }
 

@@ -117,7 +117,7 @@ class WeightStore {
   // Makes a tile readable, where it lies if the backend can (kResident, kMmap),
   // else in `slot`, which begins at a multiple of SlotAlignmentBytes(), has
   // SlotBytes(tile), and may be null where that is zero. The view is good until
-  // the slot is used again, and aligned to at least kViewAlignmentBytes. Its
+  // the slot is used again, and aligned to the tile's alignment_bytes. Its
   // rows are `row_stride_bytes` apart: densely, unless the tile is viewed in
   // place.
   virtual absl::StatusOr<TileView> Load(const Tile& tile, void* slot) = 0;

@@ -124,7 +124,8 @@ TEST_P(WeightStoreTest, ReadsAnyBlock) {
     absl::StatusOr<TileView> view = store->Load(*tile, slot.data);
     ASSERT_TRUE(view.ok()) << view.status();
     ASSERT_EQ(BytesOf(*tile, *view), expected);
-    ASSERT_EQ(reinterpret_cast<uintptr_t>(view->data) % kViewAlignmentBytes, 0);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(view->data) % tile->alignment_bytes,
+              0);
     delivered_bytes += 2 * tile->size_bytes();
   }
   EXPECT_EQ(store->counters().bytes_delivered, delivered_bytes);

@@ -1,0 +1,74 @@
+// Where things lie in an arena, and what streamed weights need in it.
+//
+//   footprint::ArenaLayout layout;
+//   const footprint::ArenaRange hidden = layout.Take(hidden_bytes);
+//   plan.peak_bytes = layout.peak_bytes();
+//
+// Plain data.
+
+#ifndef FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_
+#define FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// Part of an arena.
+struct ArenaRange {
+  int64_t offset_bytes = 0;
+  int64_t size_bytes = 0;
+
+  int64_t end_bytes() const { return offset_bytes + size_bytes; }
+};
+
+// What the matrices that are streamed ask of a plan.
+struct StreamingNeeds {
+  // The largest element of a matrix as stored, and whether any is narrower than
+  // a float, so that tiles are widened before use.
+  int64_t element_bytes = 4;
+  bool has_narrow_weights = false;
+  // Weights are copied into slots; false where they are used where they lie.
+  bool uses_slots = true;
+  // What a slot needs beyond its tile: direct reads fetch whole pages.
+  int64_t slot_overhead_bytes = 0;
+};
+
+class ArenaLayout {
+ public:
+  static constexpr int64_t kLineBytes = 64;
+  static constexpr int64_t kPageBytes = 4096;
+
+  static int64_t RoundUp(int64_t bytes, int64_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+  }
+
+  ArenaRange Take(int64_t bytes, int64_t alignment = kLineBytes) {
+    ArenaRange range;
+    range.offset_bytes = RoundUp(end_bytes_, alignment);
+    range.size_bytes = bytes;
+    end_bytes_ = range.end_bytes();
+    return range;
+  }
+  // Equal parts that begin at lines.
+  ArenaRange TakeParts(int64_t parts, int64_t part_bytes) {
+    return Take(parts * RoundUp(part_bytes, kLineBytes));
+  }
+  // Slots for tiles, at pages.
+  ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
+                       const StreamingNeeds& needs) {
+    if (!needs.uses_slots) return ArenaRange();
+    return Take(
+        slots * RoundUp(tile_bytes + needs.slot_overhead_bytes, kPageBytes),
+        kPageBytes);
+  }
+
+  // Whole pages.
+  int64_t peak_bytes() const { return RoundUp(end_bytes_, kPageBytes); }
+
+ private:
+  int64_t end_bytes_ = 0;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_

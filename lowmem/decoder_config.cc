@@ -1,0 +1,43 @@
+#include "footprint/lowmem/decoder_config.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "footprint/lowmem/config_reader.h"
+
+namespace footprint {
+
+absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
+                                                 absl::string_view name) {
+  absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(json, name);
+  if (!reader.ok()) return reader.status();
+  const std::string family = reader->TextOr("model_type", "gpt2");
+  if (family != "gpt2") reader->Refuse("model_type", family, "\"gpt2\"");
+  DecoderConfig config;
+  config.layers = reader->Extent("n_layer");
+  config.hidden = reader->Extent("n_embd");
+  config.heads = reader->Extent("n_head");
+  config.intermediate = reader->ExtentOr("n_inner", 4 * config.hidden);
+  config.vocabulary = reader->Extent("vocab_size");
+  config.positions = reader->Extent("n_positions");
+  config.epsilon = reader->EpsilonOr("layer_norm_epsilon", 1e-5);
+  config.activation = reader->ActivationOr("activation_function", "gelu_new");
+  if (!reader->FlagOr("scale_attn_weights", true)) {
+    reader->Refuse("scale_attn_weights", "false", "\"true\"");
+  }
+  if (reader->FlagOr("scale_attn_by_inverse_layer_idx", false)) {
+    reader->Refuse("scale_attn_by_inverse_layer_idx", "true", "\"false\"");
+  }
+  if (!reader->status().ok()) return reader->status();
+  reader->CheckHeads(config.hidden, config.heads);
+  if (!reader->status().ok()) return reader->status();
+  return config;
+}
+
+absl::StatusOr<DecoderConfig> ReadDecoderConfig(absl::string_view path) {
+  const absl::StatusOr<std::string> text = ReadConfigText(path);
+  if (!text.ok()) return text.status();
+  return ParseDecoderConfig(*text, path);
+}
+
+}  // namespace footprint

@@ -1,0 +1,83 @@
+// What a decoder holds in memory, decided before it runs.
+//
+//   absl::StatusOr<footprint::DecoderPlan> plan =
+//       footprint::PlanDecoder({config, 128, 2}, 64 << 20);
+//
+// Everything lies in one arena: every layer's keys and values for as many
+// positions as planned, the states of the tokens that are read together, one
+// layer's small vectors, the output's numbers, and for each worker the tile of
+// weights it works on. A prompt is read `chunk_tokens` at a time, so its length
+// costs nothing but its keys and values. Weights and chunks shrink first: below
+// MinBudgetBytes only fewer positions or workers help.
+//
+// Time grows where chunks and tiles get small; the results' bits do not change.
+// A larger budget never gives a smaller tile or chunk.
+//
+// ResourceExhausted: the budget is too small; the text says what is needed.
+// InvalidArgument: no position, more than the model has, or no worker.
+// Pure and thread-safe. Memory: none. Time: microseconds.
+
+#ifndef FOOTPRINT_LOWMEM_DECODER_PLAN_H_
+#define FOOTPRINT_LOWMEM_DECODER_PLAN_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/arena_layout.h"
+#include "footprint/lowmem/decoder_config.h"
+
+namespace footprint {
+
+struct DecoderPlanRequest {
+  DecoderConfig config;
+  // Of the prompt and what is generated, together.
+  int64_t positions = 0;
+  int workers = 1;
+  StreamingNeeds needs;
+};
+
+struct DecoderPlan {
+  DecoderPlanRequest request;
+  int64_t budget_bytes = 0;
+  // The whole arena: no more than the budget.
+  int64_t peak_bytes = 0;
+
+  // Of a tile's weights as stored.
+  int64_t tile_bytes = 0;
+  // Tokens that are read together: whole panels.
+  int64_t chunk_tokens = 0;
+  // Intermediate features that are held at a time.
+  int64_t chunk_features = 0;
+
+  // For each layer keys, then values: [feature][position].
+  ArenaRange cache;
+  ArenaRange hidden;
+  ArenaRange normed;
+  // Queries and their context, or a chunk of intermediate features.
+  ArenaRange work;
+  ArenaRange vectors;
+  ArenaRange logits;
+  // Each for all workers, in equal parts.
+  ArenaRange scores;
+  ArenaRange slots;
+  ArenaRange wide;   // tiles as floats, if stored narrower
+  ArenaRange dense;  // the input as one vector, for a single token
+  ArenaRange sums;   // the output as one vector, for a single token
+
+  // Positions rounded up to whole panels.
+  int64_t padded_positions() const;
+  // Of one worker's part of `range`.
+  int64_t part_bytes(const ArenaRange& range) const {
+    return range.size_bytes / request.workers;
+  }
+};
+
+absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
+                                        int64_t budget_bytes);
+
+// The smallest budget that PlanDecoder accepts.
+absl::StatusOr<int64_t> MinBudgetBytes(const DecoderPlanRequest& request);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_DECODER_PLAN_H_
