@@ -1,7 +1,10 @@
 #include "footprint/memo/memo.h"
 
+#include <sys/resource.h>
+
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -131,6 +134,32 @@ TEST(MemoTest, WhatFactoriesDoWrongIsAnError) {
   auto shared = MakeMemo<std::shared_ptr<int>>(
       "shared", [] { return absl::StatusOr<std::shared_ptr<int>>(nullptr); });
   EXPECT_EQ(shared->Get().status().code(), absl::StatusCode::kInternal);
+}
+
+// For a process of its own: 256 MiB of address space, and a factory that needs
+// four times as much.
+[[noreturn]] void RunOutOfMemory() {
+  Memo<std::vector<char>> small = *MakeMemo<std::vector<char>>(
+      "small", [] { return std::vector<char>(1 << 20); });
+  Memo<std::vector<char>> large = *MakeMemo<std::vector<char>>(
+      "large", [] { return std::vector<char>(size_t{1} << 30); });
+  const rlimit limit = {256 << 20, 256 << 20};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) std::exit(1);
+  const absl::Status status = large.Get().status();
+  if (status.code() != absl::StatusCode::kResourceExhausted) std::exit(2);
+  if (!Contains(status, "memo \"large\": the factory ran out of memory")) {
+    std::exit(3);
+  }
+  if (large.statistics().failed_load_count != 1) std::exit(4);
+  std::exit(small.Get().ok() ? 0 : 5);
+}
+
+TEST(MemoDeathTest, RunningOutOfMemoryIsAnErrorAndOthersStillLoad) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  // Sanitizers need terabytes of addresses, so the limit cannot be set.
+  GTEST_SKIP() << "address space cannot be limited under this sanitizer";
+#endif
+  EXPECT_EXIT(RunOutOfMemory(), testing::ExitedWithCode(0), "");
 }
 
 TEST(MemoTest, CreationRefusesWhatCannotWork) {

@@ -6,13 +6,18 @@
 //
 //   --model_mebibytes=40   of each model; a data set has half as much
 //   --block_kibibytes=1024 of the blocks that a value is made of; 0: one block
+//   --block_alignment=0    of their addresses in bytes; 0: as `new` has it
+//
+// jemalloc gives a block of 16 KiB or more, unless it is aligned to more than a
+// cache line, a page besides so as to vary where in a page it begins: resident
+// memory that no live byte accounts for, 6 % of blocks of 64 KiB.
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -35,29 +40,37 @@ namespace {
 struct Sizes {
   int64_t model_mebibytes = 40;
   int64_t block_kibibytes = 1024;
+  int64_t block_alignment = 0;
 };
 
 // A value made of written blocks, as weights or records are.
 class Blocks {
  public:
-  Blocks(int64_t bytes, int64_t block_bytes)
-      : block_bytes_(static_cast<size_t>(block_bytes)),
-        blocks_(static_cast<size_t>(bytes / block_bytes)) {
-    for (std::unique_ptr<char[]>& block : blocks_) {
-      block.reset(new char[block_bytes_]);
-      std::memset(block.get(), 1, block_bytes_);
+  Blocks(int64_t bytes, int64_t block_bytes, int64_t alignment)
+      : alignment_(static_cast<std::align_val_t>(
+            alignment > 0 ? alignment : __STDCPP_DEFAULT_NEW_ALIGNMENT__)) {
+    const auto block_size = static_cast<size_t>(block_bytes);
+    blocks_.reserve(static_cast<size_t>(bytes / block_bytes));
+    while (blocks_.size() < blocks_.capacity()) {
+      void* const block = ::operator new(block_size, alignment_);
+      blocks_.push_back(static_cast<char*>(std::memset(block, 1, block_size)));
     }
+  }
+  Blocks(Blocks&&) = default;
+  Blocks& operator=(Blocks&&) = delete;
+  ~Blocks() {
+    for (char* block : blocks_) ::operator delete(block, alignment_);
   }
 
   int64_t FirstBytes() const {
     int64_t sum = 0;
-    for (const std::unique_ptr<char[]>& block : blocks_) sum += block[0];
+    for (const char* block : blocks_) sum += *block;
     return sum;
   }
 
  private:
-  size_t block_bytes_;
-  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::align_val_t alignment_;
+  std::vector<char*> blocks_;
 };
 
 struct Model {
@@ -88,8 +101,9 @@ absl::StatusOr<Axis<T>> MakeAxis(const std::string& name, int count,
   for (int i = 0; i < count; ++i) {
     absl::StatusOr<Memo<T>> memo = MakeMemo<T>(
         absl::StrCat(name, i),
-        [bytes, block_bytes]() -> absl::StatusOr<T> {
-          return T{Blocks(bytes, block_bytes)};
+        [bytes, block_bytes,
+         alignment = sizes.block_alignment]() -> absl::StatusOr<T> {
+          return T{Blocks(bytes, block_bytes, alignment)};
         },
         bytes + table_bytes);
     if (!memo.ok()) return memo.status();
@@ -156,6 +170,8 @@ int main(int argc, char** argv) {
                       &sizes.model_mebibytes);
   footprint::TakeSize("--block_kibibytes=", &argc, argv,
                       &sizes.block_kibibytes);
+  footprint::TakeSize("--block_alignment=", &argc, argv,
+                      &sizes.block_alignment);
   footprint::PlannedBenchmarks planned(&argc, argv);
   const absl::Status registered = footprint::RegisterScenarios(sizes);
   if (!registered.ok()) {
