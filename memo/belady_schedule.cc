@@ -53,7 +53,10 @@ class Sweep {
 
   Schedule Run() {
     schedule_.steps.resize(order_.size());
-    for (size_t step = 0; step < order_.size(); ++step) RunStep(step);
+    for (size_t step = 0; step < order_.size(); ++step) {
+      schedule_.steps[step].cell = order_[step];
+      RunStep(step);
+    }
     return std::move(schedule_);
   }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "footprint/memo/schedule_planner.h"
+#include "footprint/memo/schedule.h"
 
 namespace footprint::memo_internal {
 

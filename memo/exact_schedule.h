@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "absl/types/optional.h"
-#include "footprint/memo/schedule_planner.h"
+#include "footprint/memo/schedule.h"
 
 namespace footprint::memo_internal {
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -151,7 +153,6 @@ Schedule ScheduleInOrder(const ScheduleRequest& request,
                          const std::vector<int>& order, int64_t budget_bytes) {
   Schedule schedule =
       memo_internal::ScheduleByBelady(request, order, budget_bytes);
-  for (size_t i = 0; i < order.size(); ++i) schedule.steps[i].cell = order[i];
   schedule.peak_bytes = PeakBytes(request, schedule);
   return schedule;
 }
