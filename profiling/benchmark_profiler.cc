@@ -279,7 +279,13 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run) {
     PrintHelp();
     return 0;
   }
-  const MemoryOutputs outputs = TakeMemoryOutputFlags(&argc, argv);
+  const absl::StatusOr<MemoryOutputs> flags =
+      TakeMemoryOutputFlags(&argc, argv);
+  if (!flags.ok()) {
+    std::cerr << flags.status().message() << "\n";
+    return 2;
+  }
+  const MemoryOutputs& outputs = *flags;
   const bool console = !ChoosesFormat(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
   // The count that time would decide becomes one iteration.

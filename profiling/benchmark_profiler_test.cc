@@ -226,6 +226,12 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkThatFailsFailsTheRun) {
   EXPECT_THAT(ReadText(Scratch("err")), HasSubstr("as asked"));
 }
 
+TEST_F(BenchmarkProfilerTest, AFlagWithoutAFileFailsTheRun) {
+  EXPECT_EQ(RunSample("--memory_profile_out="), 2);
+  EXPECT_THAT(ReadText(Scratch("err")),
+              HasSubstr("--memory_profile_out names no file"));
+}
+
 TEST_F(BenchmarkProfilerTest, AFilterThatSelectsNothingFailsTheRun) {
   EXPECT_EQ(RunSample("--benchmark_filter=NoSuch --memory_profile_out=" +
                       Scratch("none")),

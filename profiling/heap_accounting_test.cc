@@ -36,6 +36,9 @@ void* Opaque(void* block) {
   return block;
 }
 
+// MREMAP_DONTUNMAP, which older headers lack.
+constexpr int kMremapDontUnmap = 4;
+
 HeapRegionBytes MeasureTrace(const AllocationTrace& trace, TruePeak* truth) {
   TraceRunner runner(trace);
   const HeapRegion region = BeginHeapRegion();
@@ -451,6 +454,32 @@ TEST(HeapAccountingTest, MappedBytesAreALedgerOfTheirOwn) {
   const HeapRegionBytes bytes = EndHeapRegion(region);
   EXPECT_EQ(bytes.peak_mapped_bytes, static_cast<int64_t>(13 * page));
   EXPECT_EQ(bytes.peak_live_bytes, 0);
+}
+
+// The old range stays mapped, without its pages.
+TEST(HeapAccountingTest, AMappingThatIsMovedAndKeptCountsTwice) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const HeapRegion region = BeginHeapRegion();
+  void* first =
+      mmap(nullptr, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(first, MAP_FAILED);
+  void* second = mremap(first, 3 * page, 3 * page,
+                        MREMAP_MAYMOVE | kMremapDontUnmap, nullptr);
+  ASSERT_NE(second, MAP_FAILED) << "needs Linux 5.7 or newer";
+  EXPECT_EQ(ReadHeapRegion(region).peak_mapped_bytes,
+            static_cast<int64_t>(6 * page));
+  // To an address that is chosen, over a page that is mapped.
+  void* third = mremap(second, 3 * page, 3 * page,
+                       MREMAP_MAYMOVE | MREMAP_FIXED | kMremapDontUnmap, first);
+  ASSERT_EQ(third, first);
+  munmap(first, 3 * page);
+  munmap(second, 3 * page);
+  // All is counted back: what is mapped now makes no new mark but its own.
+  void* fourth =
+      mmap(nullptr, 7 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(fourth, 7 * page);
+  EXPECT_EQ(EndHeapRegion(region).peak_mapped_bytes,
+            static_cast<int64_t>(7 * page));
 }
 
 TEST(HeapAccountingTest, OutOfMemoryIsReportedAndNotCounted) {

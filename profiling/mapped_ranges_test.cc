@@ -1,5 +1,7 @@
 #include "footprint/profiling/mapped_ranges.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <set>
 
@@ -34,16 +36,30 @@ TEST(MappedRangesTest, JoinsNeighbours) {
   EXPECT_EQ(ranges.range_count(), 1u);
 }
 
+// FOOTPRINT_PROPERTY_SEEDS sets how many seeds are tried.
+uint32_t SeedCount() {
+  const char* asked = std::getenv("FOOTPRINT_PROPERTY_SEEDS");
+  return asked == nullptr
+             ? 200
+             : static_cast<uint32_t>(std::strtoul(asked, nullptr, 10));
+}
+
 TEST(MappedRangesTest, AgreesWithASetOfUnits) {
-  std::mt19937 random(7);
-  for (int trial = 0; trial < 50; ++trial) {
+  const uint32_t seed_count = SeedCount();
+  size_t most_ranges = 0;
+  for (uint32_t seed = 1; seed <= seed_count; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    // Few long ranges that meet, to many short ones for which the array grows.
+    const uint32_t units = 100u << (seed % 6);
+    const uint32_t longest = 32u >> (seed % 6);
     MappedRanges ranges;
     std::set<uintptr_t> oracle;
-    for (int step = 0; step < 400; ++step) {
-      const uintptr_t begin = random() % 600 + 1;
-      const size_t size = random() % 20;
+    for (int step = 0; step < 1500; ++step) {
+      const uintptr_t begin = random() % units + 1;
+      const size_t size = random() % (longest + 1);
       int64_t expected = 0;
-      if (random() % 2 == 0) {
+      if (random() % 3 != 0) {
         for (uintptr_t at = begin; at < begin + size; ++at) {
           expected += oracle.insert(at).second ? 1 : 0;
         }
@@ -54,10 +70,15 @@ TEST(MappedRangesTest, AgreesWithASetOfUnits) {
         }
         ASSERT_EQ(ranges.Remove(begin, size), expected);
       }
+      most_ranges = std::max(most_ranges, ranges.range_count());
+      if (step % 50 != 0) continue;
       size_t runs = 0;
       for (uintptr_t at : oracle) runs += oracle.count(at - 1) == 0 ? 1 : 0;
       ASSERT_EQ(ranges.range_count(), runs);
     }
+  }
+  if (seed_count >= 6) {
+    EXPECT_GT(most_ranges, 256u) << "more than a page holds";
   }
 }
 

@@ -15,6 +15,10 @@
 namespace footprint::profiling_internal {
 namespace {
 
+// MREMAP_DONTUNMAP, which older headers lack: the old range stays mapped, and
+// only its pages move.
+constexpr int kMremapDontUnmap = 4;
+
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 MappedRanges ranges;
 
@@ -49,6 +53,7 @@ void* SystemMmap(void* address, size_t size, int protection, int flags,
 }  // namespace footprint::profiling_internal
 
 using footprint::profiling_internal::CountMappedBytes;
+using footprint::profiling_internal::kMremapDontUnmap;
 using footprint::profiling_internal::ranges;
 using footprint::profiling_internal::RangesLock;
 using footprint::profiling_internal::RoundedToPages;
@@ -93,6 +98,8 @@ int munmap(void* address, size_t size) noexcept {
 
 void* mremap(void* address, size_t old_size, size_t new_size, int flags,
              ...) noexcept {
+  // Only MREMAP_FIXED must have the last argument; what MREMAP_DONTUNMAP would
+  // read there is a hint, and often not there.
   va_list arguments;
   va_start(arguments, flags);
   void* wanted =
@@ -102,8 +109,11 @@ void* mremap(void* address, size_t old_size, size_t new_size, int flags,
   void* moved = reinterpret_cast<void*>(
       syscall(SYS_mremap, address, old_size, new_size, flags, wanted));
   if (moved != MAP_FAILED) {
-    const int64_t gone_bytes = ranges.Remove(
-        reinterpret_cast<uintptr_t>(address), RoundedToPages(old_size));
+    const int64_t gone_bytes =
+        (flags & kMremapDontUnmap) != 0
+            ? 0
+            : ranges.Remove(reinterpret_cast<uintptr_t>(address),
+                            RoundedToPages(old_size));
     CountMappedBytes(ranges.Add(reinterpret_cast<uintptr_t>(moved),
                                 RoundedToPages(new_size)) -
                      gone_bytes);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/profiling/memory_environment.h"
 #include "footprint/profiling/memory_profile_file.h"
 
@@ -15,7 +16,8 @@ namespace {
 // The process that runs main: a child of fork has another number.
 const pid_t measured_process = getpid();
 
-// Takes "--name=value" or "--name value" at `*index`; returns how many words.
+// Takes "--name=value" or "--name value" at `index`; returns how many words.
+// A value that is not there counts as empty.
 int TakeFlag(const char* name, int argc, char** argv, int index,
              std::string* value) {
   const size_t length = std::strlen(name);
@@ -24,9 +26,28 @@ int TakeFlag(const char* name, int argc, char** argv, int index,
     *value = argv[index] + length + 1;
     return 1;
   }
-  if (argv[index][length] == '\0' && index + 1 < argc) {
-    *value = argv[index + 1];
-    return 2;
+  if (argv[index][length] != '\0') return 0;
+  const bool has_value = index + 1 < argc;
+  *value = has_value ? argv[index + 1] : "";
+  return has_value ? 2 : 1;
+}
+
+// Takes one of the two flags at `index`, if one is there, and says how many
+// words it had.
+absl::StatusOr<int> TakeEitherFlag(int argc, char** argv, int index,
+                                   MemoryOutputs* outputs) {
+  const struct {
+    const char* name;
+    std::string* path;
+  } flags[] = {{"--memory_profile_out", &outputs->profile_path},
+               {"--memory_samples_out", &outputs->samples_path}};
+  for (const auto& flag : flags) {
+    const int taken = TakeFlag(flag.name, argc, argv, index, flag.path);
+    if (taken == 0) continue;
+    if (!flag.path->empty()) return taken;
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag.name, " names no file; write ", flag.name,
+                     "=FILE, or leave it out to measure nothing"));
   }
   return 0;
 }
@@ -67,7 +88,7 @@ const char kMemoryOutputFlagsHelp[] =
     "  --memory_samples_out=FILE  also write every metric as a "
     "footprint.MemorySamples\n";
 
-MemoryOutputs TakeMemoryOutputFlags(int* argc, char** argv) {
+absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv) {
   MemoryOutputs outputs;
   int kept = 1;
   for (int i = 1; i < *argc;) {
@@ -75,16 +96,12 @@ MemoryOutputs TakeMemoryOutputFlags(int* argc, char** argv) {
       while (i < *argc) argv[kept++] = argv[i++];
       break;
     }
-    int taken =
-        TakeFlag("--memory_profile_out", *argc, argv, i, &outputs.profile_path);
-    if (taken == 0) {
-      taken = TakeFlag("--memory_samples_out", *argc, argv, i,
-                       &outputs.samples_path);
-    }
-    if (taken == 0) {
+    const absl::StatusOr<int> taken = TakeEitherFlag(*argc, argv, i, &outputs);
+    if (!taken.ok()) return taken.status();
+    if (*taken == 0) {
       argv[kept++] = argv[i++];
     } else {
-      i += taken;
+      i += *taken;
     }
   }
   *argc = kept;

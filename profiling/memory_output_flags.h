@@ -1,10 +1,11 @@
 // The two flags of every measured program.
 //
-//   footprint::MemoryOutputs outputs = footprint::TakeMemoryOutputFlags(&argc,
-//   argv);
-//   // --memory_profile_out=x is gone from argv; outputs.profile_path == "x"
+//   absl::StatusOr<footprint::MemoryOutputs> outputs =
+//       footprint::TakeMemoryOutputFlags(&argc, argv);
+//   // --memory_profile_out=x is gone from argv; outputs->profile_path == "x"
 //
-// Thread-compatible.
+// Copies what it needs of argv. Thread-compatible. Memory: two paths, and for
+// writing one serialized profile.
 
 #ifndef FOOTPRINT_PROFILING_MEMORY_OUTPUT_FLAGS_H_
 #define FOOTPRINT_PROFILING_MEMORY_OUTPUT_FLAGS_H_
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {
@@ -23,7 +25,8 @@ struct MemoryOutputs {
 
 // Takes --memory_profile_out=FILE and --memory_samples_out=FILE (also in two
 // words) out of the command line, wherever they stand before "--".
-MemoryOutputs TakeMemoryOutputFlags(int* argc, char** argv);
+// kInvalidArgument if one of them names no file.
+absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv);
 
 // What --help says of the two.
 extern const char kMemoryOutputFlagsHelp[];

@@ -34,26 +34,50 @@ struct CommandLine {
 TEST(MemoryOutputFlagsTest, TakesItsFlagsAndLeavesTheOthers) {
   CommandLine line({"x", "--a=1", "--memory_profile_out=p", "b",
                     "--memory_samples_out", "s", "--c"});
-  const MemoryOutputs outputs =
-      TakeMemoryOutputFlags(&line.argc, line.argv.data());
-  EXPECT_EQ(outputs.profile_path, "p");
-  EXPECT_EQ(outputs.samples_path, "s");
+  const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ(outputs->profile_path, "p");
+  EXPECT_EQ(outputs->samples_path, "s");
   EXPECT_THAT(line.Left(), ElementsAre("x", "--a=1", "b", "--c"));
   EXPECT_EQ(line.argv[4], nullptr);
 }
 
 TEST(MemoryOutputFlagsTest, StopsAtTheDoubleDash) {
   CommandLine line({"x", "--", "--memory_profile_out=p"});
-  EXPECT_EQ(TakeMemoryOutputFlags(&line.argc, line.argv.data()).profile_path,
-            "");
+  const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ(outputs->profile_path, "");
   EXPECT_THAT(line.Left(), ElementsAre("x", "--", "--memory_profile_out=p"));
 }
 
 TEST(MemoryOutputFlagsTest, AFlagOfALongerNameIsNotTaken) {
   CommandLine line({"x", "--memory_profile_output=p"});
-  EXPECT_EQ(TakeMemoryOutputFlags(&line.argc, line.argv.data()).profile_path,
-            "");
+  const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ(outputs->profile_path, "");
   EXPECT_EQ(line.argc, 2);
+}
+
+// A script whose variable is empty must not get a run that measures nothing.
+TEST(MemoryOutputFlagsTest, AFlagWithoutAFileIsAnError) {
+  const std::vector<std::vector<std::string>> lines = {
+      {"x", "--memory_profile_out="},
+      {"x", "--memory_profile_out", ""},
+      {"x", "--memory_profile_out=p", "--memory_profile_out="},
+      {"x", "--memory_profile_out"},
+  };
+  for (const std::vector<std::string>& words : lines) {
+    CommandLine line(words);
+    const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
+    EXPECT_EQ(outputs.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(outputs.status().message(),
+              "--memory_profile_out names no file; write "
+              "--memory_profile_out=FILE, or leave it out to measure nothing");
+  }
+  CommandLine line({"x", "--memory_profile_out=p", "--memory_samples_out="});
+  EXPECT_THAT(
+      TakeMemoryOutputFlags(&line.argc, line.argv.data()).status().message(),
+      testing::HasSubstr("--memory_samples_out names no file"));
 }
 
 MemoryProfile OneMetric() {

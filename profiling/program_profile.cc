@@ -23,8 +23,10 @@ void AddImageBytes(Metrics* metrics) {
 }  // namespace
 
 ProgramProfile::ProgramProfile(int* argc, char** argv)
-    : outputs_(TakeMemoryOutputFlags(argc, argv)),
-      name_(program_invocation_short_name) {
+    : name_(program_invocation_short_name) {
+  absl::StatusOr<MemoryOutputs> outputs = TakeMemoryOutputFlags(argc, argv);
+  flags_ = outputs.status();
+  if (outputs.ok()) outputs_ = *std::move(outputs);
   startup_ = ReadHeapRegion(ProcessHeapRegion());
   if (IsWanted()) RecordMemoryPhases();
 }
@@ -45,6 +47,7 @@ bool ProgramProfile::IsWanted() const {
 }
 
 absl::Status ProgramProfile::Write() {
+  if (!flags_.ok()) return flags_;
   if (!IsWanted()) return absl::OkStatus();
   if (!HeapIsAccounted()) {
     return absl::FailedPreconditionError(

@@ -1,8 +1,8 @@
 // The memory profile of a whole program, phase by phase.
 //
 //   int main(int argc, char** argv) {
-//     footprint::ProgramProfile profile(&argc, argv);  // ends the phase
-//     "startup" profile.SetName("linear_regression");
+//     footprint::ProgramProfile profile(&argc, argv);  // "startup" ends
+//     profile.SetName("linear_regression");
 //     profile.AddArgument("rows", "1000");
 //     {
 //       footprint::MemoryPhase phase("fit");
@@ -21,7 +21,8 @@
 // "startup" is what the process holds before its own work begins: what it
 // allocated until the constructor, and, as IMAGE_BYTES, its code and libraries.
 //
-// Thread-compatible; one object a program, made at the begin of main.
+// Thread-compatible; one object a program, made at the begin of main. Copies
+// what it is given.
 // Memory: some kilobytes on the heap in the constructor, none while phases run.
 
 #ifndef FOOTPRINT_PROFILING_PROGRAM_PROFILE_H_
@@ -39,7 +40,8 @@ namespace footprint {
 
 class ProgramProfile {
  public:
-  // Takes --memory_profile_out= and --memory_samples_out= out of `argv`.
+  // Takes --memory_profile_out= and --memory_samples_out= out of `argv`;
+  // `Write` tells of one that names no file.
   ProgramProfile(int* argc, char** argv);
   ProgramProfile(const ProgramProfile&) = delete;
   ProgramProfile& operator=(const ProgramProfile&) = delete;
@@ -53,12 +55,14 @@ class ProgramProfile {
   // True if a profile was asked for.
   bool IsWanted() const;
 
-  // Ends the measurement and writes what was asked for. kFailedPrecondition if
+  // Ends the measurement and writes what was asked for. kInvalidArgument if a
+  // flag named no file; kFailedPrecondition if
   // the program's allocations are not counted, a phase is still open, or there
   // were more than 256 phases; else as of memory_profile_file.h.
   absl::Status Write();
 
  private:
+  absl::Status flags_;
   MemoryOutputs outputs_;
   HeapRegionBytes startup_;
   std::string name_;
