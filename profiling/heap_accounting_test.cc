@@ -36,6 +36,10 @@ void* Opaque(void* block) {
   return block;
 }
 
+// A child that hangs must not hang the test. On a busy machine, what takes a
+// second here may take many.
+constexpr unsigned kHangSeconds = 120;
+
 // MREMAP_DONTUNMAP, which older headers lack.
 constexpr int kMremapDontUnmap = 4;
 
@@ -368,7 +372,7 @@ TEST(HeapAccountingTest, AForkedChildMayStartThreads) {
   pthread_barrier_wait(&barrier);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);  // a child that hangs must not hang the test
+    alarm(kHangSeconds);
     for (int i = 0; i < 20; ++i) {
       std::thread([] { std::free(Opaque(std::malloc(1 << 20))); }).join();
     }
@@ -389,7 +393,7 @@ TEST(HeapAccountingTest, AForkedChildMayStartThreads) {
 TEST(HeapAccountingTest, ForksWhileAnotherThreadMaps) {
   const pid_t tester = fork();
   if (tester == 0) {
-    alarm(20);
+    alarm(kHangSeconds);
     std::atomic<bool> done{false};
     std::thread mapping([&done] {
       while (!done) {
@@ -431,6 +435,21 @@ TEST(HeapAccountingTest, IsExactWhereTheKernelRefusesMembarrier) {
     if (!RefuseMembarrier()) _exit(2);
     execl("/proc/self/exe", "heap_accounting_test",
           "--gtest_filter=*TraceTest*:*FreeRunning*:*Regions*", nullptr);
+    _exit(3);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// jemalloc would start them inside the first allocation of the process.
+TEST(HeapAccountingTest, IsExactThoughBackgroundThreadsAreAskedFor) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(kHangSeconds);
+    setenv("MALLOC_CONF", "background_thread:true", /*replace=*/1);
+    execl("/proc/self/exe", "heap_accounting_test",
+          "--gtest_filter=*TraceTest*:*Regions*", nullptr);
     _exit(3);
   }
   int status = -1;
