@@ -18,12 +18,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include "footprint/lowmem/worker_team.h"
 
 namespace footprint {
@@ -54,7 +53,7 @@ class StepTeam {
     failed_ = false;
     team_.Run(job);
     if (!failed_) return absl::OkStatus();
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(status_, absl::OkStatus());
   }
 
@@ -65,7 +64,7 @@ class StepTeam {
     if (!failed_.load(std::memory_order_relaxed)) {
       const absl::Status status = step();
       if (!status.ok()) {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard<std::mutex> lock(mutex_);
         status_.Update(status);
         failed_ = true;
       }
@@ -76,8 +75,8 @@ class StepTeam {
  private:
   WorkerTeam team_;
   std::atomic<bool> failed_{false};
-  absl::Mutex mutex_;
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  std::mutex mutex_;
+  absl::Status status_;  // under the mutex
 };
 
 }  // namespace footprint

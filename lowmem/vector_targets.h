@@ -3,8 +3,8 @@
 //
 // Vectors whose width is not known to the compiler (SVE, RISC-V) cannot be kept
 // in arrays, as the kernels do; such machines run NEON or plain code. SSSE3
-// machines without SSE4 run plain code. The plain code is there on every
-// machine so that its tests run.
+// machines without SSE4 run plain code, or SSE2's where Highway has that. The
+// plain code is there on every machine so that its tests run.
 
 #ifndef FOOTPRINT_LOWMEM_VECTOR_TARGETS_H_
 #define FOOTPRINT_LOWMEM_VECTOR_TARGETS_H_

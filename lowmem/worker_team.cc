@@ -17,46 +17,40 @@ WorkerTeam::WorkerTeam(int workers) {
 
 WorkerTeam::~WorkerTeam() {
   {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     ended_ = true;
   }
+  run_or_end_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void WorkerTeam::Run(absl::FunctionRef<void(int worker)> job) {
   {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     job_ = &job;
     busy_ = static_cast<int>(threads_.size());
     ++runs_;
   }
+  run_or_end_.notify_all();
   job(0);
-  absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(
-      +[](int* busy) { return *busy == 0; }, &busy_));
+  std::unique_lock<std::mutex> lock(mutex_);
+  idle_.wait(lock, [this] { return busy_ == 0; });
 }
 
 void WorkerTeam::Work(int worker) {
-  struct Wait {
-    WorkerTeam* team;
-    int64_t runs;
-  } wait = {this, 0};
+  int64_t runs = 0;
   while (true) {
     const absl::FunctionRef<void(int)>* job;
     {
-      absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(
-          +[](Wait* w) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-            return w->team->ended_ || w->team->runs_ != w->runs;
-          },
-          &wait));
+      std::unique_lock<std::mutex> lock(mutex_);
+      run_or_end_.wait(lock, [&] { return ended_ || runs_ != runs; });
       if (ended_) return;
-      wait.runs = runs_;
+      runs = runs_;
       job = job_;
     }
     (*job)(worker);
-    absl::MutexLock lock(&mutex_);
-    --busy_;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--busy_ == 0) idle_.notify_one();
   }
 }
 

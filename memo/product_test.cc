@@ -135,7 +135,10 @@ class ProductTest : public testing::Test {
         Unique("BM"),
         [this](benchmark::State& state, const Model& model, const Data& data) {
           ++call_count;
-          for (auto _ : state) benchmark::DoNotOptimize(model.id);
+          for (auto _ : state) {
+            int id = model.id;
+            benchmark::DoNotOptimize(id);
+          }
           std::lock_guard<std::mutex> lock(mutex);
           cells.emplace_back(model.id, data.id);
         },
@@ -247,7 +250,10 @@ TEST_F(ProductTest, AFailingFactoryShowsInItsRowsOnly) {
   auto product = Product(
       Unique("BM"),
       [this](benchmark::State& state, const Model& model) {
-        for (auto _ : state) benchmark::DoNotOptimize(model.id);
+        for (auto _ : state) {
+          int id = model.id;
+          benchmark::DoNotOptimize(id);
+        }
         ++call_count;
       },
       MakeAxis<Model>("model", 3, 400));

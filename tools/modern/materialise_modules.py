@@ -126,7 +126,9 @@ class Materialiser:
                     "%s is missing in %s; install there: %s"
                     % (system_path, self.root, repository.get("debian_package"))
                 )
-            os.symlink(system_path, folder / path)
+            link = folder / path
+            link.parent.mkdir(parents=True, exist_ok=True)
+            os.symlink(system_path, link)
         pattern = repository.get("listed_archives")
         if pattern:
             found = sorted(glob.glob(str(self.outside(pattern))))

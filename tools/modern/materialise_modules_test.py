@@ -21,7 +21,10 @@ def footprint_repositories():
         debian_package = "libzoo-dev",
         files = {"targets.bzl": "@footprint//third_party:zoo/targets.bzl.in"},
         listed_archives = "/usr/lib/libzoo_*.a",
-        system_files = {"zoo.h": "/usr/include/zoo.h"},
+        system_files = {
+            "include/zoo": "/usr/include/zoo",
+            "zoo.h": "/usr/include/zoo.h",
+        },
     )
 '''
 
@@ -38,6 +41,7 @@ class MaterialiseModulesTest(unittest.TestCase):
         self.write(self.root / "usr/lib/libzoo_lion.a", "")
         self.write(self.root / "usr/lib/libzoo_ape.a", "")
         self.write(self.root / "usr/include/zoo.h", "")
+        self.write(self.root / "usr/include/zoo/ape.h", "")
         self.zoo = materialise_modules.recorded_repositories(REPOSITORIES)["zoo"]
         self.materialiser = materialise_modules.Materialiser(
             self.tree, self.root, "/modules"
@@ -58,6 +62,9 @@ class MaterialiseModulesTest(unittest.TestCase):
             "ARCHIVES = ['libzoo_ape.a', 'libzoo_lion.a']\n",
         )
         self.assertEqual(str((folder / "zoo.h").readlink()), "/usr/include/zoo.h")
+        self.assertEqual(
+            str((folder / "include/zoo").readlink()), "/usr/include/zoo"
+        )
         self.assertIn('module(name = "zoo")', (folder / "MODULE.bazel").read_text())
 
     def test_drops_what_an_earlier_run_left(self):
