@@ -52,13 +52,16 @@ lint_shellcheck() {
   shellcheck --external-sources --exclude=SC2015 "${files[@]}"
 }
 
+# The callers stand left of ||, where a failure does not end the script by itself:
+# an empty list must not pass for a clean one.
 cc_targets() {
   bazel query --noshow_progress 'kind("cc_(library|binary|test) rule", //...)'
 }
 
 # The dependency picture, tools/layering/layers.txt.
 lint_layers() {
-  bazel query --noshow_progress --noimplicit_deps --output=xml //... >.cache/rules.xml
+  bazel query --noshow_progress --noimplicit_deps --output=xml //... >.cache/rules.xml ||
+    return 1
   python3 -B tools/layering/check_layers.py --layers=tools/layering/layers.txt <.cache/rules.xml
 }
 
@@ -80,9 +83,9 @@ lint_mutations() {
 lint_layering() {
   need clang clang
   local base
-  base=$(bazel info output_base 2>/dev/null)
+  base=$(bazel info output_base 2>/dev/null) || return 1
   # Targets by name: //... would follow bazel-FOLDER into the first output base.
-  cc_targets >.cache/cc_targets
+  cc_targets >.cache/cc_targets || return 1
   command bazel --output_base="$base-clang" build --config=layering --keep_going \
     --symlink_prefix=/ --output_groups=compilation_outputs \
     --target_pattern_file=.cache/cc_targets
@@ -90,10 +93,10 @@ lint_layering() {
 
 lint_tidy() {
   need clang-tidy clang-tidy
-  cc_targets >.cache/cc_targets
+  cc_targets >.cache/cc_targets || return 1
   bazel build --keep_going --target_pattern_file=.cache/cc_targets \
     --output_groups=compilation_outputs,compilation_prerequisites_INTERNAL_ || return 1
-  bazel aquery --output=jsonproto 'mnemonic("CppCompile", //...)' >.cache/actions.json
+  bazel aquery --output=jsonproto 'mnemonic("CppCompile", //...)' >.cache/actions.json || return 1
   python3 -B tools/lint/compile_commands.py --actions=.cache/actions.json \
     --directory="$(bazel info execution_root 2>/dev/null)" --output=compile_commands.json
   python3 -B tools/lint/run_clang_tidy.py --commands=compile_commands.json \
