@@ -49,7 +49,7 @@ struct GeluFunction {
 
 // The uses of a layer whose output has the shape of its input, and which may
 // write it there.
-LayerSignature ElementwiseSignature(const TensorSpec& spec) {
+LayerSignature ElementwiseSignature(const TensorType& spec) {
   LayerSignature signature;
   signature.output = spec;
   signature.forward.reads = {{Role::kInput}};

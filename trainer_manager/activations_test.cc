@@ -16,7 +16,7 @@ using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
 absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorSpec> inputs) {
+                     std::vector<TensorType> inputs) {
   return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
       .status();
 }
@@ -89,7 +89,7 @@ TEST(ActivationsTest, RefusesARateOfOneAndAnInputOfIntegers) {
               HasSubstr("rate of 1"));
   EXPECT_FALSE(Refusal(Dropout(NAN), {{{1, 1}}}).ok());
   EXPECT_THAT(
-      std::string(Refusal(Relu(), {{{1, 1}, ElementType::kInt32}}).message()),
+      std::string(Refusal(Relu(), {{{1, 1}, ValueType::kInt32}}).message()),
       HasSubstr("float32"));
   EXPECT_FALSE(Refusal(Relu(), {{{1}}, {{1}}}).ok());
 }

@@ -16,7 +16,7 @@ using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
 absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorSpec> inputs) {
+                     std::vector<TensorType> inputs) {
   return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
       .status();
 }
@@ -68,7 +68,7 @@ TEST(Convolution2dTest, BackwardMatchesCentralDifferences) {
 }
 
 TEST(Convolution2dTest, RefusesWhatDoesNotFit) {
-  const std::vector<TensorSpec> image = {{{1, 1, 4, 4}}};
+  const std::vector<TensorType> image = {{{1, 1, 4, 4}}};
   EXPECT_THAT(
       std::string(
           Refusal(Convolution2d(Options(1, 5, 1, 0, true)), image).message()),

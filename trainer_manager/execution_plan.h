@@ -101,7 +101,7 @@ enum class StorageClass : uint8_t {
 struct PlannedTensor {
   std::string name;  // "conv1 output", "conv1.weight"
   TensorKind kind = TensorKind::kActivation;
-  TensorSpec spec;
+  TensorType spec;
   int64_t size_bytes = 0;
   int64_t lower_step = 0;  // that writes it
   int64_t upper_step = 0;  // after the last that reads it

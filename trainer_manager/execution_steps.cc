@@ -122,7 +122,7 @@ class StepBuilder {
     }
   }
 
-  size_t AddTensor(std::string name, TensorKind kind, const TensorSpec& spec) {
+  size_t AddTensor(std::string name, TensorKind kind, const TensorType& spec) {
     PlannedTensor tensor;
     tensor.name = std::move(name);
     tensor.kind = kind;
@@ -401,7 +401,7 @@ class StepBuilder {
     done_[activation] = true;
     const size_t source = network_.layers[activation].inputs[0];
     if (!needs_derivative_[source]) return;
-    TensorSpec slice = network_.spec(layer.inputs[0]);
+    TensorType slice = network_.spec(layer.inputs[0]);
     slice.shape.set_extent(0, (slice.shape.extent(0) + kSlices - 1) / kSlices);
     LayerTensors& tensors = layers_[l];
     for (int i = 0; i <= (restore ? 1 : 0); ++i) {

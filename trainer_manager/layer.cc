@@ -17,13 +17,13 @@ namespace {
   std::abort();
 }
 
-absl::string_view TypeName(ElementType type) {
+absl::string_view TypeName(ValueType type) {
   switch (type) {
-    case ElementType::kFloat32:
+    case ValueType::kFloat32:
       return "float32";
-    case ElementType::kInt32:
+    case ValueType::kInt32:
       return "int32";
-    case ElementType::kUint8:
+    case ValueType::kUint8:
       return "uint8";
   }
   return "unknown";
@@ -102,8 +102,8 @@ absl::Status CheckInputCount(const LayerInputs& inputs, size_t count) {
 }
 
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
-                            ElementType type) {
-  const ElementType actual = inputs.inputs[index].type;
+                            ValueType type) {
+  const ValueType actual = inputs.inputs[index].type;
   if (actual == type) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("input ", index,
                                                  " must be of ", TypeName(type),
@@ -124,7 +124,7 @@ absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
 absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
                                 int max_rank) {
   absl::Status status = CheckInputCount(inputs, 1);
-  if (status.ok()) status = CheckInputType(inputs, 0, ElementType::kFloat32);
+  if (status.ok()) status = CheckInputType(inputs, 0, ValueType::kFloat32);
   if (status.ok()) status = CheckInputRank(inputs, 0, min_rank, max_rank);
   return status;
 }
@@ -133,7 +133,7 @@ void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use) {
   if (size_bytes == 0) return;
   use->writes.push_back(
       {Role::kWorkspace, static_cast<int>(signature->workspaces.size())});
-  signature->workspaces.push_back({{size_bytes}, ElementType::kUint8});
+  signature->workspaces.push_back({{size_bytes}, ValueType::kUint8});
 }
 
 }  // namespace footprint

@@ -85,17 +85,17 @@ enum class Initializer : uint8_t {
 
 struct WeightSpec {
   std::string name;  // within the layer, such as "bias"
-  TensorSpec spec;
+  TensorType spec;
   Initializer initializer = Initializer::kZeros;
 };
 
 struct LayerSignature {
-  TensorSpec output;
-  absl::optional<TensorSpec> label;  // a layer that has one is a loss
+  TensorType output;
+  absl::optional<TensorType> label;  // a layer that has one is a loss
   std::vector<WeightSpec> weights;
   std::vector<WeightSpec> statistics;
-  std::vector<TensorSpec> saved;
-  std::vector<TensorSpec> workspaces;
+  std::vector<TensorType> saved;
+  std::vector<TensorType> workspaces;
   StepUse forward;
   StepUse gradient;    // of the weights
   StepUse derivative;  // of the inputs; runs after the gradient
@@ -112,7 +112,7 @@ struct LayerSignature {
 };
 
 struct LayerInputs {
-  std::vector<TensorSpec> inputs;
+  std::vector<TensorType> inputs;
   NetworkMode mode;
   const MathBackend& math;
   // Whether places in windows are saved in as few bits as they need.
@@ -126,7 +126,7 @@ class StepData {
     Operand operand;
     bool readable = false;
     bool writable = false;
-    const TensorSpec* spec = nullptr;
+    const TensorType* spec = nullptr;
     void* data = nullptr;
   };
 
@@ -196,7 +196,7 @@ using LayerPointer = std::shared_ptr<const Layer>;
 // For Describe: one input each, of element type float, unless said otherwise.
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
-                            ElementType type);
+                            ValueType type);
 absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
                             int min_rank, int max_rank);
 // The three checks for a layer of one float input.

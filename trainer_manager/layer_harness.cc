@@ -28,7 +28,7 @@ float Random(uint64_t* state) {
 
 }  // namespace
 
-LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorSpec> inputs,
+LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                            NetworkMode mode, uint64_t seed, int32_t indices)
     : layer_(std::move(layer)), mode_(mode), state_(seed), indices_(indices) {
   const auto signature = layer_->Describe({inputs, mode, ReferenceMath()});
@@ -64,7 +64,7 @@ LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorSpec> inputs,
   }
 }
 
-void LayerHarness::Add(Role role, int index, const TensorSpec& spec,
+void LayerHarness::Add(Role role, int index, const TensorType& spec,
                        bool random) {
   Tensor tensor;
   tensor.spec = spec;
@@ -73,7 +73,7 @@ void LayerHarness::Add(Role role, int index, const TensorSpec& spec,
   for (float& value : tensor.values) {
     if (!random) break;
     value = Random(&state_);
-    if (spec.type == ElementType::kInt32) {
+    if (spec.type == ValueType::kInt32) {
       const int32_t drawn = static_cast<int32_t>((value + 1) * 1000) % indices_;
       std::memcpy(&value, &drawn, sizeof(drawn));
     }
@@ -147,7 +147,7 @@ double LayerHarness::WorstError(Role varied, Role calculated) {
   double worst = 0;
   double largest = 1e-3;
   for (int t = 0; tensors_.count({varied, t}) > 0; ++t) {
-    if (tensors_.at({varied, t}).spec.type != ElementType::kFloat32) continue;
+    if (tensors_.at({varied, t}).spec.type != ValueType::kFloat32) continue;
     Run(signature_.forward, kForwardPhase);
     Backward();
     const std::vector<float> slopes = Values(calculated, t);

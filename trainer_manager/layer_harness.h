@@ -25,7 +25,7 @@ class LayerHarness {
  public:
   // Float inputs and weights get random values of seed `seed`, int32 inputs and
   // labels random indices below `indices`.
-  LayerHarness(LayerPointer layer, std::vector<TensorSpec> inputs,
+  LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                NetworkMode mode = NetworkMode::kTraining, uint64_t seed = 1,
                int32_t indices = 3);
 
@@ -47,11 +47,11 @@ class LayerHarness {
  private:
   using Key = std::pair<Role, int>;
   struct Tensor {
-    TensorSpec spec;
+    TensorType spec;
     std::vector<float> values;  // int32 and uint8 lie in them, too
   };
 
-  void Add(Role role, int index, const TensorSpec& spec, bool random);
+  void Add(Role role, int index, const TensorType& spec, bool random);
   void Run(const StepUse& use, int phase);
   double Objective();
   double WorstError(Role varied, Role calculated);

@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-LayerSignature LossSignature(const TensorSpec& prediction) {
+LayerSignature LossSignature(const TensorType& prediction) {
   LayerSignature signature;
   signature.output.shape = {1};
   signature.forward.reads = {{Role::kInput}, {Role::kLabel}};
@@ -76,7 +76,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     if (!status.ok()) return status;
     const Shape& logits = inputs.inputs[0].shape;
     LayerSignature signature = LossSignature(inputs.inputs[0]);
-    TensorSpec label = {{logits.extent(0)}, ElementType::kInt32};
+    TensorType label = {{logits.extent(0)}, ValueType::kInt32};
     if (logits.rank() == 3) {
       label.shape = {logits.extent(0), logits.extent(1)};
     } else if (logits.rank() == 4) {

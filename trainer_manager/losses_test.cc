@@ -16,7 +16,7 @@ using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
 absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorSpec> inputs) {
+                     std::vector<TensorType> inputs) {
   return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
       .status();
 }

@@ -45,7 +45,7 @@ absl::Status InLayer(absl::string_view name, StepKind kind,
 
 // The place of the first value that is NaN or infinite, or -1.
 int64_t FirstNotFinite(const StepData::Slot& slot) {
-  if (slot.spec->type != ElementType::kFloat32) return -1;
+  if (slot.spec->type != ValueType::kFloat32) return -1;
   const float* values = static_cast<const float*>(slot.data);
   const int64_t elements = slot.spec->shape.elements();
   for (int64_t i = 0; i < elements; ++i) {
@@ -68,7 +68,7 @@ class SlicedSlots {
   // memory of a slice, from its start.
   void Add(const StepData::Slot& slot, Operand as, bool read) {
     const bool whole_batch = slot.operand.role != Role::kSlice;
-    const TensorSpec& spec = *slot.spec;
+    const TensorType& spec = *slot.spec;
     const int64_t element_bytes = SizeBytes(spec) / spec.shape.extent(0);
     specs_[used_] = spec;
     specs_[used_].shape.set_extent(0, count_);
@@ -85,7 +85,7 @@ class SlicedSlots {
  private:
   const int64_t begin_;
   const int64_t count_;
-  std::array<TensorSpec, kMostSlicedSlots> specs_;
+  std::array<TensorType, kMostSlicedSlots> specs_;
   std::array<StepData::Slot, kMostSlicedSlots> slots_;
   size_t used_ = 0;
 };
@@ -197,7 +197,7 @@ void Manager::PreparePoison(const ExecutionPlan& plan) {
 }
 
 // The number of specs if there is none like it.
-size_t Manager::FindSpec(const TensorSpec& spec) const {
+size_t Manager::FindSpec(const TensorType& spec) const {
   size_t i = 0;
   while (i < specs_.size() &&
          !(specs_[i].shape == spec.shape && specs_[i].type == spec.type)) {
@@ -268,7 +268,7 @@ Manager::Buffer Manager::FixedBuffer(const ExecutionPlan& plan,
 }
 
 absl::Status Manager::CopyTo(const std::vector<Buffer>& buffers,
-                             const char* what, size_t index, ElementType type,
+                             const char* what, size_t index, ValueType type,
                              const void* values, size_t count) {
   if (index >= buffers.size() || buffers[index].data == nullptr) {
     return absl::InvalidArgumentError(
@@ -279,9 +279,9 @@ absl::Status Manager::CopyTo(const std::vector<Buffer>& buffers,
   if (buffer.spec->type != type || static_cast<int64_t>(count) != elements) {
     return absl::InvalidArgumentError(absl::StrCat(
         what, " ", index, " takes ", elements,
-        buffer.spec->type == ElementType::kInt32 ? " int32" : " float",
+        buffer.spec->type == ValueType::kInt32 ? " int32" : " float",
         " values of shape ", buffer.spec->shape.ToString(), ", not ", count,
-        type == ElementType::kInt32 ? " int32" : " float"));
+        type == ValueType::kInt32 ? " int32" : " float"));
   }
   std::memcpy(buffer.data, values,
               static_cast<size_t>(SizeBytes(*buffer.spec)));
@@ -289,19 +289,19 @@ absl::Status Manager::CopyTo(const std::vector<Buffer>& buffers,
 }
 
 absl::Status Manager::SetInput(size_t index, absl::Span<const float> values) {
-  return CopyTo(inputs_, "input", index, ElementType::kFloat32, values.data(),
+  return CopyTo(inputs_, "input", index, ValueType::kFloat32, values.data(),
                 values.size());
 }
 absl::Status Manager::SetInput(size_t index, absl::Span<const int32_t> values) {
-  return CopyTo(inputs_, "input", index, ElementType::kInt32, values.data(),
+  return CopyTo(inputs_, "input", index, ValueType::kInt32, values.data(),
                 values.size());
 }
 absl::Status Manager::SetLabel(absl::Span<const float> values) {
-  return CopyTo(labels_, "label", 0, ElementType::kFloat32, values.data(),
+  return CopyTo(labels_, "label", 0, ValueType::kFloat32, values.data(),
                 values.size());
 }
 absl::Status Manager::SetLabel(absl::Span<const int32_t> values) {
-  return CopyTo(labels_, "label", 0, ElementType::kInt32, values.data(),
+  return CopyTo(labels_, "label", 0, ValueType::kInt32, values.data(),
                 values.size());
 }
 
@@ -324,17 +324,17 @@ absl::StatusOr<float> Manager::TrainStep() {
   return loss;
 }
 
-absl::Status Manager::Lend(size_t index, ElementType type, const void* values,
+absl::Status Manager::Lend(size_t index, ValueType type, const void* values,
                            size_t count) {
-  const TensorSpec& spec = *inputs_[index].spec;
+  const TensorType& spec = *inputs_[index].spec;
   if (spec.type != type ||
       static_cast<int64_t>(count) != spec.shape.elements() ||
       values == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("input ", index, " takes ", spec.shape.elements(),
-                     spec.type == ElementType::kInt32 ? " int32" : " float",
+                     spec.type == ValueType::kInt32 ? " int32" : " float",
                      " values of shape ", spec.shape.ToString(), ", not ",
-                     count, type == ElementType::kInt32 ? " int32" : " float"));
+                     count, type == ValueType::kInt32 ? " int32" : " float"));
   }
   user_inputs_[index].data = values;
   if (options_.watch_inputs) {
@@ -352,7 +352,7 @@ absl::Status Manager::Infer(absl::Span<const absl::Span<const float>> inputs) {
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const absl::Status status =
-        Lend(i, ElementType::kFloat32, inputs[i].data(), inputs[i].size());
+        Lend(i, ValueType::kFloat32, inputs[i].data(), inputs[i].size());
     if (!status.ok()) return status;
   }
   return InferLent();
@@ -368,7 +368,7 @@ absl::Status Manager::InferIndices(
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const absl::Status status =
-        Lend(i, ElementType::kInt32, inputs[i].data(), inputs[i].size());
+        Lend(i, ValueType::kInt32, inputs[i].data(), inputs[i].size());
     if (!status.ok()) return status;
   }
   return InferLent();
@@ -667,7 +667,7 @@ absl::StatusOr<absl::Span<const float>> Manager::Inspect(
     if (where == StorageClass::kUser ||
         (where == StorageClass::kArena &&
          (!tensor.kept || arena_.data() == nullptr)) ||
-        tensor.spec.type != ElementType::kFloat32) {
+        tensor.spec.type != ValueType::kFloat32) {
       return absl::FailedPreconditionError(absl::StrCat(
           "tensor \"", name,
           "\" is not kept; plan with MemoryOptions::Debug to keep it"));

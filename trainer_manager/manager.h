@@ -124,7 +124,7 @@ class Manager {
     int64_t size_bytes;
   };
   struct Buffer {
-    const TensorSpec* spec;
+    const TensorType* spec;
     char* data;
   };
   struct UserInput {
@@ -137,12 +137,12 @@ class Manager {
   absl::StatusOr<void*> Locate(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status AddUse(const ExecutionPlan& plan, const TensorUse& use);
   void PreparePoison(const ExecutionPlan& plan);
-  size_t FindSpec(const TensorSpec& spec) const;
+  size_t FindSpec(const TensorType& spec) const;
   Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status CopyTo(const std::vector<Buffer>& buffers, const char* what,
-                      size_t index, ElementType type, const void* values,
+                      size_t index, ValueType type, const void* values,
                       size_t count);
-  absl::Status Lend(size_t index, ElementType type, const void* values,
+  absl::Status Lend(size_t index, ValueType type, const void* values,
                     size_t count);
   absl::Status InferLent();
   absl::Status EnsureArena();
@@ -169,7 +169,7 @@ class Manager {
   const MathBackend* math_ = nullptr;
   std::vector<LayerPointer> layers_;
   std::string names_;              // of layers, for errors; a 0 ends each
-  std::vector<TensorSpec> specs_;  // of tensors, each that occurs once
+  std::vector<TensorType> specs_;  // of tensors, each that occurs once
   std::vector<Step> steps_;
   std::vector<Use> uses_;
   std::vector<StepData::Slot> slots_;  // of the running step

@@ -116,7 +116,7 @@ absl::StatusOr<std::vector<size_t>> SortNodes(
 }
 
 absl::Status CheckSpecs(const LayerSignature& signature) {
-  std::vector<TensorSpec> specs = {signature.output};
+  std::vector<TensorType> specs = {signature.output};
   if (signature.label.has_value()) specs.push_back(*signature.label);
   for (const auto* list : {&signature.weights, &signature.statistics}) {
     for (const WeightSpec& weight : *list) specs.push_back(weight.spec);
@@ -124,7 +124,7 @@ absl::Status CheckSpecs(const LayerSignature& signature) {
   for (const auto* list : {&signature.saved, &signature.workspaces}) {
     specs.insert(specs.end(), list->begin(), list->end());
   }
-  for (const TensorSpec& spec : specs) {
+  for (const TensorType& spec : specs) {
     const absl::Status status = CheckedSizeBytes(spec).status();
     if (!status.ok()) return status;
   }
@@ -211,7 +211,7 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
 
 }  // namespace
 
-void Network::AddInput(std::string name, TensorSpec spec) {
+void Network::AddInput(std::string name, TensorType spec) {
   inputs_.push_back({std::move(name), spec});
 }
 

@@ -28,7 +28,7 @@ class Network {
  public:
   struct Input {
     std::string name;
-    TensorSpec spec;  // the first extent is the batch
+    TensorType spec;  // the first extent is the batch
   };
   struct Node {
     std::string name;
@@ -36,7 +36,7 @@ class Network {
     std::vector<std::string> inputs;  // names of inputs or layers
   };
 
-  void AddInput(std::string name, TensorSpec spec);
+  void AddInput(std::string name, TensorType spec);
   void AddLayer(std::string name, LayerPointer layer,
                 std::vector<std::string> inputs);
 
@@ -66,7 +66,7 @@ struct ResolvedNetwork {
   std::vector<size_t> outputs;  // values: what the loss reads in training, and
                                 // what no layer reads in inference
 
-  const TensorSpec& spec(size_t value) const {
+  const TensorType& spec(size_t value) const {
     return value < inputs.size()
                ? inputs[value].spec
                : layers[value - inputs.size()].signature.output;

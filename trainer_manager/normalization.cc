@@ -17,7 +17,7 @@ absl::Status CheckEpsilon(float epsilon) {
 
 // What both layers have in common: statistics saved by the forward step, from
 // which the output can be had again.
-LayerSignature NormalizationSignature(const TensorSpec& input, int64_t features,
+LayerSignature NormalizationSignature(const TensorType& input, int64_t features,
                                       int64_t means) {
   LayerSignature signature;
   signature.output = input;

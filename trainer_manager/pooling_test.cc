@@ -16,7 +16,7 @@ using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
 absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorSpec> inputs) {
+                     std::vector<TensorType> inputs) {
   return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
       .status();
 }
@@ -55,7 +55,7 @@ TEST(PoolingTest, DerivativesMatchCentralDifferences) {
 
 TEST(PoolingTest, PackedPlacesAreThoseInBytes) {
   for (const int64_t window : {1, 2, 3, 4, 5}) {
-    const std::vector<TensorSpec> inputs = {{{3, 2, 7, 6}}};
+    const std::vector<TensorType> inputs = {{{3, 2, 7, 6}}};
     const LayerPointer layer = MaxPool2d(window, 1);
     LayerHarness packed(layer, inputs);
     ASSERT_TRUE(packed.Forward().ok());

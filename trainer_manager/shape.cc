@@ -7,9 +7,7 @@
 
 namespace footprint {
 
-int64_t ElementBytes(ElementType type) {
-  return type == ElementType::kUint8 ? 1 : 4;
-}
+int64_t ValueBytes(ValueType type) { return type == ValueType::kUint8 ? 1 : 4; }
 
 Shape::Shape(std::initializer_list<int64_t> extents)
     : rank_(static_cast<int>(extents.size())) {
@@ -33,14 +31,14 @@ std::string Shape::ToString() const {
   return text + (rank_ > kMaxRank ? ", ...]" : "]");
 }
 
-absl::StatusOr<int64_t> CheckedSizeBytes(const TensorSpec& spec) {
+absl::StatusOr<int64_t> CheckedSizeBytes(const TensorType& spec) {
   const Shape& shape = spec.shape;
   if (shape.rank() > Shape::kMaxRank) {
     return absl::InvalidArgumentError(
         absl::StrCat("shape ", shape.ToString(), " has ", shape.rank(),
                      " extents; at most ", Shape::kMaxRank, " are supported"));
   }
-  int64_t size_bytes = ElementBytes(spec.type);
+  int64_t size_bytes = ValueBytes(spec.type);
   bool overflow = false;
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const int64_t extent = shape.extent(axis);
@@ -59,8 +57,8 @@ absl::StatusOr<int64_t> CheckedSizeBytes(const TensorSpec& spec) {
   return size_bytes;
 }
 
-int64_t SizeBytes(const TensorSpec& spec) {
-  return spec.shape.elements() * ElementBytes(spec.type);
+int64_t SizeBytes(const TensorType& spec) {
+  return spec.shape.elements() * ValueBytes(spec.type);
 }
 
 }  // namespace footprint

@@ -1,6 +1,6 @@
 // The shape and element type of a tensor, and its size with overflow checked.
 //
-//   const footprint::TensorSpec image = {{32, 3, 28, 28}};
+//   const footprint::TensorType image = {{32, 3, 28, 28}};
 //   absl::StatusOr<int64_t> size_bytes = footprint::CheckedSizeBytes(image);
 //
 // Plain data of a fixed size, without heap memory; thread-compatible.
@@ -17,9 +17,9 @@
 
 namespace footprint {
 
-enum class ElementType : uint8_t { kFloat32, kInt32, kUint8 };
+enum class ValueType : uint8_t { kFloat32, kInt32, kUint8 };
 
-int64_t ElementBytes(ElementType type);
+int64_t ValueBytes(ValueType type);
 
 // Extents, the outermost first; the first is the batch. Rank 0 is one element.
 class Shape {
@@ -54,17 +54,17 @@ class Shape {
   int rank_ = 0;
 };
 
-struct TensorSpec {
+struct TensorType {
   Shape shape;
-  ElementType type = ElementType::kFloat32;
+  ValueType type = ValueType::kFloat32;
 };
 
 // InvalidArgument: an extent below 1, or too many. OutOfRange: more than
 // 2^63 - 1 bytes. The text shows the shape.
-absl::StatusOr<int64_t> CheckedSizeBytes(const TensorSpec& spec);
+absl::StatusOr<int64_t> CheckedSizeBytes(const TensorType& spec);
 
 // The same for a spec that is known to pass.
-int64_t SizeBytes(const TensorSpec& spec);
+int64_t SizeBytes(const TensorType& spec);
 
 }  // namespace footprint
 

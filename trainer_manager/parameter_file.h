@@ -1,0 +1,34 @@
+// Weights and statistics of a model in a safetensors file.
+//
+//   absl::Status status =
+//       footprint::SaveParameters(*parameters, "model.safetensors");
+//   status = footprint::LoadParameters("model.safetensors", parameters.get());
+//
+// The file holds each parameter by its name, in F32. Saving replaces the file
+// as a whole or not at all: interrupted, or on a full disk, the old one stays.
+// Loading is strict: file and model have the same names and shapes, which is
+// checked before the first value changes, and values are read straight into the
+// model's memory. Thread-compatible. Memory: 64 KiB and the file's header.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETER_FILE_H_
+#define FOOTPRINT_TRAINER_MANAGER_PARAMETER_FILE_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/parameters.h"
+
+namespace footprint {
+
+// ResourceExhausted: the disk is full. NotFound: no such folder. Unavailable:
+// the system refused, or another process is saving there.
+absl::Status SaveParameters(const Parameters& parameters,
+                            absl::string_view path);
+
+// NotFound: no such file. InvalidArgument: not a safetensors file, cut short,
+// or of another model; the text names the first parameter that differs.
+// Unavailable: the system refused to read; some values may have changed.
+absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PARAMETER_FILE_H_
