@@ -64,6 +64,9 @@ class AttentionLayer final : public Layer {
     signature.forward.writes = {{Role::kOutput}};
     AddWorkspace(input.extent(1) * static_cast<int64_t>(sizeof(float)),
                  &signature, &signature.forward);
+    signature.recompute = signature.forward;
+    signature.recompute_products =
+        2 * signature.output.shape.elements() * input.extent(1);
     if (inputs.mode == NetworkMode::kInference) return signature;
     signature.saved = {{{input.extent(0), options_.heads, input.extent(1)}}};
     signature.forward.writes.push_back({Role::kSaved});

@@ -47,6 +47,9 @@ class Convolution2dLayer final : public Layer {
     const MathBackend& math = inputs.math;
     AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kForward), &signature,
                  &signature.forward);
+    signature.recompute = signature.forward;
+    signature.recompute_products = signature.output.shape.elements() *
+                                   c.input_channels * c.kernel * c.kernel;
     AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kGradient), &signature,
                  &signature.gradient);
     AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kDerivative),

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/execution_steps.h"
+#include "footprint/trainer_manager/lower_bound.h"
 #include "footprint/trainer_manager/planner.h"
 
 namespace footprint {
@@ -178,7 +179,9 @@ absl::Status PlaceSideBySide(StorageClass storage_class, int64_t alignment,
   return absl::OkStatus();
 }
 
-absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
+// What the arena's storages ask of the planner.
+std::vector<TensorRequest> RequestArena(int64_t alignment,
+                                        ExecutionPlan* plan) {
   std::vector<TensorRequest> requests;
   for (size_t i = 0; i < plan->storages.size(); ++i) {
     const Storage& storage = plan->storages[i];
@@ -188,6 +191,11 @@ absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
                         storage.size_bytes, alignment});
     plan->arena_storages.push_back(i);
   }
+  return requests;
+}
+
+absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
+  const std::vector<TensorRequest> requests = RequestArena(alignment, plan);
   PlanOptions plan_options;
   plan_options.node_limit = kNodeLimit;
   absl::StatusOr<MemoryPlan> arena = PlanMemory(requests, plan_options);
@@ -200,71 +208,201 @@ absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ExecutionPlan> PlanWith(const ResolvedNetwork& network,
-                                       const MathBackend& math,
-                                       const MemoryOptions& options,
-                                       int optimizer_states,
-                                       const std::vector<size_t>& sliced) {
-  ExecutionPlan plan;
-  plan.math = &math;
-  absl::Status status =
-      BuildSteps(network, options, optimizer_states, sliced, &plan);
-  if (!status.ok()) return status;
-  StorageSharing sharing(&plan);
-  sharing.OneEach();
-  if (options.in_place) sharing.Share();
-  sharing.DropEmpty();
-  const int64_t alignment = options.alignment_bytes;
-  status = PlaceSideBySide(StorageClass::kModel, alignment, &plan.storages,
-                           &plan.model_bytes);
-  if (!status.ok()) return status;
-  status = PlaceSideBySide(StorageClass::kFixed, alignment, &plan.storages,
-                           &plan.fixed_bytes);
-  if (!status.ok()) return status;
-  status = PlaceInArena(alignment, &plan);
-  if (!status.ok()) return status;
-  return plan;
-}
+// Plans with everything given but the choices, and looks for good ones.
+class PlanSearch {
+ public:
+  PlanSearch(const ResolvedNetwork& network, const MathBackend& math,
+             const MemoryOptions& options, int optimizer_states)
+      : network_(network),
+        math_(math),
+        options_(options),
+        optimizer_states_(optimizer_states) {}
 
-// The layer whose derivative makes the certificate's step what it is and may be
-// sliced: its own step, or that of the activation that takes it next. The
-// number of layers if there is none.
-size_t LayerToSlice(const ExecutionPlan& plan) {
-  const ResolvedNetwork& network = plan.network;
-  if (plan.steps.empty()) return network.layers.size();
-  const PlannedStep& step =
-      plan.steps[static_cast<size_t>(plan.arena.lower_bound.step)];
-  if (step.kind != StepKind::kCalculateDerivative) {
-    return network.layers.size();
+  // Only what is bounded: the arena has a lower bound, but no places.
+  absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices) const {
+    absl::StatusOr<ExecutionPlan> plan = BuildStorages(choices);
+    if (!plan.ok()) return plan;
+    const std::vector<TensorRequest> requests =
+        RequestArena(options_.alignment_bytes, &*plan);
+    const absl::Status status = CheckRequests(requests);
+    if (!status.ok()) return status;
+    plan->arena.lower_bound = ComputeLowerBound(requests);
+    return plan;
   }
-  if (CanSlice(network, step.layer)) return step.layer;
-  for (size_t l = step.layer + 1; l < network.layers.size(); ++l) {
-    if (CanSlice(network, l) &&
-        network.layers[l].inputs[0] == network.inputs.size() + step.layer) {
-      return l;
+
+  absl::StatusOr<ExecutionPlan> Plan(const StepChoices& choices) const {
+    absl::StatusOr<ExecutionPlan> plan = BuildStorages(choices);
+    if (!plan.ok()) return plan;
+    const absl::Status status = PlaceInArena(options_.alignment_bytes, &*plan);
+    if (!status.ok()) return status;
+    return plan;
+  }
+
+  // Slices one derivative after the other, as the certificate asks for, as long
+  // as that lowers the bound, which `bounded` is of.
+  absl::Status Slice(StepChoices* choices, ExecutionPlan* bounded) const {
+    if (!MaySlice()) return absl::OkStatus();
+    StepChoices trial = *choices;
+    int64_t last_bytes = bounded->bound_bytes();
+    ExecutionPlan last = *bounded;
+    for (size_t round = 0; round < network_.layers.size(); ++round) {
+      const size_t layer = LayerToSlice(last);
+      if (layer == network_.layers.size()) break;
+      trial.sliced.push_back(layer);
+      absl::StatusOr<ExecutionPlan> next = Bound(trial);
+      if (!next.ok()) return next.status();
+      if (next->bound_bytes() > last_bytes) break;
+      last = *std::move(next);
+      last_bytes = last.bound_bytes();
+      if (last_bytes < bounded->bound_bytes()) {
+        *bounded = last;
+        *choices = trial;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Drops one output after the other, of those that the certificate names that
+  // which lowers the bound most, until it is at most the budget or no output
+  // lowers it.
+  absl::Status Drop(StepChoices* choices, ExecutionPlan* bounded) const {
+    while (bounded->bound_bytes() > options_.budget_bytes) {
+      StepChoices best_choices;
+      ExecutionPlan best;
+      int64_t best_bytes = bounded->bound_bytes();
+      for (const size_t layer : LayersInCertificate(*bounded)) {
+        StepChoices trial = *choices;
+        const std::vector<size_t> more =
+            LayersToDrop(network_, trial.dropped, layer);
+        trial.dropped.insert(trial.dropped.end(), more.begin(), more.end());
+        absl::StatusOr<ExecutionPlan> next = Bound(trial);
+        if (!next.ok()) return next.status();
+        const absl::Status status = Slice(&trial, &*next);
+        if (!status.ok()) return status;
+        if (next->bound_bytes() >= best_bytes) continue;
+        best_bytes = next->bound_bytes();
+        best = *std::move(next);
+        best_choices = std::move(trial);
+      }
+      if (best_bytes == bounded->bound_bytes()) break;
+      *bounded = std::move(best);
+      *choices = std::move(best_choices);
+    }
+    return absl::OkStatus();
+  }
+
+  // Keeps again what need not be dropped, the costliest first.
+  absl::Status KeepAgain(StepChoices* choices) const {
+    std::vector<size_t> dropped = choices->dropped;
+    std::stable_sort(dropped.begin(), dropped.end(),
+                     [this](size_t a, size_t b) {
+                       return network_.layers[a].signature.recompute_products >
+                              network_.layers[b].signature.recompute_products;
+                     });
+    for (const size_t layer : dropped) {
+      StepChoices trial = *choices;
+      trial.dropped.erase(
+          std::find(trial.dropped.begin(), trial.dropped.end(), layer));
+      const absl::StatusOr<ExecutionPlan> bounded = Bound(trial);
+      if (!bounded.ok()) return bounded.status();
+      if (bounded->bound_bytes() <= options_.budget_bytes) {
+        *choices = std::move(trial);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<ExecutionPlan> BuildStorages(
+      const StepChoices& choices) const {
+    ExecutionPlan plan;
+    plan.math = &math_;
+    absl::Status status =
+        BuildSteps(network_, options_, optimizer_states_, choices, &plan);
+    if (!status.ok()) return status;
+    StorageSharing sharing(&plan);
+    sharing.OneEach();
+    if (options_.in_place) sharing.Share();
+    sharing.DropEmpty();
+    status = PlaceSideBySide(StorageClass::kModel, options_.alignment_bytes,
+                             &plan.storages, &plan.model_bytes);
+    if (!status.ok()) return status;
+    status = PlaceSideBySide(StorageClass::kFixed, options_.alignment_bytes,
+                             &plan.storages, &plan.fixed_bytes);
+    if (!status.ok()) return status;
+    return plan;
+  }
+
+  bool MaySlice() const {
+    return options_.slice_derivatives && options_.share_edges &&
+           options_.reuse_activations && options_.reuse_derivatives &&
+           options_.in_place && options_.reuse_workspaces;
+  }
+
+  // The layer whose derivative makes the certificate's step what it is and may
+  // be sliced: its own step, or that of the activation that takes it next. The
+  // number of layers if there is none.
+  size_t LayerToSlice(const ExecutionPlan& plan) const {
+    const size_t none = network_.layers.size();
+    if (plan.steps.empty()) return none;
+    const PlannedStep& step =
+        plan.steps[static_cast<size_t>(plan.arena.lower_bound.step)];
+    if (step.kind != StepKind::kCalculateDerivative) return none;
+    if (CanSlice(network_, step.layer)) return step.layer;
+    for (size_t l = step.layer + 1; l < none; ++l) {
+      if (CanSlice(network_, l) &&
+          network_.layers[l].inputs[0] == network_.inputs.size() + step.layer) {
+        return l;
+      }
+    }
+    return none;
+  }
+
+  // The layers whose outputs, as the forward steps left them, lie in the arena
+  // at the certificate's step and may be calculated again.
+  std::vector<size_t> LayersInCertificate(const ExecutionPlan& plan) const {
+    std::vector<size_t> layers;
+    for (const size_t tensor : CertificateTensors(plan)) {
+      for (size_t s = 0; s < plan.steps.size(); ++s) {
+        const PlannedStep& step = plan.steps[s];
+        if (step.kind != StepKind::kForward ||
+            plan.tensors[tensor].kind != TensorKind::kActivation ||
+            !CanRecompute(network_, step.layer)) {
+          continue;
+        }
+        for (const TensorUse& use : step.uses) {
+          if (use.tensor == tensor && use.written) layers.push_back(step.layer);
+        }
+      }
+    }
+    return layers;
+  }
+
+  const ResolvedNetwork& network_;
+  const MathBackend& math_;
+  const MemoryOptions& options_;
+  const int optimizer_states_;
+};
+
+// About how many multiplications the forward steps take, and those again.
+void CountProducts(ExecutionPlan* plan) {
+  for (const PlannedStep& step : plan->steps) {
+    const int64_t products =
+        plan->network.layers[step.layer].signature.recompute_products;
+    if (step.kind == StepKind::kForward) plan->forward_products += products;
+    if (step.kind == StepKind::kRecompute) {
+      plan->recompute_products += products;
     }
   }
-  return network.layers.size();
 }
 
-// Slices one derivative after the other, as the certificate asks for, as long
-// as that lowers the bound.
-absl::Status SliceDerivatives(const MemoryOptions& options,
-                              ExecutionPlan* plan) {
-  std::vector<size_t> sliced;
-  ExecutionPlan last = *plan;
-  for (size_t round = 0; round < plan->network.layers.size(); ++round) {
-    const size_t layer = LayerToSlice(last);
-    if (layer == plan->network.layers.size()) break;
-    sliced.push_back(layer);
-    absl::StatusOr<ExecutionPlan> next = PlanWith(
-        plan->network, *plan->math, options, plan->optimizer_states, sliced);
-    if (!next.ok()) return next.status();
-    if (next->bound_bytes() > last.bound_bytes()) break;
-    last = *std::move(next);
-    if (last.planned_bytes() < plan->planned_bytes()) *plan = last;
-  }
-  return absl::OkStatus();
+absl::Status CheckBudget(const ExecutionPlan& plan, int64_t budget_bytes) {
+  if (plan.planned_bytes() <= budget_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("infeasible within ", budget_bytes,
+                   " bytes: the minimum found is ", plan.planned_bytes(),
+                   " bytes, at ", StepName(plan, plan.arena.lower_bound.step),
+                   "; a smaller batch or a ", "budget of that size would do"));
 }
 
 // The tensor that a storage holds at a step.
@@ -319,6 +457,10 @@ absl::string_view StepKindName(StepKind kind) {
       return "recompute";
     case StepKind::kSumDerivatives:
       return "sum derivatives";
+    case StepKind::kSumGradients:
+      return "sum gradients";
+    case StepKind::kClipGradients:
+      return "clip gradients";
     case StepKind::kApplyGradient:
       return "apply gradient";
   }
@@ -339,14 +481,23 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
   absl::StatusOr<ResolvedNetwork> resolved =
       ResolveNetwork(network, mode, math, options.pack_places);
   if (!resolved.ok()) return resolved.status();
-  absl::StatusOr<ExecutionPlan> plan =
-      PlanWith(*resolved, math, options, optimizer_states, {});
-  if (plan.ok() && options.slice_derivatives && options.share_edges &&
-      options.reuse_activations && options.reuse_derivatives &&
-      options.in_place && options.reuse_workspaces) {
-    const absl::Status status = SliceDerivatives(options, &*plan);
-    if (!status.ok()) return status;
+  const PlanSearch search(*resolved, math, options, optimizer_states);
+  StepChoices choices;
+  absl::StatusOr<ExecutionPlan> bounded = search.Bound(choices);
+  if (!bounded.ok()) return bounded;
+  absl::Status status = search.Slice(&choices, &*bounded);
+  const bool may_drop = mode == NetworkMode::kTraining && options.share_edges;
+  if (status.ok() && may_drop &&
+      bounded->bound_bytes() > options.budget_bytes) {
+    status = search.Drop(&choices, &*bounded);
+    if (status.ok()) status = search.KeepAgain(&choices);
   }
+  if (!status.ok()) return status;
+  absl::StatusOr<ExecutionPlan> plan = search.Plan(choices);
+  if (!plan.ok()) return plan;
+  status = CheckBudget(*plan, options.budget_bytes);
+  if (!status.ok()) return status;
+  CountProducts(&*plan);
   return plan;
 }
 

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,12 @@ struct MemoryOptions {
   // Max pooling saves places in as few bits as they need, else in bytes.
   bool pack_places = true;
 
+  // In training: gradients wait for all others, for ManagerOptions::clip_norm.
+  bool clip_global_norm = false;
+  // In training: what planned_bytes() may be at most. Beyond what costs next to
+  // nothing, outputs are then dropped and calculated again, segment by segment,
+  // at most one more forward pass in all, until that is reached.
+  int64_t budget_bytes = std::numeric_limits<int64_t>::max();
   // In training: what the loss read stays readable after the iteration.
   bool keep_outputs = false;
   // Of every tensor: a power of two, at least 4.
@@ -131,6 +138,8 @@ enum class StepKind : uint8_t {
   kSlicedDerivative,
   kRecompute,       // the output once more
   kSumDerivatives,  // of two readers of one value: inputs 0 and 1
+  kSumGradients,    // of two users of one weight: inputs 0 and 1
+  kClipGradients,   // all of them
   kApplyGradient,
 };
 
@@ -155,6 +164,9 @@ struct ExecutionPlan {
   ResolvedNetwork network;
   const MathBackend* math = nullptr;  // whose workspaces are planned
   int optimizer_states = 0;           // for each weight
+  // About how many multiplications recomputing takes, and the forward steps.
+  int64_t recompute_products = 0;
+  int64_t forward_products = 0;
   std::vector<PlannedTensor> tensors;
   std::vector<Storage> storages;
   std::vector<PlannedStep> steps;
@@ -178,8 +190,10 @@ struct ExecutionPlan {
   }
 };
 
-// Errors: those of ResolveNetwork, and InvalidArgument for an alignment that is
-// none. `optimizer_states`: see Optimizer::states_per_weight.
+// Errors: those of ResolveNetwork; InvalidArgument for an alignment that is
+// none; ResourceExhausted if the budget cannot be met, with the least that was
+// found and the step that needs it. `optimizer_states`: see
+// Optimizer::states_per_weight.
 absl::StatusOr<ExecutionPlan> PlanExecution(
     const Network& network, NetworkMode mode, const MemoryOptions& options,
     int optimizer_states = 0, const MathBackend& math = ReferenceMath());

@@ -24,11 +24,25 @@ bool ReadsBackwards(const LayerSignature& signature, Role role, int index = 0) {
          Reads(signature.derivative, role, index);
 }
 
+// Whether a max pooling restores the value, so that its own layer's derivative
+// does not read it.
+bool IsRestored(const ResolvedNetwork& network, size_t value) {
+  for (size_t l = 0; l < network.layers.size(); ++l) {
+    const std::vector<size_t>& inputs = network.layers[l].inputs;
+    if (std::count(inputs.begin(), inputs.end(), value) > 0 &&
+        CanRestore(network, l)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Whether the backward steps of layer `last` or one before it read the value.
 bool IsReadLate(const ResolvedNetwork& network, size_t value, size_t last) {
   const size_t inputs = network.inputs.size();
   if (value < inputs) return true;
-  if (ReadsBackwards(network.layers[value - inputs].signature, Role::kOutput)) {
+  if (ReadsBackwards(network.layers[value - inputs].signature, Role::kOutput) &&
+      !IsRestored(network, value)) {
     return true;
   }
   for (size_t l = 0; l <= last; ++l) {
@@ -43,19 +57,23 @@ bool IsReadLate(const ResolvedNetwork& network, size_t value, size_t last) {
   return false;
 }
 
-// The layers whose outputs can be had again without keeping anything longer.
-std::vector<bool> FindRecomputed(const ResolvedNetwork& network) {
+// The layers whose outputs can be had again without keeping anything longer, as
+// good as without calculation, or which are dropped.
+std::vector<bool> FindRecomputed(const ResolvedNetwork& network, bool cheap,
+                                 const std::vector<size_t>& dropped) {
   const size_t inputs = network.inputs.size();
   std::vector<bool> found(network.layers.size(), false);
   for (size_t l = 0; l < network.layers.size(); ++l) {
     const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
-    found[l] = !layer.signature.recompute.reads.empty();
+    found[l] = cheap && CanRecompute(network, l) &&
+               layer.signature.recompute_products == 0;
     for (const Operand& operand : layer.signature.recompute.reads) {
       if (operand.role != Role::kInput) continue;
       const size_t value = layer.inputs[static_cast<size_t>(operand.index)];
       const bool again = value >= inputs && found[value - inputs];
       found[l] = found[l] && (again || IsReadLate(network, value, l));
     }
+    if (std::count(dropped.begin(), dropped.end(), l) > 0) found[l] = true;
   }
   return found;
 }
@@ -70,10 +88,10 @@ ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
 
 class StepBuilder {
  public:
-  StepBuilder(const MemoryOptions& options, const std::vector<size_t>& sliced,
+  StepBuilder(const MemoryOptions& options, const StepChoices& choices,
               ExecutionPlan* plan)
       : options_(options),
-        sliced_(sliced),
+        choices_(choices),
         plan_(*plan),
         network_(plan->network) {}
 
@@ -85,6 +103,7 @@ class StepBuilder {
         const absl::Status status = AddBackward(l);
         if (!status.ok()) return status;
       }
+      if (options_.clip_global_norm) AddClip();
       for (const size_t l : deferred_) AddApply(l);
     }
     SetLifespans();
@@ -143,10 +162,12 @@ class StepBuilder {
     needs_derivative_.assign(network_.inputs.size(), false);
     done_.assign(network_.layers.size(), false);
     again_.assign(derivatives_.size(), kNone);
+    users_.assign(network_.layers.size(), 0);
+    sums_.resize(network_.layers.size());
     recomputed_.assign(network_.layers.size(), false);
-    if (network_.mode == NetworkMode::kTraining && options_.share_edges &&
-        options_.recompute_outputs) {
-      recomputed_ = FindRecomputed(network_);
+    if (network_.mode == NetworkMode::kTraining && options_.share_edges) {
+      recomputed_ = FindRecomputed(network_, options_.recompute_outputs,
+                                   choices_.dropped);
     }
   }
 
@@ -175,10 +196,13 @@ class StepBuilder {
     const size_t value = network_.inputs.size() + l;
     LayerTensors& tensors = layers_.emplace_back();
     tensors.weights =
-        AddWeights(layer.name, signature.weights, TensorKind::kWeight);
+        layer.weights_of == l
+            ? AddWeights(layer.name, signature.weights, TensorKind::kWeight)
+            : layers_[layer.weights_of].weights;
+    ++users_[layer.weights_of];
     tensors.statistics =
         AddWeights(layer.name, signature.statistics, TensorKind::kStatistic);
-    AddOptimizerStates(layer, &tensors);
+    if (layer.weights_of == l) AddOptimizerStates(layer, &tensors);
     AddLayerInputs(l);
     if (signature.label.has_value()) {
       tensors.labels = {AddTensor(absl::StrCat(layer.name, " label"),
@@ -356,18 +380,69 @@ class StepBuilder {
     if (options_.restore_pooled && options_.share_edges &&
         CanRestore(network_, l)) {
       AddSlicedDerivative(l, /*restore=*/true);
-    } else if (std::count(sliced_.begin(), sliced_.end(), l) > 0) {
+    } else if (std::count(choices_.sliced.begin(), choices_.sliced.end(), l) >
+               0) {
       AddSlicedDerivative(l, /*restore=*/false);
     } else {
       AddDerivative(l);
     }
-    if (weights.empty()) return absl::OkStatus();
-    if (options_.share_gradients) {
-      AddApply(l);
-    } else {
-      deferred_.push_back(l);
-    }
+    if (!weights.empty()) AddUpdate(l);
     return absl::OkStatus();
+  }
+
+  // Applies gradients once all users of the weights have contributed to them.
+  void AddUpdate(size_t l) {
+    const size_t owner = network_.layers[l].weights_of;
+    if (sums_[owner].empty()) {
+      sums_[owner] = layers_[l].gradients;
+    } else {
+      for (size_t i = 0; i < sums_[owner].size(); ++i) {
+        sums_[owner][i] = AddSumOfGradients(l, i, sums_[owner][i]);
+      }
+    }
+    if (--users_[owner] > 0) return;
+    layers_[owner].gradients = sums_[owner];
+    if (options_.share_gradients && !options_.clip_global_norm) {
+      AddApply(owner);
+    } else {
+      deferred_.push_back(owner);
+    }
+  }
+
+  size_t AddSumOfGradients(size_t l, size_t weight, size_t earlier) {
+    const PlannedTensor& gradient = plan_.tensors[earlier];
+    const size_t sum = AddTensor(
+        absl::StrCat(gradient.name, " with ", network_.layers[l].name),
+        TensorKind::kGradient, gradient.spec);
+    AddSum(StepKind::kSumGradients, l, earlier, layers_[l].gradients[weight],
+           sum);
+    return sum;
+  }
+
+  void AddSum(StepKind kind, size_t l, size_t first, size_t second,
+              size_t sum) {
+    plan_.steps.push_back({kind,
+                           l,
+                           {{{Role::kInput, 0}, first, true, false},
+                            {{Role::kInput, 1}, second, true, false},
+                            {{Role::kOutput}, sum, false, true}},
+                           {{{Role::kOutput}, {Role::kInput, 0}},
+                            {{Role::kOutput}, {Role::kInput, 1}}}});
+  }
+
+  // A step of the loss, which sees all gradients, in the order of the layers.
+  void AddClip() {
+    PlannedStep step;
+    step.kind = StepKind::kClipGradients;
+    step.layer = network_.layers.size() - 1;
+    for (size_t l = 0; l < layers_.size(); ++l) {
+      if (std::count(deferred_.begin(), deferred_.end(), l) == 0) continue;
+      for (const size_t gradient : layers_[l].gradients) {
+        const int index = static_cast<int>(step.uses.size());
+        step.uses.push_back({{Role::kGradient, index}, gradient, true, true});
+      }
+    }
+    plan_.steps.push_back(std::move(step));
   }
 
   void AddDerivative(size_t l) {
@@ -436,13 +511,7 @@ class StepBuilder {
         absl::StrCat(network_.layers[value - network_.inputs.size()].name,
                      " output derivative with ", network_.layers[l].name),
         TensorKind::kDerivative, network_.spec(value));
-    plan_.steps.push_back({StepKind::kSumDerivatives,
-                           l,
-                           {{{Role::kInput, 0}, earlier, true, false},
-                            {{Role::kInput, 1}, tensor, true, false},
-                            {{Role::kOutput}, sum, false, true}},
-                           {{{Role::kOutput}, {Role::kInput, 0}},
-                            {{Role::kOutput}, {Role::kInput, 1}}}});
+    AddSum(StepKind::kSumDerivatives, l, earlier, tensor, sum);
     derivatives_[value] = sum;
   }
 
@@ -452,6 +521,7 @@ class StepBuilder {
     for (size_t i = 0; i < tensors.weights.size(); ++i) {
       const int index = static_cast<int>(i);
       use.reads.push_back({Role::kGradient, index});
+      use.writes.push_back({Role::kGradient, index});  // to clip it
       use.writes.push_back({Role::kWeight, index});
     }
     for (size_t i = 0; i < tensors.optimizer_states.size(); ++i) {
@@ -479,7 +549,7 @@ class StepBuilder {
   }
 
   const MemoryOptions& options_;
-  const std::vector<size_t>& sliced_;
+  const StepChoices& choices_;
   ExecutionPlan& plan_;
   const ResolvedNetwork& network_;
   std::vector<LayerTensors> layers_;
@@ -489,18 +559,44 @@ class StepBuilder {
   std::vector<size_t> again_;     // of each value, its recomputed tensor
   std::vector<bool> recomputed_;  // layers whose output is not kept
   std::vector<bool> done_;  // layers whose derivative a sliced step contains
+  std::vector<int> users_;  // of each layer's weights, still to contribute
+  std::vector<std::vector<size_t>> sums_;  // of the gradients of a layer's
+                                           // weights, as far as known
   std::vector<size_t> deferred_;  // layers whose gradients wait for the end
 };
 
 }  // namespace
 
 absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
-                        int optimizer_states, const std::vector<size_t>& sliced,
+                        int optimizer_states, const StepChoices& choices,
                         ExecutionPlan* plan) {
   plan->mode = network.mode;
   plan->network = std::move(network);
   plan->optimizer_states = optimizer_states;
-  return StepBuilder(options, sliced, plan).Build();
+  return StepBuilder(options, choices, plan).Build();
+}
+
+bool CanRecompute(const ResolvedNetwork& network, size_t layer) {
+  const LayerSignature& signature = network.layers[layer].signature;
+  return !signature.recompute.reads.empty() && !signature.label.has_value();
+}
+
+std::vector<size_t> LayersToDrop(const ResolvedNetwork& network,
+                                 const std::vector<size_t>& dropped,
+                                 size_t layer) {
+  std::vector<size_t> more = {layer};
+  for (size_t i = 0; i < more.size(); ++i) {
+    for (const size_t value : network.layers[more[i]].inputs) {
+      if (IsReadLate(network, value, more[i])) continue;
+      const size_t source = value - network.inputs.size();
+      if (CanRecompute(network, source) &&
+          std::count(dropped.begin(), dropped.end(), source) == 0 &&
+          std::count(more.begin(), more.end(), source) == 0) {
+        more.push_back(source);
+      }
+    }
+  }
+  return more;
 }
 
 bool CanSlice(const ResolvedNetwork& network, size_t layer) {

@@ -43,6 +43,8 @@ class FullyConnectedLayer final : public Layer {
     const MathBackend& math = inputs.math;
     AddWorkspace(math.WorkspaceBytes(ForwardProduct(rows, features)),
                  &signature, &signature.forward);
+    signature.recompute = signature.forward;
+    signature.recompute_products = signature.output.shape.elements() * features;
     AddWorkspace(math.WorkspaceBytes(GradientProduct(rows, features)),
                  &signature, &signature.gradient);
     AddWorkspace(math.WorkspaceBytes(DerivativeProduct(rows, features)),

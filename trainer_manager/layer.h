@@ -100,8 +100,10 @@ struct LayerSignature {
   StepUse gradient;    // of the weights
   StepUse derivative;  // of the inputs; runs after the gradient
   // Of the output, bit for bit, after the forward step; reads nothing where
-  // that is not cheap.
+  // that cannot be.
   StepUse recompute;
+  // About how many multiplications that takes; 0: as good as none.
+  int64_t recompute_products = 0;
   // Of an input that gives the layer before the same derivative, namely one
   // that is zero wherever the derivative of this layer is; reads nothing where
   // there is none.

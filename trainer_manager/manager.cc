@@ -102,6 +102,20 @@ absl::Status CheckOptions(const ExecutionPlan& plan,
         "the optimizer has ", states, " states for each weight, but ",
         plan.optimizer_states, " are planned"));
   }
+  if (!(options.clip_norm > 0) || !(options.clip_value > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "gradients cannot be clipped to a norm of ", options.clip_norm,
+        " and values of ", options.clip_value, "; both must be above 0"));
+  }
+  bool clips = false;
+  for (const PlannedStep& step : plan.steps) {
+    clips |= step.kind == StepKind::kClipGradients;
+  }
+  if (!clips && std::isfinite(options.clip_norm)) {
+    return absl::InvalidArgumentError(
+        "clipping by global norm is not planned: set "
+        "MemoryOptions::clip_global_norm");
+  }
   return absl::OkStatus();
 }
 
@@ -454,7 +468,8 @@ absl::Status Manager::RunKind(const Step& step, Slots slots,
       break;
     case StepKind::kRecompute:
       return layer.Recompute(data);
-    case StepKind::kSumDerivatives: {
+    case StepKind::kSumDerivatives:
+    case StepKind::kSumGradients: {
       const float* first = data.Read(Role::kInput, 0);
       const float* second = data.Read(Role::kInput, 1);
       float* sum = data.Write(Role::kOutput);
@@ -462,6 +477,9 @@ absl::Status Manager::RunKind(const Step& step, Slots slots,
       for (int64_t i = 0; i < elements; ++i) sum[i] = first[i] + second[i];
       break;
     }
+    case StepKind::kClipGradients:
+      ClipGradients(data);
+      break;
     case StepKind::kApplyGradient:
       ApplyGradients(data);
       break;
@@ -477,10 +495,37 @@ void Manager::ApplyGradients(const StepData& data) const {
       states[static_cast<size_t>(j)] =
           data.Write(Role::kOptimizerState, i * count + j);
     }
+    const int64_t elements = data.elements(Role::kGradient, i);
+    if (std::isfinite(options_.clip_value)) {
+      float* gradient = data.Write(Role::kGradient, i);
+      for (int64_t e = 0; e < elements; ++e) {
+        gradient[e] = std::min(std::max(gradient[e], -options_.clip_value),
+                               options_.clip_value);
+      }
+    }
     options_.optimizer->Apply(
-        iteration_, data.elements(Role::kGradient, i),
-        data.Read(Role::kGradient, i), data.Write(Role::kWeight, i),
+        iteration_, elements, data.Read(Role::kGradient, i),
+        data.Write(Role::kWeight, i),
         absl::MakeConstSpan(states.data(), static_cast<size_t>(count)));
+  }
+}
+
+void Manager::ClipGradients(const StepData& data) const {
+  double squares = 0;
+  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
+    const float* gradient = data.Read(Role::kGradient, i);
+    const int64_t elements = data.elements(Role::kGradient, i);
+    for (int64_t e = 0; e < elements; ++e) {
+      squares += static_cast<double>(gradient[e]) * gradient[e];
+    }
+  }
+  const double norm = std::sqrt(squares);
+  if (!(norm > options_.clip_norm)) return;
+  const float scale = static_cast<float>(options_.clip_norm / norm);
+  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
+    float* gradient = data.Write(Role::kGradient, i);
+    const int64_t elements = data.elements(Role::kGradient, i);
+    for (int64_t e = 0; e < elements; ++e) gradient[e] *= scale;
   }
 }
 

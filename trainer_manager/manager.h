@@ -25,6 +25,7 @@
 #define FOOTPRINT_TRAINER_MANAGER_MANAGER_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +45,12 @@ namespace footprint {
 struct ManagerOptions {
   OptimizerPointer optimizer;  // in training
   uint64_t seed = 0;           // of dropout
+  // Gradients are scaled so that the square root of the sum of all their
+  // squares is at most clip_norm (then plan with
+  // MemoryOptions::clip_global_norm), and each value is cut to within +-
+  // clip_value.
+  float clip_norm = std::numeric_limits<float>::infinity();
+  float clip_value = std::numeric_limits<float>::infinity();
   // In inference: keep the arena for the next one (a burst); else it is freed
   // at the end of each.
   bool retain_arena = false;
@@ -60,7 +67,8 @@ struct ManagerOptions {
 class Manager {
  public:
   // InvalidArgument: training without an optimizer, or with one of other
-  // states than planned; parameters that are not those of the network.
+  // states than planned; a limit for gradients that is not above 0 or was not
+  // planned; parameters that are not those of the network.
   // ResourceExhausted: no memory.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(
       const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
@@ -151,6 +159,7 @@ class Manager {
   absl::Status RunKind(const Step& step, Slots slots,
                        const StepData& data) const;
   void ApplyGradients(const StepData& data) const;
+  void ClipGradients(const StepData& data) const;
   void CalculateSlices(const Step& step, Slots slots,
                        const StepData& data) const;
   absl::Status CheckInputsUnchanged(const Step& step) const;

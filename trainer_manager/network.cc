@@ -168,6 +168,31 @@ absl::Status FindTrainingOutputs(ResolvedNetwork* network) {
   return absl::OkStatus();
 }
 
+// Finds the layer whose weights `layer`, the next in order, uses.
+absl::Status ShareWeights(const std::string& weights_of,
+                          const ResolvedNetwork& network,
+                          ResolvedNetwork::ResolvedLayer* layer) {
+  layer->weights_of = network.layers.size();
+  if (weights_of.empty()) return absl::OkStatus();
+  for (const ResolvedNetwork::ResolvedLayer& owner : network.layers) {
+    if (owner.name != weights_of) continue;
+    layer->weights_of = owner.weights_of;
+    const auto& own = layer->signature;
+    const auto& other = network.layers[owner.weights_of].signature;
+    bool same = own.statistics.empty() && other.statistics.empty() &&
+                own.weights.size() == other.weights.size();
+    for (size_t i = 0; same && i < own.weights.size(); ++i) {
+      same = own.weights[i].spec.shape == other.weights[i].spec.shape;
+    }
+    if (same) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot use the weights of layer \"", weights_of,
+                     "\": they have other shapes, or statistics"));
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "no layer \"", weights_of, "\" runs before to share its ", "weights"));
+}
+
 // Describes the layers in their order, leaving out losses in inference.
 absl::Status DescribeLayers(const Network& network, const MathBackend& math,
                             bool pack_places,
@@ -203,6 +228,9 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
       }
       continue;
     }
+    const absl::Status shared =
+        ShareWeights(node.weights_of, *resolved, &layer);
+    if (!shared.ok()) return InLayer(node.name, shared);
     renumbered[inputs + index] = inputs + resolved->layers.size();
     resolved->layers.push_back(std::move(layer));
   }
@@ -216,8 +244,10 @@ void Network::AddInput(std::string name, TensorType spec) {
 }
 
 void Network::AddLayer(std::string name, LayerPointer layer,
-                       std::vector<std::string> inputs) {
-  nodes_.push_back({std::move(name), std::move(layer), std::move(inputs)});
+                       std::vector<std::string> inputs,
+                       std::string weights_of) {
+  nodes_.push_back({std::move(name), std::move(layer), std::move(inputs),
+                    std::move(weights_of)});
 }
 
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,

@@ -34,11 +34,14 @@ class Network {
     std::string name;
     LayerPointer layer;
     std::vector<std::string> inputs;  // names of inputs or layers
+    std::string weights_of;           // the name of a layer, or empty
   };
 
   void AddInput(std::string name, TensorType spec);
+  // With `weights_of`, the layer has no weights of its own but those of another
+  // layer, which must run before it.
   void AddLayer(std::string name, LayerPointer layer,
-                std::vector<std::string> inputs);
+                std::vector<std::string> inputs, std::string weights_of = "");
 
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -56,6 +59,8 @@ struct ResolvedNetwork {
     std::string name;
     LayerPointer layer;
     std::vector<size_t> inputs;  // values
+    size_t weights_of = 0;       // the layer whose weights it uses: its own
+                                 // number, unless they are shared
     LayerSignature signature;
     bool is_loss() const { return signature.label.has_value(); }
   };
@@ -81,7 +86,9 @@ struct ResolvedNetwork {
 // cycle, an input or a shape that the layer cannot take, an extent below 1; in
 // training also no loss, two losses, or a layer that leads to no loss.
 // AlreadyExists: a name given twice. NotFound: the name of an input that is
-// neither an input nor a layer. OutOfRange: a tensor of more than 2^63 - 1
+// neither an input nor a layer, or of a layer to share weights with that does
+// not run before; InvalidArgument also if the weights differ in shape, or one
+// of the two keeps statistics. OutOfRange: a tensor of more than 2^63 - 1
 // bytes.
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(
     const Network& network, NetworkMode mode,

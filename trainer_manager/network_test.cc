@@ -144,5 +144,23 @@ TEST(NetworkTest, TrainingNeedsOneLossThatAllLayersLeadTo) {
   EXPECT_THAT(Error(Network()), HasSubstr("no layer"));
 }
 
+TEST(NetworkTest, SharesWeightsOnlyWithAnEarlierLayerOfTheSameShapes) {
+  const auto resolve = [](int64_t units, const std::string& weights_of) {
+    Network network;
+    network.AddInput("x", {{2, 3}});
+    network.AddLayer("first", FullyConnected(3), {"x"});
+    network.AddLayer("second", FullyConnected(units), {"first"}, weights_of);
+    network.AddLayer("loss", MeanSquaredError(), {"second"});
+    return ResolveNetwork(network, NetworkMode::kTraining);
+  };
+  ASSERT_TRUE(resolve(3, "first").ok());
+  EXPECT_EQ(resolve(3, "first")->layers[1].weights_of, 0u);
+  EXPECT_EQ(resolve(3, "")->layers[1].weights_of, 1u);
+  EXPECT_EQ(resolve(4, "first").status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(resolve(3, "loss").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(resolve(3, "second").status().code(), absl::StatusCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace footprint

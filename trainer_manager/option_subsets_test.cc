@@ -171,9 +171,45 @@ TEST(OptionSubsetsTest, RandomNetworksTrainTheSame) {
   }
 }
 
+// From the plan without a budget down to the smallest that can be met.
+TEST(OptionSubsetsTest, WithinABudgetNetworksTrainTheSame) {
+  const OptimizerPointer optimizer = Momentum(0.01f);
+  int budgets = 0;
+  for (uint32_t seed = 0; seed < 24; ++seed) {
+    const Network network =
+        seed % 2 == 0 ? RandomRowNetwork(seed) : RandomImageNetwork(seed);
+    const auto debug = PlanExecution(network, NetworkMode::kTraining,
+                                     MemoryOptions::Debug(), 1);
+    ASSERT_TRUE(debug.ok()) << debug.status();
+    const std::vector<uint32_t> expected =
+        TrainedBits(*debug, 0, 3, false, optimizer);
+    MemoryOptions options;
+    auto plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
+    while (plan.ok()) {
+      EXPECT_TRUE(expected ==
+                  TrainedBits(*plan, 0, 3, /*poison=*/true, optimizer))
+          << "seed " << seed << " within " << options.budget_bytes;
+      options.budget_bytes = plan->planned_bytes() - 1;
+      plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
+      ++budgets;
+    }
+  }
+  EXPECT_GT(budgets, 24 + 8);  // most networks have none but the first
+}
+
 TEST(OptionSubsetsTest, TransformerTrainsTheSame) {
-  ExpectSubsetsEqual(SmallTransformer(1), 1000, 2,
-                     StochasticGradientDescent(0.1f), {kOptionSubsets - 1});
+  const Network network = SmallTransformer(4);
+  const OptimizerPointer optimizer = StochasticGradientDescent(0.1f);
+  ExpectSubsetsEqual(network, 1000, 2, optimizer, {kOptionSubsets - 1});
+  MemoryOptions options;
+  options.budget_bytes = 5600000;  // else 7,100,000; weights are 2,647,968
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, options);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_GT(plan->recompute_products, 0);
+  const auto debug =
+      PlanExecution(network, NetworkMode::kTraining, MemoryOptions::Debug());
+  EXPECT_TRUE(TrainedBits(*debug, 1000, 2, false, optimizer) ==
+              TrainedBits(*plan, 1000, 2, true, optimizer));
 }
 
 }  // namespace

@@ -97,7 +97,9 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
                         static_cast<size_t>(tensor.spec.shape.elements()))});
   }
   RandomSequence random(seed);
-  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+  for (size_t l = 0; l < plan.network.layers.size(); ++l) {
+    const ResolvedNetwork::ResolvedLayer& layer = plan.network.layers[l];
+    if (layer.weights_of != l) continue;
     for (const auto* list :
          {&layer.signature.weights, &layer.signature.statistics}) {
       for (const WeightSpec& weight : *list) {

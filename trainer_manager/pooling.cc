@@ -47,6 +47,9 @@ class PoolLayer : public Layer {
     signature.forward.writes = {{Role::kOutput}};
     signature.derivative.reads = {{Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.recompute = signature.forward;
+    signature.recompute_products =
+        signature.output.shape.elements() * window_ * window_;
     signature.derivative_by_element = true;
     return signature;
   }

@@ -1,13 +1,19 @@
-// Prints what each reference network needs: `bazel run -c opt
-// //trainer_manager:print_reference_bounds`.
+// Prints what each reference network needs, and within which budgets it trains:
+// `bazel run -c opt //trainer_manager:print_reference_bounds`. --details lists
+// the tensors of each certificate; --pictures=FOLDER draws each plan there.
 
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "footprint/trainer_manager/execution_plan.h"
 #include "footprint/trainer_manager/reference_networks.h"
+#include "footprint/trainer_manager/training_picture.h"
 
 namespace {
 
@@ -24,7 +30,42 @@ struct Row {
   double pytorch_megabytes;
 };
 
-int Print(const Row& row, bool details) {
+int Draw(const ExecutionPlan& plan, const std::string& name,
+         const std::string& folder) {
+  if (folder.empty()) return 0;
+  const std::string path = absl::StrCat(
+      folder, "/",
+      absl::StrReplaceAll(name, {{" ", "_"}, {",", ""}, {":", ""}}), ".html");
+  std::ofstream file(path);
+  file << DrawExecution(plan, absl::StrCat(name, ": memory by step"));
+  file.close();
+  if (file) return 0;
+  std::cerr << "cannot write " << path << "\n";
+  return 1;
+}
+
+// Within a budget, in bytes.
+int PrintWithin(const Row& row, int64_t budget_bytes,
+                const std::string& pictures) {
+  MemoryOptions options;
+  options.budget_bytes = budget_bytes;
+  const auto plan =
+      footprint::PlanExecution(row.network, NetworkMode::kTraining, options);
+  if (!plan.ok()) {
+    std::cerr << row.name << ": " << plan.status() << "\n";
+    return 1;
+  }
+  std::cout << absl::StrFormat(
+      "%-22s %11d %11d %8.1f %%  %s\n", row.name, budget_bytes,
+      plan->planned_bytes(),
+      100.0 * static_cast<double>(plan->recompute_products) /
+          static_cast<double>(plan->forward_products),
+      StepName(*plan, plan->arena.lower_bound.step));
+  return Draw(*plan, absl::StrCat(row.name, " within ", budget_bytes),
+              pictures);
+}
+
+int Print(const Row& row, bool details, const std::string& pictures) {
   const auto plan =
       footprint::PlanExecution(row.network, NetworkMode::kTraining, {});
   const auto debug = footprint::PlanExecution(
@@ -39,18 +80,31 @@ int Print(const Row& row, bool details) {
       plan->model_bytes, plan->fixed_bytes, plan->arena.height_bytes,
       plan->planned_bytes(), plan->bound_bytes(), debug->planned_bytes(),
       row.page_megabytes, row.pytorch_megabytes, StepName(*plan, bound.step));
-  if (!details) return 0;
+  if (!details) return Draw(*plan, row.name, pictures);
   for (const size_t t : CertificateTensors(*plan)) {
     std::cout << absl::StrFormat("    %11d  %s\n", plan->tensors[t].size_bytes,
                                  plan->tensors[t].name);
   }
-  return 0;
+  return Draw(*plan, row.name, pictures);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool details = argc > 1 && std::string(argv[1]) == "--details";
+  bool details = false;
+  std::string pictures;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--details") {
+      details = true;
+    } else if (absl::StartsWith(argument, "--pictures=")) {
+      pictures = argument.substr(argument.find('=') + 1);
+    } else {
+      std::cerr << "unknown argument " << argument
+                << "; there are --details and --pictures=FOLDER\n";
+      return 2;
+    }
+  }
   std::cout
       << "SGD, batch 32 unless said; bytes (the last two before the step: "
          "MB, 1e6)\n"
@@ -72,8 +126,17 @@ int main(int argc, char** argv) {
            {"ResNet-18, 64", footprint::ResNet18(64), 340.4, 366.9},
            {"transformer", footprint::SmallTransformer(32), 41.8, 57.9},
            {"transformer, 64", footprint::SmallTransformer(64), 80.4, 113.0}}) {
-    failed |= Print(row, details);
+    failed |= Print(row, details, pictures);
   }
+  std::cout << absl::StrFormat("\n%-22s %11s %11s %10s  %s\n",
+                               "within a budget, 32", "budget", "planned",
+                               "again", "step of the bound");
+  failed |=
+      PrintWithin({"VGG16", footprint::Vgg16(32), 0, 0}, 80000000, pictures);
+  failed |= PrintWithin({"ResNet-18", footprint::ResNet18(32), 0, 0}, 105000000,
+                        pictures);
+  failed |= PrintWithin({"transformer", footprint::SmallTransformer(32), 0, 0},
+                        26000000, pictures);
   const auto vgg = footprint::PlanExecution(footprint::Vgg16(1),
                                             NetworkMode::kInference, {});
   if (!vgg.ok()) return 1;

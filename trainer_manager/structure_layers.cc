@@ -126,6 +126,7 @@ class EmbeddingLayer final : public Layer {
         {"weight", {{entries_, width_}}, Initializer::kNormal}};
     signature.forward.reads = {{Role::kInput}, {Role::kWeight}};
     signature.forward.writes = {{Role::kOutput}};
+    signature.recompute = signature.forward;
     signature.gradient.reads = {{Role::kInput}, {Role::kOutputDerivative}};
     signature.gradient.writes = {{Role::kGradient}};
     return signature;
