@@ -62,7 +62,7 @@ void LookUpRocksDb(benchmark::State& state, rocksdb::Cache* cache) {
   }
 }
 
-rocksdb::Cache* WithHotEntry(std::shared_ptr<rocksdb::Cache> cache) {
+rocksdb::Cache* WithHotEntry(const std::shared_ptr<rocksdb::Cache>& cache) {
   static auto* const kept = new std::vector<std::shared_ptr<rocksdb::Cache>>;
   kept->push_back(cache);
   const rocksdb::Status inserted =
