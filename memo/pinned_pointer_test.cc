@@ -51,6 +51,8 @@ TEST(PinnedPointerTest, PinsMoveBetweenThreadsAndOutliveTheirs) {
 }
 
 TEST(PinnedPointerTest, MoreThreadsThanRowsShareOne) {
+  // Enough for the threads to meet within a count, also on two processors.
+  constexpr int kPinsPerThread = 20000;
   Pointer pointer;
   int value = 0;
   pointer.Publish(&value);
@@ -62,7 +64,7 @@ TEST(PinnedPointerTest, MoreThreadsThanRowsShareOne) {
       pointer.TryPin();
       waiting.fetch_add(1);
       while (!go.load()) std::this_thread::yield();
-      for (int j = 0; j < 500; ++j) {
+      for (int j = 0; j < kPinsPerThread; ++j) {
         pointer.TryPin();
         pointer.Unpin();
       }
@@ -73,7 +75,7 @@ TEST(PinnedPointerTest, MoreThreadsThanRowsShareOne) {
   EXPECT_FALSE(pointer.TryTake());
   go.store(true);
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(pointer.pin_count(), 2 * kRowCount * 501);
+  EXPECT_EQ(pointer.pin_count(), 2 * kRowCount * (kPinsPerThread + 1));
   EXPECT_TRUE(pointer.TryTake());
 }
 
