@@ -25,6 +25,7 @@ StorageClass ClassOf(TensorKind kind, NetworkMode mode) {
       return mode == NetworkMode::kInference ? StorageClass::kUser
                                              : StorageClass::kFixed;
     case TensorKind::kOptimizerState:
+    case TensorKind::kGradientSum:
     case TensorKind::kLabel:
     case TensorKind::kOutput:
       return StorageClass::kFixed;
@@ -396,6 +397,30 @@ void CountProducts(ExecutionPlan* plan) {
   }
 }
 
+// The network for a part of its batch.
+absl::StatusOr<Network> SplitBatch(const Network& network, NetworkMode mode,
+                                   int64_t parts) {
+  if (parts == 1) return network;
+  Network split;
+  for (const Network::Input& input : network.inputs()) {
+    const absl::StatusOr<int64_t> bytes = CheckedSizeBytes(input.spec);
+    if (!bytes.ok()) return bytes.status();
+    TensorType part = input.spec;
+    if (mode != NetworkMode::kTraining || parts < 1 || part.shape.rank() == 0 ||
+        part.shape.extent(0) % parts != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input \"", input.name, "\" of shape ", part.shape.ToString(),
+          " cannot be trained with in ", parts, " micro-batches"));
+    }
+    part.shape.set_extent(0, part.shape.extent(0) / parts);
+    split.AddInput(input.name, part);
+  }
+  for (const Network::Node& node : network.nodes()) {
+    split.AddLayer(node.name, node.layer, node.inputs, node.weights_of);
+  }
+  return split;
+}
+
 absl::Status CheckBudget(const ExecutionPlan& plan, int64_t budget_bytes) {
   if (plan.planned_bytes() <= budget_bytes) return absl::OkStatus();
   return absl::ResourceExhaustedError(
@@ -435,9 +460,9 @@ MemoryOptions MemoryOptions::Debug() {
 
 absl::string_view TensorKindName(TensorKind kind) {
   static constexpr absl::string_view kNames[kTensorKinds] = {
-      "weight",   "statistic",  "optimizer state", "input",
-      "label",    "output",     "activation",      "saved",
-      "gradient", "derivative", "workspace"};
+      "weight", "statistic", "optimizer state", "sum of gradients",
+      "input",  "label",     "output",          "activation",
+      "saved",  "gradient",  "derivative",      "workspace"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -459,6 +484,8 @@ absl::string_view StepKindName(StepKind kind) {
       return "sum derivatives";
     case StepKind::kSumGradients:
       return "sum gradients";
+    case StepKind::kAccumulateGradient:
+      return "accumulate gradient";
     case StepKind::kClipGradients:
       return "clip gradients";
     case StepKind::kApplyGradient:
@@ -478,8 +505,11 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
         absl::StrCat("an alignment of ", alignment,
                      " bytes; a power of two of at least 4 is needed"));
   }
+  const absl::StatusOr<Network> part =
+      SplitBatch(network, mode, options.micro_batches);
+  if (!part.ok()) return part.status();
   absl::StatusOr<ResolvedNetwork> resolved =
-      ResolveNetwork(network, mode, math, options.pack_places);
+      ResolveNetwork(*part, mode, math, options.pack_places);
   if (!resolved.ok()) return resolved.status();
   const PlanSearch search(*resolved, math, options, optimizer_states);
   StepChoices choices;

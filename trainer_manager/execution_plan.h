@@ -65,6 +65,11 @@ struct MemoryOptions {
   // Max pooling saves places in as few bits as they need, else in bytes.
   bool pack_places = true;
 
+  // In training: the batch is calculated in so many parts, one after the other;
+  // the sums of their gradients, as large as the weights, wait for the last. It
+  // changes the order of sums, and what normalization over a batch is over.
+  // Must divide the batch.
+  int64_t micro_batches = 1;
   // In training: gradients wait for all others, for ManagerOptions::clip_norm.
   bool clip_global_norm = false;
   // In training: what planned_bytes() may be at most. Beyond what costs next to
@@ -84,6 +89,7 @@ enum class TensorKind : uint8_t {
   kWeight,
   kStatistic,
   kOptimizerState,
+  kGradientSum,  // over micro-batches
   kInput,
   kLabel,
   kOutput,
@@ -93,14 +99,15 @@ enum class TensorKind : uint8_t {
   kDerivative,
   kWorkspace,
 };
-constexpr int kTensorKinds = 11;
+constexpr int kTensorKinds = 12;
 
 absl::string_view TensorKindName(TensorKind kind);
 
 // Whose memory a tensor lies in.
 enum class StorageClass : uint8_t {
   kModel,  // weights and statistics: as long as the model
-  kFixed,  // optimizer state, inputs, labels, outputs: as long as the manager
+  kFixed,  // optimizer state, sums of gradients, inputs, labels, outputs: as
+           // long as the manager
   kUser,   // inputs of an inference
   kArena,  // everything else, planned
 };
@@ -136,10 +143,11 @@ enum class StepKind : uint8_t {
   // as input 0, unless it is restored as slice 1; writes the derivative of the
   // activation's input.
   kSlicedDerivative,
-  kRecompute,       // the output once more
-  kSumDerivatives,  // of two readers of one value: inputs 0 and 1
-  kSumGradients,    // of two users of one weight: inputs 0 and 1
-  kClipGradients,   // all of them
+  kRecompute,           // the output once more
+  kSumDerivatives,      // of two readers of one value: inputs 0 and 1
+  kSumGradients,        // of two users of one weight: inputs 0 and 1
+  kAccumulateGradient,  // of micro-batches: output += input 0
+  kClipGradients,       // all of them
   kApplyGradient,
 };
 
@@ -164,6 +172,7 @@ struct ExecutionPlan {
   ResolvedNetwork network;
   const MathBackend* math = nullptr;  // whose workspaces are planned
   int optimizer_states = 0;           // for each weight
+  int64_t micro_batches = 1;          // the network is that of one
   // About how many multiplications recomputing takes, and the forward steps.
   int64_t recompute_products = 0;
   int64_t forward_products = 0;
@@ -191,8 +200,9 @@ struct ExecutionPlan {
 };
 
 // Errors: those of ResolveNetwork; InvalidArgument for an alignment that is
-// none; ResourceExhausted if the budget cannot be met, with the least that was
-// found and the step that needs it. `optimizer_states`: see
+// none, or micro-batches that the batch cannot be divided into;
+// ResourceExhausted if the budget cannot be met, with the least that was found
+// and the step that needs it. `optimizer_states`: see
 // Optimizer::states_per_weight.
 absl::StatusOr<ExecutionPlan> PlanExecution(
     const Network& network, NetworkMode mode, const MemoryOptions& options,

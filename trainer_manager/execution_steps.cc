@@ -152,10 +152,20 @@ class StepBuilder {
     return plan_.tensors.size() - 1;
   }
 
+  // The last tensor holds all micro-batches.
+  void TakeWholeBatch() {
+    int64_t& size_bytes = plan_.tensors.back().size_bytes;
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 4;
+    size_bytes = size_bytes > kMost / plan_.micro_batches
+                     ? kMost  // which no plan can place
+                     : size_bytes * plan_.micro_batches;
+  }
+
   void AddInputs() {
     for (const Network::Input& input : network_.inputs) {
       plan_.input_tensors.push_back(
           AddTensor(input.name, TensorKind::kInput, input.spec));
+      TakeWholeBatch();
     }
     values_ = plan_.input_tensors;
     derivatives_.assign(network_.inputs.size() + network_.layers.size(), kNone);
@@ -207,6 +217,7 @@ class StepBuilder {
     if (signature.label.has_value()) {
       tensors.labels = {AddTensor(absl::StrCat(layer.name, " label"),
                                   TensorKind::kLabel, *signature.label)};
+      TakeWholeBatch();
       plan_.label_tensors = tensors.labels;
     }
     const bool is_output = layer.is_loss() || IsOutput(value);
@@ -402,10 +413,29 @@ class StepBuilder {
     }
     if (--users_[owner] > 0) return;
     layers_[owner].gradients = sums_[owner];
+    if (plan_.micro_batches > 1) Accumulate(owner);
     if (options_.share_gradients && !options_.clip_global_norm) {
       AddApply(owner);
     } else {
       deferred_.push_back(owner);
+    }
+  }
+
+  // Replaces the layer's gradients by their sums over micro-batches.
+  void Accumulate(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    for (size_t i = 0; i < layers_[l].gradients.size(); ++i) {
+      const WeightSpec& weight = layer.signature.weights[i];
+      const size_t sum = AddTensor(
+          absl::StrCat(layer.name, ".", weight.name, " sum of gradients"),
+          TensorKind::kGradientSum, weight.spec);
+      PlannedStep step;
+      step.kind = StepKind::kAccumulateGradient;
+      step.layer = l;
+      step.uses = {{{Role::kInput}, layers_[l].gradients[i], true, false},
+                   {{Role::kOutput}, sum, true, true}};
+      plan_.steps.push_back(std::move(step));
+      layers_[l].gradients[i] = sum;
     }
   }
 
@@ -573,6 +603,7 @@ absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
   plan->mode = network.mode;
   plan->network = std::move(network);
   plan->optimizer_states = optimizer_states;
+  plan->micro_batches = options.micro_batches;
   return StepBuilder(options, choices, plan).Build();
 }
 

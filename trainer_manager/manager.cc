@@ -133,6 +133,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
   manager->parameters_ = std::move(parameters);
   manager->options_ = options;
   manager->mode_ = plan.mode;
+  manager->micro_batches_ = plan.micro_batches;
   manager->math_ = plan.math;
   manager->arena_size_bytes_ = plan.arena.height_bytes;
   absl::StatusOr<MemoryBlock> fixed = MemoryBlock::Allocate(plan.fixed_bytes);
@@ -244,7 +245,10 @@ absl::Status Manager::AddUse(const ExecutionPlan& plan, const TensorUse& use) {
   }
   uses_.push_back({place, static_cast<uint16_t>(spec),
                    static_cast<uint16_t>(use.operand.index), use.operand.role,
-                   storage.storage_class, use.read, use.written});
+                   storage.storage_class, use.read, use.written,
+                   plan.mode == NetworkMode::kTraining &&
+                       (tensor.kind == TensorKind::kInput ||
+                        tensor.kind == TensorKind::kLabel)});
   return absl::OkStatus();
 }
 
@@ -289,7 +293,7 @@ absl::Status Manager::CopyTo(const std::vector<Buffer>& buffers,
         absl::StrCat("there is no ", what, " ", index, " to set"));
   }
   const Buffer& buffer = buffers[index];
-  const int64_t elements = buffer.spec->shape.elements();
+  const int64_t elements = buffer.spec->shape.elements() * micro_batches_;
   if (buffer.spec->type != type || static_cast<int64_t>(count) != elements) {
     return absl::InvalidArgumentError(absl::StrCat(
         what, " ", index, " takes ", elements,
@@ -298,7 +302,7 @@ absl::Status Manager::CopyTo(const std::vector<Buffer>& buffers,
         type == ValueType::kInt32 ? " int32" : " float"));
   }
   std::memcpy(buffer.data, values,
-              static_cast<size_t>(SizeBytes(*buffer.spec)));
+              static_cast<size_t>(SizeBytes(*buffer.spec) * micro_batches_));
   return absl::OkStatus();
 }
 
@@ -326,16 +330,19 @@ absl::StatusOr<float> Manager::TrainStep() {
   absl::Status status = EnsureArena();
   if (!status.ok()) return status;
   ++iteration_;
-  status = RunSteps(0, loss_step_ + 1);
-  if (status.ok() && !std::isfinite(*loss_)) status = ExplainLoss(*loss_);
-  if (!status.ok()) {
-    --iteration_;  // it did not happen
-    return status;
+  double loss = 0;
+  for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
+    status = RunSteps(0, loss_step_ + 1);
+    if (status.ok() && !std::isfinite(*loss_)) status = ExplainLoss(*loss_);
+    if (!status.ok()) {
+      --iteration_;  // it did not happen
+      return status;
+    }
+    loss += *loss_;
+    status = RunSteps(loss_step_ + 1, steps_.size());
+    if (!status.ok()) return status;
   }
-  const float loss = *loss_;
-  status = RunSteps(loss_step_ + 1, steps_.size());
-  if (!status.ok()) return status;
-  return loss;
+  return static_cast<float>(loss / static_cast<double>(micro_batches_));
 }
 
 absl::Status Manager::Lend(size_t index, ValueType type, const void* values,
@@ -477,14 +484,34 @@ absl::Status Manager::RunKind(const Step& step, Slots slots,
       for (int64_t i = 0; i < elements; ++i) sum[i] = first[i] + second[i];
       break;
     }
+    case StepKind::kAccumulateGradient:
+      Accumulate(data);
+      break;
     case StepKind::kClipGradients:
-      ClipGradients(data);
+      if (IsLastMicroBatch()) ClipGradients(data);
       break;
     case StepKind::kApplyGradient:
-      ApplyGradients(data);
+      if (IsLastMicroBatch()) ApplyGradients(data);
       break;
   }
   return absl::OkStatus();
+}
+
+bool Manager::IsLastMicroBatch() const {
+  return micro_batch_ + 1 == micro_batches_;
+}
+
+// The loss is the mean of those of the micro-batches, so its gradient is the
+// mean of theirs.
+void Manager::Accumulate(const StepData& data) const {
+  const int64_t elements = data.elements(Role::kInput);
+  const float* gradient = data.Read(Role::kInput);
+  float* sum = data.Write(Role::kOutput);
+  const float share =
+      IsLastMicroBatch() ? 1.0f / static_cast<float>(micro_batches_) : 1.0f;
+  for (int64_t i = 0; i < elements; ++i) {
+    sum[i] = (micro_batch_ == 0 ? gradient[i] : sum[i] + gradient[i]) * share;
+  }
 }
 
 void Manager::ApplyGradients(const StepData& data) const {
@@ -691,7 +718,9 @@ Manager::Slots Manager::SlotsOf(const Step& step) {
       slot.data =
           const_cast<void*>(user_inputs_[static_cast<size_t>(use.place)].data);
     } else {
-      slot.data = reinterpret_cast<void*>(use.place);
+      slot.data =
+          reinterpret_cast<char*>(use.place) +
+          (use.by_micro_batch ? micro_batch_ * SizeBytes(*slot.spec) : 0);
     }
   }
   return absl::MakeConstSpan(slots_.data(), step.uses);
@@ -700,7 +729,8 @@ Manager::Slots Manager::SlotsOf(const Step& step) {
 uint64_t Manager::SeedOf(size_t layer) const {
   return Mix(options_.seed ^
              Mix(static_cast<uint64_t>(iteration_) * 0x9e3779b97f4a7c15u +
-                 static_cast<uint64_t>(layer)));
+                 static_cast<uint64_t>(layer) +
+                 (static_cast<uint64_t>(micro_batch_) << 32)));
 }
 
 absl::StatusOr<absl::Span<const float>> Manager::Inspect(

@@ -11,11 +11,12 @@
 //   absl::StatusOr<float> loss = (*manager)->TrainStep();
 //
 // In training inputs, label and loss are the manager's, allocated once; fill
-// them before each step. In inference inputs are the caller's memory, lent for
-// the call and never copied, and outputs are the manager's. Everything else
-// lies in one arena, allocated by the first step and freed by ReleaseArena.
-// The plan may be destroyed after Create. A step asks the heap for nothing,
-// unless it fails or has to allocate the arena.
+// them before each step, with the whole batch if there are micro-batches. In
+// inference inputs are the caller's memory, lent for the call and never copied,
+// and outputs are the manager's. Everything else lies in one arena, allocated
+// by the first step and freed by ReleaseArena. The plan may be destroyed after
+// Create. A step asks the heap for nothing, unless it fails or has to allocate
+// the arena.
 //
 // Thread-compatible; two managers must not train the same parameters at once.
 // Memory: the plan's fixed_bytes and arena height; besides, about 20 bytes for
@@ -121,8 +122,9 @@ class Manager {
     uint16_t index;
     Role role;
     StorageClass storage_class;
-    bool readable;
-    bool writable;
+    bool readable : 1;
+    bool writable : 1;
+    bool by_micro_batch : 1;  // it holds all of them, one after the other
   };
   using Slots = absl::Span<const StepData::Slot>;
   // Bytes of the arena that are free from a step on.
@@ -158,6 +160,8 @@ class Manager {
   absl::Status RunStep(size_t index);
   absl::Status RunKind(const Step& step, Slots slots,
                        const StepData& data) const;
+  bool IsLastMicroBatch() const;
+  void Accumulate(const StepData& data) const;
   void ApplyGradients(const StepData& data) const;
   void ClipGradients(const StepData& data) const;
   void CalculateSlices(const Step& step, Slots slots,
@@ -195,6 +199,8 @@ class Manager {
   size_t loss_step_ = 0;
   int64_t arena_size_bytes_ = 0;
   int64_t iteration_ = 0;
+  int64_t micro_batches_ = 1;
+  int64_t micro_batch_ = 0;  // that runs
   MemoryBlock fixed_;
   MemoryBlock arena_;
 };

@@ -301,6 +301,52 @@ TEST(ManagerTest, ClippingByNormIsPlannedAndItsCostShows) {
   EXPECT_LT(free->arena.lower_bound.bytes, 12000);
 }
 
+TEST(ManagerTest, MicroBatchesTrainByTheMeanOfTheirGradients) {
+  const std::vector<float> whole = GradientOf({}, {});
+  for (const int64_t parts : {2, 4, 8}) {
+    MemoryOptions memory;
+    memory.micro_batches = parts;
+    ManagerOptions options;
+    options.poison = true;
+    const std::vector<float> gradient = GradientOf(memory, options);
+    ASSERT_EQ(gradient.size(), whole.size());
+    for (size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_NEAR(gradient[i], whole[i], 2e-6) << parts;
+    }
+    EXPECT_GT(NormOf(gradient), 0.2);
+  }
+  // The loss is that of the batch, and what was a sum before counts no more.
+  Training one = Train(TabularMlp(8));
+  MemoryOptions memory;
+  memory.micro_batches = 4;
+  Training four = Train(TabularMlp(8), memory);
+  SetRows(one.manager.get());
+  SetRows(four.manager.get());
+  for (int step = 0; step < 20; ++step) {
+    EXPECT_NEAR(*one.manager->TrainStep(), *four.manager->TrainStep(), 1e-4);
+  }
+}
+
+TEST(ManagerTest, MicroBatchesTradeSumsOfGradientsForActivations) {
+  MemoryOptions memory;
+  memory.micro_batches = 16;
+  const auto whole = PlanExecution(LeNet5(64), NetworkMode::kTraining, {});
+  const auto parts = PlanExecution(LeNet5(64), NetworkMode::kTraining, memory);
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_LT(parts->arena.height_bytes, whole->arena.height_bytes / 4);
+  EXPECT_NEAR(static_cast<double>(parts->fixed_bytes - whole->fixed_bytes),
+              static_cast<double>(whole->model_bytes), 16 * 20);
+  EXPECT_LT(parts->planned_bytes(), whole->planned_bytes() / 2);
+  memory.micro_batches = 7;
+  EXPECT_THAT(
+      std::string(PlanExecution(LeNet5(64), NetworkMode::kTraining, memory)
+                      .status()
+                      .message()),
+      HasSubstr("of shape [64, 1, 28, 28] cannot be trained with in 7 micro-"));
+  memory.micro_batches = 0;
+  EXPECT_FALSE(PlanExecution(LeNet5(64), NetworkMode::kTraining, memory).ok());
+}
+
 TEST(ManagerTest, SharedWeightsTrainByTheSumOfTheirGradients) {
   // y = w (w x): the gradient of w has a part of each of its uses.
   Network network;

@@ -15,6 +15,8 @@ std::string KindOf(TensorKind kind) {
   switch (kind) {
     case TensorKind::kStatistic:
       return "weight";
+    case TensorKind::kGradientSum:
+      return "gradient";
     case TensorKind::kInput:
     case TensorKind::kLabel:
     case TensorKind::kOutput:
