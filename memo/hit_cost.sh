@@ -22,7 +22,7 @@ pair() { printf '  {"row": "%s", "baseline": "%s"%s}' "$1" "$2" "${3:+, $3}"; }
       printf ',\n'
       pair "BM_$rival$end" "BM_GetMemo$end" "\"at_least\": $at_least"
     done
-    for rival in CopySharedPointer LookUpMutexAndMap LookUpAbslMutexAndFlatHashMap; do
+    for rival in CopySharedPointer LookUpMutexAndMap LookUpMutexAndFlatHashMap; do
       printf ',\n'
       pair "BM_$rival$end" "BM_GetMemo$end"
     done
