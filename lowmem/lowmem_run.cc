@@ -30,11 +30,12 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "footprint/lowmem/byte_size.h"
 #include "footprint/lowmem/config_reader.h"
 #include "footprint/lowmem/decoder.h"
 #include "footprint/lowmem/encoder.h"
 #include "footprint/lowmem/weight_store.h"
+#include "footprint/profiling/format_bytes.h"
+#include "footprint/profiling/parse_bytes.h"
 
 ABSL_FLAG(std::string, ids, "", "token ids, separated by commas");
 ABSL_FLAG(int, random_ids, 0, "run this many tokens drawn at random instead");
@@ -141,22 +142,22 @@ void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
 
 void PrintArena(int64_t budget_bytes, int64_t peak_bytes,
                 int64_t resident_bytes, const std::string& choice) {
-  printf("budget       %s\n", ByteSizeText(budget_bytes).c_str());
+  printf("budget       %s\n", FormatRoundedBytes(budget_bytes).c_str());
   printf("arena        %s planned, %s resident; %s\n",
-         ByteSizeText(peak_bytes).c_str(), ByteSizeText(resident_bytes).c_str(),
-         choice.c_str());
+         FormatRoundedBytes(peak_bytes).c_str(),
+         FormatRoundedBytes(resident_bytes).c_str(), choice.c_str());
 }
 
 void PrintProcess(const WeightStore& store) {
   printf("process      %s VmHWM, now %s anonymous and %s of files\n",
-         ByteSizeText(ProcessBytes("VmHWM")).c_str(),
-         ByteSizeText(ProcessBytes("RssAnon")).c_str(),
-         ByteSizeText(ProcessBytes("RssFile")).c_str());
+         FormatRoundedBytes(ProcessBytes("VmHWM")).c_str(),
+         FormatRoundedBytes(ProcessBytes("RssAnon")).c_str(),
+         FormatRoundedBytes(ProcessBytes("RssFile")).c_str());
   const WeightCounters counters = store.counters();
   printf("weights      %s; %s delivered, %s read in %d reads, waited %.3f s\n",
          store.Description().c_str(),
-         ByteSizeText(counters.bytes_delivered).c_str(),
-         ByteSizeText(counters.bytes_read).c_str(),
+         FormatRoundedBytes(counters.bytes_delivered).c_str(),
+         FormatRoundedBytes(counters.bytes_read).c_str(),
          static_cast<int>(counters.reads),
          1e-9 * static_cast<double>(counters.wait_nanoseconds));
 }
@@ -179,7 +180,7 @@ absl::StatusOr<int64_t> Budget(const Model& model, int64_t tokens,
                                int threads) {
   const std::string text = absl::GetFlag(FLAGS_budget);
   return text.empty() ? model.MinBudgetBytes(tokens, threads)
-                      : ParseByteSize(text);
+                      : ParseBytes(text);
 }
 
 absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
@@ -205,8 +206,8 @@ absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
     if (!written.ok()) return written;
   }
   PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
-             absl::StrCat("tiles of ", ByteSizeText(plan->tile_bytes), ", ",
-                          plan->chunk_features, " features"));
+             absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
+                          ", ", plan->chunk_features, " features"));
   PrintProcess((*encoder)->store());
   return absl::OkStatus();
 }
@@ -267,9 +268,9 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
   const absl::Status written = WriteOutput((*run)->logits());
   if (!written.ok()) return written;
   PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
-             absl::StrCat(ByteSizeText(plan->cache.size_bytes),
+             absl::StrCat(FormatRoundedBytes(plan->cache.size_bytes),
                           " of keys and values, tiles of ",
-                          ByteSizeText(plan->tile_bytes), ", ",
+                          FormatRoundedBytes(plan->tile_bytes), ", ",
                           plan->chunk_tokens, " tokens and ",
                           plan->chunk_features, " features at a time"));
   PrintProcess((*decoder)->store());

@@ -33,7 +33,7 @@ MemoPlan DescribePlan(const ScheduleRequest& request,
   }
   plan.set_may_reorder(request.may_reorder);
   plan.set_is_reordered(schedule.is_reordered);
-  plan.set_method(PlanMethodName(schedule.method));
+  plan.set_method(ScheduleMethodName(schedule.method));
   plan.set_is_optimal(schedule.is_optimal);
   plan.set_load_count(schedule.load_count);
   plan.set_load_cost(schedule.load_cost);

@@ -185,7 +185,7 @@ class PlannedRun {
     if (memos_.empty()) return "";
     return absl::StrCat(
         "memo: ", memos_.size(), " values, ", schedule_.load_count,
-        " loads planned (", PlanMethodName(schedule_.method),
+        " loads planned (", ScheduleMethodName(schedule_.method),
         schedule_.is_optimal ? ", optimal" : ", not proved optimal",
         schedule_.is_reordered ? ", cells reordered" : "", "); ",
         schedule_.unknown_size_count == 0 ? "peak " : "peak at least ",

@@ -1,19 +1,15 @@
 #include "footprint/memo/product_flags.h"
 
 #include <cstdlib>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "footprint/profiling/parse_bytes.h"
 
 namespace footprint {
 namespace {
-
-constexpr std::pair<const char*, int> kUnits[] = {
-    {"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
 
 // As Google Benchmark reads a flag that is true or false.
 bool IsTrue(absl::string_view value) {
@@ -62,7 +58,7 @@ absl::Status SetOutFormat(absl::string_view value, ProductOptions* options) {
 bool Take(absl::string_view argument, ProductOptions* options,
           absl::Status* status) {
   if (absl::ConsumePrefix(&argument, "--memo_budget=")) {
-    const absl::StatusOr<int64_t> bytes = ParseByteSize(argument);
+    const absl::StatusOr<int64_t> bytes = ParseBytes(argument);
     if (bytes.ok()) {
       options->budget_bytes = *bytes;
     } else {
@@ -98,33 +94,6 @@ const char kProductFlagsHelp[] =
     "given\n"
     "  --memo_trace_out=FILE    write the plan and what happened\n"
     "  --memo_sizes=FILE        take sizes from such a file\n";
-
-absl::StatusOr<int64_t> ParseByteSize(absl::string_view text) {
-  size_t digits = 0;
-  while (digits < text.size() &&
-         absl::ascii_isdigit(static_cast<unsigned char>(text[digits]))) {
-    ++digits;
-  }
-  const absl::string_view unit =
-      absl::StripLeadingAsciiWhitespace(text.substr(digits));
-  int64_t number = 0;
-  if (digits == 0 || !absl::SimpleAtoi(text.substr(0, digits), &number)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        text,
-        ": not a size below 2^63 bytes; write a whole number and a unit, "
-        "such as 600MiB"));
-  }
-  for (const auto& [name, shift] : kUnits) {
-    if (unit != name) continue;
-    if (number > (INT64_MAX >> shift)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(text, ": more than 2^63 bytes; write a smaller size"));
-    }
-    return number << shift;
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      text, ": \"", unit, "\" is no unit; write B, KiB, MiB, GiB or TiB"));
-}
 
 absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   ProductOptions options;

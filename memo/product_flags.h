@@ -34,10 +34,6 @@ struct ProductOptions {
 // What --help says of the flags.
 extern const char kProductFlagsHelp[];
 
-// "600MiB", "1 GiB", "4096", "4096B": a whole number and B, KiB, MiB, GiB or
-// TiB. InvalidArgument, with what is wrong, for anything else.
-absl::StatusOr<int64_t> ParseByteSize(absl::string_view text);
-
 // Takes the flags out of the command line, wherever they stand before "--".
 // InvalidArgument, naming the flag, for a value that is none.
 absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv);

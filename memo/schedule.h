@@ -41,7 +41,7 @@ struct ScheduleRequest {
   bool may_reorder = false;
 };
 
-enum class PlanMethod {
+enum class ScheduleMethod {
   // No value is loaded twice; nothing was left to choose.
   kKeepToLastUse,
   // Belady's rule, which is optimal where all values are of one size and cost.
@@ -54,7 +54,7 @@ enum class PlanMethod {
 };
 // "keep to last use", "Belady of equal sizes", "exact search", "Belady by
 // bytes".
-const char* PlanMethodName(PlanMethod method);
+const char* ScheduleMethodName(ScheduleMethod method);
 
 // First the loads, in this order; then the cell runs; then the evictions.
 struct ScheduledStep {
@@ -65,7 +65,7 @@ struct ScheduledStep {
 
 struct Schedule {
   std::vector<ScheduledStep> steps;
-  PlanMethod method = PlanMethod::kKeepToLastUse;
+  ScheduleMethod method = ScheduleMethod::kKeepToLastUse;
   // No schedule has a lower load cost: in the given order, or, where reordering
   // is allowed, in any order.
   bool is_optimal = false;

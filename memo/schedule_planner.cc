@@ -179,12 +179,12 @@ Schedule ScheduleBySweeps(const ScheduleRequest& request,
 Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
   Schedule schedule = ScheduleBySweeps(request, budget_bytes);
   const bool loads_once = schedule.load_cost == CompulsoryCost(request);
-  schedule.method =
-      loads_once ? PlanMethod::kKeepToLastUse : PlanMethod::kBeladyByBytes;
+  schedule.method = loads_once ? ScheduleMethod::kKeepToLastUse
+                               : ScheduleMethod::kBeladyByBytes;
   schedule.is_optimal = loads_once;
   if (loads_once && !request.may_reorder) return schedule;
   if (!request.may_reorder && AreOfEqualSizes(request)) {
-    schedule.method = PlanMethod::kBeladyOfEqualSizes;
+    schedule.method = ScheduleMethod::kBeladyOfEqualSizes;
     schedule.is_optimal = true;
     return schedule;
   }
@@ -193,7 +193,7 @@ Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
   if (!search.is_complete) return schedule;
   if (search.better.has_value()) schedule = *std::move(search.better);
   schedule.peak_bytes = PeakBytes(request, schedule);
-  schedule.method = PlanMethod::kExactSearch;
+  schedule.method = ScheduleMethod::kExactSearch;
   schedule.is_optimal = true;
   return schedule;
 }
@@ -207,15 +207,15 @@ int64_t CountUnknownSizes(const ScheduleRequest& request) {
 
 }  // namespace
 
-const char* PlanMethodName(PlanMethod method) {
+const char* ScheduleMethodName(ScheduleMethod method) {
   switch (method) {
-    case PlanMethod::kKeepToLastUse:
+    case ScheduleMethod::kKeepToLastUse:
       return "keep to last use";
-    case PlanMethod::kBeladyOfEqualSizes:
+    case ScheduleMethod::kBeladyOfEqualSizes:
       return "Belady of equal sizes";
-    case PlanMethod::kExactSearch:
+    case ScheduleMethod::kExactSearch:
       return "exact search";
-    case PlanMethod::kBeladyByBytes:
+    case ScheduleMethod::kBeladyByBytes:
       return "Belady by bytes";
   }
   return "unknown";

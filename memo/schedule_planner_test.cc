@@ -180,7 +180,7 @@ TEST(SchedulePlannerTest, GuideScenarioHoldsOneModelAtATime) {
   const Schedule schedule = Plan(request);
   EXPECT_EQ(schedule.load_count, 3);
   EXPECT_EQ(schedule.peak_bytes, 400);
-  EXPECT_EQ(schedule.method, PlanMethod::kKeepToLastUse);
+  EXPECT_EQ(schedule.method, ScheduleMethod::kKeepToLastUse);
   EXPECT_TRUE(schedule.is_optimal);
   EXPECT_EQ(schedule.steps[0].evictions, std::vector<int>());
   EXPECT_EQ(schedule.steps[1].evictions, std::vector<int>({0}));
@@ -265,7 +265,7 @@ TEST(SchedulePlannerTest, ThreeAxesGoBackAndForth) {
   const Schedule schedule = Plan(request);
   EXPECT_EQ(in_order, 125);
   EXPECT_EQ(schedule.load_count, 75);
-  EXPECT_EQ(schedule.method, PlanMethod::kBeladyByBytes);
+  EXPECT_EQ(schedule.method, ScheduleMethod::kBeladyByBytes);
   EXPECT_FALSE(schedule.is_optimal);
 }
 
@@ -307,7 +307,7 @@ TEST(SchedulePlannerTest, ADearValueIsKept) {
   request.budget_bytes = 2;
   const Schedule schedule = Plan(request);
   EXPECT_EQ(schedule.load_cost, 13);
-  EXPECT_EQ(schedule.method, PlanMethod::kExactSearch);
+  EXPECT_EQ(schedule.method, ScheduleMethod::kExactSearch);
 }
 
 // Too long to be searched: the small value is the first victim, which the large
@@ -320,7 +320,7 @@ TEST(SchedulePlannerTest, BeladyByBytesKeepsWhatStillFits) {
   request.cells.push_back({"last", {0}});
   request.budget_bytes = 19;
   const Schedule schedule = Plan(request);
-  EXPECT_EQ(schedule.method, PlanMethod::kBeladyByBytes);
+  EXPECT_EQ(schedule.method, ScheduleMethod::kBeladyByBytes);
   EXPECT_EQ(schedule.load_count, 5);
 }
 
@@ -383,11 +383,14 @@ TEST(SchedulePlannerTest, RefusesWhatMakesNoSense) {
 }
 
 TEST(SchedulePlannerTest, EveryMethodHasAName) {
-  EXPECT_STREQ(PlanMethodName(PlanMethod::kKeepToLastUse), "keep to last use");
-  EXPECT_STREQ(PlanMethodName(PlanMethod::kBeladyOfEqualSizes),
+  EXPECT_STREQ(ScheduleMethodName(ScheduleMethod::kKeepToLastUse),
+               "keep to last use");
+  EXPECT_STREQ(ScheduleMethodName(ScheduleMethod::kBeladyOfEqualSizes),
                "Belady of equal sizes");
-  EXPECT_STREQ(PlanMethodName(PlanMethod::kExactSearch), "exact search");
-  EXPECT_STREQ(PlanMethodName(PlanMethod::kBeladyByBytes), "Belady by bytes");
+  EXPECT_STREQ(ScheduleMethodName(ScheduleMethod::kExactSearch),
+               "exact search");
+  EXPECT_STREQ(ScheduleMethodName(ScheduleMethod::kBeladyByBytes),
+               "Belady by bytes");
 }
 
 }  // namespace
