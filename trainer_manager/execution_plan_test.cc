@@ -222,6 +222,22 @@ TEST(ExecutionPlanTest, CheapOutputsAreCalculatedAgain) {
             Find(plan, "relu output again").storage);
 }
 
+// What only a later layer reads backwards is dead when the ReLU's output would
+// be calculated from it last.
+TEST(ExecutionPlanTest, NothingIsKeptLongerToCalculateAgain) {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("fc1", FullyConnected(3), {"x"});
+  network.AddLayer("relu", Relu(), {"fc1"});
+  network.AddLayer("fc2", FullyConnected(3), {"relu"});
+  network.AddLayer("fc3", FullyConnected(3), {"fc1"});
+  network.AddLayer("sum", Add(), {"fc2", "fc3"});
+  network.AddLayer("loss", MeanSquaredError(), {"sum"});
+  for (const PlannedStep& step : Plan(network, NetworkMode::kTraining).steps) {
+    EXPECT_NE(step.kind, StepKind::kRecompute);
+  }
+}
+
 TEST(ExecutionPlanTest, TheSmallMlpNeedsWhatTheArithmeticSays) {
   const ExecutionPlan plan = Plan(TabularMlp(32), NetworkMode::kTraining);
   // Weights, with what aligning them to 16 costs; input, label and loss.

@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/pooling.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -87,6 +88,19 @@ TEST(PoolingTest, PackedPlacesAreThoseInBytes) {
                   .shape.extent(1),
               outputs);
   }
+}
+
+// Or a part of the batch could not be read by itself.
+TEST(PoolingTest, PlacesOfAnElementBeginWithAByteOfTheirOwn) {
+  LayerHarness pool(MaxPool2d(2, 1), {{{2, 1, 4, 4}}});
+  std::vector<float>& input = pool.Values(Role::kInput);
+  std::copy(input.begin(), input.begin() + 16, input.begin() + 16);
+  ASSERT_TRUE(pool.Forward().ok());
+  const TensorType& saved = pool.signature().saved[0];
+  ASSERT_EQ(saved.shape.extent(1), 3);  // nine places of two bits
+  const char* places =
+      reinterpret_cast<const char*>(pool.Values(Role::kSaved).data());
+  EXPECT_EQ(std::string(places, 3), std::string(places + 3, 3));
 }
 
 TEST(PoolingTest, TheRestoredInputIsTheLargestAndElseZero) {
