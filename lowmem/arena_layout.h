@@ -31,7 +31,12 @@ struct StreamingNeeds {
   bool uses_slots = true;
   // What a slot needs beyond its tile: direct reads fetch whole pages.
   int64_t slot_overhead_bytes = 0;
+  // Tiles are read ahead into further slots, where there is room for them.
+  bool reads_ahead = false;
 };
+
+// Slots of each worker with which reading ahead hides the disk's latency.
+inline constexpr int kLargestDepth = 8;
 
 class ArenaLayout {
  public:

@@ -18,6 +18,7 @@ constexpr int64_t kLargestChunkBytes = 1 << 20;
 struct Choice {
   int64_t tile_bytes = 0;
   int64_t chunk_features = 0;
+  int depth = 1;
 };
 
 // One head's keys and values, and the scores of one panel of queries.
@@ -37,13 +38,15 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   plan.request = request;
   plan.tile_bytes = choice.tile_bytes;
   plan.chunk_features = choice.chunk_features;
+  plan.depth = choice.depth;
   const EncoderConfig& config = request.config;
   const int64_t workers = request.workers;
   const int64_t float_bytes = sizeof(float);
   const int64_t tokens = plan.padded_tokens();
   ArenaLayout layout;
   // Pages first: nothing is lost between.
-  plan.slots = layout.TakeSlots(workers, choice.tile_bytes, request.needs);
+  plan.slots = layout.TakeSlots(workers * choice.depth, choice.tile_bytes,
+                                request.needs);
   plan.hidden = layout.Take(config.hidden * tokens * float_bytes);
   plan.sums = layout.Take(config.hidden * tokens * float_bytes);
   plan.work = layout.Take(std::max(
@@ -101,6 +104,12 @@ Choice Grow(const EncoderPlanRequest& request, const Choice& choice) {
   const bool tile_is_ahead =
       choice.tile_bytes >= (128 << 10) * (choice.chunk_features / kSumBlock);
   Choice next = choice;
+  // 32 KiB of tile for each slot.
+  if (request.needs.reads_ahead && choice.depth < kLargestDepth &&
+      choice.tile_bytes >= (32 << 10) * choice.depth) {
+    ++next.depth;
+    return next;
+  }
   if (chunk_can_grow &&
       (tile_is_ahead || choice.tile_bytes >= kLargestTileBytes)) {
     next.chunk_features =
@@ -139,7 +148,8 @@ absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
   while (true) {
     const Choice next = Grow(request, choice);
     if (next.tile_bytes == choice.tile_bytes &&
-        next.chunk_features == choice.chunk_features) {
+        next.chunk_features == choice.chunk_features &&
+        next.depth == choice.depth) {
       break;
     }
     const EncoderPlan larger = Lay(request, next);

@@ -45,6 +45,8 @@ struct EncoderPlan {
   int64_t tile_bytes = 0;
   // Intermediate features that are held at a time.
   int64_t chunk_features = 0;
+  // Slots of each worker: the tile in use, and those read ahead.
+  int depth = 1;
 
   ArenaRange hidden;
   ArenaRange sums;

@@ -86,6 +86,7 @@ TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.needs.has_narrow_weights = between(0, 1) == 1;
     request.needs.uses_slots = between(0, 3) > 0;
     request.needs.slot_overhead_bytes = between(0, 1) * 8192;
+    request.needs.reads_ahead = request.needs.slot_overhead_bytes > 0;
     const auto least = MinBudgetBytes(request);
     ASSERT_TRUE(least.ok()) << least.status();
     int64_t budget = *least;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "footprint/lowmem/panel_kernels.h"
 #include "footprint/lowmem/step_team.h"
 #include "footprint/lowmem/streamed_product.h"
+#include "footprint/lowmem/tile.h"
+#include "footprint/lowmem/tile_stream.h"
 #include "footprint/lowmem/token_panel.h"
 
 namespace footprint {
@@ -58,6 +61,12 @@ class Run : public EncoderRun {
     return step_nanoseconds_;
   }
   int64_t ResidentArenaBytes() const override { return arena_.ResidentBytes(); }
+  std::string ReadingDescription() const override {
+    return streams_.empty() ? "when used" : streams_[0]->Description();
+  }
+
+  // Begins to read ahead, if the backend does.
+  absl::Status OpenStreams();
 
  private:
   // What one worker has for itself.
@@ -72,6 +81,8 @@ class Run : public EncoderRun {
                           absl::Span<const int32_t> token_types) const;
   Desk MakeDesk(int worker) const;
   void SetVectors();
+  absl::Status RecordSchedule(int worker);
+  absl::Status RewindStreams();
 
   void Work(int worker);
   void RunLayer(int64_t layer, int worker);
@@ -96,6 +107,11 @@ class Run : public EncoderRun {
   void UseInput(Desk& desk, const float* panels, int64_t features) const;
 
   int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
+  // Of intermediate features.
+  IndexRange Chunk(int64_t begin) const {
+    return {begin,
+            std::min(config_.intermediate, begin + plan_.chunk_features)};
+  }
 
   const EncoderConfig config_;
   const EncoderWeights& weights_;
@@ -108,6 +124,10 @@ class Run : public EncoderRun {
   float* const sums_;
   float* const chunk_;  // shares its place with the desks' buffers
   LayerVectors vectors_;
+  // Before the desks, which hold leases of streams, which refer to schedules.
+  std::vector<std::vector<Tile>> schedules_;
+  std::vector<std::unique_ptr<TileStream>> streams_;
+  bool needs_rewind_ = false;
   std::vector<Desk> desks_;
   std::vector<int64_t> step_nanoseconds_;
 
@@ -162,7 +182,7 @@ Run::Desk Run::MakeDesk(int worker) const {
   };
   if (plan_.slots.size_bytes > 0) {
     memory.slot = arena_.At<char>(part(plan_.slots));
-    memory.slot_bytes = plan_.part_bytes(plan_.slots);
+    memory.slot_bytes = plan_.part_bytes(plan_.slots) / plan_.depth;
   }
   if (plan_.wide.size_bytes > 0)
     memory.wide = arena_.At<float>(part(plan_.wide));
@@ -177,6 +197,63 @@ Run::Desk Run::MakeDesk(int worker) const {
                            static_cast<int64_t>(sizeof(float)));
   return {StreamedProduct(store_, memory), work, work + head_floats,
           work + 2 * head_floats};
+}
+
+absl::Status Run::RecordSchedule(int worker) {
+  Desk& desk = desks_[worker];
+  const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
+  for (const EncoderLayerWeights& layer : weights_.layers) {
+    for (int64_t head = heads.begin; head < heads.end; ++head) {
+      const absl::Status status = ProjectHead(layer, head, desk);
+      if (!status.ok()) return status;
+    }
+    absl::Status status = AddAttention(layer, worker);
+    for (int64_t begin = 0; begin < config_.intermediate && status.ok();
+         begin += plan_.chunk_features) {
+      const IndexRange chunk = Chunk(begin);
+      status = Expand(layer, chunk, worker);
+      if (status.ok()) status = Contract(layer, chunk, worker);
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run::OpenStreams() {
+  if (!plan_.request.needs.reads_ahead) return absl::OkStatus();
+  schedules_.resize(desks_.size());
+  for (int worker = 0; worker < team_.size(); ++worker) {
+    StreamedProduct& product = desks_[worker].product;
+    product.Record(&schedules_[worker]);
+    absl::Status status = RecordSchedule(worker);
+    product.Record(nullptr);
+    if (!status.ok()) return status;
+    schedules_[worker].shrink_to_fit();
+    // More workers than heads: this one has nothing to read.
+    if (schedules_[worker].empty()) continue;
+    TileStreamOptions options;
+    options.depth = plan_.depth;
+    options.repeat = true;
+    const int64_t bytes = plan_.part_bytes(plan_.slots);
+    absl::StatusOr<std::unique_ptr<TileStream>> stream = TileStream::Open(
+        store_, schedules_[worker], options,
+        absl::MakeSpan(
+            arena_.At<char>(plan_.slots.offset_bytes + worker * bytes), bytes));
+    if (!stream.ok()) return stream.status();
+    streams_.push_back(*std::move(stream));
+    product.UseStream(streams_.back().get());
+  }
+  return absl::OkStatus();
+}
+
+// After a failure streams stand anywhere.
+absl::Status Run::RewindStreams() {
+  for (Desk& desk : desks_) desk.product.ReleaseTile();
+  for (const std::unique_ptr<TileStream>& stream : streams_) {
+    const absl::Status status = stream->Rewind();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Run::CheckInput(absl::Span<const int32_t> ids,
@@ -218,8 +295,12 @@ absl::StatusOr<absl::Span<const float>> Run::Forward(
   token_types_ = token_types;
   tokens_ = static_cast<int64_t>(ids.size());
   panels_ = PanelCount(tokens_);
+  if (needs_rewind_) status = RewindStreams();
+  if (!status.ok()) return status;
+  needs_rewind_ = true;
   status = team_.Run([this](int worker) { Work(worker); });
   if (!status.ok()) return status;
+  needs_rewind_ = false;
   // What was used where it lies may have changed under our hands.
   status = store_->CheckFile();
   if (!status.ok()) return status;
@@ -258,8 +339,7 @@ void Run::RunLayer(int64_t layer, int worker) {
   });
   for (int64_t begin = 0; begin < config_.intermediate;
        begin += plan_.chunk_features) {
-    const IndexRange chunk = {
-        begin, std::min(config_.intermediate, begin + plan_.chunk_features)};
+    const IndexRange chunk = Chunk(begin);
     team_.Together([&] { return Expand(weights, chunk, worker); });
     team_.Together([&] { return Contract(weights, chunk, worker); });
   }
@@ -494,7 +574,11 @@ absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
     WeightStore* store, const EncoderPlan& plan) {
   absl::StatusOr<ByteArena> arena = ByteArena::Allocate(plan.peak_bytes);
   if (!arena.ok()) return arena.status();
-  return std::make_unique<Run>(config, weights, store, plan, *std::move(arena));
+  auto run =
+      std::make_unique<Run>(config, weights, store, plan, *std::move(arena));
+  const absl::Status status = run->OpenStreams();
+  if (!status.ok()) return status;
+  return run;
 }
 
 }  // namespace lowmem_internal

@@ -148,18 +148,20 @@ void PrintArena(int64_t budget_bytes, int64_t peak_bytes,
          FormatRoundedBytes(resident_bytes).c_str(), choice.c_str());
 }
 
-void PrintProcess(const WeightStore& store) {
+void PrintProcess(const WeightStore& store, const std::string& reading) {
   printf("process      %s VmHWM, now %s anonymous and %s of files\n",
          FormatRoundedBytes(ProcessBytes("VmHWM")).c_str(),
          FormatRoundedBytes(ProcessBytes("RssAnon")).c_str(),
          FormatRoundedBytes(ProcessBytes("RssFile")).c_str());
   const WeightCounters counters = store.counters();
-  printf("weights      %s; %s delivered, %s read in %d reads, waited %.3f s\n",
-         store.Description().c_str(),
-         FormatRoundedBytes(counters.bytes_delivered).c_str(),
-         FormatRoundedBytes(counters.bytes_read).c_str(),
-         static_cast<int>(counters.reads),
-         1e-9 * static_cast<double>(counters.wait_nanoseconds));
+  printf(
+      "weights      %s; tiles %s; %s delivered, %s read in %d reads, waited "
+      "%.3f s\n",
+      store.Description().c_str(), reading.c_str(),
+      FormatRoundedBytes(counters.bytes_delivered).c_str(),
+      FormatRoundedBytes(counters.bytes_read).c_str(),
+      static_cast<int>(counters.reads),
+      1e-9 * static_cast<double>(counters.wait_nanoseconds));
 }
 
 absl::Status WriteOutput(absl::Span<const float> states) {
@@ -208,7 +210,7 @@ absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
   PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
                           ", ", plan->chunk_features, " features"));
-  PrintProcess((*encoder)->store());
+  PrintProcess((*encoder)->store(), (*run)->ReadingDescription());
   return absl::OkStatus();
 }
 
@@ -273,7 +275,7 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
                           FormatRoundedBytes(plan->tile_bytes), ", ",
                           plan->chunk_tokens, " tokens and ",
                           plan->chunk_features, " features at a time"));
-  PrintProcess((*decoder)->store());
+  PrintProcess((*decoder)->store(), "when used");
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 #include "footprint/lowmem/streamed_product.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "footprint/lowmem/panel_kernels.h"
 #include "footprint/lowmem/token_panel.h"
@@ -31,6 +32,7 @@ StreamingNeeds NeedsOf(const WeightStore& store,
   }
   if (store.backend() == WeightBackend::kDirect) {
     needs.slot_overhead_bytes = kDirectOverheadBytes;
+    needs.reads_ahead = true;
   }
   return needs;
 }
@@ -139,7 +141,12 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
       const absl::StatusOr<Tile> tile =
           NextTile(matrix, row, rows.end, {column, column_end});
       if (!tile.ok()) return tile.status();
-      const absl::StatusOr<TileView> view = store_->Load(*tile, memory_.slot);
+      if (schedule_ != nullptr) {
+        schedule_->push_back(*tile);
+        row += tile->rows;
+        continue;
+      }
+      const absl::StatusOr<TileView> view = LoadTile(*tile);
       if (!view.ok()) return view.status();
       const int64_t done = row - rows.begin;
       ProductEnds tile_ends;
@@ -158,6 +165,17 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
 }
 
 absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
+  if (stream_ != nullptr) {
+    // The slot that is given back is read into while this tile is used.
+    lease_.Release();
+    absl::StatusOr<TileLease> lease = stream_->Next();
+    if (!lease.ok()) return lease.status();
+    lease_ = *std::move(lease);
+    TileView view;
+    view.data = lease_.data();
+    view.row_stride_bytes = lease_.row_stride_bytes();
+    return view;
+  }
   if (store_->SlotBytes(tile) <= memory_.slot_bytes) {
     return store_->Load(tile, memory_.slot);
   }
@@ -195,6 +213,12 @@ absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
         const absl::StatusOr<Tile> tile =
             matrix.Block(row, rows, outputs.begin, count);
         if (!tile.ok()) return tile.status();
+        if (schedule_ != nullptr) {
+          schedule_->push_back(*tile);
+          tile_end = row + rows;
+          row = std::min(block_end, tile_end);
+          continue;
+        }
         const absl::StatusOr<TileView> loaded = LoadTile(*tile);
         if (!loaded.ok()) return loaded.status();
         view = *loaded;
@@ -237,6 +261,10 @@ absl::Status StreamedProduct::MultiplyTransposedStrip(
     const absl::StatusOr<Tile> tile =
         matrix.Block(row, rows, outputs.begin, outputs.size());
     if (!tile.ok()) return tile.status();
+    if (schedule_ != nullptr) {
+      schedule_->push_back(*tile);
+      continue;
+    }
     const absl::StatusOr<TileView> view = LoadTile(*tile);
     if (!view.ok()) return view.status();
     const MatrixView weights = Widened(type, *tile, *view);

@@ -9,14 +9,17 @@
 // of one MultiplyVector), whatever the size of the slot: blocks of columns
 // begin at multiples of kSumBlock.
 //
+// With UseStream tiles are read ahead, in the order that Record wrote down.
+//
 // The store and the memory must outlive the product. Thread-compatible: one for
-// each thread. Memory: what it is given; nothing is allocated unless reading
-// fails. Errors are the store's.
+// each thread. Movable. Memory: what it is given; nothing is allocated unless
+// reading fails. Errors are the store's.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMED_PRODUCT_H_
 #define FOOTPRINT_LOWMEM_STREAMED_PRODUCT_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,6 +27,8 @@
 #include "footprint/lowmem/arena_layout.h"
 #include "footprint/lowmem/matrix_product.h"
 #include "footprint/lowmem/step_team.h"
+#include "footprint/lowmem/tile_stream.h"
+#include "footprint/lowmem/weight_finder.h"
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint {
@@ -60,6 +65,19 @@ class StreamedProduct {
   // them until the next call, and looks at its own `input` no more.
   void UseSingleToken(const float* panel, int64_t features);
   void UsePanels() { single_token_ = false; }
+
+  // From now on Multiply only says which tiles it would load: it adds them to
+  // `schedule`, until it is null. They depend on nothing but the ranges, the
+  // memory, and whether there is a single token.
+  void Record(std::vector<Tile>* schedule) { schedule_ = schedule; }
+  // Tiles come from a stream of what was recorded, which must outlive the
+  // product or the next UseStream; null: they are loaded when used.
+  void UseStream(TileStream* stream) {
+    ReleaseTile();
+    stream_ = stream;
+  }
+  // Ends the use of the last tile.
+  void ReleaseTile() { lease_.Release(); }
 
   // output(row - rows.begin, token) = activation(start + sum over `columns` of
   // matrix(row, column) input(column - columns.begin, token)).
@@ -104,6 +122,9 @@ class StreamedProduct {
   WeightStore* store_;
   ProductMemory memory_;
   bool single_token_ = false;
+  std::vector<Tile>* schedule_ = nullptr;
+  TileStream* stream_ = nullptr;
+  TileLease lease_;  // of the tile in use
 };
 
 }  // namespace footprint
