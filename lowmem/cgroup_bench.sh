@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# BERT-large inside a memory cgroup of 16 MiB, page cache counted, with its files
+# dropped from the page cache first: completes, gives the resident run's bits, and
+# how fast against it. A limit is a proof, a reading is not. Needs root.
+#
+#   cgroup_bench [--shape=bert-large-multilingual] [--tokens=512] [--limit=16MiB]
+#                [--budget=11MiB] [--pairs=5]
+#
+# Exit codes: 0 it holds; 1 it does not, or could not be tried (the text says why).
+set -euo pipefail
+
+shape=bert-large-multilingual tokens=512 limit_mib=16 budget=11MiB pairs=5
+for argument in "$@"; do
+  case $argument in
+    --shape=*) shape=${argument#*=} ;;
+    --tokens=*) tokens=${argument#*=} ;;
+    --limit=*MiB) limit_mib=${argument#*=} limit_mib=${limit_mib%MiB} ;;
+    --budget=*) budget=${argument#*=} ;;
+    --pairs=*) pairs=${argument#*=} ;;
+    *)
+      printf 'cgroup_bench: unknown argument %s\n' "$argument" >&2
+      exit 1
+      ;;
+  esac
+done
+bin=$PWD/lowmem
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/footprint_cgroup.XXXXXX")
+cgroup=
+
+fail() {
+  printf 'cgroup_bench: %s\n' "$*" >&2
+  exit 1
+}
+clean() {
+  [[ -z $cgroup ]] || rmdir "$cgroup" || true
+  rm -rf "$work"
+}
+trap clean EXIT
+
+# A group of our own with the limit: version 2, or 1's memory controller.
+make_cgroup() {
+  local name=footprint.$$ error limit=$((limit_mib << 20))
+  if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then
+    cgroup=/sys/fs/cgroup/$name
+    error=$(mkdir "$cgroup" 2>&1) || { cgroup=; fail "no cgroup: $error"; }
+    [[ -f $cgroup/memory.max ]] || fail "no memory controller in $cgroup"
+    printf '%s' "$limit" >"$cgroup/memory.max"
+    [[ ! -f $cgroup/memory.swap.max ]] || printf 0 >"$cgroup/memory.swap.max"
+  else
+    cgroup=/sys/fs/cgroup/memory/$name
+    error=$(mkdir "$cgroup" 2>&1) || { cgroup=; fail "no cgroup: $error"; }
+    printf '%s' "$limit" >"$cgroup/memory.limit_in_bytes"
+  fi
+}
+peak_bytes() {
+  cat "$cgroup/memory.peak" 2>/dev/null || cat "$cgroup/memory.max_usage_in_bytes"
+}
+
+drop_from_cache() {
+  sync "$1"
+  dd if="$1" iflag=nocache count=0 status=none
+  local cached
+  cached=$(fincore --bytes --noheadings --output=RES "$1")
+  ((cached < 1 << 20)) || fail "$cached bytes of $1 stay in the page cache"
+}
+
+disk_gigabytes_per_second() {
+  local begin end bytes
+  bytes=$(stat -c %s "$1")
+  begin=$(date +%s%N)
+  dd if="$1" of=/dev/null iflag=direct bs=4M status=none
+  end=$(date +%s%N)
+  awk "BEGIN { printf \"%.2f\", $bytes / ($end - $begin) }"
+}
+
+seconds_of() { awk '$1 == "time" { print $2 }' "$1"; }
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+main() {
+  make_cgroup
+  mkdir "$work/plain" "$work/model"
+  "$bin/lowmem_generate" --shape="$shape" "$work/plain" 2>/dev/null
+  "$bin/lowmem_pack" "$work/plain/model.safetensors" "$work/model/model.safetensors" 2>/dev/null
+  cp "$work/plain/config.json" "$work/model/"
+  rm -r "$work/plain"
+  local model=$work/model/model.safetensors
+  drop_from_cache "$model"
+  local disk
+  disk=$(disk_gigabytes_per_second "$model")
+  local pair
+  for ((pair = 0; pair < pairs; ++pair)); do
+    "$bin/lowmem_run" "$work/model" --random_ids="$tokens" --backend=resident \
+      --budget=1GiB --repeat=3 --output="$work/resident.out" >"$work/resident.$pair"
+    drop_from_cache "$model"
+    bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' bash "$cgroup" \
+      "$bin/lowmem_run" "$work/model" --random_ids="$tokens" --backend=direct \
+      --budget="$budget" --repeat=3 --output="$work/direct.out" >"$work/direct.$pair" ||
+      fail "the limited run failed: $(cat "$work/direct.$pair")"
+    cmp "$work/resident.out" "$work/direct.out" || fail "other bits than the resident run's"
+    paste <(seconds_of "$work/resident.$pair") <(seconds_of "$work/direct.$pair")
+  done >"$work/times"
+  local resident direct
+  resident=$(cut -f1 "$work/times" | median)
+  direct=$(cut -f2 "$work/times" | median)
+  printf '%s, %s tokens, 2 threads, in a cgroup of %s MiB, files dropped first\n' \
+    "$shape" "$tokens" "$limit_mib"
+  printf 'completes; the output has the bits of the resident run\n'
+  printf 'cgroup peak   %s bytes\n' "$(peak_bytes)"
+  printf 'direct        %s s (median of %s)\n' "$direct" "$((3 * pairs))"
+  printf 'resident      %s s\n' "$resident"
+  printf 'ratio         %s\n' "$(awk "BEGIN { printf \"%.3f\", $resident / $direct }")"
+  printf 'disk          %s GB/s, read once past the page cache\n' "$disk"
+  printf 'load          %s\n' "$(cut -d' ' -f1-3 /proc/loadavg)"
+  grep -v '^time' "$work/direct.0"
+}
+
+main
