@@ -10,6 +10,7 @@
 #define FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_
 
 #include <cstdint>
+#include <vector>
 
 namespace footprint {
 
@@ -33,6 +34,9 @@ struct StreamingNeeds {
   int64_t slot_overhead_bytes = 0;
   // Tiles are read ahead into further slots, where there is room for them.
   bool reads_ahead = false;
+  // What each tensor takes to stay in memory, in the order in which room that
+  // is to spare is given to them.
+  std::vector<int64_t> pinnable_bytes;
 };
 
 // Slots of each worker with which reading ahead hides the disk's latency.
@@ -73,6 +77,28 @@ class ArenaLayout {
  private:
   int64_t end_bytes_ = 0;
 };
+
+// Tensors that stay in memory, after everything else.
+struct PinnedTensors {
+  ArenaRange range;
+  int64_t count = 0;
+};
+
+// As many of the first as fit between an arena's end and the budget.
+inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
+                                  int64_t peak_bytes, int64_t budget_bytes) {
+  PinnedTensors pinned;
+  pinned.range.offset_bytes = peak_bytes;
+  if (!needs.uses_slots) return pinned;
+  const int64_t end_bytes =
+      budget_bytes / ArenaLayout::kPageBytes * ArenaLayout::kPageBytes;
+  for (const int64_t bytes : needs.pinnable_bytes) {
+    if (bytes > end_bytes - pinned.range.end_bytes()) break;
+    pinned.range.size_bytes += bytes;
+    ++pinned.count;
+  }
+  return pinned;
+}
 
 }  // namespace footprint
 

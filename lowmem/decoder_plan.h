@@ -12,6 +12,8 @@
 //
 // Time grows where chunks and tiles get small; the results' bits do not change.
 // A larger budget never gives a smaller tile or chunk.
+// What is left when they are as large as they may be keeps whole tensors in
+// memory: at a budget of the model's size nothing is read but once.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.
 // InvalidArgument: no position, more than the model has, or no worker.
@@ -66,6 +68,9 @@ struct DecoderPlan {
 
   // Positions rounded up to whole panels.
   int64_t padded_positions() const;
+  // What the budget had to spare.
+  PinnedTensors pinned;
+
   // Of one worker's part of `range`.
   int64_t part_bytes(const ArenaRange& range) const {
     return range.size_bytes / request.workers;

@@ -13,6 +13,7 @@
 #include "footprint/lowmem/byte_arena.h"
 #include "footprint/lowmem/matrix_product.h"
 #include "footprint/lowmem/panel_kernels.h"
+#include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/step_team.h"
 #include "footprint/lowmem/streamed_product.h"
 #include "footprint/lowmem/token_panel.h"
@@ -63,7 +64,8 @@ struct Part {
 class Run : public DecoderRun {
  public:
   Run(const DecoderConfig& config, const DecoderWeights& weights,
-      WeightStore* store, const DecoderPlan& plan, ByteArena arena);
+      WeightStore* store, const DecoderPlan& plan, ByteArena arena,
+      std::unique_ptr<PinnedStore> pinned);
 
   absl::StatusOr<absl::Span<const float>> Append(
       absl::Span<const int32_t> ids) override;
@@ -126,9 +128,10 @@ class Run : public DecoderRun {
 
   const DecoderConfig config_;
   const DecoderWeights& weights_;
-  WeightStore* const store_;
   const DecoderPlan plan_;
   const ByteArena arena_;
+  const std::unique_ptr<PinnedStore> pinned_;  // null: nothing is
+  WeightStore* const store_;
   StepTeam team_;
 
   float* const cache_;
@@ -145,12 +148,14 @@ class Run : public DecoderRun {
 };
 
 Run::Run(const DecoderConfig& config, const DecoderWeights& weights,
-         WeightStore* store, const DecoderPlan& plan, ByteArena arena)
+         WeightStore* store, const DecoderPlan& plan, ByteArena arena,
+         std::unique_ptr<PinnedStore> pinned)
     : config_(config),
       weights_(weights),
-      store_(store),
       plan_(plan),
       arena_(std::move(arena)),
+      pinned_(std::move(pinned)),
+      store_(pinned_ == nullptr ? store : pinned_.get()),
       team_(plan.request.workers),
       cache_(arena_.At<float>(plan.cache.offset_bytes)),
       cache_stride_(plan.padded_positions()),
@@ -494,7 +499,19 @@ absl::StatusOr<std::unique_ptr<DecoderRun>> StartDecoderRun(
     WeightStore* store, const DecoderPlan& plan) {
   absl::StatusOr<ByteArena> arena = ByteArena::Allocate(plan.peak_bytes);
   if (!arena.ok()) return arena.status();
-  return std::make_unique<Run>(config, weights, store, plan, *std::move(arena));
+  std::unique_ptr<PinnedStore> pinned;
+  if (plan.pinned.count > 0) {
+    pinned = std::make_unique<PinnedStore>(
+        store, absl::MakeSpan(arena->At<char>(plan.pinned.range.offset_bytes),
+                              plan.pinned.range.size_bytes));
+    const std::vector<Weight> tensors = TensorsToPin(weights);
+    for (int64_t i = 0; i < plan.pinned.count; ++i) {
+      const absl::Status status = pinned->Pin(tensors[i].tensor());
+      if (!status.ok()) return status;
+    }
+  }
+  return std::make_unique<Run>(config, weights, store, plan, *std::move(arena),
+                               std::move(pinned));
 }
 
 }  // namespace lowmem_internal

@@ -30,6 +30,28 @@ DecoderLayerWeights FindLayer(WeightFinder& finder, const DecoderConfig& config,
 
 }  // namespace
 
+std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
+  std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
+  for (const DecoderLayerWeights& layer : weights.layers) {
+    for (const LinearWeights* linear :
+         {&layer.attention, &layer.attention_output, &layer.expand,
+          &layer.contract}) {
+      tensors.push_back(linear->bias);
+      tensors.push_back(linear->matrix);
+    }
+    for (const NormTensors* norm : {&layer.attention_norm, &layer.feed_norm}) {
+      tensors.push_back(norm->gain);
+      tensors.push_back(norm->bias);
+    }
+  }
+  tensors.push_back(weights.output);
+  tensors.push_back(weights.positions);
+  if (&weights.words.tensor() != &weights.output.tensor()) {
+    tensors.push_back(weights.words);
+  }
+  return tensors;
+}
+
 absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
                                                   const DecoderConfig& config) {
   WeightFinder finder(store, "transformer.", "wte.weight");

@@ -42,6 +42,10 @@ struct DecoderWeights {
   Weight output;  // [vocabulary, hidden]
 };
 
+// Every tensor once, those that a run reads as a whole first: in this order
+// they stay in memory where there is room.
+std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
+
 absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
                                                   const DecoderConfig& config);
 

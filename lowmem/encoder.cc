@@ -6,6 +6,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/encoder_run.h"
+#include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/streamed_product.h"
 #include "footprint/lowmem/weight_finder.h"
 
@@ -50,6 +51,10 @@ EncoderPlanRequest Encoder::Request(int64_t tokens, int workers) const {
   request.tokens = tokens;
   request.workers = workers;
   request.needs = NeedsOf(*store_, Matrices(weights_));
+  for (const Weight& weight : TensorsToPin(weights_)) {
+    request.needs.pinnable_bytes.push_back(
+        PinnedStore::PinnedBytes(weight.tensor()));
+  }
   return request;
 }
 

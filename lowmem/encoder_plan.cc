@@ -145,19 +145,24 @@ absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
         " tokens on ", request.workers, " threads need at least ",
         plan.peak_bytes, " bytes"));
   }
+  bool is_grown = false;
   while (true) {
     const Choice next = Grow(request, choice);
-    if (next.tile_bytes == choice.tile_bytes &&
-        next.chunk_features == choice.chunk_features &&
-        next.depth == choice.depth) {
-      break;
-    }
+    is_grown = next.tile_bytes == choice.tile_bytes &&
+               next.chunk_features == choice.chunk_features &&
+               next.depth == choice.depth;
+    if (is_grown) break;
     const EncoderPlan larger = Lay(request, next);
     if (larger.peak_bytes > budget_bytes) break;
     choice = next;
     plan = larger;
   }
   plan.budget_bytes = budget_bytes;
+  // Only then: what stays in memory grows with the budget, too.
+  plan.pinned =
+      ChoosePinned(request.needs, plan.peak_bytes, is_grown ? budget_bytes : 0);
+  plan.peak_bytes = ArenaLayout::RoundUp(plan.pinned.range.end_bytes(),
+                                         ArenaLayout::kPageBytes);
   return plan;
 }
 

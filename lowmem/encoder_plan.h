@@ -12,6 +12,8 @@
 //
 // Time grows where tiles get small (more reads, less reuse); the results' bits
 // do not change. A larger budget never gives a smaller tile.
+// What is left when they are as large as they may be keeps whole tensors in
+// memory: at a budget of the model's size nothing is read but once.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.
 // InvalidArgument: no tokens, more tokens than positions, or no worker.
@@ -61,6 +63,9 @@ struct EncoderPlan {
   int64_t panels() const;
   // Rounded up to whole panels.
   int64_t padded_tokens() const;
+  // What the budget had to spare.
+  PinnedTensors pinned;
+
   // Of one worker's part of `range`.
   int64_t part_bytes(const ArenaRange& range) const {
     return range.size_bytes / request.workers;

@@ -14,6 +14,7 @@
 #include "footprint/lowmem/byte_arena.h"
 #include "footprint/lowmem/matrix_product.h"
 #include "footprint/lowmem/panel_kernels.h"
+#include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/step_team.h"
 #include "footprint/lowmem/streamed_product.h"
 #include "footprint/lowmem/tile.h"
@@ -52,7 +53,8 @@ constexpr int kLayerVectors = 10;
 class Run : public EncoderRun {
  public:
   Run(const EncoderConfig& config, const EncoderWeights& weights,
-      WeightStore* store, const EncoderPlan& plan, ByteArena arena);
+      WeightStore* store, const EncoderPlan& plan, ByteArena arena,
+      std::unique_ptr<PinnedStore> pinned);
 
   absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids,
@@ -115,9 +117,10 @@ class Run : public EncoderRun {
 
   const EncoderConfig config_;
   const EncoderWeights& weights_;
-  WeightStore* const store_;
   const EncoderPlan plan_;
   const ByteArena arena_;
+  const std::unique_ptr<PinnedStore> pinned_;  // null: nothing is
+  WeightStore* const store_;
   StepTeam team_;
 
   float* const hidden_;
@@ -139,12 +142,14 @@ class Run : public EncoderRun {
 };
 
 Run::Run(const EncoderConfig& config, const EncoderWeights& weights,
-         WeightStore* store, const EncoderPlan& plan, ByteArena arena)
+         WeightStore* store, const EncoderPlan& plan, ByteArena arena,
+         std::unique_ptr<PinnedStore> pinned)
     : config_(config),
       weights_(weights),
-      store_(store),
       plan_(plan),
       arena_(std::move(arena)),
+      pinned_(std::move(pinned)),
+      store_(pinned_ == nullptr ? store : pinned_.get()),
       team_(plan.request.workers),
       hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
       sums_(arena_.At<float>(plan.sums.offset_bytes)),
@@ -574,8 +579,19 @@ absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
     WeightStore* store, const EncoderPlan& plan) {
   absl::StatusOr<ByteArena> arena = ByteArena::Allocate(plan.peak_bytes);
   if (!arena.ok()) return arena.status();
-  auto run =
-      std::make_unique<Run>(config, weights, store, plan, *std::move(arena));
+  std::unique_ptr<PinnedStore> pinned;
+  if (plan.pinned.count > 0) {
+    pinned = std::make_unique<PinnedStore>(
+        store, absl::MakeSpan(arena->At<char>(plan.pinned.range.offset_bytes),
+                              plan.pinned.range.size_bytes));
+    const std::vector<Weight> tensors = TensorsToPin(weights);
+    for (int64_t i = 0; i < plan.pinned.count; ++i) {
+      const absl::Status status = pinned->Pin(tensors[i].tensor());
+      if (!status.ok()) return status;
+    }
+  }
+  auto run = std::make_unique<Run>(config, weights, store, plan,
+                                   *std::move(arena), std::move(pinned));
   const absl::Status status = run->OpenStreams();
   if (!status.ok()) return status;
   return run;

@@ -66,6 +66,27 @@ EncoderLayerWeights FindLayer(WeightFinder& finder, const EncoderConfig& config,
 
 }  // namespace
 
+std::vector<Weight> TensorsToPin(const EncoderWeights& weights) {
+  std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
+  for (const EncoderLayerWeights& layer : weights.layers) {
+    for (const LinearWeights* linear :
+         {&layer.query, &layer.key, &layer.value, &layer.attention_output,
+          &layer.expand, &layer.contract}) {
+      tensors.push_back(linear->bias);
+      tensors.push_back(linear->matrix);
+    }
+    for (const NormTensors* norm :
+         {&layer.attention_norm, &layer.output_norm}) {
+      tensors.push_back(norm->gain);
+      tensors.push_back(norm->bias);
+    }
+  }
+  if (weights.has_token_types) tensors.push_back(weights.token_types);
+  tensors.push_back(weights.positions);
+  tensors.push_back(weights.words);
+  return tensors;
+}
+
 absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
                                                   const EncoderConfig& config) {
   const std::string embeddings = "embeddings.";
@@ -77,6 +98,7 @@ absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
   weights.positions = finder.Matrix(embeddings + "position_embeddings.weight",
                                     config.positions, config.hidden);
   if (config.token_types > 0) {
+    weights.has_token_types = true;
     weights.token_types =
         finder.Matrix(embeddings + "token_type_embeddings.weight",
                       config.token_types, config.hidden);

@@ -38,10 +38,15 @@ struct EncoderLayerWeights {
 struct EncoderWeights {
   Weight words;
   Weight positions;
-  Weight token_types;  // only if config.token_types > 0
+  bool has_token_types = false;
+  Weight token_types;  // only if there are
   NormTensors norm;
   std::vector<EncoderLayerWeights> layers;
 };
+
+// Every tensor once, those that a run reads as a whole first: in this order
+// they stay in memory where there is room.
+std::vector<Weight> TensorsToPin(const EncoderWeights& weights);
 
 absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
                                                   const EncoderConfig& config);

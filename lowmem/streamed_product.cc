@@ -142,7 +142,7 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
           NextTile(matrix, row, rows.end, {column, column_end});
       if (!tile.ok()) return tile.status();
       if (schedule_ != nullptr) {
-        schedule_->push_back(*tile);
+        RecordTile(*tile);
         row += tile->rows;
         continue;
       }
@@ -164,8 +164,13 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
   return absl::OkStatus();
 }
 
+// What needs no slot is used where it lies, not read ahead.
+void StreamedProduct::RecordTile(const Tile& tile) {
+  if (store_->SlotBytes(tile) > 0) schedule_->push_back(tile);
+}
+
 absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
-  if (stream_ != nullptr) {
+  if (stream_ != nullptr && store_->SlotBytes(tile) > 0) {
     // The slot that is given back is read into while this tile is used.
     lease_.Release();
     absl::StatusOr<TileLease> lease = stream_->Next();
@@ -214,7 +219,7 @@ absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
             matrix.Block(row, rows, outputs.begin, count);
         if (!tile.ok()) return tile.status();
         if (schedule_ != nullptr) {
-          schedule_->push_back(*tile);
+          RecordTile(*tile);
           tile_end = row + rows;
           row = std::min(block_end, tile_end);
           continue;
@@ -262,7 +267,7 @@ absl::Status StreamedProduct::MultiplyTransposedStrip(
         matrix.Block(row, rows, outputs.begin, outputs.size());
     if (!tile.ok()) return tile.status();
     if (schedule_ != nullptr) {
-      schedule_->push_back(*tile);
+      RecordTile(*tile);
       continue;
     }
     const absl::StatusOr<TileView> view = LoadTile(*tile);

@@ -98,6 +98,7 @@ class StreamedProduct {
                                   const PanelOutput& output);
 
  private:
+  void RecordTile(const Tile& tile);
   absl::StatusOr<TileView> LoadTile(const Tile& tile);
   MatrixView Widened(ElementType type, const Tile& tile, const TileView& view);
   absl::Status AddTransposedStrip(const Weight& matrix,
