@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kLargestTileBytes = 256 << 10;
 // Beyond this a chunk leaves the caches, and fewer chunks gain little.
 constexpr int64_t kLargestChunkBytes = 1 << 20;
+constexpr int kLeastTileReadAhead = 128 << 10;
 
 // What may be chosen.
 struct Choice {
@@ -104,9 +105,11 @@ Choice Grow(const EncoderPlanRequest& request, const Choice& choice) {
   const bool tile_is_ahead =
       choice.tile_bytes >= (128 << 10) * (choice.chunk_features / kSumBlock);
   Choice next = choice;
+  // The schedule of many small tiles would be larger than what they save; then
   // 32 KiB of tile for each slot.
   if (request.needs.reads_ahead && choice.depth < kLargestDepth &&
-      choice.tile_bytes >= (32 << 10) * choice.depth) {
+      choice.tile_bytes >=
+          std::max(kLeastTileReadAhead, (32 << 10) * choice.depth)) {
     ++next.depth;
     return next;
   }

@@ -225,7 +225,7 @@ absl::Status Run::RecordSchedule(int worker) {
 }
 
 absl::Status Run::OpenStreams() {
-  if (!plan_.request.needs.reads_ahead) return absl::OkStatus();
+  if (plan_.depth == 1) return absl::OkStatus();
   schedules_.resize(desks_.size());
   for (int worker = 0; worker < team_.size(); ++worker) {
     StreamedProduct& product = desks_[worker].product;

@@ -51,6 +51,7 @@ struct RunResult {
   std::vector<float> states;
   int64_t peak_bytes = 0;
   int64_t resident_bytes = 0;
+  std::string reading;
 };
 
 RunResult Encode(const std::string& folder, WeightBackend backend, int workers,
@@ -72,7 +73,14 @@ RunResult Encode(const std::string& folder, WeightBackend backend, int workers,
   result.status = states.status();
   if (states.ok()) result.states.assign(states->begin(), states->end());
   result.resident_bytes = (*run)->ResidentArenaBytes();
+  result.reading = (*run)->ReadingDescription();
   return result;
+}
+
+// With which tiles, chunks and rings are as large as they may be, and no tensor
+// stays in memory.
+int64_t StreamingBudget(const Encoder& encoder, int64_t tokens, int workers) {
+  return encoder.Plan(tokens, workers, kPlenty)->pinned.range.offset_bytes;
 }
 
 double LargestError(const std::vector<float>& actual,
@@ -133,9 +141,14 @@ TEST(Encoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
           const auto encoder = Encoder::Open(folder, backend);
           ASSERT_TRUE(encoder.ok());
           const int64_t least = *(*encoder)->MinBudgetBytes(tokens, workers);
-          for (const int64_t budget : {least, least + 30000, kPlenty}) {
+          const int64_t streaming = StreamingBudget(**encoder, tokens, workers);
+          for (const int64_t budget :
+               {least, least + 30000, streaming, kPlenty}) {
             const RunResult streamed =
                 Encode(folder, backend, workers, budget, ids);
+            EXPECT_EQ(streamed.reading == "when used",
+                      backend != WeightBackend::kDirect || budget != streaming)
+                << streamed.reading;
             ASSERT_TRUE(streamed.status.ok()) << streamed.status;
             ASSERT_EQ(streamed.states, resident.states)
                 << WeightBackendName(backend) << ", " << workers << " workers, "
@@ -162,7 +175,10 @@ TEST(Encoder, HasTheSameBitsWhenTheFileIsPacked) {
           Encode(plain, WeightBackend::kResident, 1, kPlenty, ids);
       ASSERT_TRUE(expected.status.ok()) << expected.status;
       for (const WeightBackend backend : kBackends) {
-        for (const int64_t budget : {int64_t{800000}, kPlenty}) {
+        const auto encoder = Encoder::Open(packed, backend);
+        ASSERT_TRUE(encoder.ok());
+        const int64_t streaming = StreamingBudget(**encoder, tokens, 2);
+        for (const int64_t budget : {int64_t{800000}, streaming, kPlenty}) {
           const RunResult actual = Encode(packed, backend, 2, budget, ids);
           ASSERT_TRUE(actual.status.ok()) << actual.status;
           EXPECT_EQ(actual.states, expected.states)
