@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "footprint/lowmem/test_file.h"
 #include "footprint/lowmem/weight_store.h"
 #include "gtest/gtest.h"
