@@ -184,8 +184,8 @@ TEST(ExecutionPlanTest, APooledActivationIsNotKept) {
   network.AddLayer("fc", FullyConnected(1), {"flatten"});
   network.AddLayer("loss", MeanSquaredError(), {"fc"});
   const ExecutionPlan plan = Plan(network, NetworkMode::kTraining);
-  const PlannedTensor& relu = Find(plan, "relu output");
-  EXPECT_EQ(StepName(plan, relu.upper_step - 1), "pool: forward");
+  EXPECT_EQ(StepName(plan, Find(plan, "relu output").upper_step - 1),
+            "pool: forward");
   EXPECT_EQ(Find(plan, "pool saved 0").size_bytes, 2 * 3);
   MemoryOptions options;
   options.restore_pooled = false;
