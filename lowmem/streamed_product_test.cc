@@ -148,38 +148,93 @@ TEST_F(StreamedProductTest, SaysWhenASlotHoldsNoRow) {
             absl::StatusCode::kInternal);
 }
 
-// The matrix of the file seen as transposed: its rows are what is summed over.
-TEST_F(StreamedProductTest, HasTheBitsOfTheWholeTransposedProduct) {
-  // 300 sums over 700 inputs: three blocks.
-  std::vector<float> matrix(700 * 300);
-  std::mt19937 random(2);
-  std::normal_distribution<float> normal;
-  for (float& value : matrix) value = normal(random);
-  const std::vector<float> bias(matrix.begin(), matrix.begin() + 300);
-  const std::string path = WriteTestFile(
-      "transposed.safetensors",
-      SafetensorsBytes(
-          R"({"m":{"dtype":"F32","shape":[700,300],)"
-          R"("data_offsets":[0,840000]}})",
-          absl::string_view(reinterpret_cast<const char*>(matrix.data()),
-                            matrix.size() * sizeof(float))));
-  const int64_t count = 300 * kPanels * kPanelTokens;
-  const AlignedBytes expected = Allocate(count * sizeof(float));
-  const AlignedBytes actual = Allocate(count * sizeof(float));
-  const ProductEnds ends = {bias.data(), true, Activation::kGeluTanh};
-  const auto fill = [&](const AlignedBytes& bytes) {
-    std::fill_n(Floats(bytes), count, 0.25f);
-  };
-  fill(expected);
-  MultiplyPanels({matrix.data(), 1, 300}, 300, kColumns, Input(0), kPanels,
-                 ends, {Floats(expected), kPanelTokens, 300 * kPanelTokens});
+// A matrix of a file seen as transposed: its rows are what is summed over, 300
+// sums over 700 inputs in three blocks.
+class TransposedProductTest : public StreamedProductTest {
+ protected:
+  static constexpr int64_t kSums = 300;
+  static constexpr int64_t kCount = kSums * kPanels * kPanelTokens;
+
+  TransposedProductTest()
+      : transposed_(kColumns * kSums),
+        expected_(Allocate(kCount * sizeof(float))) {
+    std::mt19937 random(2);
+    std::normal_distribution<float> normal;
+    for (float& value : transposed_) value = normal(random);
+    transposed_path_ = WriteTestFile(
+        "transposed.safetensors",
+        SafetensorsBytes(
+            R"({"m":{"dtype":"F32","shape":[700,300],)"
+            R"("data_offsets":[0,840000]}})",
+            absl::string_view(reinterpret_cast<const char*>(transposed_.data()),
+                              transposed_.size() * sizeof(float))));
+    Fill(expected_);
+    MultiplyPanels({transposed_.data(), 1, kSums}, kSums, kColumns, Input(0),
+                   kPanels, Ends(),
+                   {Floats(expected_), kPanelTokens, kSums * kPanelTokens});
+  }
+
+  // The first sums are the bias: any numbers do.
+  ProductEnds Ends() const {
+    return {transposed_.data(), true, Activation::kGeluTanh};
+  }
+
+  static void Fill(const AlignedBytes& bytes) {
+    std::fill_n(Floats(bytes), kCount, 0.25f);
+  }
+
+  // In two calls, cut between outputs as well.
+  void ExpectTheBitsOfAll(StreamedProduct* product, const Weight& weight) {
+    const AlignedBytes actual = Allocate(kCount * sizeof(float));
+    Fill(actual);
+    for (const IndexRange outputs : {IndexRange{0, 10}, {10, kSums}}) {
+      ProductEnds part = Ends();
+      part.bias += outputs.begin;
+      ASSERT_TRUE(product
+                      ->MultiplyTransposed(
+                          weight, outputs, {0, kColumns}, Input(0), kPanels,
+                          part,
+                          {Floats(actual) + outputs.begin * kPanelTokens,
+                           kPanelTokens, kSums * kPanelTokens})
+                      .ok());
+    }
+    EXPECT_TRUE(
+        std::equal(Floats(actual), Floats(actual) + kCount, Floats(expected_)));
+  }
+
+  void ExpectTheBitsOfTheFirstToken(StreamedProduct* product,
+                                    const Weight& weight) {
+    const AlignedBytes actual = Allocate(kCount * sizeof(float));
+    Fill(actual);
+    product->UseSingleToken(Floats(input_), kColumns);
+    ASSERT_TRUE(product
+                    ->MultiplyTransposed(weight, {0, kSums}, {0, kColumns}, {},
+                                         1, Ends(),
+                                         {Floats(actual), kPanelTokens, 0})
+                    .ok());
+    for (int64_t i = 0; i < kSums; ++i) {
+      ASSERT_EQ(Floats(actual)[i * kPanelTokens],
+                Floats(expected_)[i * kPanelTokens])
+          << i;
+      ASSERT_EQ(Floats(actual)[i * kPanelTokens + 1], 0.25f);
+    }
+  }
+
+  std::vector<float> transposed_;
+  AlignedBytes expected_;
+  std::string transposed_path_;
+};
+
+TEST_F(TransposedProductTest, HasTheBitsOfTheWholeTransposedProduct) {
   for (const WeightBackend backend :
        {WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
         WeightBackend::kMmap}) {
-    const auto store = WeightStore::Open(path, backend);
+    const auto store = WeightStore::Open(transposed_path_, backend);
     ASSERT_TRUE(store.ok()) << store.status();
     const auto weight = (*store)->Find("m");
     for (const int64_t tile_bytes : {16384, 99999, 400000, 2000000}) {
+      SCOPED_TRACE(testing::Message()
+                   << WeightBackendName(backend) << ", " << tile_bytes);
       const AlignedBytes slot = Allocate(tile_bytes);
       const AlignedBytes dense = Allocate(kColumns * sizeof(float));
       std::vector<float> sums(177);
@@ -187,36 +242,8 @@ TEST_F(StreamedProductTest, HasTheBitsOfTheWholeTransposedProduct) {
           store->get(),
           {slot.get(), tile_bytes, tile_bytes, nullptr, Floats(dense),
            sums.data(), static_cast<int64_t>(sums.size())});
-      fill(actual);
-      // Cut between outputs as well.
-      for (const IndexRange outputs : {IndexRange{0, 10}, {10, 300}}) {
-        ProductEnds part = ends;
-        part.bias += outputs.begin;
-        ASSERT_TRUE(product
-                        .MultiplyTransposed(
-                            *weight, outputs, {0, kColumns}, Input(0), kPanels,
-                            part,
-                            {Floats(actual) + outputs.begin * kPanelTokens,
-                             kPanelTokens, 300 * kPanelTokens})
-                        .ok());
-      }
-      EXPECT_TRUE(
-          std::equal(Floats(actual), Floats(actual) + count, Floats(expected)))
-          << WeightBackendName(backend) << ", " << tile_bytes;
-      // The first token by itself.
-      fill(actual);
-      product.UseSingleToken(Floats(input_), kColumns);
-      ASSERT_TRUE(product
-                      .MultiplyTransposed(*weight, {0, 300}, {0, kColumns}, {},
-                                          1, ends,
-                                          {Floats(actual), kPanelTokens, 0})
-                      .ok());
-      for (int64_t i = 0; i < 300; ++i) {
-        ASSERT_EQ(Floats(actual)[i * kPanelTokens],
-                  Floats(expected)[i * kPanelTokens])
-            << WeightBackendName(backend) << ", " << tile_bytes << ", " << i;
-        ASSERT_EQ(Floats(actual)[i * kPanelTokens + 1], 0.25f);
-      }
+      ExpectTheBitsOfAll(&product, *weight);
+      ExpectTheBitsOfTheFirstToken(&product, *weight);
     }
   }
 }

@@ -43,78 +43,104 @@ const PlannedTensor& Find(const ExecutionPlan& plan, const std::string& name) {
 // Plays the plan with a byte pattern for each value: whatever a step reads must
 // still be what was last written as that tensor. Knows lifespans and storages
 // only as places: an oracle that shares no reasoning with the planner.
-std::string PlaySteps(const ExecutionPlan& plan) {
-  // Who wrote each storage last, by its place: a list of (begin, end, tensor).
+class Playback {
+ public:
+  explicit Playback(const ExecutionPlan& plan)
+      : plan_(plan), same_(plan.tensors.size()) {
+    for (size_t t = 0; t < same_.size(); ++t) same_[t] = t;
+  }
+
+  // What is wrong, or nothing.
+  std::string Run() {
+    for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+      if (plan_.tensors[t].kind <= TensorKind::kLabel) Write(t);
+    }
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      const std::string fault = Play(static_cast<int64_t>(s), plan_.steps[s]);
+      if (!fault.empty()) return fault;
+    }
+    for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+      if (plan_.tensors[t].kept && !Holds(t)) {
+        return absl::StrCat("kept tensor ", plan_.tensors[t].name,
+                            " is overwritten");
+      }
+    }
+    return "";
+  }
+
+ private:
+  // Who wrote each storage last, by its place.
   struct Owner {
     StorageClass where;
     int64_t begin;
     int64_t end;
     size_t tensor;
   };
-  std::vector<Owner> owners;
-  const auto place = [&](size_t t) {
-    const Storage& s = plan.storages[plan.tensors[t].storage];
-    const int64_t begin = s.storage_class == StorageClass::kUser
-                              ? static_cast<int64_t>(plan.tensors[t].storage)
-                              : s.offset_bytes;
-    const int64_t size =
-        s.storage_class == StorageClass::kUser ? 1 : s.size_bytes;
-    return Owner{s.storage_class, begin, begin + size, t};
-  };
-  std::vector<size_t> same(plan.tensors.size());  // whose bytes a tensor holds
-  for (size_t t = 0; t < same.size(); ++t) same[t] = t;
-  const auto write = [&](size_t t) {
-    const Owner mine = place(t);
-    owners.erase(std::remove_if(owners.begin(), owners.end(),
-                                [&](const Owner& o) {
-                                  return o.where == mine.where &&
-                                         o.begin < mine.end &&
-                                         mine.begin < o.end;
-                                }),
-                 owners.end());
-    owners.push_back(mine);
-  };
-  const auto holds = [&](size_t t) {
-    const Owner mine = place(t);
-    return std::any_of(owners.begin(), owners.end(), [&](const Owner& o) {
-      return o.where == mine.where && o.begin == mine.begin &&
-             o.end == mine.end && same[o.tensor] == same[t];
-    });
-  };
-  for (size_t t = 0; t < plan.tensors.size(); ++t) {
-    if (plan.tensors[t].kind <= TensorKind::kLabel) write(t);
+
+  Owner Place(size_t t) const {
+    const size_t storage = plan_.tensors[t].storage;
+    const Storage& s = plan_.storages[storage];
+    const bool is_user = s.storage_class == StorageClass::kUser;
+    const int64_t begin =
+        is_user ? static_cast<int64_t>(storage) : s.offset_bytes;
+    return {s.storage_class, begin, begin + (is_user ? 1 : s.size_bytes), t};
   }
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    const PlannedStep& step = plan.steps[s];
+
+  void Write(size_t t) {
+    const Owner mine = Place(t);
+    const auto meets = [&](const Owner& o) {
+      return o.where == mine.where && o.begin < mine.end && mine.begin < o.end;
+    };
+    owners_.erase(std::remove_if(owners_.begin(), owners_.end(), meets),
+                  owners_.end());
+    owners_.push_back(mine);
+  }
+
+  bool Holds(size_t t) const {
+    const Owner mine = Place(t);
+    return std::any_of(owners_.begin(), owners_.end(), [&](const Owner& o) {
+      return o.where == mine.where && o.begin == mine.begin &&
+             o.end == mine.end && same_[o.tensor] == same_[t];
+    });
+  }
+
+  std::string Play(int64_t number, const PlannedStep& step) {
     for (const TensorUse& use : step.uses) {
-      if (use.read && !holds(use.tensor)) {
-        return absl::StrCat(StepName(plan, static_cast<int64_t>(s)), " reads ",
-                            plan.tensors[use.tensor].name,
+      if (use.read && !Holds(use.tensor)) {
+        return absl::StrCat(StepName(plan_, number), " reads ",
+                            plan_.tensors[use.tensor].name,
                             ", which is overwritten");
       }
     }
     for (const TensorUse& use : step.uses) {
       if (!use.written) continue;
-      for (const InPlace& in_place : step.in_place) {
-        if (!in_place.same_bytes || !(in_place.written == use.operand)) {
-          continue;
-        }
-        for (const TensorUse& read : step.uses) {
-          if (read.operand == in_place.read) {
-            same[use.tensor] = same[read.tensor];
-          }
+      TakeOverBytes(step, use);
+      Write(use.tensor);
+    }
+    return "";
+  }
+
+  // What is written in place with the same bytes is the same value.
+  void TakeOverBytes(const PlannedStep& step, const TensorUse& written) {
+    for (const InPlace& in_place : step.in_place) {
+      if (!in_place.same_bytes || !(in_place.written == written.operand)) {
+        continue;
+      }
+      for (const TensorUse& read : step.uses) {
+        if (read.operand == in_place.read) {
+          same_[written.tensor] = same_[read.tensor];
         }
       }
-      write(use.tensor);
     }
   }
-  for (size_t t = 0; t < plan.tensors.size(); ++t) {
-    if (plan.tensors[t].kept && !holds(t)) {
-      return absl::StrCat("kept tensor ", plan.tensors[t].name,
-                          " is overwritten");
-    }
-  }
-  return "";
+
+  const ExecutionPlan& plan_;
+  std::vector<Owner> owners_;
+  std::vector<size_t> same_;  // whose bytes a tensor holds
+};
+
+std::string PlaySteps(const ExecutionPlan& plan) {
+  return Playback(plan).Run();
 }
 
 TEST(ExecutionPlanTest, NothingIsReadAfterItWasOverwritten) {
