@@ -322,9 +322,11 @@ TEST(WeightStoreTest, MmapSurvivesATouchBeyondTheFile) {
 using WeightStoreDeathTest = testing::Test;
 
 TEST(WeightStoreDeathTest, OtherBusErrorsStillEndTheProcess) {
-#ifdef __SANITIZE_THREAD__
-  // It has a handler of its own, and exits.
+  // The sanitizers have handlers of their own, and exit.
+#if defined(__SANITIZE_THREAD__)
   const testing::ExitedWithCode ended(66);
+#elif defined(__SANITIZE_ADDRESS__)
+  const testing::ExitedWithCode ended(1);
 #else
   const testing::KilledBySignal ended(SIGBUS);
 #endif
