@@ -1,7 +1,5 @@
 #include "footprint/lowmem/decoder_run.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/byte_arena.h"
 #include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/model_run.h"
 #include "footprint/lowmem/panel_kernels.h"
 #include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/step_team.h"
@@ -26,12 +25,6 @@ namespace {
 // of as many.
 constexpr int64_t kOutputUnit = 64;
 
-int64_t NowNanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
-
 // The small vectors that are in memory during one layer, or the output.
 struct LayerVectors {
   float* attention_gain;
@@ -42,12 +35,6 @@ struct LayerVectors {
   float* feed_bias;
   float* expand;
   float* contract;
-};
-
-// A vector in the file and where it goes.
-struct VectorLoad {
-  const Weight* weight;
-  float* destination;
 };
 
 // Tokens that are read together.
@@ -64,8 +51,7 @@ struct Part {
 class Run : public DecoderRun {
  public:
   Run(const DecoderConfig& config, const DecoderWeights& weights,
-      WeightStore* store, const DecoderPlan& plan, ByteArena arena,
-      std::unique_ptr<PinnedStore> pinned);
+      WeightStore* store, const DecoderPlan& plan, RunMemory memory);
 
   absl::StatusOr<absl::Span<const float>> Append(
       absl::Span<const int32_t> ids) override;
@@ -75,7 +61,7 @@ class Run : public DecoderRun {
   void Clear() override { tokens_ = 0; }
   int64_t tokens() const override { return tokens_; }
   absl::Span<const int64_t> step_nanoseconds() const override {
-    return step_nanoseconds_;
+    return step_times_.nanoseconds();
   }
   int64_t ResidentArenaBytes() const override { return arena_.ResidentBytes(); }
 
@@ -93,7 +79,6 @@ class Run : public DecoderRun {
 
   void Work(int worker);
   void RunLayer(int64_t layer, int worker);
-  absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker);
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
   absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
@@ -142,19 +127,18 @@ class Run : public DecoderRun {
   float* const logits_;
   LayerVectors vectors_;
   std::vector<Desk> desks_;
-  std::vector<int64_t> step_nanoseconds_;
+  StepTimes step_times_;  // as worker 0 sees them
   int64_t tokens_ = 0;
   Part part_;  // that is being read
 };
 
 Run::Run(const DecoderConfig& config, const DecoderWeights& weights,
-         WeightStore* store, const DecoderPlan& plan, ByteArena arena,
-         std::unique_ptr<PinnedStore> pinned)
+         WeightStore* store, const DecoderPlan& plan, RunMemory memory)
     : config_(config),
       weights_(weights),
       plan_(plan),
-      arena_(std::move(arena)),
-      pinned_(std::move(pinned)),
+      arena_(std::move(memory.arena)),
+      pinned_(std::move(memory.pinned)),
       store_(pinned_ == nullptr ? store : pinned_.get()),
       team_(plan.request.workers),
       cache_(arena_.At<float>(plan.cache.offset_bytes)),
@@ -163,7 +147,7 @@ Run::Run(const DecoderConfig& config, const DecoderWeights& weights,
       normed_(arena_.At<float>(plan.normed.offset_bytes)),
       work_(arena_.At<float>(plan.work.offset_bytes)),
       logits_(arena_.At<float>(plan.logits.offset_bytes)),
-      step_nanoseconds_(config.layers + 2) {
+      step_times_(config.layers + 2) {
   SetVectors();
   for (int worker = 0; worker < team_.size(); ++worker) {
     desks_.push_back(MakeDesk(worker));
@@ -210,21 +194,13 @@ Run::Desk Run::MakeDesk(int worker) const {
 }
 
 absl::Status Run::CheckInput(absl::Span<const int32_t> ids) const {
+  const absl::Status status = CheckIds(ids, config_.vocabulary);
+  if (!status.ok()) return status;
   const int64_t tokens = static_cast<int64_t>(ids.size());
-  if (tokens == 0) {
-    return absl::InvalidArgumentError("no tokens: the input is empty");
-  }
   if (tokens_ + tokens > plan_.request.positions) {
     return absl::InvalidArgumentError(absl::StrCat(
         tokens, " tokens after ", tokens_, " that were read, but the plan is ",
         "for ", plan_.request.positions));
-  }
-  for (int64_t i = 0; i < tokens; ++i) {
-    if (ids[i] < 0 || ids[i] >= config_.vocabulary) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "token ", i, " has the id ", ids[i], "; the vocabulary has ",
-          config_.vocabulary, " entries"));
-    }
   }
   return absl::OkStatus();
 }
@@ -240,7 +216,7 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
     absl::Span<const int32_t> ids) {
   absl::Status status = CheckInput(ids);
   if (!status.ok()) return status;
-  std::fill(step_nanoseconds_.begin(), step_nanoseconds_.end(), 0);
+  step_times_.Clear();
   const int64_t tokens = static_cast<int64_t>(ids.size());
   for (int64_t begin = 0; begin < tokens;) {
     const int64_t count = NextPartTokens(tokens_ + begin, tokens - begin);
@@ -260,13 +236,10 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
 }
 
 void Run::Work(int worker) {
-  int64_t begin = NowNanoseconds();
   const auto record = [&](int64_t step) {
-    if (worker != 0) return;
-    const int64_t now = NowNanoseconds();
-    step_nanoseconds_[step] += now - begin;
-    begin = now;
+    if (worker == 0) step_times_.Record(step);
   };
+  if (worker == 0) step_times_.Begin();
   team_.Together([&] { return Embed(worker); });
   record(0);
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
@@ -293,15 +266,6 @@ void Run::RunLayer(int64_t layer, int worker) {
   }
 }
 
-absl::Status Run::ReadVectors(absl::Span<const VectorLoad> loads, int worker) {
-  for (size_t i = worker; i < loads.size(); i += team_.size()) {
-    const absl::Status status =
-        ReadRow(*store_, *loads[i].weight, 0, loads[i].destination);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Run::ReadLayerVectors(int64_t layer, int worker) {
   const DecoderLayerWeights& from = weights_.layers[layer];
   const std::array<VectorLoad, 8> loads = {
@@ -313,7 +277,7 @@ absl::Status Run::ReadLayerVectors(int64_t layer, int worker) {
        {&from.feed_norm.bias, vectors_.feed_bias},
        {&from.expand.bias, vectors_.expand},
        {&from.contract.bias, vectors_.contract}}};
-  return ReadVectors(loads, worker);
+  return ReadVectors(loads, worker, team_.size(), store_);
 }
 
 absl::Status Run::EmbedToken(int64_t token, float* scratch, float* lane) {
@@ -473,7 +437,7 @@ void Run::RunOutput(int worker) {
     const std::array<VectorLoad, 2> loads = {
         {{&weights_.norm.gain, vectors_.attention_gain},
          {&weights_.norm.bias, vectors_.attention_bias}}};
-    return ReadVectors(loads, worker);
+    return ReadVectors(loads, worker, team_.size(), store_);
   });
   team_.Together([&] { return Normalise(AttentionNorm(), worker); });
   team_.Together([&] { return MultiplyOutput(worker); });
@@ -497,21 +461,11 @@ absl::Status Run::MultiplyOutput(int worker) {
 absl::StatusOr<std::unique_ptr<DecoderRun>> StartDecoderRun(
     const DecoderConfig& config, const DecoderWeights& weights,
     WeightStore* store, const DecoderPlan& plan) {
-  absl::StatusOr<ByteArena> arena = ByteArena::Allocate(plan.peak_bytes);
-  if (!arena.ok()) return arena.status();
-  std::unique_ptr<PinnedStore> pinned;
-  if (plan.pinned.count > 0) {
-    pinned = std::make_unique<PinnedStore>(
-        store, absl::MakeSpan(arena->At<char>(plan.pinned.range.offset_bytes),
-                              plan.pinned.range.size_bytes));
-    const std::vector<Weight> tensors = TensorsToPin(weights);
-    for (int64_t i = 0; i < plan.pinned.count; ++i) {
-      const absl::Status status = pinned->Pin(tensors[i].tensor());
-      if (!status.ok()) return status;
-    }
-  }
-  return std::make_unique<Run>(config, weights, store, plan, *std::move(arena),
-                               std::move(pinned));
+  absl::StatusOr<RunMemory> memory =
+      TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights), store);
+  if (!memory.ok()) return memory.status();
+  return std::make_unique<Run>(config, weights, store, plan,
+                               *std::move(memory));
 }
 
 }  // namespace lowmem_internal

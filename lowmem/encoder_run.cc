@@ -1,7 +1,5 @@
 #include "footprint/lowmem/encoder_run.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/byte_arena.h"
 #include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/model_run.h"
 #include "footprint/lowmem/panel_kernels.h"
 #include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/step_team.h"
@@ -24,12 +23,6 @@
 namespace footprint {
 namespace lowmem_internal {
 namespace {
-
-int64_t NowNanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
 
 // The small vectors that are in memory during one layer, or the embeddings.
 struct LayerVectors {
@@ -43,24 +36,18 @@ struct LayerVectors {
   NormWeights output_norm;
 };
 
-// A vector in the file and where it goes.
-struct VectorLoad {
-  const Weight* weight;
-  float* destination;
-};
 constexpr int kLayerVectors = 10;
 
 class Run : public EncoderRun {
  public:
   Run(const EncoderConfig& config, const EncoderWeights& weights,
-      WeightStore* store, const EncoderPlan& plan, ByteArena arena,
-      std::unique_ptr<PinnedStore> pinned);
+      WeightStore* store, const EncoderPlan& plan, RunMemory memory);
 
   absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids,
       absl::Span<const int32_t> token_types) override;
   absl::Span<const int64_t> step_nanoseconds() const override {
-    return step_nanoseconds_;
+    return step_times_.nanoseconds();
   }
   int64_t ResidentArenaBytes() const override { return arena_.ResidentBytes(); }
   std::string ReadingDescription() const override {
@@ -88,7 +75,6 @@ class Run : public EncoderRun {
 
   void Work(int worker);
   void RunLayer(int64_t layer, int worker);
-  absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker);
   absl::Status ReadNormVectors(int worker);
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
@@ -132,7 +118,7 @@ class Run : public EncoderRun {
   std::vector<std::unique_ptr<TileStream>> streams_;
   bool needs_rewind_ = false;
   std::vector<Desk> desks_;
-  std::vector<int64_t> step_nanoseconds_;
+  StepTimes step_times_;  // as worker 0 sees them
 
   // Of the running Forward.
   absl::Span<const int32_t> ids_;
@@ -142,19 +128,18 @@ class Run : public EncoderRun {
 };
 
 Run::Run(const EncoderConfig& config, const EncoderWeights& weights,
-         WeightStore* store, const EncoderPlan& plan, ByteArena arena,
-         std::unique_ptr<PinnedStore> pinned)
+         WeightStore* store, const EncoderPlan& plan, RunMemory memory)
     : config_(config),
       weights_(weights),
       plan_(plan),
-      arena_(std::move(arena)),
-      pinned_(std::move(pinned)),
+      arena_(std::move(memory.arena)),
+      pinned_(std::move(memory.pinned)),
       store_(pinned_ == nullptr ? store : pinned_.get()),
       team_(plan.request.workers),
       hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
       sums_(arena_.At<float>(plan.sums.offset_bytes)),
       chunk_(arena_.At<float>(plan.work.offset_bytes)),
-      step_nanoseconds_(config.layers + 1) {
+      step_times_(config.layers + 1) {
   SetVectors();
   for (int worker = 0; worker < team_.size(); ++worker) {
     desks_.push_back(MakeDesk(worker));
@@ -263,20 +248,12 @@ absl::Status Run::RewindStreams() {
 
 absl::Status Run::CheckInput(absl::Span<const int32_t> ids,
                              absl::Span<const int32_t> token_types) const {
+  const absl::Status status = CheckIds(ids, config_.vocabulary);
+  if (!status.ok()) return status;
   const int64_t tokens = static_cast<int64_t>(ids.size());
-  if (tokens == 0) {
-    return absl::InvalidArgumentError("no tokens: the input is empty");
-  }
   if (tokens > plan_.request.tokens) {
     return absl::InvalidArgumentError(absl::StrCat(
         tokens, " tokens, but the plan is for ", plan_.request.tokens));
-  }
-  for (int64_t i = 0; i < tokens; ++i) {
-    if (ids[i] < 0 || ids[i] >= config_.vocabulary) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "token ", i, " has the id ", ids[i], "; the vocabulary has ",
-          config_.vocabulary, " entries"));
-    }
   }
   if (token_types.empty()) return absl::OkStatus();
   if (token_types.size() != ids.size()) {
@@ -296,6 +273,7 @@ absl::StatusOr<absl::Span<const float>> Run::Forward(
     absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) {
   absl::Status status = CheckInput(ids, token_types);
   if (!status.ok()) return status;
+  step_times_.Clear();
   ids_ = ids;
   token_types_ = token_types;
   tokens_ = static_cast<int64_t>(ids.size());
@@ -313,13 +291,10 @@ absl::StatusOr<absl::Span<const float>> Run::Forward(
 }
 
 void Run::Work(int worker) {
-  int64_t begin = NowNanoseconds();
   const auto record = [&](int64_t step) {
-    if (worker != 0) return;
-    const int64_t now = NowNanoseconds();
-    step_nanoseconds_[step] = now - begin;
-    begin = now;
+    if (worker == 0) step_times_.Record(step);
   };
+  if (worker == 0) step_times_.Begin();
   team_.Together([&] { return ReadNormVectors(worker); });
   team_.Together([&] { return Embed(worker); });
   record(0);
@@ -354,20 +329,11 @@ void Run::RunLayer(int64_t layer, int worker) {
   });
 }
 
-absl::Status Run::ReadVectors(absl::Span<const VectorLoad> loads, int worker) {
-  for (size_t i = worker; i < loads.size(); i += team_.size()) {
-    const absl::Status status =
-        ReadRow(*store_, *loads[i].weight, 0, loads[i].destination);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Run::ReadNormVectors(int worker) {
   const std::array<VectorLoad, 2> loads = {
       {{&weights_.norm.gain, const_cast<float*>(vectors_.output_norm.gain)},
        {&weights_.norm.bias, const_cast<float*>(vectors_.output_norm.bias)}}};
-  return ReadVectors(loads, worker);
+  return ReadVectors(loads, worker, team_.size(), store_);
 }
 
 absl::Status Run::ReadLayerVectors(int64_t layer, int worker) {
@@ -386,7 +352,7 @@ absl::Status Run::ReadLayerVectors(int64_t layer, int worker) {
        {&from.contract.bias, vectors_.contract},
        {&from.output_norm.gain, norm(vectors_.output_norm.gain)},
        {&from.output_norm.bias, norm(vectors_.output_norm.bias)}}};
-  return ReadVectors(loads, worker);
+  return ReadVectors(loads, worker, team_.size(), store_);
 }
 
 absl::Status Run::AddRow(const Weight& table, int64_t row, float* scratch,
@@ -577,21 +543,11 @@ void Run::WriteOutput(int worker) {
 absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
     const EncoderConfig& config, const EncoderWeights& weights,
     WeightStore* store, const EncoderPlan& plan) {
-  absl::StatusOr<ByteArena> arena = ByteArena::Allocate(plan.peak_bytes);
-  if (!arena.ok()) return arena.status();
-  std::unique_ptr<PinnedStore> pinned;
-  if (plan.pinned.count > 0) {
-    pinned = std::make_unique<PinnedStore>(
-        store, absl::MakeSpan(arena->At<char>(plan.pinned.range.offset_bytes),
-                              plan.pinned.range.size_bytes));
-    const std::vector<Weight> tensors = TensorsToPin(weights);
-    for (int64_t i = 0; i < plan.pinned.count; ++i) {
-      const absl::Status status = pinned->Pin(tensors[i].tensor());
-      if (!status.ok()) return status;
-    }
-  }
-  auto run = std::make_unique<Run>(config, weights, store, plan,
-                                   *std::move(arena), std::move(pinned));
+  absl::StatusOr<RunMemory> memory =
+      TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights), store);
+  if (!memory.ok()) return memory.status();
+  auto run =
+      std::make_unique<Run>(config, weights, store, plan, *std::move(memory));
   const absl::Status status = run->OpenStreams();
   if (!status.ok()) return status;
   return run;

@@ -1,0 +1,60 @@
+#include "footprint/lowmem/model_run.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/streamed_product.h"
+
+namespace footprint::lowmem_internal {
+
+absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
+                                        const PinnedTensors& pinned,
+                                        absl::Span<const Weight> tensors,
+                                        WeightStore* store) {
+  absl::StatusOr<ByteArena> arena = ByteArena::Allocate(peak_bytes);
+  if (!arena.ok()) return arena.status();
+  RunMemory memory;
+  memory.arena = *std::move(arena);
+  if (pinned.count == 0) return memory;
+  memory.pinned = std::make_unique<PinnedStore>(
+      store, absl::MakeSpan(memory.arena.At<char>(pinned.range.offset_bytes),
+                            pinned.range.size_bytes));
+  for (const Weight& weight : tensors.first(pinned.count)) {
+    const absl::Status status = memory.pinned->Pin(weight.tensor());
+    if (!status.ok()) return status;
+  }
+  return memory;
+}
+
+absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,
+                         int workers, WeightStore* store) {
+  for (size_t i = worker; i < loads.size(); i += workers) {
+    const absl::Status status =
+        ReadRow(*store, *loads[i].weight, 0, loads[i].destination);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary) {
+  if (ids.empty()) {
+    return absl::InvalidArgumentError("no tokens: the input is empty");
+  }
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < 0 || ids[i] >= vocabulary) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("token ", i, " has the id ", ids[i],
+                       "; the vocabulary has ", vocabulary, " entries"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void StepTimes::Record(int64_t step) {
+  const auto now = std::chrono::steady_clock::now();
+  nanoseconds_[step] +=
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now - last_).count();
+  last_ = now;
+}
+
+}  // namespace footprint::lowmem_internal
