@@ -100,6 +100,30 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
   return pinned;
 }
 
+// Takes larger choices as long as what they are laid out as keeps to the
+// budget, then pins tensors in what is left: both grow with the budget. `plan`
+// is the layout of `choice`; grow(choice) returns it unchanged when nothing can
+// grow.
+template <class Choice, class Grow, class Lay, class Plan>
+void GrowPlan(int64_t budget_bytes, Choice choice, Grow grow, Lay lay,
+              Plan* plan) {
+  bool is_grown = false;
+  while (true) {
+    const Choice next = grow(choice);
+    is_grown = next == choice;
+    if (is_grown) break;
+    const Plan larger = lay(next);
+    if (larger.peak_bytes > budget_bytes) break;
+    choice = next;
+    *plan = larger;
+  }
+  plan->budget_bytes = budget_bytes;
+  plan->pinned = ChoosePinned(plan->request.needs, plan->peak_bytes,
+                              is_grown ? budget_bytes : 0);
+  plan->peak_bytes = ArenaLayout::RoundUp(plan->pinned.range.end_bytes(),
+                                          ArenaLayout::kPageBytes);
+}
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_

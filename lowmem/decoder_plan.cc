@@ -138,7 +138,7 @@ absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
                                         int64_t budget_bytes) {
   const absl::Status status = Check(request);
   if (!status.ok()) return status;
-  Choice choice = Smallest(request);
+  const Choice choice = Smallest(request);
   DecoderPlan plan = Lay(request, choice);
   if (plan.peak_bytes > budget_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
@@ -147,22 +147,10 @@ absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
         request.workers, " threads need at least ", plan.peak_bytes, " bytes, ",
         plan.cache.size_bytes, " of them for keys and values"));
   }
-  bool is_grown = false;
-  while (true) {
-    const Choice next = Grow(request, choice);
-    is_grown = next == choice;
-    if (is_grown) break;
-    const DecoderPlan larger = Lay(request, next);
-    if (larger.peak_bytes > budget_bytes) break;
-    choice = next;
-    plan = larger;
-  }
-  plan.budget_bytes = budget_bytes;
-  // Only then: what stays in memory grows with the budget, too.
-  plan.pinned =
-      ChoosePinned(request.needs, plan.peak_bytes, is_grown ? budget_bytes : 0);
-  plan.peak_bytes = ArenaLayout::RoundUp(plan.pinned.range.end_bytes(),
-                                         ArenaLayout::kPageBytes);
+  GrowPlan(
+      budget_bytes, choice,
+      [&](const Choice& last) { return Grow(request, last); },
+      [&](const Choice& next) { return Lay(request, next); }, &plan);
   return plan;
 }
 

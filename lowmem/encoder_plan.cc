@@ -22,6 +22,11 @@ struct Choice {
   int depth = 1;
 };
 
+bool operator==(const Choice& a, const Choice& b) {
+  return a.tile_bytes == b.tile_bytes && a.chunk_features == b.chunk_features &&
+         a.depth == b.depth;
+}
+
 // One head's keys and values, and the scores of one panel of queries.
 int64_t AttentionBytes(const EncoderPlan& plan) {
   const int64_t tokens = plan.padded_tokens();
@@ -140,7 +145,7 @@ absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
                                         int64_t budget_bytes) {
   const absl::Status status = Check(request);
   if (!status.ok()) return status;
-  Choice choice = Smallest(request);
+  const Choice choice = Smallest(request);
   EncoderPlan plan = Lay(request, choice);
   if (plan.peak_bytes > budget_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
@@ -148,24 +153,10 @@ absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
         " tokens on ", request.workers, " threads need at least ",
         plan.peak_bytes, " bytes"));
   }
-  bool is_grown = false;
-  while (true) {
-    const Choice next = Grow(request, choice);
-    is_grown = next.tile_bytes == choice.tile_bytes &&
-               next.chunk_features == choice.chunk_features &&
-               next.depth == choice.depth;
-    if (is_grown) break;
-    const EncoderPlan larger = Lay(request, next);
-    if (larger.peak_bytes > budget_bytes) break;
-    choice = next;
-    plan = larger;
-  }
-  plan.budget_bytes = budget_bytes;
-  // Only then: what stays in memory grows with the budget, too.
-  plan.pinned =
-      ChoosePinned(request.needs, plan.peak_bytes, is_grown ? budget_bytes : 0);
-  plan.peak_bytes = ArenaLayout::RoundUp(plan.pinned.range.end_bytes(),
-                                         ArenaLayout::kPageBytes);
+  GrowPlan(
+      budget_bytes, choice,
+      [&](const Choice& last) { return Grow(request, last); },
+      [&](const Choice& next) { return Lay(request, next); }, &plan);
   return plan;
 }
 
