@@ -26,6 +26,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/fast_math.h"
 #include "footprint/trainer_manager/layer.h"
 #include "footprint/trainer_manager/network.h"
 #include "footprint/trainer_manager/plan.h"
@@ -206,7 +207,7 @@ struct ExecutionPlan {
 // Optimizer::states_per_weight.
 absl::StatusOr<ExecutionPlan> PlanExecution(
     const Network& network, NetworkMode mode, const MemoryOptions& options,
-    int optimizer_states = 0, const MathBackend& math = ReferenceMath());
+    int optimizer_states = 0, const MathBackend& math = FastMath());
 
 // The tensors of the certificate: those that lie in the arena at the step of
 // the lower bound, one for each storage: the one that is live then.

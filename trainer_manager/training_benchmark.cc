@@ -1,9 +1,8 @@
 // Peak memory and processor time of training each reference network, by phase:
 // planning, creating weights and manager, the first step, which allocates the
-// arena, and further steps, which allocate nothing. SGD, one thread, matrix
-// products and convolutions by plain loops: the times say little, the memory is
-// that of any backend without workspace. The network's description is set up
-// outside and not measured.
+// arena, and further steps, which allocate nothing. SGD, one thread, FastMath
+// with its workspaces. The network's description is set up outside and not
+// measured.
 
 #include <memory>
 #include <utility>
