@@ -17,8 +17,8 @@
 #include "footprint/gates/evaluate.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/gate_input.h"
-#include "footprint/gates/text_file.h"
 #include "footprint/gates/verdict_report.h"
+#include "footprint/profiling/whole_file.h"
 
 namespace footprint {
 namespace {
@@ -87,7 +87,7 @@ absl::Status WriteFormat(const Verdict& verdict, ReportFormat format,
                          const std::string& path) {
   ReportOptions options;
   options.format = format;
-  return ReplaceTextFile(path, WriteReport(verdict, options));
+  return ReplaceFile(path, WriteReport(verdict, options), ToDisk::kFlush);
 }
 
 // What Bazel collects from a test.
@@ -114,8 +114,8 @@ absl::Status WriteVerdict(const Verdict& verdict, ReportOptions options,
                           const std::string& output) {
   absl::Status status = WriteTestOutputs(verdict);
   if (!output.empty()) {
-    status.Update(
-        ReplaceTextFile(PathOfCaller(output), WriteReport(verdict, options)));
+    status.Update(ReplaceFile(PathOfCaller(output),
+                              WriteReport(verdict, options), ToDisk::kFlush));
     status.Update(WriteStandardOutput(SummaryLine(verdict) + "\n"));
     return status;
   }

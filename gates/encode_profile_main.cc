@@ -6,14 +6,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "footprint/gates/text_file.h"
 #include "footprint/profiling/memory_profile.pb.h"
 #include "footprint/profiling/memory_profile_file.h"
+#include "footprint/profiling/whole_file.h"
 #include "google/protobuf/text_format.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  const absl::StatusOr<std::string> text = footprint::ReadTextFile(argv[1]);
+  const absl::StatusOr<std::string> text = footprint::ReadWholeFile(argv[1]);
   footprint::MemoryProfile profile;
   if (!text.ok() ||
       !google::protobuf::TextFormat::ParseFromString(*text, &profile)) {

@@ -11,10 +11,10 @@
 #include "absl/strings/string_view.h"
 #include "footprint/gates/evaluate.h"
 #include "footprint/gates/gate.pb.h"
-#include "footprint/gates/text_file.h"
 #include "footprint/gates/threshold_file.h"
 #include "footprint/profiling/memory_profile.pb.h"
 #include "footprint/profiling/memory_profile_file.h"
+#include "footprint/profiling/whole_file.h"
 
 namespace footprint {
 namespace {
@@ -46,7 +46,7 @@ void ReadProfile(const std::string& path, const std::string& label,
 }
 
 void ReadThresholds(const std::string& path, GateInput* input) {
-  absl::StatusOr<std::string> text = ReadTextFile(path);
+  absl::StatusOr<std::string> text = ReadWholeFile(path);
   if (!text.ok()) {
     AddProblem(path, text.status().message(), input);
     return;
@@ -58,7 +58,7 @@ void ReadThresholds(const std::string& path, GateInput* input) {
 
 GateInput ReadGateInput(const std::string& manifest_path) {
   GateInput input;
-  absl::StatusOr<std::string> manifest = ReadTextFile(manifest_path);
+  absl::StatusOr<std::string> manifest = ReadWholeFile(manifest_path);
   if (!manifest.ok()) {
     AddProblem(manifest_path, manifest.status().message(), &input);
     return input;

@@ -19,15 +19,16 @@
 #include "footprint/gates/command_flags.h"
 #include "footprint/gates/environment_difference.h"
 #include "footprint/gates/evaluate.h"
+#include "footprint/gates/file_lock.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/gate_input.h"
 #include "footprint/gates/selector.h"
-#include "footprint/gates/text_file.h"
 #include "footprint/gates/threshold_edit.h"
 #include "footprint/gates/threshold_file.h"
 #include "footprint/gates/threshold_update.h"
 #include "footprint/gates/update_command.h"
 #include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/whole_file.h"
 
 namespace footprint {
 namespace {
@@ -115,7 +116,8 @@ class Update {
     GateInput input = ReadGateInput(flags_.Value("manifest", ""));
     for (const ThresholdSource& source : input.thresholds) {
       // What is built may be older than what is edited since.
-      absl::StatusOr<std::string> text = ReadTextFile(InWorkspace(source.path));
+      absl::StatusOr<std::string> text =
+          ReadWholeFile(InWorkspace(source.path));
       if (!text.ok()) return text.status();
       files_.push_back({source.path, *text, *text});
       sources_.push_back(ParseThresholdFile(source.path, *text));
@@ -223,7 +225,7 @@ class Update {
       if (known.path == path) file = &known;
     }
     if (file == nullptr) {
-      const absl::StatusOr<std::string> text = ReadTextFile(InWorkspace(path));
+      const absl::StatusOr<std::string> text = ReadWholeFile(InWorkspace(path));
       if (!text.ok() && !absl::IsNotFound(text.status())) return text.status();
       files_.push_back({path, text.ok() ? *text : "",
                         text.ok() ? *text : NewThresholdText(environment)});
@@ -297,7 +299,7 @@ class Update {
     for (const WorkspaceFile& file : files_) {
       if (file.edited == file.text) continue;
       absl::Status status =
-          ReplaceTextFile(InWorkspace(file.path), file.edited);
+          ReplaceFile(InWorkspace(file.path), file.edited, ToDisk::kFlush);
       if (!status.ok()) return status;
     }
     for (const std::string& description : descriptions_) {
@@ -316,8 +318,8 @@ class Update {
       const std::string before = absl::StrCat(
           folder == nullptr ? "/tmp" : folder, "/footprint_update.", getpid());
       const std::string after = before + ".new";
-      absl::Status status = ReplaceTextFile(before, file.text);
-      status.Update(ReplaceTextFile(after, file.edited));
+      absl::Status status = ReplaceFile(before, file.text, ToDisk::kFlush);
+      status.Update(ReplaceFile(after, file.edited, ToDisk::kFlush));
       const std::string command =
           absl::StrCat("diff -u --label=", ShellQuote(file.path),
                        " --label=", ShellQuote(file.path), " -- ",

@@ -1,7 +1,8 @@
 #include "footprint/memo/cell_orders.h"
 
 #include <algorithm>
-#include <tuple>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace footprint::memo_internal {
@@ -50,22 +51,51 @@ class AxisRanks {
   std::vector<int64_t> bytes_;
 };
 
-// Neighbours in the reflected order of all combinations of the other axes
-// differ in one axis only.
-int64_t ReflectedIndex(const PlannedCell& cell,
-                       const std::vector<AxisRanks>& axes, size_t held_axis,
-                       bool is_reversed) {
-  int64_t index = 0;
-  int64_t count = 1;
-  for (size_t axis = 0; axis < axes.size(); ++axis) {
-    if (axis == held_axis) continue;
-    const int64_t rank = axes[axis].Rank(cell.values[axis]);
-    const int64_t size = axes[axis].size();
-    index = index * size + (index % 2 == 1 ? size - 1 - rank : rank);
-    count *= size;
+// What cells are ordered by: the block of the held axis, then the other axes,
+// each run through forth and back in turn so that neighbours differ in one of
+// them only, then the rank within the block. A list of numbers a cell, since
+// their product would overflow where there are many axes.
+class CellKeys {
+ public:
+  CellKeys(const std::vector<AxisRanks>& axes, size_t held_axis,
+           std::vector<int64_t> block_of_rank)
+      : axes_(axes),
+        held_axis_(held_axis),
+        block_of_rank_(std::move(block_of_rank)) {}
+
+  void Add(const PlannedCell& cell) {
+    const int held_rank = axes_[held_axis_].Rank(cell.values[held_axis_]);
+    const int64_t block = block_of_rank_[static_cast<size_t>(held_rank)];
+    numbers_.push_back(block);
+    // Whether the combinations of the slower axes before this one are odd in
+    // number.
+    bool is_odd = false;
+    for (size_t axis = 0; axis < axes_.size(); ++axis) {
+      if (axis == held_axis_) continue;
+      const int64_t last = axes_[axis].size() - 1;
+      const int64_t rank = axes_[axis].Rank(cell.values[axis]);
+      const int64_t place = is_odd ? last - rank : rank;
+      numbers_.push_back(block % 2 == 1 ? last - place : place);
+      is_odd = (is_odd && last % 2 == 0) != (place % 2 == 1);
+    }
+    numbers_.push_back(held_rank);
   }
-  return is_reversed ? count - 1 - index : index;
-}
+
+  bool IsLess(size_t cell, size_t than) const {
+    const size_t length = axes_.size() + 1;
+    const auto begin = numbers_.begin() + static_cast<ptrdiff_t>(cell * length);
+    const auto other = numbers_.begin() + static_cast<ptrdiff_t>(than * length);
+    const auto end = begin + static_cast<ptrdiff_t>(length);
+    const auto [mine, theirs] = std::mismatch(begin, end, other);
+    return mine == end ? cell < than : *mine < *theirs;
+  }
+
+ private:
+  const std::vector<AxisRanks>& axes_;
+  const size_t held_axis_;
+  const std::vector<int64_t> block_of_rank_;
+  std::vector<int64_t> numbers_;
+};
 
 std::vector<int> OrderGroup(const ScheduleRequest& request,
                             const std::vector<int>& cells, size_t held_axis,
@@ -79,21 +109,15 @@ std::vector<int> OrderGroup(const ScheduleRequest& request,
     axes.emplace_back(request, cells, axis);
     if (axis != held_axis) room_bytes -= axes.back().LargestBytes();
   }
-  const std::vector<int64_t> blocks = axes[held_axis].Blocks(room_bytes);
-  std::vector<std::tuple<int64_t, int64_t, int, int>> keys;
-  keys.reserve(cells.size());
-  for (int index : cells) {
-    const PlannedCell& cell = request.cells[static_cast<size_t>(index)];
-    const int rank = axes[held_axis].Rank(cell.values[held_axis]);
-    const int64_t block = blocks[static_cast<size_t>(rank)];
-    keys.emplace_back(block,
-                      ReflectedIndex(cell, axes, held_axis, block % 2 == 1),
-                      rank, index);
-  }
-  std::sort(keys.begin(), keys.end());
+  CellKeys keys(axes, held_axis, axes[held_axis].Blocks(room_bytes));
+  for (int cell : cells) keys.Add(request.cells[static_cast<size_t>(cell)]);
+  std::vector<size_t> places(cells.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::sort(places.begin(), places.end(),
+            [&](size_t a, size_t b) { return keys.IsLess(a, b); });
   std::vector<int> order;
-  order.reserve(keys.size());
-  for (const auto& key : keys) order.push_back(std::get<3>(key));
+  order.reserve(cells.size());
+  for (size_t place : places) order.push_back(cells[place]);
   return order;
 }
 

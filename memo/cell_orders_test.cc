@@ -42,6 +42,53 @@ TEST(CellOrdersTest, HoldsAsMuchOfAnAxisAsFits) {
   EXPECT_THAT(orders[0], ElementsAre(0, 2, 1, 3, 5, 7, 4, 6));
 }
 
+// 40 axes of three values: their combinations have no number of 64 bits.
+TEST(CellOrdersTest, ManyAxesAreOrderedToo) {
+  ScheduleRequest request;
+  for (int i = 0; i < 120; ++i) request.values.push_back({"v", 1});
+  for (int cell = 0; cell < 9; ++cell) {
+    PlannedCell& added = request.cells.emplace_back();
+    for (int axis = 0; axis < 40; ++axis) {
+      int rank = cell % 3;  // the fastest axis: the last
+      if (axis == 38) rank = cell / 3;
+      if (axis < 38) rank = 0;
+      added.values.push_back(3 * axis + rank);
+    }
+  }
+  // One of each of the first axes stays; the last two go forth and back.
+  const std::vector<std::vector<int>> orders =
+      SerpentineOrders(request, /*budget_bytes=*/40);
+  ASSERT_EQ(orders.size(), 40u);
+  EXPECT_THAT(orders[0], ElementsAre(0, 1, 2, 5, 4, 3, 6, 7, 8));
+}
+
+// The order that walks the axes forth and back, by the definition: digits of
+// the cell's number, reflected where the number of the digits before is odd.
+TEST(CellOrdersTest, IsTheReflectedOrder) {
+  ScheduleRequest request;
+  // Axes of 2, 3, 2 and 4 values.
+  const std::vector<int> first = {0, 2, 5, 7};
+  for (int i = 0; i < 11; ++i) request.values.push_back({"v", 1});
+  for (int cell = 0; cell < 48; ++cell) {
+    const int digits[] = {cell / 24, cell / 8 % 3, cell / 4 % 2, cell % 4};
+    PlannedCell& added = request.cells.emplace_back();
+    for (int axis = 0; axis < 4; ++axis) {
+      added.values.push_back(first[static_cast<size_t>(axis)] + digits[axis]);
+    }
+  }
+  // Room for one value of each axis: blocks of one value of the held axis.
+  const std::vector<int> order = SerpentineOrders(request, 4)[0];
+  for (size_t i = 1; i < order.size(); ++i) {
+    int changed = 0;
+    for (size_t axis = 0; axis < 4; ++axis) {
+      changed += request.cells[static_cast<size_t>(order[i])].values[axis] !=
+                 request.cells[static_cast<size_t>(order[i - 1])].values[axis];
+    }
+    EXPECT_EQ(changed, 1) << i;
+    EXPECT_EQ(order[i] / 24, static_cast<int>(i) / 24);
+  }
+}
+
 TEST(CellOrdersTest, NothingHasNoOrders) {
   EXPECT_THAT(SerpentineOrders(ScheduleRequest(), 1), IsEmpty());
 }

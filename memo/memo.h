@@ -139,15 +139,9 @@ class TypedMemo final : public MemoCore, public ValuePlace<T> {
   using Factory = absl::AnyInvocable<absl::StatusOr<T>()>;
 
   TypedMemo(std::string name, Factory factory, int64_t declared_bytes)
-      : MemoCore(std::move(name), typeid(T).name(), TypeId(), declared_bytes),
+      : MemoCore(std::move(name), typeid(T), declared_bytes),
         factory_(std::move(factory)) {}
   ~TypedMemo() override { DestroyLast(); }
-
-  // Differs for every type.
-  static const void* TypeId() {
-    static const char id = 0;
-    return &id;
-  }
 
  private:
   absl::StatusOr<const void*> Load() override {
@@ -296,8 +290,7 @@ absl::StatusOr<Memo<T>> MakeMemo(
 template <typename T>
 absl::StatusOr<Memo<T>> GetMemoByValue(const T& value) {
   absl::StatusOr<std::shared_ptr<memo_internal::MemoCore>> core =
-      memo_internal::FindMemoByValue(&value,
-                                     memo_internal::TypedMemo<T>::TypeId());
+      memo_internal::FindMemoByValue(&value, typeid(T));
   if (!core.ok()) return core.status();
   return Memo<T>(*std::move(core));
 }

@@ -1,6 +1,9 @@
 #include "footprint/memo/memo_core.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -14,8 +17,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "footprint/profiling/allocator.h"
 
 namespace footprint {
@@ -80,6 +81,17 @@ std::string Quote(const std::string& name) {
   return absl::StrCat("memo \"", name, "\"");
 }
 
+// As a programmer writes it.
+std::string TypeName(std::type_index type) {
+  int status = 0;
+  char* const name =
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  if (name == nullptr) return type.name();
+  const std::string readable = name;
+  std::free(name);
+  return readable;
+}
+
 // The same code and payloads, and says which memo it was.
 absl::Status Annotate(const absl::Status& status, const std::string& name) {
   absl::Status annotated(status.code(),
@@ -92,11 +104,9 @@ absl::Status Annotate(const absl::Status& status, const std::string& name) {
 
 }  // namespace
 
-MemoCore::MemoCore(std::string name, std::string type_name, const void* type_id,
+MemoCore::MemoCore(std::string name, std::type_index type,
                    int64_t declared_bytes)
-    : name_(std::move(name)),
-      type_name_(std::move(type_name)),
-      type_id_(type_id) {
+    : name_(std::move(name)), type_(type) {
   ChooseFence();
   statistics_.name = name_;
   statistics_.declared_bytes = declared_bytes;
@@ -221,9 +231,11 @@ absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
   // The memo may lose its last owner to its own factory.
   const std::shared_ptr<MemoCore> keep = weak_from_this().lock();
   LoadedBytes loaded;
-  const absl::Time begin = absl::Now();
+  const auto begin = std::chrono::steady_clock::now();
   absl::StatusOr<const void*> value = CallFactory(&loaded);
-  const int64_t nanoseconds = absl::ToInt64Nanoseconds(absl::Now() - begin);
+  const int64_t nanoseconds =
+      std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin)
+          .count();
   Registry& registry = TheRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
   CountLoad(value, loaded, nanoseconds);
@@ -338,22 +350,22 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
     entry = made;
     return made;
   }
-  if (known->type_id() != made->type_id()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Quote(made->name()), " exists with type ",
-                     known->type_name(), " and cannot be made with type ",
-                     made->type_name(), "; give one of them another name"));
+  if (known->type() != made->type()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(made->name()), " exists with type ", TypeName(known->type()),
+        " and cannot be made with type ", TypeName(made->type()),
+        "; give one of them another name"));
   }
   return known;
 }
 
-absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
-                                                          const void* type_id) {
+absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(
+    const void* value, std::type_index type) {
   Registry& registry = TheRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
   auto it = registry.by_value.find(value);
   std::shared_ptr<MemoCore> memo;
-  if (it != registry.by_value.end() && it->second->type_id() == type_id) {
+  if (it != registry.by_value.end() && it->second->type() == type) {
     memo = it->second->weak_from_this().lock();
   }
   if (memo == nullptr) {

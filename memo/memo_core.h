@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <typeindex>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -54,8 +55,7 @@ struct ThreadRecord;
 
 class MemoCore : public std::enable_shared_from_this<MemoCore> {
  public:
-  MemoCore(std::string name, std::string type_name, const void* type_id,
-           int64_t declared_bytes);
+  MemoCore(std::string name, std::type_index type, int64_t declared_bytes);
   MemoCore(const MemoCore&) = delete;
   MemoCore& operator=(const MemoCore&) = delete;
   virtual ~MemoCore();
@@ -69,8 +69,7 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   absl::Status Evict(AfterEviction after);
   MemoStatistics statistics() const;
   const std::string& name() const { return name_; }
-  const std::string& type_name() const { return type_name_; }
-  const void* type_id() const { return type_id_; }
+  std::type_index type() const { return type_; }
 
  protected:
   // Runs the factory; the value is the caller's to Destroy.
@@ -96,8 +95,7 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
 
   PinnedPointer<AsymmetricFence> pointer_;
   const std::string name_;
-  const std::string type_name_;
-  const void* const type_id_;
+  const std::type_index type_;
 
   // All that follows is guarded by the one lock.
   State state_ = State::kEmpty;
@@ -108,15 +106,15 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   MemoStatistics statistics_;
 };
 
-// The memo of this name, or the one that `make` returns, which then has the
-// name. InvalidArgument if the name is empty or belongs to a memo of another
-// type.
+// The memo that has the name of `made` already, or else `made`, which has it
+// from now on. InvalidArgument if the name is empty or belongs to a memo of
+// another type.
 absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
     std::shared_ptr<MemoCore> made);
 
 // NotFound if no memo holds this very object now.
 absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
-                                                          const void* type_id);
+                                                          std::type_index type);
 
 }  // namespace memo_internal
 

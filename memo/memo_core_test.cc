@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <typeindex>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,8 +18,7 @@ namespace footprint::memo_internal {
 namespace {
 
 constexpr AfterEviction kKeep = AfterEviction::kKeepFreeMemory;
-constexpr char kTypeId = 0;
-constexpr char kOtherTypeId = 0;
+struct Other {};
 
 // A memo whose value is the address of one of its own members.
 class FakeMemo final : public MemoCore {
@@ -25,10 +26,8 @@ class FakeMemo final : public MemoCore {
   using Callback = std::function<absl::Status()>;
 
   FakeMemo(const std::string& name, Callback on_load,
-           int64_t declared_bytes = 0, const void* type_id = &kTypeId)
-      : MemoCore(name, type_id == &kTypeId ? "fake" : "other", type_id,
-                 declared_bytes),
-        on_load_(std::move(on_load)) {}
+           int64_t declared_bytes = 0, std::type_index type = typeid(int))
+      : MemoCore(name, type, declared_bytes), on_load_(std::move(on_load)) {}
   ~FakeMemo() override { DestroyLast(); }
 
   absl::StatusOr<const void*> Acquire() {
@@ -155,27 +154,31 @@ TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
 
 TEST(MemoCoreTest, AValueIsFoundByAddressAndTypeWhileItLives) {
   auto memo = MakeFake("found");
-  EXPECT_FALSE(FindMemoByValue(memo->value(), &kTypeId).ok());
+  EXPECT_FALSE(FindMemoByValue(memo->value(), typeid(int)).ok());
   ASSERT_TRUE(memo->Acquire().ok());
   memo->Release();
-  EXPECT_EQ(*FindMemoByValue(memo->value(), &kTypeId), memo);
-  EXPECT_EQ(FindMemoByValue(memo->value(), &kOtherTypeId).status().code(),
+  EXPECT_EQ(*FindMemoByValue(memo->value(), typeid(int)), memo);
+  EXPECT_EQ(FindMemoByValue(memo->value(), typeid(std::vector<Other>))
+                .status()
+                .code(),
             absl::StatusCode::kNotFound);
   ASSERT_TRUE(memo->Evict(kKeep).ok());
-  EXPECT_FALSE(FindMemoByValue(memo->value(), &kTypeId).ok());
+  EXPECT_FALSE(FindMemoByValue(memo->value(), typeid(int)).ok());
 }
 
 TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
   auto memo = MakeFake("name");
   const auto other = [] {
     return std::make_shared<FakeMemo>(
-        "name", [] { return absl::OkStatus(); }, 0, &kOtherTypeId);
+        "name", [] { return absl::OkStatus(); }, 0, typeid(std::vector<Other>));
   };
   const absl::Status refused = FindOrAddMemo(other()).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(refused.message(),
-            "memo \"name\" exists with type fake and cannot be made with type "
-            "other; give one of them another name");
+            "memo \"name\" exists with type int and cannot be made with type "
+            "std::vector<footprint::memo_internal::(anonymous "
+            "namespace)::Other, std::allocator<footprint::memo_internal::("
+            "anonymous namespace)::Other> >; give one of them another name");
   // What was refused must not have freed the name.
   EXPECT_FALSE(FindOrAddMemo(other()).ok());
   memo.reset();

@@ -1,11 +1,10 @@
 #include "footprint/memo/memo_trace_file.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/profiling/whole_file.h"
 
 namespace footprint {
 
@@ -54,19 +53,19 @@ std::map<std::string, int64_t> LoadedSizes(const MemoTrace& trace) {
 }
 
 absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat(
-        path, ": cannot be opened; --memo_trace_out= writes such a file"));
+  const absl::StatusOr<std::string> bytes = ReadWholeFile(path);
+  if (!bytes.ok()) {
+    return absl::Status(
+        bytes.status().code(),
+        absl::StrCat(bytes.status().message(),
+                     "; --memo_trace_out= writes a memo trace"));
   }
-  const std::string bytes((std::istreambuf_iterator<char>(file)),
-                          std::istreambuf_iterator<char>());
   MemoTrace trace;
-  if (bytes.empty()) {
+  if (bytes->empty()) {
     return absl::DataLossError(
         absl::StrCat(path, ": empty; write it again with --memo_trace_out="));
   }
-  if (!trace.ParseFromString(bytes)) {
+  if (!trace.ParseFromString(*bytes)) {
     return absl::InvalidArgumentError(
         absl::StrCat(path,
                      ": no memo trace, or cut short; write it again with "
@@ -90,16 +89,7 @@ absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path) {
 absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path) {
   trace.set_schema_version(kMemoTraceSchemaVersion);
   trace.set_complete(true);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << trace.SerializeAsString();
-  file.close();
-  if (!file) {
-    return absl::InternalError(absl::StrCat(
-        path,
-        ": the trace could not be written; is there such a folder, with "
-        "room?"));
-  }
-  return absl::OkStatus();
+  return ReplaceFile(path, trace.SerializeAsString(), ToDisk::kAtLeisure);
 }
 
 }  // namespace footprint

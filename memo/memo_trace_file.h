@@ -28,11 +28,12 @@ MemoPlan DescribePlan(const ScheduleRequest& request, const Schedule& schedule);
 // By name, the largest measured size of each value that was loaded.
 std::map<std::string, int64_t> LoadedSizes(const MemoTrace& trace);
 
-// NotFound if there is no such file; DataLoss if it is empty or cut short;
-// InvalidArgument if it is no trace; FailedPrecondition if it is of a newer
-// schema.
+// The errors of ReadWholeFile (//profiling:whole_file), such as NotFound;
+// DataLoss if it is empty or cut short; InvalidArgument if it is no trace;
+// FailedPrecondition if it is of a newer schema.
 absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path);
-// Sets schema version and completeness. Internal if it cannot be written.
+// Sets schema version and completeness. Replaces an old file in one step; the
+// errors are those of ReplaceFile (//profiling:whole_file).
 absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path);
 
 }  // namespace footprint

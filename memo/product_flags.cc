@@ -23,6 +23,11 @@ bool IsTrue(absl::string_view value) {
          !absl::EqualsIgnoreCase(value, "off");
 }
 
+std::string FromEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 bool IsTrueInEnvironment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && IsTrue(value);
@@ -44,11 +49,21 @@ absl::Status SetOrder(absl::string_view value, ProductOptions* options) {
   return absl::OkStatus();
 }
 
-absl::Status SetOutFormat(absl::string_view value, ProductOptions* options) {
-  if (value != "json" && value != "console") {
+absl::Status SetPath(absl::string_view flag, absl::string_view value,
+                     std::string* path) {
+  if (value.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--benchmark_out_format=", value,
-                     ": planned benchmarks write json or console"));
+        absl::StrCat(flag, "=: no file; write ", flag, "=FILE"));
+  }
+  *path = std::string(value);
+  return absl::OkStatus();
+}
+
+absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
+                          ProductOptions* options) {
+  if (value != "json" && value != "console") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flag, value, ": planned benchmarks write json or console"));
   }
   options->benchmark_out_format = std::string(value);
   return absl::OkStatus();
@@ -68,13 +83,13 @@ bool Take(absl::string_view argument, ProductOptions* options,
   } else if (absl::ConsumePrefix(&argument, "--memo_order=")) {
     *status = SetOrder(argument, options);
   } else if (absl::ConsumePrefix(&argument, "--memo_trace_out=")) {
-    options->trace_path = std::string(argument);
+    *status = SetPath("--memo_trace_out", argument, &options->trace_path);
   } else if (absl::ConsumePrefix(&argument, "--memo_sizes=")) {
-    options->sizes_path = std::string(argument);
+    *status = SetPath("--memo_sizes", argument, &options->sizes_path);
   } else if (absl::ConsumePrefix(&argument, "--benchmark_out=")) {
     options->benchmark_out_path = std::string(argument);
   } else if (absl::ConsumePrefix(&argument, "--benchmark_out_format=")) {
-    *status = SetOutFormat(argument, options);
+    *status = SetOutFormat("--benchmark_out_format=", argument, options);
   } else if (absl::StartsWith(argument, "--memo_")) {
     *status = absl::InvalidArgumentError(
         absl::StrCat(argument, ": no such flag, or no value; there are\n",
@@ -100,7 +115,12 @@ absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   options.lists_tests = IsTrueInEnvironment("BENCHMARK_LIST_TESTS");
   options.interleaves_randomly =
       IsTrueInEnvironment("BENCHMARK_ENABLE_RANDOM_INTERLEAVING");
+  options.benchmark_out_path = FromEnvironment("BENCHMARK_OUT");
   absl::Status first_error;
+  const std::string format = FromEnvironment("BENCHMARK_OUT_FORMAT");
+  if (!format.empty()) {
+    first_error = SetOutFormat("BENCHMARK_OUT_FORMAT=", format, &options);
+  }
   bool is_over = false;
   int kept = *argc > 0 ? 1 : 0;
   for (int i = 1; i < *argc; ++i) {

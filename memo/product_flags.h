@@ -23,7 +23,8 @@ struct ProductOptions {
   bool may_reorder = false;              // --memo_order=reorder
   std::string trace_path;                // --memo_trace_out=
   std::string sizes_path;                // --memo_sizes=
-  // Taken, since Google Benchmark would begin the file anew for every cell.
+  // --benchmark_out=, or BENCHMARK_OUT in the environment; taken, since Google
+  // Benchmark would begin the file anew for every cell. Empty: none.
   std::string benchmark_out_path;
   std::string benchmark_out_format = "json";
   // Seen and left where they are.

@@ -74,11 +74,27 @@ TEST(ProductFlagsTest, SeesGoogleBenchmarksSwitches) {
   unsetenv("BENCHMARK_LIST_TESTS");
 }
 
+TEST(ProductFlagsTest, TakesTheFileOfRowsFromTheEnvironmentToo) {
+  setenv("BENCHMARK_OUT", "rows", 1);
+  setenv("BENCHMARK_OUT_FORMAT", "console", 1);
+  EXPECT_EQ(TakeFrom({}).options->benchmark_out_path, "rows");
+  EXPECT_EQ(TakeFrom({}).options->benchmark_out_format, "console");
+  // The command line has the last word, as with Google Benchmark.
+  EXPECT_EQ(TakeFrom({"--benchmark_out="}).options->benchmark_out_path, "");
+  EXPECT_EQ(
+      TakeFrom({"--benchmark_out_format=json"}).options->benchmark_out_format,
+      "json");
+  setenv("BENCHMARK_OUT_FORMAT", "csv", 1);
+  EXPECT_FALSE(TakeFrom({}).options.ok());
+  unsetenv("BENCHMARK_OUT_FORMAT");
+  unsetenv("BENCHMARK_OUT");
+}
+
 TEST(ProductFlagsTest, RefusesWhatItCannotMean) {
   for (const char* argument :
        {"--memo_budget=", "--memo_budget=1mib", "--memo_budget",
         "--memo_order=best", "--memo_order=", "--memo_bugdet=1MiB",
-        "--benchmark_out_format=csv"}) {
+        "--benchmark_out_format=csv", "--memo_trace_out=", "--memo_sizes="}) {
     const Taken taken = TakeFrom({argument});
     EXPECT_EQ(taken.options.status().code(), absl::StatusCode::kInvalidArgument)
         << argument;

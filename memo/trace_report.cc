@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/memo/memo_trace_file.h"
 #include "footprint/memo/trace_page.h"
+#include "footprint/profiling/whole_file.h"
 
 namespace {
 
@@ -40,10 +41,10 @@ int main(int argc, char** argv) {
     std::cerr << "trace_report: " << trace.status().message() << "\n";
     return 2;
   }
-  std::ofstream file(argv[2], std::ios::binary);
-  file << footprint::TracePage(*trace);
-  if (!file.flush()) {
-    std::cerr << "trace_report: " << argv[2] << ": could not be written\n";
+  const absl::Status written = footprint::ReplaceFile(
+      argv[2], footprint::TracePage(*trace), footprint::ToDisk::kAtLeisure);
+  if (!written.ok()) {
+    std::cerr << "trace_report: " << written.message() << "\n";
     return 2;
   }
   return 0;

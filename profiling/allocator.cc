@@ -19,6 +19,11 @@ bool ReadControl(const char* name, T* value) {
   return mallctl(name, value, &size, nullptr, 0) == 0;
 }
 
+int64_t ReadStatistic(const char* name) {
+  size_t bytes = 0;
+  return ReadControl(name, &bytes) ? static_cast<int64_t>(bytes) : 0;
+}
+
 }  // namespace
 
 bool IsJemalloc() {
@@ -49,6 +54,24 @@ ThreadHeapCounters FindThreadHeapCounters() {
     return {};
   }
   return {allocated, deallocated};
+}
+
+AllocatorBytes ReadAllocatorBytes() {
+  AllocatorBytes bytes;
+  if (mallctl == nullptr) return bytes;
+  // jemalloc's statistics stand still until the epoch is advanced.
+  uint64_t epoch = 1;
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof(epoch));
+  bytes.allocated_bytes = ReadStatistic("stats.allocated");
+  bytes.active_bytes = ReadStatistic("stats.active");
+  bytes.resident_bytes = ReadStatistic("stats.resident");
+  bytes.mapped_bytes = ReadStatistic("stats.mapped");
+  return bytes;
+}
+
+const char* BuiltInAllocatorOptions() {
+  const char* options = nullptr;
+  return ReadControl("config.malloc_conf", &options) ? options : nullptr;
 }
 
 bool PurgeFreeMemory() {

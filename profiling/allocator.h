@@ -53,6 +53,21 @@ struct ThreadHeapCounters {
 };
 ThreadHeapCounters FindThreadHeapCounters();
 
+// jemalloc's view of what the process holds; zeros with another allocator.
+// Takes some microseconds.
+struct AllocatorBytes {
+  int64_t allocated_bytes = 0;  // in blocks that are handed out or cached
+  int64_t active_bytes = 0;     // in pages that hold such blocks
+  int64_t resident_bytes = 0;
+  int64_t mapped_bytes = 0;
+
+  int64_t fragmentation_bytes() const { return active_bytes - allocated_bytes; }
+};
+AllocatorBytes ReadAllocatorBytes();
+
+// The options that jemalloc was built with; null if none, or without jemalloc.
+const char* BuiltInAllocatorOptions();
+
 // Returns what is free inside the allocator to the operating system. Takes up
 // to 90 ms for 256 MiB freed in small blocks: call it outside timed regions.
 // False if this allocator offers no such call.

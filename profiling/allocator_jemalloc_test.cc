@@ -56,6 +56,17 @@ TEST(AllocatorJemallocTest, CountersFollowTheThreadThatCalls) {
   EXPECT_GE(ReadThreadHeapBytes().live_bytes(), main_before);
 }
 
+TEST(AllocatorJemallocTest, KnowsWhatTheProcessHolds) {
+  const AllocatorBytes before = ReadAllocatorBytes();
+  kept_block = std::malloc(8 << 20);
+  const AllocatorBytes after = ReadAllocatorBytes();
+  std::free(kept_block);
+  EXPECT_GE(after.allocated_bytes - before.allocated_bytes, 8 << 20);
+  EXPECT_GE(after.active_bytes - before.active_bytes, 8 << 20);
+  EXPECT_GE(after.fragmentation_bytes(), 0);
+  EXPECT_GE(after.mapped_bytes, after.active_bytes);
+}
+
 TEST(AllocatorJemallocTest, PurgesWhatIsFree) {
   void* block = std::malloc(1 << 20);
   std::memset(block, 1, 1 << 20);

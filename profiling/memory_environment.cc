@@ -10,9 +10,6 @@
 
 // Weak, so that the library links, and answers honestly, without jemalloc.
 extern "C" {
-__attribute__((weak)) int mallctl(const char* name, void* old_value,
-                                  size_t* old_size, void* new_value,
-                                  size_t new_size) noexcept;
 extern __attribute__((weak)) const char* malloc_conf;
 }
 
@@ -28,12 +25,7 @@ std::string AllocatorOptions() {
     if (!options.empty()) options += ',';
     options += part;
   };
-  const char* built_in = nullptr;
-  size_t size = sizeof(built_in);
-  if (mallctl != nullptr &&
-      mallctl("config.malloc_conf", &built_in, &size, nullptr, 0) == 0) {
-    append(built_in);
-  }
+  append(BuiltInAllocatorOptions());
   if (&malloc_conf != nullptr) append(malloc_conf);
   char link[256];
   const ssize_t length = readlink("/etc/malloc.conf", link, sizeof(link) - 1);

@@ -1,13 +1,5 @@
 #include "footprint/profiling/memory_profile_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/whole_file.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -29,123 +22,8 @@ using ::google::protobuf::FieldDescriptor;
 using ::google::protobuf::Message;
 using ::google::protobuf::Reflection;
 
-// Far above any profile; keeps a foreign file from filling the memory.
-constexpr int64_t kMaximumFileBytes = int64_t{256} << 20;
-
 const char* NounOf(const MemoryProfile&) { return "memory profile"; }
 const char* NounOf(const MemorySamples&) { return "file of memory samples"; }
-
-absl::Status ErrnoStatus(int error, const std::string& path,
-                         const std::string& doing) {
-  const std::string message =
-      absl::StrCat(path, ": ", doing, ": ", std::strerror(error));
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return absl::NotFoundError(absl::StrCat(
-          message, "; check the path, or build the target that writes it"));
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return absl::PermissionDeniedError(
-          absl::StrCat(message, "; check the permissions"));
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return absl::ResourceExhaustedError(
-          absl::StrCat(message, "; free disk space and run again"));
-    default:
-      return absl::InternalError(message);
-  }
-}
-
-// Closes on every way out.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-  // False, with errno, if what was written could not all be stored.
-  bool Close() {
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    return close(descriptor) == 0;
-  }
-
- private:
-  int descriptor_;
-};
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  // Not to be held up by a pipe of that name.
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return ErrnoStatus(errno, path, "cannot be opened");
-  struct stat facts;
-  if (fstat(file.get(), &facts) != 0) {
-    return ErrnoStatus(errno, path, "cannot be read");
-  }
-  if (!S_ISREG(facts.st_mode) || facts.st_size > kMaximumFileBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, ": is not a regular file of at most ", kMaximumFileBytes,
-        " bytes; name the output of a memory_profile target"));
-  }
-  std::string bytes(static_cast<size_t>(facts.st_size), '\0');
-  size_t filled = 0;
-  while (filled < bytes.size()) {
-    const ssize_t count =
-        read(file.get(), &bytes[filled], bytes.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoStatus(errno, path, "cannot be read");
-    if (count == 0) break;
-    filled += static_cast<size_t>(count);
-  }
-  bytes.resize(filled);
-  return bytes;
-}
-
-bool WriteAll(int descriptor, const std::string& bytes) {
-  size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t count =
-        write(descriptor, &bytes[written], bytes.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    written += static_cast<size_t>(count);
-  }
-  return true;
-}
-
-// A new file in the folder of `path`, its name in `partial`; -1, with errno, if
-// none can be made. Unlike mkstemp's, its permissions follow the umask.
-int OpenBeside(const std::string& path, std::string* partial) {
-  constexpr int kAttempts = 1000;
-  int descriptor = -1;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    *partial = absl::StrCat(path, ".", getpid(), ".", attempt, ".partial");
-    descriptor =
-        open(partial->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST) break;
-  }
-  return descriptor;
-}
-
-// Writes beside `path`, then renames, so that no reader sees half a file.
-absl::Status ReplaceFile(const std::string& bytes, const std::string& path) {
-  std::string partial;
-  FileDescriptor file(OpenBeside(path, &partial));
-  if (file.get() < 0) return ErrnoStatus(errno, path, "cannot be created");
-  if (!WriteAll(file.get(), bytes) || !file.Close() ||
-      std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    unlink(partial.c_str());
-    return ErrnoStatus(error, path, "cannot be written");
-  }
-  return absl::OkStatus();
-}
 
 // What is wrong with a message, or "": each says where, beginning with `where`.
 std::string FindUnknown(const Message& message, const std::string& where);
@@ -270,7 +148,7 @@ std::string FindInconsistency(const MemorySamples& samples) {
 template <typename FileMessage>
 absl::StatusOr<FileMessage> Read(const std::string& path) {
   FileMessage message;
-  absl::StatusOr<std::string> bytes = ReadFile(path);
+  absl::StatusOr<std::string> bytes = ReadWholeFile(path);
   if (!bytes.ok()) return bytes.status();
   const std::string noun = NounOf(message);
   if (bytes->empty()) {
@@ -326,7 +204,8 @@ absl::Status Write(FileMessage message, const std::string& path) {
           absl::StrCat(path, ": not written: it cannot be serialised"));
     }
   }
-  return ReplaceFile(bytes, path);
+  // A build makes it again.
+  return ReplaceFile(path, bytes, ToDisk::kAtLeisure);
 }
 
 }  // namespace

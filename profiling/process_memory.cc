@@ -9,13 +9,6 @@
 #include <cstdio>
 #include <cstring>
 
-// Weak, so that the library links, and answers honestly, without jemalloc.
-extern "C" {
-__attribute__((weak)) int mallctl(const char* name, void* old_value,
-                                  size_t* old_size, void* new_value,
-                                  size_t new_size) noexcept;
-}
-
 namespace footprint {
 namespace {
 
@@ -31,15 +24,6 @@ int AddImage(dl_phdr_info* image, size_t /*size*/, void* sum) {
     *static_cast<int64_t*>(sum) += static_cast<int64_t>(end - begin);
   }
   return 0;
-}
-
-int64_t ReadStatistic(const char* name) {
-  size_t value = 0;
-  size_t size = sizeof(value);
-  if (mallctl == nullptr || mallctl(name, &value, &size, nullptr, 0) != 0) {
-    return 0;
-  }
-  return static_cast<int64_t>(value);
 }
 
 }  // namespace
@@ -67,19 +51,6 @@ ResidentBytes ReadResidentBytes() {
   }
   std::fclose(status);
   return resident;
-}
-
-AllocatorBytes ReadAllocatorBytes() {
-  AllocatorBytes bytes;
-  if (mallctl == nullptr) return bytes;
-  // jemalloc's statistics stand still until the epoch is advanced.
-  uint64_t epoch = 1;
-  mallctl("epoch", nullptr, nullptr, &epoch, sizeof(epoch));
-  bytes.allocated_bytes = ReadStatistic("stats.allocated");
-  bytes.active_bytes = ReadStatistic("stats.active");
-  bytes.resident_bytes = ReadStatistic("stats.resident");
-  bytes.mapped_bytes = ReadStatistic("stats.mapped");
-  return bytes;
 }
 
 bool HasHadChildProcess() {

@@ -27,18 +27,6 @@ struct ResidentBytes {
 };
 ResidentBytes ReadResidentBytes();
 
-// jemalloc's view of what it holds from the kernel; zeros with another
-// allocator.
-struct AllocatorBytes {
-  int64_t allocated_bytes = 0;  // in blocks that are handed out or cached
-  int64_t active_bytes = 0;     // in pages that hold such blocks
-  int64_t resident_bytes = 0;
-  int64_t mapped_bytes = 0;
-
-  int64_t fragmentation_bytes() const { return active_bytes - allocated_bytes; }
-};
-AllocatorBytes ReadAllocatorBytes();
-
 // True if this process has, or waited for, a child process.
 bool HasHadChildProcess();
 

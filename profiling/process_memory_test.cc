@@ -89,17 +89,6 @@ TEST(ProcessMemoryTest, TouchedPagesAreResident) {
   EXPECT_GT(after.file_bytes, 0);
 }
 
-TEST(ProcessMemoryTest, AllocatorKnowsWhatIsActive) {
-  const AllocatorBytes before = ReadAllocatorBytes();
-  void* block = std::malloc(8 << 20);
-  asm volatile("" : : "r"(block) : "memory");
-  const AllocatorBytes after = ReadAllocatorBytes();
-  std::free(block);
-  EXPECT_GE(after.active_bytes - before.active_bytes, 8 << 20);
-  EXPECT_GE(after.fragmentation_bytes(), 0);
-  EXPECT_GE(after.mapped_bytes, after.active_bytes);
-}
-
 TEST(ProcessMemoryTest, SeesAChildThatWasNotMadeByFork) {
   EXPECT_FALSE(HasHadChildProcess());
   // The C library's system() makes its child without fork.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/profiling/allocator.h"
 #include "footprint/profiling/memory_phase.h"
 #include "footprint/profiling/process_memory.h"
 
