@@ -41,6 +41,23 @@ class NextUses {
   std::vector<int> next_;
 };
 
+// Known only at the end: an eviction for want of room takes place at the
+// value's last use, steps before the sweep decides on it.
+int64_t PeakBytes(const ScheduleRequest& request, const Schedule& schedule) {
+  int64_t live_bytes = 0;
+  int64_t peak_bytes = 0;
+  for (const ScheduledStep& step : schedule.steps) {
+    for (int value : step.loads) {
+      live_bytes += request.values[static_cast<size_t>(value)].bytes;
+    }
+    peak_bytes = std::max(peak_bytes, live_bytes);
+    for (int value : step.evictions) {
+      live_bytes -= request.values[static_cast<size_t>(value)].bytes;
+    }
+  }
+  return peak_bytes;
+}
+
 class Sweep {
  public:
   Sweep(const ScheduleRequest& request, const std::vector<int>& order,
@@ -57,6 +74,7 @@ class Sweep {
       schedule_.steps[step].cell = order_[step];
       RunStep(step);
     }
+    schedule_.peak_bytes = PeakBytes(request_, schedule_);
     return std::move(schedule_);
   }
 
@@ -89,7 +107,6 @@ class Sweep {
     for (int value : values) {
       if (!At(value).is_loaded) Load(step, value);
     }
-    schedule_.peak_bytes = std::max(schedule_.peak_bytes, live_bytes_);
     for (size_t use = 0; use < values.size(); ++use) {
       At(values[use]).next_use = next_uses_.Of(step, use);
       if (At(values[use]).next_use == kNever) Evict(values[use]);

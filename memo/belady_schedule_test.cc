@@ -68,6 +68,20 @@ TEST(BeladyScheduleTest, UnderABudgetLoadsAgainAndEvictsRightAfterTheUse) {
   EXPECT_THAT(schedule.steps[0].evictions, ElementsAre(3));
 }
 
+// What is evicted for want of room is gone since its last use.
+TEST(BeladyScheduleTest, ThePeakIsThatOfTheSteps) {
+  ScheduleRequest request;
+  request.values = {{"a", 2}, {"b", 1}, {"c", 3}};
+  request.cells = {{"1", {0}}, {"2", {1}}, {"3", {2}}, {"4", {0}}};
+  // "a" and "b" would fit together, but "a" is evicted after its first use.
+  const Schedule schedule = ScheduleByBelady(request, GivenOrder(request), 3);
+  EXPECT_THAT(schedule.steps[0].evictions, ElementsAre(0));
+  EXPECT_EQ(schedule.peak_bytes, 3);
+  request.values[2].bytes = 2;
+  request.values[1].bytes = 1;
+  EXPECT_EQ(ScheduleByBelady(request, GivenOrder(request), 3).peak_bytes, 2);
+}
+
 TEST(BeladyScheduleTest, ACostCounts) {
   ScheduleRequest request = ThreeByTwo();
   request.values[3].load_cost = 7;

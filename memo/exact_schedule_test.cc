@@ -48,16 +48,19 @@ TEST(ExactScheduleTest, ShowsThatNothingIsBetter) {
 }
 
 TEST(ExactScheduleTest, BeatsBeladyWhereSizesDiffer) {
-  // Belady by bytes keeps the small value, used again at once; the large one
-  // costs ten times as much.
+  // Before cell 3 the large or the small value must go. To Belady by bytes both
+  // gain the same, and it takes the large one, which is needed next; then every
+  // value is loaded twice but one. Without the small one the large one stays.
   ScheduleRequest request;
-  request.values = {{"dear", 1, SizeSource::kDeclared, 10}, {"a", 1}, {"b", 1}};
-  request.cells = {{"1", {0}}, {"2", {1}}, {"3", {2}}, {"4", {1}}, {"5", {0}}};
-  Schedule known = InGivenOrder(request, 2);
-  known.load_cost = 100;
-  const ExactSearchResult found = SearchExactly(request, 2, known);
+  request.values = {{"other", 1}, {"large", 2}, {"small", 1}};
+  request.cells = {{"1", {1}}, {"2", {2}}, {"3", {0}},
+                   {"4", {1}}, {"5", {2}}, {"6", {0}}};
+  const Schedule known = InGivenOrder(request, 3);
+  ASSERT_EQ(known.load_cost, 5);
+  const ExactSearchResult found = SearchExactly(request, 3, known);
+  EXPECT_TRUE(found.is_complete);
   ASSERT_TRUE(found.better.has_value());
-  EXPECT_EQ(found.better->load_cost, 13);
+  EXPECT_EQ(found.better->load_cost, 4);
 }
 
 TEST(ExactScheduleTest, StopsWhereThereIsTooMuch) {

@@ -45,7 +45,9 @@ MemoPlan DescribePlan(const ScheduleRequest& request,
 std::map<std::string, int64_t> LoadedSizes(const MemoTrace& trace) {
   std::map<std::string, int64_t> sizes;
   for (const MemoEvent& event : trace.events()) {
-    if (event.kind() != MemoEvent::LOADED || event.bytes() <= 0) continue;
+    const bool is_size = event.kind() == MemoEvent::LOADED ||
+                         event.kind() == MemoEvent::FOUND_LOADED;
+    if (!is_size || event.bytes() <= 0) continue;
     int64_t& bytes = sizes[event.name()];
     bytes = std::max(bytes, event.bytes());
   }

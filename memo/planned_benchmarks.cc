@@ -16,6 +16,7 @@
 #include "footprint/memo/memo_trace_file.h"
 #include "footprint/memo/product_registry.h"
 #include "footprint/memo/schedule_planner.h"
+#include "footprint/profiling/whole_file.h"
 
 namespace footprint {
 namespace {
@@ -67,6 +68,8 @@ class ListingReporter : public BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& /*runs*/) override {}
 };
 
+// Whether Google Benchmark lists instances or runs them. Nor may it open a file
+// for rows that the environment names: it would begin it anew for every cell.
 void SwitchListing(bool is_on) {
   std::string program = BenchmarkReporter::Context::executable_name != nullptr
                             ? BenchmarkReporter::Context::executable_name
@@ -75,8 +78,9 @@ void SwitchListing(bool is_on) {
       absl::StrCat("--benchmark_list_tests=", is_on ? "true" : "false");
   // The name is kept by address, so it goes in and out as it was.
   const char* const name = BenchmarkReporter::Context::executable_name;
-  char* arguments[] = {&program[0], &flag[0], nullptr};
-  int count = 2;
+  std::string no_file = "--benchmark_out=";
+  char* arguments[] = {&program[0], &flag[0], &no_file[0], nullptr};
+  int count = 3;
   benchmark::Initialize(&count, arguments);
   BenchmarkReporter::Context::executable_name = name;
 }
@@ -243,7 +247,8 @@ class PlannedRun {
     absl::Status first_error;
     for (int value : request_.cells[static_cast<size_t>(cell)].values) {
       PlannedMemo* const memo = memos_[static_cast<size_t>(value)];
-      if (memo->is_loaded()) continue;
+      if (memo->is_pinned()) continue;
+      const uint64_t load_count = memo->statistics().load_count;
       const absl::Status status = memo->Load();
       if (!status.ok()) {
         trace_->set_failed_load_count(trace_->failed_load_count() + 1);
@@ -253,17 +258,22 @@ class PlannedRun {
         first_error.Update(status);
         continue;
       }
-      RecordLoad(request_.values[static_cast<size_t>(value)], *memo);
+      RecordValue(request_.values[static_cast<size_t>(value)], *memo,
+                  memo->statistics().load_count != load_count);
     }
     return first_error;
   }
 
-  void RecordLoad(const PlannedValue& planned, const PlannedMemo& memo) {
+  // A value that is alive from now on. One that somebody else had loaded, such
+  // as the factory of another value, counts, too, but is no load of the plan.
+  void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
+                   bool is_new) {
     const int64_t bytes = memo.statistics().live_bytes;
     live_bytes_[memo.name()] = bytes;
-    trace_->set_load_count(trace_->load_count() + 1);
+    if (is_new) trace_->set_load_count(trace_->load_count() + 1);
     trace_->set_peak_bytes(std::max(trace_->peak_bytes(), LiveBytes()));
-    AddEvent(MemoEvent::LOADED, memo.name(), bytes);
+    AddEvent(is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED, memo.name(),
+             bytes);
     if (planned.source != SizeSource::kUnknown &&
         IsFarFrom(bytes, planned.bytes)) {
       Say(AddEvent(MemoEvent::SIZE_DIFFERS, memo.name(), bytes),
@@ -285,7 +295,7 @@ class PlannedRun {
 
   // What could not be loaded needs no eviction.
   void Evict(PlannedMemo* memo) {
-    if (!memo->is_loaded()) return;
+    if (!memo->is_pinned()) return;
     const absl::Status status = memo->Evict();
     if (!status.ok()) {
       had_problem_ = true;
@@ -293,7 +303,8 @@ class PlannedRun {
           absl::StrCat("not evicted: ", status.message()));
       return;
     }
-    const int64_t bytes = std::exchange(live_bytes_[memo->name()], 0);
+    const int64_t bytes = live_bytes_[memo->name()];
+    live_bytes_.erase(memo->name());
     AddEvent(MemoEvent::EVICTED, memo->name(), bytes);
   }
 
@@ -329,6 +340,7 @@ class PlannedRun {
   std::vector<PlannedMemo*> memos_;
   ScheduleRequest request_;
   Schedule schedule_;
+  // Of the values that are alive.
   std::map<std::string, int64_t> live_bytes_;
   bool had_problem_ = false;
 };
@@ -380,6 +392,10 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
         "the filter matches no benchmark; --benchmark_list_tests without a "
         "filter lists all");
   }
+  if (!options_->trace_path.empty()) {
+    const absl::Status can_write = CheckReplaceable(options_->trace_path);
+    if (!can_write.ok()) return can_write;
+  }
   const auto known_sizes = ReadSizes(options_->sizes_path);
   if (!known_sizes.ok()) return known_sizes.status();
   PlannedRun run(DivideIntoStretches(instance_names), &trace_);
@@ -391,6 +407,12 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   std::ofstream file;
   if (!options_->benchmark_out_path.empty()) {
     file.open(options_->benchmark_out_path);
+    if (!file) {
+      return absl::NotFoundError(
+          absl::StrCat(options_->benchmark_out_path,
+                       ": cannot be opened for the rows; is there such a "
+                       "folder, and may you write to it?"));
+    }
     file_reporter = MakeFileReporter(options_->benchmark_out_format);
     file_reporter->SetOutputStream(&file);
     file_reporter->SetErrorStream(&file);

@@ -26,7 +26,7 @@ class PlannedMemo {
   virtual MemoStatistics statistics() const = 0;
   // Loads and pins; ok at once if that was done before.
   virtual absl::Status Load() = 0;
-  virtual bool is_loaded() const = 0;
+  virtual bool is_pinned() const = 0;
   // Unpins, evicts and purges; fails if someone else has a pin.
   virtual absl::Status Evict() = 0;
 };
@@ -45,7 +45,7 @@ class TypedPlannedMemo final : public PlannedMemo {
     handle_.emplace(*std::move(handle));
     return absl::OkStatus();
   }
-  bool is_loaded() const override { return handle_.has_value(); }
+  bool is_pinned() const override { return handle_.has_value(); }
   absl::Status Evict() override {
     handle_.reset();
     return memo_.Evict();

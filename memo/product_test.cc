@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -454,6 +455,27 @@ TEST_F(ProductTest, AHeldValueIsReportedAsNotEvicted) {
   EXPECT_TRUE(memo.Evict().ok());
 }
 
+// What somebody else has loaded is alive too, but was no load of the plan.
+TEST_F(ProductTest, AValueFoundLoadedCountsAsAliveNotAsALoad) {
+  Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
+  ASSERT_TRUE(Product(
+                  Unique("BM"),
+                  [](benchmark::State& state, const Model&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  axis)
+                  .ok());
+  ASSERT_TRUE(axis.memos[0].Get().ok());
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_EQ(outcome.trace.events(0).kind(), MemoEvent::FOUND_LOADED);
+  EXPECT_EQ(outcome.trace.events(0).bytes(), 400);
+  EXPECT_EQ(outcome.trace.load_count(), 1);
+  EXPECT_EQ(outcome.trace.peak_bytes(), 400);
+  EXPECT_EQ(load_count, 2);
+}
+
 TEST_F(ProductTest, TwoProductsShareAMemo) {
   Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
   for (const char* name : {"first", "second"}) {
@@ -485,7 +507,29 @@ TEST_F(ProductTest, WritesAllRowsToOneFile) {
     EXPECT_NE(text.find(Cell(cell / 2, cell % 2)), std::string::npos);
   }
   EXPECT_EQ(text.find("\"context\""), text.rfind("\"context\""));
-  EXPECT_EQ(RunWith({"--benchmark_out=/no/such/folder/x"}).exit_status, 2);
+}
+
+TEST_F(ProductTest, WritesAllRowsToTheFileThatTheEnvironmentNames) {
+  RegisterThreeByTwo();
+  const std::string path = testing::TempDir() + "/environment.json";
+  ASSERT_EQ(setenv("BENCHMARK_OUT", path.c_str(), 1), 0);
+  EXPECT_EQ(RunWith({}).exit_status, 0);
+  unsetenv("BENCHMARK_OUT");
+  const std::string text = ReadFile(path);
+  for (int cell = 0; cell < 6; ++cell) {
+    EXPECT_NE(text.find(Cell(cell / 2, cell % 2)), std::string::npos);
+  }
+}
+
+TEST_F(ProductTest, SaysBeforeItRunsWhatCannotBeWritten) {
+  RegisterThreeByTwo();
+  for (const char* flag :
+       {"--benchmark_out=/no/such/folder/x", "--memo_trace_out=/no/such/x"}) {
+    const Outcome outcome = RunWith({flag});
+    EXPECT_EQ(outcome.exit_status, 2);
+    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(load_count, 0);
+  }
 }
 
 TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {

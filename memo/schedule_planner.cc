@@ -128,33 +128,10 @@ int64_t CompulsoryCost(const ScheduleRequest& request) {
   return cost;
 }
 
-int64_t PeakBytes(const ScheduleRequest& request, const Schedule& schedule) {
-  int64_t live_bytes = 0;
-  int64_t peak_bytes = 0;
-  for (const ScheduledStep& step : schedule.steps) {
-    for (int value : step.loads) {
-      live_bytes += request.values[static_cast<size_t>(value)].bytes;
-    }
-    peak_bytes = std::max(peak_bytes, live_bytes);
-    for (int value : step.evictions) {
-      live_bytes -= request.values[static_cast<size_t>(value)].bytes;
-    }
-  }
-  return peak_bytes;
-}
-
 std::vector<int> GivenOrder(size_t cell_count) {
   std::vector<int> order(cell_count);
   std::iota(order.begin(), order.end(), 0);
   return order;
-}
-
-Schedule ScheduleInOrder(const ScheduleRequest& request,
-                         const std::vector<int>& order, int64_t budget_bytes) {
-  Schedule schedule =
-      memo_internal::ScheduleByBelady(request, order, budget_bytes);
-  schedule.peak_bytes = PeakBytes(request, schedule);
-  return schedule;
 }
 
 bool IsBetter(const Schedule& left, const Schedule& right) {
@@ -165,12 +142,13 @@ bool IsBetter(const Schedule& left, const Schedule& right) {
 // Without search: the best of a few orders, the given one where it is as good.
 Schedule ScheduleBySweeps(const ScheduleRequest& request,
                           int64_t budget_bytes) {
-  Schedule best =
-      ScheduleInOrder(request, GivenOrder(request.cells.size()), budget_bytes);
+  Schedule best = memo_internal::ScheduleByBelady(
+      request, GivenOrder(request.cells.size()), budget_bytes);
   if (!request.may_reorder) return best;
   for (const std::vector<int>& order :
        memo_internal::SerpentineOrders(request, budget_bytes)) {
-    Schedule schedule = ScheduleInOrder(request, order, budget_bytes);
+    Schedule schedule =
+        memo_internal::ScheduleByBelady(request, order, budget_bytes);
     if (IsBetter(schedule, best)) best = std::move(schedule);
   }
   return best;
@@ -192,7 +170,6 @@ Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
       memo_internal::SearchExactly(request, budget_bytes, schedule);
   if (!search.is_complete) return schedule;
   if (search.better.has_value()) schedule = *std::move(search.better);
-  schedule.peak_bytes = PeakBytes(request, schedule);
   schedule.method = ScheduleMethod::kExactSearch;
   schedule.is_optimal = true;
   return schedule;

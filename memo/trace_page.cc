@@ -58,7 +58,9 @@ LayoutChart LiveValues(const MemoTrace& trace) {
   };
   for (const MemoEvent& event : trace.events()) {
     if (event.kind() == MemoEvent::CELL_RAN) ++step;
-    if (event.kind() == MemoEvent::LOADED && event.bytes() > 0) {
+    if ((event.kind() == MemoEvent::LOADED ||
+         event.kind() == MemoEvent::FOUND_LOADED) &&
+        event.bytes() > 0) {
       if (event.live_bytes() == trace.peak_bytes()) chart.marked_step = step;
       LayoutChart::Box& box = alive[event.name()];
       box.label = event.name();
