@@ -166,8 +166,8 @@ TEST(MemoTest, CreationRefusesWhatCannotWork) {
   Memo<int> memo = MakeInt("taken", [] { return 1; });
   auto other = MakeMemo<double>("taken", [] { return 1.0; });
   EXPECT_EQ(other.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(Contains(other.status(), "type i "));
-  EXPECT_TRUE(Contains(other.status(), "type d;"));
+  EXPECT_TRUE(Contains(other.status(), "type int "));
+  EXPECT_TRUE(Contains(other.status(), "type double;"));
   EXPECT_EQ(*MakeMemo<int>("taken", [] { return 2; }), memo);
   EXPECT_FALSE(MakeMemo<int>("", [] { return 1; }).ok());
   EXPECT_FALSE(MakeMemo<int>("null", nullptr).ok());

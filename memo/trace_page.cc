@@ -6,39 +6,37 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/profiling/page.h"
+#include "footprint/trainer_manager/planner.h"
 
 namespace footprint {
 namespace {
 
-// Where values that are alive together are drawn, none over another. It is a
-// picture only: a memo does not place its value.
-class Placement {
- public:
-  // The lowest gap that is large enough.
-  int64_t Add(const std::string& name, int64_t bytes) {
-    int64_t offset_bytes = 0;
-    for (const auto& [taken_offset, taken] : taken_) {
-      if (taken_offset - offset_bytes >= bytes) break;
-      offset_bytes = taken_offset + taken.second;
-    }
-    taken_[offset_bytes] = {name, bytes};
-    return offset_bytes;
+// Lays the boxes over each other as low as they go, none over another that is
+// alive at the same time. It is a picture only: a memo does not place its
+// value.
+void PlaceBoxes(std::vector<LayoutChart::Box>* boxes) {
+  std::vector<TensorRequest> requests;
+  for (const LayoutChart::Box& box : *boxes) {
+    requests.push_back(
+        {box.label, box.begin_step, box.end_step, box.size_bytes});
   }
-  void Remove(const std::string& name) {
-    for (auto it = taken_.begin(); it != taken_.end(); ++it) {
-      if (it->second.first != name) continue;
-      taken_.erase(it);
-      return;
-    }
+  PlanOptions options;
+  // A layout that is near enough to the lowest for the eye, at once.
+  options.node_limit = 10'000;
+  const absl::StatusOr<MemoryPlan> plan = PlanMemory(requests, options);
+  // Nothing could be placed only if sizes add up to more than there are bytes.
+  if (!plan.ok()) {
+    boxes->clear();
+    return;
   }
-
- private:
-  // By offset: name and bytes.
-  std::map<int64_t, std::pair<std::string, int64_t>> taken_;
-};
+  for (size_t i = 0; i < boxes->size(); ++i) {
+    (*boxes)[i].offset_bytes = plan->offsets_bytes[i];
+  }
+}
 
 LayoutChart LiveValues(const MemoTrace& trace) {
   LayoutChart chart;
@@ -49,7 +47,6 @@ LayoutChart LiveValues(const MemoTrace& trace) {
   chart.series = {"value"};
   chart.marked_bytes = trace.plan().peak_bytes();
   chart.marked_label = "planned peak";
-  Placement placement;
   std::map<std::string, LayoutChart::Box> alive;
   int64_t step = 0;
   const auto end_box = [&](LayoutChart::Box box) {
@@ -65,17 +62,16 @@ LayoutChart LiveValues(const MemoTrace& trace) {
       LayoutChart::Box& box = alive[event.name()];
       box.label = event.name();
       box.begin_step = step;
-      box.offset_bytes = placement.Add(event.name(), event.bytes());
       box.size_bytes = event.bytes();
     }
     const auto ended = alive.find(event.name());
     if (event.kind() == MemoEvent::EVICTED && ended != alive.end()) {
-      placement.Remove(event.name());
       end_box(std::move(ended->second));
       alive.erase(ended);
     }
   }
   for (auto& [name, box] : alive) end_box(std::move(box));
+  PlaceBoxes(&chart.boxes);
   return chart;
 }
 

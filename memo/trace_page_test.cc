@@ -8,6 +8,7 @@
 namespace footprint {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -54,6 +55,32 @@ TEST(TracePageTest, ShowsPlanPeakAndEvents) {
   EXPECT_THAT(page, HasSubstr("LOADED"));
   EXPECT_THAT(page, HasSubstr("<svg"));
   EXPECT_EQ(page, TracePage(TwoModels()));
+}
+
+// The picture needs no more height than what is alive together, where a large
+// value finds only two small holes, too.
+TEST(TracePageTest, DrawsNoHigherThanThePeak) {
+  MemoTrace trace;
+  int64_t live_bytes = 0;
+  const auto load = [&](const std::string& name, int64_t bytes) {
+    live_bytes += bytes;
+    AddEvent(&trace, MemoEvent::LOADED, name, bytes, live_bytes);
+    AddEvent(&trace, MemoEvent::CELL_RAN, "cell", 0, live_bytes);
+  };
+  const auto evict = [&](const std::string& name, int64_t bytes) {
+    live_bytes -= bytes;
+    AddEvent(&trace, MemoEvent::EVICTED, name, bytes, live_bytes);
+  };
+  constexpr int64_t kMebibyte = 1 << 20;
+  load("first", kMebibyte);
+  load("second", kMebibyte);
+  load("third", kMebibyte);
+  evict("first", kMebibyte);
+  evict("third", kMebibyte);
+  load("large", 2 * kMebibyte);
+  const std::string large = "large: 2.0 MiB (2097152 B) at ";
+  EXPECT_THAT(TracePage(trace),
+              AnyOf(HasSubstr(large + "0,"), HasSubstr(large + "1048576,")));
 }
 
 TEST(TracePageTest, SaysABudgetAndWhatWentWrong) {

@@ -40,9 +40,6 @@ void* Opaque(void* block) {
 // second here may take many.
 constexpr unsigned kHangSeconds = 120;
 
-// MREMAP_DONTUNMAP, which older headers lack.
-constexpr int kMremapDontUnmap = 4;
-
 HeapRegionBytes MeasureTrace(const AllocationTrace& trace, TruePeak* truth) {
   TraceRunner runner(trace);
   const HeapRegion region = BeginHeapRegion();
@@ -483,13 +480,13 @@ TEST(HeapAccountingTest, AMappingThatIsMovedAndKeptCountsTwice) {
       mmap(nullptr, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(first, MAP_FAILED);
   void* second = mremap(first, 3 * page, 3 * page,
-                        MREMAP_MAYMOVE | kMremapDontUnmap, nullptr);
+                        MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
   ASSERT_NE(second, MAP_FAILED) << "needs Linux 5.7 or newer";
   EXPECT_EQ(ReadHeapRegion(region).peak_mapped_bytes,
             static_cast<int64_t>(6 * page));
   // To an address that is chosen, over a page that is mapped.
   void* third = mremap(second, 3 * page, 3 * page,
-                       MREMAP_MAYMOVE | MREMAP_FIXED | kMremapDontUnmap, first);
+                       MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, first);
   ASSERT_EQ(third, first);
   munmap(first, 3 * page);
   munmap(second, 3 * page);

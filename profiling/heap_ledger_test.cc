@@ -14,6 +14,7 @@
 #include <random>
 #include <vector>
 
+#include "footprint/profiling/property_seeds.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -256,16 +257,9 @@ void ExpectEqual(const Finding& finding) {
   EXPECT_EQ(totals.active_thread_count, active_thread_count);
 }
 
-uint32_t SeedCount() {
-  const char* asked = std::getenv("FOOTPRINT_PROPERTY_SEEDS");
-  return asked == nullptr
-             ? 200
-             : static_cast<uint32_t>(std::strtoul(asked, nullptr, 10));
-}
-
 TEST(HeapLedgerTest, EqualsSumsKeptByHand) {
   size_t finding_count = 0;
-  const uint32_t seed_count = SeedCount();
+  const uint32_t seed_count = PropertySeedCount();
   for (uint32_t seed = 1; seed <= seed_count; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Trial trial(seed, static_cast<int>(seed % kMaxThreads) + 1);

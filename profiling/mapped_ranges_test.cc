@@ -1,10 +1,10 @@
 #include "footprint/profiling/mapped_ranges.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <set>
 
+#include "footprint/profiling/property_seeds.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -36,16 +36,8 @@ TEST(MappedRangesTest, JoinsNeighbours) {
   EXPECT_EQ(ranges.range_count(), 1u);
 }
 
-// FOOTPRINT_PROPERTY_SEEDS sets how many seeds are tried.
-uint32_t SeedCount() {
-  const char* asked = std::getenv("FOOTPRINT_PROPERTY_SEEDS");
-  return asked == nullptr
-             ? 200
-             : static_cast<uint32_t>(std::strtoul(asked, nullptr, 10));
-}
-
 TEST(MappedRangesTest, AgreesWithASetOfUnits) {
-  const uint32_t seed_count = SeedCount();
+  const uint32_t seed_count = PropertySeedCount();
   size_t most_ranges = 0;
   for (uint32_t seed = 1; seed <= seed_count; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -15,10 +15,6 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// MREMAP_DONTUNMAP, which older headers lack: the old range stays mapped, and
-// only its pages move.
-constexpr int kMremapDontUnmap = 4;
-
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 MappedRanges ranges;
 
@@ -53,7 +49,6 @@ void* SystemMmap(void* address, size_t size, int protection, int flags,
 }  // namespace footprint::profiling_internal
 
 using footprint::profiling_internal::CountMappedBytes;
-using footprint::profiling_internal::kMremapDontUnmap;
 using footprint::profiling_internal::ranges;
 using footprint::profiling_internal::RangesLock;
 using footprint::profiling_internal::RoundedToPages;
@@ -110,7 +105,7 @@ void* mremap(void* address, size_t old_size, size_t new_size, int flags,
       syscall(SYS_mremap, address, old_size, new_size, flags, wanted));
   if (moved != MAP_FAILED) {
     const int64_t gone_bytes =
-        (flags & kMremapDontUnmap) != 0
+        (flags & MREMAP_DONTUNMAP) != 0
             ? 0
             : ranges.Remove(reinterpret_cast<uintptr_t>(address),
                             RoundedToPages(old_size));

@@ -179,7 +179,7 @@ absl::Status CheckReplaceable(const std::string& path) {
   std::string partial;
   const FileDescriptor file(OpenBeside(target->path, &partial));
   if (file.get() < 0) return ErrnoStatus(errno, path, "cannot be written");
-  unlink(partial.c_str());
+  std::remove(partial.c_str());
   return absl::OkStatus();
 }
 
