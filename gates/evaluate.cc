@@ -131,6 +131,13 @@ class Evaluation {
                    "measured no benchmark; run the program and see why");
       }
     }
+    for (const MemoryProfile& profile : profiles_) {
+      for (const Remark& remark : profile.remarks()) {
+        ProducerRemark* const passed_on = verdict_.add_remarks();
+        passed_on->set_label(profile.label());
+        *passed_on->mutable_remark() = remark;
+      }
+    }
     for (const auto& duplicate : index_.duplicates()) {
       const MemoryProfile& profile = ProfileOf(duplicate.profile);
       AddProblem(BAD_CONFIGURATION, profile.label(),

@@ -113,6 +113,19 @@ TEST(EvaluateTest, AcceptsAtTheLimitAndRejectsAByteAbove) {
             "--only=//a:b --benchmark=BM_Load/rows:10");
 }
 
+TEST(EvaluateTest, PassesOnWhatTheProducerSays) {
+  MemoryProfile profile = Profile(kProfile);
+  profile.add_remarks()->set_about("memo plan");
+  profile.mutable_remarks(0)->set_text("5 loads");
+  const Verdict verdict =
+      Judge({profile}, {Source(PeakRule("max_bytes: 1000"))});
+  EXPECT_EQ(verdict.decision(), ACCEPT);
+  ASSERT_THAT(verdict.remarks(), SizeIs(1));
+  EXPECT_EQ(verdict.remarks(0).label(), "//a:b");
+  EXPECT_EQ(verdict.remarks(0).remark().about(), "memo plan");
+  EXPECT_EQ(verdict.remarks(0).remark().text(), "5 loads");
+}
+
 TEST(EvaluateTest, ExactValuesRejectBothWays) {
   for (const auto& [value, decision] : std::vector<std::pair<int, Decision>>{
            {999, REJECT}, {1000, ACCEPT}, {1001, REJECT}}) {

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/gate.pb.h"
@@ -150,6 +151,18 @@ std::string Plural(size_t count, const char* noun) {
                       count == 1 ? "" : "s");
 }
 
+// "memo plan: 5 values, 5 loads planned", one a remark of this producer.
+std::vector<std::string> RemarksOf(const Verdict& verdict,
+                                   const std::string& label) {
+  std::vector<std::string> remarks;
+  for (const ProducerRemark& remark : verdict.remarks()) {
+    if (remark.label() != label) continue;
+    remarks.push_back(
+        absl::StrCat(remark.remark().about(), ": ", remark.remark().text()));
+  }
+  return remarks;
+}
+
 // ---- text ----
 
 class TextReport {
@@ -191,6 +204,10 @@ class TextReport {
                         judgement.label()) {
         absl::StrAppend(&text_, i == 0 ? "" : "\n",
                         EscapeForTerminal(judgement.label()), "\n");
+        for (const std::string& remark :
+             RemarksOf(verdict_, judgement.label())) {
+          absl::StrAppend(&text_, "  ", EscapeForTerminal(remark), "\n");
+        }
         WriteRow(Row{kHeadings[0], kHeadings[1], kHeadings[2], kHeadings[3],
                      kHeadings[4], kHeadings[5]},
                  widths, nullptr);
@@ -279,6 +296,13 @@ std::string JsonOf(const Problem& problem) {
       ", \"message\": ", QuoteForJson(problem.message()), "}");
 }
 
+std::string JsonOf(const ProducerRemark& remark) {
+  return absl::StrCat("{\"label\": ", QuoteForJson(remark.label()),
+                      ", \"about\": ", QuoteForJson(remark.remark().about()),
+                      ", \"text\": ", QuoteForJson(remark.remark().text()),
+                      "}");
+}
+
 template <typename Messages>
 std::string JsonArrayOf(const Messages& messages) {
   std::string json = "[";
@@ -295,7 +319,8 @@ std::string WriteJson(const Verdict& verdict) {
       "{\n  \"decision\": ",
       QuoteForJson(std::string(Decision_Name(verdict.decision()))),
       ",\n  \"judgements\": ", JsonArrayOf(verdict.judgements()),
-      ",\n  \"problems\": ", JsonArrayOf(verdict.problems()), "\n}\n");
+      ",\n  \"problems\": ", JsonArrayOf(verdict.problems()),
+      ",\n  \"remarks\": ", JsonArrayOf(verdict.remarks()), "\n}\n");
 }
 
 // ---- junit ----
@@ -356,6 +381,12 @@ std::string WriteJunit(const Verdict& verdict) {
       ++tests;
       failures += OutcomeOf(verdict.judgements(i)) == Outcome::kRejects ? 1 : 0;
     }
+    const std::vector<std::string> remarks = RemarksOf(verdict, label);
+    if (!remarks.empty()) {
+      absl::StrAppend(&cases, "    <system-out>",
+                      EscapeForXml(absl::StrJoin(remarks, "\n")),
+                      "</system-out>\n");
+    }
     suites += JunitSuite(label, cases, tests, failures, 0);
   }
   std::string cases;
@@ -391,7 +422,12 @@ std::string WriteMarkdown(const Verdict& verdict) {
     const Judgement& judgement = verdict.judgements(i);
     if (i == 0 || verdict.judgements(i - 1).label() != judgement.label()) {
       absl::StrAppend(&text, "\n### ", EscapeForMarkdown(judgement.label()),
-                      "\n\n| benchmark | metric | measured | limit | margin | "
+                      "\n");
+      for (const std::string& remark : RemarksOf(verdict, judgement.label())) {
+        absl::StrAppend(&text, "\n", EscapeForMarkdown(remark), "\n");
+      }
+      absl::StrAppend(&text,
+                      "\n| benchmark | metric | measured | limit | margin | "
                       "verdict |\n|---|---|---:|---:|---|---|\n");
     }
     text += MarkdownRow(RowOf(judgement));

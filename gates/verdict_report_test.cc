@@ -106,6 +106,24 @@ REJECT 2 deployments, 2 benchmarks, 3 rules, 1 rejected, 1 warned, 1 problem
 )text");
 }
 
+TEST(VerdictReportTest, EveryFormatPassesOnWhatProducersSay) {
+  Verdict verdict = Example();
+  ProducerRemark* const remark = verdict.add_remarks();
+  remark->set_label("//c:d");
+  remark->mutable_remark()->set_about("memo plan");
+  remark->mutable_remark()->set_text("5 loads");
+  EXPECT_THAT(Report(verdict, ReportFormat::kText),
+              HasSubstr("//c:d\n  memo plan: 5 loads\n  benchmark"));
+  EXPECT_THAT(Report(verdict, ReportFormat::kJson),
+              HasSubstr("\"remarks\": [\n    {\"label\": \"//c:d\", \"about\": "
+                        "\"memo plan\", \"text\": \"5 loads\"}\n  ]"));
+  EXPECT_THAT(
+      Report(verdict, ReportFormat::kJunit),
+      HasSubstr("<system-out>memo plan: 5 loads</system-out>\n  </testsuite>"));
+  EXPECT_THAT(Report(verdict, ReportFormat::kMarkdown),
+              HasSubstr("### //c:d\n\nmemo plan: 5 loads\n\n| benchmark"));
+}
+
 TEST(VerdictReportTest, ColourIsForTerminalsOnly) {
   const std::string plain = Report(Example(), ReportFormat::kText);
   EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
@@ -236,6 +254,8 @@ assert [j["benchmark"] for j in report["judgements"]] == \
        [shown(name, everything) for name in names]
 assert [p["location"] for p in report["problems"]] == \
        [shown(name, everything) for name in names]
+assert [r["about"] for r in report["remarks"]] == \
+       [shown(name, everything) for name in names]
 tree = xml.etree.ElementTree.parse(folder + "/report.xml")
 cases = [case.get("name") for case in tree.iter("testcase")]
 half = len(names)
@@ -266,6 +286,10 @@ int CheckReports(const std::vector<std::string>& names) {
     problem->set_decision(BAD_CONFIGURATION);
     problem->set_location(name);
     problem->set_message("\"" + name);
+    ProducerRemark* remark = verdict.add_remarks();
+    remark->set_label("//a:b");
+    remark->mutable_remark()->set_about(name);
+    remark->mutable_remark()->set_text(name);
   }
   const std::string folder = testing::TempDir();
   Put(folder + "/names.txt", hexadecimal);

@@ -153,6 +153,23 @@ bool IsFarFrom(int64_t bytes, int64_t expected_bytes) {
   return std::abs(bytes - expected_bytes) > expected_bytes / 100;
 }
 
+// In one line; empty where nothing was planned.
+std::string PlanInWords(const MemoPlan& plan) {
+  if (plan.values().empty()) return "";
+  const bool knows_sizes = plan.unknown_size_count() == 0;
+  return absl::StrCat(
+      plan.values_size(), " values, ", plan.load_count(), " loads planned (",
+      plan.method(), plan.is_optimal() ? ", optimal" : ", not proved optimal",
+      plan.is_reordered() ? ", cells reordered" : "", "); ",
+      knows_sizes ? "peak " : "peak at least ", plan.peak_bytes(), " bytes",
+      plan.has_budget_bytes()
+          ? absl::StrCat(", budget ", plan.budget_bytes(), " bytes")
+          : "",
+      knows_sizes
+          ? ""
+          : absl::StrCat(", ", plan.unknown_size_count(), " sizes unknown"));
+}
+
 // Carries out a schedule.
 class PlannedRun {
  public:
@@ -183,22 +200,6 @@ class PlannedRun {
     schedule_ = *std::move(schedule);
     *trace_->mutable_plan() = DescribePlan(request_, schedule_);
     return absl::OkStatus();
-  }
-
-  std::string PlanInWords() const {
-    if (memos_.empty()) return "";
-    return absl::StrCat(
-        "memo: ", memos_.size(), " values, ", schedule_.load_count,
-        " loads planned (", ScheduleMethodName(schedule_.method),
-        schedule_.is_optimal ? ", optimal" : ", not proved optimal",
-        schedule_.is_reordered ? ", cells reordered" : "", "); ",
-        schedule_.unknown_size_count == 0 ? "peak " : "peak at least ",
-        schedule_.peak_bytes, " bytes",
-        schedule_.unknown_size_count == 0
-            ? ""
-            : absl::StrCat(", ", schedule_.unknown_size_count,
-                           " sizes unknown"),
-        "\n");
   }
 
   void Run(BenchmarkReporter* reporter) {
@@ -401,7 +402,8 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   PlannedRun run(DivideIntoStretches(instance_names), &trace_);
   const absl::Status planned = run.Plan(*options_, *known_sizes);
   if (!planned.ok()) return planned;
-  std::cerr << run.PlanInWords();
+  const std::string words = PlanInWords(trace_.plan());
+  if (!words.empty()) std::cerr << "memo: " << words << "\n";
 
   std::unique_ptr<BenchmarkReporter> file_reporter;
   std::ofstream file;
@@ -450,6 +452,15 @@ size_t PlannedBenchmarks::Run(BenchmarkReporter* reporter) {
 
 std::function<size_t(BenchmarkReporter*)> PlannedBenchmarks::runner() {
   return [this](BenchmarkReporter* reporter) { return Run(reporter); };
+}
+
+std::vector<Remark> PlannedBenchmarks::remarks() const {
+  const std::string words = PlanInWords(trace_.plan());
+  if (words.empty()) return {};
+  Remark remark;
+  remark.set_about("memo plan");
+  remark.set_text(words);
+  return {remark};
 }
 
 int PlannedBenchmarks::ExitStatus(int status) const {

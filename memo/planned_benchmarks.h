@@ -9,7 +9,8 @@
 //   }
 //
 // or, to measure memory, with `planned.runner()` given to
-// footprint::ProfileBenchmarks (//profiling:benchmark_profiler).
+// footprint::ProfileBenchmarks (//profiling:benchmark_profiler), and
+// `remarks()` besides, so that the gate's report shows the plan.
 //
 // Asks Google Benchmark which instances the filter leaves, plans for these
 // (schedule_planner.h), says the plan on standard error, and runs instance
@@ -33,12 +34,14 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "benchmark/benchmark.h"
 #include "footprint/memo/memo_trace.pb.h"
 #include "footprint/memo/product_flags.h"
+#include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {
 
@@ -63,6 +66,10 @@ class PlannedBenchmarks {
   // the budget was exceeded by a size that was declared too small; otherwise
   // `status`, that of a function which called the runner.
   int ExitStatus(int status = 0) const;
+
+  // The plan in a line, for ProfileBenchmarks to put into the profile; empty
+  // before Run, and where nothing was planned.
+  std::vector<Remark> remarks() const;
 
   // The plan and what happened.
   const MemoTrace& trace() const { return trace_; }

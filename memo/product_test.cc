@@ -69,6 +69,7 @@ class RecordingReporter : public benchmark::BenchmarkReporter {
 };
 
 struct Outcome {
+  std::vector<Remark> remarks;
   size_t count = 0;
   int exit_status = 0;
   absl::Status status;
@@ -95,6 +96,7 @@ Outcome RunWith(std::vector<std::string> flags) {
   outcome.exit_status = planned.ExitStatus();
   outcome.status = planned.status();
   outcome.trace = planned.trace();
+  outcome.remarks = planned.remarks();
   return outcome;
 }
 
@@ -453,6 +455,18 @@ TEST_F(ProductTest, AHeldValueIsReportedAsNotEvicted) {
             MemoEvent::EVICTION_FAILED);
   held.clear();
   EXPECT_TRUE(memo.Evict().ok());
+}
+
+TEST_F(ProductTest, SaysThePlanInALineForTheProfile) {
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({"--memo_budget=2KiB"});
+  ASSERT_EQ(outcome.remarks.size(), 1u);
+  EXPECT_EQ(outcome.remarks[0].about(), "memo plan");
+  EXPECT_EQ(outcome.remarks[0].text(),
+            "5 values, 5 loads planned (keep to last use, optimal); peak 800 "
+            "bytes, budget 2048 bytes");
+  benchmark::ClearRegisteredBenchmarks();
+  EXPECT_EQ(RunWith({}).remarks.size(), 0u);
 }
 
 // What somebody else has loaded is alive too, but was no load of the plan.

@@ -238,7 +238,8 @@ bool Initialize(std::vector<char*> arguments) {
   return !benchmark::ReportUnrecognizedArguments(argc, arguments.data());
 }
 
-int MeasureMemory(const BenchmarkRunner& run, const MemoryOutputs& outputs) {
+int MeasureMemory(const BenchmarkRunner& run, const RemarkSource& remarks,
+                  const MemoryOutputs& outputs) {
   if (!HeapIsAccounted()) {
     std::cerr << "This program's allocations are not counted; link it with "
                  "malloc = \"//profiling:exact_heap\".\n";
@@ -250,8 +251,11 @@ int MeasureMemory(const BenchmarkRunner& run, const MemoryOutputs& outputs) {
     std::cerr << "No benchmark was selected; see --benchmark_list_tests.\n";
     return 1;
   }
-  const absl::Status status =
-      WriteMemoryOutputs(reporter.TakeProfile(), outputs);
+  MemoryProfile profile = reporter.TakeProfile();
+  if (remarks != nullptr) {
+    for (Remark& remark : remarks()) *profile.add_remarks() = std::move(remark);
+  }
+  const absl::Status status = WriteMemoryOutputs(std::move(profile), outputs);
   if (!status.ok()) {
     std::cerr << status << "\n";
     return 1;
@@ -274,7 +278,8 @@ size_t RunWithGoogleBenchmark(BenchmarkReporter* reporter) {
   return benchmark::RunSpecifiedBenchmarks(reporter);
 }
 
-int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run) {
+int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
+                      const RemarkSource& remarks) {
   if (AsksForHelp(argc, argv)) {
     PrintHelp();
     return 0;
@@ -300,8 +305,8 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run) {
     arguments.push_back(no_interleaving);
   }
   if (!Initialize(std::move(arguments))) return 2;
-  const int status =
-      measures ? MeasureMemory(run, outputs) : RunOrdinarily(run, console);
+  const int status = measures ? MeasureMemory(run, remarks, outputs)
+                              : RunOrdinarily(run, console);
   benchmark::Shutdown();
   return status;
 }

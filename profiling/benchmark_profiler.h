@@ -31,8 +31,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "benchmark/benchmark.h"
+#include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {
 
@@ -41,13 +43,18 @@ namespace footprint {
 using BenchmarkRunner =
     std::function<size_t(benchmark::BenchmarkReporter* reporter)>;
 
+// What the profile says of how the program worked, asked for after the run; the
+// same in every process.
+using RemarkSource = std::function<std::vector<Remark>()>;
+
 // Google Benchmark's own order.
 size_t RunWithGoogleBenchmark(benchmark::BenchmarkReporter* reporter);
 
 // The whole of main. Returns the exit status: 0; 1 if a benchmark failed, none
 // was selected, or a file could not be written; 2 if the command line or the
 // link is wrong. Messages go to standard error.
-int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run);
+int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
+                      const RemarkSource& remarks = nullptr);
 
 }  // namespace footprint
 

@@ -92,6 +92,15 @@ std::string KindsText(const Metrics& metrics) {
   return text;
 }
 
+std::string RemarksText(const MemoryProfile& profile) {
+  std::string text;
+  for (const Remark& remark : profile.remarks()) {
+    absl::StrAppend(&text, Quoted(remark.about()), ":", Quoted(remark.text()),
+                    " ");
+  }
+  return text;
+}
+
 std::string BenchmarkNamesText(const MemoryProfile& profile) {
   std::string text;
   for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
@@ -141,6 +150,9 @@ absl::Status CompareProfiles(const MemoryProfile& first,
   if (!status.ok()) return status;
   status = CompareFact("benchmarks", BenchmarkNamesText(first),
                        BenchmarkNamesText(other), process);
+  if (!status.ok()) return status;
+  status =
+      CompareFact("remarks", RemarksText(first), RemarksText(other), process);
   if (!status.ok()) return status;
   for (int i = 0; i < first.benchmarks_size(); ++i) {
     status =
@@ -327,6 +339,7 @@ absl::StatusOr<MemoryMeasurement> MergeProfiles(
   merged.profile.set_schema_version(first.schema_version());
   merged.profile.set_label(first.label());
   *merged.profile.mutable_environment() = first.environment();
+  *merged.profile.mutable_remarks() = first.remarks();
   merged.profile.set_process_count(static_cast<int>(processes.size()));
   merged.samples.set_schema_version(first.schema_version());
   merged.samples.set_label(first.label());

@@ -61,6 +61,16 @@ MemoryMeasurement TwoThreads(int64_t peak_bytes, int64_t resident_bytes) {
   return process;
 }
 
+TEST(ProfileMergeTest, KeepsWhatProducersSay) {
+  MemoryMeasurement process = TwoThreads(5000, 1);
+  process.profile.add_remarks()->set_about("plan");
+  const absl::StatusOr<MemoryMeasurement> merged =
+      MergeProfiles({process, process, process});
+  ASSERT_EQ(merged.status(), absl::OkStatus());
+  ASSERT_EQ(merged->profile.remarks_size(), 1);
+  EXPECT_EQ(merged->profile.remarks(0).about(), "plan");
+}
+
 TEST(ProfileMergeTest, KeepsWhatRepeatsAndSamplesTheRest) {
   absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(
       {TwoThreads(5000, 1), TwoThreads(7000, 2), TwoThreads(5000, 3)});
@@ -175,6 +185,7 @@ TEST(ProfileMergeTest, RefusesProcessesThatDidNotDoTheSame) {
        [](auto* m) {
          m->profile.mutable_benchmarks(0)->set_forked_process_count(1);
        }},
+      {"remarks", [](auto* m) { m->profile.add_remarks()->set_about("plan"); }},
       {"samples", [](auto* m) { m->samples.clear_benchmarks(); }},
   };
   for (const auto& [what, fault] : faults) {
