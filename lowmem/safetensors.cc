@@ -19,6 +19,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "footprint/lowmem/near_names.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -331,51 +332,6 @@ absl::Status HeaderError(absl::string_view name, int64_t byte,
                    "export it again"));
 }
 
-// The least number of characters to change, add or leave out.
-int64_t EditDistance(absl::string_view a, absl::string_view b) {
-  std::vector<int64_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    int64_t diagonal = row[0];
-    row[0] = static_cast<int64_t>(i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const int64_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row.back();
-}
-
-// Zero for a name that only lacks or adds a prefix, as "bert." of some exports.
-int64_t NameDistance(absl::string_view wanted, absl::string_view present) {
-  if (absl::EndsWith(present, absl::StrCat(".", wanted)) ||
-      absl::EndsWith(wanted, absl::StrCat(".", present))) {
-    return 0;
-  }
-  return EditDistance(wanted, present);
-}
-
-constexpr size_t kLongestComparedName = 512;
-
-// Up to three names that are close to `wanted`, the closest first.
-std::vector<std::string> NearMatches(absl::string_view wanted,
-                                     absl::Span<const TensorInfo> tensors) {
-  std::vector<std::pair<int64_t, std::string>> near;
-  if (wanted.size() > kLongestComparedName) return {};
-  const int64_t limit = std::max<int64_t>(2, wanted.size() / 3);
-  for (const TensorInfo& tensor : tensors) {
-    if (tensor.name.size() > kLongestComparedName) continue;
-    const int64_t distance = NameDistance(wanted, tensor.name);
-    if (distance <= limit) near.emplace_back(distance, tensor.name);
-  }
-  std::sort(near.begin(), near.end());
-  if (near.size() > 3) near.resize(3);
-  std::vector<std::string> names;
-  for (auto& [distance, name] : near) names.push_back(std::move(name));
-  return names;
-}
-
 }  // namespace
 
 absl::string_view DTypeName(DType dtype) { return Entry(dtype).name; }
@@ -579,12 +535,11 @@ absl::StatusOr<const TensorInfo*> SafetensorsIndex::Find(
     absl::string_view name) const {
   const TensorInfo* tensor = FindOrNull(name);
   if (tensor != nullptr) return tensor;
-  const std::vector<std::string> near = NearMatches(name, tensors_);
-  return absl::NotFoundError(absl::StrCat(
-      file_name_, ": no tensor \"", name, "\" among ", tensors_.size(),
-      near.empty() ? ", and none with a name like it"
-                   : absl::StrCat("; the closest: \"",
-                                  absl::StrJoin(near, "\", \""), "\"")));
+  std::vector<absl::string_view> names;
+  for (const TensorInfo& other : tensors_) names.push_back(other.name);
+  return absl::NotFoundError(absl::StrCat(file_name_, ": no tensor \"", name,
+                                          "\" among ", tensors_.size(),
+                                          NearNamesText(name, names)));
 }
 
 }  // namespace footprint
