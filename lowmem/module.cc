@@ -23,6 +23,7 @@ Parameter::Parameter(std::string name, TensorShape shape)
 }
 
 absl::StatusOr<ModuleLease> Module::Lease() {
+  if (parameters_.empty()) return ModuleLease(nullptr);
   if (holder_ == nullptr) return NotLoaded(class_name_);
   const absl::Status status = holder_->Acquire();
   if (!status.ok()) return status;

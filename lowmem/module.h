@@ -11,7 +11,7 @@
 //     absl::StatusOr<PanelActivations> Run(
 //         const PanelActivations& input) override {
 //       const auto normed = norm_.Run(input);  // leases norm_'s own parameters
-//       if (!normed.ok()) return normed;
+//       if (!normed.ok()) return normed.status();
 //       const auto lease = Lease();
 //       if (!lease.ok()) return lease.status();
 //       Use(scale_->data());                   // until the lease ends
@@ -128,6 +128,7 @@ class Module {
   }
   std::deque<Parameter>& parameters() { return parameters_; }
   // Null: LazyLoading was not called.
+  lowmem_internal::ParameterHolder* holder() const { return holder_; }
   void set_holder(lowmem_internal::ParameterHolder* holder) {
     holder_ = holder;
   }
@@ -136,8 +137,8 @@ class Module {
   explicit Module(std::string class_name)
       : class_name_(std::move(class_name)) {}
 
-  // `child` lives as long as this module. Names are not empty, have no dot, and
-  // differ; LazyLoading says so if not.
+  // `child` lives as long as this module. A name may have dots within, as
+  // "attention.self". Names differ; LazyLoading says so if not.
   void AddChild(std::string name, Module* child) {
     children_.emplace_back(std::move(name), child);
   }
@@ -147,7 +148,7 @@ class Module {
     return &parameters_.back();
   }
 
-  // Loads the direct parameters unless another lease has.
+  // Loads the direct parameters, if there are any, unless another lease has.
   absl::StatusOr<ModuleLease> Lease();
   // rows * columns floats of one of them; needs no Lease.
   absl::StatusOr<RowsLease> LeaseRows(const Parameter& parameter, int64_t row,

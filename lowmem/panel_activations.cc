@@ -7,17 +7,18 @@
 namespace footprint {
 namespace {
 
-constexpr size_t kLineBytes = 64;
+constexpr std::align_val_t kLine{64};
 
 }  // namespace
 
+void PanelActivations::Free::operator()(float* memory) const {
+  ::operator delete(memory, kLine);
+}
+
 PanelActivations::PanelActivations(int64_t tokens, int64_t features)
     : tokens_(tokens), features_(features) {
-  // A panel's row is a cache line, so whole lines they are.
-  const size_t bytes =
-      std::max<size_t>(kLineBytes, static_cast<size_t>(size()) * sizeof(float));
-  data_.reset(static_cast<float*>(std::aligned_alloc(kLineBytes, bytes)));
-  if (data_ == nullptr) throw std::bad_alloc();
+  const size_t bytes = static_cast<size_t>(size()) * sizeof(float);
+  data_.reset(static_cast<float*>(::operator new(bytes, kLine)));
   std::fill_n(data_.get(), size(), 0.0f);
 }
 

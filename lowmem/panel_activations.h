@@ -13,7 +13,6 @@
 #define FOOTPRINT_LOWMEM_PANEL_ACTIVATIONS_H_
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -54,7 +53,7 @@ class PanelActivations {
 
  private:
   struct Free {
-    void operator()(float* memory) const { std::free(memory); }
+    void operator()(float* memory) const;
   };
 
   int64_t Offset(int64_t token, int64_t feature) const {

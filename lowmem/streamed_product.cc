@@ -37,6 +37,20 @@ StreamingNeeds NeedsOf(const WeightStore& store,
   return needs;
 }
 
+absl::Status ReadAsFloats(WeightStore& store, ElementType type,
+                          const Tile& tile, float* destination) {
+  // Stored in the upper part of their place, narrow numbers are widened from
+  // the first to the last without overtaking those still to be read.
+  const int64_t count = tile.size_bytes() / ElementBytes(type);
+  char* stored = reinterpret_cast<char*>(destination) +
+                 count * (sizeof(float) - ElementBytes(type));
+  const absl::Status status = store.Read(tile, stored);
+  if (status.ok() && type != ElementType::kFloat32) {
+    WidenToFloat(type, stored, count, destination);
+  }
+  return status;
+}
+
 absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
                      float* destination) {
   const ElementType type = ElementTypeOf(matrix);
@@ -45,15 +59,9 @@ absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
     const int64_t count = std::min(step, matrix.columns() - column);
     const absl::StatusOr<Tile> tile = matrix.Block(row, 1, column, count);
     if (!tile.ok()) return tile.status();
-    // Stored in the upper part of their place, narrow numbers are widened from
-    // the first to the last without overtaking those still to be read.
-    char* stored = reinterpret_cast<char*>(destination + column) +
-                   count * (sizeof(float) - ElementBytes(type));
-    const absl::Status status = store.Read(*tile, stored);
+    const absl::Status status =
+        ReadAsFloats(store, type, *tile, destination + column);
     if (!status.ok()) return status;
-    if (type != ElementType::kFloat32) {
-      WidenToFloat(type, stored, count, destination + column);
-    }
   }
   return absl::OkStatus();
 }

@@ -52,6 +52,10 @@ struct ProductMemory {
 StreamingNeeds NeedsOf(const WeightStore& store,
                        absl::Span<const Weight> matrices);
 
+// Reads a tile of elements of `type`, as floats one after the other.
+absl::Status ReadAsFloats(WeightStore& store, ElementType type,
+                          const Tile& tile, float* destination);
+
 // Reads a row of a matrix that may be cut into panels of columns, as floats.
 absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
                      float* destination);

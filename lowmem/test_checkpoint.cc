@@ -257,6 +257,10 @@ void RandomTensors::Norm(const std::string& name, int64_t count) {
   Add(name + ".bias", {count}, 0, 0.1f, ElementType::kFloat32);
 }
 
+void RandomTensors::Vector(const std::string& name, int64_t count) {
+  Add(name, {count}, 0, 0.5f, ElementType::kFloat32);
+}
+
 void RandomTensors::Add(const std::string& name,
                         const std::vector<int64_t>& shape, float mean,
                         float deviation, ElementType type) {

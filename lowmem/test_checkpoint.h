@@ -39,6 +39,7 @@ class RandomTensors {
   void Linear(const std::string& name, int64_t rows, int64_t columns,
               int64_t biases);
   void Norm(const std::string& name, int64_t count);
+  void Vector(const std::string& name, int64_t count);
 
   const TestTensors& tensors() const { return tensors_; }
 

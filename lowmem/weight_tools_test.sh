@@ -69,6 +69,14 @@ first=$(stream_weights_example minilm/model.safetensors $name)
 second=$(stream_weights_example minilm/packed.safetensors $name)
 [[ $first == "$second" && $first == 0.* ]] || fail "$first is not $second"
 
+# A user's model, its modules loaded when used.
+first=$(lazy_loading_example minilm/model.safetensors)
+second=$(lazy_loading_example minilm/packed.safetensors)
+[[ $first == "$second" && $first =~ \ in\ ([0-9]+)\ of\ 51608064\ bytes ]] ||
+  fail "$first is not $second"
+((BASH_REMATCH[1] <= 6 << 20)) || fail "the example holds too much: $first"
+refuses 1 'missing: cannot be opened' lazy_loading_example missing
+
 lowmem_pack --no_panels minilm/packed.safetensors minilm/again.safetensors 2>log
 lowmem_pack --panels='*.dense.weight=64' minilm/model.safetensors minilm/other.safetensors 2>log
 
