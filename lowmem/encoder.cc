@@ -45,11 +45,13 @@ absl::StatusOr<std::unique_ptr<Encoder>> Encoder::Open(
       new Encoder(*config, *std::move(store), *std::move(weights)));
 }
 
-EncoderPlanRequest Encoder::Request(int64_t tokens, int workers) const {
+EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
+                                    int64_t sequences) const {
   EncoderPlanRequest request;
   request.config = config_;
   request.tokens = tokens;
   request.workers = workers;
+  request.sequences = sequences;
   request.needs = NeedsOf(*store_, Matrices(weights_));
   for (const Weight& weight : TensorsToPin(weights_)) {
     request.needs.pinnable_bytes.push_back(
@@ -59,13 +61,14 @@ EncoderPlanRequest Encoder::Request(int64_t tokens, int workers) const {
 }
 
 absl::StatusOr<EncoderPlan> Encoder::Plan(int64_t tokens, int workers,
-                                          int64_t budget_bytes) const {
-  return PlanEncoder(Request(tokens, workers), budget_bytes);
+                                          int64_t budget_bytes,
+                                          int64_t sequences) const {
+  return PlanEncoder(Request(tokens, workers, sequences), budget_bytes);
 }
 
-absl::StatusOr<int64_t> Encoder::MinBudgetBytes(int64_t tokens,
-                                                int workers) const {
-  return footprint::MinBudgetBytes(Request(tokens, workers));
+absl::StatusOr<int64_t> Encoder::MinBudgetBytes(int64_t tokens, int workers,
+                                                int64_t sequences) const {
+  return footprint::MinBudgetBytes(Request(tokens, workers, sequences));
 }
 
 absl::StatusOr<std::unique_ptr<EncoderRun>> Encoder::Start(

@@ -12,7 +12,8 @@
 //   // states[token * hidden + feature]
 //
 // The output's bits are the same for every backend, budget, number of workers
-// and packing of the file.
+// and packing of the file, and for a sequence in a batch (ForwardBatch) those
+// it has by itself in a plan for as many tokens.
 //
 // The encoder must outlive its runs, and a run its output, which the next
 // Forward overwrites. An encoder is thread-safe; a run is used by one thread at
@@ -24,7 +25,7 @@
 //
 // Errors are those of ReadEncoderConfig, FindEncoderWeights, PlanEncoder and
 // WeightStore; InvalidArgument: a token outside of the vocabulary, more tokens
-// than planned.
+// or sequences than planned.
 
 #ifndef FOOTPRINT_LOWMEM_ENCODER_H_
 #define FOOTPRINT_LOWMEM_ENCODER_H_
@@ -55,10 +56,13 @@ class Encoder {
   const EncoderWeights& weights() const { return weights_; }
   WeightStore& store() const { return *store_; }
 
+  // For up to so many tokens in each of up to so many sequences.
   absl::StatusOr<EncoderPlan> Plan(int64_t tokens, int workers,
-                                   int64_t budget_bytes) const;
+                                   int64_t budget_bytes,
+                                   int64_t sequences = 1) const;
   // The smallest budget that Plan accepts.
-  absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers) const;
+  absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers,
+                                         int64_t sequences = 1) const;
 
   // Allocates what the plan says and starts the workers.
   absl::StatusOr<std::unique_ptr<EncoderRun>> Start(
@@ -67,7 +71,8 @@ class Encoder {
  private:
   Encoder(const EncoderConfig& config, std::unique_ptr<WeightStore> store,
           EncoderWeights weights);
-  EncoderPlanRequest Request(int64_t tokens, int workers) const;
+  EncoderPlanRequest Request(int64_t tokens, int workers,
+                             int64_t sequences) const;
 
   EncoderConfig config_;
   std::unique_ptr<WeightStore> store_;

@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kLargestTileBytes = 256 << 10;
 // Beyond this a chunk leaves the caches, and fewer chunks gain little.
 constexpr int64_t kLargestChunkBytes = 1 << 20;
+// So that sizes stay within 63 bits.
+constexpr int64_t kMostSequences = 1 << 20;
 constexpr int kLeastTileReadAhead = 128 << 10;
 
 // What may be chosen.
@@ -37,6 +39,11 @@ int64_t AttentionBytes(const EncoderPlan& plan) {
 
 int64_t VectorsBytes(const EncoderConfig& config) {
   return (9 * config.hidden + config.intermediate) * sizeof(float);
+}
+
+int64_t OutputBytes(const EncoderPlanRequest& request) {
+  return request.sequences * request.tokens * request.config.hidden *
+         static_cast<int64_t>(sizeof(float));
 }
 
 EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
@@ -66,6 +73,8 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
     const int64_t longest = std::max(config.hidden, choice.chunk_features);
     plan.dense = layout.TakeParts(workers, longest * float_bytes);
   }
+  plan.output =
+      request.sequences == 1 ? plan.sums : layout.Take(OutputBytes(request));
   plan.peak_bytes = layout.peak_bytes();
   return plan;
 }
@@ -92,6 +101,11 @@ absl::Status Check(const EncoderPlanRequest& request) {
   if (request.workers < 1) {
     return absl::InvalidArgumentError(
         "no worker: at least one thread computes");
+  }
+  if (request.sequences < 1 || request.sequences > kMostSequences) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.sequences, " sequences; a batch has from 1 to ",
+                     kMostSequences));
   }
   return absl::OkStatus();
 }
@@ -151,7 +165,11 @@ absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
     return absl::ResourceExhaustedError(absl::StrCat(
         "a budget of ", budget_bytes, " bytes is too small: ", request.tokens,
         " tokens on ", request.workers, " threads need at least ",
-        plan.peak_bytes, " bytes"));
+        plan.peak_bytes, " bytes",
+        request.sequences == 1
+            ? ""
+            : absl::StrCat(", ", OutputBytes(request), " of them for the ",
+                           "output of ", request.sequences, " sequences")));
   }
   GrowPlan(
       budget_bytes, choice,

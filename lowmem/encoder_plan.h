@@ -6,6 +6,8 @@
 // Everything lies in one arena: the hidden states, the sums that are added to
 // them (and that hold the context of attention, and at the end the output), one
 // layer's small vectors, and for each worker the tile of weights it works on.
+// Several sequences go through the model one after the other: all they need
+// besides is room for their outputs.
 // Attention's buffers and the feed-forward part's never live at once and share
 // their place. Weights, not activations, shrink first: below MinBudgetBytes
 // only fewer tokens or workers help.
@@ -16,7 +18,8 @@
 // memory: at a budget of the model's size nothing is read but once.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.
-// InvalidArgument: no tokens, more tokens than positions, or no worker.
+// InvalidArgument: no tokens, more tokens than positions, no worker or no
+// sequence.
 // Pure and thread-safe. Memory: none. Time: microseconds.
 
 #ifndef FOOTPRINT_LOWMEM_ENCODER_PLAN_H_
@@ -32,9 +35,10 @@ namespace footprint {
 
 struct EncoderPlanRequest {
   EncoderConfig config;
-  int64_t tokens = 0;
+  int64_t tokens = 0;  // of the longest sequence
   int workers = 1;
   StreamingNeeds needs;
+  int64_t sequences = 1;  // in one call
 };
 
 struct EncoderPlan {
@@ -59,6 +63,8 @@ struct EncoderPlan {
   ArenaRange slots;
   ArenaRange wide;   // tiles as floats, if stored narrower
   ArenaRange dense;  // the input as one vector, for a single token
+  // Of all sequences; a single one's is that of the sums.
+  ArenaRange output;
 
   int64_t panels() const;
   // Rounded up to whole panels.

@@ -38,8 +38,11 @@ TEST(PlanEncoder, FitsBertLargeIntoAFewMebibytes) {
 }
 
 std::vector<ArenaRange> Ranges(const EncoderPlan& plan) {
-  return {plan.hidden, plan.sums, plan.vectors, plan.work,
-          plan.slots,  plan.wide, plan.dense};
+  std::vector<ArenaRange> ranges = {plan.hidden, plan.sums,  plan.vectors,
+                                    plan.work,   plan.slots, plan.wide,
+                                    plan.dense};
+  if (plan.request.sequences > 1) ranges.push_back(plan.output);
+  return ranges;
 }
 
 // Ranges do not overlap, are aligned, and end at the peak.
@@ -87,6 +90,7 @@ TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.needs.uses_slots = between(0, 3) > 0;
     request.needs.slot_overhead_bytes = between(0, 1) * 8192;
     request.needs.reads_ahead = request.needs.slot_overhead_bytes > 0;
+    request.sequences = between(0, 1) == 1 ? 1 : between(2, 20);
     const auto least = MinBudgetBytes(request);
     ASSERT_TRUE(least.ok()) << least.status();
     int64_t budget = *least;
@@ -109,6 +113,27 @@ TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
   }
 }
 
+TEST(PlanEncoder, NeedsForABatchWhatItNeedsForOneAndTheOutput) {
+  EncoderPlanRequest one = LargeRequest(512);
+  const int64_t output_bytes = 16 * 512 * one.config.hidden * 4;
+  EncoderPlanRequest batch = one;
+  batch.sequences = 16;
+  EXPECT_EQ(*MinBudgetBytes(batch), *MinBudgetBytes(one) + output_bytes);
+  for (int64_t budget = *MinBudgetBytes(one); budget < 20 << 20;
+       budget += 100'000) {
+    const auto single = PlanEncoder(one, budget);
+    const auto many = PlanEncoder(batch, budget + output_bytes);
+    ASSERT_TRUE(single.ok() && many.ok());
+    EXPECT_EQ(many->peak_bytes, single->peak_bytes + output_bytes);
+    EXPECT_EQ(many->tile_bytes, single->tile_bytes);
+    EXPECT_EQ(many->chunk_features, single->chunk_features);
+    EXPECT_EQ(many->output.size_bytes, output_bytes);
+  }
+  EXPECT_TRUE(absl::StrContains(
+      PlanEncoder(batch, 1 << 20).status().message(),
+      absl::StrCat(output_bytes, " of them for the output of 16 sequences")));
+}
+
 TEST(PlanEncoder, RefusesWhatCannotRun) {
   for (const int64_t tokens : {int64_t{0}, int64_t{-1}, int64_t{513}}) {
     EXPECT_EQ(PlanEncoder(LargeRequest(tokens), 1 << 30).status().code(),
@@ -120,6 +145,12 @@ TEST(PlanEncoder, RefusesWhatCannotRun) {
   request.workers = 0;
   EXPECT_EQ(PlanEncoder(request, 1 << 30).status().code(),
             absl::StatusCode::kInvalidArgument);
+  for (const int64_t sequences : {int64_t{0}, int64_t{1} << 60}) {
+    request = LargeRequest(1);
+    request.sequences = sequences;
+    EXPECT_EQ(PlanEncoder(request, 1 << 30).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
 }
 
 }  // namespace

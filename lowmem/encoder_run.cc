@@ -45,7 +45,14 @@ class Run : public EncoderRun {
 
   absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids,
-      absl::Span<const int32_t> token_types) override;
+      absl::Span<const int32_t> token_types) override {
+    const absl::Status status = CheckInput(ids, token_types);
+    if (!status.ok()) return status;
+    const EncoderSequence sequence = {ids, token_types};
+    return Compute(absl::MakeConstSpan(&sequence, 1));
+  }
+  absl::StatusOr<absl::Span<const float>> ForwardBatch(
+      absl::Span<const EncoderSequence> sequences) override;
   absl::Span<const int64_t> step_nanoseconds() const override {
     return step_times_.nanoseconds();
   }
@@ -68,6 +75,8 @@ class Run : public EncoderRun {
 
   absl::Status CheckInput(absl::Span<const int32_t> ids,
                           absl::Span<const int32_t> token_types) const;
+  absl::StatusOr<absl::Span<const float>> Compute(
+      absl::Span<const EncoderSequence> sequences);
   Desk MakeDesk(int worker) const;
   void SetVectors();
   absl::Status RecordSchedule(int worker);
@@ -111,6 +120,7 @@ class Run : public EncoderRun {
 
   float* const hidden_;
   float* const sums_;
+  float* const output_;
   float* const chunk_;  // shares its place with the desks' buffers
   LayerVectors vectors_;
   // Before the desks, which hold leases of streams, which refer to schedules.
@@ -120,11 +130,12 @@ class Run : public EncoderRun {
   std::vector<Desk> desks_;
   StepTimes step_times_;  // as worker 0 sees them
 
-  // Of the running Forward.
+  // Of the sequence that is being computed.
   absl::Span<const int32_t> ids_;
   absl::Span<const int32_t> token_types_;
   int64_t tokens_ = 0;
   int64_t panels_ = 0;
+  float* states_ = nullptr;  // where its output goes
 };
 
 Run::Run(const EncoderConfig& config, const EncoderWeights& weights,
@@ -138,6 +149,7 @@ Run::Run(const EncoderConfig& config, const EncoderWeights& weights,
       team_(plan.request.workers),
       hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
       sums_(arena_.At<float>(plan.sums.offset_bytes)),
+      output_(arena_.At<float>(plan.output.offset_bytes)),
       chunk_(arena_.At<float>(plan.work.offset_bytes)),
       step_times_(config.layers + 1) {
   SetVectors();
@@ -269,25 +281,49 @@ absl::Status Run::CheckInput(absl::Span<const int32_t> ids,
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::Span<const float>> Run::Forward(
-    absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) {
-  absl::Status status = CheckInput(ids, token_types);
-  if (!status.ok()) return status;
+absl::StatusOr<absl::Span<const float>> Run::ForwardBatch(
+    absl::Span<const EncoderSequence> sequences) {
+  if (sequences.empty()) {
+    return absl::InvalidArgumentError("no sequence: the batch is empty");
+  }
+  const int64_t count = static_cast<int64_t>(sequences.size());
+  if (count > plan_.request.sequences) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        count, " sequences, but the plan is for ", plan_.request.sequences));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const absl::Status status =
+        CheckInput(sequences[i].ids, sequences[i].token_types);
+    if (status.ok()) continue;
+    return absl::Status(status.code(),
+                        absl::StrCat("sequence ", i, ": ", status.message()));
+  }
+  return Compute(sequences);
+}
+
+absl::StatusOr<absl::Span<const float>> Run::Compute(
+    absl::Span<const EncoderSequence> sequences) {
   step_times_.Clear();
-  ids_ = ids;
-  token_types_ = token_types;
-  tokens_ = static_cast<int64_t>(ids.size());
-  panels_ = PanelCount(tokens_);
-  if (needs_rewind_) status = RewindStreams();
-  if (!status.ok()) return status;
-  needs_rewind_ = true;
-  status = team_.Run([this](int worker) { Work(worker); });
-  if (!status.ok()) return status;
-  needs_rewind_ = false;
+  int64_t written = 0;
+  for (const EncoderSequence& sequence : sequences) {
+    ids_ = sequence.ids;
+    token_types_ = sequence.token_types;
+    tokens_ = static_cast<int64_t>(ids_.size());
+    panels_ = PanelCount(tokens_);
+    states_ = output_ + written;
+    absl::Status status;
+    if (needs_rewind_) status = RewindStreams();
+    if (!status.ok()) return status;
+    needs_rewind_ = true;
+    status = team_.Run([this](int worker) { Work(worker); });
+    if (!status.ok()) return status;
+    needs_rewind_ = false;
+    written += tokens_ * config_.hidden;
+  }
   // What was used where it lies may have changed under our hands.
-  status = store_->CheckFile();
+  const absl::Status status = store_->CheckFile();
   if (!status.ok()) return status;
-  return absl::MakeConstSpan(sums_, tokens_ * config_.hidden);
+  return absl::MakeConstSpan(output_, written);
 }
 
 void Run::Work(int worker) {
@@ -531,7 +567,7 @@ void Run::WriteOutput(int worker) {
   for (int64_t token = tokens.begin; token < tokens.end; ++token) {
     const float* const lane =
         hidden_ + token / kPanelTokens * HiddenStride() + token % kPanelTokens;
-    float* const state = sums_ + token * config_.hidden;
+    float* const state = states_ + token * config_.hidden;
     for (int64_t i = 0; i < config_.hidden; ++i) {
       state[i] = lane[i * kPanelTokens];
     }

@@ -17,6 +17,12 @@
 
 namespace footprint {
 
+// `token_types` has one for each token, or is empty for all zero.
+struct EncoderSequence {
+  absl::Span<const int32_t> ids;
+  absl::Span<const int32_t> token_types;
+};
+
 class EncoderRun {
  public:
   virtual ~EncoderRun() = default;
@@ -26,7 +32,17 @@ class EncoderRun {
   virtual absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) = 0;
 
-  // Of the last Forward: the embeddings, then each layer.
+  // Several sequences, one after the other: returns the states of the first's
+  // tokens, then of the second's, with nothing between. Lengths are the
+  // sequences' own and may differ: there is neither padding nor a mask. Leave
+  // out the tokens that a mask would hide; the others' states are what they
+  // would be with it. All are checked before the first is begun; an error names
+  // the sequence.
+  virtual absl::StatusOr<absl::Span<const float>> ForwardBatch(
+      absl::Span<const EncoderSequence> sequences) = 0;
+
+  // Of the last Forward: the embeddings, then each layer; of ForwardBatch, all
+  // sequences together.
   virtual absl::Span<const int64_t> step_nanoseconds() const = 0;
 
   // How tiles are read: "when used", or how they are read ahead.

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "footprint/lowmem/each_vector_target.h"
 #include "footprint/lowmem/test_checkpoint.h"
 #include "footprint/lowmem/weight_store.h"
@@ -304,6 +305,97 @@ TEST(Encoder, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
       }
     }
   }
+}
+
+std::vector<float> Floats(absl::Span<const float> states) {
+  return {states.begin(), states.end()};
+}
+
+// One after the other is what a batch is compared with; the room for outputs is
+// all that it takes besides.
+TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
+  std::mt19937 random(6);
+  const EncoderConfig config = SmallConfig();
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16}) {
+    const std::string folder =
+        WriteCheckpoint(RandomCheckpoint(config, type, 20), type, "batch");
+    for (const WeightBackend backend : kBackends) {
+      const auto encoder = Encoder::Open(folder, backend);
+      ASSERT_TRUE(encoder.ok()) << encoder.status();
+      // 64 tokens of 48 features are three pages.
+      constexpr int64_t kTokens = 64;
+      const int64_t output_bytes = 16 * kTokens * config.hidden * 4;
+      for (const int64_t more : {0, 100000000}) {
+        const int64_t budget = *(*encoder)->MinBudgetBytes(kTokens, 2) + more;
+        const auto single = (*encoder)->Plan(kTokens, 2, budget);
+        const auto plan =
+            (*encoder)->Plan(kTokens, 2, budget + output_bytes, 16);
+        ASSERT_TRUE(single.ok() && plan.ok());
+        EXPECT_EQ(plan->peak_bytes, single->peak_bytes + output_bytes);
+        const auto one = (*encoder)->Start(*single);
+        const auto run = (*encoder)->Start(*plan);
+        ASSERT_TRUE(one.ok() && run.ok());
+        std::vector<std::vector<int32_t>> ids;
+        std::vector<std::vector<int32_t>> types;
+        std::vector<EncoderSequence> sequences;
+        std::vector<float> expected;
+        for (const int64_t tokens :
+             {64, 1, 17, 3, 2, 64, 1, 5, 1, 2, 3, 4, 5, 6, 7, 8}) {
+          ids.push_back(RandomIds(random, tokens, config.vocabulary));
+          types.push_back(RandomIds(random, tokens, config.token_types));
+          const auto states = (*one)->Forward(ids.back(), types.back());
+          ASSERT_TRUE(states.ok()) << states.status();
+          expected.insert(expected.end(), states->begin(), states->end());
+        }
+        for (size_t i = 0; i < ids.size(); ++i) {
+          sequences.push_back({ids[i], types[i]});
+        }
+        for (int repeat = 0; repeat < 2; ++repeat) {
+          const auto states = (*run)->ForwardBatch(sequences);
+          ASSERT_TRUE(states.ok()) << states.status();
+          EXPECT_EQ(Floats(*states), expected) << WeightBackendName(backend);
+        }
+        EXPECT_LE((*run)->ResidentArenaBytes(), plan->peak_bytes);
+        // Fewer, and a single one, in the same plan.
+        const auto first = (*run)->Forward(ids[0], types[0]);
+        ASSERT_TRUE(first.ok()) << first.status();
+        expected.resize(first->size());
+        EXPECT_EQ(Floats(*first), expected);
+      }
+    }
+  }
+}
+
+TEST(Encoder, ChecksABatchBeforeItBegins) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 21),
+                      ElementType::kFloat32, "bad_batch");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok());
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(4, 1, kPlenty, 2));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const std::vector<int32_t> good = {1, 2};
+  const std::vector<int32_t> bad = {1, 50};
+  const std::vector<int32_t> longer = {1, 2, 3, 4, 5};
+  const auto message = [&](const std::vector<EncoderSequence>& sequences) {
+    const int64_t begin = (*encoder)->store().counters().bytes_delivered;
+    const auto states = (*run)->ForwardBatch(sequences);
+    EXPECT_EQ(states.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ((*encoder)->store().counters().bytes_delivered, begin);
+    return std::string(states.status().message());
+  };
+  EXPECT_EQ(message({}), "no sequence: the batch is empty");
+  EXPECT_EQ(message({{good, {}}, {good, {}}, {good, {}}}),
+            "3 sequences, but the plan is for 2");
+  EXPECT_EQ(message({{good, {}}, {bad, {}}}),
+            "sequence 1: token 1 has the id 50; the vocabulary has 50 entries");
+  EXPECT_EQ(message({{good, {}}, {longer, {}}}),
+            "sequence 1: 5 tokens, but the plan is for 4");
+  EXPECT_EQ(message({{{}, {}}}), "sequence 0: no tokens: the input is empty");
+  EXPECT_EQ(message({{good, {good.data(), 1}}}),
+            "sequence 0: 1 token types for 2 tokens");
 }
 
 TEST(Encoder, RunsShorterInputsThanPlannedAndOneAfterTheOther) {

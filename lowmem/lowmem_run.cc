@@ -37,8 +37,11 @@
 #include "footprint/profiling/format_bytes.h"
 #include "footprint/profiling/parse_bytes.h"
 
-ABSL_FLAG(std::string, ids, "", "token ids, separated by commas");
+ABSL_FLAG(std::string, ids, "",
+          "token ids, separated by commas; an encoder takes several sequences, "
+          "separated by semicolons");
 ABSL_FLAG(int, random_ids, 0, "run this many tokens drawn at random instead");
+ABSL_FLAG(int, batch, 1, "so many sequences of --random_ids");
 ABSL_FLAG(std::string, budget, "",
           "bytes for activations, workspace and weights in flight, such as "
           "16MiB; the least that is possible unless given");
@@ -47,7 +50,8 @@ ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(int, repeat, 1, "forward passes");
 ABSL_FLAG(
     std::string, output, "",
-    "file for floats: an encoder's last hidden states, tokens x hidden; a "
+    "file for floats: an encoder's last hidden states, tokens x hidden, one "
+    "sequence after the other; a "
     "decoder's logits after the last token read");
 ABSL_FLAG(int, generate, 1, "how many tokens a decoder goes on for");
 ABSL_FLAG(bool, layers, false, "say how long each layer took");
@@ -55,16 +59,10 @@ ABSL_FLAG(bool, layers, false, "say how long each layer took");
 namespace footprint {
 namespace {
 
-absl::StatusOr<std::vector<int32_t>> InputIds(int64_t vocabulary) {
-  std::vector<int32_t> ids;
-  if (absl::GetFlag(FLAGS_random_ids) > 0) {
-    std::mt19937 random(1);
-    for (int i = 0; i < absl::GetFlag(FLAGS_random_ids); ++i) {
-      ids.push_back(static_cast<int32_t>(random() % vocabulary));
-    }
-    return ids;
-  }
-  const std::string text = absl::GetFlag(FLAGS_ids);
+using Ids = std::vector<int32_t>;
+
+absl::StatusOr<Ids> ParseIds(absl::string_view text) {
+  Ids ids;
   for (absl::string_view part : absl::StrSplit(text, ',', absl::SkipEmpty())) {
     int32_t id = 0;
     if (!absl::SimpleAtoi(part, &id)) {
@@ -74,6 +72,36 @@ absl::StatusOr<std::vector<int32_t>> InputIds(int64_t vocabulary) {
     ids.push_back(id);
   }
   return ids;
+}
+
+// At least one sequence.
+absl::StatusOr<std::vector<Ids>> InputSequences(int64_t vocabulary) {
+  std::vector<Ids> sequences;
+  if (absl::GetFlag(FLAGS_random_ids) > 0) {
+    if (absl::GetFlag(FLAGS_batch) < 1) {
+      return absl::InvalidArgumentError("--batch: at least 1 sequence");
+    }
+    std::mt19937 random(1);
+    sequences.resize(absl::GetFlag(FLAGS_batch));
+    for (Ids& ids : sequences) {
+      for (int i = 0; i < absl::GetFlag(FLAGS_random_ids); ++i) {
+        ids.push_back(static_cast<int32_t>(random() % vocabulary));
+      }
+    }
+    return sequences;
+  }
+  if (absl::GetFlag(FLAGS_batch) != 1) {
+    return absl::InvalidArgumentError(
+        "--batch goes with --random_ids; separate the sequences of --ids by "
+        "semicolons");
+  }
+  const std::string text = absl::GetFlag(FLAGS_ids);
+  for (absl::string_view part : absl::StrSplit(text, ';')) {
+    const absl::StatusOr<Ids> ids = ParseIds(part);
+    if (!ids.ok()) return ids.status();
+    sequences.push_back(*ids);
+  }
+  return sequences;
 }
 
 // A line of /proc/self/status in bytes; -1 if there is none.
@@ -131,9 +159,13 @@ double Seconds(absl::Span<const int64_t> steps) {
 }
 
 void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
-                int64_t tokens, double processor_seconds) {
+                const std::vector<EncoderSequence>& sequences,
+                double processor_seconds) {
   const double seconds = Seconds(run.step_nanoseconds());
-  const double operations = Operations(config, tokens);
+  double operations = 0;
+  for (const EncoderSequence& sequence : sequences) {
+    operations += Operations(config, static_cast<int64_t>(sequence.ids.size()));
+  }
   printf("time         %.4f s, %.1f GFLOP/s; processor %.4f s, %.1f GFLOP/s\n",
          seconds, 1e-9 * operations / seconds, processor_seconds,
          1e-9 * operations / processor_seconds);
@@ -177,33 +209,37 @@ absl::Status WriteOutput(absl::Span<const float> states) {
 }
 
 // What was asked for, or the least that is possible.
-template <class Model>
-absl::StatusOr<int64_t> Budget(const Model& model, int64_t tokens,
-                               int threads) {
+absl::StatusOr<int64_t> Budget(const absl::StatusOr<int64_t>& least) {
   const std::string text = absl::GetFlag(FLAGS_budget);
-  return text.empty() ? model.MinBudgetBytes(tokens, threads)
-                      : ParseBytes(text);
+  return text.empty() ? least : ParseBytes(text);
 }
 
 absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
   const auto encoder = Encoder::Open(directory, backend);
   if (!encoder.ok()) return encoder.status();
   const EncoderConfig& config = (*encoder)->config();
-  const auto ids = InputIds(config.vocabulary);
+  const auto ids = InputSequences(config.vocabulary);
   if (!ids.ok()) return ids.status();
-  const int64_t tokens = static_cast<int64_t>(ids->size());
+  std::vector<EncoderSequence> sequences;
+  int64_t tokens = 0;
+  for (const Ids& one : *ids) {
+    sequences.push_back({one, {}});
+    tokens = std::max(tokens, static_cast<int64_t>(one.size()));
+  }
+  const int64_t count = static_cast<int64_t>(sequences.size());
   const int threads = absl::GetFlag(FLAGS_threads);
-  const auto budget = Budget(**encoder, tokens, threads);
+  const auto budget =
+      Budget((*encoder)->MinBudgetBytes(tokens, threads, count));
   if (!budget.ok()) return budget.status();
-  const auto plan = (*encoder)->Plan(tokens, threads, *budget);
+  const auto plan = (*encoder)->Plan(tokens, threads, *budget, count);
   if (!plan.ok()) return plan.status();
   const auto run = (*encoder)->Start(*plan);
   if (!run.ok()) return run.status();
   for (int i = 0; i < absl::GetFlag(FLAGS_repeat); ++i) {
     const double begin = ProcessorSeconds();
-    const auto states = (*run)->Forward(*ids, {});
+    const auto states = (*run)->ForwardBatch(sequences);
     if (!states.ok()) return states.status();
-    PrintTimes(**run, config, tokens, ProcessorSeconds() - begin);
+    PrintTimes(**run, config, sequences, ProcessorSeconds() - begin);
     const absl::Status written = WriteOutput(*states);
     if (!written.ok()) return written;
   }
@@ -245,18 +281,23 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
   const auto decoder = Decoder::Open(directory, backend);
   if (!decoder.ok()) return decoder.status();
   const DecoderConfig& config = (*decoder)->config();
-  const auto ids = InputIds(config.vocabulary);
-  if (!ids.ok()) return ids.status();
-  if (ids->empty()) {
+  const auto sequences = InputSequences(config.vocabulary);
+  if (!sequences.ok()) return sequences.status();
+  if (sequences->size() > 1) {
+    return absl::InvalidArgumentError(
+        "several sequences, but a decoder reads one; run it once for each");
+  }
+  const Ids& ids = sequences->front();
+  if (ids.empty()) {
     return absl::InvalidArgumentError("no tokens: the input is empty");
   }
   const int generated = absl::GetFlag(FLAGS_generate);
   if (generated < 1) {
     return absl::InvalidArgumentError("--generate: at least 1 token");
   }
-  const int64_t positions = static_cast<int64_t>(ids->size()) + generated - 1;
+  const int64_t positions = static_cast<int64_t>(ids.size()) + generated - 1;
   const int threads = absl::GetFlag(FLAGS_threads);
-  const auto budget = Budget(**decoder, positions, threads);
+  const auto budget = Budget((*decoder)->MinBudgetBytes(positions, threads));
   if (!budget.ok()) return budget.status();
   const auto plan = (*decoder)->Plan(positions, threads, *budget);
   if (!plan.ok()) return plan.status();
@@ -264,7 +305,7 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
   if (!run.ok()) return run.status();
   for (int i = 0; i < absl::GetFlag(FLAGS_repeat); ++i) {
     (*run)->Clear();
-    const absl::Status status = Generate(**run, *ids, config.layers);
+    const absl::Status status = Generate(**run, ids, config.layers);
     if (!status.ok()) return status;
   }
   const absl::Status written = WriteOutput((*run)->logits());
