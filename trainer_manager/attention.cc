@@ -66,7 +66,8 @@ class AttentionLayer final : public Layer {
                  &signature, &signature.forward);
     signature.recompute = signature.forward;
     signature.recompute_products =
-        2 * signature.output.shape.elements() * input.extent(1);
+        2 * static_cast<double>(signature.output.shape.elements()) *
+        static_cast<double>(input.extent(1));
     if (inputs.mode == NetworkMode::kInference) return signature;
     signature.saved = {{{input.extent(0), options_.heads, input.extent(1)}}};
     signature.forward.writes.push_back({Role::kSaved});

@@ -44,12 +44,16 @@ class Convolution2dLayer final : public Layer {
       signature.forward.reads.push_back({Role::kWeight, 1});
       signature.gradient.writes.push_back({Role::kGradient, 1});
     }
+    status = CheckSizes(signature);
+    if (!status.ok()) return status;
     const MathBackend& math = inputs.math;
     AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kForward), &signature,
                  &signature.forward);
     signature.recompute = signature.forward;
-    signature.recompute_products = signature.output.shape.elements() *
-                                   c.input_channels * c.kernel * c.kernel;
+    signature.recompute_products =
+        static_cast<double>(signature.output.shape.elements()) *
+        static_cast<double>(c.input_channels) *
+        static_cast<double>(c.kernel * c.kernel);
     AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kGradient), &signature,
                  &signature.gradient);
     AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kDerivative),

@@ -388,7 +388,7 @@ class PlanSearch {
 // About how many multiplications the forward steps take, and those again.
 void CountProducts(ExecutionPlan* plan) {
   for (const PlannedStep& step : plan->steps) {
-    const int64_t products =
+    const double products =
         plan->network.layers[step.layer].signature.recompute_products;
     if (step.kind == StepKind::kForward) plan->forward_products += products;
     if (step.kind == StepKind::kRecompute) {

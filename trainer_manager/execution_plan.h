@@ -175,8 +175,8 @@ struct ExecutionPlan {
   int optimizer_states = 0;           // for each weight
   int64_t micro_batches = 1;          // the network is that of one
   // About how many multiplications recomputing takes, and the forward steps.
-  int64_t recompute_products = 0;
-  int64_t forward_products = 0;
+  double recompute_products = 0;
+  double forward_products = 0;
   std::vector<PlannedTensor> tensors;
   std::vector<Storage> storages;
   std::vector<PlannedStep> steps;

@@ -16,7 +16,7 @@ class FullyConnectedLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
     if (!status.ok()) return status;
     if (units_ < 1) {
       return absl::InvalidArgumentError(
@@ -40,11 +40,15 @@ class FullyConnectedLayer final : public Layer {
                                   {Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
     signature.derivative_by_element = true;
+    status = CheckSizes(signature);
+    if (!status.ok()) return status;
     const MathBackend& math = inputs.math;
     AddWorkspace(math.WorkspaceBytes(ForwardProduct(rows, features)),
                  &signature, &signature.forward);
     signature.recompute = signature.forward;
-    signature.recompute_products = signature.output.shape.elements() * features;
+    signature.recompute_products =
+        static_cast<double>(signature.output.shape.elements()) *
+        static_cast<double>(features);
     AddWorkspace(math.WorkspaceBytes(GradientProduct(rows, features)),
                  &signature, &signature.gradient);
     AddWorkspace(math.WorkspaceBytes(DerivativeProduct(rows, features)),

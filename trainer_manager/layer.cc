@@ -129,6 +129,22 @@ absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
   return status;
 }
 
+absl::Status CheckSizes(const LayerSignature& signature) {
+  std::vector<TensorType> specs = {signature.output};
+  if (signature.label.has_value()) specs.push_back(*signature.label);
+  for (const auto* list : {&signature.weights, &signature.statistics}) {
+    for (const WeightSpec& weight : *list) specs.push_back(weight.spec);
+  }
+  for (const auto* list : {&signature.saved, &signature.workspaces}) {
+    specs.insert(specs.end(), list->begin(), list->end());
+  }
+  for (const TensorType& spec : specs) {
+    const absl::Status status = CheckedSizeBytes(spec).status();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use) {
   if (size_bytes == 0) return;
   use->writes.push_back(

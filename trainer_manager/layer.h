@@ -102,8 +102,9 @@ struct LayerSignature {
   // Of the output, bit for bit, after the forward step; reads nothing where
   // that cannot be.
   StepUse recompute;
-  // About how many multiplications that takes; 0: as good as none.
-  int64_t recompute_products = 0;
+  // About how many multiplications that takes; 0: as good as none. Floating
+  // point, since sizes that are refused later must not overflow here.
+  double recompute_products = 0;
   // Of an input that gives the layer before the same derivative, namely one
   // that is zero wherever the derivative of this layer is; reads nothing where
   // there is none.
@@ -204,6 +205,11 @@ absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
 // The three checks for a layer of one float input.
 absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
                                 int max_rank);
+
+// Whether every tensor that the signature names so far has a size: for Describe
+// before it calculates with sizes that follow from the user's, as a workspace
+// does. Errors: those of CheckedSizeBytes.
+absl::Status CheckSizes(const LayerSignature& signature);
 
 // Adds a workspace of so many bytes to the signature and to the step; none for
 // 0.

@@ -115,22 +115,6 @@ absl::StatusOr<std::vector<size_t>> SortNodes(
   return order;
 }
 
-absl::Status CheckSpecs(const LayerSignature& signature) {
-  std::vector<TensorType> specs = {signature.output};
-  if (signature.label.has_value()) specs.push_back(*signature.label);
-  for (const auto* list : {&signature.weights, &signature.statistics}) {
-    for (const WeightSpec& weight : *list) specs.push_back(weight.spec);
-  }
-  for (const auto* list : {&signature.saved, &signature.workspaces}) {
-    specs.insert(specs.end(), list->begin(), list->end());
-  }
-  for (const TensorType& spec : specs) {
-    const absl::Status status = CheckedSizeBytes(spec).status();
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 std::vector<size_t> UnreadValues(const ResolvedNetwork& network) {
   std::vector<bool> read(network.inputs.size() + network.layers.size(), false);
   for (const auto& layer : network.layers) {
@@ -214,7 +198,7 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
     }
     absl::StatusOr<LayerSignature> signature = node.layer->Describe(described);
     if (!signature.ok()) return InLayer(node.name, signature.status());
-    const absl::Status status = CheckSpecs(*signature);
+    const absl::Status status = CheckSizes(*signature);
     if (!status.ok()) return InLayer(node.name, status);
     layer.signature = *std::move(signature);
     if (layer.is_loss() && resolved->mode == NetworkMode::kInference) {

@@ -49,7 +49,8 @@ class PoolLayer : public Layer {
     signature.derivative.writes = {{Role::kInputDerivative}};
     signature.recompute = signature.forward;
     signature.recompute_products =
-        signature.output.shape.elements() * window_ * window_;
+        static_cast<double>(signature.output.shape.elements()) *
+        static_cast<double>(window_) * static_cast<double>(window_);
     signature.derivative_by_element = true;
     return signature;
   }
@@ -97,7 +98,7 @@ class PlaceCursor {
       : outputs_(outputs), bits_(bytes == outputs ? 8 : Bits(window)) {}
 
   static int64_t Bytes(int64_t outputs, int64_t window, bool pack) {
-    return pack ? (outputs * Bits(window) + 7) / 8 : outputs;
+    return pack ? (outputs - 1) / (8 / Bits(window)) + 1 : outputs;
   }
 
   void Write(int64_t place, uint8_t* data) {

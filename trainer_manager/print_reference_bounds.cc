@@ -58,8 +58,7 @@ int PrintWithin(const Row& row, int64_t budget_bytes,
   std::cout << absl::StrFormat(
       "%-22s %11d %11d %8.1f %%  %s\n", row.name, budget_bytes,
       plan->planned_bytes(),
-      100.0 * static_cast<double>(plan->recompute_products) /
-          static_cast<double>(plan->forward_products),
+      100.0 * plan->recompute_products / plan->forward_products,
       StepName(*plan, plan->arena.lower_bound.step));
   return Draw(*plan, absl::StrCat(row.name, " within ", budget_bytes),
               pictures);
