@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/random_sequence.h"
 
 namespace footprint {
 namespace {
@@ -101,14 +102,6 @@ class ElementwiseLayer final : public Layer {
   }
 };
 
-// A well mixed function of its argument (the finaliser of splitmix64).
-uint64_t Mix(uint64_t value) {
-  value += 0x9e3779b97f4a7c15u;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
-
 class DropoutLayer final : public Layer {
  public:
   explicit DropoutLayer(float rate) : rate_(rate) {}
@@ -155,7 +148,8 @@ class DropoutLayer final : public Layer {
     // 24 bits, so that the comparison in float is exact.
     const float threshold = rate_ * 16777216.0f;
     for (int64_t i = 0; i < elements; ++i) {
-      const uint64_t bits = Mix(seed ^ Mix(static_cast<uint64_t>(i)));
+      const uint64_t place = RandomSequence(static_cast<uint64_t>(i)).Next();
+      const uint64_t bits = RandomSequence(seed ^ place).Next();
       const float drawn = static_cast<float>(bits >> 40);
       to[i] = drawn < threshold ? 0.0f : from[i] * scale;
     }

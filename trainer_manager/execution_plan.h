@@ -1,10 +1,10 @@
-// The steps of a training iteration or an inference, the tensors that they read
-// and write, and where each tensor lies.
+// Plans a training or an inference: its steps, the tensors that they read and
+// write, and where each tensor lies.
 //
 //   absl::StatusOr<footprint::ExecutionPlan> plan = footprint::PlanExecution(
 //       network, footprint::NetworkMode::kTraining, {});
-//   // plan->arena.lower_bound.bytes + plan->fixed_bytes + plan->model_bytes
-//   // is what this training needs at least, CertificateTensors(*plan) is why.
+//   // plan->bound_bytes() is what this training needs at least,
+//   // CertificateTensors(*plan) is why.
 //
 // Every tensor is written by one step. It lives from there to the last step
 // that reads it: lifespans follow from the steps' uses and are written down
@@ -12,213 +12,30 @@
 // shared storage or a missing step; each can be switched off, and with all off
 // every tensor has its own memory and stays as it was after the step.
 //
-// Pure data, thread-compatible; keeps the layers alive. Memory: about a
-// kibibyte a layer. Time: that of planning, see planner.h.
+// A pure function, thread-safe. Memory: about a kibibyte a layer; within a
+// budget also some eight bytes a layer squared. Time: that of planning, see
+// planner.h; within a budget of about a thousand bounds.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/execution_types.h"
 #include "footprint/trainer_manager/fast_math.h"
-#include "footprint/trainer_manager/layer.h"
+#include "footprint/trainer_manager/math_backend.h"
 #include "footprint/trainer_manager/network.h"
-#include "footprint/trainer_manager/plan.h"
-#include "footprint/trainer_manager/shape.h"
 
 namespace footprint {
 
-struct MemoryOptions {
-  // A layer's gradients are applied before the next layer's are calculated;
-  // else at the end of the iteration, all of them.
-  bool share_gradients = true;
-  // A layer reads its input where the previous one wrote its output; else it
-  // gets a copy.
-  bool share_edges = true;
-  // Activations and what layers save give up their place after their last
-  // reader, to derivatives above all.
-  bool reuse_activations = true;
-  // Derivatives give up their place after their last reader.
-  bool reuse_derivatives = true;
-  // A step writes where it reads if nobody needs what it read.
-  bool in_place = true;
-  // A workspace is taken for its step only.
-  bool reuse_workspaces = true;
-  // Where the certificate names it, a derivative that an activation will take
-  // next is calculated a slice of the batch at a time, taken through the
-  // activation, and written over the activation's output. Needs all but the
-  // first of the above.
-  bool slice_derivatives = true;
-  // The output of a cheap layer (normalization, elementwise) is not kept for
-  // the backward steps where what it was calculated from is kept anyway: it is
-  // calculated again. Needs share_edges.
-  bool recompute_outputs = true;
-  // The activation before a max pooling is not kept: where its derivative is
-  // not zero, it is the pooled output. Its derivative is calculated by slices.
-  // Needs share_edges.
-  bool restore_pooled = true;
-  // Max pooling saves places in as few bits as they need, else in bytes.
-  bool pack_places = true;
-
-  // In training: the batch is calculated in so many parts, one after the other;
-  // the sums of their gradients, as large as the weights, wait for the last. It
-  // changes the order of sums, and what normalization over a batch is over.
-  // Must divide the batch.
-  int64_t micro_batches = 1;
-  // In training: gradients wait for all others, for ManagerOptions::clip_norm.
-  bool clip_global_norm = false;
-  // In training: what planned_bytes() may be at most. Beyond what costs next to
-  // nothing, outputs are then dropped and calculated again, segment by segment,
-  // at most one more forward pass in all, until that is reached.
-  int64_t budget_bytes = std::numeric_limits<int64_t>::max();
-  // In training: what the loss read stays readable after the iteration.
-  bool keep_outputs = false;
-  // Of every tensor: a power of two, at least 4.
-  int64_t alignment_bytes = 16;
-
-  // All optimisations off: the debug mode.
-  static MemoryOptions Debug();
-};
-
-enum class TensorKind : uint8_t {
-  kWeight,
-  kStatistic,
-  kOptimizerState,
-  kGradientSum,  // over micro-batches
-  kInput,
-  kLabel,
-  kOutput,
-  kActivation,
-  kSaved,
-  kGradient,
-  kDerivative,
-  kWorkspace,
-};
-constexpr int kTensorKinds = 12;
-
-absl::string_view TensorKindName(TensorKind kind);
-
-// Whose memory a tensor lies in.
-enum class StorageClass : uint8_t {
-  kModel,  // weights and statistics: as long as the model
-  kFixed,  // optimizer state, sums of gradients, inputs, labels, outputs: as
-           // long as the manager
-  kUser,   // inputs of an inference
-  kArena,  // everything else, planned
-};
-
-struct PlannedTensor {
-  std::string name;  // "conv1 output", "conv1.weight"
-  TensorKind kind = TensorKind::kActivation;
-  TensorType spec;
-  int64_t size_bytes = 0;
-  int64_t lower_step = 0;  // that writes it
-  int64_t upper_step = 0;  // after the last that reads it
-  bool kept = false;       // readable when all steps are done
-  size_t storage = 0;
-};
-
-// Tensors that lie at one place: one, or several that are written where another
-// was read.
-struct Storage {
-  StorageClass storage_class = StorageClass::kArena;
-  int64_t size_bytes = 0;
-  int64_t lower_step = 0;
-  int64_t upper_step = 0;
-  int64_t offset_bytes = 0;  // in the memory of its class; none for kUser
-  std::vector<size_t> tensors;
-};
-
-enum class StepKind : uint8_t {
-  kForward,
-  kCopyInput,  // reads input 0, writes the output
-  kCalculateGradient,
-  kCalculateDerivative,
-  // Of a layer, through the activation before it: reads the activation's output
-  // as input 0, unless it is restored as slice 1; writes the derivative of the
-  // activation's input.
-  kSlicedDerivative,
-  kRecompute,           // the output once more
-  kSumDerivatives,      // of two readers of one value: inputs 0 and 1
-  kSumGradients,        // of two users of one weight: inputs 0 and 1
-  kAccumulateGradient,  // of micro-batches: output += input 0
-  kClipGradients,       // all of them
-  kApplyGradient,
-};
-
-absl::string_view StepKindName(StepKind kind);
-
-struct TensorUse {
-  Operand operand;
-  size_t tensor = 0;
-  bool read = false;
-  bool written = false;
-};
-
-struct PlannedStep {
-  StepKind kind = StepKind::kForward;
-  size_t layer = 0;
-  std::vector<TensorUse> uses;
-  std::vector<InPlace> in_place;  // that it allows
-};
-
-struct ExecutionPlan {
-  NetworkMode mode = NetworkMode::kInference;
-  ResolvedNetwork network;
-  const MathBackend* math = nullptr;  // whose workspaces are planned
-  int optimizer_states = 0;           // for each weight
-  int64_t micro_batches = 1;          // the network is that of one
-  // About how many multiplications recomputing takes, and the forward steps.
-  double recompute_products = 0;
-  double forward_products = 0;
-  std::vector<PlannedTensor> tensors;
-  std::vector<Storage> storages;
-  std::vector<PlannedStep> steps;
-
-  std::vector<size_t> input_tensors;
-  std::vector<size_t> label_tensors;   // in training: one
-  std::vector<size_t> output_tensors;  // in training only if they are kept
-  size_t loss_tensor = 0;              // in training
-
-  int64_t model_bytes = 0;
-  int64_t fixed_bytes = 0;
-  MemoryPlan arena;
-  std::vector<size_t> arena_storages;  // request i is storage arena_storages[i]
-
-  // What any execution of these steps needs, and what this one takes.
-  int64_t bound_bytes() const {
-    return model_bytes + fixed_bytes + arena.lower_bound.bytes;
-  }
-  int64_t planned_bytes() const {
-    return model_bytes + fixed_bytes + arena.height_bytes;
-  }
-};
-
 // Errors: those of ResolveNetwork; InvalidArgument for an alignment that is
 // none, or micro-batches that the batch cannot be divided into;
-// ResourceExhausted if the budget cannot be met, with the least that was found
-// and the step that needs it. `optimizer_states`: see
-// Optimizer::states_per_weight.
+// ResourceExhausted if the budget cannot be met, with the least that was found,
+// which is a budget that is met, and the step that needs it.
+// `optimizer_states`: see Optimizer::states_per_weight. `math` must outlive the
+// plan and every manager of it.
 absl::StatusOr<ExecutionPlan> PlanExecution(
     const Network& network, NetworkMode mode, const MemoryOptions& options,
     int optimizer_states = 0, const MathBackend& math = FastMath());
-
-// The tensors of the certificate: those that lie in the arena at the step of
-// the lower bound, one for each storage: the one that is live then.
-std::vector<size_t> CertificateTensors(const ExecutionPlan& plan);
-
-// Bytes that are live at a step, by kind; a storage counts for the tensor in it
-// that is live. User memory is left out.
-std::vector<int64_t> LiveBytesByKind(const ExecutionPlan& plan, int64_t step);
-
-// "conv1: calculate gradient"
-std::string StepName(const ExecutionPlan& plan, int64_t step);
 
 }  // namespace footprint
 

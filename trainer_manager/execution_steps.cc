@@ -7,84 +7,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/placement_problem.h"
+#include "footprint/trainer_manager/recomputation.h"
 
 namespace footprint {
 namespace {
 
 constexpr size_t kNone = std::numeric_limits<size_t>::max();
 constexpr int64_t kSlices = 16;  // of a batch
+constexpr int64_t kFileAlignmentBytes = 4096;
 
-bool Reads(const StepUse& use, Role role, int index = 0) {
-  return std::count(use.reads.begin(), use.reads.end(), Operand{role, index}) >
-         0;
-}
-
-bool ReadsBackwards(const LayerSignature& signature, Role role, int index = 0) {
-  return Reads(signature.gradient, role, index) ||
-         Reads(signature.derivative, role, index);
-}
-
-// Whether a max pooling restores the value, so that its own layer's derivative
-// does not read it.
-bool IsRestored(const ResolvedNetwork& network, size_t value) {
-  for (size_t l = 0; l < network.layers.size(); ++l) {
-    const std::vector<size_t>& inputs = network.layers[l].inputs;
-    if (std::count(inputs.begin(), inputs.end(), value) > 0 &&
-        CanRestore(network, l)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether the backward steps of layer `last` or one before it read the value.
-bool IsReadLate(const ResolvedNetwork& network, size_t value, size_t last) {
-  const size_t inputs = network.inputs.size();
-  if (value < inputs) return true;
-  if (ReadsBackwards(network.layers[value - inputs].signature, Role::kOutput) &&
-      !IsRestored(network, value)) {
-    return true;
-  }
-  for (size_t l = 0; l <= last; ++l) {
-    const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
-    for (size_t i = 0; i < layer.inputs.size(); ++i) {
-      if (layer.inputs[i] == value &&
-          ReadsBackwards(layer.signature, Role::kInput, static_cast<int>(i))) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-// The layers whose outputs can be had again without keeping anything longer, as
-// good as without calculation, or which are dropped.
-std::vector<bool> FindRecomputed(const ResolvedNetwork& network, bool cheap,
-                                 const std::vector<size_t>& dropped) {
-  const size_t inputs = network.inputs.size();
-  std::vector<bool> found(network.layers.size(), false);
-  for (size_t l = 0; l < network.layers.size(); ++l) {
-    const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
-    found[l] = cheap && CanRecompute(network, l) &&
-               layer.signature.recompute_products == 0;
-    for (const Operand& operand : layer.signature.recompute.reads) {
-      if (operand.role != Role::kInput) continue;
-      const size_t value = layer.inputs[static_cast<size_t>(operand.index)];
-      const bool again = value >= inputs && found[value - inputs];
-      found[l] = found[l] && (again || IsReadLate(network, value, l));
-    }
-    if (std::count(dropped.begin(), dropped.end(), l) > 0) found[l] = true;
-  }
-  return found;
-}
-
-ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
-  ptrdiff_t readers = 0;
-  for (const ResolvedNetwork::ResolvedLayer& layer : network.layers) {
-    readers += std::count(layer.inputs.begin(), layer.inputs.end(), value);
-  }
-  return readers;
-}
+using trainer_manager_internal::AlignUp;
 
 class StepBuilder {
  public:
@@ -97,6 +30,7 @@ class StepBuilder {
 
   absl::Status Build() {
     AddInputs();
+    if (network_.mode == NetworkMode::kTraining) AddStatisticCopies();
     for (size_t l = 0; l < network_.layers.size(); ++l) AddForward(l);
     if (network_.mode == NetworkMode::kTraining) {
       for (size_t l = network_.layers.size(); l-- > 0;) {
@@ -105,6 +39,7 @@ class StepBuilder {
       }
       if (options_.clip_global_norm) AddClip();
       for (const size_t l : deferred_) AddApply(l);
+      PlaceInFile();
     }
     SetLifespans();
     return absl::OkStatus();
@@ -127,6 +62,8 @@ class StepBuilder {
 
   bool IsKept(TensorKind kind) const {
     switch (kind) {
+      case TensorKind::kStatisticCopy:
+        return !options_.reuse_activations || plan_.micro_batches > 1;
       case TensorKind::kActivation:
       case TensorKind::kSaved:
         return !options_.reuse_activations;
@@ -175,10 +112,49 @@ class StepBuilder {
     users_.assign(network_.layers.size(), 0);
     sums_.resize(network_.layers.size());
     recomputed_.assign(network_.layers.size(), false);
+    swapped_.assign(network_.layers.size(), false);
+    layers_.resize(network_.layers.size());
     if (network_.mode == NetworkMode::kTraining && options_.share_edges) {
       recomputed_ = FindRecomputed(network_, options_.recompute_outputs,
-                                   choices_.dropped);
+                                   choices_.dropped, choices_.swapped);
+      for (const size_t l : choices_.swapped) swapped_[l] = true;
     }
+  }
+
+  // Forward steps change statistics before the loss is known. What they were is
+  // kept until then.
+  void AddStatisticCopies() {
+    PlannedStep step;
+    step.kind = StepKind::kCopyStatistics;
+    step.layer = network_.layers.size() - 1;
+    for (size_t l = 0; l < network_.layers.size(); ++l) {
+      const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+      layers_[l].statistics = AddWeights(layer.name, layer.signature.statistics,
+                                         TensorKind::kStatistic);
+      for (const size_t statistic : layers_[l].statistics) {
+        const TensorType spec = plan_.tensors[statistic].spec;
+        const size_t copy =
+            AddTensor(absl::StrCat(plan_.tensors[statistic].name, " before"),
+                      TensorKind::kStatisticCopy, spec);
+        const int index = static_cast<int>(step.uses.size() / 2);
+        step.uses.push_back(
+            {{Role::kStatistic, index}, statistic, true, false});
+        step.uses.push_back({{Role::kSaved, index}, copy, false, true});
+      }
+    }
+    copies_ = step.uses;
+    if (!copies_.empty()) plan_.steps.push_back(std::move(step));
+  }
+
+  // After the loss: the other way round.
+  void AddStatisticRestore(size_t l) {
+    if (copies_.empty()) return;
+    PlannedStep step;
+    step.kind = StepKind::kRestoreStatistics;
+    step.layer = l;
+    step.uses = copies_;
+    for (TensorUse& use : step.uses) std::swap(use.read, use.written);
+    plan_.steps.push_back(std::move(step));
   }
 
   std::vector<size_t> AddWeights(const std::string& layer,
@@ -204,14 +180,16 @@ class StepBuilder {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     const LayerSignature& signature = layer.signature;
     const size_t value = network_.inputs.size() + l;
-    LayerTensors& tensors = layers_.emplace_back();
+    LayerTensors& tensors = layers_[l];
     tensors.weights =
         layer.weights_of == l
             ? AddWeights(layer.name, signature.weights, TensorKind::kWeight)
             : layers_[layer.weights_of].weights;
     ++users_[layer.weights_of];
-    tensors.statistics =
-        AddWeights(layer.name, signature.statistics, TensorKind::kStatistic);
+    if (network_.mode == NetworkMode::kInference) {
+      tensors.statistics =
+          AddWeights(layer.name, signature.statistics, TensorKind::kStatistic);
+    }
     if (layer.weights_of == l) AddOptimizerStates(layer, &tensors);
     AddLayerInputs(l);
     if (signature.label.has_value()) {
@@ -237,6 +215,9 @@ class StepBuilder {
                                         signature.saved[i]));
     }
     AddStep(StepKind::kForward, l, signature.forward);
+    if (layer.is_loss()) AddStatisticRestore(l);
+    if (swapped_[l] && !IsOutput(value))
+      AddSwap(StepKind::kSwapOut, l, tensors.output);
     bool needs = !signature.weights.empty();
     for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
     needs_derivative_.push_back(needs);
@@ -325,15 +306,50 @@ class StepBuilder {
     } else if (operand.role != Role::kOutput) {
       return;
     }
-    if (value < inputs || !recomputed_[value - inputs] ||
-        again_[value] != kNone || IsOutput(value)) {
-      return;
-    }
+    if (value < inputs || again_[value] != kNone || IsOutput(value)) return;
     const ResolvedNetwork::ResolvedLayer& layer =
         network_.layers[value - inputs];
+    if (swapped_[value - inputs]) {
+      again_[value] =
+          AddTensor(absl::StrCat(layer.name, " output back"),
+                    TensorKind::kActivation, layer.signature.output);
+      AddSwap(StepKind::kSwapIn, value - inputs, again_[value]);
+      return;
+    }
+    if (!recomputed_[value - inputs]) return;
     again_[value] = AddTensor(absl::StrCat(layer.name, " output again"),
                               TensorKind::kActivation, layer.signature.output);
     AddStep(StepKind::kRecompute, value - inputs, layer.signature.recompute);
+  }
+
+  void AddSwap(StepKind kind, size_t l, size_t tensor) {
+    const bool out = kind == StepKind::kSwapOut;
+    PlannedStep step;
+    step.kind = kind;
+    step.layer = l;
+    step.uses = {{{out ? Role::kInput : Role::kOutput}, tensor, out, !out}};
+    plan_.steps.push_back(std::move(step));
+  }
+
+  // Gives what is swapped its place in the file, and leaves out what no
+  // backward step asked for.
+  void PlaceInFile() {
+    std::vector<int64_t> offsets(network_.layers.size(), 0);
+    std::vector<PlannedStep> steps;
+    for (PlannedStep& step : plan_.steps) {
+      if (step.kind == StepKind::kSwapOut) {
+        if (again_[network_.inputs.size() + step.layer] == kNone) continue;
+        offsets[step.layer] =
+            AlignUp(plan_.swap_file_bytes, kFileAlignmentBytes);
+        step.file_offset_bytes = offsets[step.layer];
+        plan_.swap_file_bytes =
+            offsets[step.layer] + plan_.tensors[step.uses[0].tensor].size_bytes;
+      } else if (step.kind == StepKind::kSwapIn) {
+        step.file_offset_bytes = offsets[step.layer];
+      }
+      steps.push_back(std::move(step));
+    }
+    plan_.steps = std::move(steps);
   }
 
   // Operands that do not exist, as a derivative that nobody needs, are left
@@ -586,8 +602,10 @@ class StepBuilder {
   std::vector<size_t> values_;       // tensor of each value
   std::vector<size_t> derivatives_;  // of each value, as far as known
   std::vector<bool> needs_derivative_;
-  std::vector<size_t> again_;     // of each value, its recomputed tensor
-  std::vector<bool> recomputed_;  // layers whose output is not kept
+  std::vector<size_t> again_;      // of each value, its recomputed tensor
+  std::vector<bool> recomputed_;   // layers whose output is not kept
+  std::vector<bool> swapped_;      // layers whose output goes to the file
+  std::vector<TensorUse> copies_;  // of statistics: each, then its copy
   std::vector<bool> done_;  // layers whose derivative a sliced step contains
   std::vector<int> users_;  // of each layer's weights, still to contribute
   std::vector<std::vector<size_t>> sums_;  // of the gradients of a layer's
@@ -605,55 +623,6 @@ absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
   plan->optimizer_states = optimizer_states;
   plan->micro_batches = options.micro_batches;
   return StepBuilder(options, choices, plan).Build();
-}
-
-bool CanRecompute(const ResolvedNetwork& network, size_t layer) {
-  const LayerSignature& signature = network.layers[layer].signature;
-  return !signature.recompute.reads.empty() && !signature.label.has_value();
-}
-
-std::vector<size_t> LayersToDrop(const ResolvedNetwork& network,
-                                 const std::vector<size_t>& dropped,
-                                 size_t layer) {
-  std::vector<size_t> more = {layer};
-  for (size_t i = 0; i < more.size(); ++i) {
-    for (const size_t value : network.layers[more[i]].inputs) {
-      if (IsReadLate(network, value, more[i])) continue;
-      const size_t source = value - network.inputs.size();
-      if (CanRecompute(network, source) &&
-          std::count(dropped.begin(), dropped.end(), source) == 0 &&
-          std::count(more.begin(), more.end(), source) == 0) {
-        more.push_back(source);
-      }
-    }
-  }
-  return more;
-}
-
-bool CanSlice(const ResolvedNetwork& network, size_t layer) {
-  const ResolvedNetwork::ResolvedLayer& user = network.layers[layer];
-  if (network.mode != NetworkMode::kTraining || user.inputs.size() != 1 ||
-      user.inputs[0] < network.inputs.size() ||
-      !user.signature.derivative_by_element ||
-      user.signature.derivative.reads.size() > 4 ||
-      Reads(user.signature.derivative, Role::kInput) ||
-      Reads(user.signature.derivative, Role::kOutput)) {
-    return false;
-  }
-  const ResolvedNetwork::ResolvedLayer& activation =
-      network.layers[user.inputs[0] - network.inputs.size()];
-  const StepUse& slope = activation.signature.derivative;
-  return activation.signature.weights.empty() &&
-         activation.signature.derivative_by_element &&
-         slope.reads.size() == 2 && Reads(slope, Role::kOutputDerivative) &&
-         Reads(slope, Role::kOutput) &&
-         CountReaders(network, user.inputs[0]) == 1 &&
-         CountReaders(network, activation.inputs[0]) == 1;
-}
-
-bool CanRestore(const ResolvedNetwork& network, size_t layer) {
-  return !network.layers[layer].signature.restore_input.reads.empty() &&
-         CanSlice(network, layer);
 }
 
 }  // namespace footprint

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "footprint/trainer_manager/execution_plan.h"
+#include "footprint/trainer_manager/execution_types.h"
 
 namespace footprint {
 
@@ -24,6 +24,9 @@ struct StepChoices {
   // Layers whose outputs are calculated again although that is not free: such
   // that CanRecompute. Needs MemoryOptions::share_edges.
   std::vector<size_t> dropped;
+  // Layers whose outputs are written to the file by the forward steps and read
+  // back by the backward steps. Needs MemoryOptions::share_edges.
+  std::vector<size_t> swapped;
 };
 
 // Fills in everything but storages and what is said of bytes in all. Tensors
@@ -32,22 +35,6 @@ struct StepChoices {
 absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
                         int optimizer_states, const StepChoices& choices,
                         ExecutionPlan* plan);
-
-// Whether the layer's derivative may be calculated by slices: it is the only
-// reader of an activation that knows its slope from its output.
-bool CanSlice(const ResolvedNetwork& network, size_t layer);
-
-// Whether the layer's output may be calculated again.
-bool CanRecompute(const ResolvedNetwork& network, size_t layer);
-
-// The layers to drop, besides `dropped`, for the output of `layer` not to be
-// kept: itself and those before it up to what the backward steps read anyway.
-std::vector<size_t> LayersToDrop(const ResolvedNetwork& network,
-                                 const std::vector<size_t>& dropped,
-                                 size_t layer);
-
-// Whether it may be, with the activation restored from the layer's output.
-bool CanRestore(const ResolvedNetwork& network, size_t layer);
 
 }  // namespace footprint
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/random_sequence.h"
 
 namespace footprint {
 namespace {
@@ -13,21 +14,16 @@ namespace {
 // The standard distributions differ between libraries.
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(seed * 2 + 1) {}
+  explicit Random(uint64_t seed) : sequence_(seed * 2 + 1) {}
 
   // In [low, high].
   int64_t Between(int64_t low, int64_t high) {
-    state_ += 0x9e3779b97f4a7c15u;
-    uint64_t value = state_;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    value ^= value >> 31;
-    return low +
-           static_cast<int64_t>(value % static_cast<uint64_t>(high - low + 1));
+    return low + static_cast<int64_t>(sequence_.Next() %
+                                      static_cast<uint64_t>(high - low + 1));
   }
 
  private:
-  uint64_t state_;
+  RandomSequence sequence_;
 };
 
 struct Piece {

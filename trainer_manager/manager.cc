@@ -1,94 +1,59 @@
 #include "footprint/trainer_manager/manager.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/fingerprint.h"
+#include "footprint/trainer_manager/gradient_steps.h"
+#include "footprint/trainer_manager/random_sequence.h"
+#include "footprint/trainer_manager/sliced_step.h"
 
 namespace footprint {
 namespace {
 
-constexpr int kMostOptimizerStates = 4;
-constexpr size_t kMostSlicedSlots = 8;
 constexpr int kMost16Bits = 65535;
-constexpr int kPoison = 0xff;  // four of them are a NaN
 
-uint64_t Mix(uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
+absl::string_view TypeOf(ValueType type) {
+  return type == ValueType::kInt32 ? "int32" : "float";
 }
 
-// FNV-1a, by words of eight bytes as far as there are.
-uint64_t Fingerprint(const void* data, int64_t size_bytes) {
-  const char* bytes = static_cast<const char*>(data);
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (int64_t i = 0; i < size_bytes; i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes + i,
-                static_cast<size_t>(std::min<int64_t>(8, size_bytes - i)));
-    hash = (hash ^ word) * 0x100000001b3u;
-    hash ^= hash >> 29;  // or high bits would reach no low one
+// Whether the values are what a buffer of `parts` such tensors takes.
+absl::Status CheckValues(const char* what, size_t index, const TensorType& spec,
+                         int64_t parts, const InputView& values) {
+  const int64_t elements = spec.shape.elements() * parts;
+  if (spec.type == values.type() &&
+      static_cast<int64_t>(values.size()) == elements &&
+      values.data() != nullptr) {
+    return absl::OkStatus();
   }
+  return absl::InvalidArgumentError(absl::StrCat(
+      what, " ", index, " takes ", elements, " ", TypeOf(spec.type),
+      " values of shape ", spec.shape.ToString(), ", not ", values.size(), " ",
+      TypeOf(values.type())));
+}
+
+// Of whatever says where tensors lie.
+uint64_t PlanFingerprint(const ExecutionPlan& plan) {
+  uint64_t hash = kFingerprintOfNothing;
+  const auto add = [&hash](int64_t value) {
+    hash = Fingerprint(&value, sizeof(value), hash);
+  };
+  for (const PlannedTensor& tensor : plan.tensors) {
+    const Storage& storage = plan.storages[tensor.storage];
+    hash = Fingerprint(tensor.name.data(),
+                       static_cast<int64_t>(tensor.name.size()), hash);
+    add(tensor.spec.shape.elements());
+    add(static_cast<int64_t>(tensor.spec.type) * 2 + tensor.kept);
+    add(static_cast<int64_t>(storage.storage_class));
+    add(storage.offset_bytes);
+  }
+  add(plan.arena.height_bytes);
+  add(plan.fixed_bytes);
   return hash;
 }
-
-absl::Status InLayer(absl::string_view name, StepKind kind,
-                     const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat("layer \"", name, "\", ", StepKindName(kind),
-                                   ": ", status.message()));
-}
-
-// The place of the first value that is NaN or infinite, or -1.
-int64_t FirstNotFinite(const StepData::Slot& slot) {
-  if (slot.spec->type != ValueType::kFloat32) return -1;
-  const float* values = static_cast<const float*>(slot.data);
-  const int64_t elements = slot.spec->shape.elements();
-  for (int64_t i = 0; i < elements; ++i) {
-    if (!std::isfinite(values[i])) return i;
-  }
-  return -1;
-}
-
-// The slots of a step on some elements of the batch.
-class SlicedSlots {
- public:
-  SlicedSlots(int64_t begin, int64_t count) : begin_(begin), count_(count) {}
-  // The slots refer to the specs.
-  SlicedSlots(const SlicedSlots&) = delete;
-  SlicedSlots& operator=(const SlicedSlots&) = delete;
-
-  void AddWhole(const StepData::Slot& slot) { slots_[used_++] = slot; }
-
-  // The elements of `slot` from the first of the slice on, as operand `as`; of
-  // memory of a slice, from its start.
-  void Add(const StepData::Slot& slot, Operand as, bool read) {
-    const bool whole_batch = slot.operand.role != Role::kSlice;
-    const TensorType& spec = *slot.spec;
-    const int64_t element_bytes = SizeBytes(spec) / spec.shape.extent(0);
-    specs_[used_] = spec;
-    specs_[used_].shape.set_extent(0, count_);
-    slots_[used_] = {as, read, !read, &specs_[used_],
-                     static_cast<char*>(slot.data) +
-                         (whole_batch ? begin_ * element_bytes : 0)};
-    ++used_;
-  }
-
-  absl::Span<const StepData::Slot> slots() const {
-    return absl::MakeConstSpan(slots_.data(), used_);
-  }
-
- private:
-  const int64_t begin_;
-  const int64_t count_;
-  std::array<TensorType, kMostSlicedSlots> specs_;
-  std::array<StepData::Slot, kMostSlicedSlots> slots_;
-  size_t used_ = 0;
-};
 
 absl::Status CheckOptions(const ExecutionPlan& plan,
                           const ManagerOptions& options) {
@@ -119,6 +84,14 @@ absl::Status CheckOptions(const ExecutionPlan& plan,
   return absl::OkStatus();
 }
 
+// Statistics to their copies, or back.
+void CopyStatistics(const StepData& data, Role from, Role to) {
+  for (int i = 0; data.Has(from, i); ++i) {
+    std::memcpy(data.Write<char>(to, i), data.Read<char>(from, i),
+                static_cast<size_t>(data.elements(to, i)) * sizeof(float));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
@@ -136,6 +109,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
   manager->micro_batches_ = plan.micro_batches;
   manager->math_ = plan.math;
   manager->arena_size_bytes_ = plan.arena.height_bytes;
+  manager->plan_fingerprint_ = PlanFingerprint(plan);
   absl::StatusOr<MemoryBlock> fixed = MemoryBlock::Allocate(plan.fixed_bytes);
   if (!fixed.ok()) return fixed.status();
   manager->fixed_ = *std::move(fixed);
@@ -164,19 +138,9 @@ absl::Status Manager::Bind(const ExecutionPlan& plan) {
   uses_.reserve(uses);
   slots_.resize(most_uses);
   steps_.reserve(plan.steps.size());
+  std::vector<int64_t> pieces;
   for (const PlannedStep& step : plan.steps) {
-    const std::vector<size_t>& inputs = plan.network.layers[step.layer].inputs;
-    const size_t activation = step.kind == StepKind::kSlicedDerivative
-                                  ? inputs[0] - plan.network.inputs.size()
-                                  : 0;
-    steps_.push_back({static_cast<uint32_t>(step.layer),
-                      static_cast<uint32_t>(activation),
-                      static_cast<uint32_t>(uses_.size()),
-                      static_cast<uint16_t>(step.uses.size()), step.kind});
-    if (step.kind == StepKind::kForward &&
-        plan.network.layers[step.layer].is_loss()) {
-      loss_step_ = steps_.size() - 1;
-    }
+    AddStep(plan, step, &pieces);
     for (const TensorUse& use : step.uses) {
       const absl::Status status = AddUse(plan, use);
       if (!status.ok()) return status;
@@ -195,20 +159,42 @@ absl::Status Manager::Bind(const ExecutionPlan& plan) {
   if (mode_ == NetworkMode::kTraining) {
     loss_ = reinterpret_cast<float*>(FixedBuffer(plan, plan.loss_tensor).data);
   }
-  if (options_.poison) PreparePoison(plan);
-  return absl::OkStatus();
+  if (options_.poison) watch_ = std::make_unique<PlanWatch>(plan);
+  return pieces.empty() ? absl::OkStatus()
+                        : OpenSwapFile(pieces, plan.swap_file_bytes);
 }
 
-void Manager::PreparePoison(const ExecutionPlan& plan) {
-  for (const size_t s : plan.arena_storages) {
-    const Storage& storage = plan.storages[s];
-    regions_.push_back(
-        {storage.upper_step, storage.offset_bytes, storage.size_bytes});
+void Manager::AddStep(const ExecutionPlan& plan, const PlannedStep& step,
+                      std::vector<int64_t>* pieces) {
+  const ResolvedNetwork::ResolvedLayer& layer = plan.network.layers[step.layer];
+  size_t other = 0;
+  if (step.kind == StepKind::kSlicedDerivative) {
+    other = layer.inputs[0] - plan.network.inputs.size();
+  } else if (step.kind == StepKind::kSwapOut) {
+    other = pieces->size();
+    pieces->push_back(step.file_offset_bytes);
+  } else if (step.kind == StepKind::kSwapIn) {
+    while ((*pieces)[other] != step.file_offset_bytes) ++other;
+  } else if (step.kind == StepKind::kForward && layer.is_loss()) {
+    loss_step_ = steps_.size();
   }
-  for (const PlannedStep& step : plan.steps) {
-    for (const TensorUse& use : step.uses) use_tensors_.push_back(use.tensor);
+  steps_.push_back({static_cast<uint32_t>(step.layer),
+                    static_cast<uint32_t>(other),
+                    static_cast<uint32_t>(uses_.size()),
+                    static_cast<uint16_t>(step.uses.size()), step.kind});
+}
+
+absl::Status Manager::OpenSwapFile(const std::vector<int64_t>& pieces,
+                                   int64_t size_bytes) {
+  if (options_.swap_folder.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the plan swaps ", size_bytes,
+                     " bytes to a file: set ManagerOptions::swap_folder"));
   }
-  marks_.assign(plan.tensors.size(), 0);
+  auto file = SwapFile::Create(options_.swap_folder, pieces, size_bytes);
+  if (!file.ok()) return file.status();
+  swapped_ = *std::move(file);
+  return absl::OkStatus();
 }
 
 // The number of specs if there is none like it.
@@ -286,41 +272,31 @@ Manager::Buffer Manager::FixedBuffer(const ExecutionPlan& plan,
 }
 
 absl::Status Manager::CopyTo(const std::vector<Buffer>& buffers,
-                             const char* what, size_t index, ValueType type,
-                             const void* values, size_t count) {
+                             const char* what, size_t index, InputView values) {
   if (index >= buffers.size() || buffers[index].data == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no ", what, " ", index, " to set"));
   }
   const Buffer& buffer = buffers[index];
-  const int64_t elements = buffer.spec->shape.elements() * micro_batches_;
-  if (buffer.spec->type != type || static_cast<int64_t>(count) != elements) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, " ", index, " takes ", elements,
-        buffer.spec->type == ValueType::kInt32 ? " int32" : " float",
-        " values of shape ", buffer.spec->shape.ToString(), ", not ", count,
-        type == ValueType::kInt32 ? " int32" : " float"));
-  }
-  std::memcpy(buffer.data, values,
+  const absl::Status status =
+      CheckValues(what, index, *buffer.spec, micro_batches_, values);
+  if (!status.ok()) return status;
+  std::memcpy(buffer.data, values.data(),
               static_cast<size_t>(SizeBytes(*buffer.spec) * micro_batches_));
   return absl::OkStatus();
 }
 
 absl::Status Manager::SetInput(size_t index, absl::Span<const float> values) {
-  return CopyTo(inputs_, "input", index, ValueType::kFloat32, values.data(),
-                values.size());
+  return CopyTo(inputs_, "input", index, values);
 }
 absl::Status Manager::SetInput(size_t index, absl::Span<const int32_t> values) {
-  return CopyTo(inputs_, "input", index, ValueType::kInt32, values.data(),
-                values.size());
+  return CopyTo(inputs_, "input", index, values);
 }
 absl::Status Manager::SetLabel(absl::Span<const float> values) {
-  return CopyTo(labels_, "label", 0, ValueType::kFloat32, values.data(),
-                values.size());
+  return CopyTo(labels_, "label", 0, values);
 }
 absl::Status Manager::SetLabel(absl::Span<const int32_t> values) {
-  return CopyTo(labels_, "label", 0, ValueType::kInt32, values.data(),
-                values.size());
+  return CopyTo(labels_, "label", 0, values);
 }
 
 absl::StatusOr<float> Manager::TrainStep() {
@@ -332,9 +308,9 @@ absl::StatusOr<float> Manager::TrainStep() {
   ++iteration_;
   double loss = 0;
   for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
-    status = RunSteps(0, loss_step_ + 1);
-    if (status.ok() && !std::isfinite(*loss_)) status = ExplainLoss(*loss_);
+    status = RunForward();
     if (!status.ok()) {
+      RestoreStatistics();
       --iteration_;  // it did not happen
       return status;
     }
@@ -345,58 +321,49 @@ absl::StatusOr<float> Manager::TrainStep() {
   return static_cast<float>(loss / static_cast<double>(micro_batches_));
 }
 
-absl::Status Manager::Lend(size_t index, ValueType type, const void* values,
-                           size_t count) {
-  const TensorType& spec = *inputs_[index].spec;
-  if (spec.type != type ||
-      static_cast<int64_t>(count) != spec.shape.elements() ||
-      values == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input ", index, " takes ", spec.shape.elements(),
-                     spec.type == ValueType::kInt32 ? " int32" : " float",
-                     " values of shape ", spec.shape.ToString(), ", not ",
-                     count, type == ValueType::kInt32 ? " int32" : " float"));
+absl::Status Manager::RunForward() {
+  const absl::Status status = RunSteps(0, loss_step_ + 1);
+  if (!status.ok() || std::isfinite(*loss_)) return status;
+  RestoreStatistics();
+  return ExplainLoss(*loss_);
+}
+
+// Runs no check: copies are made before anything can fail.
+void Manager::RestoreStatistics() {
+  const size_t restore = loss_step_ + 1;
+  if (restore >= steps_.size() ||
+      steps_[restore].kind != StepKind::kRestoreStatistics) {
+    return;
   }
-  user_inputs_[index].data = values;
+  const Slots slots = SlotsOf(steps_[restore]);
+  const StepData data(slots, mode_, /*seed=*/0, *math_);
+  CopyStatistics(data, Role::kSaved, Role::kStatistic);
+}
+
+absl::Status Manager::Lend(size_t index, InputView values) {
+  const TensorType& spec = *inputs_[index].spec;
+  const absl::Status status = CheckValues("input", index, spec, 1, values);
+  if (!status.ok()) return status;
+  user_inputs_[index].data = values.data();
   if (options_.watch_inputs) {
-    user_inputs_[index].fingerprint = Fingerprint(values, SizeBytes(spec));
+    user_inputs_[index].fingerprint =
+        Fingerprint(values.data(), SizeBytes(spec));
   }
   return absl::OkStatus();
 }
 
-absl::Status Manager::Infer(absl::Span<const absl::Span<const float>> inputs) {
+absl::Status Manager::Infer(absl::Span<const InputView> inputs) {
   if (mode_ != NetworkMode::kInference || inputs.size() != inputs_.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "an inference with ", inputs.size(), " inputs, but the plan is for ",
         mode_ == NetworkMode::kInference ? "" : "training with ",
         inputs_.size()));
   }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const absl::Status status =
-        Lend(i, ValueType::kFloat32, inputs[i].data(), inputs[i].size());
-    if (!status.ok()) return status;
+  absl::Status status;
+  for (size_t i = 0; status.ok() && i < inputs.size(); ++i) {
+    status = Lend(i, inputs[i]);
   }
-  return InferLent();
-}
-
-absl::Status Manager::InferIndices(
-    absl::Span<const absl::Span<const int32_t>> inputs) {
-  if (mode_ != NetworkMode::kInference || inputs.size() != inputs_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "an inference with ", inputs.size(), " inputs, but the plan is for ",
-        mode_ == NetworkMode::kInference ? "" : "training with ",
-        inputs_.size()));
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const absl::Status status =
-        Lend(i, ValueType::kInt32, inputs[i].data(), inputs[i].size());
-    if (!status.ok()) return status;
-  }
-  return InferLent();
-}
-
-absl::Status Manager::InferLent() {
-  absl::Status status = EnsureArena();
+  if (status.ok()) status = EnsureArena();
   if (!status.ok()) return status;
   status = RunSteps(0, steps_.size());
   if (!options_.retain_arena) ReleaseArena();
@@ -425,9 +392,8 @@ absl::Status Manager::EnsureArena() {
 void Manager::ReleaseArena() { MemoryBlock released = std::move(arena_); }
 
 absl::Status Manager::RunSteps(size_t begin, size_t end) {
-  if (options_.poison && begin == 0 && arena_.data() != nullptr) {
-    std::memset(arena_.data(), kPoison,
-                static_cast<size_t>(arena_.size_bytes()));
+  if (watch_ != nullptr && begin == 0) {
+    watch_->Begin(arena_.data(), arena_.size_bytes());
   }
   for (size_t s = begin; s < end; ++s) {
     const absl::Status status = RunStep(s);
@@ -441,24 +407,31 @@ absl::Status Manager::RunStep(size_t index) {
   const Slots slots = SlotsOf(step);
   const StepData data(slots, mode_, SeedOf(step.layer), *math_);
   absl::Status status;
-  if (options_.poison) status = CheckUnchanged(step, slots);
+  if (watch_ != nullptr) status = watch_->CheckRead(step.first_use, slots);
   if (status.ok()) status = RunKind(step, slots, data);
-  if (!status.ok()) return InLayer(NameOf(step.layer), step.kind, status);
-  if (options_.watch_inputs) status = CheckInputsUnchanged(step);
-  if (status.ok() && options_.poison) {
-    status = CheckFinite(step, slots, /*written=*/true);
-    MarkWritten(step, slots);
-    Poison(index);
+  if (status.ok() && watch_ != nullptr &&
+      step.kind != StepKind::kCopyStatistics) {
+    status = CheckFinite(slots, /*written=*/true);
   }
-  return status;
+  if (!status.ok()) return InLayer(step, status);
+  if (watch_ != nullptr) {
+    watch_->MarkWritten(step.first_use, slots);
+    watch_->PoisonAfter(index, arena_.data());
+  }
+  return options_.watch_inputs ? CheckInputsUnchanged(step) : absl::OkStatus();
 }
 
 absl::Status Manager::RunKind(const Step& step, Slots slots,
-                              const StepData& data) const {
+                              const StepData& data) {
   const Layer& layer = *layers_[step.layer];
   switch (step.kind) {
     case StepKind::kForward:
       return layer.Forward(data);
+    case StepKind::kRecompute:
+      return layer.Recompute(data);
+    case StepKind::kSwapOut:
+    case StepKind::kSwapIn:
+      return RunSwap(step, data);
     case StepKind::kCopyInput:
       std::memcpy(
           data.Write<char>(Role::kOutput), data.Read<char>(Role::kInput),
@@ -471,143 +444,40 @@ absl::Status Manager::RunKind(const Step& step, Slots slots,
       layer.CalculateDerivative(data);
       break;
     case StepKind::kSlicedDerivative:
-      CalculateSlices(step, slots, data);
+      CalculateSlicedDerivative(layer, *layers_[step.other], slots, data);
       break;
-    case StepKind::kRecompute:
-      return layer.Recompute(data);
     case StepKind::kSumDerivatives:
-    case StepKind::kSumGradients: {
-      const float* first = data.Read(Role::kInput, 0);
-      const float* second = data.Read(Role::kInput, 1);
-      float* sum = data.Write(Role::kOutput);
-      const int64_t elements = data.elements(Role::kOutput);
-      for (int64_t i = 0; i < elements; ++i) sum[i] = first[i] + second[i];
+    case StepKind::kSumGradients:
+      AddTensors(data);
       break;
-    }
     case StepKind::kAccumulateGradient:
-      Accumulate(data);
+      AccumulateGradient(data, micro_batch_, micro_batches_);
       break;
     case StepKind::kClipGradients:
-      if (IsLastMicroBatch()) ClipGradients(data);
+      if (IsLastMicroBatch()) ClipGradients(data, options_.clip_norm);
       break;
     case StepKind::kApplyGradient:
-      if (IsLastMicroBatch()) ApplyGradients(data);
+      if (!IsLastMicroBatch()) break;
+      ApplyGradients(data, *options_.optimizer, options_.clip_value,
+                     iteration_);
       break;
+    case StepKind::kCopyStatistics:
+      if (micro_batch_ > 0) break;
+      CopyStatistics(data, Role::kStatistic, Role::kSaved);
+      break;
+    case StepKind::kRestoreStatistics:
+      break;  // only where the loss is refused
   }
   return absl::OkStatus();
 }
 
-bool Manager::IsLastMicroBatch() const {
-  return micro_batch_ + 1 == micro_batches_;
-}
-
-// The loss is the mean of those of the micro-batches, so its gradient is the
-// mean of theirs.
-void Manager::Accumulate(const StepData& data) const {
-  const int64_t elements = data.elements(Role::kInput);
-  const float* gradient = data.Read(Role::kInput);
-  float* sum = data.Write(Role::kOutput);
-  const float share =
-      IsLastMicroBatch() ? 1.0f / static_cast<float>(micro_batches_) : 1.0f;
-  for (int64_t i = 0; i < elements; ++i) {
-    sum[i] = (micro_batch_ == 0 ? gradient[i] : sum[i] + gradient[i]) * share;
-  }
-}
-
-void Manager::ApplyGradients(const StepData& data) const {
-  const int count = options_.optimizer->states_per_weight();
-  std::array<float*, kMostOptimizerStates> states = {};
-  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
-    for (int j = 0; j < count; ++j) {
-      states[static_cast<size_t>(j)] =
-          data.Write(Role::kOptimizerState, i * count + j);
-    }
-    const int64_t elements = data.elements(Role::kGradient, i);
-    if (std::isfinite(options_.clip_value)) {
-      float* gradient = data.Write(Role::kGradient, i);
-      for (int64_t e = 0; e < elements; ++e) {
-        gradient[e] = std::min(std::max(gradient[e], -options_.clip_value),
-                               options_.clip_value);
-      }
-    }
-    options_.optimizer->Apply(
-        iteration_, elements, data.Read(Role::kGradient, i),
-        data.Write(Role::kWeight, i),
-        absl::MakeConstSpan(states.data(), static_cast<size_t>(count)));
-  }
-}
-
-void Manager::ClipGradients(const StepData& data) const {
-  double squares = 0;
-  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
-    const float* gradient = data.Read(Role::kGradient, i);
-    const int64_t elements = data.elements(Role::kGradient, i);
-    for (int64_t e = 0; e < elements; ++e) {
-      squares += static_cast<double>(gradient[e]) * gradient[e];
-    }
-  }
-  const double norm = std::sqrt(squares);
-  if (!(norm > options_.clip_norm)) return;
-  const float scale = static_cast<float>(options_.clip_norm / norm);
-  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
-    float* gradient = data.Write(Role::kGradient, i);
-    const int64_t elements = data.elements(Role::kGradient, i);
-    for (int64_t e = 0; e < elements; ++e) gradient[e] *= scale;
-  }
-}
-
-// The layer writes a slice of its derivative into the slice's own memory; the
-// activation takes it from there, with its output as it was kept or as the
-// layer restores it.
-void Manager::CalculateSlices(const Step& step, Slots slots,
-                              const StepData& data) const {
-  const int64_t batch = data.shape(Role::kInputDerivative).extent(0);
-  const int64_t most = data.shape(Role::kSlice).extent(0);
-  for (int64_t begin = 0; begin < batch; begin += most) {
-    const int64_t count = std::min(most, batch - begin);
-    SlicedSlots layer(begin, count);
-    SlicedSlots restored(begin, count);
-    SlicedSlots activation(begin, count);
-    for (const StepData::Slot& slot : slots) {
-      switch (slot.operand.role) {
-        case Role::kSlice:
-          if (slot.operand.index == 0) {
-            layer.Add(slot, {Role::kInputDerivative}, false);
-            activation.Add(slot, {Role::kOutputDerivative}, true);
-          } else {
-            restored.Add(slot, {Role::kInput}, false);
-            activation.Add(slot, {Role::kOutput}, true);
-          }
-          break;
-        case Role::kOutputDerivative:
-          layer.Add(slot, slot.operand, true);
-          break;
-        case Role::kSaved:
-          layer.Add(slot, slot.operand, true);
-          restored.Add(slot, slot.operand, true);
-          break;
-        case Role::kOutput:
-          restored.Add(slot, slot.operand, true);
-          break;
-        case Role::kInput:
-          activation.Add(slot, {Role::kOutput}, true);
-          break;
-        case Role::kInputDerivative:
-          activation.Add(slot, slot.operand, false);
-          break;
-        default:
-          layer.AddWhole(slot);
-          break;
-      }
-    }
-    const Layer& sliced = *layers_[step.layer];
-    sliced.CalculateDerivative({layer.slots(), mode_, data.seed(), *math_});
-    if (data.Has(Role::kSlice, 1)) {
-      sliced.RestoreInput({restored.slots(), mode_, data.seed(), *math_});
-    }
-    layers_[step.activation]->CalculateDerivative(
-        {activation.slots(), mode_, data.seed(), *math_});
-  }
+absl::Status Manager::RunSwap(const Step& step, const StepData& data) {
+  const bool out = step.kind == StepKind::kSwapOut;
+  const int64_t bytes = data.elements(out ? Role::kInput : Role::kOutput) *
+                        int64_t{sizeof(float)};
+  return out ? swapped_->Write(step.other, data.Read<char>(Role::kInput), bytes)
+             : swapped_->Read(step.other, data.Write<char>(Role::kOutput),
+                              bytes);
 }
 
 absl::Status Manager::CheckInputsUnchanged(const Step& step) const {
@@ -625,57 +495,16 @@ absl::Status Manager::CheckInputsUnchanged(const Step& step) const {
   return absl::OkStatus();
 }
 
-// Whether a step reads of each planned tensor what was written to it.
-absl::Status Manager::CheckUnchanged(const Step& step, Slots slots) const {
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const StepData::Slot& slot = slots[i];
-    if (!slot.readable ||
-        uses_[step.first_use + i].storage_class != StorageClass::kArena ||
-        Fingerprint(slot.data, SizeBytes(*slot.spec)) ==
-            marks_[use_tensors_[step.first_use + i]]) {
-      continue;
-    }
-    return absl::InternalError(absl::StrCat(
-        RoleName(slot.operand.role), " ", slot.operand.index,
-        " is not what was written: the plan gave its place to another tensor"));
-  }
-  return absl::OkStatus();
-}
-
-void Manager::MarkWritten(const Step& step, Slots slots) {
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if (!slots[i].writable) continue;
-    marks_[use_tensors_[step.first_use + i]] =
-        Fingerprint(slots[i].data, SizeBytes(*slots[i].spec));
-  }
-}
-
-absl::Status Manager::CheckFinite(const Step& step, Slots slots,
-                                  bool written) const {
-  for (const StepData::Slot& slot : slots) {
-    const bool checked = written ? slot.writable &&
-                                       slot.operand.role != Role::kWorkspace &&
-                                       slot.operand.role != Role::kSlice
-                                 : slot.readable;
-    if (!checked) continue;
-    const int64_t place = FirstNotFinite(slot);
-    if (place < 0) continue;
-    return absl::OutOfRangeError(absl::StrCat(
-        "layer \"", NameOf(step.layer), "\", ", StepKindName(step.kind), ": ",
-        RoleName(slot.operand.role), " ", slot.operand.index, " is ",
-        static_cast<const float*>(slot.data)[place], " at place ", place));
-  }
-  return absl::OkStatus();
-}
-
 // Runs forward once more, to see where the first NaN or infinity comes from.
 absl::Status Manager::ExplainLoss(float loss) {
   for (size_t s = 0; s <= loss_step_; ++s) {
     const Step& step = steps_[s];
-    absl::Status status = CheckFinite(step, SlotsOf(step), /*written=*/false);
+    const bool checked = step.kind != StepKind::kCopyStatistics;
+    absl::Status status;
+    if (checked) status = InLayer(step, CheckFinite(SlotsOf(step), false));
     if (status.ok()) status = RunStep(s);
-    if (status.ok()) {
-      status = CheckFinite(step, SlotsOf(step), /*written=*/true);
+    if (status.ok() && checked) {
+      status = InLayer(step, CheckFinite(SlotsOf(step), true));
     }
     if (status.ok()) continue;
     return absl::Status(
@@ -685,15 +514,13 @@ absl::Status Manager::ExplainLoss(float loss) {
   return absl::OutOfRangeError(absl::StrCat("the loss is ", loss));
 }
 
-void Manager::Poison(size_t index) {
-  for (const Region& region : regions_) {
-    if (region.upper_step != static_cast<int64_t>(index) + 1 ||
-        index + 1 == steps_.size()) {
-      continue;
-    }
-    std::memset(arena_.data() + region.offset_bytes, kPoison,
-                static_cast<size_t>(region.size_bytes));
-  }
+absl::Status Manager::InLayer(const Step& step,
+                              const absl::Status& status) const {
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat("layer \"", NameOf(step.layer), "\", ",
+                   StepKindName(step.kind), ": ", status.message()));
 }
 
 absl::string_view Manager::NameOf(size_t layer) const {
@@ -727,14 +554,19 @@ Manager::Slots Manager::SlotsOf(const Step& step) {
 }
 
 uint64_t Manager::SeedOf(size_t layer) const {
-  return Mix(options_.seed ^
-             Mix(static_cast<uint64_t>(iteration_) * 0x9e3779b97f4a7c15u +
-                 static_cast<uint64_t>(layer) +
-                 (static_cast<uint64_t>(micro_batch_) << 32)));
+  return MixBits(
+      options_.seed ^
+      MixBits(static_cast<uint64_t>(iteration_) * 0x9e3779b97f4a7c15u +
+              static_cast<uint64_t>(layer) +
+              (static_cast<uint64_t>(micro_batch_) << 32)));
 }
 
 absl::StatusOr<absl::Span<const float>> Manager::Inspect(
     const ExecutionPlan& plan, absl::string_view name) const {
+  if (PlanFingerprint(plan) != plan_fingerprint_) {
+    return absl::InvalidArgumentError(
+        "this is not the plan that the manager was created from");
+  }
   for (size_t t = 0; t < plan.tensors.size(); ++t) {
     const PlannedTensor& tensor = plan.tensors[t];
     if (tensor.name != name) continue;

@@ -15,8 +15,8 @@
 // inference inputs are the caller's memory, lent for the call and never copied,
 // and outputs are the manager's. Everything else lies in one arena, allocated
 // by the first step and freed by ReleaseArena. The plan may be destroyed after
-// Create. A step asks the heap for nothing, unless it fails or has to allocate
-// the arena.
+// Create; its math backend must outlive the manager. A step asks the heap for
+// nothing, unless it fails or has to allocate the arena.
 //
 // Thread-compatible; two managers must not train the same parameters at once.
 // Memory: the plan's fixed_bytes and arena height; besides, about 20 bytes for
@@ -40,6 +40,8 @@
 #include "footprint/trainer_manager/memory_block.h"
 #include "footprint/trainer_manager/optimizer.h"
 #include "footprint/trainer_manager/parameters.h"
+#include "footprint/trainer_manager/plan_watch.h"
+#include "footprint/trainer_manager/swap_file.h"
 
 namespace footprint {
 
@@ -52,6 +54,9 @@ struct ManagerOptions {
   // clip_value.
   float clip_norm = std::numeric_limits<float>::infinity();
   float clip_value = std::numeric_limits<float>::infinity();
+  // Where the plan swaps: the folder of the file, which is reserved by Create
+  // and has no name.
+  std::string swap_folder;
   // In inference: keep the arena for the next one (a burst); else it is freed
   // at the end of each.
   bool retain_arena = false;
@@ -65,12 +70,33 @@ struct ManagerOptions {
   bool watch_inputs = false;
 };
 
+// The values of an input, lent for a call.
+class InputView {
+ public:
+  InputView(absl::Span<const float> values)  // NOLINT: converts
+      : data_(values.data()),
+        size_(values.size()),
+        type_(ValueType::kFloat32) {}
+  InputView(absl::Span<const int32_t> values)  // NOLINT: converts
+      : data_(values.data()), size_(values.size()), type_(ValueType::kInt32) {}
+
+  const void* data() const { return data_; }
+  size_t size() const { return size_; }
+  ValueType type() const { return type_; }
+
+ private:
+  const void* data_;
+  size_t size_;
+  ValueType type_;
+};
+
 class Manager {
  public:
   // InvalidArgument: training without an optimizer, or with one of other
   // states than planned; a limit for gradients that is not above 0 or was not
-  // planned; parameters that are not those of the network.
-  // ResourceExhausted: no memory.
+  // planned; parameters that are not those of the network; a plan that swaps,
+  // but no folder. ResourceExhausted: no memory, or no room for the swap file.
+  // Of the folder: see SwapFile::Create.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(
       const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
       const ManagerOptions& options);
@@ -85,13 +111,15 @@ class Manager {
   // Training: runs all steps and returns the loss from before the weights
   // changed. OutOfRange: an index in the data names nothing, or the loss is not
   // finite; then the text names the layer where the first NaN or infinity
-  // appeared, and no weight has changed.
+  // appeared. Nothing of the model has changed then, nor where the swap file
+  // could not be written. DataLoss: the swap file is damaged; weights of layers
+  // behind the one that is named have changed, so load the last saved ones.
   absl::StatusOr<float> TrainStep();
 
   // Inference. `inputs` are one for each input of the network, of its size.
-  // FailedPrecondition: an input changed meanwhile (watch_inputs).
-  absl::Status Infer(absl::Span<const absl::Span<const float>> inputs);
-  absl::Status InferIndices(absl::Span<const absl::Span<const int32_t>> inputs);
+  // InvalidArgument: they are not. FailedPrecondition: an input changed
+  // meanwhile (watch_inputs).
+  absl::Status Infer(absl::Span<const InputView> inputs);
 
   // Output `index`, valid until the next step; in training only if it is kept.
   // InvalidArgument: no such output.
@@ -102,15 +130,17 @@ class Manager {
   int64_t arena_bytes() const { return arena_.size_bytes(); }
 
   // The values of any tensor of floats, by its name in the plan, as the last
-  // step left it. NotFound: no such tensor. FailedPrecondition: its place was
-  // given to others; plan with MemoryOptions::Debug to keep it.
+  // step left it. `plan` must be equal to that of Create, else InvalidArgument.
+  // NotFound: no such tensor. FailedPrecondition: its place was given to
+  // others; plan with MemoryOptions::Debug to keep it.
   absl::StatusOr<absl::Span<const float>> Inspect(const ExecutionPlan& plan,
                                                   absl::string_view name) const;
 
  private:
   struct Step {
     uint32_t layer;
-    uint32_t activation;  // of a sliced derivative: the layer before
+    // Of a sliced derivative the layer before, of what is swapped the piece.
+    uint32_t other;
     uint32_t first_use;
     uint16_t uses;
     StepKind kind;
@@ -127,12 +157,6 @@ class Manager {
     bool by_micro_batch : 1;  // it holds all of them, one after the other
   };
   using Slots = absl::Span<const StepData::Slot>;
-  // Bytes of the arena that are free from a step on.
-  struct Region {
-    int64_t upper_step;
-    int64_t offset_bytes;
-    int64_t size_bytes;
-  };
   struct Buffer {
     const TensorType* spec;
     char* data;
@@ -144,35 +168,29 @@ class Manager {
 
   Manager() = default;
   absl::Status Bind(const ExecutionPlan& plan);
+  void AddStep(const ExecutionPlan& plan, const PlannedStep& step,
+               std::vector<int64_t>* pieces);
+  absl::Status OpenSwapFile(const std::vector<int64_t>& pieces,
+                            int64_t size_bytes);
   absl::StatusOr<void*> Locate(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status AddUse(const ExecutionPlan& plan, const TensorUse& use);
-  void PreparePoison(const ExecutionPlan& plan);
   size_t FindSpec(const TensorType& spec) const;
   Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status CopyTo(const std::vector<Buffer>& buffers, const char* what,
-                      size_t index, ValueType type, const void* values,
-                      size_t count);
-  absl::Status Lend(size_t index, ValueType type, const void* values,
-                    size_t count);
-  absl::Status InferLent();
+                      size_t index, InputView values);
+  absl::Status Lend(size_t index, InputView values);
   absl::Status EnsureArena();
   absl::Status RunSteps(size_t begin, size_t end);
   absl::Status RunStep(size_t index);
-  absl::Status RunKind(const Step& step, Slots slots,
-                       const StepData& data) const;
-  bool IsLastMicroBatch() const;
-  void Accumulate(const StepData& data) const;
-  void ApplyGradients(const StepData& data) const;
-  void ClipGradients(const StepData& data) const;
-  void CalculateSlices(const Step& step, Slots slots,
-                       const StepData& data) const;
+  absl::Status RunKind(const Step& step, Slots slots, const StepData& data);
+  absl::Status RunSwap(const Step& step, const StepData& data);
+  absl::Status RunForward();
+  bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
+  void RestoreStatistics();
   absl::Status CheckInputsUnchanged(const Step& step) const;
-  absl::Status CheckFinite(const Step& step, Slots slots, bool written) const;
-  absl::Status CheckUnchanged(const Step& step, Slots slots) const;
-  void MarkWritten(const Step& step, Slots slots);
   absl::Status ExplainLoss(float loss);
-  void Poison(size_t index);
   Slots SlotsOf(const Step& step);
+  absl::Status InLayer(const Step& step, const absl::Status& status) const;
   absl::string_view NameOf(size_t layer) const;
   uint64_t SeedOf(size_t layer) const;
 
@@ -186,11 +204,9 @@ class Manager {
   std::vector<Step> steps_;
   std::vector<Use> uses_;
   std::vector<StepData::Slot> slots_;  // of the running step
-  // Only to poison: free bytes; the tensor of each use; of each tensor the
-  // fingerprint of what was written.
-  std::vector<Region> regions_;
-  std::vector<size_t> use_tensors_;
-  std::vector<uint64_t> marks_;
+  std::unique_ptr<PlanWatch> watch_;   // only to poison
+  std::unique_ptr<SwapFile> swapped_;  // only if the plan swaps
+  uint64_t plan_fingerprint_ = 0;
   std::vector<Buffer> inputs_;
   std::vector<Buffer> labels_;
   std::vector<Buffer> outputs_;

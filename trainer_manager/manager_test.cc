@@ -9,8 +9,10 @@
 #include "footprint/trainer_manager/activations.h"
 #include "footprint/trainer_manager/fully_connected.h"
 #include "footprint/trainer_manager/losses.h"
+#include "footprint/trainer_manager/normalization.h"
 #include "footprint/trainer_manager/random_network.h"
 #include "footprint/trainer_manager/reference_networks.h"
+#include "footprint/trainer_manager/structure_layers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -198,6 +200,118 @@ TEST(ManagerTest, ALossThatIsNotFiniteNamesTheFirstLayerAndChangesNoWeight) {
   EXPECT_THAT(std::string(loss.status().message()), HasSubstr("the loss is "));
   weight[17] = 0;
   EXPECT_TRUE(training.manager->TrainStep().ok());
+}
+
+// Four rows, normalized; labels are classes.
+Network Normalized() {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("fc1", FullyConnected(5), {"x"});
+  network.AddLayer("norm1", BatchNormalization(), {"fc1"});
+  network.AddLayer("relu", Relu(), {"norm1"});
+  network.AddLayer("fc2", FullyConnected(4), {"relu"});
+  network.AddLayer("norm2", BatchNormalization(), {"fc2"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"norm2"});
+  return network;
+}
+
+std::vector<float> AllParameters(const Parameters& parameters) {
+  std::vector<float> values;
+  for (const Parameters::Parameter& parameter : parameters.all()) {
+    values.insert(values.end(), parameter.values.begin(),
+                  parameter.values.end());
+  }
+  return values;
+}
+
+// Running statistics change in the forward steps, before the loss is known.
+TEST(ManagerTest, ARefusedStepLeavesTheModelAsItWas) {
+  for (const int64_t parts : {1, 2}) {
+    for (const bool poison : {false, true}) {
+      MemoryOptions memory;
+      memory.micro_batches = parts;
+      ManagerOptions options;
+      options.poison = poison;
+      Training training = Train(Normalized(), memory, options);
+      Manager& manager = *training.manager;
+      const std::vector<int32_t> labels = {0, 1, 2, 3};
+      std::vector<float> rows = RandomValues(12, 4);
+      ASSERT_TRUE(manager.SetInput(0, rows).ok());
+      ASSERT_TRUE(manager.SetLabel(labels).ok());
+      ASSERT_TRUE(manager.TrainStep().ok());
+      const std::vector<float> before = AllParameters(*training.parameters);
+      // In the second micro-batch, if there is one.
+      rows[10] = NAN;
+      ASSERT_TRUE(manager.SetInput(0, rows).ok());
+      const auto loss = manager.TrainStep();
+      EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+      EXPECT_EQ(AllParameters(*training.parameters), before) << parts;
+      rows[10] = 0;
+      ASSERT_TRUE(manager.SetInput(0, rows).ok());
+      ASSERT_TRUE(manager.SetLabel(std::vector<int32_t>{0, 1, 2, 9}).ok());
+      EXPECT_FALSE(manager.TrainStep().ok());
+      EXPECT_EQ(AllParameters(*training.parameters), before) << parts;
+      ASSERT_TRUE(manager.SetLabel(labels).ok());
+      ASSERT_TRUE(manager.TrainStep().ok());
+      EXPECT_NE(AllParameters(*training.parameters), before);
+      EXPECT_NE((*training.parameters->Find("norm2.mean"))[0], 0);
+    }
+  }
+}
+
+TEST(ManagerTest, ANaNInTheDataIsFoundInTheLayerThatReadsIt) {
+  Training training = Train(Normalized());
+  std::vector<float> rows = RandomValues(12, 4);
+  rows[7] = NAN;
+  ASSERT_TRUE(training.manager->SetInput(0, rows).ok());
+  EXPECT_THAT(std::string(training.manager->TrainStep().status().message()),
+              HasSubstr("the loss is nan; first in layer \"fc1\", forward: "
+                        "input 0 is nan at place 7"));
+}
+
+TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
+  Network network;
+  network.AddInput("tokens", {{2, 3}, ValueType::kInt32});
+  network.AddInput("x", {{2, 3, 2}});
+  network.AddLayer("embedding", Embedding(5, 2), {"tokens"});
+  network.AddLayer("sum", Add(), {"embedding", "x"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto parameters = Parameters::Create(*plan, 1);
+  auto manager = Manager::Create(*plan, *parameters, {});
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  const std::vector<int32_t> tokens = {0, 4, 2, 1, 1, 3};
+  const std::vector<float> x = RandomValues(12, 3);
+  const absl::Status status =
+      (*manager)->Infer({absl::MakeConstSpan(tokens), absl::MakeConstSpan(x)});
+  ASSERT_TRUE(status.ok()) << status;
+  const absl::Span<float> table = *(*parameters)->Find("embedding.weight");
+  const auto output = *(*manager)->Output();
+  for (size_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(output[i],
+              table[static_cast<size_t>(tokens[i / 2]) * 2 + i % 2] + x[i]);
+  }
+  const absl::Status swapped =
+      (*manager)->Infer({absl::MakeConstSpan(x), absl::MakeConstSpan(tokens)});
+  EXPECT_EQ(swapped.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(swapped.message()),
+              HasSubstr("input 0 takes 6 int32 values of shape [2, 3], not 12 "
+                        "float"));
+  EXPECT_FALSE((*manager)->Infer({absl::MakeConstSpan(tokens)}).ok());
+}
+
+TEST(ManagerTest, InspectRefusesAnotherPlan) {
+  Training training = Train(TabularMlp(8), MemoryOptions::Debug());
+  SetRows(training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  const ExecutionPlan equal = Train(TabularMlp(8), MemoryOptions::Debug()).plan;
+  EXPECT_TRUE(training.manager->Inspect(equal, "fc1 output").ok());
+  const ExecutionPlan other =
+      Train(TabularMlp(16), MemoryOptions::Debug()).plan;
+  const absl::Status status =
+      training.manager->Inspect(other, "fc1 output").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("not the plan"));
 }
 
 TEST(ManagerTest, RefusesAnOptimizerThatWasNotPlanned) {

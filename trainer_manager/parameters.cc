@@ -6,32 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/random_sequence.h"
 
 namespace footprint {
 namespace {
-
-// A generator whose values depend on the seed alone, on every machine.
-class RandomSequence {
- public:
-  explicit RandomSequence(uint64_t seed) : state_(seed) {}
-
-  // From 0 to below 1.
-  double Uniform() {
-    state_ += 0x9e3779b97f4a7c15u;
-    uint64_t value = state_;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return static_cast<double>((value ^ (value >> 31)) >> 11) * 0x1p-53;
-  }
-
-  double Normal() {
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - Uniform()));
-    return radius * std::cos(6.283185307179586 * Uniform());
-  }
-
- private:
-  uint64_t state_;
-};
 
 // The values that go into one output, and the outputs that one value reaches.
 struct Fan {

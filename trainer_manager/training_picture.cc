@@ -15,6 +15,8 @@ std::string KindOf(TensorKind kind) {
   switch (kind) {
     case TensorKind::kStatistic:
       return "weight";
+    case TensorKind::kStatisticCopy:
+      return "saved";
     case TensorKind::kGradientSum:
       return "gradient";
     case TensorKind::kInput:

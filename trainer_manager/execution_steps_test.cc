@@ -1,0 +1,123 @@
+#include "footprint/trainer_manager/execution_steps.h"
+
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/activations.h"
+#include "footprint/trainer_manager/fully_connected.h"
+#include "footprint/trainer_manager/losses.h"
+#include "footprint/trainer_manager/normalization.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+
+ExecutionPlan Build(const Network& network, NetworkMode mode,
+                    const StepChoices& choices = {},
+                    const MemoryOptions& options = {}) {
+  const auto resolved = ResolveNetwork(network, mode, ReferenceMath(), true);
+  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  ExecutionPlan plan;
+  const absl::Status status = BuildSteps(*resolved, options, 0, choices, &plan);
+  EXPECT_TRUE(status.ok()) << status;
+  return plan;
+}
+
+std::vector<std::string> NamesOf(const ExecutionPlan& plan) {
+  std::vector<std::string> names;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    names.push_back(StepName(plan, static_cast<int64_t>(s)));
+  }
+  return names;
+}
+
+const PlannedTensor& Find(const ExecutionPlan& plan, const std::string& name) {
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (tensor.name == name) return tensor;
+  }
+  ADD_FAILURE() << "no tensor " << name;
+  return plan.tensors[0];
+}
+
+Network Normalized() {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("norm", BatchNormalization(), {"x"});
+  network.AddLayer("loss", MeanSquaredError(), {"norm"});
+  return network;
+}
+
+Network TwoLayers() {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("fc1", FullyConnected(3), {"x"});
+  network.AddLayer("relu", Relu(), {"fc1"});
+  network.AddLayer("fc2", FullyConnected(2), {"relu"});
+  network.AddLayer("loss", MeanSquaredError(), {"fc2"});
+  return network;
+}
+
+TEST(ExecutionStepsTest, StatisticsAreCopiedUntilTheLossIsKnown) {
+  const ExecutionPlan plan = Build(Normalized(), NetworkMode::kTraining);
+  EXPECT_THAT(NamesOf(plan),
+              ElementsAre("loss: copy statistics", "norm: forward",
+                          "loss: forward", "loss: restore statistics",
+                          "norm: recompute", "loss: calculate derivative",
+                          "norm: calculate gradient", "norm: apply gradient"));
+  const PlannedTensor& copy = Find(plan, "norm.variance before");
+  EXPECT_EQ(copy.kind, TensorKind::kStatisticCopy);
+  EXPECT_EQ(copy.lower_step, 0);
+  EXPECT_EQ(copy.upper_step, 4);
+  EXPECT_THAT(NamesOf(Build(Normalized(), NetworkMode::kInference)),
+              ElementsAre("norm: forward"));
+}
+
+TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
+  const ExecutionPlan plan =
+      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1}});
+  EXPECT_THAT(
+      NamesOf(plan),
+      ElementsAre("fc1: forward", "relu: forward", "relu: swap out",
+                  "fc2: forward", "loss: forward", "loss: calculate derivative",
+                  "relu: swap in", "fc2: calculate gradient",
+                  "fc2: calculate derivative", "fc2: apply gradient",
+                  "relu: calculate derivative", "fc1: calculate gradient",
+                  "fc1: apply gradient"));
+  EXPECT_EQ(Find(plan, "relu output").upper_step, 4);
+  EXPECT_EQ(Find(plan, "relu output back").lower_step, 6);
+  EXPECT_EQ(Find(plan, "relu output back").upper_step, 11);
+  EXPECT_EQ(plan.swap_file_bytes, 4 * 3 * 4);
+}
+
+TEST(ExecutionStepsTest, WhatNobodyReadsAgainIsNotSwapped) {
+  // Backwards, nobody reads the first layer's output.
+  const ExecutionPlan plan =
+      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {0, 1}});
+  EXPECT_EQ(plan.swap_file_bytes, 4 * 3 * 4);
+  int swaps = 0;
+  for (const PlannedStep& step : plan.steps) {
+    swaps += step.kind == StepKind::kSwapOut;
+  }
+  EXPECT_EQ(swaps, 1);
+}
+
+TEST(ExecutionStepsTest, PiecesOfTheFileDoNotOverlap) {
+  // The loss reads fc2's output again.
+  const ExecutionPlan plan =
+      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1, 2}});
+  std::vector<int64_t> out;
+  std::vector<int64_t> in;
+  for (const PlannedStep& step : plan.steps) {
+    if (step.kind == StepKind::kSwapOut) out.push_back(step.file_offset_bytes);
+    if (step.kind == StepKind::kSwapIn) in.push_back(step.file_offset_bytes);
+  }
+  EXPECT_THAT(out, ElementsAre(0, 4096));
+  EXPECT_THAT(in, ElementsAre(4096, 0));
+  EXPECT_EQ(plan.swap_file_bytes, 4096 + 4 * 2 * 4);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,39 @@
+// The steps that every network's gradients go through, whatever the layers:
+// sum, accumulate, clip, apply.
+//
+//   footprint::AddTensors(data);  // output = input 0 + input 1
+//
+// Operands as the step declares them (layer.h); nothing asks the heap. Pure but
+// for what they write; thread-safe on different operands.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_GRADIENT_STEPS_H_
+#define FOOTPRINT_TRAINER_MANAGER_GRADIENT_STEPS_H_
+
+#include <cstdint>
+
+#include "footprint/trainer_manager/layer.h"
+#include "footprint/trainer_manager/optimizer.h"
+
+namespace footprint {
+
+constexpr int kMostOptimizerStates = 4;
+
+// The output becomes the sum of inputs 0 and 1.
+void AddTensors(const StepData& data);
+
+// Adds input 0 to the output, which part 0 overwrites; the last of `parts`
+// leaves their mean, as the loss is the mean of theirs.
+void AccumulateGradient(const StepData& data, int64_t part, int64_t parts);
+
+// Scales all gradients so that the square root of the sum of all squares is at
+// most `norm`.
+void ClipGradients(const StepData& data, float norm);
+
+// Changes the weights by their gradients, each value first cut to within
+// +- `clip_value`.
+void ApplyGradients(const StepData& data, const Optimizer& optimizer,
+                    float clip_value, int64_t iteration);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_GRADIENT_STEPS_H_
