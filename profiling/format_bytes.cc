@@ -3,9 +3,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace footprint {
 namespace {
@@ -58,6 +60,18 @@ std::string FormatBytes(int64_t bytes) {
   if (MagnitudeOf(bytes) < 1024) return FormatRoundedBytes(bytes);
   return absl::StrCat(FormatRoundedBytes(bytes), " (", FormatCount(bytes),
                       " B)");
+}
+
+std::string AbbreviateBytes(double bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  // 1,023.5 would be shown as 1,024.
+  while (std::abs(bytes) >= 1023.5 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  const bool has_fraction = unit > 0 && std::abs(bytes) < 9.95;
+  return absl::StrFormat("%.*f %s", has_fraction ? 1 : 0, bytes, kUnits[unit]);
 }
 
 }  // namespace footprint

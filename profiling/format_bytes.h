@@ -5,6 +5,7 @@
 //   FormatBytes(512);           // "512 B"
 //   FormatRoundedBytes(512000); // "500 KiB"
 //   FormatCount(1572864);       // "1,572,864"
+//   AbbreviateBytes(1572864);   // "1.5 MiB"
 //
 // Every int64 is accepted; negative values have a minus sign in front.
 // Pure functions, thread-safe; the caller owns the text. Memory: below 64 bytes
@@ -27,6 +28,10 @@ std::string FormatRoundedBytes(int64_t bytes);
 
 // Digits in groups of three: "1,572,864".
 std::string FormatCount(int64_t count);
+
+// For pictures: "1.2 MiB", "117 MiB", "512 B": at least two digits, never more
+// than four.
+std::string AbbreviateBytes(double bytes);
 
 }  // namespace footprint
 

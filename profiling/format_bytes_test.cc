@@ -54,5 +54,16 @@ TEST(FormatBytesTest, CountsReadBackAsTheNumber) {
   }
 }
 
+TEST(AbbreviateBytesTest, KeepsTwoToFourDigits) {
+  EXPECT_EQ(AbbreviateBytes(0), "0 B");
+  EXPECT_EQ(AbbreviateBytes(1023), "1023 B");
+  EXPECT_EQ(AbbreviateBytes(1024), "1.0 KiB");
+  EXPECT_EQ(AbbreviateBytes(10 * 1024), "10 KiB");
+  EXPECT_EQ(AbbreviateBytes(1024 * 1024 - 1), "1.0 MiB");
+  EXPECT_EQ(AbbreviateBytes(1.5 * 1024 * 1024), "1.5 MiB");
+  EXPECT_EQ(AbbreviateBytes(-2048), "-2.0 KiB");
+  EXPECT_EQ(AbbreviateBytes(5e15), "4547 TiB");
+}
+
 }  // namespace
 }  // namespace footprint

@@ -20,18 +20,16 @@
 #define FOOTPRINT_PROFILING_PAGE_H_
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "footprint/profiling/format_bytes.h"
+#include "footprint/profiling/layout_chart.h"
+#include "footprint/profiling/line_chart.h"
+#include "footprint/profiling/stacked_bars.h"
 
 namespace footprint {
-
-// "1.2 MiB", "117 MiB", "512 B": at least two digits, never more than four.
-std::string AbbreviateBytes(double bytes);
 
 // Rows under a header. The first `text_columns` columns are text, the rest
 // numbers, which end at the right.
@@ -40,66 +38,6 @@ struct PageTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
   size_t text_columns = 1;
-};
-
-// One bar a row, made of one part a series, with the bar's total at its end.
-struct StackedBars {
-  enum class Scale {
-    kShare,     // every bar has the full width
-    kAbsolute,  // the largest total has the full width
-  };
-  struct Bar {
-    std::string label;
-    std::vector<double> values;  // one a series, none negative
-  };
-
-  std::string title;
-  std::string description;
-  std::vector<std::string> series;  // at most 8 are told apart by colour
-  std::vector<Bar> bars;
-  Scale scale = Scale::kShare;
-  std::function<std::string(double)> format = AbbreviateBytes;
-};
-
-// Lines through points, for figures that follow a size.
-struct LineChart {
-  struct Line {
-    std::string name;
-    std::vector<std::pair<double, double>> points;  // x ascending
-  };
-
-  std::string title;
-  std::string description;
-  std::string x_label;
-  std::string y_label;
-  // Powers of ten at equal distances; points at or below zero are left out.
-  bool has_logarithmic_x = false;
-  bool has_logarithmic_y = false;
-  std::vector<Line> lines;  // at most 8 are told apart by colour
-  std::function<std::string(double)> format_x;  // unset: plain numbers
-  std::function<std::string(double)> format_y;
-};
-
-// What lies where in an arena, and when: a box a tensor over steps and bytes;
-// below it, how many bytes are live at each step.
-struct LayoutChart {
-  struct Box {
-    std::string label;
-    int64_t begin_step = 0;
-    int64_t end_step = 0;  // one past the last
-    int64_t offset_bytes = 0;
-    int64_t size_bytes = 0;
-    size_t series = 0;
-    bool is_marked = false;  // full colour and an outline; others are pale
-  };
-
-  std::string title;
-  std::string description;
-  std::vector<std::string> series;  // at most 8 are told apart by colour
-  std::vector<Box> boxes;
-  int64_t marked_step = 0;
-  int64_t marked_bytes = 0;  // a level that `marked_label` explains
-  std::string marked_label;
 };
 
 // What a page, a view or a fold holds, in the order in which it was added.

@@ -3,8 +3,6 @@
 #include "footprint/profiling/page.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -57,17 +55,6 @@ std::string HtmlOf(const StackedBars& chart) {
   return page.Html();
 }
 
-TEST(AbbreviateBytesTest, KeepsTwoToFourDigits) {
-  EXPECT_EQ(AbbreviateBytes(0), "0 B");
-  EXPECT_EQ(AbbreviateBytes(1023), "1023 B");
-  EXPECT_EQ(AbbreviateBytes(1024), "1.0 KiB");
-  EXPECT_EQ(AbbreviateBytes(10 * 1024), "10 KiB");
-  EXPECT_EQ(AbbreviateBytes(1024 * 1024 - 1), "1.0 MiB");
-  EXPECT_EQ(AbbreviateBytes(1.5 * 1024 * 1024), "1.5 MiB");
-  EXPECT_EQ(AbbreviateBytes(-2048), "-2.0 KiB");
-  EXPECT_EQ(AbbreviateBytes(5e15), "4547 TiB");
-}
-
 TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   Page page("Title", "Lead.");
   page.AddHeading("First");
@@ -79,6 +66,10 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   lines.title = "Growth";
   lines.lines = {{"peak", {{1, 10}, {2, 20}}}};
   page.AddLineChart(lines);
+  LayoutChart layout;
+  layout.title = "Layout";
+  layout.boxes = {{"box", 0, 4, 0, 30}};
+  page.AddLayoutChart(layout);
   PageContent inner;
   inner.AddParagraph("Inner.");
   page.AddFold("More", inner);
@@ -88,7 +79,7 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   size_t last = 0;
   for (const std::string text :
        {"<h1>Title", "Lead.", "<h2>First", "Words.", "bazel run", "Caption",
-        "Stages", "Growth", "More", "Inner.", "Choose", "two"}) {
+        "Stages", "Growth", "Layout", "More", "Inner.", "Choose", "two"}) {
     const size_t found = html.find(text, last);
     EXPECT_NE(found, std::string::npos) << text;
     last = found;
@@ -111,6 +102,11 @@ TEST(PageTest, EscapesWhatHtmlWouldUnderstand) {
   lines.lines = {{evil, {{1, 10}, {2, 20}}}};
   lines.format_x = lines.format_y = bars.format;
   page.AddLineChart(lines);
+  LayoutChart layout;
+  layout.title = layout.description = layout.marked_label = evil;
+  layout.series = {evil, evil};
+  layout.boxes = {{evil, 0, 4, 0, 30}};
+  page.AddLayoutChart(layout);
   page.AddFold(evil, PageContent());
   page.AddViews(evil, {{evil, PageContent()}});
   EXPECT_THAT(page.Html(), Not(HasSubstr("<script")));
@@ -125,89 +121,6 @@ TEST(PageTest, NeedsNothingFromElsewhere) {
        {"http", "src=", "@import", "url(", "<script", "<link"}) {
     EXPECT_THAT(html, Not(HasSubstr(foreign)));
   }
-}
-
-TEST(PageTest, GivesEveryBarTheFullWidthForShares) {
-  const std::string html = HtmlOf(TwoBars());
-  EXPECT_THAT(html, HasSubstr("flex:0 1 75.00%"));
-  EXPECT_THAT(html, HasSubstr("flex:0 1 100.00%"));
-  EXPECT_THAT(html, HasSubstr("read 300 B (75 %), fit 100 B (25 %)"));
-  EXPECT_THAT(html, HasSubstr("400 B"));
-}
-
-TEST(PageTest, GivesTheLargestBarTheFullWidthForAbsoluteValues) {
-  StackedBars chart = TwoBars();
-  chart.scale = StackedBars::Scale::kAbsolute;
-  const std::string html = HtmlOf(chart);
-  EXPECT_THAT(html, HasSubstr("flex:0 1 30.00%"));
-  EXPECT_THAT(html, HasSubstr("flex:0 1 10.00%"));
-  EXPECT_THAT(html, HasSubstr("flex:0 1 100.00%"));
-}
-
-TEST(PageTest, SaysThatABarIsEmpty) {
-  StackedBars chart = TwoBars();
-  chart.bars = {{"none", {0, 0}}, {"missing", {}}};
-  EXPECT_THAT(HtmlOf(chart), HasSubstr("aria-label=\"nothing\""));
-}
-
-TEST(PageTest, PlacesPointsOnLogarithmicAxes) {
-  LineChart chart;
-  chart.has_logarithmic_x = chart.has_logarithmic_y = true;
-  chart.lines = {{"a", {{0, 5}, {1, 1}, {10, 100}, {100, 10000}}}};
-  Page page("Title", "");
-  page.AddLineChart(chart);
-  // Three points remain, the middle one exactly between the others.
-  EXPECT_THAT(page.Html(),
-              HasSubstr("M84.00 308.00L402.00 169.00L720.00 30.00"));
-}
-
-TEST(PageTest, DrawsALineChartWithoutPoints) {
-  LineChart chart;
-  chart.lines = {{"empty", {}}};
-  Page page("Title", "");
-  page.AddLineChart(chart);
-  EXPECT_THAT(page.Html(), Not(HasSubstr("nan")));
-  EXPECT_THAT(page.Html(), Not(HasSubstr("inf")));
-}
-
-LayoutChart TwoBoxes() {
-  LayoutChart chart;
-  chart.title = "Layout";
-  chart.series = {"weight", "gradient"};
-  chart.boxes = {{"a<b", 0, 4, 0, 30, 0, true}, {"c", 2, 8, 30, 30, 1, false}};
-  chart.marked_step = 2;
-  chart.marked_bytes = 60;
-  chart.marked_label = "lower bound";
-  return chart;
-}
-
-TEST(PageTest, DrawsALayoutToScale) {
-  Page page("Title", "Lead.");
-  page.AddLayoutChart(TwoBoxes());
-  const std::string html = page.Html();
-  EXPECT_EQ(FindUnclosed(html), "");
-  // 0 to 8 steps from 84 to 720, 0 to 60 bytes from 430 up to 30.
-  EXPECT_THAT(html, HasSubstr("class=\"box marked\" x=\"84.00\" y=\"230.00\" "
-                              "width=\"318.00\" height=\"200.00\""));
-  EXPECT_THAT(html, HasSubstr("class=\"box pale\" x=\"243.00\" y=\"30.00\" "
-                              "width=\"477.00\" height=\"200.00\""));
-  EXPECT_THAT(html, HasSubstr("a&lt;b (weight): 30 B (30 B) at 0, from step 0 "
-                              "until before 4"));
-  // Live: 30 bytes, from step 2 on 60, from step 4 on 30, at the end none.
-  EXPECT_THAT(html, HasSubstr("d=\"M84.00 532.00H84.00V492.00H243.00V452.00"
-                              "H402.00V492.00H720.00V532.00\""));
-  EXPECT_THAT(html, HasSubstr(">lower bound</text>"));
-}
-
-TEST(PageTest, DrawsALayoutOfNothingAndOfTheLargestSizes) {
-  Page page("Title", "Lead.");
-  page.AddLayoutChart({});
-  LayoutChart chart;
-  constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
-  chart.boxes = {{"a", 5, 6, 0, kMaximum}};
-  chart.marked_bytes = kMaximum;
-  page.AddLayoutChart(chart);
-  EXPECT_EQ(FindUnclosed(page.Html()), "");
 }
 
 TEST(PageTest, TellsGroupsOfViewsApart) {

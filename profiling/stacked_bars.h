@@ -1,0 +1,45 @@
+// A bar chart for a page (page.h).
+//
+//   StackedBars chart;
+//   chart.title = "Share of the peak";
+//   chart.series = {"read", "fit"};
+//   chart.bars = {{"10 x 1,000", {1200, 800}}};
+//   std::string html = DrawStackedBars(chart);
+//
+// Text is escaped; equal data give equal bytes. Thread-safe. Memory: the text.
+
+#ifndef FOOTPRINT_PROFILING_STACKED_BARS_H_
+#define FOOTPRINT_PROFILING_STACKED_BARS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "footprint/profiling/format_bytes.h"
+
+namespace footprint {
+
+// One bar a row, made of one part a series, with the bar's total at its end.
+struct StackedBars {
+  enum class Scale {
+    kShare,     // every bar has the full width
+    kAbsolute,  // the largest total has the full width
+  };
+  struct Bar {
+    std::string label;
+    std::vector<double> values;  // one a series, none negative
+  };
+
+  std::string title;
+  std::string description;
+  std::vector<std::string> series;  // at most 8 are told apart by colour
+  std::vector<Bar> bars;
+  Scale scale = Scale::kShare;
+  std::function<std::string(double)> format = AbbreviateBytes;
+};
+
+std::string DrawStackedBars(const StackedBars& chart);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_STACKED_BARS_H_
