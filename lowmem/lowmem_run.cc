@@ -33,6 +33,7 @@
 #include "footprint/lowmem/config_reader.h"
 #include "footprint/lowmem/decoder.h"
 #include "footprint/lowmem/encoder.h"
+#include "footprint/lowmem/program_pages.h"
 #include "footprint/lowmem/weight_store.h"
 #include "footprint/profiling/format_bytes.h"
 #include "footprint/profiling/parse_bytes.h"
@@ -235,6 +236,7 @@ absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
   if (!plan.ok()) return plan.status();
   const auto run = (*encoder)->Start(*plan);
   if (!run.ok()) return run.status();
+  ReleaseProgramPages();
   for (int i = 0; i < absl::GetFlag(FLAGS_repeat); ++i) {
     const double begin = ProcessorSeconds();
     const auto states = (*run)->ForwardBatch(sequences);
@@ -303,6 +305,7 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
   if (!plan.ok()) return plan.status();
   const auto run = (*decoder)->Start(*plan);
   if (!run.ok()) return run.status();
+  ReleaseProgramPages();
   for (int i = 0; i < absl::GetFlag(FLAGS_repeat); ++i) {
     (*run)->Clear();
     const absl::Status status = Generate(**run, ids, config.layers);
