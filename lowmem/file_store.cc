@@ -39,6 +39,26 @@ int64_t NowNanoseconds() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+absl::Status FileStore::ReadRows(const Tile& tile, void* destination) {
+  const int64_t begin = NowNanoseconds();
+  // One run, or one for each row.
+  const int64_t reads = tile.contiguous() ? 1 : tile.rows;
+  const int64_t run_bytes =
+      tile.contiguous() ? tile.size_bytes() : tile.row_bytes;
+  char* to = static_cast<char*>(destination);
+  for (int64_t i = 0; i < reads; ++i) {
+    const absl::Status status =
+        ReadFully(file_.descriptor(), file_.name(),
+                  tile.offset_bytes + i * tile.row_stride_bytes, run_bytes, to);
+    if (!status.ok()) return status;
+    to += run_bytes;
+  }
+  const absl::Status status = file_.CheckUnchanged();
+  if (!status.ok()) return status;
+  counters_.Add(tile.size_bytes(), tile.size_bytes(), reads, begin);
+  return absl::OkStatus();
+}
+
 bool IsAlignedInPlace(const Tile& tile) {
   if (tile.size_bytes() == 0) return true;
   return tile.offset_bytes % tile.alignment_bytes == 0 &&

@@ -49,6 +49,9 @@ class FileStore : public WeightStore {
   size_t MappedBytes() const {
     return static_cast<size_t>(std::max<int64_t>(1, index().file_bytes()));
   }
+  // The rows of a tile that is within the file, densely, through the page
+  // cache; looks at the file afterwards and counts.
+  absl::Status ReadRows(const Tile& tile, void* destination);
 
   WeightFile file_;
   SharedCounters counters_;

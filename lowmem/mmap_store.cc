@@ -1,4 +1,7 @@
-// Weights mapped from the file, the system reading what is touched.
+// Weights mapped from the file, the system reading what is touched. At most a
+// few windows of the file stay mapped: views remain good, since a page that was
+// given back comes again from the page cache when it is touched. What is wanted
+// as a copy is read, since a few bytes of a row would map a whole window.
 //
 // A page that the file no longer has raises SIGBUS where it is touched, which
 // may be in the middle of a kernel. The first store of this kind installs a
@@ -10,8 +13,11 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +28,12 @@ namespace footprint::lowmem_internal {
 namespace {
 
 constexpr uintptr_t kPage = kSlotAlignmentBytes;
+
+// What the system maps at once where the page cache has such large pieces.
+constexpr int64_t kWindowBytes = 2 << 20;
+// Two workers that go through a layer's three matrices of attention touch six.
+// Giving pages back costs microseconds: not after each tile.
+constexpr int kMostWindows = 8;
 
 // What the handler knows of one store. An entry in use has an end above zero.
 struct GuardedMapping {
@@ -116,11 +128,9 @@ class MmapStore final : public FileStore {
 
   absl::Status Read(const Tile& tile, void* destination) override {
     absl::Status status = CheckTile(tile);
+    if (status.ok()) status = CheckFile();
     if (!status.ok()) return status;
-    const int64_t begin = NowNanoseconds();
-    CopyRows(tile, image_, destination);
-    counters_.Add(tile.size_bytes(), 0, 0, begin);
-    return CheckFile();
+    return ReadRows(tile, destination);
   }
 
   int64_t SlotBytes(const Tile& tile) const override {
@@ -131,6 +141,7 @@ class MmapStore final : public FileStore {
     absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
+    NoteTouched(tile);
     absl::StatusOr<TileView> view = ViewOrCopy(tile, image_, slot);
     status = CheckFile();
     if (!status.ok()) return status;
@@ -147,8 +158,33 @@ class MmapStore final : public FileStore {
   }
 
  private:
+  // Before the tile is used: gives back what is mapped if this tile would go
+  // beyond kMostWindows.
+  void NoteTouched(const Tile& tile) {
+    if (tile.size_bytes() == 0) return;
+    const int64_t last =
+        (tile.offset_bytes + tile.extent_bytes() - 1) / kWindowBytes;
+    const int64_t first =
+        std::max(tile.offset_bytes / kWindowBytes, last - (kMostWindows - 1));
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (int64_t window = first; window <= last; ++window) {
+      const auto end = windows_.begin() + window_count_;
+      if (std::find(windows_.begin(), end, window) != end) continue;
+      if (window_count_ == kMostWindows) {
+        // Also what others use now: they touch it again.
+        madvise(image_, MappedBytes(), MADV_DONTNEED);
+        window_count_ = 0;
+      }
+      windows_[window_count_++] = window;
+    }
+  }
+
   GuardedMapping* guard_ = nullptr;
   char* image_ = nullptr;
+  std::mutex mutex_;
+  // Touched since pages were given back; under the mutex.
+  std::array<int64_t, kMostWindows> windows_ = {};
+  int window_count_ = 0;
 };
 
 }  // namespace

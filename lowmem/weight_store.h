@@ -18,7 +18,8 @@
 // and stream made of it. Every method may be called from any thread.
 // Memory: kResident holds the whole file's data; the others none of it, and
 // nothing is allocated after Open. kPread leaves pages in the system's cache,
-// kDirect none, kMmap maps them.
+// kDirect none; kMmap maps at most 16 MiB of them at a time, and what each
+// thread uses.
 //
 // FailedPrecondition: the file was replaced, shortened or written to since
 // Open. What was read before and reported as good is good: each read is
@@ -44,7 +45,7 @@ enum class WeightBackend {
   kResident,  // everything in memory, as other programs do
   kPread,     // reads through the page cache: fastest when the file is there
   kDirect,    // past the page cache: for a hard limit on memory
-  kMmap,      // for comparison only
+  kMmap,      // mapped, little at a time: fastest where few tokens are used
 };
 
 // "resident", "pread", "direct", "mmap".
@@ -83,8 +84,8 @@ class Weight {
 struct WeightCounters {
   int64_t bytes_delivered = 0;  // of tiles
   // From the file: more than delivered where direct reads round to pages, and
-  // including what kResident loads in Open. Zero for kMmap, where the system
-  // reads what is touched.
+  // including what kResident loads in Open. Not what kMmap views: the system
+  // reads that when it is touched.
   int64_t bytes_read = 0;
   int64_t reads = 0;
   // Time in which a caller waited for bytes, summed over threads.
