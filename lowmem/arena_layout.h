@@ -9,6 +9,7 @@
 #ifndef FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_
 #define FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -41,6 +42,15 @@ struct StreamingNeeds {
 
 // Slots of each worker with which reading ahead hides the disk's latency.
 inline constexpr int kLargestDepth = 8;
+
+// Whether one more slot is worth it: the schedule of many small tiles would be
+// larger than what they save; then 32 KiB of tile for each slot.
+inline bool ReadsFurtherAhead(const StreamingNeeds& needs, int depth,
+                              int64_t tile_bytes) {
+  constexpr int64_t kLeastTileBytes = 128 << 10;
+  return needs.reads_ahead && depth < kLargestDepth &&
+         tile_bytes >= std::max(kLeastTileBytes, (int64_t{32} << 10) * depth);
+}
 
 class ArenaLayout {
  public:

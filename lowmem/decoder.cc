@@ -6,6 +6,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/decoder_tiles.h"
 #include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/streamed_product.h"
 #include "footprint/lowmem/weight_finder.h"
@@ -55,6 +56,18 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
     request.needs.pinnable_bytes.push_back(
         PinnedStore::PinnedBytes(weight.tensor()));
   }
+  request.count_tiles = [this](const DecoderPlan& plan) {
+    int64_t most = 0;
+    for (int worker = 0; worker < plan.request.workers; ++worker) {
+      TileList list;
+      // What fails here fails when the run starts, and is said there.
+      lowmem_internal::RecordDecoderTiles(weights_, plan, store_.get(), worker,
+                                          &list)
+          .IgnoreError();
+      most = std::max(most, list.count);
+    }
+    return most;
+  };
   return request;
 }
 

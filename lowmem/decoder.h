@@ -19,10 +19,11 @@
 // The decoder must outlive its runs, and a run its output, which the next
 // Append overwrites. A decoder is thread-safe; a run is used by one thread at a
 // time and has workers of its own. Memory: the plan's arena, which holds keys,
-// values, activations, weights in flight and the output; besides, the file's
-// index (about 150 bytes a tensor) and the workers' stacks. With
-// WeightBackend::kResident the weights besides. Append allocates nothing.
-// Time: every Append reads every weight, once for each plan.chunk_tokens.
+// values, activations, weights in flight, the list of what is read ahead and
+// the output; besides, the file's index (about 150 bytes a tensor) and the
+// workers' stacks. With WeightBackend::kResident the weights besides. Append
+// allocates nothing. Time: every Append reads every weight, once for each
+// plan.chunk_tokens.
 //
 // Errors are those of ReadDecoderConfig, FindDecoderWeights, PlanDecoder and
 // WeightStore; InvalidArgument: no token, a token outside of the vocabulary,

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/tile.h"
 #include "footprint/lowmem/token_panel.h"
 
 namespace footprint {
@@ -21,11 +22,12 @@ struct Choice {
   int64_t tile_bytes = 0;
   int64_t chunk_tokens = 0;
   int64_t chunk_features = 0;
+  int depth = 1;
 };
 
 bool operator==(const Choice& a, const Choice& b) {
   return a.tile_bytes == b.tile_bytes && a.chunk_tokens == b.chunk_tokens &&
-         a.chunk_features == b.chunk_features;
+         a.chunk_features == b.chunk_features && a.depth == b.depth;
 }
 
 int64_t VectorsBytes(const DecoderConfig& config) {
@@ -40,13 +42,15 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   plan.tile_bytes = choice.tile_bytes;
   plan.chunk_tokens = choice.chunk_tokens;
   plan.chunk_features = choice.chunk_features;
+  plan.depth = choice.depth;
   const DecoderConfig& config = request.config;
   const int64_t workers = request.workers;
   const int64_t float_bytes = sizeof(float);
   const int64_t positions = plan.padded_positions();
   const int64_t state_bytes = config.hidden * choice.chunk_tokens * float_bytes;
   ArenaLayout layout;
-  plan.slots = layout.TakeSlots(workers, choice.tile_bytes, request.needs);
+  plan.slots = layout.TakeSlots(workers * plan.slots_of_worker(),
+                                choice.tile_bytes, request.needs);
   plan.cache =
       layout.Take(config.layers * 2 * config.hidden * positions * float_bytes);
   plan.hidden = layout.Take(state_bytes);
@@ -64,6 +68,12 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t longest = std::max(config.hidden, choice.chunk_features);
   plan.dense = layout.TakeParts(workers, longest * float_bytes);
   plan.sums = layout.TakeParts(workers, longest * float_bytes);
+  // Which tiles there are depends on the sizes above.
+  if (choice.depth > 1) {
+    plan.schedule =
+        layout.TakeParts(workers, request.count_tiles(plan) *
+                                      static_cast<int64_t>(sizeof(Tile)));
+  }
   plan.peak_bytes = layout.peak_bytes();
   return plan;
 }
@@ -96,8 +106,12 @@ Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t tile_share = choice.tile_bytes / (64 << 10);
   const int64_t token_share = choice.chunk_tokens / 32;
   const int64_t feature_share = choice.chunk_features / kSumBlock;
-  if (choice.chunk_tokens < most_tokens &&
-      (token_share <= tile_share || choice.tile_bytes >= kLargestTileBytes)) {
+  if (ReadsFurtherAhead(request.needs, choice.depth, choice.tile_bytes)) {
+    // The first needs a ring beside the slot.
+    next.depth += choice.depth == 1 ? 2 : 1;
+  } else if (choice.chunk_tokens < most_tokens &&
+             (token_share <= tile_share ||
+              choice.tile_bytes >= kLargestTileBytes)) {
     next.chunk_tokens =
         std::min(most_tokens, choice.chunk_tokens + kPanelTokens);
   } else if (choice.chunk_features < most_features &&

@@ -23,6 +23,7 @@
 #define FOOTPRINT_LOWMEM_DECODER_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/arena_layout.h"
@@ -30,12 +31,18 @@
 
 namespace footprint {
 
+struct DecoderPlan;
+
 struct DecoderPlanRequest {
   DecoderConfig config;
   // Of the prompt and what is generated, together.
   int64_t positions = 0;
   int workers = 1;
   StreamingNeeds needs;
+  // How many tiles the worker that has the most reads, of one part of many
+  // tokens, one of a single token and the output. Not asked unless
+  // needs.reads_ahead.
+  std::function<int64_t(const DecoderPlan&)> count_tiles;
 };
 
 struct DecoderPlan {
@@ -50,6 +57,8 @@ struct DecoderPlan {
   int64_t chunk_tokens = 0;
   // Intermediate features that are held at a time.
   int64_t chunk_features = 0;
+  // Slots of each worker's ring: the tile in use, and those read ahead.
+  int depth = 1;
 
   // For each layer keys, then values: [feature][position].
   ArenaRange cache;
@@ -61,7 +70,11 @@ struct DecoderPlan {
   ArenaRange logits;
   // Each for all workers, in equal parts.
   ArenaRange scores;
+  // The ring, and if it reads ahead one more slot for tiles that do not go
+  // through it.
   ArenaRange slots;
+  // Which tiles are read ahead; empty unless depth is above 1.
+  ArenaRange schedule;
   ArenaRange wide;   // tiles as floats, if stored narrower
   ArenaRange dense;  // the input as one vector, for a single token
   ArenaRange sums;   // the output as one vector, for a single token
@@ -70,6 +83,8 @@ struct DecoderPlan {
   int64_t padded_positions() const;
   // What the budget had to spare.
   PinnedTensors pinned;
+
+  int slots_of_worker() const { return depth == 1 ? 1 : depth + 1; }
 
   // Of one worker's part of `range`.
   int64_t part_bytes(const ArenaRange& range) const {

@@ -31,7 +31,7 @@ void ExpectCompactLayout(const DecoderPlan& plan) {
   for (const ArenaRange& range :
        {plan.slots, plan.cache, plan.hidden, plan.normed, plan.work,
         plan.vectors, plan.logits, plan.scores, plan.wide, plan.dense,
-        plan.sums}) {
+        plan.sums, plan.schedule}) {
     if (range.size_bytes == 0) continue;
     EXPECT_EQ(range.offset_bytes % 64, 0);
     EXPECT_GE(range.offset_bytes, end);
@@ -40,11 +40,17 @@ void ExpectCompactLayout(const DecoderPlan& plan) {
   }
   EXPECT_EQ(plan.part_bytes(plan.slots) % 4096, 0);
   for (const ArenaRange& range :
-       {plan.scores, plan.wide, plan.dense, plan.sums}) {
+       {plan.scores, plan.wide, plan.dense, plan.sums, plan.schedule}) {
     EXPECT_EQ(plan.part_bytes(range) % 64, 0);
   }
   EXPECT_GE(plan.peak_bytes, end);
   EXPECT_LT(plan.peak_bytes, end + 4096);
+  // What is read ahead is known, and there is room for it.
+  EXPECT_EQ(plan.depth > 1, plan.schedule.size_bytes > 0);
+  if (plan.depth > 1) {
+    EXPECT_GE(plan.part_bytes(plan.schedule),
+              32 * plan.request.count_tiles(plan));
+  }
   EXPECT_EQ(plan.chunk_tokens % 16, 0);
   EXPECT_LE(plan.chunk_tokens, plan.padded_positions());
   const DecoderConfig& config = plan.request.config;
@@ -72,6 +78,10 @@ TEST(PlanDecoder, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.needs.has_narrow_weights = between(0, 1) == 1;
     request.needs.uses_slots = between(0, 3) > 0;
     request.needs.slot_overhead_bytes = between(0, 1) * 8192;
+    request.needs.reads_ahead = request.needs.slot_overhead_bytes > 0;
+    request.count_tiles = [](const DecoderPlan& plan) {
+      return 1 + int64_t{100000000} / plan.tile_bytes;
+    };
     const int64_t least = *MinBudgetBytes(request);
     const int64_t budget = least + between(0, 8 << 20);
     const auto small = PlanDecoder(request, budget);
@@ -81,6 +91,7 @@ TEST(PlanDecoder, NeverExceedsTheBudgetAndGrowsWithIt) {
     const auto large = PlanDecoder(request, budget + between(0, 8 << 20));
     ASSERT_TRUE(large.ok());
     EXPECT_GE(large->tile_bytes, small->tile_bytes);
+    EXPECT_GE(large->depth, small->depth);
     EXPECT_GE(large->chunk_tokens, small->chunk_tokens);
     EXPECT_GE(large->chunk_features, small->chunk_features);
     EXPECT_EQ(PlanDecoder(request, least)->peak_bytes, least);

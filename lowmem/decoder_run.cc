@@ -4,26 +4,27 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/byte_arena.h"
+#include "footprint/lowmem/decoder_tiles.h"
 #include "footprint/lowmem/matrix_product.h"
 #include "footprint/lowmem/model_run.h"
 #include "footprint/lowmem/panel_kernels.h"
 #include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/step_team.h"
 #include "footprint/lowmem/streamed_product.h"
+#include "footprint/lowmem/tile.h"
+#include "footprint/lowmem/tile_stream.h"
 #include "footprint/lowmem/token_panel.h"
 
 namespace footprint {
 namespace lowmem_internal {
 namespace {
-
-// Outputs are dealt to workers in runs of this many: packed files hold panels
-// of as many.
-constexpr int64_t kOutputUnit = 64;
 
 // The small vectors that are in memory during one layer, or the output.
 struct LayerVectors {
@@ -64,17 +65,25 @@ class Run : public DecoderRun {
     return step_times_.nanoseconds();
   }
   int64_t ResidentArenaBytes() const override { return arena_.ResidentBytes(); }
+  std::string ReadingDescription() const override {
+    return streams_.empty() ? "when used" : streams_[0]->Description();
+  }
+
+  // Begins to read ahead, if the backend does.
+  absl::Status OpenStreams();
 
  private:
   // What one worker has for itself.
   struct Desk {
     StreamedProduct product;
     float* scores;
+    DecoderTiles tiles;  // where they begin in its stream
   };
 
   absl::Status CheckInput(absl::Span<const int32_t> ids) const;
   Desk MakeDesk(int worker) const;
   void SetVectors();
+  absl::Status SkipToLayers(int worker);
   int64_t NextPartTokens(int64_t position, int64_t left) const;
 
   void Work(int worker);
@@ -126,6 +135,8 @@ class Run : public DecoderRun {
   float* const work_;
   float* const logits_;
   LayerVectors vectors_;
+  // Before the desks, which hold leases of streams.
+  std::vector<std::unique_ptr<TileStream>> streams_;
   std::vector<Desk> desks_;
   StepTimes step_times_;  // as worker 0 sees them
   int64_t tokens_ = 0;
@@ -180,7 +191,7 @@ Run::Desk Run::MakeDesk(int worker) const {
   };
   if (plan_.slots.size_bytes > 0) {
     memory.slot = arena_.At<char>(part(plan_.slots));
-    memory.slot_bytes = plan_.part_bytes(plan_.slots);
+    memory.slot_bytes = plan_.part_bytes(plan_.slots) / plan_.slots_of_worker();
   }
   if (plan_.wide.size_bytes > 0) {
     memory.wide = arena_.At<float>(part(plan_.wide));
@@ -190,7 +201,43 @@ Run::Desk Run::MakeDesk(int worker) const {
   memory.sum_count =
       plan_.part_bytes(plan_.sums) / static_cast<int64_t>(sizeof(float));
   return {StreamedProduct(store_, memory),
-          arena_.At<float>(part(plan_.scores))};
+          arena_.At<float>(part(plan_.scores)),
+          {}};
+}
+
+absl::Status Run::OpenStreams() {
+  if (plan_.depth == 1) return absl::OkStatus();
+  const int64_t tiles =
+      plan_.part_bytes(plan_.schedule) / static_cast<int64_t>(sizeof(Tile));
+  const int64_t slots_bytes = plan_.part_bytes(plan_.slots);
+  const int64_t slot_bytes = slots_bytes / plan_.slots_of_worker();
+  for (int worker = 0; worker < team_.size(); ++worker) {
+    TileList list;
+    list.room = absl::MakeSpan(
+        arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
+    const absl::StatusOr<DecoderTiles> starts =
+        RecordDecoderTiles(weights_, plan_, store_, worker, &list);
+    if (!starts.ok()) return starts.status();
+    // After the slot for what does not go through the ring.
+    absl::StatusOr<std::unique_ptr<TileStream>> stream =
+        OpenRing(store_, list, plan_.depth,
+                 absl::MakeSpan(arena_.At<char>(plan_.slots.offset_bytes) +
+                                    worker * slots_bytes + slot_bytes,
+                                slots_bytes - slot_bytes));
+    if (!stream.ok()) return stream.status();
+    if (*stream == nullptr) continue;
+    desks_[worker].tiles = *starts;
+    streams_.push_back(*std::move(stream));
+    desks_[worker].product.UseStream(streams_.back().get(), list.tiles());
+  }
+  return absl::OkStatus();
+}
+
+// To where the part's layers begin in the worker's stream.
+absl::Status Run::SkipToLayers(int worker) {
+  Desk& desk = desks_[worker];
+  const int64_t begin = part_.single() ? 0 : desk.tiles.many_tokens;
+  return desk.product.SkipTo(begin);
 }
 
 absl::Status Run::CheckInput(absl::Span<const int32_t> ids) const {
@@ -240,6 +287,7 @@ void Run::Work(int worker) {
     if (worker == 0) step_times_.Record(step);
   };
   if (worker == 0) step_times_.Begin();
+  team_.Together([&] { return SkipToLayers(worker); });
   team_.Together([&] { return Embed(worker); });
   record(0);
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
@@ -446,14 +494,19 @@ void Run::RunOutput(int worker) {
 // Of the last token.
 absl::Status Run::MultiplyOutput(int worker) {
   Desk& desk = desks_[worker];
+  absl::Status status = desk.product.SkipTo(desk.tiles.output);
+  if (!status.ok()) return status;
   const int64_t last = part_.tokens() - 1;
   desk.product.UseSingleToken(
       normed_ + last / kPanelTokens * HiddenStride() + last % kPanelTokens,
       config_.hidden);
   const IndexRange rows =
       ShareOf(config_.vocabulary, kPanelTokens, worker, team_.size());
-  return desk.product.Multiply(weights_.output, rows, {0, config_.hidden}, {},
-                               1, {}, {logits_ + rows.begin, 1, 0});
+  status = desk.product.Multiply(weights_.output, rows, {0, config_.hidden}, {},
+                                 1, {}, {logits_ + rows.begin, 1, 0});
+  // Most likely a single token comes next: it is read ahead meanwhile.
+  if (status.ok()) status = desk.product.SkipTo(0);
+  return status;
 }
 
 }  // namespace
@@ -464,8 +517,11 @@ absl::StatusOr<std::unique_ptr<DecoderRun>> StartDecoderRun(
   absl::StatusOr<RunMemory> memory =
       TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights), store);
   if (!memory.ok()) return memory.status();
-  return std::make_unique<Run>(config, weights, store, plan,
-                               *std::move(memory));
+  auto run =
+      std::make_unique<Run>(config, weights, store, plan, *std::move(memory));
+  const absl::Status status = run->OpenStreams();
+  if (!status.ok()) return status;
+  return run;
 }
 
 }  // namespace lowmem_internal

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -37,6 +38,9 @@ class DecoderRun {
 
   // Of the last Append: the embeddings, each layer, then the output.
   virtual absl::Span<const int64_t> step_nanoseconds() const = 0;
+
+  // How tiles are read: "when used", or how they are read ahead.
+  virtual std::string ReadingDescription() const = 0;
 
   // The arena's pages that are in memory, as the kernel counts them.
   virtual int64_t ResidentArenaBytes() const = 0;

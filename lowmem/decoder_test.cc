@@ -170,6 +170,50 @@ TEST(Decoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
   }
 }
 
+// Packed into panels of a worker's unit, tiles go through the ring; other tiles
+// beside it. In every order of many tokens, single ones and outputs.
+TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
+  std::mt19937 random(12);
+  DecoderConfig config = SmallConfig();
+  config.heads = 2;
+  config.hidden = 128;
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16}) {
+    const TestDecoder decoder = RandomDecoder(config, type, 10);
+    const std::string plain = WriteDecoder(decoder, type, "ahead_plain");
+    const auto ids = RandomIds(random, 40, config.vocabulary);
+    for (const int64_t panel_columns : {64, 0, 20}) {
+      if (type != ElementType::kFloat32 && panel_columns != 64) continue;
+      const std::string folder =
+          WriteDecoder(decoder, type, "ahead", panel_columns);
+      const auto opened = Decoder::Open(folder, WeightBackend::kDirect);
+      ASSERT_TRUE(opened.ok()) << opened.status();
+      for (const int workers : {1, 2}) {
+        // As large as may be without pinning anything.
+        const int64_t budget =
+            (*opened)->Plan(60, workers, kPlenty)->pinned.range.offset_bytes;
+        Session ahead(folder, WeightBackend::kDirect, 60, workers, budget);
+        Session resident(plain, WeightBackend::kResident, 60, 1, kPlenty);
+        ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+        EXPECT_EQ(ahead.plan.depth, 8);
+        EXPECT_NE(ahead.run->ReadingDescription(), "when used");
+        for (int round = 0; round < 2; ++round) {
+          // Many tokens and a rest of single ones, then single ones.
+          for (const size_t count : {18, 1, 13, 1}) {
+            const std::vector<int32_t> part(ids.begin(), ids.begin() + count);
+            const std::vector<float> expected = resident.Append(part);
+            EXPECT_EQ(ahead.Append(part), expected) << count;
+            ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+          }
+          ahead.run->Clear();
+          resident.run->Clear();
+        }
+        EXPECT_LE(ahead.run->ResidentArenaBytes(), ahead.plan.peak_bytes);
+      }
+    }
+  }
+}
+
 // Planned is measured: nothing is touched beyond the plan (a page that cannot
 // be touched lies there).
 TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {

@@ -1,11 +1,13 @@
 #include "footprint/lowmem/encoder.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/encoder_run.h"
+#include "footprint/lowmem/encoder_tiles.h"
 #include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/streamed_product.h"
 #include "footprint/lowmem/weight_finder.h"
@@ -57,6 +59,18 @@ EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
     request.needs.pinnable_bytes.push_back(
         PinnedStore::PinnedBytes(weight.tensor()));
   }
+  request.count_tiles = [this](const EncoderPlan& plan) {
+    int64_t most = 0;
+    for (int worker = 0; worker < plan.request.workers; ++worker) {
+      TileList list;
+      // What fails here fails when the run starts, and is said there.
+      lowmem_internal::RecordEncoderTiles(weights_, plan, store_.get(), worker,
+                                          &list)
+          .IgnoreError();
+      most = std::max(most, list.count);
+    }
+    return most;
+  };
   return request;
 }
 

@@ -18,10 +18,10 @@
 // The encoder must outlive its runs, and a run its output, which the next
 // Forward overwrites. An encoder is thread-safe; a run is used by one thread at
 // a time and has workers of its own. Memory: the plan's arena, which holds
-// activations, weights in flight and the output; besides, the file's index
-// (about 150 bytes a tensor), where tiles are read ahead their schedule (32
-// bytes a tile: 150 KiB for a large BERT) and the workers' stacks. With
-// WeightBackend::kResident the weights besides. Forward allocates nothing.
+// activations, weights in flight, the list of what is read ahead and the
+// output; besides, the file's index (about 150 bytes a tensor) and the workers'
+// stacks. With WeightBackend::kResident the weights besides. Forward allocates
+// nothing.
 //
 // Errors are those of ReadEncoderConfig, FindEncoderWeights, PlanEncoder and
 // WeightStore; InvalidArgument: a token outside of the vocabulary, more tokens

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/tile.h"
 #include "footprint/lowmem/token_panel.h"
 
 namespace footprint {
@@ -15,7 +16,6 @@ constexpr int64_t kLargestTileBytes = 256 << 10;
 constexpr int64_t kLargestChunkBytes = 1 << 20;
 // So that sizes stay within 63 bits.
 constexpr int64_t kMostSequences = 1 << 20;
-constexpr int kLeastTileReadAhead = 128 << 10;
 
 // What may be chosen.
 struct Choice {
@@ -60,6 +60,11 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   // Pages first: nothing is lost between.
   plan.slots = layout.TakeSlots(workers * choice.depth, choice.tile_bytes,
                                 request.needs);
+  if (choice.depth > 1) {
+    plan.schedule =
+        layout.TakeParts(workers, request.count_tiles(plan) *
+                                      static_cast<int64_t>(sizeof(Tile)));
+  }
   plan.hidden = layout.Take(config.hidden * tokens * float_bytes);
   plan.sums = layout.Take(config.hidden * tokens * float_bytes);
   plan.work = layout.Take(std::max(
@@ -124,11 +129,7 @@ Choice Grow(const EncoderPlanRequest& request, const Choice& choice) {
   const bool tile_is_ahead =
       choice.tile_bytes >= (128 << 10) * (choice.chunk_features / kSumBlock);
   Choice next = choice;
-  // The schedule of many small tiles would be larger than what they save; then
-  // 32 KiB of tile for each slot.
-  if (request.needs.reads_ahead && choice.depth < kLargestDepth &&
-      choice.tile_bytes >=
-          std::max(kLeastTileReadAhead, (32 << 10) * choice.depth)) {
+  if (ReadsFurtherAhead(request.needs, choice.depth, choice.tile_bytes)) {
     ++next.depth;
     return next;
   }

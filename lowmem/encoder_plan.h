@@ -5,7 +5,8 @@
 //
 // Everything lies in one arena: the hidden states, the sums that are added to
 // them (and that hold the context of attention, and at the end the output), one
-// layer's small vectors, and for each worker the tile of weights it works on.
+// layer's small vectors, and for each worker the tile of weights it works on,
+// or those it reads ahead and the list of them.
 // Several sequences go through the model one after the other: all they need
 // besides is room for their outputs.
 // Attention's buffers and the feed-forward part's never live at once and share
@@ -26,6 +27,7 @@
 #define FOOTPRINT_LOWMEM_ENCODER_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/arena_layout.h"
@@ -33,12 +35,17 @@
 
 namespace footprint {
 
+struct EncoderPlan;
+
 struct EncoderPlanRequest {
   EncoderConfig config;
   int64_t tokens = 0;  // of the longest sequence
   int workers = 1;
   StreamingNeeds needs;
   int64_t sequences = 1;  // in one call
+  // How many tiles the worker that has the most reads in a pass with such a
+  // plan. Not asked unless needs.reads_ahead.
+  std::function<int64_t(const EncoderPlan&)> count_tiles;
 };
 
 struct EncoderPlan {
@@ -61,6 +68,8 @@ struct EncoderPlan {
   ArenaRange work;
   // Each for all workers, in equal parts.
   ArenaRange slots;
+  // Which tiles are read ahead; empty unless depth is above 1.
+  ArenaRange schedule;
   ArenaRange wide;   // tiles as floats, if stored narrower
   ArenaRange dense;  // the input as one vector, for a single token
   // Of all sequences; a single one's is that of the sums.

@@ -41,6 +41,7 @@ std::vector<ArenaRange> Ranges(const EncoderPlan& plan) {
   std::vector<ArenaRange> ranges = {plan.hidden, plan.sums,  plan.vectors,
                                     plan.work,   plan.slots, plan.wide,
                                     plan.dense};
+  ranges.push_back(plan.schedule);
   if (plan.request.sequences > 1) ranges.push_back(plan.output);
   return ranges;
 }
@@ -63,6 +64,12 @@ void ExpectSound(const EncoderPlan& plan) {
   EXPECT_EQ(plan.slots.offset_bytes % 4096, 0);
   EXPECT_EQ(plan.part_bytes(plan.slots) % 4096, 0);
   EXPECT_EQ(plan.part_bytes(plan.wide) % 64, 0);
+  // What is read ahead is known, and there is room for it.
+  EXPECT_EQ(plan.depth > 1, plan.schedule.size_bytes > 0);
+  if (plan.depth > 1) {
+    EXPECT_GE(plan.part_bytes(plan.schedule),
+              32 * plan.request.count_tiles(plan));
+  }
   EXPECT_EQ(plan.part_bytes(plan.dense) % 64, 0);
   EXPECT_GE(plan.peak_bytes, end);
   EXPECT_LT(plan.peak_bytes, end + 4096);
@@ -90,6 +97,9 @@ TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.needs.uses_slots = between(0, 3) > 0;
     request.needs.slot_overhead_bytes = between(0, 1) * 8192;
     request.needs.reads_ahead = request.needs.slot_overhead_bytes > 0;
+    request.count_tiles = [](const EncoderPlan& plan) {
+      return 1 + int64_t{100000000} / plan.tile_bytes;
+    };
     request.sequences = between(0, 1) == 1 ? 1 : between(2, 20);
     const auto least = MinBudgetBytes(request);
     ASSERT_TRUE(least.ok()) << least.status();

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/byte_arena.h"
+#include "footprint/lowmem/encoder_tiles.h"
 #include "footprint/lowmem/matrix_product.h"
 #include "footprint/lowmem/model_run.h"
 #include "footprint/lowmem/panel_kernels.h"
@@ -79,8 +80,6 @@ class Run : public EncoderRun {
       absl::Span<const EncoderSequence> sequences);
   Desk MakeDesk(int worker) const;
   void SetVectors();
-  absl::Status RecordSchedule(int worker);
-  absl::Status RewindStreams();
 
   void Work(int worker);
   void RunLayer(int64_t layer, int worker);
@@ -123,10 +122,8 @@ class Run : public EncoderRun {
   float* const output_;
   float* const chunk_;  // shares its place with the desks' buffers
   LayerVectors vectors_;
-  // Before the desks, which hold leases of streams, which refer to schedules.
-  std::vector<std::vector<Tile>> schedules_;
+  // Before the desks, which hold leases of streams.
   std::vector<std::unique_ptr<TileStream>> streams_;
-  bool needs_rewind_ = false;
   std::vector<Desk> desks_;
   StepTimes step_times_;  // as worker 0 sees them
 
@@ -201,59 +198,28 @@ Run::Desk Run::MakeDesk(int worker) const {
           work + 2 * head_floats};
 }
 
-absl::Status Run::RecordSchedule(int worker) {
-  Desk& desk = desks_[worker];
-  const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
-  for (const EncoderLayerWeights& layer : weights_.layers) {
-    for (int64_t head = heads.begin; head < heads.end; ++head) {
-      const absl::Status status = ProjectHead(layer, head, desk);
-      if (!status.ok()) return status;
-    }
-    absl::Status status = AddAttention(layer, worker);
-    for (int64_t begin = 0; begin < config_.intermediate && status.ok();
-         begin += plan_.chunk_features) {
-      const IndexRange chunk = Chunk(begin);
-      status = Expand(layer, chunk, worker);
-      if (status.ok()) status = Contract(layer, chunk, worker);
-    }
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Run::OpenStreams() {
   if (plan_.depth == 1) return absl::OkStatus();
-  schedules_.resize(desks_.size());
+  const int64_t tiles =
+      plan_.part_bytes(plan_.schedule) / static_cast<int64_t>(sizeof(Tile));
+  const int64_t ring_bytes = plan_.part_bytes(plan_.slots);
   for (int worker = 0; worker < team_.size(); ++worker) {
-    StreamedProduct& product = desks_[worker].product;
-    product.Record(&schedules_[worker]);
-    absl::Status status = RecordSchedule(worker);
-    product.Record(nullptr);
+    TileList list;
+    list.room = absl::MakeSpan(
+        arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
+    const absl::Status status =
+        RecordEncoderTiles(weights_, plan_, store_, worker, &list);
     if (!status.ok()) return status;
-    schedules_[worker].shrink_to_fit();
-    // More workers than heads: this one has nothing to read.
-    if (schedules_[worker].empty()) continue;
-    TileStreamOptions options;
-    options.depth = plan_.depth;
-    options.repeat = true;
-    const int64_t bytes = plan_.part_bytes(plan_.slots);
-    absl::StatusOr<std::unique_ptr<TileStream>> stream = TileStream::Open(
-        store_, schedules_[worker], options,
-        absl::MakeSpan(
-            arena_.At<char>(plan_.slots.offset_bytes + worker * bytes), bytes));
+    absl::StatusOr<std::unique_ptr<TileStream>> stream =
+        OpenRing(store_, list, plan_.depth,
+                 absl::MakeSpan(arena_.At<char>(plan_.slots.offset_bytes) +
+                                    worker * ring_bytes,
+                                ring_bytes));
     if (!stream.ok()) return stream.status();
+    // More workers than heads: this one has nothing to read.
+    if (*stream == nullptr) continue;
     streams_.push_back(*std::move(stream));
-    product.UseStream(streams_.back().get());
-  }
-  return absl::OkStatus();
-}
-
-// After a failure streams stand anywhere.
-absl::Status Run::RewindStreams() {
-  for (Desk& desk : desks_) desk.product.ReleaseTile();
-  for (const std::unique_ptr<TileStream>& stream : streams_) {
-    const absl::Status status = stream->Rewind();
-    if (!status.ok()) return status;
+    desks_[worker].product.UseStream(streams_.back().get(), list.tiles());
   }
   return absl::OkStatus();
 }
@@ -311,13 +277,8 @@ absl::StatusOr<absl::Span<const float>> Run::Compute(
     tokens_ = static_cast<int64_t>(ids_.size());
     panels_ = PanelCount(tokens_);
     states_ = output_ + written;
-    absl::Status status;
-    if (needs_rewind_) status = RewindStreams();
+    const absl::Status status = team_.Run([this](int worker) { Work(worker); });
     if (!status.ok()) return status;
-    needs_rewind_ = true;
-    status = team_.Run([this](int worker) { Work(worker); });
-    if (!status.ok()) return status;
-    needs_rewind_ = false;
     written += tokens_ * config_.hidden;
   }
   // What was used where it lies may have changed under our hands.
@@ -331,6 +292,8 @@ void Run::Work(int worker) {
     if (worker == 0) step_times_.Record(step);
   };
   if (worker == 0) step_times_.Begin();
+  // After a failure streams stand anywhere.
+  team_.Together([&] { return desks_[worker].product.SkipTo(0); });
   team_.Together([&] { return ReadNormVectors(worker); });
   team_.Together([&] { return Embed(worker); });
   record(0);

@@ -319,7 +319,7 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
                           FormatRoundedBytes(plan->tile_bytes), ", ",
                           plan->chunk_tokens, " tokens and ",
                           plan->chunk_features, " features at a time"));
-  PrintProcess((*decoder)->store(), "when used");
+  PrintProcess((*decoder)->store(), (*run)->ReadingDescription());
   return absl::OkStatus();
 }
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/streamed_product.h"
 
 namespace footprint::lowmem_internal {
 
@@ -24,6 +23,21 @@ absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
     if (!status.ok()) return status;
   }
   return memory;
+}
+
+absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
+                                                     const TileList& list,
+                                                     int depth,
+                                                     absl::Span<char> ring) {
+  if (!list.is_complete()) {
+    return absl::InternalError(absl::StrCat(
+        "a plan for ", list.room.size(), " tiles, but there are ", list.count));
+  }
+  if (list.count == 0) return std::unique_ptr<TileStream>();
+  TileStreamOptions options;
+  options.depth = depth;
+  options.repeat = true;
+  return TileStream::Open(store, list.tiles(), options, ring);
 }
 
 absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,

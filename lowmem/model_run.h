@@ -1,6 +1,6 @@
 // What the runs of all model families have in common: a memory with some
-// tensors pinned in it, small vectors read by several workers, ids checked, and
-// the time of each step.
+// tensors pinned in it, tiles that are read ahead, small vectors read by
+// several workers, ids checked, and the time of each step.
 //
 //   absl::StatusOr<RunMemory> memory =
 //       TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights),
@@ -30,6 +30,8 @@
 #include "footprint/lowmem/arena_layout.h"
 #include "footprint/lowmem/byte_arena.h"
 #include "footprint/lowmem/pinned_store.h"
+#include "footprint/lowmem/streamed_product.h"
+#include "footprint/lowmem/tile_stream.h"
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint::lowmem_internal {
@@ -44,6 +46,13 @@ absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
                                         const PinnedTensors& pinned,
                                         absl::Span<const Weight> tensors,
                                         WeightStore* store);
+
+// Reads the list's tiles ahead, again and again, in a ring of `depth` slots;
+// null: the list is empty. Internal: the list is not complete.
+absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
+                                                     const TileList& list,
+                                                     int depth,
+                                                     absl::Span<char> ring);
 
 // A vector in the file and where it goes.
 struct VectorLoad {

@@ -73,13 +73,15 @@ class QueueStream final : public TileStream {
                      *view);
   }
 
-  absl::Status Rewind() override {
+  absl::Status Rewind(int64_t index) override {
+    const absl::Status inside = CheckIndex(index, layout_);
+    if (!inside.ok()) return inside;
     for (const Slot& slot : slots_) {
       if (slot.state == State::kLent) return LeasesRemain();
     }
     Drain();
     for (Slot& slot : slots_) slot = Slot();
-    next_ = filling_ = 0;
+    next_ = filling_ = index;
     Request();
     return failure_;
   }

@@ -172,23 +172,50 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
   return absl::OkStatus();
 }
 
-// What needs no slot is used where it lies, not read ahead.
+// What needs no slot is used where it lies; what no slot holds is read run by
+// run.
+bool StreamedProduct::IsStreamed(const Tile& tile) const {
+  const int64_t slot_bytes = store_->SlotBytes(tile);
+  return slot_bytes > 0 && slot_bytes <= memory_.slot_bytes;
+}
+
 void StreamedProduct::RecordTile(const Tile& tile) {
-  if (store_->SlotBytes(tile) > 0) schedule_->push_back(tile);
+  if (IsStreamed(tile)) schedule_->Add(tile);
+}
+
+absl::Status StreamedProduct::SkipTo(int64_t index) {
+  if (stream_ == nullptr) return absl::OkStatus();
+  // A part at the end may be empty; then it is never read.
+  index %= static_cast<int64_t>(stream_schedule_.size());
+  if (index == next_tile_) return absl::OkStatus();
+  lease_.Release();
+  const absl::Status status = stream_->Rewind(index);
+  next_tile_ = status.ok() ? index : -1;
+  return status;
+}
+
+absl::StatusOr<TileView> StreamedProduct::NextOfStream(const Tile& tile) {
+  // The slot that is given back is read into while this tile is used.
+  lease_.Release();
+  next_tile_ = -1;
+  absl::StatusOr<TileLease> lease = stream_->Next();
+  if (!lease.ok()) return lease.status();
+  const int64_t index = lease->index();
+  const Tile& planned = stream_schedule_[index];
+  if (planned.offset_bytes != tile.offset_bytes ||
+      planned.row_bytes != tile.row_bytes || planned.rows != tile.rows) {
+    return absl::InternalError("tiles are used in another order than recorded");
+  }
+  lease_ = *std::move(lease);
+  next_tile_ = (index + 1) % static_cast<int64_t>(stream_schedule_.size());
+  TileView view;
+  view.data = lease_.data();
+  view.row_stride_bytes = lease_.row_stride_bytes();
+  return view;
 }
 
 absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
-  if (stream_ != nullptr && store_->SlotBytes(tile) > 0) {
-    // The slot that is given back is read into while this tile is used.
-    lease_.Release();
-    absl::StatusOr<TileLease> lease = stream_->Next();
-    if (!lease.ok()) return lease.status();
-    lease_ = *std::move(lease);
-    TileView view;
-    view.data = lease_.data();
-    view.row_stride_bytes = lease_.row_stride_bytes();
-    return view;
-  }
+  if (stream_ != nullptr && IsStreamed(tile)) return NextOfStream(tile);
   if (store_->SlotBytes(tile) <= memory_.slot_bytes) {
     return store_->Load(tile, memory_.slot);
   }
@@ -199,6 +226,20 @@ absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
   view.data = memory_.slot;
   view.row_stride_bytes = tile.row_bytes;
   return view;
+}
+
+absl::Status StreamedProduct::RecordStrip(const Weight& matrix,
+                                          const IndexRange& outputs,
+                                          const IndexRange& inputs,
+                                          int64_t most_rows) {
+  for (int64_t row = inputs.begin; row < inputs.end; row += most_rows) {
+    const int64_t rows = std::min(most_rows, inputs.end - row);
+    const absl::StatusOr<Tile> tile =
+        matrix.Block(row, rows, outputs.begin, outputs.size());
+    if (!tile.ok()) return tile.status();
+    RecordTile(*tile);
+  }
+  return absl::OkStatus();
 }
 
 // One token's: rows are added to a block's sums as many at a time as there are
@@ -213,6 +254,9 @@ absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
   const int64_t count = outputs.size();
   const int64_t most_rows =
       std::max<int64_t>(1, memory_.tile_bytes / (count * element_bytes));
+  if (schedule_ != nullptr) {
+    return RecordStrip(matrix, outputs, inputs, most_rows);
+  }
   int64_t tile_end = inputs.begin;
   int64_t tile_begin = inputs.begin;
   TileView view;
@@ -226,12 +270,6 @@ absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
         const absl::StatusOr<Tile> tile =
             matrix.Block(row, rows, outputs.begin, count);
         if (!tile.ok()) return tile.status();
-        if (schedule_ != nullptr) {
-          RecordTile(*tile);
-          tile_end = row + rows;
-          row = std::min(block_end, tile_end);
-          continue;
-        }
         const absl::StatusOr<TileView> loaded = LoadTile(*tile);
         if (!loaded.ok()) return loaded.status();
         view = *loaded;
@@ -269,15 +307,14 @@ absl::Status StreamedProduct::MultiplyTransposedStrip(
   const int64_t row_bytes = outputs.size() * ElementBytes(type);
   const int64_t most_rows = std::max(
       kSumBlock, memory_.tile_bytes / row_bytes / kSumBlock * kSumBlock);
+  if (schedule_ != nullptr) {
+    return RecordStrip(matrix, outputs, inputs, most_rows);
+  }
   for (int64_t row = inputs.begin; row < inputs.end; row += most_rows) {
     const int64_t rows = std::min(most_rows, inputs.end - row);
     const absl::StatusOr<Tile> tile =
         matrix.Block(row, rows, outputs.begin, outputs.size());
     if (!tile.ok()) return tile.status();
-    if (schedule_ != nullptr) {
-      RecordTile(*tile);
-      continue;
-    }
     const absl::StatusOr<TileView> view = LoadTile(*tile);
     if (!view.ok()) return view.status();
     const MatrixView weights = Widened(type, *tile, *view);

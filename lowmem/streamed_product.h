@@ -19,7 +19,6 @@
 #define FOOTPRINT_LOWMEM_STREAMED_PRODUCT_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,6 +31,22 @@
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint {
+
+// Tiles in the order of their use. Those that there is no room for are counted
+// alone: with no room at all, they are just counted.
+struct TileList {
+  void Add(const Tile& tile) {
+    if (count < static_cast<int64_t>(room.size())) room[count] = tile;
+    ++count;
+  }
+  bool is_complete() const {
+    return count <= static_cast<int64_t>(room.size());
+  }
+  absl::Span<const Tile> tiles() const { return room.first(count); }
+
+  absl::Span<Tile> room;
+  int64_t count = 0;
+};
 
 // What a product may write to.
 struct ProductMemory {
@@ -72,16 +87,22 @@ class StreamedProduct {
 
   // From now on Multiply only says which tiles it would load: it adds them to
   // `schedule`, until it is null. They depend on nothing but the ranges, the
-  // memory, and whether there is a single token.
-  void Record(std::vector<Tile>* schedule) { schedule_ = schedule; }
-  // Tiles come from a stream of what was recorded, which must outlive the
-  // product or the next UseStream; null: they are loaded when used.
-  void UseStream(TileStream* stream) {
-    ReleaseTile();
+  // memory's sizes, and whether there is a single token; tiles that the slot is
+  // too small for are left out.
+  void Record(TileList* schedule) { schedule_ = schedule; }
+  void RecordSingleToken() { single_token_ = true; }
+  // Those tiles come from a stream that repeats `schedule`, which must outlive
+  // the product or the next UseStream; null: they are loaded when used. The
+  // slot stays for the others, if there are any.
+  void UseStream(TileStream* stream, absl::Span<const Tile> schedule) {
+    lease_.Release();
     stream_ = stream;
+    stream_schedule_ = schedule;
+    next_tile_ = 0;
   }
-  // Ends the use of the last tile.
-  void ReleaseTile() { lease_.Release(); }
+  // The next tile will be the one at `index` of the stream's schedule: at its
+  // beginning, or where the order of use leaves the schedule's.
+  absl::Status SkipTo(int64_t index);
 
   // output(row - rows.begin, token) = activation(start + sum over `columns` of
   // matrix(row, column) input(column - columns.begin, token)).
@@ -102,9 +123,13 @@ class StreamedProduct {
                                   const PanelOutput& output);
 
  private:
+  bool IsStreamed(const Tile& tile) const;
   void RecordTile(const Tile& tile);
+  absl::StatusOr<TileView> NextOfStream(const Tile& tile);
   absl::StatusOr<TileView> LoadTile(const Tile& tile);
   MatrixView Widened(ElementType type, const Tile& tile, const TileView& view);
+  absl::Status RecordStrip(const Weight& matrix, const IndexRange& outputs,
+                           const IndexRange& inputs, int64_t most_rows);
   absl::Status AddTransposedStrip(const Weight& matrix,
                                   const IndexRange& outputs,
                                   const IndexRange& inputs,
@@ -127,9 +152,11 @@ class StreamedProduct {
   WeightStore* store_;
   ProductMemory memory_;
   bool single_token_ = false;
-  std::vector<Tile>* schedule_ = nullptr;
+  TileList* schedule_ = nullptr;
   TileStream* stream_ = nullptr;
-  TileLease lease_;  // of the tile in use
+  absl::Span<const Tile> stream_schedule_;
+  int64_t next_tile_ = 0;  // of the stream; -1: unknown, after a failure
+  TileLease lease_;        // of the tile in use
 };
 
 }  // namespace footprint

@@ -63,14 +63,16 @@ class ThreadStream final : public TileStream {
                      slot.view);
   }
 
-  absl::Status Rewind() override {
+  absl::Status Rewind(int64_t index) override {
+    const absl::Status inside = CheckIndex(index, layout_);
+    if (!inside.ok()) return inside;
     std::unique_lock<std::mutex> lock(mutex_);
     for (const Slot& slot : slots_) {
       if (slot.state == State::kLent) return LeasesRemain();
     }
     changed_.wait(lock, [this] { return !reading_; });
     for (Slot& slot : slots_) slot.state = State::kFree;
-    next_ = filling_ = 0;
+    next_ = filling_ = index;
     changed_.notify_all();
     return failure_;
   }

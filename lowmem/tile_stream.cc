@@ -40,6 +40,13 @@ absl::Status LeasesRemain() {
       "a lease has not ended: end every lease before Rewind");
 }
 
+absl::Status CheckIndex(int64_t index, const RingLayout& layout) {
+  const int64_t tiles = static_cast<int64_t>(layout.schedule.size());
+  if (index == 0 || (index > 0 && index < tiles)) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrCat("no tile ", index, " in a schedule of ", tiles));
+}
+
 namespace {
 
 // Reads a tile when it is asked for, or shows it where it lies.
@@ -62,11 +69,13 @@ class SynchronousStream final : public TileStream {
     return MakeLease(this, slot, layout_.IndexOf(next_++), *view);
   }
 
-  absl::Status Rewind() override {
+  absl::Status Rewind(int64_t index) override {
+    const absl::Status inside = CheckIndex(index, layout_);
+    if (!inside.ok()) return inside;
     if (std::find(lent_.begin(), lent_.end(), true) != lent_.end()) {
       return LeasesRemain();
     }
-    next_ = 0;
+    next_ = index;
     return failure_;
   }
 

@@ -108,9 +108,10 @@ class TileStream {
   // nothing.
   virtual absl::StatusOr<TileLease> Next() = 0;
 
-  // Begins the schedule anew. Tiles read ahead are dropped; all leases must
-  // have ended, else FailedPrecondition.
-  virtual absl::Status Rewind() = 0;
+  // Goes on from the tile at `index` of the schedule. Tiles read ahead are
+  // dropped; all leases must have ended, else FailedPrecondition. OutOfRange:
+  // no such tile.
+  virtual absl::Status Rewind(int64_t index = 0) = 0;
 
   // Time that Next has waited for bytes.
   int64_t wait_nanoseconds() const { return wait_nanoseconds_; }

@@ -274,6 +274,28 @@ TEST_P(TileStreamTest, RepeatsWithoutAnEndAndAllocatesNothing) {
   EXPECT_TRUE(good);
 }
 
+TEST_P(TileStreamTest, GoesOnFromAnyTile) {
+  const std::string path = DataFile(absl::StrCat(GetParam().name, "_skip"));
+  const std::string file = ReadTestFile(path);
+  Streaming streaming(path, GetParam(), EvenTiles(8192, 9), 3, /*repeat=*/true);
+  Random random(7);
+  for (int round = 0; round < 30; ++round) {
+    const auto begin = static_cast<int64_t>(random() % 9);
+    ASSERT_TRUE(streaming->Rewind(begin).ok());
+    const auto count = static_cast<int64_t>(random() % 12);
+    for (int64_t i = begin; i < begin + count; ++i) {
+      const absl::StatusOr<TileLease> lease = streaming->Next();
+      ASSERT_TRUE(lease.ok()) << lease.status();
+      ASSERT_EQ(lease->index(), i % 9);
+      ASSERT_EQ(
+          memcmp(lease->data(), file.data() + 4096 + (i % 9) * 8192, 8192), 0);
+    }
+  }
+  for (const int64_t none : {-1, 9}) {
+    EXPECT_EQ(streaming->Rewind(none).code(), absl::StatusCode::kOutOfRange);
+  }
+}
+
 TEST_P(TileStreamTest, RefusesToWaitForASlotThatIsLent) {
   const std::string path = DataFile(absl::StrCat(GetParam().name, "_lent"));
   Streaming streaming(path, GetParam(), EvenTiles(4096, 5), 2);
