@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/lowmem/near_names.h"
+#include "footprint/lowmem/read_at.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -308,18 +309,12 @@ absl::Status SystemError(absl::string_view name, absl::string_view what) {
 // Reads exactly `size` bytes; a file that ends before is an error of its own.
 absl::Status ReadExactly(int descriptor, int64_t offset, int64_t size,
                          char* destination, absl::string_view name) {
-  while (size > 0) {
-    const ssize_t count =
-        pread(descriptor, destination, static_cast<size_t>(size), offset);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return SystemError(name, "cannot be read");
-    if (count == 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          name, ": ends at byte ", offset, " while its header is read"));
-    }
-    destination += count;
-    offset += count;
-    size -= count;
+  const int64_t got =
+      lowmem_internal::ReadAt(descriptor, offset, size, destination);
+  if (got < 0) return SystemError(name, "cannot be read");
+  if (got < size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": ends at byte ", offset + got, " while its header is read"));
   }
   return absl::OkStatus();
 }

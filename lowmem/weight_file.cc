@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/read_at.h"
 
 namespace footprint::lowmem_internal {
 namespace {
@@ -91,24 +92,16 @@ absl::Status WeightFile::CheckUnchanged() const {
 
 absl::Status ReadFully(int descriptor, const std::string& name, int64_t offset,
                        int64_t size, void* destination) {
-  char* position = static_cast<char*>(destination);
-  while (size > 0) {
-    const ssize_t count =
-        pread(descriptor, position, static_cast<size_t>(size), offset);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      return absl::UnavailableError(absl::StrCat(
-          name, ": cannot read ", size, " bytes at ", offset, ": ",
-          strerror(errno), "; check the disk's health and the system's log"));
-    }
-    if (count == 0) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          name, ": ends at byte ", offset,
-          ", so it was shortened while it was in use; open it again"));
-    }
-    position += count;
-    offset += count;
-    size -= count;
+  const int64_t got = ReadAt(descriptor, offset, size, destination);
+  if (got < 0) {
+    return absl::UnavailableError(absl::StrCat(
+        name, ": cannot read ", size, " bytes at ", offset, ": ",
+        strerror(errno), "; check the disk's health and the system's log"));
+  }
+  if (got < size) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        name, ": ends at byte ", offset + got,
+        ", so it was shortened while it was in use; open it again"));
   }
   return absl::OkStatus();
 }
