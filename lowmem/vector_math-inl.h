@@ -55,9 +55,9 @@ HWY_INLINE V Exp(D d, V x) {
   return hn::Mul(mantissa, hn::BitCast(d, exponent));
 }
 
-// x times the normal distribution's share below x: the "gelu" of BERT.
+// The normal distribution's share below x.
 template <class D, class V>
-HWY_INLINE V Gelu(D d, V x) {
+HWY_INLINE V NormalShare(D d, V x) {
   const V magnitude = hn::Abs(x);
   // The share beyond |x| is exp(-x^2 / 2) times a function that varies slowly:
   // a polynomial in s.
@@ -72,9 +72,14 @@ HWY_INLINE V Gelu(D d, V x) {
   const V half = hn::Set(d, -0.5f);
   const V beyond =
       hn::Mul(slow, Exp(d, hn::Mul(hn::Mul(magnitude, half), magnitude)));
-  const V share = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), beyond,
-                                 hn::Sub(hn::Set(d, 1.0f), beyond));
-  return hn::Mul(x, share);
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), beyond,
+                        hn::Sub(hn::Set(d, 1.0f), beyond));
+}
+
+// x times that share: the "gelu" of BERT.
+template <class D, class V>
+HWY_INLINE V Gelu(D d, V x) {
+  return hn::Mul(x, NormalShare(d, x));
 }
 
 // GPT-2's approximation of it: x / (1 + exp(-2 u)), which is

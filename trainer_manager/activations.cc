@@ -6,20 +6,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/random_sequence.h"
+#include "footprint/trainer_manager/vector_functions.h"
 
 namespace footprint {
 namespace {
 
-constexpr float kSqrtHalf = 0.70710678118654752f;
-constexpr float kInverseSqrtTwoPi = 0.39894228040143268f;
-
-// Each function has its name, its value, and its derivative as a function of
-// whichever of input and output it keeps.
+// Each function has its name, its value, and its slope as a function of
+// whichever of input and output it keeps; or Values and TimesSlopes below know
+// it.
 struct ReluFunction {
   static constexpr const char* kName = "ReLU";
   static constexpr Role kKept = Role::kOutput;
   static float Value(float x) { return x < 0 ? 0 : x; }  // NaN stays NaN
-  static float Slope(float y) { return y > 0 ? 1.0f : 0.0f * y; }  // NaN, too
 };
 
 struct SigmoidFunction {
@@ -39,13 +37,6 @@ struct TanhFunction {
 struct GeluFunction {
   static constexpr const char* kName = "GELU";
   static constexpr Role kKept = Role::kInput;
-  static float Normal(float x) {
-    return 0.5f * (1.0f + std::erf(x * kSqrtHalf));
-  }
-  static float Value(float x) { return x * Normal(x); }
-  static float Slope(float x) {
-    return Normal(x) + x * kInverseSqrtTwoPi * std::exp(-0.5f * x * x);
-  }
 };
 
 // The uses of a layer whose output has the shape of its input, and which may
@@ -62,6 +53,33 @@ LayerSignature ElementwiseSignature(const TensorType& spec) {
       {{Role::kInputDerivative}, {Role::kOutputDerivative}}};
   signature.recompute = signature.forward;
   return signature;
+}
+
+template <typename Function>
+void Values(const float* input, int64_t elements, float* output) {
+  for (int64_t i = 0; i < elements; ++i) output[i] = Function::Value(input[i]);
+}
+template <>
+void Values<GeluFunction>(const float* input, int64_t elements, float* output) {
+  GeluOf(input, elements, output);
+}
+
+template <typename Function>
+void TimesSlopes(const float* factors, const float* kept, int64_t elements,
+                 float* results) {
+  for (int64_t i = 0; i < elements; ++i) {
+    results[i] = factors[i] * Function::Slope(kept[i]);
+  }
+}
+template <>
+void TimesSlopes<ReluFunction>(const float* factors, const float* kept,
+                               int64_t elements, float* results) {
+  TimesReluSlope(factors, kept, elements, results);
+}
+template <>
+void TimesSlopes<GeluFunction>(const float* factors, const float* kept,
+                               int64_t elements, float* results) {
+  TimesGeluSlope(factors, kept, elements, results);
 }
 
 template <typename Function>
@@ -82,23 +100,16 @@ class ElementwiseLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const int64_t elements = data.elements(Role::kInput);
-    const float* input = data.Read(Role::kInput);
-    float* output = data.Write(Role::kOutput);
-    for (int64_t i = 0; i < elements; ++i) {
-      output[i] = Function::Value(input[i]);
-    }
+    Values<Function>(data.Read(Role::kInput), data.elements(Role::kInput),
+                     data.Write(Role::kOutput));
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    const int64_t elements = data.elements(Role::kInputDerivative);
-    const float* output_derivative = data.Read(Role::kOutputDerivative);
-    const float* kept = data.Read(Function::kKept);
-    float* input_derivative = data.Write(Role::kInputDerivative);
-    for (int64_t i = 0; i < elements; ++i) {
-      input_derivative[i] = output_derivative[i] * Function::Slope(kept[i]);
-    }
+    TimesSlopes<Function>(data.Read(Role::kOutputDerivative),
+                          data.Read(Function::kKept),
+                          data.elements(Role::kInputDerivative),
+                          data.Write(Role::kInputDerivative));
   }
 };
 

@@ -2,23 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/vector_functions.h"
 
 namespace footprint {
 namespace {
-
-float Dot(const float* a, const float* b, int64_t length) {
-  float sum = 0;
-  for (int64_t i = 0; i < length; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-void AddScaled(float factor, const float* from, int64_t length, float* to) {
-  for (int64_t i = 0; i < length; ++i) to[i] += factor * from[i];
-}
 
 // Where one head's vectors lie in tensors whose rows are places.
 struct Head {
@@ -28,15 +18,81 @@ struct Head {
   int64_t first_row;  // of this element of the batch
   int64_t column;     // of this head
 
-  int64_t Query(int64_t place) const {
-    return (first_row + place) * 3 * all_width + column;
+  // Of queries (0), keys (1) or values (2), the first.
+  int64_t Part(int64_t part) const {
+    return first_row * 3 * all_width + part * all_width + column;
   }
-  int64_t Key(int64_t place) const { return Query(place) + all_width; }
-  int64_t Value(int64_t place) const { return Query(place) + 2 * all_width; }
-  int64_t Output(int64_t place) const {
-    return (first_row + place) * all_width + column;
-  }
+  int64_t Output() const { return first_row * all_width + column; }
+  int64_t elements() const { return places * width; }
   float Scale() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
+
+  // [places, places], and the products that the layer is made of.
+  MatrixProduct Scores() const { return {places, places, width}; }
+  MatrixProduct Weighted() const { return {places, width, places}; }
+  MatrixProduct WeightedByColumns() const {
+    return {places, width, places, /*transpose_left=*/true};
+  }
+};
+
+// Vectors `stride` apart, as the rows of a dense matrix.
+void CopyRows(const float* from, int64_t stride, const Head& head, float* to) {
+  for (int64_t i = 0; i < head.places; ++i) {
+    std::copy(from + i * stride, from + i * stride + head.width,
+              to + i * head.width);
+  }
+}
+
+// As its columns.
+void CopyToColumns(const float* from, int64_t stride, const Head& head,
+                   float* to) {
+  for (int64_t i = 0; i < head.places; ++i) {
+    for (int64_t c = 0; c < head.width; ++c) {
+      to[c * head.places + i] = from[i * stride + c];
+    }
+  }
+}
+
+void CopyRowsBack(const float* from, const Head& head, int64_t stride,
+                  float* to) {
+  for (int64_t i = 0; i < head.places; ++i) {
+    std::copy(from + i * head.width, from + (i + 1) * head.width,
+              to + i * stride);
+  }
+}
+
+// Dense copies of one head's operands, one after the other in the workspace.
+struct Scratch {
+  float* first;  // [places, width], as all but the last three
+  float* second;
+  float* third;
+  float* fourth;   // in the derivative alone
+  float* scores;   // [places, places]
+  float* slopes;   // [places, places], in the derivative alone
+  void* products;  // of the backend
+
+  static int64_t Elements(const Head& head, bool derivative) {
+    const int64_t squares = derivative ? 2 : 1;
+    return (derivative ? 4 : 3) * head.elements() +
+           squares * head.places * head.places;
+  }
+  static int64_t ProductBytes(const MathBackend& math, const Head& head) {
+    return std::max({math.WorkspaceBytes(head.Scores()),
+                     math.WorkspaceBytes(head.Weighted()),
+                     math.WorkspaceBytes(head.WeightedByColumns())});
+  }
+
+  Scratch(void* workspace, const MathBackend& math, const Head& head,
+          bool derivative) {
+    first = static_cast<float*>(workspace);
+    second = first + head.elements();
+    third = second + head.elements();
+    fourth = derivative ? third + head.elements() : nullptr;
+    scores = (derivative ? fourth : third) + head.elements();
+    slopes = derivative ? scores + head.places * head.places : nullptr;
+    products = ProductBytes(math, head) == 0
+                   ? nullptr
+                   : first + Elements(head, derivative);
+  }
 };
 
 class AttentionLayer final : public Layer {
@@ -62,8 +118,7 @@ class AttentionLayer final : public Layer {
     signature.output.shape = {input.extent(0), input.extent(1), width};
     signature.forward.reads = {{Role::kInput}};
     signature.forward.writes = {{Role::kOutput}};
-    AddWorkspace(input.extent(1) * static_cast<int64_t>(sizeof(float)),
-                 &signature, &signature.forward);
+    AddWorkspace(WorkspaceBytes(inputs, false), &signature, &signature.forward);
     signature.recompute = signature.forward;
     signature.recompute_products =
         2 * static_cast<double>(signature.output.shape.elements()) *
@@ -76,37 +131,29 @@ class AttentionLayer final : public Layer {
                                   {Role::kSaved},
                                   {Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
+    AddWorkspace(WorkspaceBytes(inputs, true), &signature,
+                 &signature.derivative);
     return signature;
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const float* input = data.Read(Role::kInput);
-    float* output = data.Write(Role::kOutput);
-    float* row = static_cast<float*>(data.Workspace());
     float* log_sums =
         data.Has(Role::kSaved) ? data.Write(Role::kSaved) : nullptr;
-    int64_t query = 0;
     ForEachHead(data.shape(Role::kInput), [&](const Head& head) {
-      for (int64_t i = 0; i < head.places; ++i, ++query) {
-        const float log_sum = ForwardPlace(head, i, input, row, output);
-        if (log_sums != nullptr) log_sums[query] = log_sum;
-      }
+      const Scratch scratch(data.Workspace(), data.math(), head, false);
+      ForwardHead(data, head, scratch, log_sums);
+      if (log_sums != nullptr) log_sums += head.places;
     });
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    float* input_derivative = data.Write(Role::kInputDerivative);
-    std::fill(input_derivative,
-              input_derivative + data.elements(Role::kInputDerivative), 0.0f);
     const float* log_sums = data.Read(Role::kSaved);
-    int64_t query = 0;
     ForEachHead(data.shape(Role::kInput), [&](const Head& head) {
-      for (int64_t i = 0; i < head.places; ++i, ++query) {
-        DerivativePlace(head, i, log_sums[query], data.Read(Role::kInput),
-                        data.Read(Role::kOutput),
-                        data.Read(Role::kOutputDerivative), input_derivative);
-      }
+      const Scratch scratch(data.Workspace(), data.math(), head, true);
+      Probabilities(data, head, scratch, log_sums);
+      DerivativeHead(data, head, scratch);
+      log_sums += head.places;
     });
   }
 
@@ -128,47 +175,98 @@ class AttentionLayer final : public Layer {
     return options_.causal ? i + 1 : head.places;
   }
 
-  // Returns the log of the sum of the exponentials of the scores.
-  float ForwardPlace(const Head& head, int64_t i, const float* input,
-                     float* row, float* output) const {
-    const int64_t seen = Seen(head, i);
-    float largest = -std::numeric_limits<float>::infinity();
-    for (int64_t j = 0; j < seen; ++j) {
-      row[j] = head.Scale() *
-               Dot(input + head.Query(i), input + head.Key(j), head.width);
-      largest = std::max(largest, row[j]);
-    }
-    float sum = 0;
-    for (int64_t j = 0; j < seen; ++j) sum += std::exp(row[j] - largest);
-    const float log_sum = largest + std::log(sum);
-    float* to = output + head.Output(i);
-    std::fill(to, to + head.width, 0.0f);
-    for (int64_t j = 0; j < seen; ++j) {
-      AddScaled(std::exp(row[j] - log_sum), input + head.Value(j), head.width,
-                to);
-    }
-    return log_sum;
+  int64_t WorkspaceBytes(const LayerInputs& inputs, bool derivative) const {
+    const Shape& input = inputs.inputs[0].shape;
+    const int64_t all_width = input.extent(2) / 3;
+    const Head head = {all_width / options_.heads, all_width, input.extent(1),
+                       0, 0};
+    return Scratch::Elements(head, derivative) *
+               static_cast<int64_t>(sizeof(float)) +
+           Scratch::ProductBytes(inputs.math, head);
   }
 
-  void DerivativePlace(const Head& head, int64_t i, float log_sum,
-                       const float* input, const float* output,
-                       const float* output_derivative,
-                       float* input_derivative) const {
-    const float* query = input + head.Query(i);
-    const float* derivative = output_derivative + head.Output(i);
-    const float common = Dot(derivative, output + head.Output(i), head.width);
-    for (int64_t j = 0; j < Seen(head, i); ++j) {
-      const float* key = input + head.Key(j);
-      const float score = head.Scale() * Dot(query, key, head.width);
-      const float probability = std::exp(score - log_sum);
-      const float slope =
-          probability * head.Scale() *
-          (Dot(derivative, input + head.Value(j), head.width) - common);
-      AddScaled(probability, derivative, head.width,
-                input_derivative + head.Value(j));
-      AddScaled(slope, key, head.width, input_derivative + head.Query(i));
-      AddScaled(slope, query, head.width, input_derivative + head.Key(j));
+  // The scores of each place, not yet scaled.
+  static void Scores(const StepData& data, const Head& head,
+                     const Scratch& scratch) {
+    const float* input = data.Read(Role::kInput);
+    CopyRows(input + head.Part(0), 3 * head.all_width, head, scratch.first);
+    CopyToColumns(input + head.Part(1), 3 * head.all_width, head,
+                  scratch.second);
+    data.math().Multiply(head.Scores(), scratch.first, scratch.second,
+                         scratch.scores, scratch.products);
+  }
+
+  // Writes the logs of the sums of the exponentials of the scores, unless
+  // `log_sums` is null.
+  void ForwardHead(const StepData& data, const Head& head,
+                   const Scratch& scratch, float* log_sums) const {
+    Scores(data, head, scratch);
+    for (int64_t i = 0; i < head.places; ++i) {
+      float* row = scratch.scores + i * head.places;
+      const int64_t seen = Seen(head, i);
+      for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
+      const float log_sum = LogSumExp(row, seen);
+      ExpDifferences(row, seen, log_sum, row);
+      std::fill(row + seen, row + head.places, 0.0f);
+      if (log_sums != nullptr) log_sums[i] = log_sum;
     }
+    CopyRows(data.Read(Role::kInput) + head.Part(2), 3 * head.all_width, head,
+             scratch.third);
+    data.math().Multiply(head.Weighted(), scratch.scores, scratch.third,
+                         scratch.first, scratch.products);
+    CopyRowsBack(scratch.first, head, head.all_width,
+                 data.Write(Role::kOutput) + head.Output());
+  }
+
+  // Those of the forward step, as the scratch memory's scores.
+  void Probabilities(const StepData& data, const Head& head,
+                     const Scratch& scratch, const float* log_sums) const {
+    Scores(data, head, scratch);
+    for (int64_t i = 0; i < head.places; ++i) {
+      float* row = scratch.scores + i * head.places;
+      const int64_t seen = Seen(head, i);
+      for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
+      ExpDifferences(row, seen, log_sums[i], row);
+      std::fill(row + seen, row + head.places, 0.0f);
+    }
+  }
+
+  void DerivativeHead(const StepData& data, const Head& head,
+                      const Scratch& scratch) const {
+    const MathBackend& math = data.math();
+    const float* input = data.Read(Role::kInput);
+    const float* output = data.Read(Role::kOutput) + head.Output();
+    const float* derivative =
+        data.Read(Role::kOutputDerivative) + head.Output();
+    float* result = data.Write(Role::kInputDerivative);
+    const int64_t stride = 3 * head.all_width;
+    // Of the values: the probabilities' transpose times the derivative.
+    CopyRows(derivative, head.all_width, head, scratch.third);
+    math.Multiply(head.WeightedByColumns(), scratch.scores, scratch.third,
+                  scratch.fourth, scratch.products);
+    CopyRowsBack(scratch.fourth, head, stride, result + head.Part(2));
+    // Of the probabilities, then of the scores.
+    CopyToColumns(input + head.Part(2), stride, head, scratch.fourth);
+    math.Multiply(head.Scores(), scratch.third, scratch.fourth, scratch.slopes,
+                  scratch.products);
+    for (int64_t i = 0; i < head.places; ++i) {
+      const float common = DotProduct(derivative + i * head.all_width,
+                                      output + i * head.all_width, head.width);
+      const float* probability = scratch.scores + i * head.places;
+      float* slope = scratch.slopes + i * head.places;
+      const float scale = head.Scale();
+      for (int64_t j = 0; j < head.places; ++j) {
+        slope[j] = probability[j] * scale * (slope[j] - common);
+      }
+    }
+    // Of the keys, then of the queries.
+    math.Multiply(head.WeightedByColumns(), scratch.slopes, scratch.first,
+                  scratch.third, scratch.products);
+    CopyRowsBack(scratch.third, head, stride, result + head.Part(1));
+    CopyRows(input + head.Part(1), stride, head, scratch.third);
+    math.Multiply(head.Weighted(), scratch.slopes, scratch.third,
+                  scratch.fourth, scratch.products);
+    CopyRowsBack(scratch.fourth, head, stride, result + head.Part(0));
   }
 
   const AttentionOptions options_;

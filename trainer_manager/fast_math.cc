@@ -212,15 +212,40 @@ struct Taps {
   int64_t direction;  // by how much the next looks elsewhere
 
   int64_t count() const { return count_y * count_x; }
-  Tap At(int64_t index) const {
-    return {shift_y + index / count_x * direction,
-            shift_x + index % count_x * direction};
+};
+
+// Goes through (channel, tap), taps of a channel first.
+class TapCursor {
+ public:
+  TapCursor(const Taps& taps, int64_t index)
+      : taps_(taps),
+        channel_(index / taps.count()),
+        y_(index % taps.count() / taps.count_x),
+        x_(index % taps.count_x) {}
+
+  int64_t channel() const { return channel_; }
+  Tap tap() const {
+    return {taps_.shift_y + y_ * taps_.direction,
+            taps_.shift_x + x_ * taps_.direction};
   }
   // In the kernel's plane.
-  int64_t WeightAt(int64_t index) const {
-    return (first_y + index / count_x * skip) * kernel + first_x +
-           index % count_x * skip;
+  int64_t weight() const {
+    return (taps_.first_y + y_ * taps_.skip) * taps_.kernel + taps_.first_x +
+           x_ * taps_.skip;
   }
+  void Next() {
+    if (++x_ < taps_.count_x) return;
+    x_ = 0;
+    if (++y_ < taps_.count_y) return;
+    y_ = 0;
+    ++channel_;
+  }
+
+ private:
+  const Taps& taps_;
+  int64_t channel_;
+  int64_t y_;
+  int64_t x_;
 };
 
 inline Taps AllTaps(const Convolution& c) {
@@ -545,17 +570,13 @@ struct TurnedWeightLeft {
   LeftRows Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
                  float* scratch) const {
     const int64_t window = taps.kernel * taps.kernel;
-    int64_t tap = inner % taps.count();
-    int64_t channel = inner / taps.count();
-    for (int64_t k = 0; k < count; ++k) {
-      const float* from =
-          data + (channel * input_channels + row) * window + taps.WeightAt(tap);
+    TapCursor cursor(taps, inner);
+    for (int64_t k = 0; k < count; ++k, cursor.Next()) {
+      const float* from = data +
+                          (cursor.channel() * input_channels + row) * window +
+                          cursor.weight();
       for (int64_t m = 0; m < rows; ++m) {
         scratch[k * rows + m] = from[m * window];
-      }
-      if (++tap == taps.count()) {
-        tap = 0;
-        ++channel;
       }
     }
     return {scratch, 1, rows};
@@ -584,19 +605,14 @@ struct ImagesRight {
  private:
   HWY_INLINE void PackPanel(int64_t inner, int64_t count, const Run* runs,
                             size_t used, float* to) const {
-    int64_t tap = inner % taps.count();
-    int64_t channel = inner / taps.count();
-    for (int64_t k = 0; k < count; ++k, to += kPanel) {
+    TapCursor cursor(taps, inner);
+    for (int64_t k = 0; k < count; ++k, to += kPanel, cursor.Next()) {
       float* next = to;
       for (size_t i = 0; i < used; ++i) {
-        CopyRun(images, runs[i], channel, taps.At(tap), next);
+        CopyRun(images, runs[i], cursor.channel(), cursor.tap(), next);
         next += runs[i].count;
       }
       std::fill(next, to + kPanel, 0.0f);
-      if (++tap == taps.count()) {
-        tap = 0;
-        ++channel;
-      }
     }
   }
 };
@@ -609,14 +625,19 @@ struct ImagesLeft {
 
   LeftRows Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
                  float* scratch) const {
-    RunCursor cursor(images, inner);
-    for (int64_t done = 0; done < count;) {
-      const Run run = cursor.Next(count - done);
-      for (int64_t m = 0; m < rows; ++m) {
-        CopyRun(images, run, (row + m) / taps.count(),
-                taps.At((row + m) % taps.count()), scratch + m * count + done);
+    std::array<Run, kBlockInner> runs;
+    size_t used = 0;
+    RunCursor run_cursor(images, inner);
+    for (int64_t done = 0; done < count; done += runs[used++].count) {
+      runs[used] = run_cursor.Next(count - done);
+    }
+    TapCursor cursor(taps, row);
+    float* to = scratch;
+    for (int64_t m = 0; m < rows; ++m, cursor.Next()) {
+      for (size_t i = 0; i < used; ++i) {
+        CopyRun(images, runs[i], cursor.channel(), cursor.tap(), to);
+        to += runs[i].count;
       }
-      done += run.count;
     }
     return {scratch, count, 1};
   }
@@ -667,13 +688,18 @@ struct ImagesTarget {
   Columns Of(int64_t column) const {
     Columns c;
     c.count = std::min(kPanel, columns - column);
+    int64_t x = column % grid_width;
+    int64_t y = column / grid_width % grid_height;
+    int64_t image = column / grid_width / grid_height;
     for (int64_t j = 0; j < c.count; ++j) {
-      const int64_t x = (column + j) % grid_width;
-      const int64_t y = (column + j) / grid_width % grid_height;
-      const int64_t image = (column + j) / grid_width / grid_height;
       c.offsets[static_cast<size_t>(j)] = image * channels * height * width +
                                           (y * step + phase_y) * width +
                                           x * step + phase_x;
+      if (++x < grid_width) continue;
+      x = 0;
+      if (++y < grid_height) continue;
+      y = 0;
+      ++image;
     }
     c.side_by_side =
         c.count == kPanel && c.offsets[kPanel - 1] - c.offsets[0] == kPanel - 1;

@@ -1,10 +1,9 @@
 #include "footprint/trainer_manager/losses.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/vector_functions.h"
 
 namespace footprint {
 namespace {
@@ -57,14 +56,6 @@ class MeanSquaredErrorLayer final : public Layer {
     }
   }
 };
-
-// log of the sum of exp over a row, without overflow.
-float LogSumExp(const float* row, int64_t classes) {
-  const float largest = *std::max_element(row, row + classes);
-  float sum = 0;
-  for (int64_t c = 0; c < classes; ++c) sum += std::exp(row[c] - largest);
-  return largest + std::log(sum);
-}
 
 class SoftmaxCrossEntropyLayer final : public Layer {
  public:
@@ -119,11 +110,10 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     float* derivative = data.Write(Role::kInputDerivative);
     const float factor = 1.0f / static_cast<float>(rows);
     for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t c = 0; c < classes; ++c) {
-        const int64_t i = r * classes + c;
-        const float probability = std::exp(logits[i] - log_sums[r]);
-        derivative[i] = factor * (probability - (c == label[r] ? 1.0f : 0.0f));
-      }
+      float* row = derivative + r * classes;
+      ExpDifferences(logits + r * classes, classes, log_sums[r], row);
+      row[label[r]] -= 1.0f;
+      for (int64_t c = 0; c < classes; ++c) row[c] *= factor;
     }
   }
 };

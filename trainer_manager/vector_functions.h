@@ -1,0 +1,42 @@
+// Exponentials and the like on the machine's vector instructions, chosen at run
+// time: what layers other than matrix products spend their time with.
+//
+//   const float log_sum = footprint::LogSumExp(row, count);
+//   footprint::ExpDifferences(row, count, log_sum, probabilities);
+//
+// A result may lie where an operand lies. Relative errors are within 1e-6; what
+// is less than e^-87 comes out as that. NaN and infinity give NaN or infinity.
+// The order of sums depends on the count alone. No memory but the arguments'.
+// Thread-safe.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_VECTOR_FUNCTIONS_H_
+#define FOOTPRINT_TRAINER_MANAGER_VECTOR_FUNCTIONS_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// The log of the sum of the exponentials; `count` is at least 1.
+float LogSumExp(const float* values, int64_t count);
+
+// results[i] = exp(values[i] - subtrahend).
+void ExpDifferences(const float* values, int64_t count, float subtrahend,
+                    float* results);
+
+float DotProduct(const float* left, const float* right, int64_t count);
+
+// results[i] = x times the normal distribution's share below x.
+void GeluOf(const float* values, int64_t count, float* results);
+
+// results[i] = factors[i] times GeluOf's slope at values[i].
+void TimesGeluSlope(const float* factors, const float* values, int64_t count,
+                    float* results);
+
+// results[i] = factors[i] where values[i] is above 0, else 0; NaN where
+// values[i] is NaN.
+void TimesReluSlope(const float* factors, const float* values, int64_t count,
+                    float* results);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_VECTOR_FUNCTIONS_H_
