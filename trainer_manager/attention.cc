@@ -10,6 +10,10 @@
 namespace footprint {
 namespace {
 
+// So that the sizes of workspaces do not overflow.
+constexpr int64_t kMostPlaces = int64_t{1} << 24;
+constexpr int64_t kMostElements = int64_t{1} << 50;
+
 // Where one head's vectors lie in tensors whose rows are places.
 struct Head {
   int64_t width;      // of this head
@@ -113,6 +117,11 @@ class AttentionLayer final : public Layer {
       return absl::InvalidArgumentError(absl::StrCat(
           "the last extent of ", input.ToString(),
           " must be three times a multiple of the ", options_.heads, " heads"));
+    }
+    if (input.extent(1) > kMostPlaces || input.elements() > kMostElements) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "an input of shape ", input.ToString(), "; at most ", kMostPlaces,
+          " places and ", kMostElements, " elements can be attended to"));
     }
     LayerSignature signature;
     signature.output.shape = {input.extent(0), input.extent(1), width};
