@@ -120,6 +120,8 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
     for (const int64_t parts : parts_to_try) {
       absl::StatusOr<ExecutionPlan> plan = PlanInParts(
           network, mode, options, parts, may_swap, optimizer_states, math);
+      // A batch may be too small to be normalized over.
+      if (!plan.ok() && parts != options.micro_batches) break;
       if (!plan.ok()) return plan;
       if (!lowest.ok() || plan->planned_bytes() < lowest->planned_bytes()) {
         lowest = std::move(plan);

@@ -143,11 +143,24 @@ std::string PlaySteps(const ExecutionPlan& plan) {
   return Playback(plan).Run();
 }
 
+Network RandomNetwork(uint32_t seed) {
+  return seed % 3 == 0   ? RandomRowNetwork(seed)
+         : seed % 3 == 1 ? RandomImageNetwork(seed)
+                         : RandomTokenNetwork(seed);
+}
+
+// Any number that divides the batch into parts that have a variance.
+int64_t RandomParts(const Network& network, std::mt19937* random) {
+  const int64_t batch = network.inputs()[0].spec.shape.extent(0);
+  const int64_t parts = 1 + static_cast<int64_t>((*random)()) % batch;
+  return batch % parts == 0 && parts < batch ? parts : 1;
+}
+
 TEST(ExecutionPlanTest, NothingIsReadAfterItWasOverwritten) {
   std::mt19937 random(1);
-  for (uint32_t seed = 0; seed < 40; ++seed) {
-    const Network network =
-        seed % 2 == 0 ? RandomRowNetwork(seed) : RandomImageNetwork(seed);
+  int in_parts = 0;
+  for (uint32_t seed = 0; seed < 48; ++seed) {
+    const Network network = RandomNetwork(seed);
     for (int trial = 0; trial < 5; ++trial) {
       const unsigned bits = trial == 0   ? 0
                             : trial == 1 ? kOptionSubsets - 1
@@ -156,13 +169,17 @@ TEST(ExecutionPlanTest, NothingIsReadAfterItWasOverwritten) {
                                 : random() % kOptionSubsets;
       MemoryOptions options = OptionSubset(bits);
       options.keep_outputs = random() % 2 == 0;
+      EXPECT_EQ(PlaySteps(Plan(network, NetworkMode::kInference, options)), "")
+          << "seed " << seed << " options " << bits;
+      options.clip_global_norm = random() % 2 == 0;
+      options.micro_batches = RandomParts(network, &random);
+      in_parts += options.micro_batches > 1;
       const ExecutionPlan plan =
           Plan(network, NetworkMode::kTraining, options, seed % 3);
       EXPECT_EQ(PlaySteps(plan), "") << "seed " << seed << " options " << bits;
-      EXPECT_EQ(PlaySteps(Plan(network, NetworkMode::kInference, options)), "")
-          << "seed " << seed << " options " << bits;
     }
   }
+  EXPECT_GT(in_parts, 20);
 }
 
 TEST(ExecutionPlanTest, DebugModeKeepsEveryTensorAtItsOwnPlace) {
@@ -445,22 +462,86 @@ TEST(ExecutionPlanTest, ABudgetBelowTheMinimumIsRefusedWithTheMinimum) {
 }
 
 TEST(ExecutionPlanTest, WithinAnyBudgetNothingIsReadAfterItWasOverwritten) {
-  for (uint32_t seed = 0; seed < 30; ++seed) {
-    const Network network =
-        seed % 2 == 0 ? RandomRowNetwork(seed) : RandomImageNetwork(seed);
+  std::mt19937 random(2);
+  int swapped = 0;
+  for (uint32_t seed = 0; seed < 36; ++seed) {
+    const Network network = RandomNetwork(seed);
     MemoryOptions options;
+    options.clip_global_norm = random() % 3 == 0;
+    options.micro_batches = RandomParts(network, &random);
+    options.swap_to_file = true;
     int met = 0;
-    for (int64_t bytes = Plan(network, NetworkMode::kTraining).planned_bytes();;
-         bytes -= 1 + bytes / 16) {
+    for (int64_t bytes =
+             Plan(network, NetworkMode::kTraining, options).planned_bytes();
+         ; bytes -= 1 + bytes / 16) {
       options.budget_bytes = bytes;
       const auto plan = PlanExecution(network, NetworkMode::kTraining, options);
       if (!plan.ok()) break;
       EXPECT_LE(plan->planned_bytes(), bytes);
       EXPECT_EQ(PlaySteps(*plan), "") << "seed " << seed;
+      swapped += plan->swap_file_bytes > 0;
       ++met;
     }
     EXPECT_GT(met, 0) << "seed " << seed;
   }
+  EXPECT_GT(swapped, 10);
+}
+
+// The size that a refusal names.
+int64_t MinimumOf(const Network& network, MemoryOptions options) {
+  options.budget_bytes = 0;
+  const auto refused = PlanExecution(network, NetworkMode::kTraining, options);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  const std::string text(refused.status().message());
+  const std::string before = "the minimum found is ";
+  return std::stoll(text.substr(text.find(before) + before.size()));
+}
+
+TEST(ExecutionPlanTest, TheMinimumThatARefusalNamesIsAccepted) {
+  for (uint32_t seed = 0; seed < 48; ++seed) {
+    const Network network = RandomNetwork(seed);
+    MemoryOptions options;
+    options.swap_to_file = seed % 4 > 1;
+    options.choose_micro_batches = seed % 2 == 1;
+    options.budget_bytes = MinimumOf(network, options);
+    EXPECT_EQ(Plan(network, NetworkMode::kTraining, options).planned_bytes(),
+              options.budget_bytes)
+        << seed;
+    --options.budget_bytes;
+    EXPECT_FALSE(PlanExecution(network, NetworkMode::kTraining, options).ok());
+  }
+}
+
+TEST(ExecutionPlanTest, MicroBatchesAreChosenWhereTheyHelpAndAreAllowed) {
+  for (const Network& network : {LeNet5(32), SmallTransformer(32)}) {
+    MemoryOptions options;
+    const int64_t alone = MinimumOf(network, options);
+    options.budget_bytes = alone;
+    options.choose_micro_batches = true;
+    EXPECT_EQ(Plan(network, NetworkMode::kTraining, options).micro_batches, 1);
+    options.budget_bytes = alone - 1;
+    const ExecutionPlan parts = Plan(network, NetworkMode::kTraining, options);
+    EXPECT_GT(parts.micro_batches, 1);
+    EXPECT_LT(parts.planned_bytes(), alone);
+    EXPECT_LT(MinimumOf(network, options), alone * 9 / 10);
+  }
+}
+
+TEST(ExecutionPlanTest, WhatIsOffIsNamedWhereABudgetIsRefused) {
+  MemoryOptions options;
+  options.budget_bytes = 1;
+  const auto message = [&options] {
+    return std::string(
+        PlanExecution(TabularMlp(32), NetworkMode::kTraining, options)
+            .status()
+            .message());
+  };
+  EXPECT_THAT(message(), HasSubstr("a smaller batch, MemoryOptions::choose_"
+                                   "micro_batches, MemoryOptions::swap_to_file "
+                                   "may need less"));
+  options.choose_micro_batches = true;
+  options.swap_to_file = true;
+  EXPECT_THAT(message(), HasSubstr("a smaller batch may need less"));
 }
 
 TEST(ExecutionPlanTest, RefusesAnAlignmentThatIsNone) {

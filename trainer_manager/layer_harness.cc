@@ -145,7 +145,7 @@ double LayerHarness::Objective() {
 
 double LayerHarness::WorstError(Role varied, Role calculated) {
   double worst = 0;
-  double largest = 1e-3;
+  double largest = 0;
   for (int t = 0; tensors_.count({varied, t}) > 0; ++t) {
     if (tensors_.at({varied, t}).spec.type != ValueType::kFloat32) continue;
     Run(signature_.forward, kForwardPhase);
@@ -166,7 +166,8 @@ double LayerHarness::WorstError(Role varied, Role calculated) {
       worst = std::isfinite(error) ? std::max(worst, error) : HUGE_VAL;
     }
   }
-  return worst / largest;
+  // Where nothing varies, nothing is compared.
+  return largest > 0 ? worst / largest : HUGE_VAL;
 }
 
 double LayerHarness::WorstGradientError() {

@@ -40,7 +40,8 @@ class LayerHarness {
 
   // The largest difference between a gradient, or input derivative, and the
   // central difference of the sum of the outputs, each times a fixed random
-  // factor; as a share of the largest of them.
+  // factor; as a share of the largest of them. Infinite where there is none but
+  // zeros to compare.
   double WorstGradientError();
   double WorstDerivativeError();
 

@@ -1,21 +1,34 @@
 #include "footprint/trainer_manager/option_subset.h"
 
+#include <vector>
+
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
 
+std::vector<bool> FieldsOf(const MemoryOptions& options) {
+  return {options.share_gradients,   options.share_edges,
+          options.reuse_activations, options.reuse_derivatives,
+          options.in_place,          options.reuse_workspaces,
+          options.slice_derivatives, options.recompute_outputs,
+          options.restore_pooled,    options.pack_places};
+}
+
 TEST(OptionSubsetTest, NoneIsTheDebugModeAndAllIsTheDefault) {
-  const MemoryOptions none = OptionSubset(0);
-  const MemoryOptions debug = MemoryOptions::Debug();
-  EXPECT_EQ(none.share_gradients, debug.share_gradients);
-  EXPECT_EQ(none.slice_derivatives, debug.slice_derivatives);
-  EXPECT_EQ(none.pack_places, debug.pack_places);
-  const MemoryOptions all = OptionSubset(kOptionSubsets - 1);
-  EXPECT_TRUE(all.share_gradients && all.share_edges && all.in_place);
-  EXPECT_TRUE(all.restore_pooled && all.pack_places);
-  EXPECT_FALSE(OptionSubset(kOptionSubsets / 2 - 1).pack_places);
-  EXPECT_TRUE(OptionSubset(kOptionSubsets / 2 - 1).restore_pooled);
+  EXPECT_EQ(FieldsOf(OptionSubset(0)), FieldsOf(MemoryOptions::Debug()));
+  EXPECT_EQ(FieldsOf(OptionSubset(0)), std::vector<bool>(10, false));
+  EXPECT_EQ(FieldsOf(OptionSubset(kOptionSubsets - 1)),
+            FieldsOf(MemoryOptions()));
+  EXPECT_EQ(FieldsOf(MemoryOptions()), std::vector<bool>(10, true));
+}
+
+TEST(OptionSubsetTest, EachBitIsItsOption) {
+  for (unsigned bit = 0; bit < 10; ++bit) {
+    std::vector<bool> one(10, false);
+    one[bit] = true;
+    EXPECT_EQ(FieldsOf(OptionSubset(1u << bit)), one) << bit;
+  }
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ std::vector<uint32_t> TrainedBits(const ExecutionPlan& plan, int32_t classes,
   ManagerOptions options;
   options.optimizer = optimizer;
   options.poison = poison;
+  options.swap_folder = ::testing::TempDir();
   const auto parameters = Parameters::Create(plan, 11);
   auto manager = Manager::Create(plan, *parameters, options);
   EXPECT_TRUE(manager.ok()) << manager.status();
@@ -171,30 +172,37 @@ TEST(OptionSubsetsTest, RandomNetworksTrainTheSame) {
   }
 }
 
-// From the plan without a budget down to the smallest that can be met.
+// From the plan without a budget down to the smallest that can be met, with the
+// help of a file.
 TEST(OptionSubsetsTest, WithinABudgetNetworksTrainTheSame) {
   const OptimizerPointer optimizer = Momentum(0.01f);
   int budgets = 0;
-  for (uint32_t seed = 0; seed < 24; ++seed) {
-    const Network network =
-        seed % 2 == 0 ? RandomRowNetwork(seed) : RandomImageNetwork(seed);
+  int swapped = 0;
+  for (uint32_t seed = 0; seed < 30; ++seed) {
+    const Network network = seed % 3 == 0   ? RandomRowNetwork(seed)
+                            : seed % 3 == 1 ? RandomImageNetwork(seed)
+                                            : RandomTokenNetwork(seed);
+    const int32_t classes = seed % 3 == 2 ? kTokens : 0;
     const auto debug = PlanExecution(network, NetworkMode::kTraining,
                                      MemoryOptions::Debug(), 1);
     ASSERT_TRUE(debug.ok()) << debug.status();
     const std::vector<uint32_t> expected =
-        TrainedBits(*debug, 0, 3, false, optimizer);
+        TrainedBits(*debug, classes, 3, false, optimizer);
     MemoryOptions options;
+    options.swap_to_file = true;
     auto plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
     while (plan.ok()) {
       EXPECT_TRUE(expected ==
-                  TrainedBits(*plan, 0, 3, /*poison=*/true, optimizer))
+                  TrainedBits(*plan, classes, 3, /*poison=*/true, optimizer))
           << "seed " << seed << " within " << options.budget_bytes;
       options.budget_bytes = plan->planned_bytes() - 1;
+      swapped += plan->swap_file_bytes > 0;
       plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
       ++budgets;
     }
   }
-  EXPECT_GT(budgets, 24 + 8);  // most networks have none but the first
+  EXPECT_GT(budgets, 30 + 20);  // many networks have none but the first
+  EXPECT_GT(swapped, 10);
 }
 
 TEST(OptionSubsetsTest, TransformerTrainsTheSame) {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/activations.h"
+#include "footprint/trainer_manager/attention.h"
 #include "footprint/trainer_manager/convolution2d.h"
 #include "footprint/trainer_manager/fully_connected.h"
 #include "footprint/trainer_manager/losses.h"
@@ -127,6 +128,7 @@ Network RandomRowNetwork(uint32_t seed) {
   network.AddInput("x", {{4, 6}});
   std::vector<std::string> values = {"x"};
   std::set<std::string> unread;
+  std::string owner;
   const int layers = 3 + static_cast<int>(random() % 10);
   const auto pick = [&] {
     const std::string name = values[random() % values.size()];
@@ -135,10 +137,15 @@ Network RandomRowNetwork(uint32_t seed) {
   };
   for (int i = 0; i < layers; ++i) {
     const std::string name = absl::StrCat("layer", i);
-    switch (random() % 8) {
-      case 0:
-        network.AddLayer(name, FullyConnected(6), {pick()});
+    switch (random() % 9) {
+      case 0: {
+        // At times with the weights of an earlier one.
+        const bool shares = !owner.empty() && random() % 2 == 0;
+        network.AddLayer(name, FullyConnected(6), {pick()},
+                         shares ? owner : "");
+        owner = shares ? owner : name;
         break;
+      }
       case 1:
         network.AddLayer(name, Relu(), {pick()});
         break;
@@ -157,6 +164,9 @@ Network RandomRowNetwork(uint32_t seed) {
       case 6:
         network.AddLayer(name, LayerNormalization(), {pick()});
         break;
+      case 7:
+        network.AddLayer(name, Sigmoid(), {pick()});
+        break;
       default:
         network.AddLayer(name, Add(), {pick(), pick()});
         break;
@@ -173,6 +183,44 @@ Network RandomRowNetwork(uint32_t seed) {
   }
   network.AddLayer("head", FullyConnected(2), {last});
   network.AddLayer("loss", MeanSquaredError(), {"head"});
+  return network;
+}
+
+Network RandomTokenNetwork(uint32_t seed) {
+  std::mt19937 random(seed);
+  Network network;
+  network.AddInput(
+      "x", {{2 + static_cast<int64_t>(seed % 7), 5}, ValueType::kInt32});
+  network.AddLayer("embedding", Embedding(kTokens, 12), {"x"});
+  network.AddLayer("position", PositionEmbedding(), {"embedding"});
+  std::string last = "position";
+  const auto then = [&](const std::string& name, LayerPointer layer) {
+    network.AddLayer(name, std::move(layer), {last});
+    last = name;
+  };
+  const int blocks = 1 + static_cast<int>(random() % 4);
+  for (int i = 0; i < blocks; ++i) {
+    const std::string name = absl::StrCat("block", i);
+    const std::string input = last;
+    if (random() % 2 == 0) then(name + "_norm", LayerNormalization());
+    if (random() % 2 == 0) {
+      AttentionOptions options;
+      options.heads = random() % 2 == 0 ? 1 : 3;
+      options.causal = random() % 2 == 0;
+      then(name + "_qkv", FullyConnected(36));
+      then(name + "_attention", Attention(options));
+    } else {
+      then(name + "_wide", FullyConnected(20));
+      then(name + "_gelu", Gelu());
+      then(name + "_fc", FullyConnected(12));
+    }
+    if (random() % 3 == 0) then(name + "_dropout", Dropout(0.25f));
+    if (random() % 3 == 0) continue;
+    network.AddLayer(name + "_sum", Add(), {last, input});
+    last = name + "_sum";
+  }
+  then("logits", FullyConnected(kTokens));
+  then("loss", SoftmaxCrossEntropy());
   return network;
 }
 

@@ -14,13 +14,18 @@
 
 namespace footprint {
 
-// Rows: input "x" [4, 6], label of [4, 2]; sums, flattens and values that
-// several layers read.
+// Rows: input "x" [4, 6], label of [4, 2]; sums, flattens, values that
+// several layers read, and weights that several layers share.
 Network RandomRowNetwork(uint32_t seed);
 
 // Images: input "x" [batch, 3, 8, 8] of 3 to 20, label of [batch, 2];
 // convolutions, activations, normalizations, poolings and sums.
 Network RandomImageNetwork(uint32_t seed);
+
+// Sentences: input "x" [batch, 5] of 2 to 8, label of the same shape, both of
+// indices below kTokens; attention, wide layers and residual sums.
+constexpr int kTokens = 7;
+Network RandomTokenNetwork(uint32_t seed);
 
 }  // namespace footprint
 

@@ -4,16 +4,21 @@
 #include <string>
 
 #include "footprint/trainer_manager/network.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
 
+using ::testing::UnorderedElementsAre;
+
 TEST(RandomNetworkTest, EveryNetworkResolvesAndEveryLayerOccurs) {
   std::set<std::string> types;
+  int shared = 0;
   for (uint32_t seed = 0; seed < 200; ++seed) {
     for (const Network& network :
-         {RandomRowNetwork(seed), RandomImageNetwork(seed)}) {
+         {RandomRowNetwork(seed), RandomImageNetwork(seed),
+          RandomTokenNetwork(seed)}) {
       for (const NetworkMode mode :
            {NetworkMode::kTraining, NetworkMode::kInference}) {
         const auto resolved = ResolveNetwork(network, mode);
@@ -21,10 +26,18 @@ TEST(RandomNetworkTest, EveryNetworkResolvesAndEveryLayerOccurs) {
       }
       for (const Network::Node& node : network.nodes()) {
         types.insert(std::string(node.layer->type()));
+        shared += !node.weights_of.empty();
       }
     }
   }
-  EXPECT_GE(types.size(), 13u);
+  EXPECT_THAT(types,
+              UnorderedElementsAre(
+                  "add", "attention", "average pool 2d", "batch normalization",
+                  "convolution 2d", "dropout", "embedding", "flatten",
+                  "fully connected", "GELU", "layer normalization",
+                  "max pool 2d", "mean squared error", "position embedding",
+                  "ReLU", "sigmoid", "softmax cross entropy", "tanh"));
+  EXPECT_GT(shared, 10);
 }
 
 TEST(RandomNetworkTest, TheSameSeedGivesTheSameNetwork) {

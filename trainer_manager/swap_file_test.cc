@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/trainer_manager/unnamed_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -27,21 +28,6 @@ int FilesIn(const std::string& folder) {
   while (const dirent* entry = readdir(entries)) files += entry != nullptr;
   closedir(entries);
   return files;
-}
-
-// The descriptor of the newest file that has no name.
-int UnnamedDescriptor() {
-  for (int descriptor = 255; descriptor > 2; --descriptor) {
-    std::string path(4096, '\0');
-    const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-    const ssize_t size = readlink(link.c_str(), &path[0], path.size());
-    if (size > 0 &&
-        path.substr(0, static_cast<size_t>(size)).find("(deleted)") !=
-            std::string::npos) {
-      return descriptor;
-    }
-  }
-  return -1;
 }
 
 TEST(SwapFileTest, GivesBackWhatItTook) {
@@ -66,7 +52,7 @@ TEST(SwapFileTest, GivesBackWhatItTook) {
 TEST(SwapFileTest, IsReservedWhole) {
   auto file = SwapFile::Create(Folder(), {0}, 1 << 20);
   ASSERT_TRUE(file.ok()) << file.status();
-  EXPECT_EQ(lseek(UnnamedDescriptor(), 0, SEEK_END), 1 << 20);
+  EXPECT_EQ(lseek(UnnamedFile(), 0, SEEK_END), 1 << 20);
 }
 
 TEST(SwapFileTest, NoticesDamage) {
@@ -74,7 +60,7 @@ TEST(SwapFileTest, NoticesDamage) {
   ASSERT_TRUE(file.ok());
   std::string bytes(4096, 'x');
   ASSERT_TRUE((*file)->Write(1, bytes.data(), 4096).ok());
-  const int descriptor = UnnamedDescriptor();
+  const int descriptor = UnnamedFile();
   ASSERT_EQ(pwrite(descriptor, "y", 1, 4096 + 77), 1);
   absl::Status status = (*file)->Read(1, &bytes[0], 4096);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
