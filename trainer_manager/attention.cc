@@ -214,7 +214,7 @@ class AttentionLayer final : public Layer {
       float* row = scratch.scores + i * head.places;
       const int64_t seen = Seen(head, i);
       for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
-      const float log_sum = LogSumExp(row, seen);
+      const float log_sum = static_cast<float>(LogSumExp(row, seen));
       ExpDifferences(row, seen, log_sum, row);
       std::fill(row + seen, row + head.places, 0.0f);
       if (log_sums != nullptr) log_sums[i] = log_sum;

@@ -93,8 +93,9 @@ class SoftmaxCrossEntropyLayer final : public Layer {
             absl::StrCat("label ", label[r], " at place ", r,
                          " is not one of the ", classes, " classes"));
       }
-      log_sums[r] = LogSumExp(logits + r * classes, classes);
-      sum += static_cast<double>(log_sums[r]) - logits[r * classes + label[r]];
+      const double log_sum = LogSumExp(logits + r * classes, classes);
+      log_sums[r] = static_cast<float>(log_sum);
+      sum += log_sum - logits[r * classes + label[r]];
     }
     *data.Write(Role::kOutput) =
         static_cast<float>(sum / static_cast<double>(rows));

@@ -85,7 +85,7 @@ HWY_INLINE float SumTerms(const float* first, const float* second,
   return parts[0];
 }
 
-float LogSumExp(const float* values, int64_t count) {
+double LogSumExp(const float* values, int64_t count) {
   const Tag d;
   const float largest = *std::max_element(values, values + count);
   const Vector shift = hn::Set(d, largest);
@@ -93,7 +93,7 @@ float LogSumExp(const float* values, int64_t count) {
       values, values, count, -std::numeric_limits<float>::infinity(),
       [=](Vector x, Vector, Vector total)
           HWY_ATTR { return hn::Add(total, ExpOf(hn::Sub(x, shift))); });
-  return largest + std::log(sum);
+  return static_cast<double>(largest) + std::log(static_cast<double>(sum));
 }
 
 void ExpDifferences(const float* values, int64_t count, float subtrahend,
@@ -153,7 +153,7 @@ HWY_EXPORT(GeluOf);
 HWY_EXPORT(TimesGeluSlope);
 HWY_EXPORT(TimesReluSlope);
 
-float LogSumExp(const float* values, int64_t count) {
+double LogSumExp(const float* values, int64_t count) {
   return HWY_DYNAMIC_DISPATCH(LogSumExp)(values, count);
 }
 void ExpDifferences(const float* values, int64_t count, float subtrahend,

@@ -1,7 +1,7 @@
 // Exponentials and the like on the machine's vector instructions, chosen at run
 // time: what layers other than matrix products spend their time with.
 //
-//   const float log_sum = footprint::LogSumExp(row, count);
+//   const double log_sum = footprint::LogSumExp(row, count);
 //   footprint::ExpDifferences(row, count, log_sum, probabilities);
 //
 // A result may lie where an operand lies. Relative errors are within 1e-6; what
@@ -16,8 +16,9 @@
 
 namespace footprint {
 
-// The log of the sum of the exponentials; `count` is at least 1.
-float LogSumExp(const float* values, int64_t count);
+// The log of the sum of the exponentials; `count` is at least 1. In double
+// precision, since what is subtracted from it is often almost the same.
+double LogSumExp(const float* values, int64_t count);
 
 // results[i] = exp(values[i] - subtrahend).
 void ExpDifferences(const float* values, int64_t count, float subtrahend,
