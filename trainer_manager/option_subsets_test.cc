@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -219,6 +220,52 @@ TEST(OptionSubsetsTest, TransformerTrainsTheSame) {
   EXPECT_TRUE(TrainedBits(*debug, 1000, 2, false, optimizer) ==
               TrainedBits(*plan, 1000, 2, true, optimizer));
 }
+
+// Few subsets in which any two options stand in all four ways: option i is on
+// in three of the last five, no two options in the same three; the first has
+// none.
+std::vector<unsigned> PairwiseSubsets() {
+  std::vector<unsigned> subsets(6, 0);
+  unsigned option = 0;
+  for (unsigned rows = 0; rows < 32; ++rows) {
+    if (__builtin_popcount(rows) != 3) continue;
+    for (unsigned r = 0; r < 5; ++r) {
+      subsets[r + 1] |= (rows >> r & 1) << option;
+    }
+    ++option;
+  }
+  return subsets;
+}
+
+TEST(OptionSubsetsTest, PairwiseSubsetsHoldAllPairs) {
+  const std::vector<unsigned> subsets = PairwiseSubsets();
+  for (unsigned a = 0; a < 10; ++a) {
+    for (unsigned b = 0; b < a; ++b) {
+      std::set<unsigned> seen;
+      for (const unsigned bits : subsets) {
+        seen.insert((bits >> a & 1) * 2 + (bits >> b & 1));
+      }
+      EXPECT_EQ(seen.size(), 4u) << a << " and " << b;
+    }
+  }
+}
+
+// In the large tier: minutes. See BUILD.
+class LargeNetworksTest
+    : public ::testing::TestWithParam<std::pair<Network (*)(int64_t), int>> {};
+
+TEST_P(LargeNetworksTest, TrainTheSame) {
+  std::vector<unsigned> subsets = PairwiseSubsets();
+  subsets.push_back(kOptionSubsets - 1);
+  ExpectSubsetsEqual(GetParam().first(32), GetParam().second, 5,
+                     StochasticGradientDescent(0.01f), subsets);
+}
+
+INSTANTIATE_TEST_SUITE_P(Batch32, LargeNetworksTest,
+                         ::testing::Values(std::make_pair(&Vgg16, 100),
+                                           std::make_pair(&ResNet18, 100),
+                                           std::make_pair(&SmallTransformer,
+                                                          1000)));
 
 }  // namespace
 }  // namespace footprint
