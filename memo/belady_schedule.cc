@@ -41,23 +41,6 @@ class NextUses {
   std::vector<int> next_;
 };
 
-// Known only at the end: an eviction for want of room takes place at the
-// value's last use, steps before the sweep decides on it.
-int64_t PeakBytes(const ScheduleRequest& request, const Schedule& schedule) {
-  int64_t live_bytes = 0;
-  int64_t peak_bytes = 0;
-  for (const ScheduledStep& step : schedule.steps) {
-    for (int value : step.loads) {
-      live_bytes += request.values[static_cast<size_t>(value)].bytes;
-    }
-    peak_bytes = std::max(peak_bytes, live_bytes);
-    for (int value : step.evictions) {
-      live_bytes -= request.values[static_cast<size_t>(value)].bytes;
-    }
-  }
-  return peak_bytes;
-}
-
 class Sweep {
  public:
   Sweep(const ScheduleRequest& request, const std::vector<int>& order,
@@ -74,6 +57,8 @@ class Sweep {
       schedule_.steps[step].cell = order_[step];
       RunStep(step);
     }
+    // Known only now: an eviction for want of room takes place at the value's
+    // last use, steps before the sweep decides on it.
     schedule_.peak_bytes = PeakBytes(request_, schedule_);
     return std::move(schedule_);
   }

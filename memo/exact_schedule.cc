@@ -182,7 +182,6 @@ class Search {
   Schedule FromPath(const std::vector<const State*>& path) const {
     Schedule schedule;
     schedule.load_cost = path.back()->cost;
-    schedule.peak_bytes = path.back()->peak_bytes;
     schedule.steps.resize(path.size());
     Mask wanted = 0;
     for (size_t step = path.size(); step-- > 0;) {
@@ -195,6 +194,8 @@ class Search {
           static_cast<int64_t>(schedule.steps[step].loads.size());
       wanted = ((wanted & ~need) | need) & kept_before;
     }
+    // Of what is kept in truth; a state's own peak may be higher.
+    schedule.peak_bytes = PeakBytes(request_, schedule);
     return schedule;
   }
 

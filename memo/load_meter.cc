@@ -24,8 +24,9 @@ int64_t Tolerance(int64_t bytes) {
 int64_t ThreadLiveBytes() { return ReadThreadHeapBytes().live_bytes(); }
 
 LoadMeter::LoadMeter() {
-  was_alone_ = running_meters.fetch_add(1) == 0;
+  // In this order: whoever is counted as running has a number already.
   meter_number_ = started_meters.fetch_add(1) + 1;
+  was_alone_ = running_meters.fetch_add(1) == 0;
   if (was_alone_) process_bytes_ = ProcessLiveBytes();
   thread_bytes_ = ThreadLiveBytes();
 }
@@ -39,8 +40,9 @@ LoadedBytes LoadMeter::Stop(int64_t excluded_bytes) {
   loaded.bytes = ThreadLiveBytes() - thread_bytes_ - excluded_bytes;
   loaded.is_measured = IsJemalloc();
   is_running_ = false;
-  running_meters.fetch_sub(1);
-  const bool was_alone = was_alone_ && started_meters.load() == meter_number_;
+  const bool is_alone = running_meters.fetch_sub(1) == 1;
+  const bool was_alone =
+      was_alone_ && is_alone && started_meters.load() == meter_number_;
   if (!loaded.is_measured || !was_alone) return loaded;
   loaded.process_bytes = ProcessLiveBytes() - process_bytes_ - excluded_bytes;
   loaded.cross_check =

@@ -21,11 +21,11 @@ namespace footprint {
 
 // What the growth of the whole process says about the figure of one thread.
 enum class CrossCheck {
-  // No jemalloc, or other values were loaded or evicted at the same time.
+  // No jemalloc, or other values were loaded at the same time.
   kNotPossible,
   kAgrees,
   // Other threads have allocated or freed: the factory uses worker threads, or
-  // the program did something else at the same time.
+  // the program did something else at the same time, such as an eviction.
   kDiffers,
 };
 

@@ -57,6 +57,24 @@ TEST(MemoBytesTest, AllocationsOfWorkerThreadsAreFlagged) {
   ASSERT_TRUE(worker->Get().ok());
   EXPECT_EQ(alone->statistics().cross_check, CrossCheck::kAgrees);
   EXPECT_EQ(worker->statistics().cross_check, CrossCheck::kDiffers);
+  // Nothing better is known than what the whole process has grown by.
+  EXPECT_GE(worker->statistics().live_bytes, 15 << 20);
+  EXPECT_EQ(worker->statistics().bytes_source, BytesSource::kMeasured);
+}
+
+TEST(MemoBytesTest, ADeclarationStandsWhereWorkerThreadsAllocated) {
+  auto memo = MakeMemo<Bytes>(
+      "declared",
+      [] {
+        Bytes bytes;
+        std::thread([&] { bytes.resize(16 << 20); }).join();
+        return absl::StatusOr<Bytes>(std::move(bytes));
+      },
+      16 << 20);
+  ASSERT_TRUE(memo->Get().ok());
+  EXPECT_EQ(memo->statistics().live_bytes, 16 << 20);
+  EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDeclared);
+  EXPECT_FALSE(memo->statistics().declared_bytes_differ);
 }
 
 }  // namespace

@@ -193,9 +193,11 @@ absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
     }
     const std::string cycle = FindCycle(thread);
     if (!cycle.empty()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "memos need each other in a cycle: ", cycle,
-          ". Let one of their factories do without the next memo."));
+      return absl::FailedPreconditionError(
+          absl::StrCat("memos need each other in a cycle: ", cycle,
+                       ". Let one of their factories, or of the destructors of "
+                       "their values, "
+                       "do without the next memo."));
     }
     const std::shared_ptr<Attempt> theirs = attempt_;
     thread->waits_for = this;
@@ -236,18 +238,31 @@ absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
   const int64_t nanoseconds =
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin)
           .count();
-  Registry& registry = TheRegistry();
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  if (value.ok() && !RememberValue(*value)) {
+    Destroy(*value);
+    value = Annotate(absl::ResourceExhaustedError("no memory is left"), name_);
+  }
+  std::lock_guard<std::mutex> lock(TheRegistry().mutex);
   CountLoad(value, loaded, nanoseconds);
   if (value.ok()) {
     value_ = *value;
-    registry.by_value[value_] = this;
     pointer_.Pin();
     pointer_.Publish(value_);
   }
   EndAttempt(value.ok() ? State::kReady : State::kEmpty, thread,
              value.status());
   return value;
+}
+
+bool MemoCore::RememberValue(const void* value) {
+  Registry& registry = TheRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  try {
+    registry.by_value[value] = this;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
 }
 
 void MemoCore::CountLoad(const absl::StatusOr<const void*>& value,
@@ -259,8 +274,9 @@ void MemoCore::CountLoad(const absl::StatusOr<const void*>& value,
   }
   ++statistics_.load_count;
   statistics_.cross_check = loaded.cross_check;
-  if (loaded.is_measured) {
-    statistics_.live_bytes = loaded.bytes;
+  const bool had_workers = loaded.cross_check == CrossCheck::kDiffers;
+  if (loaded.is_measured && (!had_workers || statistics_.declared_bytes == 0)) {
+    statistics_.live_bytes = had_workers ? loaded.process_bytes : loaded.bytes;
     statistics_.bytes_source = BytesSource::kMeasured;
     statistics_.declared_bytes_differ =
         statistics_.declared_bytes != 0 &&
@@ -386,14 +402,21 @@ absl::Status ClearMemos(AfterEviction after) {
       if (auto alive = memo.lock()) memos.push_back(std::move(alive));
     }
   }
-  std::vector<std::string> left;
-  for (const auto& memo : memos) {
-    if (!memo->Evict(AfterEviction::kKeepFreeMemory).ok()) {
-      left.push_back(memo->name());
+  // Again as long as it helps: a value may hold handles to other memos.
+  for (bool has_helped = true; has_helped;) {
+    std::vector<std::shared_ptr<memo_internal::MemoCore>> pinned;
+    for (const auto& memo : memos) {
+      if (!memo->Evict(AfterEviction::kKeepFreeMemory).ok()) {
+        pinned.push_back(memo);
+      }
     }
+    has_helped = pinned.size() < memos.size();
+    memos = std::move(pinned);
   }
   if (after == AfterEviction::kPurgeFreeMemory) PurgeFreeMemory();
-  if (left.empty()) return absl::OkStatus();
+  if (memos.empty()) return absl::OkStatus();
+  std::vector<std::string> left;
+  for (const auto& memo : memos) left.push_back(memo->name());
   std::sort(left.begin(), left.end());
   return absl::FailedPreconditionError(absl::StrCat(
       "in use and therefore not cleared: ", absl::StrJoin(left, ", ")));

@@ -1,8 +1,8 @@
 // The part of a memo that does not depend on its type; see memo.h.
 //
 // One lock guards the states of all memos and the graph of who waits for whom.
-// It is held for a few instructions at a time: never while a factory or a
-// destructor runs, nor while a thread waits.
+// It is held shortly, at most for the fence of an eviction and the text of an
+// error: never while a factory or a destructor runs, nor while a thread waits.
 
 #ifndef FOOTPRINT_MEMO_MEMO_CORE_H_
 #define FOOTPRINT_MEMO_MEMO_CORE_H_
@@ -38,6 +38,10 @@ struct MemoStatistics {
   int64_t live_bytes = 0;
   // The largest of its values so far.
   int64_t peak_bytes = 0;
+  // Where the factory's worker threads allocated (`cross_check` is kDiffers),
+  // its own thread's counters do not tell: then the declared size, or where
+  // nothing is declared the growth of the process, which is what the counters
+  // saw of all threads.
   BytesSource bytes_source = BytesSource::kUnknown;
   // What the user declared; 0 if nothing.
   int64_t declared_bytes = 0;
@@ -83,6 +87,8 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
 
   absl::StatusOr<const void*> AcquireUnmeasured();
   absl::StatusOr<const void*> RunLoad(ThreadRecord* thread);
+  // False if there is no memory for that.
+  bool RememberValue(const void* value);
   absl::StatusOr<const void*> CallFactory(LoadedBytes* loaded);
   void CountLoad(const absl::StatusOr<const void*>& value,
                  const LoadedBytes& loaded, int64_t nanoseconds);

@@ -98,7 +98,8 @@ TEST(MemoTest, AllWaitersGetTheErrorAndTheNextCallTriesAgain) {
     const int load = load_count.fetch_add(1);
     if (load > 0) return 7;
     while (arrived_count.load() < 8) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    // Those that have arrived still have to begin to wait.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return absl::NotFoundError("no file");
   });
   std::vector<std::thread> threads;
@@ -250,6 +251,28 @@ TEST(MemoTest, DestructorsMayUseMemos) {
   EXPECT_TRUE(memo->Evict().ok());
 }
 
+// A value that holds a handle to another memo pins that until it goes itself.
+TEST(MemoTest, ClearingReachesWhatValuesHold) {
+  std::vector<Memo<int>> inner;
+  std::vector<Memo<std::unique_ptr<Handle<int>>>> outer;
+  for (int i = 0; i < 8; ++i) {
+    inner.push_back(MakeInt("held" + std::to_string(i), [] { return 1; }));
+    outer.push_back(*MakeMemo<std::unique_ptr<Handle<int>>>(
+        "holder" + std::to_string(i),
+        [memo = inner.back()]() mutable
+        -> absl::StatusOr<std::unique_ptr<Handle<int>>> {
+          absl::StatusOr<Handle<int>> handle = memo.Get();
+          if (!handle.ok()) return handle.status();
+          return std::make_unique<Handle<int>>(*std::move(handle));
+        }));
+    ASSERT_TRUE(outer.back().Get().ok());
+  }
+  EXPECT_TRUE(ClearMemos(kKeep).ok());
+  for (const Memo<int>& memo : inner) {
+    EXPECT_FALSE(memo.statistics().is_loaded);
+  }
+}
+
 TEST(MemoTest, WithoutJemallocBytesAreTheDeclaredOnes) {
   auto memo = MakeMemo<int>(
       "declared", [] { return 1; }, 1000);
@@ -260,11 +283,17 @@ TEST(MemoTest, WithoutJemallocBytesAreTheDeclaredOnes) {
 
 // Says whether it is alive.
 struct Checked {
-  explicit Checked(uint64_t number) : first(number), second(~number) {}
+  explicit Checked(uint64_t number)
+      : first(number),
+        second(~number),
+        held(std::make_unique<uint64_t>(number)) {}
   Checked(Checked&& other) noexcept = default;
-  ~Checked() { first = second = 0; }
+  // Volatile, or an optimiser leaves out what nobody may read again.
+  ~Checked() { *const_cast<volatile uint64_t*>(&first) = 0; }
   uint64_t first;
   uint64_t second;
+  // On the heap, where a sanitizer sees a use after the eviction.
+  std::unique_ptr<uint64_t> held;
 };
 
 TEST(MemoTest, ReadersEvictorsAndFailingLoadsSeeOnlyLivingValues) {
@@ -292,7 +321,8 @@ TEST(MemoTest, ReadersEvictorsAndFailingLoadsSeeOnlyLivingValues) {
         }
         auto nested = memo->Get();
         if (!nested.ok() || nested->get() != handle->get() ||
-            (*handle)->first != ~(*handle)->second) {
+            (*handle)->first != ~(*handle)->second ||
+            *(*handle)->held != (*handle)->first) {
           ++bad_count;
         }
       }

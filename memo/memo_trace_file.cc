@@ -42,14 +42,17 @@ MemoPlan DescribePlan(const ScheduleRequest& request,
   return plan;
 }
 
-std::map<std::string, int64_t> LoadedSizes(const MemoTrace& trace) {
-  std::map<std::string, int64_t> sizes;
+std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace) {
+  std::map<std::string, LoadedSize> sizes;
   for (const MemoEvent& event : trace.events()) {
     const bool is_size = event.kind() == MemoEvent::LOADED ||
                          event.kind() == MemoEvent::FOUND_LOADED;
     if (!is_size || event.bytes() <= 0) continue;
-    int64_t& bytes = sizes[event.name()];
-    bytes = std::max(bytes, event.bytes());
+    LoadedSize& size = sizes[event.name()];
+    if (event.bytes() < size.bytes) continue;
+    size.bytes = event.bytes();
+    size.source =
+        event.is_measured() ? SizeSource::kMeasured : SizeSource::kDeclared;
   }
   return sizes;
 }

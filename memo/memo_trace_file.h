@@ -25,8 +25,12 @@ inline constexpr int kMemoTraceSchemaVersion = 1;
 
 MemoPlan DescribePlan(const ScheduleRequest& request, const Schedule& schedule);
 
-// By name, the largest measured size of each value that was loaded.
-std::map<std::string, int64_t> LoadedSizes(const MemoTrace& trace);
+struct LoadedSize {
+  int64_t bytes = 0;
+  SizeSource source = SizeSource::kDeclared;  // kMeasured or kDeclared
+};
+// By name, the largest size of each value that was loaded.
+std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace);
 
 // The errors of ReadWholeFile (//profiling:whole_file), such as NotFound;
 // DataLoss if it is empty or cut short; InvalidArgument if it is no trace;

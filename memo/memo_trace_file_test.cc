@@ -66,9 +66,13 @@ TEST(MemoTraceFileTest, ReadsWhatWasWritten) {
 }
 
 TEST(MemoTraceFileTest, SizesAreThoseOfLoads) {
-  const std::map<std::string, int64_t> sizes = LoadedSizes(SmallTrace());
+  MemoTrace trace = SmallTrace();
+  std::map<std::string, LoadedSize> sizes = LoadedSizes(trace);
   EXPECT_EQ(sizes.size(), 1u);
-  EXPECT_EQ(sizes.at("model"), 401);
+  EXPECT_EQ(sizes.at("model").bytes, 401);
+  EXPECT_EQ(sizes.at("model").source, SizeSource::kDeclared);
+  trace.mutable_events(0)->set_is_measured(true);
+  EXPECT_EQ(LoadedSizes(trace).at("model").source, SizeSource::kMeasured);
 }
 
 TEST(MemoTraceFileTest, RefusesOtherFiles) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -86,7 +87,7 @@ void SwitchListing(bool is_on) {
 }
 
 // The instances that the filter leaves, in Google Benchmark's order.
-std::vector<std::string> ListInstances() {
+std::vector<std::string> ListInstances(std::string* errors_text) {
   std::ostringstream listing;
   std::ostringstream errors;
   ListingReporter reporter;
@@ -95,6 +96,7 @@ std::vector<std::string> ListInstances() {
   SwitchListing(true);
   benchmark::RunSpecifiedBenchmarks(&reporter);
   SwitchListing(false);
+  *errors_text = errors.str();
   return absl::StrSplit(listing.str(), '\n', absl::SkipEmpty());
 }
 
@@ -128,15 +130,16 @@ std::string ExactFilter(const std::vector<std::string>& names) {
   return filter + ")$";
 }
 
-PlannedValue DescribeValue(const PlannedMemo& memo,
-                           const std::map<std::string, int64_t>& known_sizes) {
+PlannedValue DescribeValue(
+    const PlannedMemo& memo,
+    const std::map<std::string, LoadedSize>& known_sizes) {
   const MemoStatistics statistics = memo.statistics();
   PlannedValue value;
   value.name = memo.name();
   const auto known = known_sizes.find(value.name);
   if (known != known_sizes.end()) {
-    value.bytes = known->second;
-    value.source = SizeSource::kMeasured;
+    value.bytes = known->second.bytes;
+    value.source = known->second.source;
   } else if (statistics.bytes_source == BytesSource::kMeasured) {
     value.bytes = std::max<int64_t>(statistics.peak_bytes, 0);
     value.source = SizeSource::kMeasured;
@@ -177,7 +180,7 @@ class PlannedRun {
       : stretches_(std::move(stretches)), trace_(trace) {}
 
   absl::Status Plan(const ProductOptions& options,
-                    const std::map<std::string, int64_t>& known_sizes) {
+                    const std::map<std::string, LoadedSize>& known_sizes) {
     request_.budget_bytes = options.budget_bytes;
     request_.may_reorder = options.may_reorder;
     std::map<PlannedMemo*, int> indices;
@@ -269,13 +272,17 @@ class PlannedRun {
   // as the factory of another value, counts, too, but is no load of the plan.
   void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
                    bool is_new) {
-    const int64_t bytes = memo.statistics().live_bytes;
+    const MemoStatistics statistics = memo.statistics();
+    const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
+    // What nobody could count takes what the plan says.
+    const int64_t bytes = is_known ? statistics.live_bytes : planned.bytes;
     live_bytes_[memo.name()] = bytes;
     if (is_new) trace_->set_load_count(trace_->load_count() + 1);
     trace_->set_peak_bytes(std::max(trace_->peak_bytes(), LiveBytes()));
     AddEvent(is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED, memo.name(),
-             bytes);
-    if (planned.source != SizeSource::kUnknown &&
+             bytes)
+        ->set_is_measured(statistics.bytes_source == BytesSource::kMeasured);
+    if (is_known && planned.source != SizeSource::kUnknown &&
         IsFarFrom(bytes, planned.bytes)) {
       Say(AddEvent(MemoEvent::SIZE_DIFFERS, memo.name(), bytes),
           absl::StrCat("\"", memo.name(), "\" takes ", bytes,
@@ -346,9 +353,9 @@ class PlannedRun {
   bool had_problem_ = false;
 };
 
-absl::StatusOr<std::map<std::string, int64_t>> ReadSizes(
+absl::StatusOr<std::map<std::string, LoadedSize>> ReadSizes(
     const std::string& path) {
-  if (path.empty()) return std::map<std::string, int64_t>();
+  if (path.empty()) return std::map<std::string, LoadedSize>();
   absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
   if (!trace.ok()) return trace.status();
   return LoadedSizes(*trace);
@@ -387,11 +394,13 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
         "value would stay alive to the end; run planned benchmarks without "
         "--benchmark_enable_random_interleaving");
   }
-  const std::vector<std::string> instance_names = ListInstances();
+  std::string errors;
+  const std::vector<std::string> instance_names = ListInstances(&errors);
   if (instance_names.empty()) {
-    return absl::NotFoundError(
+    return absl::NotFoundError(absl::StrCat(
         "the filter matches no benchmark; --benchmark_list_tests without a "
-        "filter lists all");
+        "filter lists all",
+        errors.empty() ? "" : "\n", absl::StripAsciiWhitespace(errors)));
   }
   if (!options_->trace_path.empty()) {
     const absl::Status can_write = CheckReplaceable(options_->trace_path);
@@ -425,14 +434,19 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
     joining.End();
   }
   had_problem_ = run.had_problem();
+  // What ran has run, whatever becomes of the files.
   if (file_reporter != nullptr && !file.flush()) {
-    return absl::InternalError(
-        absl::StrCat(options_->benchmark_out_path, ": could not be written"));
+    had_problem_ = true;
+    std::cerr << "memo: " << options_->benchmark_out_path
+              << ": could not be written\n";
   }
   if (!options_->trace_path.empty()) {
     const absl::Status written =
         WriteMemoTraceFile(trace_, options_->trace_path);
-    if (!written.ok()) return written;
+    if (!written.ok()) {
+      had_problem_ = true;
+      std::cerr << "memo: " << written.message() << "\n";
+    }
   }
   return instance_names.size();
 }

@@ -62,8 +62,9 @@ class PlannedBenchmarks {
   // interleaving, or what PlanSchedule refuses.
   const absl::Status& status() const { return status_; }
 
-  // 2 if the plan was refused; 1 if a value, a task or an eviction failed, or
-  // the budget was exceeded by a size that was declared too small; otherwise
+  // 2 if the plan was refused; 1 if a value, a task or an eviction failed, a
+  // file could not be written at the end, or the budget was exceeded by a size
+  // that was declared too small; otherwise
   // `status`, that of a function which called the runner.
   int ExitStatus(int status = 0) const;
 

@@ -32,7 +32,7 @@ struct ProductOptions {
   bool interleaves_randomly = false;
 };
 
-// What --help says of the flags.
+// The flags in words, for a program's help; also shown with an unknown flag.
 extern const char kProductFlagsHelp[];
 
 // Takes the flags out of the command line, wherever they stand before "--".

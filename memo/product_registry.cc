@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 namespace footprint::memo_internal {
@@ -62,6 +63,11 @@ absl::Status CheckAxis(const std::string& product, const std::string& axis,
     return absl::InvalidArgumentError(absl::StrCat(
         "product \"", product, "\", axis \"", axis,
         "\": both need a name, since thresholds and filters go by it"));
+  }
+  if ((product + axis).find('\n') != std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("product \"", absl::CEscape(product), "\", axis \"",
+                     absl::CEscape(axis), "\": a name has one line"));
   }
   if (memo_count == 0) {
     return absl::InvalidArgumentError(

@@ -555,7 +555,51 @@ TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
   EXPECT_EQ(trace->load_count(), 5);
   const Outcome outcome = RunWith({"--memo_sizes=" + path});
   EXPECT_EQ(outcome.exit_status, 0);
-  EXPECT_TRUE(outcome.trace.plan().values(0).is_measured());
+  // Without jemalloc the sizes of the trace are the declared ones.
+  EXPECT_FALSE(outcome.trace.plan().values(0).is_measured());
+  MemoTrace measured = *trace;
+  for (MemoEvent& event : *measured.mutable_events()) {
+    if (event.kind() == MemoEvent::LOADED) event.set_bytes(4000);
+    event.set_is_measured(event.kind() == MemoEvent::LOADED);
+  }
+  ASSERT_TRUE(WriteMemoTraceFile(measured, path).ok());
+  const Outcome second = RunWith({"--memo_sizes=" + path});
+  EXPECT_TRUE(second.trace.plan().values(0).is_measured());
+  EXPECT_EQ(second.trace.plan().values(0).bytes(), 4000);
+  // Declared sizes of 400 bytes are no 4,000: the run says so.
+  int differing_count = 0;
+  for (const MemoEvent& event : second.trace.events()) {
+    differing_count += event.kind() == MemoEvent::SIZE_DIFFERS;
+  }
+  EXPECT_EQ(differing_count, 5);
+}
+
+TEST_F(ProductTest, ABudgetThatLoadsExceedIsAProblem) {
+  RegisterThreeByTwo();
+  const std::string path = testing::TempDir() + "/too_small.binpb";
+  ASSERT_EQ(RunWith({"--memo_trace_out=" + path}).exit_status, 0);
+  MemoTrace trace = *ReadMemoTraceFile(path);
+  for (MemoEvent& event : *trace.mutable_events()) {
+    if (event.kind() == MemoEvent::LOADED) event.set_bytes(1);
+  }
+  ASSERT_TRUE(WriteMemoTraceFile(trace, path).ok());
+  // Planned with a byte each, but the values take 400 and 200.
+  const Outcome outcome = RunWith({"--memo_sizes=" + path, "--memo_budget=3"});
+  EXPECT_EQ(outcome.exit_status, 1);
+  int exceeding_count = 0;
+  for (const MemoEvent& event : outcome.trace.events()) {
+    exceeding_count += event.kind() == MemoEvent::BUDGET_EXCEEDED;
+  }
+  EXPECT_GT(exceeding_count, 0);
+}
+
+TEST_F(ProductTest, ABadFilterIsNamedAsSuch) {
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({"--benchmark_filter=["});
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_NE(outcome.status.message().find("Could not compile"),
+            std::string::npos)
+      << outcome.status;
 }
 
 }  // namespace

@@ -80,6 +80,9 @@ struct Schedule {
   int64_t smallest_budget_bytes = 0;
 };
 
+// What the steps have alive together at most.
+int64_t PeakBytes(const ScheduleRequest& request, const Schedule& schedule);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_MEMO_SCHEDULE_H_

@@ -184,20 +184,6 @@ int64_t CountUnknownSizes(const ScheduleRequest& request) {
 
 }  // namespace
 
-const char* ScheduleMethodName(ScheduleMethod method) {
-  switch (method) {
-    case ScheduleMethod::kKeepToLastUse:
-      return "keep to last use";
-    case ScheduleMethod::kBeladyOfEqualSizes:
-      return "Belady of equal sizes";
-    case ScheduleMethod::kExactSearch:
-      return "exact search";
-    case ScheduleMethod::kBeladyByBytes:
-      return "Belady by bytes";
-  }
-  return "unknown";
-}
-
 absl::StatusOr<Schedule> PlanSchedule(const ScheduleRequest& given) {
   for (const absl::Status& status :
        {CheckValues(given), CheckCells(given), CheckSizesKnown(given)}) {

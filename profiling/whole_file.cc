@@ -74,10 +74,22 @@ bool WriteAll(int descriptor, absl::string_view bytes) {
   return true;
 }
 
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 // Where `path` leads if it is a symbolic link, else itself.
 std::string FollowLinks(const std::string& path) {
   char* resolved = realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;
+  if (resolved == nullptr) {
+    // A link to a file that is not there yet.
+    char leads_to[4096];
+    const ssize_t length = readlink(path.c_str(), leads_to, sizeof(leads_to));
+    if (length <= 0 || length == sizeof(leads_to)) return path;
+    const std::string target(leads_to, static_cast<size_t>(length));
+    return target[0] == '/' ? target : FolderOf(path) + "/" + target;
+  }
   std::string target = resolved;
   free(resolved);
   return target;
@@ -125,6 +137,14 @@ int OpenBeside(const std::string& path, std::string* partial) {
   return descriptor;
 }
 
+// So that the new name outlasts a loss of power, too. Some file systems cannot,
+// and the file itself is whole by now: no error.
+void FlushFolder(const std::string& folder) {
+  const FileDescriptor file(
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file.get() >= 0) fsync(file.get());
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
@@ -166,6 +186,7 @@ absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
       (to_disk == ToDisk::kAtLeisure || fsync(file.get()) == 0) &&
       (!target->exists || fchmod(file.get(), target->mode & 07777) == 0) &&
       file.Close() && std::rename(partial.c_str(), target->path.c_str()) == 0) {
+    if (to_disk == ToDisk::kFlush) FlushFolder(FolderOf(target->path));
     return absl::OkStatus();
   }
   const int error = errno;

@@ -75,6 +75,13 @@ TEST_F(WholeFileTest, SaysWhatIsWrong) {
             absl::StatusCode::kNotFound);
 }
 
+TEST_F(WholeFileTest, ALinkToNothingStaysALink) {
+  ASSERT_EQ(symlink("f", Path("link").c_str()), 0);
+  ASSERT_TRUE(ReplaceFile(Path("link"), "new", ToDisk::kFlush).ok());
+  EXPECT_EQ(*ReadWholeFile(Path("f")), "new");
+  EXPECT_THAT(Files(), ElementsAre("f", "link"));
+}
+
 // Holds for root too, whom the file system would let through.
 TEST_F(WholeFileTest, LeavesReadOnlyFilesAlone) {
   ASSERT_TRUE(ReplaceFile(Path("f"), "old", ToDisk::kFlush).ok());
