@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""What models take and how fast they are, by backend, tokens and batch.
+
+  run_table.py --programs=DIR [--models=bert-large-multilingual] \\
+      [--tokens=1,32,128,512] [--batches=1] [--pairs=3] [--seconds=1] [--torch]
+  run_table.py --programs=DIR --sweep=1MiB,2MiB,1GiB --picture=sweep.svg
+
+DIR holds lowmem_generate, lowmem_pack and lowmem_run. Checkpoints are made from
+a seed, packed, and read once, so that they are in the page cache; how much of
+each is there is said. For one count of tokens the backends run in turn, again
+and again, so that a slow moment of the machine falls on all of them; a ratio is
+the median of those to the resident run of the same round. Each run is a process
+of its own that does as many passes as take --seconds, the first not counted.
+For GPT-2 the times are those of a generated token after the tokens as prompt.
+
+With --sweep one model runs with growing budgets, and a picture shows the peak of
+memory against the throughput. With --torch a BERT of the same shape in PyTorch
+runs in the same rounds, if it is installed.
+
+Exit status: 0; 1 a program failed (the text says which); 2 wrong usage.
+"""
+
+import argparse
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+# The budgets of BERT-large; the output of a batch comes on top, and more tokens
+# have what their activations take.
+MIB_BY_TOKENS = {1: 1, 32: 1, 128: 2, 512: 6}
+UNITS = {"B": 1, "bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+TORCH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "torch_encoder.py")
+
+
+def fail(text):
+    sys.exit("run_table: " + text)
+
+
+def parse_bytes(text):
+    number, unit = re.fullmatch(r"([\d.,]+) ?(\w+)", text).groups()
+    return float(number.replace(",", "")) * UNITS[unit]
+
+
+def call(arguments):
+    result = subprocess.run(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if result.returncode != 0:
+        fail("%s ended with %d: %s" % (
+            " ".join(arguments), result.returncode, result.stderr.decode()[-500:]))
+    return result.stdout.decode()
+
+
+def make_checkpoint(programs, model, folder):
+    """Returns the folder of the packed checkpoint."""
+    plain = os.path.join(folder, "plain")
+    packed = os.path.join(folder, model)
+    for path in (plain, packed):
+        os.mkdir(path)
+    shape, *more = model.split(":")
+    call([os.path.join(programs, "lowmem_generate"), "--shape=" + shape, plain] + more)
+    call([os.path.join(programs, "lowmem_pack"), plain + "/model.safetensors",
+          packed + "/model.safetensors"])
+    os.rename(plain + "/config.json", packed + "/config.json")
+    os.remove(plain + "/model.safetensors")
+    os.rmdir(plain)
+    return packed
+
+
+def read_once(path):
+    with open(path, "rb", buffering=0) as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        block = bytearray(16 << 20)
+        while file.readinto(block):
+            pass
+
+
+def cached_share(path):
+    """Of the file, in the page cache; None where nobody can tell."""
+    try:
+        text = call(["fincore", "--bytes", "--noheadings", "--output=RES", path])
+    except FileNotFoundError:
+        return None
+    return int(text) / os.path.getsize(path)
+
+
+def parse_report(text):
+    """The figures of lowmem_run's report."""
+    figures = {}
+    further = re.search(r"([\d.]+) s for each further token", text)
+    times = re.findall(r"^time +([\d.]+) s, ([\d.]+) GFLOP", text, re.M)
+    if further:
+        figures["seconds"] = float(further.group(1))
+        figures["gflops"] = None
+    elif times:
+        kept = times[1:] if len(times) > 1 else times
+        figures["seconds"] = statistics.median(float(time) for time, _ in kept)
+        figures["gflops"] = statistics.median(float(rate) for _, rate in kept)
+        figures["passes"] = len(times)
+    else:
+        fail("no time in the report:\n" + text)
+    for name, pattern in (
+            ("arena", r"^arena +(\S+ \S+) planned"),
+            ("peak", r"^process +(\S+ \S+) VmHWM"),
+            ("anonymous", r"now (\S+ \S+) anonymous"),
+            ("file", r"and (\S+ \S+) of files"),
+            ("read", r"delivered, (\S+ \S+) read")):
+        found = re.search(pattern, text, re.M)
+        if not found:
+            fail("no %s in the report:\n%s" % (name, text))
+        figures[name] = parse_bytes(found.group(1))
+    figures["waited"] = float(re.search(r"waited ([\d.]+) s", text).group(1))
+    return figures
+
+
+def encoder_budget(folder, tokens, batch):
+    with open(folder + "/config.json", encoding="utf-8") as file:
+        hidden = json.load(file).get("hidden_size", 768)
+    mib = MIB_BY_TOKENS.get(tokens, 2 + tokens // 64)
+    return str((mib << 20) + (batch * tokens * hidden * 4 if batch > 1 else 0))
+
+
+class Table:
+    def __init__(self, options):
+        self.options = options
+
+    def run(self, folder, backend, tokens, batch, budget, passes):
+        arguments = [
+            os.path.join(self.options.programs, "lowmem_run"), folder,
+            "--random_ids=%d" % tokens, "--backend=" + backend, "--threads=2"]
+        if budget:
+            arguments.append("--budget=" + budget)
+        if "gpt2" in os.path.basename(folder):
+            arguments.append("--generate=%d" % (passes + 1))
+        else:
+            arguments += ["--repeat=%d" % passes, "--batch=%d" % batch]
+        figures = parse_report(call(arguments))
+        figures.setdefault("passes", passes + 1)
+        return figures
+
+    def passes(self, folder, tokens, batch, budget):
+        """As many as take about the time that was asked for."""
+        seconds = self.run(folder, "pread", tokens, batch, budget, 2)["seconds"]
+        return max(3, min(100, int(self.options.seconds / seconds) + 1))
+
+    def rounds(self, folder, tokens, batch):
+        """Figures by backend, one for each round."""
+        decoder = "gpt2" in os.path.basename(folder)
+        budget = "64MiB" if decoder else encoder_budget(folder, tokens, batch)
+        passes = self.passes(folder, tokens, batch, budget)
+        found = {backend: [] for backend in self.options.backends}
+        for pair in range(self.options.pairs):
+            order = self.options.backends[::-1 if pair % 2 else 1]
+            for backend in order:
+                given = "4GiB" if backend == "resident" else budget
+                found[backend].append(
+                    self.run(folder, backend, tokens, batch, given, passes))
+            if self.options.torch and not decoder:
+                found.setdefault("torch", []).append(
+                    torch_figures(folder, tokens, batch, passes))
+        return found
+
+
+def torch_figures(folder, tokens, batch, passes):
+    text = call(["/usr/bin/python3", TORCH, folder + "/config.json",
+                 str(tokens), str(batch), str(passes)])
+    seconds, peak = text.split()
+    return {"seconds": float(seconds), "peak": float(peak)}
+
+
+def megabytes(figures, name):
+    return "%.2f" % (figures[name] / (1 << 20)) if name in figures else "-"
+
+
+def print_rows(model, tokens, batch, found):
+    for backend, figures in found.items():
+        median = statistics.median(row["seconds"] for row in figures)
+        ratio = "-"
+        if "resident" in found:
+            ratio = "%.3f" % statistics.median(
+                base["seconds"] / row["seconds"]
+                for base, row in zip(found["resident"], figures))
+        last = figures[-1]
+        peak = max(row["peak"] for row in figures)
+        rates = [row["gflops"] for row in figures if row.get("gflops")]
+        passes = last.get("passes", 1)
+        print("%-24s %6d %5d %-9s %8s %9.2f %8s %8s %9s %7s %9.4f %8s %6s" % (
+            model, tokens, batch, backend, megabytes(last, "arena"),
+            peak / (1 << 20), megabytes(last, "anonymous"), megabytes(last, "file"),
+            "%.1f" % (last["read"] / passes / 1e6) if "read" in last else "-",
+            "%.3f" % (last["waited"] / passes) if "waited" in last else "-",
+            median, "%.1f" % statistics.median(rates) if rates else "-", ratio),
+              flush=True)
+
+
+def print_head():
+    print("# arena, peak, anonymous, file: MiB; read: MB a pass; waited: s a pass, "
+          "all threads together; s: of a pass, or of a generated token")
+    print("%-24s %6s %5s %-9s %8s %9s %8s %8s %9s %7s %9s %8s %6s" % (
+        "model", "tokens", "batch", "backend", "arena", "peak", "anon", "file",
+        "read", "waited", "s", "GFLOP/s", "ratio"))
+
+
+def draw(points, resident, title, path):
+    """Throughput against peak; both in what they are, the peak by powers of two."""
+    width, height, left, bottom, top = 720, 400, 70, 60, 50
+    low = math.floor(math.log2(min(x for x, _ in points)))
+    high = math.ceil(math.log2(max([x for x, _ in points] + [resident[0]])))
+    most = 1.1 * max([y for _, y in points] + [resident[1]])
+
+    def place(x, y):
+        return (left + (math.log2(x) - low) / (high - low) * (width - left - 30),
+                height - bottom - y / most * (height - bottom - top))
+
+    lines = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" '
+             'font-family="sans-serif" font-size="13">' % (width, height),
+             '<rect width="100%" height="100%" fill="#fff"/>',
+             '<text x="%d" y="25" font-size="15">%s</text>' % (left, title)]
+    for power in range(low, high + 1):
+        x, y = place(2.0**power, 0)
+        label = "%d MiB" % 2**power if power < 10 else "%d GiB" % 2**(power - 10)
+        lines.append('<path d="M%.1f %.1fV%d" stroke="#ddd"/>' % (x, y, top))
+        if power % 2 == 0:
+            lines.append('<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>' % (
+                x, y + 18, label))
+    for part in range(5):
+        value = most * part / 4
+        x, y = place(2.0**low, value)
+        lines.append('<path d="M%.1f %.1fH%d" stroke="#ddd"/>' % (x, y, width - 30))
+        lines.append('<text x="%.1f" y="%.1f" text-anchor="end">%.*f</text>' % (
+            x - 8, y + 4, 0 if most > 20 else 1, value))
+    lines.append('<text x="%d" y="%d" text-anchor="middle">peak of the process '
+                 '(VmHWM)</text>' % ((left + width - 30) / 2, height - 15))
+    lines.append('<text transform="translate(18 %d) rotate(-90)" '
+                 'text-anchor="middle">tokens a second</text>' % (height / 2))
+    lines.append('<polyline fill="none" stroke="#1f5f8b" stroke-width="2" points="%s"/>'
+                 % " ".join("%.1f,%.1f" % place(*point) for point in points))
+    for point in points:
+        lines.append('<circle cx="%.1f" cy="%.1f" r="4" fill="#1f5f8b"/>' % place(*point))
+    x, y = place(*resident)
+    lines.append('<rect x="%.1f" y="%.1f" width="9" height="9" fill="#b3541e"/>' % (
+        x - 4.5, y - 4.5))
+    lines.append('<text x="%.1f" y="%.1f" text-anchor="end" fill="#b3541e">resident</text>'
+                 % (x + 4, y + 24))
+    lines.append("</svg>")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def sweep(table, folder, model, options):
+    tokens = options.tokens[0]
+    passes = table.passes(folder, tokens, 1, None)
+    budgets = options.sweep.split(",")
+    found = {budget: [] for budget in budgets + ["resident"]}
+    for pair in range(options.pairs):
+        for budget in list(found)[::-1 if pair % 2 else 1]:
+            resident = budget == "resident"
+            found[budget].append(table.run(
+                folder, "resident" if resident else "pread", tokens, 1,
+                "4GiB" if resident else budget, passes))
+    points = []
+    print("%-10s %9s %9s %9s %9s" % ("budget", "arena", "peak", "s", "tokens/s"))
+    for budget, rows in found.items():
+        seconds = statistics.median(row["seconds"] for row in rows)
+        peak = max(row["peak"] for row in rows) / (1 << 20)
+        points.append((peak, tokens / seconds))
+        print("%-10s %9s %9.2f %9.4f %9.1f" % (
+            budget, megabytes(rows[0], "arena"), peak, seconds, tokens / seconds))
+    if options.picture:
+        title = "%s, %d tokens, 2 threads: budgets from %s to %s" % (
+            model, tokens, budgets[0], budgets[-1])
+        draw(points[:-1], points[-1], title, options.picture)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", required=True)
+    numbers = lambda text: [int(part) for part in text.split(",")]
+    parser.add_argument("--models", default="bert-large-multilingual",
+                        type=lambda text: text.split(","))
+    parser.add_argument("--tokens", default="1,32,128,512", type=numbers)
+    parser.add_argument("--batches", default="1", type=numbers)
+    parser.add_argument("--backends", default="resident,pread,direct,mmap",
+                        type=lambda text: text.split(","))
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--sweep", default="")
+    parser.add_argument("--picture", default="")
+    parser.add_argument("--folder", default=None, help="for checkpoints")
+    options = parser.parse_args()
+    if isinstance(options.models, str):
+        options.models = [options.models]
+    table = Table(options)
+    if not options.sweep:
+        print_head()
+    for model in options.models:
+        with tempfile.TemporaryDirectory(dir=options.folder) as place:
+            folder = make_checkpoint(options.programs, model, place)
+            weights = folder + "/model.safetensors"
+            read_once(weights)
+            if options.sweep:
+                sweep(table, folder, model, options)
+                continue
+            for tokens in options.tokens:
+                for batch in [1] if "gpt2" in model else options.batches:
+                    print_rows(model, tokens, batch, table.rounds(folder, tokens, batch))
+            share = cached_share(weights)
+            print("# %s: %s of the file in the page cache at the end" % (
+                model, "unknown" if share is None else "%.0f %%" % (100 * share)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The table has a row for each backend, batch and count of tokens, the picture a
+# point for each budget, and what fails is said.
+set -euo pipefail
+
+fail() {
+  printf 'run_table_test: %s\n' "$*" >&2
+  exit 1
+}
+table() {
+  python3 lowmem/run_table.py --programs=lowmem --folder="$TEST_TMPDIR" \
+    --pairs=1 --seconds=0.01 "$@"
+}
+# Rows whose model, tokens, batch and backend are these.
+rows() { awk -v want="$1" '$1 " " $2 " " $3 " " $4 == want' "$TEST_TMPDIR/table" | wc -l; }
+
+table --models=minilm:--layers=1,gpt2:--layers=1 --tokens=2,17 --batches=1,3 \
+  --backends=resident,pread,mmap >"$TEST_TMPDIR/table"
+for backend in resident pread mmap; do
+  for tokens in 2 17; do
+    for batch in 1 3; do
+      (($(rows "minilm:--layers=1 $tokens $batch $backend") == 1)) ||
+        fail "not one row for $backend, $tokens tokens, batch $batch: $(cat "$TEST_TMPDIR/table")"
+    done
+    (($(rows "gpt2:--layers=1 $tokens 1 $backend") == 1)) || fail "no row for gpt2, $backend"
+  done
+done
+# An arena below its budget, a process above it, and reads that took time.
+awk '$4 == "pread" && $1 ~ /minilm/ && !($5 < 8 && $6 > $5 && $9 > 0 && $11 > 0) { exit 1 }' \
+  "$TEST_TMPDIR/table" || fail "figures that cannot be: $(cat "$TEST_TMPDIR/table")"
+
+table --models=minilm:--layers=1 --tokens=4 --sweep=512KiB,1MiB,64MiB \
+  --picture="$TEST_TMPDIR/sweep.svg" >"$TEST_TMPDIR/sweep"
+(($(grep -c '<circle' "$TEST_TMPDIR/sweep.svg") == 3)) || fail "not three points"
+grep -q '^resident ' "$TEST_TMPDIR/sweep" || fail "no resident run in the sweep"
+
+if table --models=no-such-shape 2>"$TEST_TMPDIR/error"; then fail "a shape that is not there"; fi
+grep -q 'lowmem_generate' "$TEST_TMPDIR/error" || fail "the failure has no program"
+echo passed
