@@ -1,9 +1,11 @@
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "footprint/memo/memo.h"
+#include "footprint/profiling/allocator.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -43,6 +45,25 @@ TEST(MemoBytesTest, AWrongDeclarationShows) {
   EXPECT_FALSE(right->statistics().declared_bytes_differ);
   EXPECT_TRUE(wrong->statistics().declared_bytes_differ);
   EXPECT_EQ(wrong->statistics().live_bytes, 1 << 20);
+}
+
+// 16 MiB in blocks of 4 KiB, which an allocator would keep for the next.
+absl::StatusOr<std::vector<Bytes>> SmallBlocks() {
+  return std::vector<Bytes>(4096, Bytes(4096));
+}
+
+TEST(MemoBytesTest, AnEvictionReturnsTheMemoryToTheSystem) {
+  constexpr int64_t kMebibyte = 1 << 20;
+  auto memo = MakeMemo<std::vector<Bytes>>("small blocks", SmallBlocks);
+  const int64_t before_bytes = ReadAllocatorBytes().resident_bytes;
+  ASSERT_TRUE(memo->Get().ok());
+  EXPECT_GE(ReadAllocatorBytes().resident_bytes, before_bytes + 15 * kMebibyte);
+  ASSERT_TRUE(memo->Evict().ok());
+  EXPECT_LE(ReadAllocatorBytes().resident_bytes, before_bytes + kMebibyte);
+  // On request it stays with the allocator.
+  ASSERT_TRUE(memo->Get().ok());
+  ASSERT_TRUE(memo->Evict(AfterEviction::kKeepFreeMemory).ok());
+  EXPECT_GE(ReadAllocatorBytes().resident_bytes, before_bytes + 8 * kMebibyte);
 }
 
 TEST(MemoBytesTest, AllocationsOfWorkerThreadsAreFlagged) {

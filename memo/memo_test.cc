@@ -273,6 +273,18 @@ TEST(MemoTest, ClearingReachesWhatValuesHold) {
   }
 }
 
+TEST(MemoTest, TheTimeOfLoadsIsSummedUp) {
+  Memo<int> memo = MakeInt("slow", [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return 1;
+  });
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(memo.Get().ok());
+    ASSERT_TRUE(memo.Evict(kKeep).ok());
+  }
+  EXPECT_GE(memo.statistics().load_nanoseconds, 4'000'000);
+}
+
 TEST(MemoTest, WithoutJemallocBytesAreTheDeclaredOnes) {
   auto memo = MakeMemo<int>(
       "declared", [] { return 1; }, 1000);
