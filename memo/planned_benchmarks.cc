@@ -369,6 +369,57 @@ std::unique_ptr<BenchmarkReporter> MakeFileReporter(const std::string& format) {
   return std::make_unique<benchmark::JSONReporter>();
 }
 
+// The file of --benchmark_out=, if there is one.
+class RowsFile {
+ public:
+  absl::Status Open(const std::string& path, const std::string& format) {
+    if (path.empty()) return absl::OkStatus();
+    file_.open(path);
+    if (!file_) {
+      return absl::NotFoundError(
+          absl::StrCat(path,
+                       ": cannot be opened for the rows; is there such a "
+                       "folder, and may you write to it?"));
+    }
+    reporter_ = MakeFileReporter(format);
+    reporter_->SetOutputStream(&file_);
+    reporter_->SetErrorStream(&file_);
+    return absl::OkStatus();
+  }
+
+  // Null where there is no file.
+  BenchmarkReporter* reporter() { return reporter_.get(); }
+
+  // False if not everything could be written.
+  bool Flush() {
+    return reporter_ == nullptr || static_cast<bool>(file_.flush());
+  }
+
+ private:
+  std::ofstream file_;
+  std::unique_ptr<BenchmarkReporter> reporter_;
+};
+
+// What is to be planned, by name. FailedPrecondition, NotFound: why nothing is.
+absl::StatusOr<std::vector<std::string>> InstancesToRun(
+    const ProductOptions& options) {
+  if (options.interleaves_randomly) {
+    return absl::FailedPreconditionError(
+        "random interleaving takes turns among all benchmarks, so that every "
+        "value would stay alive to the end; run planned benchmarks without "
+        "--benchmark_enable_random_interleaving");
+  }
+  std::string errors;
+  std::vector<std::string> instance_names = ListInstances(&errors);
+  if (instance_names.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "the filter matches no benchmark; --benchmark_list_tests without a "
+        "filter lists all",
+        errors.empty() ? "" : "\n", absl::StripAsciiWhitespace(errors)));
+  }
+  return instance_names;
+}
+
 BenchmarkReporter::Context ContextFor(
     const std::vector<std::string>& instance_names) {
   BenchmarkReporter::Context context;
@@ -388,54 +439,33 @@ PlannedBenchmarks::PlannedBenchmarks(int* argc, char** argv)
 absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
     BenchmarkReporter* reporter) {
   if (!options_.ok()) return options_.status();
-  if (options_->interleaves_randomly) {
-    return absl::FailedPreconditionError(
-        "random interleaving takes turns among all benchmarks, so that every "
-        "value would stay alive to the end; run planned benchmarks without "
-        "--benchmark_enable_random_interleaving");
-  }
-  std::string errors;
-  const std::vector<std::string> instance_names = ListInstances(&errors);
-  if (instance_names.empty()) {
-    return absl::NotFoundError(absl::StrCat(
-        "the filter matches no benchmark; --benchmark_list_tests without a "
-        "filter lists all",
-        errors.empty() ? "" : "\n", absl::StripAsciiWhitespace(errors)));
-  }
+  const absl::StatusOr<std::vector<std::string>> instance_names =
+      InstancesToRun(*options_);
+  if (!instance_names.ok()) return instance_names.status();
   if (!options_->trace_path.empty()) {
     const absl::Status can_write = CheckReplaceable(options_->trace_path);
     if (!can_write.ok()) return can_write;
   }
   const auto known_sizes = ReadSizes(options_->sizes_path);
   if (!known_sizes.ok()) return known_sizes.status();
-  PlannedRun run(DivideIntoStretches(instance_names), &trace_);
+  PlannedRun run(DivideIntoStretches(*instance_names), &trace_);
   const absl::Status planned = run.Plan(*options_, *known_sizes);
   if (!planned.ok()) return planned;
   const std::string words = PlanInWords(trace_.plan());
   if (!words.empty()) std::cerr << "memo: " << words << "\n";
 
-  std::unique_ptr<BenchmarkReporter> file_reporter;
-  std::ofstream file;
-  if (!options_->benchmark_out_path.empty()) {
-    file.open(options_->benchmark_out_path);
-    if (!file) {
-      return absl::NotFoundError(
-          absl::StrCat(options_->benchmark_out_path,
-                       ": cannot be opened for the rows; is there such a "
-                       "folder, and may you write to it?"));
-    }
-    file_reporter = MakeFileReporter(options_->benchmark_out_format);
-    file_reporter->SetOutputStream(&file);
-    file_reporter->SetErrorStream(&file);
-  }
-  JoiningReporter joining(reporter, file_reporter.get());
-  if (joining.Begin(ContextFor(instance_names))) {
+  RowsFile rows;
+  const absl::Status opened =
+      rows.Open(options_->benchmark_out_path, options_->benchmark_out_format);
+  if (!opened.ok()) return opened;
+  JoiningReporter joining(reporter, rows.reporter());
+  if (joining.Begin(ContextFor(*instance_names))) {
     run.Run(&joining);
     joining.End();
   }
   had_problem_ = run.had_problem();
   // What ran has run, whatever becomes of the files.
-  if (file_reporter != nullptr && !file.flush()) {
+  if (!rows.Flush()) {
     had_problem_ = true;
     std::cerr << "memo: " << options_->benchmark_out_path
               << ": could not be written\n";
@@ -448,7 +478,7 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
       std::cerr << "memo: " << written.message() << "\n";
     }
   }
-  return instance_names.size();
+  return instance_names->size();
 }
 
 size_t PlannedBenchmarks::Run(BenchmarkReporter* reporter) {

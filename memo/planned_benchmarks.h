@@ -64,8 +64,8 @@ class PlannedBenchmarks {
 
   // 2 if the plan was refused; 1 if a value, a task or an eviction failed, a
   // file could not be written at the end, or the budget was exceeded by a size
-  // that was declared too small; otherwise
-  // `status`, that of a function which called the runner.
+  // that was declared too small; otherwise `status`, that of a function which
+  // called the runner.
   int ExitStatus(int status = 0) const;
 
   // The plan in a line, for ProfileBenchmarks to put into the profile; empty
