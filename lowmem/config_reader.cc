@@ -11,7 +11,6 @@ namespace {
 
 // Far above any model, and low enough that no product of two overflows.
 constexpr int64_t kLargestExtent = int64_t{1} << 30;
-// What lies beyond is not read, and what is then cut off is no JSON.
 constexpr size_t kLargestConfigBytes = 64 << 10;
 
 }  // namespace
@@ -23,7 +22,7 @@ absl::StatusOr<std::string> ReadConfigText(absl::string_view path) {
   std::string text;
   bool read = file != nullptr;
   if (file != nullptr) {
-    text.resize(kLargestConfigBytes);
+    text.resize(kLargestConfigBytes + 1);
     text.resize(fread(&text[0], 1, text.size(), file));
     read = ferror(file) == 0;
     fclose(file);
@@ -33,6 +32,12 @@ absl::StatusOr<std::string> ReadConfigText(absl::string_view path) {
         name,
         ": cannot be read; a checkpoint's folder holds config.json and "
         "model.safetensors"));
+  }
+  if (text.size() > kLargestConfigBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": larger than ", kLargestConfigBytes,
+        " bytes; take out what the model's shape does not need, as label "
+        "names"));
   }
   return text;
 }

@@ -9,9 +9,9 @@
 // After a fault the numbers are plausible and meaningless: ask status() before
 // using any.
 //
-// InvalidArgument: not a JSON object, or a key is missing or impossible; the
-// text names the file and the key. Unimplemented: a value that Refuse was
-// called with. NotFound: no such file.
+// InvalidArgument: not a JSON object, more than 64 KiB, or a key is missing or
+// impossible; the text names the file and the key. Unimplemented: a value that
+// Refuse was called with. NotFound: no such file.
 //
 // Thread-compatible. Memory: the parsed text, at most a few times 64 KiB.
 
