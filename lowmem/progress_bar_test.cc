@@ -21,8 +21,10 @@ using testing::SizeIs;
 
 constexpr int64_t kMebibyte = 1 << 20;
 
-// What a bar writes to a file that is no terminal.
-std::string Written(const std::vector<int64_t>& done, int64_t total) {
+// The lines that a bar writes to a file that is no terminal, and what follows
+// the last.
+std::vector<std::string> Written(const std::vector<int64_t>& done,
+                                 int64_t total) {
   FILE* const file = tmpfile();
   EXPECT_NE(file, nullptr);
   ProgressBar bar(file, "packing");
@@ -31,14 +33,13 @@ std::string Written(const std::vector<int64_t>& done, int64_t total) {
   rewind(file);
   text.resize(fread(&text[0], 1, text.size(), file));
   fclose(file);
-  return text;
+  return absl::StrSplit(text, '\n');
 }
 
 TEST(ProgressBar, WritesALineForEveryTenth) {
   std::vector<int64_t> done;
   for (int64_t i = 0; i <= 1000; ++i) done.push_back(i * kMebibyte / 1000);
-  const std::string text = Written(done, kMebibyte);
-  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  const std::vector<std::string> lines = Written(done, kMebibyte);
   ASSERT_THAT(lines, SizeIs(12));  // 0, 10, ..., 100 and what follows the last
   EXPECT_EQ(lines[0],
             "packing [                                        ]   0 % of 1.0 "
@@ -53,13 +54,13 @@ TEST(ProgressBar, WritesALineForEveryTenth) {
 }
 
 TEST(ProgressBar, DoesNotRepeatItself) {
-  const std::string text =
-      Written({kMebibyte / 2, kMebibyte / 2, kMebibyte / 2 + 1}, kMebibyte);
-  EXPECT_THAT(absl::StrSplit(text, '\n'), SizeIs(2));
+  EXPECT_THAT(
+      Written({kMebibyte / 2, kMebibyte / 2, kMebibyte / 2 + 1}, kMebibyte),
+      SizeIs(2));
 }
 
 TEST(ProgressBar, IsDoneWithNothingToDo) {
-  EXPECT_THAT(absl::StrSplit(Written({0, 0}, 0), '\n'),
+  EXPECT_THAT(Written({0, 0}, 0),
               ElementsAre("packing [########################################] "
                           "100 % of 0.0 MiB",
                           ""));
@@ -74,7 +75,7 @@ TEST(ProgressBar, DrawsOneLineOverAndOverOnATerminal) {
   ASSERT_NE(terminal, nullptr);
   ProgressBar bar(terminal, "packing");
   bar.Update(kMebibyte / 100, kMebibyte);
-  bar.Update(kMebibyte / 50, kMebibyte);
+  bar.Update(kMebibyte / 50 + 1, kMebibyte);
   bar.Update(kMebibyte, kMebibyte);
   std::string text(4096, '\0');
   const ssize_t size = read(leader, &text[0], text.size());
