@@ -4,7 +4,7 @@
 //   const footprint::ArenaRange hidden = layout.Take(hidden_bytes);
 //   plan.peak_bytes = layout.peak_bytes();
 //
-// Plain data.
+// Plain data, thread-compatible.
 
 #ifndef FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_
 #define FOOTPRINT_LOWMEM_ARENA_LAYOUT_H_

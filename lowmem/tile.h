@@ -6,7 +6,7 @@
 //   tile.row_bytes = 1024;
 //   tile.rows = 64;
 //
-// Plain data.
+// Plain data, thread-compatible.
 
 #ifndef FOOTPRINT_LOWMEM_TILE_H_
 #define FOOTPRINT_LOWMEM_TILE_H_

@@ -4,8 +4,8 @@
 //
 // The page needs nothing but itself: no script, no network. Pointing at a box
 // shows the tensor; the tensors of the certificate have full colour, and lines
-// mark the lower bound and the step that proves it. Pure. Memory and time:
-// linear, about 300 bytes of page a tensor.
+// mark the lower bound and the step that proves it. Pure and thread-safe.
+// Memory and time: linear, about 300 bytes of page a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYOUT_PICTURE_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYOUT_PICTURE_H_

@@ -6,7 +6,7 @@
 // At a step all live tensors need their bytes at once. Where they are aligned
 // to `a` or more, all but the topmost take a multiple of `a`, which can be
 // more; each alignment that occurs is tried on the tensors that have it.
-// Pure. Memory: linear. Time O(n log n) for each alignment.
+// Pure and thread-safe. Memory: linear. Time O(n log n) for each alignment.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LOWER_BOUND_H_
 #define FOOTPRINT_TRAINER_MANAGER_LOWER_BOUND_H_

@@ -2,7 +2,7 @@
 //
 //   footprint::MemoryOptions options = footprint::OptionSubset(0b101);
 //
-// Plain data.
+// Plain data, thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_OPTION_SUBSET_H_
 #define FOOTPRINT_TRAINER_MANAGER_OPTION_SUBSET_H_

@@ -4,7 +4,7 @@
 //       OrderOf(problem, PlacementOrder::kBySize);
 //   std::vector<int64_t> offsets = PlaceByFirstFit(problem, order);
 //
-// Pure. Memory: linear.
+// Pure and thread-safe. Memory: linear.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_ORDERED_PLACEMENT_H_
 #define FOOTPRINT_TRAINER_MANAGER_ORDERED_PLACEMENT_H_

@@ -14,8 +14,9 @@
 // the next one decides a part of the ends by chance.
 //
 // Training graphs end here: their activations are nested, and what lives beside
-// them is short. Pure: equal arguments give equal plans. Memory: linear. Time:
-// O(n log n) once and O(n g) a sweep, g being the gaps of a cell.
+// them is short. Pure and thread-safe: equal arguments give equal plans.
+// Memory: linear. Time: O(n log n) once and O(n g) a sweep, g being the gaps of
+// a cell.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_OUTWARD_SWEEP_H_
 #define FOOTPRINT_TRAINER_MANAGER_OUTWARD_SWEEP_H_

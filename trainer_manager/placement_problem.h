@@ -4,7 +4,8 @@
 //   const PlacementProblem problem = MakePlacementProblem(requests);
 //   problem.items[3].begin;  // the first cell in which request 3 is live
 //
-// Immutable once made. Memory: 32 bytes an item, 8 a cell. Time O(n log n).
+// Immutable once made, so thread-safe. Memory: 32 bytes an item, 8 a cell. Time
+// O(n log n).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLACEMENT_PROBLEM_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLACEMENT_PROBLEM_H_

@@ -6,7 +6,8 @@
 //   absl::StatusOr<std::vector<TensorRequest>> requests =
 //       ParseRequestsCsv(text, "network.csv");
 //
-// Pure; the caller reads and writes files. Memory and time: linear.
+// Pure and thread-safe; the caller reads and writes files. Memory and time:
+// linear.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLAN_CSV_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLAN_CSV_H_

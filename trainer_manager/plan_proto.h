@@ -3,7 +3,7 @@
 //   MemoryPlanProto proto = PlanToProto(requests, plan);
 //   absl::StatusOr<PlannedRequests> again = PlanFromProto(proto);
 //
-// Pure. Memory and time: linear.
+// Pure and thread-safe. Memory and time: linear.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLAN_PROTO_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLAN_PROTO_H_

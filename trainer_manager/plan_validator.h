@@ -2,7 +2,7 @@
 //
 //   absl::Status status = ValidatePlan(requests, plan, capacity_bytes);
 //
-// Pure. Memory: linear. Time: O(n log n).
+// Pure and thread-safe. Memory: linear. Time: O(n log n).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLAN_VALIDATOR_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLAN_VALIDATOR_H_

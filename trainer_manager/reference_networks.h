@@ -2,7 +2,8 @@
 //
 //   footprint::Network network = footprint::LeNet5(/*batch=*/32);
 //
-// Each has its loss. Builders only: see network.h for ownership and memory.
+// Each has its loss. Builders only, thread-safe: see network.h for ownership
+// and memory.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_REFERENCE_NETWORKS_H_
 #define FOOTPRINT_TRAINER_MANAGER_REFERENCE_NETWORKS_H_

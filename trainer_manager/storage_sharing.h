@@ -5,8 +5,8 @@
 //
 // Takes steps, tensors and their lifespans; fills in the storages, with places
 // for what lies outside the arena, and the bytes of model and fixed memory. A
-// step of planning (execution_plan.h). Pure. Memory: some hundred bytes a
-// tensor.
+// step of planning (execution_plan.h). Pure and thread-safe. Memory: some
+// hundred bytes a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_STORAGE_SHARING_H_
 #define FOOTPRINT_TRAINER_MANAGER_STORAGE_SHARING_H_

@@ -4,7 +4,8 @@
 //
 // Steps go to the right, bytes upwards: weights and what else lasts at the
 // bottom, the arena above; colours tell weights, gradients, activations,
-// derivatives and workspaces apart. See layout_picture.h, which draws it. Pure.
+// derivatives and workspaces apart. See layout_picture.h, which draws it. Pure
+// and thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_PICTURE_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_PICTURE_H_
