@@ -6,7 +6,10 @@
 PACKAGE/mutations.txt holds one fault a line, FILE<TAB>OLD TEXT<TAB>NEW TEXT:
 FILE is relative to the package, and OLD TEXT stands exactly once in it. Lines
 that begin with # are comments. A line "tests<TAB>PATTERN ..." names the Bazel
-target patterns to run, in place of the package's own tests.
+target patterns to run, in place of the package's own tests. A line
+"first<TAB>FILE<TAB>PATTERN ..." names tests that are likely to see a fault of
+that file: they run alone before all the others, which run only if those pass.
+Without such a line that is the test named after the file, if there is one.
 
 The faults go into a copy of the tree with an output root of its own, so neither
 the tree nor its build results are touched. A fault is caught when it does not
@@ -50,24 +53,46 @@ class Fault:
         return text.replace(self.old, self.new)
 
 
+@dataclasses.dataclass
+class Listing:
+    """What a mutations.txt says."""
+    faults: list
+    patterns: list = None  # of all tests; None: the package's own
+    first: dict = dataclasses.field(default_factory=dict)  # patterns by file
+
+
 def parse(text):
-    """The faults of a mutations.txt, and the target patterns it names or None."""
-    faults, patterns = [], None
+    listing = Listing([])
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = line.split("\t")
         if fields[0] == "tests" and len(fields) == 2:
-            patterns = fields[1].split()
+            listing.patterns = fields[1].split()
+        elif fields[0] == "first" and len(fields) == 3:
+            listing.first[fields[1]] = fields[2].split()
         elif len(fields) == 3 and fields[0] and fields[1]:
             if fields[1] == fields[2]:
                 raise ValueError("line %d: the new text is the old text" % number)
-            faults.append(Fault(number, *fields))
+            listing.faults.append(Fault(number, *fields))
         else:
             raise ValueError(
                 "line %d: want FILE<TAB>OLD TEXT<TAB>NEW TEXT, got %r" % (number, line)
             )
-    return faults, patterns
+    return listing
+
+
+def tests_to_run_first(listing, folder, package, file):
+    """Target patterns, or none where no test is known to be near."""
+    if file in listing.first:
+        return listing.first[file]
+    stem = pathlib.PurePath(file).stem
+    near = [folder / (stem + "_test" + ending) for ending in (".cc", ".sh", ".py")]
+    named = '"%s_test"' % stem
+    in_build = named in (folder / "BUILD").read_text() if (folder / "BUILD").is_file() else False
+    if in_build and any(path.is_file() for path in near):
+        return ["//%s:%s_test" % (package, stem)]
+    return []
 
 
 def problems(faults, folder):
@@ -104,15 +129,17 @@ class Tests:
             "bazel", "--output_user_root=%s" % output_root, "test", "--noshow_progress",
             "--test_output=errors", "--notest_keep_going",
             # A fault may loop for ever: bound each test, too.
-            "--test_timeout=%d" % timeout_seconds, "--", *patterns]
+            "--test_timeout=%d" % timeout_seconds, "--"]
+        self._patterns = patterns
         self._copy = copy
         self._timeout_seconds = timeout_seconds
 
-    def run(self, limit=True):
+    def run(self, patterns=None, limit=True):
         """Bazel's exit code, or None for "took too long", and its output."""
+        command = [*self._command, *(patterns or self._patterns)]
         with tempfile.TemporaryFile(mode="w+", errors="replace") as output:
             process = subprocess.Popen(
-                self._command, cwd=self._copy, stdout=output, stderr=output,
+                command, cwd=self._copy, stdout=output, stderr=output,
                 start_new_session=True)
             try:
                 code = process.wait(2 * self._timeout_seconds + 60 if limit else None)
@@ -135,16 +162,24 @@ def judge(code):
     return known.get(code)
 
 
-def plant_all(faults, folder, tests):
+def run_tests(tests, first):
+    """Those that are likely to fail, then all unless one did."""
+    code, output = tests.run(first) if first else (0, "")
+    return tests.run() if code == 0 else (code, output)
+
+
+def plant_all(listing, folder, package, tests):
     """Runs the tests with each fault; the faults that survived."""
     survivors = []
+    faults = listing.faults
     for number, fault in enumerate(faults, start=1):
+        first = tests_to_run_first(listing, folder, package, fault.file)
         path = folder / fault.file
         original = path.read_text()
         start = time.monotonic()
         path.write_text(fault.planted(original))
         try:
-            code, output = tests.run()
+            code, output = run_tests(tests, first)
         finally:
             path.write_text(original)
         verdict = judge(code)
@@ -158,40 +193,43 @@ def plant_all(faults, folder, tests):
     return survivors
 
 
-def usable_faults(tree, package, minimum_faults):
-    """The package's faults and test patterns; None, said why, if a list is stale."""
-    listing = tree / package / "mutations.txt"
-    if not listing.is_file():
-        print("mutate: %s does not exist; the format is in mutate.py" % listing, file=sys.stderr)
+def usable_listing(tree, package, minimum_faults):
+    """What the package's mutations.txt says; None, said why, if it is stale."""
+    path = tree / package / "mutations.txt"
+    if not path.is_file():
+        print("mutate: %s does not exist; the format is in mutate.py" % path, file=sys.stderr)
         return None
     try:
-        faults, patterns = parse(listing.read_text())
+        listing = parse(path.read_text())
     except ValueError as error:
-        print("mutate: %s: %s" % (listing, error), file=sys.stderr)
+        print("mutate: %s: %s" % (path, error), file=sys.stderr)
         return None
-    stale = problems(faults, tree / package)
-    if len(faults) < minimum_faults:
-        stale.append("%d faults, fewer than %d" % (len(faults), minimum_faults))
+    stale = problems(listing.faults, tree / package)
+    stale += ["first: %s does not exist" % name for name in listing.first
+              if not (tree / package / name).is_file()]
+    if len(listing.faults) < minimum_faults:
+        stale.append("%d faults, fewer than %d" % (len(listing.faults), minimum_faults))
     if stale:
-        print("\n".join("mutate: %s: %s" % (listing, text) for text in stale), file=sys.stderr)
+        print("\n".join("mutate: %s: %s" % (path, text) for text in stale), file=sys.stderr)
         return None
-    return faults, patterns
+    return listing
 
 
-def mutate(tree, package, faults, patterns, timeout_seconds, output_root):
+def mutate(tree, package, listing, timeout_seconds, output_root):
     """Plants the faults in a copy of the tree; the exit code."""
     # The same path each time keeps the output root useful between runs.
     copy = pathlib.Path(output_root) / "tree"
     shutil.rmtree(copy, ignore_errors=True)
     copy_tree(tree, copy)
-    tests = Tests(copy, output_root, patterns or ["//%s:all" % package], timeout_seconds)
+    tests = Tests(copy, output_root, listing.patterns or ["//%s:all" % package],
+                  timeout_seconds)
     try:
-        return report(faults, copy / package, tests)
+        return report(listing, copy / package, package, tests)
     finally:
         tests.stop()
 
 
-def report(faults, folder, tests):
+def report(listing, folder, package, tests):
     """Runs the tests without and with each fault; prints the result; the exit code."""
     code, output = tests.run(limit=False)
     if code != 0:
@@ -199,7 +237,8 @@ def report(faults, folder, tests):
         print("mutate: the tests fail without a fault (exit %s)" % code, file=sys.stderr)
         return 2
     start = time.monotonic()
-    survivors = plant_all(faults, folder, tests)
+    faults = listing.faults
+    survivors = plant_all(listing, folder, package, tests)
     caught = len(faults) - len(survivors)
     for fault in survivors:
         print("survived: %s: %r -> %r" % (fault.file, fault.old, fault.new))
@@ -219,14 +258,14 @@ def main():
     args = parser.parse_args()
     tree = pathlib.Path(args.tree).resolve()
     package = args.package.strip("/")
-    usable = usable_faults(tree, package, args.minimum_faults)
-    if usable is None or args.check_list:
-        sys.exit(1 if usable is None else 0)
+    listing = usable_listing(tree, package, args.minimum_faults)
+    if listing is None or args.check_list:
+        sys.exit(1 if listing is None else 0)
     output_root = args.output_root or os.path.join(
         os.environ.get("FOOTPRINT_OUTPUT_USER_ROOT") or os.path.expanduser("~/.cache/bazel"),
         "footprint_mutate", package.replace("/", "_"))
     os.makedirs(output_root, exist_ok=True)
-    sys.exit(mutate(tree, package, *usable, args.timeout_seconds, output_root))
+    sys.exit(mutate(tree, package, listing, args.timeout_seconds, output_root))
 
 
 if __name__ == "__main__":

@@ -107,9 +107,39 @@ class MutateTest(unittest.TestCase):
         self.assertIn("line 1: want FILE", self.run_with("roar.sh + 1 - 1\n").stderr)
 
     def test_patterns_of_the_tests_can_be_named(self):
-        faults, patterns = mutate.parse("tests\t//lion:all //zoo:all\na\tb\tc\n")
-        self.assertEqual(patterns, ["//lion:all", "//zoo:all"])
-        self.assertEqual(len(faults), 1)
+        listing = mutate.parse("tests\t//lion:all //zoo:all\na\tb\tc\n")
+        self.assertEqual(listing.patterns, ["//lion:all", "//zoo:all"])
+        self.assertEqual(len(listing.faults), 1)
+
+    def patterns_of_runs(self, mutations):
+        """What the program in place of Bazel was asked to test, run by run."""
+        self.write("bin/bazel", FAKE_BAZEL.replace(
+            "bash -n", 'echo "${@##--*}" | xargs >>%s\nbash -n' % (self.folder / "asked"), 1))
+        os.chmod(self.folder / "bin/bazel", 0o755)
+        self.run_with(mutations)
+        asked = (self.folder / "asked").read_text().splitlines()
+        return [line.replace("test ", "", 1) for line in asked]
+
+    def test_the_test_named_after_a_file_runs_first(self):
+        self.write("tree/lion/BUILD", 'sh_test(name = "roar_test")')
+        # Without a fault all tests; the first fault is caught by the near one;
+        # the second survives it and is given to all.
+        self.assertEqual(
+            self.patterns_of_runs("roar.sh\t+ 1\t- 1\nroar.sh\techo 7\techo 8\n"),
+            ["//lion:all", "//lion:roar_test", "//lion:roar_test", "//lion:all"])
+
+    def test_tests_that_run_first_can_be_named(self):
+        self.assertEqual(
+            self.patterns_of_runs("first\troar.sh\t//lion:a //lion:b\nroar.sh\t+ 1\t- 1\n"),
+            ["//lion:all", "//lion:a //lion:b"])
+
+    def test_all_tests_run_where_none_is_near(self):
+        self.assertEqual(self.patterns_of_runs("roar.sh\t+ 1\t- 1\n"),
+                         ["//lion:all", "//lion:all"])
+
+    def test_a_file_to_test_first_must_exist(self):
+        self.assertIn("first: gone.sh does not exist",
+                      self.run_with("first\tgone.sh\t//lion:a\nroar.sh\t+ 1\t- 1\n").stderr)
 
     def test_a_run_that_took_too_long_counts_as_caught(self):
         self.assertEqual(mutate.judge(None), "caught by the time limit")
