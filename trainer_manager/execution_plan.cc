@@ -12,6 +12,9 @@
 namespace footprint {
 namespace {
 
+// Blocks of memory are no better aligned (memory_block.h).
+constexpr int64_t kMostAlignmentBytes = 64;
+
 // About how many multiplications the forward steps take, and those again.
 void CountProducts(ExecutionPlan* plan) {
   for (const PlannedStep& step : plan->steps) {
@@ -62,7 +65,8 @@ std::vector<int64_t> PartsToTry(const Network& network, NetworkMode mode,
     const Shape& shape = input.spec.shape;
     batch = std::min(batch, shape.rank() == 0 ? 0 : shape.extent(0));
   }
-  for (int64_t more = 2 * options.micro_batches; more <= batch; more *= 2) {
+  for (int64_t more = options.micro_batches; more <= batch / 2;) {
+    more *= 2;
     if (batch % more != 0) break;
     parts.push_back(more);
   }
@@ -91,10 +95,14 @@ absl::Status Refuse(const ExecutionPlan& lowest, const MemoryOptions& options) {
   if (!options.swap_to_file) {
     absl::StrAppend(&more, ", MemoryOptions::swap_to_file");
   }
+  const std::string where =
+      lowest.steps.empty()
+          ? ""
+          : absl::StrCat(", at ",
+                         StepName(lowest, lowest.arena.lower_bound.step));
   return absl::ResourceExhaustedError(absl::StrCat(
       "infeasible within ", options.budget_bytes,
-      " bytes: the minimum found is ", lowest.planned_bytes(), " bytes, at ",
-      StepName(lowest, lowest.arena.lower_bound.step),
+      " bytes: the minimum found is ", lowest.planned_bytes(), " bytes", where,
       "; a budget of that size would do; a smaller batch", more,
       " may need less"));
 }
@@ -107,10 +115,11 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             int optimizer_states,
                                             const MathBackend& math) {
   const int64_t alignment = options.alignment_bytes;
-  if (alignment < 4 || (alignment & (alignment - 1)) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("an alignment of ", alignment,
-                     " bytes; a power of two of at least 4 is needed"));
+  if (alignment < 4 || alignment > kMostAlignmentBytes ||
+      (alignment & (alignment - 1)) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "an alignment of ", alignment, " bytes; a power of two from 4 to ",
+        kMostAlignmentBytes, " is needed"));
   }
   const std::vector<int64_t> parts_to_try = PartsToTry(network, mode, options);
   absl::StatusOr<ExecutionPlan> lowest = absl::UnknownError("nothing is tried");

@@ -1,6 +1,8 @@
 #include "footprint/trainer_manager/execution_plan.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -336,9 +338,15 @@ TEST(ExecutionPlanTest, ReferenceNetworksMeetTheirBound) {
   }
 }
 
+// Written by then, and read there or later; but scratch memory, and what a
+// pooling saves of an input that needs no derivative, need not be read.
 TEST(ExecutionPlanTest, EachTensorOfTheCertificateIsInUseAtItsStep) {
-  for (const Network& network : {TabularMlp(32), LeNet5(4), Vgg16(2),
-                                 ResNet18(2), SmallTransformer(2)}) {
+  std::vector<Network> networks = {TabularMlp(32), LeNet5(4), Vgg16(2),
+                                   ResNet18(2), SmallTransformer(2)};
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    networks.push_back(RandomNetwork(seed));
+  }
+  for (const Network& network : networks) {
     const ExecutionPlan plan = Plan(network, NetworkMode::kTraining);
     const int64_t step = plan.arena.lower_bound.step;
     int64_t bytes = 0;
@@ -347,11 +355,13 @@ TEST(ExecutionPlanTest, EachTensorOfTheCertificateIsInUseAtItsStep) {
       bytes += tensor.size_bytes;
       int64_t written = -1;
       int64_t last = -1;
+      const bool must_be_read = tensor.kind != TensorKind::kWorkspace &&
+                                tensor.kind != TensorKind::kSaved;
       for (size_t s = 0; s < plan.steps.size(); ++s) {
         for (const TensorUse& use : plan.steps[s].uses) {
           if (use.tensor != t) continue;
           if (use.written && written < 0) written = static_cast<int64_t>(s);
-          last = static_cast<int64_t>(s);
+          if (use.read || !must_be_read) last = static_cast<int64_t>(s);
         }
       }
       EXPECT_GE(written, 0) << tensor.name;
@@ -544,8 +554,54 @@ TEST(ExecutionPlanTest, WhatIsOffIsNamedWhereABudgetIsRefused) {
   EXPECT_THAT(message(), HasSubstr("a smaller batch may need less"));
 }
 
+// What is left of it in inference has no step, and needs nothing.
+TEST(ExecutionPlanTest, ALossAloneIsRefusedWithoutAStep) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("loss", MeanSquaredError(), {"x"});
+  MemoryOptions options;
+  options.budget_bytes = -1;
+  const absl::Status status =
+      PlanExecution(network, NetworkMode::kInference, options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("the minimum found is 0 bytes; a budget"));
+}
+
+TEST(ExecutionPlanTest, NumbersOfMicroBatchesDoNotOverflow) {
+  MemoryOptions options;
+  options.choose_micro_batches = true;
+  options.micro_batches = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(PlanExecution(TabularMlp(4), NetworkMode::kTraining, options)
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+  options.micro_batches = 1;
+  EXPECT_EQ(PlanExecution(TabularMlp(int64_t{1} << 62), NetworkMode::kTraining,
+                          options)
+                .status()
+                .code(),
+            absl::StatusCode::kOutOfRange);
+}
+
+// Each part fits 64 bits, their sum does not.
+TEST(ExecutionPlanTest, RefusesMoreBytesThanItCanAddUp) {
+  Network network;
+  network.AddInput("x", {{1, 1}});
+  network.AddLayer("layer0", FullyConnected(int64_t{1} << 56), {"x"});
+  for (int i = 1; i < 10; ++i) {
+    network.AddLayer(absl::StrCat("layer", i), Gelu(),
+                     {absl::StrCat("layer", i - 1)});
+  }
+  network.AddLayer("loss", MeanSquaredError(), {"layer9"});
+  const auto plan =
+      PlanExecution(network, NetworkMode::kTraining, MemoryOptions::Debug());
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kOutOfRange)
+      << (plan.ok() ? plan->planned_bytes() : 0);
+}
+
 TEST(ExecutionPlanTest, RefusesAnAlignmentThatIsNone) {
-  for (const int64_t alignment : {0, 2, 12, -16}) {
+  for (const int64_t alignment : {0, 2, 12, -16, 128, 4096}) {
     MemoryOptions options;
     options.alignment_bytes = alignment;
     const auto plan =

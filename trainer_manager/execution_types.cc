@@ -5,14 +5,18 @@
 namespace footprint {
 namespace {
 
-// The tensor that a storage holds at a step.
+// The tensor that a storage holds at a step: the last written, but of several
+// with the same bytes one that is still read.
 size_t TensorAt(const ExecutionPlan& plan, const Storage& storage,
                 int64_t step) {
-  size_t live = storage.tensors[0];
+  size_t written = storage.tensors[0];
+  size_t live = plan.tensors.size();
   for (const size_t t : storage.tensors) {
-    if (plan.tensors[t].lower_step <= step) live = t;
+    if (plan.tensors[t].lower_step > step) continue;
+    written = t;
+    if (plan.tensors[t].upper_step > step) live = t;
   }
-  return live;
+  return live == plan.tensors.size() ? written : live;
 }
 
 }  // namespace

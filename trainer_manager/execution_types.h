@@ -75,7 +75,7 @@ struct MemoryOptions {
   bool swap_to_file = false;
   // In training: what the loss read stays readable after the iteration.
   bool keep_outputs = false;
-  // Of every tensor: a power of two, at least 4.
+  // Of every tensor: a power of two, from 4 to 64.
   int64_t alignment_bytes = 16;
 
   // All optimisations off: the debug mode.

@@ -67,6 +67,22 @@ TEST(ExecutionTypesTest, AStorageCountsForTheTensorThatIsLive) {
   EXPECT_EQ(StepName(plan, 1), "fc: swap in");
 }
 
+// A flattened tensor may be dead while what it is the same bytes as lives on.
+TEST(ExecutionTypesTest, OfTheSameBytesTheTensorThatIsStillReadCounts) {
+  ExecutionPlan plan = TwoPlaces();
+  plan.tensors[0].upper_step = 3;
+  plan.tensors[1].lower_step = 0;
+  plan.tensors[1].upper_step = 1;
+  plan.arena.lower_bound.tensors = {0};
+  plan.arena.lower_bound.step = 2;
+  EXPECT_EQ(CertificateTensors(plan), std::vector<size_t>{0});
+  EXPECT_EQ(
+      LiveBytesByKind(plan, 2)[static_cast<size_t>(TensorKind::kDerivative)],
+      0);
+  plan.arena.lower_bound.step = 0;
+  EXPECT_EQ(CertificateTensors(plan), std::vector<size_t>{1});
+}
+
 TEST(ExecutionTypesTest, SwappedBytesAreWrittenAndReadInEachMicroBatch) {
   ExecutionPlan plan;
   plan.swap_file_bytes = 10;

@@ -1,11 +1,13 @@
 #include "footprint/trainer_manager/plan_csv.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -27,6 +29,16 @@ std::string Quoted(absl::string_view text) {
   const bool is_long = text.size() > kLongest;
   return absl::StrCat("\"", absl::CHexEscape(text.substr(0, kLongest)),
                       is_long ? "...\"" : "\"");
+}
+
+// Whether a field that is an id may hold it.
+bool IsOfIds(char character) {
+  return !absl::ascii_iscntrl(static_cast<unsigned char>(character)) &&
+         character != '"' && character != ',';
+}
+
+bool CanStand(absl::string_view id) {
+  return !id.empty() && std::all_of(id.begin(), id.end(), IsOfIds);
 }
 
 // One line at a time, with its place.
@@ -136,8 +148,7 @@ class Parser {
                        TensorRequest* request) {
     if (field.empty()) return Error(position, "an empty id");
     for (size_t i = 0; i < field.size(); ++i) {
-      if (absl::ascii_iscntrl(static_cast<unsigned char>(field[i])) ||
-          field[i] == '"') {
+      if (!IsOfIds(field[i])) {
         return Error(position + i, "the id ", Quoted(field),
                      " holds a control character or a quotation mark");
       }
@@ -193,11 +204,11 @@ absl::StatusOr<std::string> PlanToCsv(absl::Span<const TensorRequest> requests,
         absl::StrCat(plan.offsets_bytes.size(), " offsets for ",
                      requests.size(), " tensors"));
   }
+  absl::flat_hash_set<absl::string_view> ids;
   std::string csv = "id,lower,upper,size,alignment,offset\n";
   for (size_t i = 0; i < requests.size(); ++i) {
     const TensorRequest& request = requests[i];
-    if (request.id.empty() ||
-        request.id.find_first_of(",\"\r\n") != std::string::npos) {
+    if (!CanStand(request.id) || !ids.insert(request.id).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("the id ", Quoted(request.id), " of tensor #", i,
                        " cannot stand in a CSV file; choose another"));

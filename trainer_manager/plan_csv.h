@@ -34,8 +34,9 @@ absl::StatusOr<std::vector<TensorRequest>> ParseRequestsCsv(
     absl::string_view text, absl::string_view file_name);
 
 // The requests with an offset each: id,lower,upper,size,alignment,offset.
-// InvalidArgument: an id that the format cannot hold (empty, or with a comma or
-// a line end), or another number of offsets.
+// InvalidArgument: an id that the format cannot hold (empty, with a comma, a
+// quotation mark or a control character, or of an earlier tensor), or another
+// number of offsets.
 absl::StatusOr<std::string> PlanToCsv(absl::Span<const TensorRequest> requests,
                                       const MemoryPlan& plan);
 

@@ -76,10 +76,13 @@ TEST(PlanToCsvTest, CanBeReadAgain) {
 TEST(PlanToCsvTest, RefusesWhatItCannotHold) {
   MemoryPlan plan;
   plan.offsets_bytes = {0};
-  for (const char* id : {"", "a,b", "a\nb", "a\"b"}) {
+  for (const char* id : {"", "a,b", "a\nb", "a\"b", "a\tb"}) {
     EXPECT_FALSE(PlanToCsv({{id, 0, 1, 1}}, plan).ok()) << id;
   }
   EXPECT_FALSE(PlanToCsv({}, plan).ok());
+  plan.offsets_bytes = {0, 1};
+  EXPECT_TRUE(PlanToCsv({{"a", 0, 1, 1}, {"b", 0, 1, 1}}, plan).ok());
+  EXPECT_FALSE(PlanToCsv({{"a", 0, 1, 1}, {"a", 0, 1, 1}}, plan).ok());
 }
 
 // Whatever is done to a file, it is read in full or refused with its place.

@@ -1,9 +1,11 @@
 #include "footprint/trainer_manager/plan_search.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/lower_bound.h"
 #include "footprint/trainer_manager/planner.h"
 #include "footprint/trainer_manager/recomputation.h"
@@ -31,12 +33,26 @@ std::vector<TensorRequest> RequestArena(int64_t alignment,
   return requests;
 }
 
+// All of it must be counted in 64 bits.
+absl::Status CheckSum(const ExecutionPlan& plan, int64_t arena_bytes) {
+  if (arena_bytes <= std::numeric_limits<int64_t>::max() - plan.model_bytes -
+                         plan.fixed_bytes) {
+    return absl::OkStatus();
+  }
+  return absl::OutOfRangeError(absl::StrCat(
+      "the tensors need more than 2^63 - 1 bytes: ", plan.model_bytes,
+      " for weights, ", plan.fixed_bytes, " for inputs and outputs, and ",
+      arena_bytes, " for the rest"));
+}
+
 absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
   const std::vector<TensorRequest> requests = RequestArena(alignment, plan);
   PlanOptions plan_options;
   plan_options.node_limit = kNodeLimit;
   absl::StatusOr<MemoryPlan> arena = PlanMemory(requests, plan_options);
   if (!arena.ok()) return arena.status();
+  const absl::Status status = CheckSum(*plan, arena->height_bytes);
+  if (!status.ok()) return status;
   plan->arena = *std::move(arena);
   for (size_t i = 0; i < requests.size(); ++i) {
     plan->storages[plan->arena_storages[i]].offset_bytes =
@@ -107,9 +123,11 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Bound(
   if (!plan.ok()) return plan;
   const std::vector<TensorRequest> requests =
       RequestArena(options_.alignment_bytes, &*plan);
-  const absl::Status status = CheckRequests(requests);
+  absl::Status status = CheckRequests(requests);
   if (!status.ok()) return status;
   plan->arena.lower_bound = ComputeLowerBound(requests);
+  status = CheckSum(*plan, plan->arena.lower_bound.bytes);
+  if (!status.ok()) return status;
   return plan;
 }
 
