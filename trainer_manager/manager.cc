@@ -299,6 +299,26 @@ absl::Status Manager::SetLabel(absl::Span<const int32_t> values) {
   return CopyTo(labels_, "label", 0, values);
 }
 
+absl::StatusOr<absl::Span<float>> Manager::FloatsOf(
+    const std::vector<Buffer>& buffers, const char* what, size_t index) {
+  if (index >= buffers.size() || buffers[index].data == nullptr ||
+      buffers[index].spec->type != ValueType::kFloat32) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no ", what, " ", index, " of floats to fill"));
+  }
+  const Buffer& buffer = buffers[index];
+  return absl::MakeSpan(
+      reinterpret_cast<float*>(buffer.data),
+      static_cast<size_t>(buffer.spec->shape.elements() * micro_batches_));
+}
+
+absl::StatusOr<absl::Span<float>> Manager::InputValues(size_t index) {
+  return FloatsOf(inputs_, "input", index);
+}
+absl::StatusOr<absl::Span<float>> Manager::LabelValues() {
+  return FloatsOf(labels_, "label", 0);
+}
+
 absl::StatusOr<float> Manager::TrainStep() {
   if (mode_ != NetworkMode::kTraining) {
     return absl::FailedPreconditionError("the plan is one for inference");

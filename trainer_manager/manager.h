@@ -108,6 +108,12 @@ class Manager {
   absl::Status SetLabel(absl::Span<const float> values);
   absl::Status SetLabel(absl::Span<const int32_t> values);
 
+  // Training. Where the values of the whole batch lie, to be written in place
+  // of the two above: no copy. Valid as long as the manager. InvalidArgument:
+  // no such input, or one of int32.
+  absl::StatusOr<absl::Span<float>> InputValues(size_t index);
+  absl::StatusOr<absl::Span<float>> LabelValues();
+
   // Training: runs all steps and returns the loss from before the weights
   // changed. OutOfRange: an index in the data names nothing, or the loss is not
   // finite; then the text names the layer where the first NaN or infinity
@@ -178,6 +184,8 @@ class Manager {
   Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status CopyTo(const std::vector<Buffer>& buffers, const char* what,
                       size_t index, InputView values);
+  absl::StatusOr<absl::Span<float>> FloatsOf(const std::vector<Buffer>& buffers,
+                                             const char* what, size_t index);
   absl::Status Lend(size_t index, InputView values);
   absl::Status EnsureArena();
   absl::Status RunSteps(size_t begin, size_t end);

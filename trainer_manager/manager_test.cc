@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -86,6 +87,49 @@ TEST(ManagerTest, TrainingLearns) {
     }
     EXPECT_LT(*training.manager->TrainStep(), first / 50);
   }
+}
+
+TEST(ManagerTest, FillingInPlaceIsSetting) {
+  for (const int64_t micro_batches : {1, 4}) {
+    MemoryOptions memory;
+    memory.micro_batches = micro_batches;
+    Training set = Train(TabularMlp(8), memory);
+    Training filled = Train(TabularMlp(8), memory);
+    const std::vector<float> rows = RandomValues(8 * 13, 5);
+    const std::vector<float> labels = RandomValues(8, 6);
+    ASSERT_TRUE(set.manager->SetInput(0, rows).ok());
+    ASSERT_TRUE(set.manager->SetLabel(labels).ok());
+    const auto inputs = filled.manager->InputValues(0);
+    ASSERT_TRUE(inputs.ok()) << inputs.status();
+    ASSERT_EQ(inputs->size(), rows.size());
+    std::copy(rows.begin(), rows.end(), inputs->begin());
+    const auto targets = filled.manager->LabelValues();
+    ASSERT_TRUE(targets.ok()) << targets.status();
+    ASSERT_EQ(targets->size(), labels.size());
+    std::copy(labels.begin(), labels.end(), targets->begin());
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(*set.manager->TrainStep(), *filled.manager->TrainStep());
+    }
+  }
+}
+
+TEST(ManagerTest, OnlyFloatsOfATrainingAreFilledInPlace) {
+  Training tokens = Train(SmallTransformer(1));
+  Training digits = Train(DigitMlp(1));
+  for (const auto& values :
+       {tokens.manager->InputValues(0), tokens.manager->LabelValues(),
+        digits.manager->InputValues(1), digits.manager->LabelValues()}) {
+    EXPECT_EQ(values.status().code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_TRUE(digits.manager->InputValues(0).ok());
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok());
+  const auto parameters = Parameters::Create(*plan, 3);
+  ASSERT_TRUE(parameters.ok());
+  auto inference = Manager::Create(*plan, *parameters, {});
+  ASSERT_TRUE(inference.ok());
+  EXPECT_EQ((*inference)->InputValues(0).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ManagerTest, TheArenaComesWithTheFirstStepAndGoesOnRequest) {
