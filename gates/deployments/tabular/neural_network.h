@@ -7,12 +7,15 @@
 //   // model->parameters: mean and spread of each column, then the network's.
 //
 // Columns are brought to mean 0 and spread 1; the squared error is lowered by
-// Adam in mini-batches. Equal tables and options give equal models.
+// Adam in mini-batches, by trainer_manager in floats. Epochs follow each other
+// without a gap, so that every batch is full; the last is filled up with rows
+// of one more. Equal tables and options give equal models.
 //
 // Thread-safe. Memory with f features and batches of b rows: fit,
-// 32 (50 f + 2,701) + 8 b (f + 202) bytes, however many rows the table has and
-// however many epochs are run; inference, 8 b (f + 101). Time: fit,
-// proportional to epochs x rows x (50 f + 2,600).
+// 12 (50 f + 2,701) + 4 b (f + 1) bytes and an arena of 200 f bytes and 35 to
+// 55 KiB, however many rows the table has and however many epochs are run, and
+// before that 60 KiB to plan; inference, 4 (50 f + 2,701) + 4 b (f + 100).
+// Time: fit, proportional to epochs x rows x (50 f + 2,600).
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_NEURAL_NETWORK_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_NEURAL_NETWORK_H_

@@ -1,4 +1,5 @@
-// Visits each row of a table once, in an order that looks shuffled.
+// Visits each row of a table once, in an order that looks shuffled; a
+// RowStream, once an epoch.
 //
 //   RowOrder order(table.row_count(), /*seed=*/epoch);
 //   for (size_t i = 0; i < table.row_count(); ++i)
@@ -19,6 +20,8 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+
+#include "absl/types/optional.h"
 
 namespace footprint {
 namespace tabular {
@@ -46,6 +49,29 @@ class RowOrder {
   const size_t row_count_;
   size_t row_ = 0;
   size_t step_ = 0;
+};
+
+// Epochs without end, one after the other: the order of each has a seed of its
+// own, counted on from that of the first.
+class RowStream {
+ public:
+  RowStream(size_t row_count, uint64_t seed)
+      : row_count_(row_count), seed_(seed) {}
+
+  size_t Next() {
+    if (left_ == 0) {
+      order_.emplace(row_count_, seed_++);
+      left_ = row_count_;
+    }
+    --left_;
+    return order_->Next();
+  }
+
+ private:
+  const size_t row_count_;
+  uint64_t seed_;
+  size_t left_ = 0;
+  absl::optional<RowOrder> order_;
 };
 
 }  // namespace tabular

@@ -36,6 +36,22 @@ TEST(RowOrderTest, DiffersBetweenSeedsAndRepeatsForOne) {
   EXPECT_NE(Order(1000, 1), Order(1000, 2));
 }
 
+TEST(RowStreamTest, GoesThroughEpochsInOrdersOfTheirOwn) {
+  constexpr size_t kRows = 101;
+  RowStream stream(kRows, 7);
+  std::vector<std::vector<size_t>> epochs;
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) {
+    RowOrder order(kRows, 7 + epoch);
+    epochs.emplace_back();
+    for (size_t i = 0; i < kRows; ++i) {
+      epochs.back().push_back(stream.Next());
+      EXPECT_EQ(epochs.back().back(), order.Next());
+    }
+  }
+  EXPECT_NE(epochs[0], epochs[1]);
+  EXPECT_NE(epochs[1], epochs[2]);
+}
+
 }  // namespace
 }  // namespace tabular
 }  // namespace footprint
