@@ -353,7 +353,7 @@ TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
 ExecutionPlan SwappingPlan() {
   MemoryOptions memory;
   memory.swap_to_file = true;
-  const Network network = RandomImageNetwork(3);
+  const Network network = RandomImageNetwork(5);
   auto plan = PlanExecution(network, NetworkMode::kTraining, memory);
   for (auto next = plan; next.ok();) {
     plan = std::move(next);
@@ -661,7 +661,7 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
   options.optimizer = StochasticGradientDescent(0.05f);
   options.poison = true;
   for (const Network& network :
-       {TabularMlp(8), LeNet5(2), RandomImageNetwork(3),
+       {TabularMlp(8), LeNet5(2), RandomImageNetwork(5),
         RandomImageNetwork(9)}) {
     const auto correct = PlanExecution(network, NetworkMode::kTraining, {});
     ASSERT_TRUE(correct.ok());
