@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "footprint/lowmem/token_panel.h"
 #include "footprint/lowmem/vector_targets.h"
@@ -21,6 +22,9 @@ using FloatTag = hn::CappedTag<float, kPanelTokens>;
 using FloatVector = hn::Vec<FloatTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 constexpr int kVectors = static_cast<int>(kPanelTokens) / kLanes;
+constexpr int64_t kPageBytes = 4096;
+// Sums of a strip of columns that fit in registers.
+constexpr int kStripVectors = kLanes == 16 ? 4 : 8;
 
 // Sums kept in registers: kTileRows rows of kTilePanels panels, with room left
 // for the inputs and one broadcast weight.
@@ -219,12 +223,15 @@ HWY_INLINE FloatVector LoadAsFloat(const hwy::bfloat16_t* at) {
   return hn::PromoteTo(FloatTag(), hn::LoadU(d, at));
 }
 
-// Sixteen sums to one: halves are added until four are left, then pairs.
-HWY_INLINE float SumLanes(const FloatVector (&sum)[kVectors]) {
-  HWY_ALIGN float lanes[kPanelTokens];
-  const FloatTag d;
-  for (int i = 0; i < kVectors; ++i) hn::Store(sum[i], d, lanes + i * kLanes);
-  for (int half = 8; half > 0; half /= 2) {
+// Sixteen sums to one: halves are added until one is left, in registers as long
+// as they are whole vectors.
+HWY_INLINE float SumLanes(FloatVector (&sum)[kVectors]) {
+  for (int half = kVectors / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) sum[i] = hn::Add(sum[i], sum[i + half]);
+  }
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(sum[0], FloatTag(), lanes);
+  for (int half = kLanes / 2; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
   }
   return lanes[0];
@@ -269,15 +276,20 @@ HWY_INLINE void MultiplyVectorBlock(const T* HWY_RESTRICT matrix,
   for (int row = 0; row < kRows; ++row) result[row] = SumLanes(sum[row]);
 }
 
+// kRows rows that are row_stride apart, each `step` places after the one before
+// in the bias and the output.
 template <int kRows, class T>
 HWY_INLINE void MultiplyVectorRows(const T* matrix, int64_t row_stride,
                                    int64_t columns, const float* input,
                                    const float* bias, bool accumulate,
-                                   float* output, int64_t output_stride) {
+                                   float* output, int64_t output_stride,
+                                   int64_t step) {
   float total[kRows];
   for (int row = 0; row < kRows; ++row) {
-    total[row] = bias == nullptr ? 0.0f : bias[row];
-    if (accumulate) total[row] = output[row * output_stride] + total[row];
+    total[row] = bias == nullptr ? 0.0f : bias[row * step];
+    if (accumulate) {
+      total[row] = output[row * step * output_stride] + total[row];
+    }
   }
   for (int64_t column = 0; column < columns; column += kSumBlock) {
     float block[kRows];
@@ -287,10 +299,12 @@ HWY_INLINE void MultiplyVectorRows(const T* matrix, int64_t row_stride,
     for (int row = 0; row < kRows; ++row) total[row] += block[row];
   }
   for (int row = 0; row < kRows; ++row) {
-    output[row * output_stride] = total[row];
+    output[row * step * output_stride] = total[row];
   }
 }
 
+// Rows that are read side by side are a page apart: within a page, processors
+// fetch only one run ahead.
 template <class T>
 HWY_NOINLINE void MultiplyVectorTyped(const T* matrix, int64_t row_stride,
                                       int64_t rows, int64_t columns,
@@ -298,18 +312,22 @@ HWY_NOINLINE void MultiplyVectorTyped(const T* matrix, int64_t row_stride,
                                       const ProductEnds& ends, float* output,
                                       int64_t output_stride) {
   constexpr int kRows = kLanes >= 8 ? 4 : 2;
-  int64_t row = 0;
-  for (; row + kRows <= rows; row += kRows) {
-    MultiplyVectorRows<kRows>(
-        matrix + row * row_stride, row_stride, columns, input,
+  constexpr int64_t kPage = kPageBytes / sizeof(T);
+  const auto multiply = [&](auto count, int64_t row, int64_t step) HWY_ATTR {
+    MultiplyVectorRows<count.value>(
+        matrix + row * row_stride, step * row_stride, columns, input,
         ends.bias == nullptr ? nullptr : ends.bias + row, ends.accumulate,
-        output + row * output_stride, output_stride);
+        output + row * output_stride, output_stride, step);
+  };
+  const int64_t step = (kPage + row_stride - 1) / HWY_MAX(1, row_stride);
+  int64_t row = 0;
+  for (; row + kRows * step <= rows; row += kRows * step) {
+    for (int64_t i = 0; i < step; ++i) {
+      multiply(std::integral_constant<int, kRows>(), row + i, step);
+    }
   }
   for (; row < rows; ++row) {
-    MultiplyVectorRows<1>(matrix + row * row_stride, row_stride, columns, input,
-                          ends.bias == nullptr ? nullptr : ends.bias + row,
-                          ends.accumulate, output + row * output_stride,
-                          output_stride);
+    multiply(std::integral_constant<int, 1>(), row, 1);
   }
 }
 
@@ -381,10 +399,43 @@ HWY_INLINE void AddSomeRows(const T* HWY_RESTRICT matrix, int64_t row_stride,
   std::memcpy(sums + column, sum_tail, left * sizeof(float));
 }
 
+// All rows of a narrow strip of columns, whose sums stay in registers.
+template <class T>
+HWY_INLINE void AddStripRows(const T* HWY_RESTRICT matrix, int64_t row_stride,
+                             int64_t rows, const float* HWY_RESTRICT scales,
+                             float* HWY_RESTRICT sums) {
+  const FloatTag d;
+  FloatVector sum[kStripVectors];
+  for (int i = 0; i < kStripVectors; ++i) {
+    sum[i] = hn::LoadU(d, sums + i * kLanes);
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    const FloatVector scale = hn::Set(d, scales[row]);
+    for (int i = 0; i < kStripVectors; ++i) {
+      sum[i] = hn::MulAdd(LoadAsFloat(matrix + row * row_stride + i * kLanes),
+                          scale, sum[i]);
+    }
+  }
+  for (int i = 0; i < kStripVectors; ++i) {
+    hn::StoreU(sum[i], d, sums + i * kLanes);
+  }
+}
+
+// Rows that are a page or more apart are read side by side, shorter ones one
+// after the other: within a page, processors fetch only one run ahead. Either
+// way a sum takes the rows in their order.
 template <class T>
 HWY_NOINLINE void AddScaledRowsTyped(const T* matrix, int64_t row_stride,
                                      int64_t rows, int64_t columns,
                                      const float* scales, float* sums) {
+  constexpr int64_t kStrip = kStripVectors * kLanes;
+  if (row_stride * static_cast<int64_t>(sizeof(T)) < kPageBytes) {
+    for (; columns >= kStrip; columns -= kStrip) {
+      AddStripRows(matrix, row_stride, rows, scales, sums);
+      matrix += kStrip;
+      sums += kStrip;
+    }
+  }
   constexpr int kRows = 8;
   int64_t row = 0;
   for (; row + kRows <= rows; row += kRows) {
