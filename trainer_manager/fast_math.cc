@@ -7,275 +7,14 @@
 #include <cstring>
 
 #include "footprint/lowmem/vector_targets.h"
+#include "footprint/trainer_manager/product_blocks.h"
+#include "footprint/trainer_manager/shifted_images.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "trainer_manager/fast_math.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
 #include "hwy/highway.h"
-
-// What does not depend on the instruction set, compiled once.
-#ifndef FOOTPRINT_TRAINER_MANAGER_FAST_MATH_CC_ONCE_
-#define FOOTPRINT_TRAINER_MANAGER_FAST_MATH_CC_ONCE_
-
-namespace footprint {
-namespace fast_math_internal {
-
-// The sizes of blocks: a block of the left operand stays in the second-level
-// cache, a panel of the right one in the first.
-constexpr int64_t kBlockRows = 96;
-constexpr int64_t kBlockColumns = 64;
-// Where blocks of the left operand are copied, more columns use each copy.
-constexpr int64_t kWideBlockColumns = 256;
-constexpr int64_t kBlockInner = 256;  // decides the order of sums
-constexpr int64_t kPanel = 16;        // columns side by side in registers
-constexpr int64_t kAlignmentBytes = 64;
-// Below so many multiplications a product is calculated where it lies, and
-// from so many on it is worth a larger workspace.
-constexpr int64_t kSmallProduct = int64_t{1} << 18;
-constexpr int64_t kLargeProduct = int64_t{1} << 26;
-constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
-
-inline int64_t RoundUpToPanel(int64_t columns) {
-  return (columns + kPanel - 1) / kPanel * kPanel;
-}
-
-// Rows of a matrix of which (row, inner) is data[row * row_stride + inner *
-// inner_stride].
-struct LeftRows {
-  const float* data;
-  int64_t row_stride;
-  int64_t inner_stride;
-};
-
-// Where 16 columns of the result lie. Their rows are `row_stride` apart.
-struct Columns {
-  int64_t count = 0;
-  bool side_by_side = false;
-  std::array<int64_t, kPanel> offsets = {};
-};
-
-// The sizes of a product and how it is cut into blocks.
-struct Extent {
-  int64_t rows;
-  int64_t columns;
-  int64_t inner;
-  bool copies_left;
-
-  int64_t block_columns() const {
-    const bool is_large = rows * columns > kLargeProduct / inner;
-    return copies_left && is_large ? kWideBlockColumns : kBlockColumns;
-  }
-  int64_t right_bytes() const {
-    return RoundUpToPanel(std::min(columns, block_columns())) *
-           std::min(inner, kBlockInner) * kFloatBytes;
-  }
-  int64_t left_bytes() const {
-    if (!copies_left) return 0;
-    return std::min(rows, kBlockRows) * std::min(inner, kBlockInner) *
-           kFloatBytes;
-  }
-  // A smaller product never needs more.
-  int64_t workspace_bytes() const {
-    return right_bytes() + left_bytes() + kAlignmentBytes;
-  }
-};
-
-inline Extent ExtentOf(const MatrixProduct& p) {
-  return {p.rows, p.columns, p.inner, p.transpose_left};
-}
-inline Extent ForwardExtent(const Convolution& c) {
-  return {c.output_channels, c.batch * c.output_height * c.output_width,
-          c.input_channels * c.kernel * c.kernel, false};
-}
-inline Extent GradientExtent(const Convolution& c) {
-  return {c.input_channels * c.kernel * c.kernel, c.output_channels,
-          c.batch * c.output_height * c.output_width, true};
-}
-// At most: with a stride it is several smaller products.
-inline Extent DerivativeExtent(const Convolution& c) {
-  return {c.input_channels, c.batch * c.input_height * c.input_width,
-          c.output_channels * c.kernel * c.kernel, true};
-}
-
-// Where copies of the operands' blocks lie in a workspace.
-struct Scratch {
-  float* right;
-  float* left;
-
-  Scratch(void* workspace, const Extent& extent) {
-    const auto address = reinterpret_cast<uintptr_t>(workspace);
-    const uintptr_t aligned =
-        (address + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
-    char* start = static_cast<char*>(workspace) + (aligned - address);
-    right = reinterpret_cast<float*>(start);
-    left = reinterpret_cast<float*>(start + extent.right_bytes());
-  }
-};
-
-// Shifted images as the rows of a matrix: row (channel, tap), column (image, y,
-// x) of a grid, is the image's channel at (y * step + tap.y, x * step + tap.x),
-// 0 outside.
-struct Tap {
-  int64_t y;
-  int64_t x;
-};
-
-struct ShiftedImages {
-  const float* data;
-  int64_t channels;
-  int64_t height;
-  int64_t width;
-  int64_t grid_height;
-  int64_t grid_width;
-  int64_t step;
-
-  int64_t image_elements() const { return channels * height * width; }
-};
-
-// Some columns of the grid that lie in one row of an image.
-struct Run {
-  const float* image;
-  int64_t y;  // times step
-  int64_t x;  // times step
-  int64_t count;
-};
-
-// Goes through the runs of some columns, in order.
-class RunCursor {
- public:
-  RunCursor(const ShiftedImages& images, int64_t column)
-      : images_(images),
-        x_(column % images.grid_width),
-        y_(column / images.grid_width % images.grid_height),
-        image_(images.data + column / images.grid_width / images.grid_height *
-                                 images.image_elements()) {}
-
-  Run Next(int64_t most) {
-    const Run run = {image_, y_ * images_.step, x_ * images_.step,
-                     std::min(most, images_.grid_width - x_)};
-    x_ += run.count;
-    if (x_ == images_.grid_width) {
-      x_ = 0;
-      if (++y_ == images_.grid_height) {
-        y_ = 0;
-        image_ += images_.image_elements();
-      }
-    }
-    return run;
-  }
-
- private:
-  const ShiftedImages& images_;
-  int64_t x_;
-  int64_t y_;
-  const float* image_;
-};
-
-// The part of a row of shifted images that one run is.
-inline void CopyRun(const ShiftedImages& images, const Run& run,
-                    int64_t channel, Tap tap, float* to) {
-  const int64_t y = run.y + tap.y;
-  const int64_t x = run.x + tap.x;
-  if (y < 0 || y >= images.height) {
-    std::fill(to, to + run.count, 0.0f);
-    return;
-  }
-  const float* row =
-      run.image + (channel * images.height + y) * images.width + x;
-  const int64_t last = x + (run.count - 1) * images.step;
-  if (x >= 0 && last < images.width && images.step == 1) {
-    if (run.count == kPanel) {
-      std::memcpy(to, row, kPanel * sizeof(float));
-      return;
-    }
-    for (int64_t i = 0; i < run.count; ++i) to[i] = row[i];
-    return;
-  }
-  for (int64_t i = 0; i < run.count; ++i) {
-    const int64_t at = i * images.step;
-    to[i] = x + at >= 0 && x + at < images.width ? row[at] : 0.0f;
-  }
-}
-
-// Which places of a kernel a convolution's step multiplies by, and where each
-// looks.
-struct Taps {
-  int64_t kernel;   // along one axis
-  int64_t first_y;  // of kernel rows, each `skip` apart
-  int64_t first_x;
-  int64_t count_y;
-  int64_t count_x;
-  int64_t skip;
-  int64_t shift_y;  // of the first
-  int64_t shift_x;
-  int64_t direction;  // by how much the next looks elsewhere
-
-  int64_t count() const { return count_y * count_x; }
-};
-
-// Goes through (channel, tap), taps of a channel first.
-class TapCursor {
- public:
-  TapCursor(const Taps& taps, int64_t index)
-      : taps_(taps),
-        channel_(index / taps.count()),
-        y_(index % taps.count() / taps.count_x),
-        x_(index % taps.count_x) {}
-
-  int64_t channel() const { return channel_; }
-  Tap tap() const {
-    return {taps_.shift_y + y_ * taps_.direction,
-            taps_.shift_x + x_ * taps_.direction};
-  }
-  // In the kernel's plane.
-  int64_t weight() const {
-    return (taps_.first_y + y_ * taps_.skip) * taps_.kernel + taps_.first_x +
-           x_ * taps_.skip;
-  }
-  void Next() {
-    if (++x_ < taps_.count_x) return;
-    x_ = 0;
-    if (++y_ < taps_.count_y) return;
-    y_ = 0;
-    ++channel_;
-  }
-
- private:
-  const Taps& taps_;
-  int64_t channel_;
-  int64_t y_;
-  int64_t x_;
-};
-
-inline Taps AllTaps(const Convolution& c) {
-  return {c.kernel, 0, 0, c.kernel, c.kernel, 1, -c.padding, -c.padding, 1};
-}
-
-// Those that carry derivatives to inputs at (y, x) where y is `phase_y` and x
-// `phase_x` more than a multiple of the stride.
-inline Taps TapsOfPhase(const Convolution& c, int64_t phase_y,
-                        int64_t phase_x) {
-  const int64_t first_y = (phase_y + c.padding) % c.stride;
-  const int64_t first_x = (phase_x + c.padding) % c.stride;
-  const auto count = [&](int64_t first) {
-    return first >= c.kernel ? 0 : (c.kernel - first - 1) / c.stride + 1;
-  };
-  return {c.kernel,
-          first_y,
-          first_x,
-          count(first_y),
-          count(first_x),
-          c.stride,
-          (phase_y + c.padding - first_y) / c.stride,
-          (phase_x + c.padding - first_x) / c.stride,
-          -1};
-}
-
-}  // namespace fast_math_internal
-}  // namespace footprint
-
-#endif  // FOOTPRINT_TRAINER_MANAGER_FAST_MATH_CC_ONCE_
 
 HWY_BEFORE_NAMESPACE();
 namespace footprint {
@@ -400,9 +139,21 @@ HWY_INLINE void MultiplyPanel(int64_t rows, int64_t inner, LeftRows left,
   }
 }
 
+// Panels of the right operand, one after the other. What the last lacks in
+// columns is zeros.
+template <class Right>
+HWY_INLINE void PackPanels(const Right& right, int64_t inner, int64_t count,
+                           int64_t column, int64_t columns, float* to) {
+  for (int64_t j = 0; j < columns; j += kPanel, to += count * kPanel) {
+    const int64_t width = std::min(kPanel, columns - j);
+    if (width < kPanel) std::fill(to, to + count * kPanel, 0.0f);
+    right.PackPanel(inner, count, column + j, width, to);
+  }
+}
+
 // result = left * right. `left.Block(row, rows, inner, count, scratch)` yields
-// rows of the left operand, `right.Pack(inner, count, column, columns, to)`
-// writes panels of the right one, `target.Of(column)` is where columns lie.
+// rows of the left operand, `right.PackPanel(inner, count, column, width, to)`
+// writes a panel of the right one, `target.Of(column)` is where columns lie.
 template <class Left, class Right, class Target>
 HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
                                const Right& right, const Target& target,
@@ -414,7 +165,7 @@ HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
     const int64_t columns = std::min(most_columns, extent.columns - n);
     for (int64_t k = 0; k < extent.inner; k += kBlockInner) {
       const int64_t inner = std::min(kBlockInner, extent.inner - k);
-      right.Pack(k, inner, n, columns, scratch.right);
+      PackPanels(right, k, inner, n, columns, scratch.right);
       for (int64_t m = 0; m < extent.rows; m += kBlockRows) {
         const int64_t rows = std::min(kBlockRows, extent.rows - m);
         const LeftRows block = left.Block(m, rows, k, inner, scratch.left);
@@ -455,19 +206,15 @@ struct MatrixRight {
   int64_t stride;
   bool transposed;
 
-  void Pack(int64_t inner, int64_t count, int64_t column, int64_t columns,
-            float* to) const {
-    for (int64_t j = 0; j < columns; j += kPanel, to += count * kPanel) {
-      const int64_t width = std::min(kPanel, columns - j);
-      if (width < kPanel) std::fill(to, to + count * kPanel, 0.0f);
-      if (transposed) {
-        PackTransposed(data + (column + j) * stride + inner, count, width, to);
-        continue;
-      }
-      const float* from = data + inner * stride + column + j;
-      for (int64_t k = 0; k < count; ++k) {
-        Copy(from + k * stride, width, to + k * kPanel);
-      }
+  HWY_INLINE void PackPanel(int64_t inner, int64_t count, int64_t column,
+                            int64_t width, float* to) const {
+    if (transposed) {
+      PackTransposed(data + column * stride + inner, count, width, to);
+      return;
+    }
+    const float* from = data + inner * stride + column;
+    for (int64_t k = 0; k < count; ++k) {
+      Copy(from + k * stride, width, to + k * kPanel);
     }
   }
 
@@ -587,24 +334,14 @@ struct ImagesRight {
   const ShiftedImages& images;
   Taps taps;
 
-  void Pack(int64_t inner, int64_t count, int64_t column, int64_t columns,
-            float* to) const {
-    for (int64_t j = 0; j < columns; j += kPanel, to += count * kPanel) {
-      const int64_t width = std::min(kPanel, columns - j);
-      std::array<Run, kPanel> runs;
-      size_t used = 0;
-      RunCursor cursor(images, column + j);
-      for (int64_t done = 0; done < width;) {
-        runs[used] = cursor.Next(width - done);
-        done += runs[used++].count;
-      }
-      PackPanel(inner, count, runs.data(), used, to);
+  HWY_INLINE void PackPanel(int64_t inner, int64_t count, int64_t column,
+                            int64_t width, float* to) const {
+    std::array<Run, kPanel> runs;
+    size_t used = 0;
+    RunCursor run_cursor(images, column);
+    for (int64_t done = 0; done < width; done += runs[used++].count) {
+      runs[used] = run_cursor.Next(width - done);
     }
-  }
-
- private:
-  HWY_INLINE void PackPanel(int64_t inner, int64_t count, const Run* runs,
-                            size_t used, float* to) const {
     TapCursor cursor(taps, inner);
     for (int64_t k = 0; k < count; ++k, to += kPanel, cursor.Next()) {
       float* next = to;
@@ -612,7 +349,6 @@ struct ImagesRight {
         CopyRun(images, runs[i], cursor.channel(), cursor.tap(), next);
         next += runs[i].count;
       }
-      std::fill(next, to + kPanel, 0.0f);
     }
   }
 };
@@ -650,22 +386,17 @@ struct ChannelsRight {
   int64_t channels;
   int64_t pixels;
 
-  void Pack(int64_t inner, int64_t count, int64_t column, int64_t columns,
-            float* to) const {
-    for (int64_t j = 0; j < columns; j += kPanel, to += count * kPanel) {
-      const int64_t width = std::min(kPanel, columns - j);
-      if (width < kPanel) std::fill(to, to + count * kPanel, 0.0f);
-      int64_t pixel = inner % pixels;
-      const float* image =
-          data + (inner / pixels * channels + column + j) * pixels;
-      for (int64_t k = 0; k < count; ++k) {
-        for (int64_t i = 0; i < width; ++i) {
-          to[k * kPanel + i] = image[i * pixels + pixel];
-        }
-        if (++pixel == pixels) {
-          pixel = 0;
-          image += channels * pixels;
-        }
+  HWY_INLINE void PackPanel(int64_t inner, int64_t count, int64_t column,
+                            int64_t width, float* to) const {
+    int64_t pixel = inner % pixels;
+    const float* image = data + (inner / pixels * channels + column) * pixels;
+    for (int64_t k = 0; k < count; ++k) {
+      for (int64_t i = 0; i < width; ++i) {
+        to[k * kPanel + i] = image[i * pixels + pixel];
+      }
+      if (++pixel == pixels) {
+        pixel = 0;
+        image += channels * pixels;
       }
     }
   }

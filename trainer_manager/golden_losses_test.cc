@@ -59,10 +59,11 @@ bool EndsWith(const std::string& text, const std::string& end) {
 
 void SetWeights(const Parameters& parameters, Draws* draws) {
   for (const Parameters::Parameter& p : parameters.all()) {
-    if (EndsWith(p.name, ".mean") || EndsWith(p.name, ".variance")) continue;
-    const bool is_scale = EndsWith(p.name, ".scale");
+    const std::string name(p.name);
+    if (EndsWith(name, ".mean") || EndsWith(name, ".variance")) continue;
+    const bool is_scale = EndsWith(name, ".scale");
     float scale = 0.1f;
-    if (EndsWith(p.name, ".weight")) {
+    if (EndsWith(name, ".weight")) {
       // Of a convolution [outputs, inputs, ...], else [inputs, outputs].
       const int64_t fan_in = p.shape.rank() == 4
                                  ? p.shape.elements() / p.shape.extent(0)

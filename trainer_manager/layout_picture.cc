@@ -8,25 +8,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/profiling/format_bytes.h"
 #include "footprint/profiling/page.h"
 
 namespace footprint {
 namespace {
 
-// "1,048,576"
-std::string GroupDigits(int64_t number) {
-  std::string text = absl::StrCat(number);
-  const size_t first = number < 0 ? 1 : 0;
-  for (size_t place = text.size(); place > first + 3;) {
-    place -= 3;
-    text.insert(place, 1, ',');
-  }
-  return text;
-}
-
 std::string Bytes(int64_t bytes) {
   return absl::StrCat(AbbreviateBytes(static_cast<double>(bytes)), " (",
-                      GroupDigits(bytes), " B)");
+                      FormatCount(bytes), " B)");
 }
 
 std::string Verdict(absl::Span<const TensorRequest> requests,
@@ -42,7 +32,7 @@ std::string Verdict(absl::Span<const TensorRequest> requests,
                     ": the ", bound.tensors.size(),
                     " tensors in full colour are live together");
   }
-  absl::StrAppend(&text, " at step ", GroupDigits(bound.step), ".");
+  absl::StrAppend(&text, " at step ", FormatCount(bound.step), ".");
   if (plan.IsProvedMinimal()) return text + " So this plan is minimal.";
   return absl::StrCat(text,
                       absl::StrFormat(" This plan is %.4f times as high.",
@@ -62,10 +52,10 @@ PageTable CertificateTable(absl::Span<const TensorRequest> requests,
   });
   for (const size_t i : tensors) {
     table.rows.push_back({TensorName(requests, i),
-                          GroupDigits(requests[i].size_bytes),
-                          GroupDigits(plan.offsets_bytes[i]),
-                          GroupDigits(requests[i].lower_step),
-                          GroupDigits(requests[i].upper_step)});
+                          FormatCount(requests[i].size_bytes),
+                          FormatCount(plan.offsets_bytes[i]),
+                          FormatCount(requests[i].lower_step),
+                          FormatCount(requests[i].upper_step)});
   }
   return table;
 }

@@ -14,8 +14,6 @@
 namespace footprint {
 namespace {
 
-constexpr int kMost16Bits = 65535;
-
 absl::string_view TypeOf(ValueType type) {
   return type == ValueType::kInt32 ? "int32" : "float";
 }
@@ -102,7 +100,9 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
   if (parameters == nullptr) {
     return absl::InvalidArgumentError("a manager needs parameters");
   }
-  std::unique_ptr<Manager> manager(new Manager);
+  absl::StatusOr<StepTable> table = StepTable::Create(plan, *parameters);
+  if (!table.ok()) return table.status();
+  std::unique_ptr<Manager> manager(new Manager(*std::move(table)));
   manager->parameters_ = std::move(parameters);
   manager->options_ = options;
   manager->mode_ = plan.mode;
@@ -110,40 +110,20 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
   manager->math_ = plan.math;
   manager->arena_size_bytes_ = plan.arena.height_bytes;
   manager->plan_fingerprint_ = PlanFingerprint(plan);
-  absl::StatusOr<MemoryBlock> fixed = MemoryBlock::Allocate(plan.fixed_bytes);
-  if (!fixed.ok()) return fixed.status();
-  manager->fixed_ = *std::move(fixed);
   status = manager->Bind(plan);
   if (!status.ok()) return status;
   return manager;
 }
 
 absl::Status Manager::Bind(const ExecutionPlan& plan) {
+  layers_.reserve(plan.network.layers.size());
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
     layers_.push_back(layer.layer);
-    names_.append(layer.name.c_str()).push_back('\0');
   }
-  layers_.shrink_to_fit();
-  names_.shrink_to_fit();
-  for (const PlannedTensor& tensor : plan.tensors) {
-    if (FindSpec(tensor.spec) == specs_.size()) specs_.push_back(tensor.spec);
-  }
-  specs_.shrink_to_fit();  // from here on, its elements stay where they are
-  size_t uses = 0;
-  size_t most_uses = 0;
-  for (const PlannedStep& step : plan.steps) {
-    uses += step.uses.size();
-    most_uses = std::max(most_uses, step.uses.size());
-  }
-  uses_.reserve(uses);
-  slots_.resize(most_uses);
-  steps_.reserve(plan.steps.size());
-  std::vector<int64_t> pieces;
-  for (const PlannedStep& step : plan.steps) {
-    AddStep(plan, step, &pieces);
-    for (const TensorUse& use : step.uses) {
-      const absl::Status status = AddUse(plan, use);
-      if (!status.ok()) return status;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    if (plan.steps[s].kind == StepKind::kForward &&
+        plan.network.layers[plan.steps[s].layer].is_loss()) {
+      loss_step_ = s;
     }
   }
   for (const size_t tensor : plan.input_tensors) {
@@ -155,111 +135,34 @@ absl::Status Manager::Bind(const ExecutionPlan& plan) {
   for (const size_t tensor : plan.output_tensors) {
     outputs_.push_back(FixedBuffer(plan, tensor));
   }
-  user_inputs_.resize(inputs_.size());
   if (mode_ == NetworkMode::kTraining) {
     loss_ = reinterpret_cast<float*>(FixedBuffer(plan, plan.loss_tensor).data);
+  } else {
+    user_inputs_.resize(inputs_.size());
+    if (options_.watch_inputs) fingerprints_.resize(inputs_.size());
   }
   if (options_.poison) watch_ = std::make_unique<PlanWatch>(plan);
-  return pieces.empty() ? absl::OkStatus()
-                        : OpenSwapFile(pieces, plan.swap_file_bytes);
+  return OpenSwapFile(plan);
 }
 
-void Manager::AddStep(const ExecutionPlan& plan, const PlannedStep& step,
-                      std::vector<int64_t>* pieces) {
-  const ResolvedNetwork::ResolvedLayer& layer = plan.network.layers[step.layer];
-  size_t other = 0;
-  if (step.kind == StepKind::kSlicedDerivative) {
-    other = layer.inputs[0] - plan.network.inputs.size();
-  } else if (step.kind == StepKind::kSwapOut) {
-    other = pieces->size();
-    pieces->push_back(step.file_offset_bytes);
-  } else if (step.kind == StepKind::kSwapIn) {
-    while ((*pieces)[other] != step.file_offset_bytes) ++other;
-  } else if (step.kind == StepKind::kForward && layer.is_loss()) {
-    loss_step_ = steps_.size();
+// If the plan swaps.
+absl::Status Manager::OpenSwapFile(const ExecutionPlan& plan) {
+  std::vector<int64_t> pieces;
+  for (const PlannedStep& step : plan.steps) {
+    if (step.kind != StepKind::kSwapOut) continue;
+    pieces.push_back(step.file_offset_bytes);
   }
-  steps_.push_back({static_cast<uint32_t>(step.layer),
-                    static_cast<uint32_t>(other),
-                    static_cast<uint32_t>(uses_.size()),
-                    static_cast<uint16_t>(step.uses.size()), step.kind});
-}
-
-absl::Status Manager::OpenSwapFile(const std::vector<int64_t>& pieces,
-                                   int64_t size_bytes) {
+  if (pieces.empty()) return absl::OkStatus();
   if (options_.swap_folder.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the plan swaps ", size_bytes,
+        absl::StrCat("the plan swaps ", plan.swap_file_bytes,
                      " bytes to a file: set ManagerOptions::swap_folder"));
   }
-  auto file = SwapFile::Create(options_.swap_folder, pieces, size_bytes);
+  auto file =
+      SwapFile::Create(options_.swap_folder, pieces, plan.swap_file_bytes);
   if (!file.ok()) return file.status();
   swapped_ = *std::move(file);
   return absl::OkStatus();
-}
-
-// The number of specs if there is none like it.
-size_t Manager::FindSpec(const TensorType& spec) const {
-  size_t i = 0;
-  while (i < specs_.size() &&
-         !(specs_[i].shape == spec.shape && specs_[i].type == spec.type)) {
-    ++i;
-  }
-  return i;
-}
-
-absl::Status Manager::AddUse(const ExecutionPlan& plan, const TensorUse& use) {
-  const PlannedTensor& tensor = plan.tensors[use.tensor];
-  const Storage& storage = plan.storages[tensor.storage];
-  const size_t spec = FindSpec(tensor.spec);
-  if (spec > kMost16Bits || use.operand.index > kMost16Bits) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensors of more than ", kMost16Bits,
-                     " shapes, or as many operands of one layer"));
-  }
-  int64_t place = storage.offset_bytes;
-  if (storage.storage_class == StorageClass::kUser) {
-    place = 0;
-    while (
-        plan.tensors[plan.input_tensors[static_cast<size_t>(place)]].storage !=
-        tensor.storage) {
-      ++place;
-    }
-  } else if (storage.storage_class != StorageClass::kArena) {
-    const absl::StatusOr<void*> data = Locate(plan, use.tensor);
-    if (!data.ok()) return data.status();
-    place = reinterpret_cast<intptr_t>(*data);
-  }
-  uses_.push_back({place, static_cast<uint16_t>(spec),
-                   static_cast<uint16_t>(use.operand.index), use.operand.role,
-                   storage.storage_class, use.read, use.written,
-                   plan.mode == NetworkMode::kTraining &&
-                       (tensor.kind == TensorKind::kInput ||
-                        tensor.kind == TensorKind::kLabel)});
-  return absl::OkStatus();
-}
-
-// Where a tensor lies, unless the caller owns it.
-absl::StatusOr<void*> Manager::Locate(const ExecutionPlan& plan,
-                                      size_t tensor) const {
-  const PlannedTensor& planned = plan.tensors[tensor];
-  const Storage& storage = plan.storages[planned.storage];
-  if (storage.storage_class == StorageClass::kFixed) {
-    return fixed_.data() + storage.offset_bytes;
-  }
-  if (storage.storage_class == StorageClass::kArena) {
-    return arena_.data() + storage.offset_bytes;
-  }
-  const absl::StatusOr<absl::Span<float>> values =
-      parameters_->Find(planned.name);
-  if (!values.ok()) {
-    return absl::InvalidArgumentError(values.status().message());
-  }
-  if (static_cast<int64_t>(values->size()) != planned.spec.shape.elements()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "parameter \"", planned.name, "\" has ", values->size(),
-        " values, but the network needs ", planned.spec.shape.ToString()));
-  }
-  return values->data();
 }
 
 // Its data is null if it is the caller's.
@@ -267,8 +170,8 @@ Manager::Buffer Manager::FixedBuffer(const ExecutionPlan& plan,
                                      size_t tensor) const {
   const Storage& storage = plan.storages[plan.tensors[tensor].storage];
   const bool fixed = storage.storage_class == StorageClass::kFixed;
-  return {&specs_[FindSpec(plan.tensors[tensor].spec)],
-          fixed ? fixed_.data() + storage.offset_bytes : nullptr};
+  return {&table_.SpecOf(plan.tensors[tensor]),
+          fixed ? table_.fixed() + storage.offset_bytes : nullptr};
 }
 
 absl::Status Manager::CopyTo(const std::vector<Buffer>& buffers,
@@ -335,7 +238,7 @@ absl::StatusOr<float> Manager::TrainStep() {
       return status;
     }
     loss += *loss_;
-    status = RunSteps(loss_step_ + 1, steps_.size());
+    status = RunSteps(loss_step_ + 1, table_.steps().size());
     if (!status.ok()) return status;
   }
   return static_cast<float>(loss / static_cast<double>(micro_batches_));
@@ -351,11 +254,11 @@ absl::Status Manager::RunForward() {
 // Runs no check: copies are made before anything can fail.
 void Manager::RestoreStatistics() {
   const size_t restore = loss_step_ + 1;
-  if (restore >= steps_.size() ||
-      steps_[restore].kind != StepKind::kRestoreStatistics) {
+  if (restore >= table_.steps().size() ||
+      table_.steps()[restore].kind != StepKind::kRestoreStatistics) {
     return;
   }
-  const Slots slots = SlotsOf(steps_[restore]);
+  const Slots slots = SlotsOf(table_.steps()[restore]);
   const StepData data(slots, mode_, /*seed=*/0, *math_);
   CopyStatistics(data, Role::kSaved, Role::kStatistic);
 }
@@ -364,10 +267,9 @@ absl::Status Manager::Lend(size_t index, InputView values) {
   const TensorType& spec = *inputs_[index].spec;
   const absl::Status status = CheckValues("input", index, spec, 1, values);
   if (!status.ok()) return status;
-  user_inputs_[index].data = values.data();
+  user_inputs_[index] = values.data();
   if (options_.watch_inputs) {
-    user_inputs_[index].fingerprint =
-        Fingerprint(values.data(), SizeBytes(spec));
+    fingerprints_[index] = Fingerprint(values.data(), SizeBytes(spec));
   }
   return absl::OkStatus();
 }
@@ -385,7 +287,7 @@ absl::Status Manager::Infer(absl::Span<const InputView> inputs) {
   }
   if (status.ok()) status = EnsureArena();
   if (!status.ok()) return status;
-  status = RunSteps(0, steps_.size());
+  status = RunSteps(0, table_.steps().size());
   if (!options_.retain_arena) ReleaseArena();
   return status;
 }
@@ -423,7 +325,7 @@ absl::Status Manager::RunSteps(size_t begin, size_t end) {
 }
 
 absl::Status Manager::RunStep(size_t index) {
-  const Step& step = steps_[index];
+  const Step& step = table_.steps()[index];
   const Slots slots = SlotsOf(step);
   const StepData data(slots, mode_, SeedOf(step.layer), *math_);
   absl::Status status;
@@ -438,7 +340,8 @@ absl::Status Manager::RunStep(size_t index) {
     watch_->MarkWritten(step.first_use, slots);
     watch_->PoisonAfter(index, arena_.data());
   }
-  return options_.watch_inputs ? CheckInputsUnchanged(step) : absl::OkStatus();
+  return fingerprints_.empty() ? absl::OkStatus()
+                               : CheckInputsUnchanged(step, slots);
 }
 
 absl::Status Manager::RunKind(const Step& step, Slots slots,
@@ -500,15 +403,17 @@ absl::Status Manager::RunSwap(const Step& step, const StepData& data) {
                               bytes);
 }
 
-absl::Status Manager::CheckInputsUnchanged(const Step& step) const {
-  for (uint32_t u = step.first_use; u < step.first_use + step.uses; ++u) {
-    if (uses_[u].storage_class != StorageClass::kUser) continue;
-    const size_t number = static_cast<size_t>(uses_[u].place);
-    const UserInput& input = user_inputs_[number];
-    if (Fingerprint(input.data, SizeBytes(*inputs_[number].spec)) !=
-        input.fingerprint) {
+absl::Status Manager::CheckInputsUnchanged(const Step& step,
+                                           Slots slots) const {
+  for (const StepData::Slot& slot : slots) {
+    for (size_t i = 0; i < user_inputs_.size(); ++i) {
+      if (slot.data != user_inputs_[i] ||
+          Fingerprint(slot.data, SizeBytes(*inputs_[i].spec)) ==
+              fingerprints_[i]) {
+        continue;
+      }
       return absl::FailedPreconditionError(absl::StrCat(
-          "input ", number, " changed before layer \"", NameOf(step.layer),
+          "input ", i, " changed before layer \"", table_.NameOf(step.layer),
           "\" was done with it: keep the memory until Infer returns"));
     }
   }
@@ -518,7 +423,7 @@ absl::Status Manager::CheckInputsUnchanged(const Step& step) const {
 // Runs forward once more, to see where the first NaN or infinity comes from.
 absl::Status Manager::ExplainLoss(float loss) {
   for (size_t s = 0; s <= loss_step_; ++s) {
-    const Step& step = steps_[s];
+    const Step& step = table_.steps()[s];
     const bool checked = step.kind != StepKind::kCopyStatistics;
     absl::Status status;
     if (checked) status = InLayer(step, CheckFinite(SlotsOf(step), false));
@@ -539,38 +444,13 @@ absl::Status Manager::InLayer(const Step& step,
   if (status.ok()) return status;
   return absl::Status(
       status.code(),
-      absl::StrCat("layer \"", NameOf(step.layer), "\", ",
+      absl::StrCat("layer \"", table_.NameOf(step.layer), "\", ",
                    StepKindName(step.kind), ": ", status.message()));
-}
-
-absl::string_view Manager::NameOf(size_t layer) const {
-  const char* name = names_.data();
-  for (; layer > 0; --layer) name += std::strlen(name) + 1;
-  return name;
 }
 
 // Valid until the next call.
 Manager::Slots Manager::SlotsOf(const Step& step) {
-  for (uint32_t i = 0; i < step.uses; ++i) {
-    const Use& use = uses_[step.first_use + i];
-    StepData::Slot& slot = slots_[i];
-    slot.operand = {use.role, use.index};
-    slot.readable = use.readable;
-    slot.writable = use.writable;
-    slot.spec = &specs_[use.spec];
-    if (use.storage_class == StorageClass::kArena) {
-      slot.data = arena_.data() + use.place;
-    } else if (use.storage_class == StorageClass::kUser) {
-      // The layers are handed what they read as const.
-      slot.data =
-          const_cast<void*>(user_inputs_[static_cast<size_t>(use.place)].data);
-    } else {
-      slot.data =
-          reinterpret_cast<char*>(use.place) +
-          (use.by_micro_batch ? micro_batch_ * SizeBytes(*slot.spec) : 0);
-    }
-  }
-  return absl::MakeConstSpan(slots_.data(), step.uses);
+  return table_.SlotsOf(step, {arena_.data(), user_inputs_, micro_batch_});
 }
 
 uint64_t Manager::SeedOf(size_t layer) const {
@@ -590,7 +470,8 @@ absl::StatusOr<absl::Span<const float>> Manager::Inspect(
   for (size_t t = 0; t < plan.tensors.size(); ++t) {
     const PlannedTensor& tensor = plan.tensors[t];
     if (tensor.name != name) continue;
-    const StorageClass where = plan.storages[tensor.storage].storage_class;
+    const Storage& storage = plan.storages[tensor.storage];
+    const StorageClass where = storage.storage_class;
     if (where == StorageClass::kUser ||
         (where == StorageClass::kArena &&
          (!tensor.kept || arena_.data() == nullptr)) ||
@@ -599,11 +480,17 @@ absl::StatusOr<absl::Span<const float>> Manager::Inspect(
           "tensor \"", name,
           "\" is not kept; plan with MemoryOptions::Debug to keep it"));
     }
-    const absl::StatusOr<void*> data = Locate(plan, t);
-    if (!data.ok()) return data.status();
+    absl::StatusOr<float*> data = nullptr;
+    if (where == StorageClass::kModel) {
+      data = LocateParameter(tensor, *parameters_);
+      if (!data.ok()) return data.status();
+    } else {
+      char* const memory =
+          where == StorageClass::kFixed ? table_.fixed() : arena_.data();
+      data = reinterpret_cast<float*>(memory + storage.offset_bytes);
+    }
     return absl::MakeConstSpan(
-        static_cast<const float*>(*data),
-        static_cast<size_t>(tensor.spec.shape.elements()));
+        *data, static_cast<size_t>(tensor.spec.shape.elements()));
   }
   return absl::NotFoundError(
       absl::StrCat("the plan has no tensor \"", name, "\""));

@@ -20,7 +20,7 @@
 //
 // Thread-compatible; two managers must not train the same parameters at once.
 // Memory: the plan's fixed_bytes and arena height; besides, about 20 bytes for
-// each operand of each step.
+// each operand of each step (see step_table.h).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MANAGER_H_
 #define FOOTPRINT_TRAINER_MANAGER_MANAGER_H_
@@ -29,6 +29,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -41,6 +42,7 @@
 #include "footprint/trainer_manager/optimizer.h"
 #include "footprint/trainer_manager/parameters.h"
 #include "footprint/trainer_manager/plan_watch.h"
+#include "footprint/trainer_manager/step_table.h"
 #include "footprint/trainer_manager/swap_file.h"
 
 namespace footprint {
@@ -143,44 +145,15 @@ class Manager {
                                                   absl::string_view name) const;
 
  private:
-  struct Step {
-    uint32_t layer;
-    // Of a sliced derivative the layer before, of what is swapped the piece.
-    uint32_t other;
-    uint32_t first_use;
-    uint16_t uses;
-    StepKind kind;
-  };
-  // An operand of a step.
-  struct Use {
-    int64_t place;  // in the arena; the number of the input; else an address
-    uint16_t spec;  // in specs_
-    uint16_t index;
-    Role role;
-    StorageClass storage_class;
-    bool readable : 1;
-    bool writable : 1;
-    bool by_micro_batch : 1;  // it holds all of them, one after the other
-  };
+  using Step = StepTable::Step;
   using Slots = absl::Span<const StepData::Slot>;
   struct Buffer {
     const TensorType* spec;
     char* data;
   };
-  struct UserInput {
-    const void* data;
-    uint64_t fingerprint;
-  };
-
-  Manager() = default;
+  explicit Manager(StepTable table) : table_(std::move(table)) {}
   absl::Status Bind(const ExecutionPlan& plan);
-  void AddStep(const ExecutionPlan& plan, const PlannedStep& step,
-               std::vector<int64_t>* pieces);
-  absl::Status OpenSwapFile(const std::vector<int64_t>& pieces,
-                            int64_t size_bytes);
-  absl::StatusOr<void*> Locate(const ExecutionPlan& plan, size_t tensor) const;
-  absl::Status AddUse(const ExecutionPlan& plan, const TensorUse& use);
-  size_t FindSpec(const TensorType& spec) const;
+  absl::Status OpenSwapFile(const ExecutionPlan& plan);
   Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
   absl::Status CopyTo(const std::vector<Buffer>& buffers, const char* what,
                       size_t index, InputView values);
@@ -195,11 +168,10 @@ class Manager {
   absl::Status RunForward();
   bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
   void RestoreStatistics();
-  absl::Status CheckInputsUnchanged(const Step& step) const;
+  absl::Status CheckInputsUnchanged(const Step& step, Slots slots) const;
   absl::Status ExplainLoss(float loss);
   Slots SlotsOf(const Step& step);
   absl::Status InLayer(const Step& step, const absl::Status& status) const;
-  absl::string_view NameOf(size_t layer) const;
   uint64_t SeedOf(size_t layer) const;
 
   std::shared_ptr<Parameters> parameters_;
@@ -207,25 +179,21 @@ class Manager {
   NetworkMode mode_ = NetworkMode::kInference;
   const MathBackend* math_ = nullptr;
   std::vector<LayerPointer> layers_;
-  std::string names_;              // of layers, for errors; a 0 ends each
-  std::vector<TensorType> specs_;  // of tensors, each that occurs once
-  std::vector<Step> steps_;
-  std::vector<Use> uses_;
-  std::vector<StepData::Slot> slots_;  // of the running step
+  StepTable table_;
   std::unique_ptr<PlanWatch> watch_;   // only to poison
   std::unique_ptr<SwapFile> swapped_;  // only if the plan swaps
   uint64_t plan_fingerprint_ = 0;
   std::vector<Buffer> inputs_;
   std::vector<Buffer> labels_;
   std::vector<Buffer> outputs_;
-  std::vector<UserInput> user_inputs_;
+  std::vector<const void*> user_inputs_;
+  std::vector<uint64_t> fingerprints_;  // of them, to watch_inputs
   float* loss_ = nullptr;
   size_t loss_step_ = 0;
   int64_t arena_size_bytes_ = 0;
   int64_t iteration_ = 0;
   int64_t micro_batches_ = 1;
   int64_t micro_batch_ = 0;  // that runs
-  MemoryBlock fixed_;
   MemoryBlock arena_;
 };
 

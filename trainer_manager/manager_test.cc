@@ -1,9 +1,5 @@
 #include "footprint/trainer_manager/manager.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +14,7 @@
 #include "footprint/trainer_manager/random_network.h"
 #include "footprint/trainer_manager/reference_networks.h"
 #include "footprint/trainer_manager/structure_layers.h"
-#include "footprint/trainer_manager/unnamed_file.h"
+#include "footprint/trainer_manager/training_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -26,53 +22,6 @@ namespace footprint {
 namespace {
 
 using ::testing::HasSubstr;
-
-float Random(uint64_t* state) {
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return static_cast<float>(*state >> 40) / 8388608.0f - 1.0f;
-}
-
-std::vector<float> RandomValues(size_t count, uint64_t seed) {
-  std::vector<float> values(count);
-  for (float& value : values) value = Random(&seed);
-  return values;
-}
-
-struct Training {
-  ExecutionPlan plan;
-  std::shared_ptr<Parameters> parameters;
-  std::unique_ptr<Manager> manager;
-};
-
-Training Train(const Network& network, const MemoryOptions& memory = {},
-               ManagerOptions options = {}) {
-  if (options.optimizer == nullptr) {
-    options.optimizer = StochasticGradientDescent(0.05f);
-  }
-  Training training;
-  const auto plan = PlanExecution(network, NetworkMode::kTraining, memory,
-                                  options.optimizer->states_per_weight());
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  training.plan = *plan;
-  const auto parameters = Parameters::Create(*plan, 3);
-  EXPECT_TRUE(parameters.ok()) << parameters.status();
-  training.parameters = *parameters;
-  auto manager = Manager::Create(*plan, *parameters, options);
-  EXPECT_TRUE(manager.ok()) << manager.status();
-  training.manager = std::move(*manager);
-  return training;
-}
-
-// Eight rows whose label is a function of them.
-void SetRows(Manager* manager) {
-  const std::vector<float> rows = RandomValues(8 * 13, 5);
-  std::vector<float> labels;
-  for (size_t r = 0; r < 8; ++r) {
-    labels.push_back(rows[r * 13] - 2 * rows[r * 13 + 4]);
-  }
-  ASSERT_TRUE(manager->SetInput(0, rows).ok());
-  ASSERT_TRUE(manager->SetLabel(labels).ok());
-}
 
 TEST(ManagerTest, TrainingLearns) {
   for (const OptimizerPointer& optimizer :
@@ -264,15 +213,6 @@ Network Normalized() {
   return network;
 }
 
-std::vector<float> AllParameters(const Parameters& parameters) {
-  std::vector<float> values;
-  for (const Parameters::Parameter& parameter : parameters.all()) {
-    values.insert(values.end(), parameter.values.begin(),
-                  parameter.values.end());
-  }
-  return values;
-}
-
 // Running statistics change in the forward steps, before the loss is known.
 TEST(ManagerTest, ARefusedStepLeavesTheModelAsItWas) {
   for (const int64_t parts : {1, 2}) {
@@ -349,97 +289,6 @@ TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
   EXPECT_FALSE((*manager)->Infer({absl::MakeConstSpan(tokens)}).ok());
 }
 
-// A network within a budget that only a file reaches.
-ExecutionPlan SwappingPlan() {
-  MemoryOptions memory;
-  memory.swap_to_file = true;
-  const Network network = RandomImageNetwork(5);
-  auto plan = PlanExecution(network, NetworkMode::kTraining, memory);
-  for (auto next = plan; next.ok();) {
-    plan = std::move(next);
-    memory.budget_bytes = plan->planned_bytes() - 1;
-    next = PlanExecution(network, NetworkMode::kTraining, memory);
-  }
-  EXPECT_GT(plan->swap_file_bytes, 0);
-  return *plan;
-}
-
-absl::StatusOr<std::unique_ptr<Manager>> SwappingManager(
-    const ExecutionPlan& plan, const std::string& folder,
-    std::shared_ptr<Parameters> parameters) {
-  ManagerOptions options;
-  options.optimizer = StochasticGradientDescent(0.05f);
-  options.swap_folder = folder;
-  auto manager = Manager::Create(plan, std::move(parameters), options);
-  if (!manager.ok()) return manager;
-  const size_t values = static_cast<size_t>(
-      plan.tensors[plan.input_tensors[0]].spec.shape.elements());
-  EXPECT_TRUE((*manager)->SetInput(0, RandomValues(values, 2)).ok());
-  return manager;
-}
-
-TEST(ManagerTest, SwappingNeedsAFolderWithRoom) {
-  const ExecutionPlan plan = SwappingPlan();
-  const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
-  EXPECT_THAT(
-      std::string(SwappingManager(plan, "", parameters).status().message()),
-      HasSubstr("set ManagerOptions::swap_folder"));
-  EXPECT_EQ(SwappingManager(plan, "/nowhere", parameters).status().code(),
-            absl::StatusCode::kNotFound);
-  rlimit before = {};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit limit = before;
-  limit.rlim_cur = static_cast<rlim_t>(plan.swap_file_bytes) - 1;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  const absl::Status full =
-      SwappingManager(plan, ::testing::TempDir(), parameters).status();
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(full.message()), HasSubstr("make room"));
-}
-
-// The device takes the file's place: writing to it fails as on a full disk, or
-// what it gives back is not what it took.
-void PutInPlaceOfFile(const char* device, int file) {
-  const int opened = open(device, O_RDWR);
-  ASSERT_GE(opened, 0);
-  ASSERT_EQ(dup2(opened, file), file);
-  close(opened);
-}
-
-TEST(ManagerTest, ADiskThatIsFullLeavesTheModelAsItWas) {
-  const ExecutionPlan plan = SwappingPlan();
-  const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
-  auto manager = SwappingManager(plan, ::testing::TempDir(), parameters);
-  ASSERT_TRUE(manager.ok()) << manager.status();
-  ASSERT_TRUE((*manager)->TrainStep().ok());
-  const std::vector<float> before = AllParameters(*parameters);
-  const int file = UnnamedFile();
-  const int kept = dup(file);
-  PutInPlaceOfFile("/dev/full", file);
-  const auto loss = (*manager)->TrainStep();
-  EXPECT_EQ(loss.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(loss.status().message()),
-              HasSubstr("swap out: cannot write the swap file"));
-  EXPECT_EQ(AllParameters(*parameters), before);
-  ASSERT_EQ(dup2(kept, file), file);
-  close(kept);
-  EXPECT_TRUE((*manager)->TrainStep().ok());
-  EXPECT_NE(AllParameters(*parameters), before);
-}
-
-TEST(ManagerTest, ADamagedSwapFileIsNoticed) {
-  const ExecutionPlan plan = SwappingPlan();
-  auto manager =
-      SwappingManager(plan, ::testing::TempDir(), *Parameters::Create(plan, 1));
-  ASSERT_TRUE(manager.ok()) << manager.status();
-  PutInPlaceOfFile("/dev/zero", UnnamedFile());
-  const auto loss = (*manager)->TrainStep();
-  EXPECT_EQ(loss.status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(loss.status().message()),
-              HasSubstr("swap in: the swap file is damaged"));
-}
-
 TEST(ManagerTest, InspectRefusesAnotherPlan) {
   Training training = Train(TabularMlp(8), MemoryOptions::Debug());
   SetRows(training.manager.get());
@@ -479,151 +328,6 @@ TEST(ManagerTest, RefusesParametersOfAnotherNetwork) {
                               .status()
                               .message()),
               HasSubstr("parameter \"fc1.weight\" has 401408 values"));
-}
-
-// The weights' change by a step at rate 1 is the gradient.
-std::vector<float> GradientOf(const MemoryOptions& memory,
-                              ManagerOptions options) {
-  options.optimizer = StochasticGradientDescent(1.0f);
-  Training training = Train(TabularMlp(8), memory, options);
-  SetRows(training.manager.get());
-  std::vector<float> gradient;
-  for (const Parameters::Parameter& parameter : training.parameters->all()) {
-    gradient.insert(gradient.end(), parameter.values.begin(),
-                    parameter.values.end());
-  }
-  EXPECT_TRUE(training.manager->TrainStep().ok());
-  size_t i = 0;
-  for (const Parameters::Parameter& parameter : training.parameters->all()) {
-    for (const float value : parameter.values) gradient[i++] -= value;
-  }
-  return gradient;
-}
-
-double NormOf(const std::vector<float>& values) {
-  double squares = 0;
-  for (const float v : values) squares += static_cast<double>(v) * v;
-  return std::sqrt(squares);
-}
-
-TEST(ManagerTest, ClipsGradientsByValueAndByGlobalNorm) {
-  const std::vector<float> free = GradientOf({}, {});
-  ManagerOptions options;
-  options.clip_value = 0.01f;
-  const std::vector<float> cut = GradientOf({}, options);
-  bool any = false;
-  for (size_t i = 0; i < free.size(); ++i) {
-    EXPECT_NEAR(cut[i], std::min(std::max(free[i], -0.01f), 0.01f), 1e-6);
-    any |= std::abs(free[i]) > 0.01f;
-  }
-  EXPECT_TRUE(any);
-  MemoryOptions memory;
-  memory.clip_global_norm = true;
-  options = {};
-  options.clip_norm = 0.1f;
-  EXPECT_GT(NormOf(free), 0.2);
-  const std::vector<float> scaled = GradientOf(memory, options);
-  EXPECT_NEAR(NormOf(scaled), 0.1, 1e-4);
-  for (size_t i = 0; i < free.size(); ++i) {
-    EXPECT_NEAR(scaled[i], free[i] * 0.1 / NormOf(free), 1e-6);
-  }
-  // Below the limit nothing changes.
-  options.clip_norm = 100;
-  EXPECT_EQ(GradientOf(memory, options), free);
-}
-
-TEST(ManagerTest, ClippingByNormIsPlannedAndItsCostShows) {
-  const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {});
-  ManagerOptions options;
-  options.optimizer = StochasticGradientDescent(0.1f);
-  options.clip_norm = 1;
-  EXPECT_THAT(
-      std::string(Manager::Create(*plan, *Parameters::Create(*plan, 1), options)
-                      .status()
-                      .message()),
-      HasSubstr("clip_global_norm"));
-  options.clip_norm = -1;
-  EXPECT_FALSE(
-      Manager::Create(*plan, *Parameters::Create(*plan, 1), options).ok());
-  // All gradients are live when they are clipped: 13,204 bytes, and no less.
-  MemoryOptions memory;
-  memory.clip_global_norm = true;
-  const auto clipped =
-      PlanExecution(TabularMlp(1), NetworkMode::kTraining, memory);
-  EXPECT_GE(clipped->arena.lower_bound.bytes, 13204);
-  const auto free = PlanExecution(TabularMlp(1), NetworkMode::kTraining, {});
-  EXPECT_LT(free->arena.lower_bound.bytes, 12000);
-}
-
-TEST(ManagerTest, MicroBatchesTrainByTheMeanOfTheirGradients) {
-  const std::vector<float> whole = GradientOf({}, {});
-  for (const int64_t parts : {2, 4, 8}) {
-    MemoryOptions memory;
-    memory.micro_batches = parts;
-    ManagerOptions options;
-    options.poison = true;
-    const std::vector<float> gradient = GradientOf(memory, options);
-    ASSERT_EQ(gradient.size(), whole.size());
-    for (size_t i = 0; i < whole.size(); ++i) {
-      EXPECT_NEAR(gradient[i], whole[i], 2e-6) << parts;
-    }
-    EXPECT_GT(NormOf(gradient), 0.2);
-  }
-  // The loss is that of the batch, and what was a sum before counts no more.
-  Training one = Train(TabularMlp(8));
-  MemoryOptions memory;
-  memory.micro_batches = 4;
-  Training four = Train(TabularMlp(8), memory);
-  SetRows(one.manager.get());
-  SetRows(four.manager.get());
-  for (int step = 0; step < 20; ++step) {
-    EXPECT_NEAR(*one.manager->TrainStep(), *four.manager->TrainStep(), 1e-4);
-  }
-}
-
-TEST(ManagerTest, MicroBatchesTradeSumsOfGradientsForActivations) {
-  MemoryOptions memory;
-  memory.micro_batches = 16;
-  const auto whole = PlanExecution(LeNet5(64), NetworkMode::kTraining, {});
-  const auto parts = PlanExecution(LeNet5(64), NetworkMode::kTraining, memory);
-  ASSERT_TRUE(parts.ok()) << parts.status();
-  EXPECT_LT(parts->arena.height_bytes, whole->arena.height_bytes / 4);
-  EXPECT_NEAR(static_cast<double>(parts->fixed_bytes - whole->fixed_bytes),
-              static_cast<double>(whole->model_bytes), 16 * 20);
-  EXPECT_LT(parts->planned_bytes(), whole->planned_bytes() / 2);
-  memory.micro_batches = 7;
-  EXPECT_THAT(
-      std::string(PlanExecution(LeNet5(64), NetworkMode::kTraining, memory)
-                      .status()
-                      .message()),
-      HasSubstr("of shape [64, 1, 28, 28] cannot be trained with in 7 micro-"));
-  memory.micro_batches = 0;
-  EXPECT_FALSE(PlanExecution(LeNet5(64), NetworkMode::kTraining, memory).ok());
-}
-
-TEST(ManagerTest, SharedWeightsTrainByTheSumOfTheirGradients) {
-  // y = w (w x): the gradient of w has a part of each of its uses.
-  Network network;
-  network.AddInput("x", {{1, 1}});
-  network.AddLayer("first", FullyConnected(1), {"x"});
-  network.AddLayer("second", FullyConnected(1), {"first"}, "first");
-  network.AddLayer("loss", MeanSquaredError(), {"second"});
-  for (const MemoryOptions& memory :
-       {MemoryOptions(), MemoryOptions::Debug()}) {
-    ManagerOptions options;
-    options.optimizer = StochasticGradientDescent(0.5f);
-    options.poison = true;
-    Training training = Train(network, memory, options);
-    EXPECT_EQ(training.parameters->all().size(), 2u);
-    (*training.parameters->Find("first.weight"))[0] = 3;
-    ASSERT_TRUE(training.manager->SetInput(0, std::vector<float>{2}).ok());
-    ASSERT_TRUE(training.manager->SetLabel(std::vector<float>{17}).ok());
-    EXPECT_EQ(*training.manager->TrainStep(), 1);
-    // dL/dy = 2 (18 - 17); dy/dw = 2 w x = 12; dy/db = w + 1.
-    EXPECT_EQ((*training.parameters->Find("first.weight"))[0],
-              3 - 0.5f * 2 * 12);
-    EXPECT_EQ((*training.parameters->Find("first.bias"))[0], -0.5f * 2 * 4);
-  }
 }
 
 // Writes into memory that it was only lent.

@@ -22,6 +22,37 @@ TEST(MemoryBlockTest, IsZeroAlignedAndAsLargeAsAsked) {
   }
 }
 
+TEST(MemoryBlockTest, RecordsLieBehindTheBytesUnlessABlockGrowsByMore) {
+  struct Case {
+    int64_t size_bytes;
+    int64_t record_bytes;
+    bool is_apart;
+  };
+  for (const Case& c :
+       {Case{0, 1, false}, Case{1, 700, false}, Case{100, 10000, false},
+        Case{104, 8, false}, Case{32000, 700, false}, Case{32000, 10000, false},
+        // Nine pages, of which eight bytes are left.
+        Case{36856, 8, false}, Case{36856, 700, true},
+        // Two pages more for what needs almost as much.
+        Case{36856, 8200, false}, Case{36856, 10000, true}}) {
+    MemoryBlock allocated =
+        *MemoryBlock::Allocate(c.size_bytes, c.record_bytes);
+    const MemoryBlock block = std::move(allocated);
+    EXPECT_EQ(block.size_bytes(), c.size_bytes);
+    EXPECT_EQ(block.records() < block.data() + c.size_bytes ||
+                  block.records() >= block.data() + c.size_bytes + 8,
+              c.is_apart)
+        << c.size_bytes << " " << c.record_bytes;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block.records()) % 8, 0u);
+    for (int64_t i = 0; i < c.record_bytes; ++i) {
+      ASSERT_EQ(block.records()[i], 0);
+      block.records()[i] = 1;
+    }
+    for (int64_t i = 0; i < c.size_bytes; ++i) ASSERT_EQ(block.data()[i], 0);
+  }
+  EXPECT_EQ(MemoryBlock::Allocate(100)->records(), nullptr);
+}
+
 TEST(MemoryBlockTest, MovesItsBytes) {
   MemoryBlock block = *MemoryBlock::Allocate(100);
   char* const data = block.data();
@@ -37,10 +68,13 @@ TEST(MemoryBlockTest, SaysWhatItCannotHave) {
   EXPECT_EQ(MemoryBlock::Allocate(0)->data(), nullptr);
   EXPECT_EQ(MemoryBlock::Allocate(-1).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(MemoryBlock::Allocate(std::numeric_limits<int64_t>::max())
-                .status()
-                .code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(MemoryBlock::Allocate(1, -1).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const int64_t records : {int64_t{0}, int64_t{1}, kMost}) {
+    EXPECT_EQ(MemoryBlock::Allocate(kMost, records).status().code(),
+              absl::StatusCode::kResourceExhausted);
+  }
 }
 
 }  // namespace

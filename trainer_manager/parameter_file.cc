@@ -13,6 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/read_at.h"
 #include "footprint/lowmem/safetensors.h"
 #include "footprint/lowmem/safetensors_writer.h"
 
@@ -59,22 +61,15 @@ absl::StatusOr<std::vector<const TensorInfo*>> Match(
   return tensors;
 }
 
-absl::Status ReadAt(int descriptor, int64_t offset_bytes, int64_t size_bytes,
-                    char* data, const std::string& file) {
-  while (size_bytes > 0) {
-    const ssize_t got =
-        pread(descriptor, data, static_cast<size_t>(size_bytes), offset_bytes);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      return absl::UnavailableError(absl::StrCat(
-          file, ": cannot read ", size_bytes, " bytes at byte ", offset_bytes,
-          ": ", got == 0 ? "the file ends before" : strerror(errno)));
-    }
-    data += got;
-    offset_bytes += got;
-    size_bytes -= got;
-  }
-  return absl::OkStatus();
+absl::Status ReadValues(int descriptor, const TensorInfo& tensor,
+                        absl::Span<float> values, const std::string& file) {
+  const int64_t got = lowmem_internal::ReadAt(descriptor, tensor.offset_bytes,
+                                              tensor.size_bytes, values.data());
+  if (got == tensor.size_bytes) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(file, ": cannot read ", tensor.size_bytes, " bytes at byte ",
+                   tensor.offset_bytes, ": ",
+                   got < 0 ? strerror(errno) : "the file ends before"));
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ absl::Status SaveParameters(const Parameters& parameters,
   std::vector<TensorSpec> tensors;
   for (const Parameters::Parameter& parameter : parameters.all()) {
     tensors.push_back(
-        {parameter.name, DType::kF32, FileShape(parameter.shape)});
+        {std::string(parameter.name), DType::kF32, FileShape(parameter.shape)});
   }
   absl::StatusOr<SafetensorsWriter> writer =
       SafetensorsWriter::Create(path, tensors);
@@ -112,10 +107,8 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters) {
   const auto tensors = Match(*index, *parameters);
   if (!tensors.ok()) return tensors.status();
   for (size_t i = 0; i < tensors->size(); ++i) {
-    const absl::Span<float> values = parameters->all()[i].values;
-    const absl::Status status = ReadAt(
-        descriptor, (*tensors)[i]->offset_bytes, (*tensors)[i]->size_bytes,
-        reinterpret_cast<char*>(values.data()), file);
+    const absl::Status status = ReadValues(descriptor, *(*tensors)[i],
+                                           parameters->all()[i].values, file);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -31,6 +34,10 @@ Fan FanOf(const Shape& shape) {
   return {};
 }
 
+bool IsParameter(const ExecutionPlan& plan, const PlannedTensor& tensor) {
+  return plan.storages[tensor.storage].storage_class == StorageClass::kModel;
+}
+
 void Initialize(const WeightSpec& weight, RandomSequence* random,
                 absl::Span<float> values) {
   const Fan fan = FanOf(weight.spec.shape);
@@ -58,22 +65,45 @@ void Initialize(const WeightSpec& weight, RandomSequence* random,
 
 }  // namespace
 
+// Names and records lie behind the values.
+absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
+  static_assert(std::is_trivially_destructible<Parameter>::value,
+                "the block runs no destructors");
+  size_t count = 0;
+  size_t name_bytes = 0;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (!IsParameter(plan, tensor)) continue;
+    ++count;
+    name_bytes += tensor.name.size();
+  }
+  absl::StatusOr<MemoryBlock> block = MemoryBlock::Allocate(
+      plan.model_bytes,
+      static_cast<int64_t>(count * sizeof(Parameter) + name_bytes));
+  if (!block.ok()) return block.status();
+  block_ = *std::move(block);
+  auto* const records = reinterpret_cast<Parameter*>(block_.records());
+  char* name = reinterpret_cast<char*>(records + count);
+  size_t next = 0;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (!IsParameter(plan, tensor)) continue;
+    float* const values = reinterpret_cast<float*>(
+        block_.data() + plan.storages[tensor.storage].offset_bytes);
+    std::memcpy(name, tensor.name.data(), tensor.name.size());
+    new (records + next++) Parameter{
+        absl::string_view(name, tensor.name.size()), tensor.spec.shape,
+        absl::MakeSpan(values,
+                       static_cast<size_t>(tensor.spec.shape.elements()))};
+    name += tensor.name.size();
+  }
+  parameters_ = absl::MakeConstSpan(records, count);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
     const ExecutionPlan& plan, uint64_t seed) {
   std::shared_ptr<Parameters> parameters(new Parameters);
-  absl::StatusOr<MemoryBlock> block = MemoryBlock::Allocate(plan.model_bytes);
-  if (!block.ok()) return block.status();
-  parameters->block_ = *std::move(block);
-  for (const PlannedTensor& tensor : plan.tensors) {
-    const Storage& storage = plan.storages[tensor.storage];
-    if (storage.storage_class != StorageClass::kModel) continue;
-    float* data = reinterpret_cast<float*>(parameters->block_.data() +
-                                           storage.offset_bytes);
-    parameters->parameters_.push_back(
-        {tensor.name, tensor.spec.shape,
-         absl::MakeSpan(data,
-                        static_cast<size_t>(tensor.spec.shape.elements()))});
-  }
+  const absl::Status status = parameters->AllocateFor(plan);
+  if (!status.ok()) return status;
   RandomSequence random(seed);
   for (size_t l = 0; l < plan.network.layers.size(); ++l) {
     const ResolvedNetwork::ResolvedLayer& layer = plan.network.layers[l];
@@ -88,7 +118,6 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
       }
     }
   }
-  parameters->parameters_.shrink_to_fit();
   return parameters;
 }
 

@@ -6,17 +6,16 @@
 //
 // Owns one block of memory for all of them, shared by the managers that train
 // and infer with them, and freed with the last. Thread-compatible: training
-// writes here. Memory: the plan's model_bytes, and about a hundred bytes for
-// each name.
+// writes here. Memory: the plan's model_bytes, and in the same block about 72
+// bytes and the name for each parameter.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_H_
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -29,7 +28,7 @@ namespace footprint {
 class Parameters {
  public:
   struct Parameter {
-    std::string name;  // "hidden.bias"
+    absl::string_view name;  // "hidden.bias"
     Shape shape;
     absl::Span<float> values;
   };
@@ -48,8 +47,10 @@ class Parameters {
  private:
   Parameters() = default;
 
+  absl::Status AllocateFor(const ExecutionPlan& plan);
+
   MemoryBlock block_;
-  std::vector<Parameter> parameters_;
+  absl::Span<const Parameter> parameters_;  // behind the values
 };
 
 }  // namespace footprint

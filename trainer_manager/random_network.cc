@@ -120,6 +120,26 @@ class ImageNetworkBuilder {
   std::set<std::string> unread_;
 };
 
+// Of kinds 1 to 7.
+LayerPointer LayerOfOneInput(uint32_t kind) {
+  switch (kind) {
+    case 1:
+      return Relu();
+    case 2:
+      return Gelu();
+    case 3:
+      return Flatten();
+    case 4:
+      return BatchNormalization();
+    case 5:
+      return Dropout(0.5f);
+    case 6:
+      return LayerNormalization();
+    default:
+      return Sigmoid();
+  }
+}
+
 }  // namespace
 
 Network RandomRowNetwork(uint32_t seed) {
@@ -137,39 +157,16 @@ Network RandomRowNetwork(uint32_t seed) {
   };
   for (int i = 0; i < layers; ++i) {
     const std::string name = absl::StrCat("layer", i);
-    switch (random() % 9) {
-      case 0: {
-        // At times with the weights of an earlier one.
-        const bool shares = !owner.empty() && random() % 2 == 0;
-        network.AddLayer(name, FullyConnected(6), {pick()},
-                         shares ? owner : "");
-        owner = shares ? owner : name;
-        break;
-      }
-      case 1:
-        network.AddLayer(name, Relu(), {pick()});
-        break;
-      case 2:
-        network.AddLayer(name, Gelu(), {pick()});
-        break;
-      case 3:
-        network.AddLayer(name, Flatten(), {pick()});
-        break;
-      case 4:
-        network.AddLayer(name, BatchNormalization(), {pick()});
-        break;
-      case 5:
-        network.AddLayer(name, Dropout(0.5f), {pick()});
-        break;
-      case 6:
-        network.AddLayer(name, LayerNormalization(), {pick()});
-        break;
-      case 7:
-        network.AddLayer(name, Sigmoid(), {pick()});
-        break;
-      default:
-        network.AddLayer(name, Add(), {pick(), pick()});
-        break;
+    const uint32_t kind = static_cast<uint32_t>(random() % 9);
+    if (kind == 0) {
+      // At times with the weights of an earlier one.
+      const bool shares = !owner.empty() && random() % 2 == 0;
+      network.AddLayer(name, FullyConnected(6), {pick()}, shares ? owner : "");
+      owner = shares ? owner : name;
+    } else if (kind == 8) {
+      network.AddLayer(name, Add(), {pick(), pick()});
+    } else {
+      network.AddLayer(name, LayerOfOneInput(kind), {pick()});
     }
     values.push_back(name);
     unread.insert(name);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/read_at.h"
 #include "footprint/trainer_manager/fingerprint.h"
 
 namespace footprint {
@@ -93,19 +94,12 @@ absl::Status SwapFile::Write(size_t piece, const void* data,
 absl::Status SwapFile::Read(size_t piece, void* data,
                             int64_t size_bytes) const {
   const Piece& read = pieces_[piece];
-  char* bytes = static_cast<char*>(data);
-  for (int64_t done = 0; done < size_bytes;) {
-    const ssize_t count =
-        pread(descriptor_, bytes + done, static_cast<size_t>(size_bytes - done),
-              read.offset_bytes + done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Failed(errno, "read", read.offset_bytes + done);
-    if (count == 0) {
-      return absl::DataLossError(
-          absl::StrCat("the swap file is damaged: it ends at byte ",
-                       read.offset_bytes + done));
-    }
-    done += count;
+  const int64_t got =
+      lowmem_internal::ReadAt(descriptor_, read.offset_bytes, size_bytes, data);
+  if (got < 0) return Failed(errno, "read", read.offset_bytes);
+  if (got < size_bytes) {
+    return absl::DataLossError(absl::StrCat(
+        "the swap file is damaged: it ends at byte ", read.offset_bytes + got));
   }
   if (Fingerprint(data, size_bytes) == read.fingerprint) {
     return absl::OkStatus();

@@ -1,0 +1,113 @@
+// The steps of a plan as a manager keeps them: what each works on, and where
+// that lies.
+//
+//   auto table = footprint::StepTable::Create(*plan, *parameters);
+//   footprint::StepTable::Memory memory;
+//   memory.arena = arena.data();
+//   for (const footprint::StepTable::Step& step : table->steps()) {
+//     absl::Span<const StepData::Slot> slots = table->SlotsOf(step, memory);
+//     ...
+//   }
+//
+// Owns the plan's fixed tensors, zeros at first, and keeps its records behind
+// them, in one block: for a small network they cost little more than the
+// block's rounding. Keeps addresses of the parameters, which must outlive it,
+// but nothing of the plan. Thread-compatible. Memory: the plan's fixed_bytes,
+// and 8 bytes an operand of a step, 16 a step and a tensor, 48 a shape.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_STEP_TABLE_H_
+#define FOOTPRINT_TRAINER_MANAGER_STEP_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/execution_types.h"
+#include "footprint/trainer_manager/layer.h"
+#include "footprint/trainer_manager/memory_block.h"
+#include "footprint/trainer_manager/parameters.h"
+#include "footprint/trainer_manager/shape.h"
+
+namespace footprint {
+
+class StepTable {
+ public:
+  struct Step {
+    uint32_t layer;
+    // Of a sliced derivative the layer before; of what is swapped the piece, in
+    // the order in which pieces are written.
+    uint32_t other;
+    uint32_t first_use;
+    uint16_t uses;
+    StepKind kind;
+  };
+
+  // What lies elsewhere while a step runs.
+  struct Memory {
+    char* arena = nullptr;
+    absl::Span<const void* const> inputs;  // the caller's, in inference
+    // Which part of inputs and labels that hold all micro-batches.
+    int64_t micro_batch = 0;
+  };
+
+  // InvalidArgument: the parameters are not those of the plan, or a layer has
+  // more than 65,535 operands. ResourceExhausted: no memory.
+  static absl::StatusOr<StepTable> Create(const ExecutionPlan& plan,
+                                          const Parameters& parameters);
+
+  absl::Span<const Step> steps() const { return steps_; }
+
+  // The operands of a step, valid until the next call.
+  absl::Span<const StepData::Slot> SlotsOf(const Step& step,
+                                           const Memory& memory);
+
+  absl::string_view NameOf(size_t layer) const;
+
+  // Of a tensor of the plan: the table's own copy of its type.
+  const TensorType& SpecOf(const PlannedTensor& tensor) const;
+
+  char* fixed() const { return block_.data(); }
+
+ private:
+  // Where a tensor lies: an offset in its memory, the number of an input, or
+  // the address of a parameter.
+  struct Place {
+    int64_t at;
+    uint32_t spec;
+    StorageClass storage_class;
+    bool by_micro_batch;  // it holds all of them, one after the other
+  };
+  struct Use {
+    uint32_t place;
+    uint16_t index;
+    Role role;
+    bool readable : 1;
+    bool writable : 1;
+  };
+  // The records, while their number is not known.
+  struct Draft;
+
+  StepTable() = default;
+  absl::Status Keep(const Draft& draft, int64_t fixed_bytes);
+
+  MemoryBlock block_;
+  absl::Span<const Step> steps_;
+  absl::Span<const Use> uses_;
+  absl::Span<const Place> places_;
+  absl::Span<const TensorType> specs_;  // each that occurs once
+  absl::Span<StepData::Slot> slots_;    // of one step
+  absl::Span<const char> names_;        // of layers; a 0 ends each
+};
+
+// Where a parameter of the plan lies. InvalidArgument: there is none of its
+// name, or it has another number of values.
+absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
+                                       const Parameters& parameters);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_STEP_TABLE_H_
