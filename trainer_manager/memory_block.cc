@@ -23,11 +23,15 @@ int64_t RoundUp(int64_t bytes, int64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// Whether a mapping grows by more than the records that it would hold.
-bool GrowsByMore(int64_t size_bytes, int64_t total_bytes) {
+// Whether records need another page than those of the bytes.
+bool NeedsPage(int64_t size_bytes, int64_t total_bytes) {
   return size_bytes >= kMappedFromBytes &&
-         RoundUp(total_bytes, kPageBytes) - RoundUp(size_bytes, kPageBytes) >
-             total_bytes - size_bytes;
+         RoundUp(total_bytes, kPageBytes) > RoundUp(size_bytes, kPageBytes);
+}
+
+absl::Status NoMemory(int64_t size_bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no memory for a block of ", size_bytes, " bytes"));
 }
 
 // Zeros, or null.
@@ -82,23 +86,23 @@ absl::StatusOr<MemoryBlock> MemoryBlock::Allocate(int64_t size_bytes,
   }
   MemoryBlock block;
   if (size_bytes == 0 && record_bytes == 0) return block;
-  const absl::Status none = absl::ResourceExhaustedError(
-      absl::StrCat("no memory for a block of ", size_bytes, " bytes"));
-  if (size_bytes > kMostBytes || record_bytes > kMostBytes) return none;
+  if (size_bytes > kMostBytes || record_bytes > kMostBytes) {
+    return NoMemory(size_bytes);
+  }
   int64_t total_bytes = size_bytes;
   if (record_bytes > 0) {
     total_bytes = RoundUp(size_bytes, kRecordAlignmentBytes) + record_bytes;
   }
-  const bool is_apart = GrowsByMore(size_bytes, total_bytes);
+  const bool is_apart = NeedsPage(size_bytes, total_bytes);
   block.allocated_bytes_ = is_apart ? size_bytes : total_bytes;
   block.data_ = static_cast<char*>(Obtain(block.allocated_bytes_));
-  if (block.data_ == nullptr) return none;
+  if (block.data_ == nullptr) return NoMemory(size_bytes);
   block.size_bytes_ = size_bytes;
   if (is_apart) {
     const size_t apart_bytes = static_cast<size_t>(record_bytes);
     block.records_ =
         static_cast<char*>(::operator new(apart_bytes, std::nothrow));
-    if (block.records_ == nullptr) return none;
+    if (block.records_ == nullptr) return NoMemory(size_bytes);
     std::memset(block.records_, 0, apart_bytes);
   } else if (record_bytes > 0) {
     block.records_ = block.BehindBytes();

@@ -3,8 +3,8 @@
 //   absl::StatusOr<footprint::MemoryBlock> arena =
 //       footprint::MemoryBlock::Allocate(1 << 20);
 //
-// Records come with it: they lie behind the bytes, in what rounding would leave
-// unused, unless the block would grow by more than they take.
+// Records may come with it: they lie behind the bytes, in what rounding would
+// leave unused, but not where a mapping would need another page for them.
 //
 // The bytes are zero and aligned to 64, records to 8. Owns them, but runs no
 // destructor of records; movable, thread-compatible.

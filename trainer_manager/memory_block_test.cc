@@ -22,7 +22,7 @@ TEST(MemoryBlockTest, IsZeroAlignedAndAsLargeAsAsked) {
   }
 }
 
-TEST(MemoryBlockTest, RecordsLieBehindTheBytesUnlessABlockGrowsByMore) {
+TEST(MemoryBlockTest, RecordsLieBehindTheBytesUnlessTheyNeedAPage) {
   struct Case {
     int64_t size_bytes;
     int64_t record_bytes;

@@ -39,20 +39,39 @@ size_t NumberOfInput(const ExecutionPlan& plan, size_t storage) {
   return number;
 }
 
-template <typename Record>
-size_t BytesOf(const std::vector<Record>& records) {
-  static_assert(std::is_trivially_destructible<Record>::value,
-                "a block runs no destructors");
-  return records.size() * sizeof(Record);
+// The layer before, whose derivative a sliced one contains; of what is swapped
+// the piece, after `pieces` that were swapped out.
+uint32_t OtherOf(const ExecutionPlan& plan, const PlannedStep& step,
+                 uint32_t* pieces) {
+  if (step.kind == StepKind::kSlicedDerivative) {
+    return static_cast<uint32_t>(plan.network.layers[step.layer].inputs[0] -
+                                 plan.network.inputs.size());
+  }
+  if (step.kind == StepKind::kSwapOut) return (*pieces)++;
+  if (step.kind != StepKind::kSwapIn) return 0;
+  uint32_t piece = 0;
+  for (const PlannedStep& out : plan.steps) {
+    if (out.kind != StepKind::kSwapOut) continue;
+    if (out.file_offset_bytes == step.file_offset_bytes) break;
+    ++piece;
+  }
+  return piece;
 }
 
-// Copies records to `*to`, which then is behind them.
 template <typename Record>
-absl::Span<Record> Settle(const std::vector<Record>& records, char** to) {
-  auto* const first = reinterpret_cast<Record*>(*to);
-  std::uninitialized_copy(records.begin(), records.end(), first);
-  *to += BytesOf(records);
-  return absl::MakeSpan(first, records.size());
+int64_t BytesOf(size_t count) {
+  static_assert(std::is_trivially_destructible<Record>::value,
+                "a block runs no destructors");
+  return static_cast<int64_t>(count * sizeof(Record));
+}
+
+// Records at `*next`, which then is behind them.
+template <typename Record>
+absl::Span<Record> Take(size_t count, char** next) {
+  auto* const first = reinterpret_cast<Record*>(*next);
+  std::uninitialized_value_construct_n(first, count);
+  *next += BytesOf<Record>(count);
+  return absl::MakeSpan(first, count);
 }
 
 }  // namespace
@@ -72,29 +91,22 @@ absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
 }
 
 struct StepTable::Draft {
-  std::vector<Step> steps;
-  std::vector<Use> uses;
-  std::vector<Place> places;
   std::vector<TensorType> specs;
-  std::vector<char> names;
-  std::vector<StepData::Slot> slots;
-  std::vector<uint32_t> place_of;  // of each tensor, once known
-  uint32_t pieces = 0;             // swapped out so far
+  std::vector<Place> places;
+  std::vector<uint32_t> place_of;  // of each tensor that a step uses
+  size_t uses = 0;
+  size_t most_uses = 0;
+  size_t name_bytes = 0;
 
   absl::Status Add(const ExecutionPlan& plan, const Parameters& parameters);
-  absl::Status AddStep(const ExecutionPlan& plan, const PlannedStep& step,
-                       const Parameters& parameters);
-  uint32_t OtherOf(const ExecutionPlan& plan, const PlannedStep& step);
-  absl::StatusOr<uint32_t> PlaceOf(const ExecutionPlan& plan, size_t tensor,
-                                   const Parameters& parameters);
+  absl::Status AddPlace(const ExecutionPlan& plan, size_t tensor,
+                        const Parameters& parameters);
 };
 
 absl::Status StepTable::Draft::Add(const ExecutionPlan& plan,
                                    const Parameters& parameters) {
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
-    // What an error prints of a name ends at its first 0.
-    const char* const name = layer.name.c_str();
-    names.insert(names.end(), name, name + std::strlen(name) + 1);
+    name_bytes += std::strlen(layer.name.c_str()) + 1;
   }
   for (const PlannedTensor& tensor : plan.tensors) {
     if (FindSpec(specs, tensor.spec) == specs.size()) {
@@ -103,54 +115,25 @@ absl::Status StepTable::Draft::Add(const ExecutionPlan& plan,
   }
   place_of.assign(plan.tensors.size(), kNone);
   for (const PlannedStep& step : plan.steps) {
-    const absl::Status status = AddStep(plan, step, parameters);
-    if (!status.ok()) return status;
+    if (step.uses.size() > kMostOperands) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a step of layer \"", plan.network.layers[step.layer].name,
+          "\" has more than ", kMostOperands, " operands"));
+    }
+    uses += step.uses.size();
+    most_uses = std::max(most_uses, step.uses.size());
+    for (const TensorUse& use : step.uses) {
+      const absl::Status status = AddPlace(plan, use.tensor, parameters);
+      if (!status.ok()) return status;
+    }
   }
   return absl::OkStatus();
 }
 
-absl::Status StepTable::Draft::AddStep(const ExecutionPlan& plan,
-                                       const PlannedStep& step,
-                                       const Parameters& parameters) {
-  if (step.uses.size() > kMostOperands) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a step of layer \"", plan.network.layers[step.layer].name,
-                     "\" has more than ", kMostOperands, " operands"));
-  }
-  steps.push_back({static_cast<uint32_t>(step.layer), OtherOf(plan, step),
-                   static_cast<uint32_t>(uses.size()),
-                   static_cast<uint16_t>(step.uses.size()), step.kind});
-  slots.resize(std::max(slots.size(), step.uses.size()));
-  for (const TensorUse& use : step.uses) {
-    const absl::StatusOr<uint32_t> place =
-        PlaceOf(plan, use.tensor, parameters);
-    if (!place.ok()) return place.status();
-    uses.push_back({*place, static_cast<uint16_t>(use.operand.index),
-                    use.operand.role, use.read, use.written});
-  }
-  return absl::OkStatus();
-}
-
-uint32_t StepTable::Draft::OtherOf(const ExecutionPlan& plan,
-                                   const PlannedStep& step) {
-  if (step.kind == StepKind::kSlicedDerivative) {
-    return static_cast<uint32_t>(plan.network.layers[step.layer].inputs[0] -
-                                 plan.network.inputs.size());
-  }
-  if (step.kind == StepKind::kSwapOut) return pieces++;
-  if (step.kind != StepKind::kSwapIn) return 0;
-  uint32_t piece = 0;
-  for (const PlannedStep& out : plan.steps) {
-    if (out.kind != StepKind::kSwapOut) continue;
-    if (out.file_offset_bytes == step.file_offset_bytes) break;
-    ++piece;
-  }
-  return piece;
-}
-
-absl::StatusOr<uint32_t> StepTable::Draft::PlaceOf(
-    const ExecutionPlan& plan, size_t tensor, const Parameters& parameters) {
-  if (place_of[tensor] != kNone) return place_of[tensor];
+absl::Status StepTable::Draft::AddPlace(const ExecutionPlan& plan,
+                                        size_t tensor,
+                                        const Parameters& parameters) {
+  if (place_of[tensor] != kNone) return absl::OkStatus();
   const PlannedTensor& planned = plan.tensors[tensor];
   const Storage& storage = plan.storages[planned.storage];
   Place place;
@@ -175,11 +158,11 @@ absl::StatusOr<uint32_t> StepTable::Draft::PlaceOf(
       continue;
     }
     place_of[tensor] = known;
-    return known;
+    return absl::OkStatus();
   }
   place_of[tensor] = static_cast<uint32_t>(places.size());
   places.push_back(place);
-  return place_of[tensor];
+  return absl::OkStatus();
 }
 
 absl::StatusOr<StepTable> StepTable::Create(const ExecutionPlan& plan,
@@ -187,27 +170,53 @@ absl::StatusOr<StepTable> StepTable::Create(const ExecutionPlan& plan,
   Draft draft;
   absl::Status status = draft.Add(plan, parameters);
   StepTable table;
-  if (status.ok()) status = table.Keep(draft, plan.fixed_bytes);
+  if (status.ok()) status = table.Keep(plan, draft);
   if (!status.ok()) return status;
   return table;
 }
 
-absl::Status StepTable::Keep(const Draft& draft, int64_t fixed_bytes) {
+absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   absl::StatusOr<MemoryBlock> block = MemoryBlock::Allocate(
-      fixed_bytes,
-      static_cast<int64_t>(BytesOf(draft.steps) + BytesOf(draft.uses) +
-                           BytesOf(draft.places) + BytesOf(draft.specs) +
-                           BytesOf(draft.slots) + BytesOf(draft.names)));
+      plan.fixed_bytes, BytesOf<Step>(plan.steps.size()) +
+                            BytesOf<Use>(draft.uses) +
+                            BytesOf<Place>(draft.places.size()) +
+                            BytesOf<TensorType>(draft.specs.size()) +
+                            BytesOf<StepData::Slot>(draft.most_uses) +
+                            BytesOf<char>(draft.name_bytes));
   if (!block.ok()) return block.status();
   block_ = *std::move(block);
   char* next = block_.records();
-  // Each but the last is a multiple of 8 bytes.
-  steps_ = Settle(draft.steps, &next);
-  uses_ = Settle(draft.uses, &next);
-  places_ = Settle(draft.places, &next);
-  specs_ = Settle(draft.specs, &next);
-  slots_ = Settle(draft.slots, &next);
-  names_ = Settle(draft.names, &next);
+  // Each but the last takes a multiple of 8 bytes.
+  const auto steps = Take<Step>(plan.steps.size(), &next);
+  const auto uses = Take<Use>(draft.uses, &next);
+  const auto places = Take<Place>(draft.places.size(), &next);
+  const auto specs = Take<TensorType>(draft.specs.size(), &next);
+  slots_ = Take<StepData::Slot>(draft.most_uses, &next);
+  std::copy(draft.places.begin(), draft.places.end(), places.begin());
+  std::copy(draft.specs.begin(), draft.specs.end(), specs.begin());
+  names_ = next;
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+    // What an error prints of a name ends at its first 0.
+    const size_t size = std::strlen(layer.name.c_str()) + 1;
+    std::memcpy(next, layer.name.c_str(), size);
+    next += size;
+  }
+  uint32_t used = 0;
+  uint32_t pieces = 0;
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const PlannedStep& step = plan.steps[s];
+    steps[s] = {static_cast<uint32_t>(step.layer), OtherOf(plan, step, &pieces),
+                used, static_cast<uint16_t>(step.uses.size()), step.kind};
+    for (const TensorUse& use : step.uses) {
+      uses[used++] = {draft.place_of[use.tensor],
+                      static_cast<uint16_t>(use.operand.index),
+                      use.operand.role, use.read, use.written};
+    }
+  }
+  steps_ = steps;
+  uses_ = uses;
+  places_ = places;
+  specs_ = specs;
   return absl::OkStatus();
 }
 
@@ -245,7 +254,7 @@ absl::Span<const StepData::Slot> StepTable::SlotsOf(const Step& step,
 }
 
 absl::string_view StepTable::NameOf(size_t layer) const {
-  const char* name = names_.data();
+  const char* name = names_;
   for (; layer > 0; --layer) name += std::strlen(name) + 1;
   return name;
 }

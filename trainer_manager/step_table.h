@@ -88,11 +88,11 @@ class StepTable {
     bool readable : 1;
     bool writable : 1;
   };
-  // The records, while their number is not known.
+  // What is known before the records have a place.
   struct Draft;
 
   StepTable() = default;
-  absl::Status Keep(const Draft& draft, int64_t fixed_bytes);
+  absl::Status Keep(const ExecutionPlan& plan, const Draft& draft);
 
   MemoryBlock block_;
   absl::Span<const Step> steps_;
@@ -100,7 +100,7 @@ class StepTable {
   absl::Span<const Place> places_;
   absl::Span<const TensorType> specs_;  // each that occurs once
   absl::Span<StepData::Slot> slots_;    // of one step
-  absl::Span<const char> names_;        // of layers; a 0 ends each
+  const char* names_ = nullptr;         // of layers; a 0 ends each
 };
 
 // Where a parameter of the plan lies. InvalidArgument: there is none of its
