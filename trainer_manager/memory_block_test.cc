@@ -32,9 +32,8 @@ TEST(MemoryBlockTest, RecordsLieBehindTheBytesUnlessTheyNeedAPage) {
        {Case{0, 1, false}, Case{1, 700, false}, Case{100, 10000, false},
         Case{104, 8, false}, Case{32000, 700, false}, Case{32000, 10000, false},
         // Nine pages, of which eight bytes are left.
-        Case{36856, 8, false}, Case{36856, 700, true},
-        // Two pages more for what needs almost as much.
-        Case{36856, 8200, false}, Case{36856, 10000, true}}) {
+        Case{36856, 8, false}, Case{36856, 700, true}, Case{36856, 10000, true},
+        Case{40000, 960, false}, Case{40000, 961, true}}) {
     MemoryBlock allocated =
         *MemoryBlock::Allocate(c.size_bytes, c.record_bytes);
     const MemoryBlock block = std::move(allocated);
