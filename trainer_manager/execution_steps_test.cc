@@ -67,7 +67,8 @@ TEST(ExecutionStepsTest, StatisticsAreCopiedUntilTheLossIsKnown) {
                           "loss: forward", "loss: restore statistics",
                           "norm: recompute", "loss: calculate derivative",
                           "norm: calculate gradient", "norm: apply gradient"));
-  const PlannedTensor& copy = Find(plan, "norm.variance before");
+  const std::string name = "norm.variance before";
+  const PlannedTensor& copy = Find(plan, name);
   EXPECT_EQ(copy.kind, TensorKind::kStatisticCopy);
   EXPECT_EQ(copy.lower_step, 0);
   EXPECT_EQ(copy.upper_step, 4);
