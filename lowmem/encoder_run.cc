@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/byte_arena.h"
 #include "footprint/lowmem/encoder_tiles.h"
+#include "footprint/lowmem/float_reader.h"
 #include "footprint/lowmem/matrix_product.h"
 #include "footprint/lowmem/model_run.h"
 #include "footprint/lowmem/panel_kernels.h"
@@ -38,6 +39,18 @@ struct LayerVectors {
 };
 
 constexpr int kLayerVectors = 10;
+
+// Rows of the tables that are in memory at once; a panel has room for them.
+constexpr int64_t kPositionRows = 8;
+constexpr int64_t kEmbeddingRows = 2 + kPositionRows;
+static_assert(kEmbeddingRows <= kPanelTokens);
+
+struct EmbeddingRows {
+  float* word;
+  float* type;
+  float* positions;
+  int64_t type_in_memory = -1;
+};
 
 class Run : public EncoderRun {
  public:
@@ -86,9 +99,9 @@ class Run : public EncoderRun {
   absl::Status ReadNormVectors(int worker);
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
-  absl::Status AddRow(const Weight& table, int64_t row, float* scratch,
-                      float* sum);
-  absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
+  // Their sums of rows go to the panel's lanes from `lanes` on.
+  absl::Status EmbedTokens(const IndexRange& tokens, float* lanes,
+                           EmbeddingRows* rows);
   absl::Status Attend(const EncoderLayerWeights& layer, int worker);
   absl::Status ProjectHead(const EncoderLayerWeights& layer, int64_t head,
                            Desk& desk);
@@ -354,48 +367,57 @@ absl::Status Run::ReadLayerVectors(int64_t layer, int worker) {
   return ReadVectors(loads, worker, team_.size(), store_);
 }
 
-absl::Status Run::AddRow(const Weight& table, int64_t row, float* scratch,
-                         float* sum) {
-  const absl::Status status = ReadRow(*store_, table, row, scratch);
+absl::Status Run::EmbedTokens(const IndexRange& tokens, float* lanes,
+                              EmbeddingRows* rows) {
+  absl::Status status = ReadRows(*store_, weights_.positions, tokens.begin,
+                                 tokens.size(), rows->positions);
   if (!status.ok()) return status;
-  for (int64_t i = 0; i < config_.hidden; ++i) sum[i] += scratch[i];
-  return absl::OkStatus();
-}
-
-absl::Status Run::EmbedToken(int64_t token, float* scratch, float* lane) {
-  float* const sum = scratch + config_.hidden;
-  absl::Status status = ReadRow(*store_, weights_.words, ids_[token], sum);
-  if (!status.ok()) return status;
-  if (config_.token_types > 0) {
-    const int64_t type = token_types_.empty() ? 0 : token_types_[token];
-    status = AddRow(weights_.token_types, type, scratch, sum);
+  for (int64_t token = tokens.begin; token < tokens.end; ++token) {
+    status = ReadRow(*store_, weights_.words, ids_[token], rows->word);
     if (!status.ok()) return status;
+    if (config_.token_types > 0) {
+      const int64_t type = token_types_.empty() ? 0 : token_types_[token];
+      if (type != rows->type_in_memory) {
+        status = ReadRow(*store_, weights_.token_types, type, rows->type);
+        if (!status.ok()) return status;
+        rows->type_in_memory = type;
+      }
+      for (int64_t i = 0; i < config_.hidden; ++i) {
+        rows->word[i] += rows->type[i];
+      }
+    }
+    const int64_t at = token - tokens.begin;
+    const float* const position = rows->positions + at * config_.hidden;
+    for (int64_t i = 0; i < config_.hidden; ++i) {
+      lanes[i * kPanelTokens + at] = rows->word[i] + position[i];
+    }
   }
-  status = AddRow(weights_.positions, token, scratch, sum);
-  if (!status.ok()) return status;
-  for (int64_t i = 0; i < config_.hidden; ++i) lane[i * kPanelTokens] = sum[i];
   return absl::OkStatus();
 }
 
 absl::Status Run::Embed(int worker) {
-  // Two rows for each worker, where the sums will be.
+  // A panel's sums are not in use yet: rows fit there.
   const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
   if (panels.size() == 0) return absl::OkStatus();
   float* const scratch = sums_ + panels.begin * HiddenStride();
+  EmbeddingRows rows = {scratch, scratch + config_.hidden,
+                        scratch + 2 * config_.hidden};
   for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
     float* const data = hidden_ + panel * HiddenStride();
     const int64_t first = panel * kPanelTokens;
-    const int64_t count = std::min(kPanelTokens, tokens_ - first);
-    if (count < kPanelTokens) {
+    const int64_t end = std::min(first + kPanelTokens, tokens_);
+    if (end - first < kPanelTokens) {
       std::memset(data, 0, HiddenStride() * sizeof(float));
     }
-    for (int64_t i = 0; i < count; ++i) {
-      const absl::Status status = EmbedToken(first + i, scratch, data + i);
+    for (int64_t token = first; token < end; token += kPositionRows) {
+      const absl::Status status =
+          EmbedTokens({token, std::min(end, token + kPositionRows)},
+                      data + (token - first), &rows);
       if (!status.ok()) return status;
     }
   }
   // Padding tokens are computed with, so they must be numbers.
-  std::memset(scratch, 0, 2 * config_.hidden * sizeof(float));
+  std::memset(scratch, 0, kEmbeddingRows * config_.hidden * sizeof(float));
   Normalise(nullptr, vectors_.output_norm, worker);
   return absl::OkStatus();
 }
