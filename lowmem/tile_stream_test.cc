@@ -28,14 +28,19 @@ std::atomic<int64_t> allocations{0};
 
 }  // namespace
 
-void* operator new(size_t size) {
+// Not inlined: where only one of a pair is, gcc warns of a mismatch.
+__attribute__((noinline)) void* operator new(size_t size) {
   ++allocations;
   void* memory = malloc(size == 0 ? 1 : size);
   if (memory == nullptr) abort();
   return memory;
 }
-void operator delete(void* memory) noexcept { free(memory); }
-void operator delete(void* memory, size_t) noexcept { free(memory); }
+__attribute__((noinline)) void operator delete(void* memory) noexcept {
+  free(memory);
+}
+__attribute__((noinline)) void operator delete(void* memory, size_t) noexcept {
+  free(memory);
+}
 
 namespace footprint {
 namespace {
