@@ -206,47 +206,90 @@ def print_head():
         "read", "waited", "s", "GFLOP/s", "ratio"))
 
 
-def draw(points, resident, title, path):
-    """Throughput against peak; both in what they are, the peak by powers of two."""
-    width, height, left, bottom, top = 720, 400, 70, 60, 50
-    low = math.floor(math.log2(min(x for x, _ in points)))
-    high = math.ceil(math.log2(max([x for x, _ in points] + [resident[0]])))
-    most = 1.1 * max([y for _, y in points] + [resident[1]])
+def nice_step(most):
+    """1, 2 or 5 times a power of ten: four to ten steps to the most."""
+    unit = 10.0 ** math.floor(math.log10(most / 4))
+    return max(unit * factor for factor in (1, 2, 5) if unit * factor * 4 <= most)
+
+
+def mebibytes_label(mebibytes):
+    return ("%g MiB" % mebibytes if mebibytes < 1024 else
+            "%g GiB" % (mebibytes / 1024))
+
+
+STREAMED, RESIDENT = "#1f5f8b", "#b3541e"
+FRAME = {"width": 800, "height": 480, "left": 80, "right": 30, "top": 84, "bottom": 70}
+
+
+def axes(low, high, most, place):
+    """Grid and numbers: powers of two of MiB, round numbers of tokens."""
+    bottom, right = FRAME["height"] - FRAME["bottom"], FRAME["width"] - FRAME["right"]
+    lines = []
+    for power in range(low, high + 1):
+        x, _ = place(2.0**power, 0)
+        lines.append('<path d="M%.1f %dV%d" stroke="#e3e3e3"/>' % (
+            x, bottom, FRAME["top"]))
+        if (power - low) % 2 == 0:
+            lines.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (
+                x, bottom + 20, mebibytes_label(2.0**power)))
+    step = nice_step(most)
+    for index in range(int(most / step) + 1):
+        _, y = place(2.0**low, index * step)
+        lines.append('<path d="M%d %.1fH%d" stroke="#e3e3e3"/>' % (FRAME["left"], y, right))
+        lines.append('<text x="%d" y="%.1f" text-anchor="end">%g</text>' % (
+            FRAME["left"] - 8, y + 5, index * step))
+    lines.append('<path d="M%d %dV%dH%d" fill="none" stroke="#555"/>' % (
+        FRAME["left"], FRAME["top"], bottom, right))
+    lines.append('<text x="%d" y="%d" text-anchor="middle">peak of the process (VmHWM), '
+                 'log scale</text>' % ((FRAME["left"] + right) / 2, bottom + 50))
+    lines.append('<text transform="translate(22 %d) rotate(-90)" '
+                 'text-anchor="middle">tokens a second</text>' % (
+                     (FRAME["top"] + bottom) / 2))
+    return lines
+
+
+def legend(subtitle):
+    left = FRAME["left"]
+    return [
+        '<text x="%d" y="50" fill="#555">%s</text>' % (left, subtitle),
+        '<path d="M%d 69h24" stroke="%s" stroke-width="2"/>' % (left, STREAMED),
+        '<circle cx="%d" cy="69" r="4.5" fill="%s"/>' % (left + 12, STREAMED),
+        '<text x="%d" y="74">weights streamed, in the budget at the point</text>' % (
+            left + 32),
+        '<rect x="%d" y="64.5" width="9" height="9" fill="%s"/>' % (left + 348, RESIDENT),
+        '<text x="%d" y="74">all weights resident</text>' % (left + 364)]
+
+
+def draw(points, resident, titles, path):
+    """Throughput against peak. `points` are (peak in MiB, tokens a second, budget)."""
+    low = math.floor(math.log2(min(x for x, _, _ in points)))
+    high = math.ceil(math.log2(max([x for x, _, _ in points] + [resident[0]])))
+    most = 1.15 * max([y for _, y, _ in points] + [resident[1]])
 
     def place(x, y):
-        return (left + (math.log2(x) - low) / (high - low) * (width - left - 30),
-                height - bottom - y / most * (height - bottom - top))
+        inner = FRAME["width"] - FRAME["left"] - FRAME["right"]
+        tall = FRAME["height"] - FRAME["bottom"] - FRAME["top"]
+        return (FRAME["left"] + (math.log2(x) - low) / (high - low) * inner,
+                FRAME["height"] - FRAME["bottom"] - y / most * tall)
 
     lines = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" '
-             'font-family="sans-serif" font-size="13">' % (width, height),
+             'font-family="sans-serif" font-size="14">' % (
+                 FRAME["width"], FRAME["height"]),
              '<rect width="100%" height="100%" fill="#fff"/>',
-             '<text x="%d" y="25" font-size="15">%s</text>' % (left, title)]
-    for power in range(low, high + 1):
-        x, y = place(2.0**power, 0)
-        label = "%d MiB" % 2**power if power < 10 else "%d GiB" % 2**(power - 10)
-        lines.append('<path d="M%.1f %.1fV%d" stroke="#ddd"/>' % (x, y, top))
-        if power % 2 == 0:
-            lines.append('<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>' % (
-                x, y + 18, label))
-    for part in range(5):
-        value = most * part / 4
-        x, y = place(2.0**low, value)
-        lines.append('<path d="M%.1f %.1fH%d" stroke="#ddd"/>' % (x, y, width - 30))
-        lines.append('<text x="%.1f" y="%.1f" text-anchor="end">%.*f</text>' % (
-            x - 8, y + 4, 0 if most > 20 else 1, value))
-    lines.append('<text x="%d" y="%d" text-anchor="middle">peak of the process '
-                 '(VmHWM)</text>' % ((left + width - 30) / 2, height - 15))
-    lines.append('<text transform="translate(18 %d) rotate(-90)" '
-                 'text-anchor="middle">tokens a second</text>' % (height / 2))
-    lines.append('<polyline fill="none" stroke="#1f5f8b" stroke-width="2" points="%s"/>'
-                 % " ".join("%.1f,%.1f" % place(*point) for point in points))
-    for point in points:
-        lines.append('<circle cx="%.1f" cy="%.1f" r="4" fill="#1f5f8b"/>' % place(*point))
+             '<text x="%d" y="28" font-size="18">%s</text>' % (FRAME["left"], titles[0])]
+    lines += legend(titles[1]) + axes(low, high, most, place)
     x, y = place(*resident)
-    lines.append('<rect x="%.1f" y="%.1f" width="9" height="9" fill="#b3541e"/>' % (
-        x - 4.5, y - 4.5))
-    lines.append('<text x="%.1f" y="%.1f" text-anchor="end" fill="#b3541e">resident</text>'
-                 % (x + 4, y + 24))
+    lines.append('<path d="M%d %.1fH%.1f" stroke="%s" stroke-dasharray="5 4"/>' % (
+        FRAME["left"], y, x, RESIDENT))
+    lines.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (
+        STREAMED, " ".join("%.1f,%.1f" % place(*point[:2]) for point in points)))
+    for point in points:
+        at = place(*point[:2])
+        lines.append('<circle cx="%.1f" cy="%.1f" r="4.5" fill="%s"/>' % (*at, STREAMED))
+        lines.append('<text x="%.1f" y="%.1f" font-size="12" fill="%s">%s</text>' % (
+            at[0] - 4, at[1] + 20, STREAMED, re.sub(r"(?<=\d)(?=[A-Z])", " ", point[2])))
+    lines.append('<rect x="%.1f" y="%.1f" width="9" height="9" fill="%s"/>' % (
+        x - 4.5, y - 4.5, RESIDENT))
     lines.append("</svg>")
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
@@ -268,13 +311,14 @@ def sweep(table, folder, model, options):
     for budget, rows in found.items():
         seconds = statistics.median(row["seconds"] for row in rows)
         peak = max(row["peak"] for row in rows) / (1 << 20)
-        points.append((peak, tokens / seconds))
+        points.append((peak, tokens / seconds, budget))
         print("%-10s %9s %9.2f %9.4f %9.1f" % (
             budget, megabytes(rows[0], "arena"), peak, seconds, tokens / seconds))
     if options.picture:
-        title = "%s, %d tokens, 2 threads: budgets from %s to %s" % (
-            model, tokens, budgets[0], budgets[-1])
-        draw(points[:-1], points[-1], title, options.picture)
+        titles = ("Throughput against peak memory: %s" % model,
+                  "%d tokens a pass, 2 threads, file in the page cache, medians of %d "
+                  "rounds" % (tokens, options.pairs))
+        draw(points[:-1], points[-1][:2], titles, options.picture)
 
 
 def main():

@@ -31,7 +31,10 @@ awk '$4 == "pread" && $1 ~ /minilm/ && !($5 < 8 && $6 > $5 && $9 > 0 && $11 > 0)
 
 table --models=minilm:--layers=1 --tokens=4 --sweep=512KiB,1MiB,64MiB \
   --picture="$TEST_TMPDIR/sweep.svg" >"$TEST_TMPDIR/sweep"
-(($(grep -c '<circle' "$TEST_TMPDIR/sweep.svg") == 3)) || fail "not three points"
+(($(grep -c '<circle' "$TEST_TMPDIR/sweep.svg") == 4)) || fail "not three points and the legend's"
+for label in '512 KiB' '1 MiB' '64 MiB' 'log scale' 'all weights resident'; do
+  grep -q ">[^<]*$label</text>" "$TEST_TMPDIR/sweep.svg" || fail "no \"$label\" in the picture"
+done
 grep -q '^resident ' "$TEST_TMPDIR/sweep" || fail "no resident run in the sweep"
 
 if table --models=no-such-shape 2>"$TEST_TMPDIR/error"; then fail "a shape that is not there"; fi
