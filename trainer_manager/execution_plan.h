@@ -14,7 +14,8 @@
 //
 // A pure function, thread-safe. Memory: about a kibibyte a layer; within a
 // budget also some eight bytes a layer squared. Time: that of planning, see
-// planner.h; within a budget of about a thousand bounds.
+// planner.h; within a budget at most as many bounds as layers squared: a second
+// for 120 layers, five for 240.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_H_

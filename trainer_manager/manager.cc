@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/fingerprint.h"
 #include "footprint/trainer_manager/gradient_steps.h"
+#include "footprint/trainer_manager/mapped_memory.h"
 #include "footprint/trainer_manager/random_sequence.h"
 #include "footprint/trainer_manager/sliced_step.h"
 
@@ -27,10 +28,28 @@ absl::Status CheckValues(const char* what, size_t index, const TensorType& spec,
       values.data() != nullptr) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      what, " ", index, " takes ", elements, " ", TypeOf(spec.type),
-      " values of shape ", spec.shape.ToString(), ", not ", values.size(), " ",
-      TypeOf(values.type())));
+  Shape whole = spec.shape;
+  if (whole.rank() > 0) whole.set_extent(0, whole.extent(0) * parts);
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " ", index, " takes ", elements, " ",
+                   TypeOf(spec.type), " values of shape ", whole.ToString(),
+                   ", not ", values.size(), " ", TypeOf(values.type())));
+}
+
+// Why a tensor cannot be read after a step; empty if it can.
+absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
+                                bool has_arena) {
+  if (tensor.spec.type != ValueType::kFloat32) return "does not hold floats";
+  if (where == StorageClass::kUser) return "lies in the caller's memory";
+  // Also where its place is another's that is kept.
+  if (!tensor.kept) {
+    return "is not kept; plan with MemoryOptions::Debug to keep it";
+  }
+  if (where == StorageClass::kArena && !has_arena) {
+    return "lies in the arena, which is not there: run a step, in inference "
+           "with ManagerOptions::retain_arena";
+  }
+  return "";
 }
 
 // Of whatever says where tensors lie.
@@ -268,18 +287,25 @@ absl::Status Manager::Lend(size_t index, InputView values) {
   const absl::Status status = CheckValues("input", index, spec, 1, values);
   if (!status.ok()) return status;
   user_inputs_[index] = values.data();
-  if (options_.watch_inputs) {
-    fingerprints_[index] = Fingerprint(values.data(), SizeBytes(spec));
+  if (!options_.watch_inputs) return absl::OkStatus();
+  if (!IsMapped(values.data(), SizeBytes(spec))) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "input ", index, " is no memory of this program: it was released"));
   }
+  fingerprints_[index] = Fingerprint(values.data(), SizeBytes(spec));
   return absl::OkStatus();
 }
 
 absl::Status Manager::Infer(absl::Span<const InputView> inputs) {
-  if (mode_ != NetworkMode::kInference || inputs.size() != inputs_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "an inference with ", inputs.size(), " inputs, but the plan is for ",
-        mode_ == NetworkMode::kInference ? "" : "training with ",
-        inputs_.size()));
+  if (mode_ != NetworkMode::kInference) {
+    return absl::InvalidArgumentError(
+        "the plan is one for training: call TrainStep, or plan with "
+        "NetworkMode::kInference");
+  }
+  if (inputs.size() != inputs_.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an inference with ", inputs.size(),
+                     " inputs, but the network has ", inputs_.size()));
   }
   absl::Status status;
   for (size_t i = 0; status.ok() && i < inputs.size(); ++i) {
@@ -328,7 +354,8 @@ absl::Status Manager::RunStep(size_t index) {
   const Step& step = table_.steps()[index];
   const Slots slots = SlotsOf(step);
   const StepData data(slots, mode_, SeedOf(step.layer), *math_);
-  absl::Status status;
+  absl::Status status = CheckInputsUnchanged(step, slots);
+  if (!status.ok()) return status;
   if (watch_ != nullptr) status = watch_->CheckRead(step.first_use, slots);
   if (status.ok()) status = RunKind(step, slots, data);
   if (status.ok() && watch_ != nullptr &&
@@ -340,8 +367,7 @@ absl::Status Manager::RunStep(size_t index) {
     watch_->MarkWritten(step.first_use, slots);
     watch_->PoisonAfter(index, arena_.data());
   }
-  return fingerprints_.empty() ? absl::OkStatus()
-                               : CheckInputsUnchanged(step, slots);
+  return CheckInputsUnchanged(step, slots);
 }
 
 absl::Status Manager::RunKind(const Step& step, Slots slots,
@@ -403,17 +429,22 @@ absl::Status Manager::RunSwap(const Step& step, const StepData& data) {
                               bytes);
 }
 
+// If inputs are watched: before the step, which must not read what is gone, and
+// after it.
 absl::Status Manager::CheckInputsUnchanged(const Step& step,
                                            Slots slots) const {
+  if (fingerprints_.empty()) return absl::OkStatus();
   for (const StepData::Slot& slot : slots) {
     for (size_t i = 0; i < user_inputs_.size(); ++i) {
-      if (slot.data != user_inputs_[i] ||
-          Fingerprint(slot.data, SizeBytes(*inputs_[i].spec)) ==
-              fingerprints_[i]) {
+      if (slot.data != user_inputs_[i]) continue;
+      const int64_t size_bytes = SizeBytes(*inputs_[i].spec);
+      const bool released = !IsMapped(slot.data, size_bytes);
+      if (!released && Fingerprint(slot.data, size_bytes) == fingerprints_[i]) {
         continue;
       }
       return absl::FailedPreconditionError(absl::StrCat(
-          "input ", i, " changed before layer \"", table_.NameOf(step.layer),
+          "input ", i, released ? " was released" : " changed",
+          " before layer \"", table_.NameOf(step.layer),
           "\" was done with it: keep the memory until Infer returns"));
     }
   }
@@ -472,13 +503,11 @@ absl::StatusOr<absl::Span<const float>> Manager::Inspect(
     if (tensor.name != name) continue;
     const Storage& storage = plan.storages[tensor.storage];
     const StorageClass where = storage.storage_class;
-    if (where == StorageClass::kUser ||
-        (where == StorageClass::kArena &&
-         (!tensor.kept || arena_.data() == nullptr)) ||
-        tensor.spec.type != ValueType::kFloat32) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "tensor \"", name,
-          "\" is not kept; plan with MemoryOptions::Debug to keep it"));
+    const absl::string_view why =
+        WhyUnreadable(tensor, where, arena_.data() != nullptr);
+    if (!why.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("tensor \"", name, "\" ", why));
     }
     absl::StatusOr<float*> data = nullptr;
     if (where == StorageClass::kModel) {

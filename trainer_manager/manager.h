@@ -67,8 +67,8 @@ struct ManagerOptions {
   // tensor what was written, and writes finite values: what is used outside its
   // lifespan fails in the step that uses it.
   bool poison = false;
-  // For debugging, in inference: fails if the caller's memory changes
-  // meanwhile.
+  // For debugging, in inference: fails if the caller's memory changes or is
+  // unmapped meanwhile.
   bool watch_inputs = false;
 };
 
@@ -125,12 +125,12 @@ class Manager {
   absl::StatusOr<float> TrainStep();
 
   // Inference. `inputs` are one for each input of the network, of its size.
-  // InvalidArgument: they are not. FailedPrecondition: an input changed
-  // meanwhile (watch_inputs).
+  // InvalidArgument: they are not. FailedPrecondition: an input changed or was
+  // released meanwhile (watch_inputs).
   absl::Status Infer(absl::Span<const InputView> inputs);
 
-  // Output `index`, valid until the next step; in training only if it is kept.
-  // InvalidArgument: no such output.
+  // Output `index`, valid until the next step; in training only if it is kept,
+  // and with micro-batches that of the last. InvalidArgument: no such output.
   absl::StatusOr<absl::Span<const float>> Output(size_t index = 0) const;
 
   // Frees the arena. The next step allocates it again.
@@ -140,7 +140,8 @@ class Manager {
   // The values of any tensor of floats, by its name in the plan, as the last
   // step left it. `plan` must be equal to that of Create, else InvalidArgument.
   // NotFound: no such tensor. FailedPrecondition: its place was given to
-  // others; plan with MemoryOptions::Debug to keep it.
+  // others (plan with MemoryOptions::Debug to keep it), it does not hold
+  // floats, or it lay in an arena that is released.
   absl::StatusOr<absl::Span<const float>> Inspect(const ExecutionPlan& plan,
                                                   absl::string_view name) const;
 

@@ -1,5 +1,7 @@
 #include "footprint/trainer_manager/manager.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "footprint/trainer_manager/activations.h"
+#include "footprint/trainer_manager/convolution2d.h"
 #include "footprint/trainer_manager/fully_connected.h"
 #include "footprint/trainer_manager/losses.h"
 #include "footprint/trainer_manager/normalization.h"
@@ -323,11 +326,26 @@ TEST(ManagerTest, RefusesParametersOfAnotherNetwork) {
   const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {});
   ManagerOptions options;
   options.optimizer = StochasticGradientDescent(0.1f);
-  EXPECT_THAT(std::string(Manager::Create(
-                              *plan, *Parameters::Create(*digits, 1), options)
-                              .status()
-                              .message()),
-              HasSubstr("parameter \"fc1.weight\" has 401408 values"));
+  EXPECT_THAT(
+      std::string(
+          Manager::Create(*plan, *Parameters::Create(*digits, 1), options)
+              .status()
+              .message()),
+      HasSubstr("parameter \"fc1.weight\" is of shape [784, 512], but the "
+                "network needs [13, 50]"));
+  // As many values, but of another shape.
+  const auto convolution = [](int64_t channels, int64_t kernel) {
+    Network network;
+    network.AddInput("x", {{1, channels, kernel, kernel}});
+    Convolution2dOptions filters;
+    filters.kernel = kernel;
+    network.AddLayer("layer", Convolution2d(filters), {"x"});
+    return *PlanExecution(network, NetworkMode::kInference, {});
+  };
+  const auto parameters = *Parameters::Create(convolution(4, 1), 1);
+  EXPECT_TRUE(Manager::Create(convolution(4, 1), parameters, {}).ok());
+  EXPECT_EQ(Manager::Create(convolution(1, 2), parameters, {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 // Writes into memory that it was only lent.
@@ -356,6 +374,78 @@ TEST(ManagerTest, NoticesThatTheCallersMemoryChanged) {
   const absl::Status status = (*manager)->Infer({absl::MakeConstSpan(x)});
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("layer \"bad\""));
+}
+
+// Gives back memory that was only lent.
+class ReleasingLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "releasing"; }
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    return Relu()->Describe(inputs);
+  }
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t elements = data.elements(Role::kInput);
+    std::fill_n(data.Write(Role::kOutput), elements, 0.0f);
+    munmap(const_cast<float*>(data.Read(Role::kInput)),
+           static_cast<size_t>(elements) * sizeof(float));
+    return absl::OkStatus();
+  }
+};
+
+TEST(ManagerTest, NoticesThatTheCallersMemoryIsGone) {
+  constexpr size_t kElements = 4096;
+  Network network;
+  network.AddInput("x", {{1, kElements}});
+  network.AddLayer("bad", std::make_shared<ReleasingLayer>(), {"x"});
+  network.AddLayer("next", Relu(), {"x"});
+  network.AddLayer("sum", Add(), {"bad", "next"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ManagerOptions options;
+  options.watch_inputs = true;
+  auto manager = Manager::Create(*plan, *Parameters::Create(*plan, 1), options);
+  void* const data = mmap(nullptr, kElements * sizeof(float), PROT_READ,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(data, MAP_FAILED);
+  const auto lent =
+      absl::MakeConstSpan(static_cast<const float*>(data), kElements);
+  absl::Status status = (*manager)->Infer({lent});
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("input 0 was released before layer \"bad\""));
+  status = (*manager)->Infer({lent});
+  EXPECT_THAT(std::string(status.message()), HasSubstr("it was released"));
+}
+
+// What lies at the place of an output is not that output.
+TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
+  MemoryOptions memory;
+  memory.keep_outputs = true;
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("fc", FullyConnected(2), {"x"});
+  network.AddLayer("relu", Relu(), {"fc"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"relu"});
+  Training training = Train(network, memory);
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  const auto why = [](const Manager& manager, const ExecutionPlan& plan,
+                      const char* name) {
+    const absl::Status status = manager.Inspect(plan, name).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << name;
+    return std::string(status.message());
+  };
+  EXPECT_TRUE(training.manager->Inspect(training.plan, "relu output").ok());
+  EXPECT_THAT(why(*training.manager, training.plan, "fc output"),
+              HasSubstr("is not kept"));
+  EXPECT_THAT(why(*training.manager, training.plan, "loss label"),
+              HasSubstr("does not hold floats"));
+  const auto plan =
+      PlanExecution(network, NetworkMode::kInference, MemoryOptions::Debug());
+  const auto manager = *Manager::Create(*plan, training.parameters, {});
+  const std::vector<float> x(6);
+  ASSERT_TRUE(manager->Infer({absl::MakeConstSpan(x)}).ok());
+  EXPECT_THAT(why(*manager, *plan, "x"), HasSubstr("the caller's memory"));
+  EXPECT_THAT(why(*manager, *plan, "fc output"), HasSubstr("retain_arena"));
 }
 
 // Every arena tensor in turn gives up its place right after it was written, as

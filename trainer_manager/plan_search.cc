@@ -155,7 +155,9 @@ absl::StatusOr<absl::optional<ExecutionPlan>> PlanSearch::PlanIfItFits(
 // as that lowers the bound, which `bounded` is of.
 absl::Status PlanSearch::Slice(StepChoices* choices,
                                ExecutionPlan* bounded) const {
-  if (!MaySlice()) return absl::OkStatus();
+  if (!MaySlice() || LayerToSlice(*bounded) == network_.layers.size()) {
+    return absl::OkStatus();
+  }
   StepChoices trial = *choices;
   int64_t last_bytes = bounded->bound_bytes();
   ExecutionPlan last = *bounded;

@@ -15,25 +15,38 @@ bool ReadsBackwards(const LayerSignature& signature, Role role, int index = 0) {
          Reads(signature.derivative, role, index);
 }
 
-// Whether the backward steps of layer `last` or one before it read the value.
-// What a max pooling restores counts, too: it may be dropped on its own.
-bool IsReadLate(const ResolvedNetwork& network, size_t value, size_t last) {
-  const size_t inputs = network.inputs.size();
-  if (value < inputs) return true;
-  if (ReadsBackwards(network.layers[value - inputs].signature, Role::kOutput)) {
-    return true;
-  }
-  for (size_t l = 0; l <= last; ++l) {
-    const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
-    for (size_t i = 0; i < layer.inputs.size(); ++i) {
-      if (layer.inputs[i] == value &&
-          ReadsBackwards(layer.signature, Role::kInput, static_cast<int>(i))) {
-        return true;
+// Which values the backward steps read. Searches ask for all of them at once,
+// so all layers are gone through once.
+class BackwardReaders {
+ public:
+  explicit BackwardReaders(const ResolvedNetwork& network)
+      : inputs_(network.inputs.size()),
+        earliest_(inputs_ + network.layers.size(), network.layers.size()) {
+    for (size_t l = network.layers.size(); l-- > 0;) {
+      const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
+      for (size_t i = 0; i < layer.inputs.size(); ++i) {
+        if (ReadsBackwards(layer.signature, Role::kInput,
+                           static_cast<int>(i))) {
+          earliest_[layer.inputs[i]] = l;
+        }
+      }
+      if (ReadsBackwards(layer.signature, Role::kOutput)) {
+        earliest_[inputs_ + l] = 0;
       }
     }
   }
-  return false;
-}
+
+  // Whether the backward steps of layer `last` or one before it read the value,
+  // or those of the layer that it is the output of. What a max pooling restores
+  // counts, too: it may be dropped on its own.
+  bool IsReadLate(size_t value, size_t last) const {
+    return value < inputs_ || earliest_[value] <= last;
+  }
+
+ private:
+  const size_t inputs_;
+  std::vector<size_t> earliest_;  // layer that reads each value backwards
+};
 
 ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
   ptrdiff_t readers = 0;
@@ -56,6 +69,7 @@ std::vector<bool> FindRecomputed(const ResolvedNetwork& network, bool cheap,
   const auto contains = [](const std::vector<size_t>& layers, size_t layer) {
     return std::count(layers.begin(), layers.end(), layer) > 0;
   };
+  const BackwardReaders readers(network);
   const size_t inputs = network.inputs.size();
   std::vector<bool> found(network.layers.size(), false);
   for (size_t l = 0; l < network.layers.size(); ++l) {
@@ -67,7 +81,7 @@ std::vector<bool> FindRecomputed(const ResolvedNetwork& network, bool cheap,
       const size_t value = layer.inputs[static_cast<size_t>(operand.index)];
       const bool again = value >= inputs && (found[value - inputs] ||
                                              contains(swapped, value - inputs));
-      found[l] = found[l] && (again || IsReadLate(network, value, l));
+      found[l] = found[l] && (again || readers.IsReadLate(value, l));
     }
     if (contains(dropped, l)) found[l] = true;
     if (contains(swapped, l)) found[l] = false;
@@ -78,10 +92,11 @@ std::vector<bool> FindRecomputed(const ResolvedNetwork& network, bool cheap,
 std::vector<size_t> LayersToDrop(const ResolvedNetwork& network,
                                  const std::vector<size_t>& dropped,
                                  size_t layer) {
+  const BackwardReaders readers(network);
   std::vector<size_t> more = {layer};
   for (size_t i = 0; i < more.size(); ++i) {
     for (const size_t value : network.layers[more[i]].inputs) {
-      if (IsReadLate(network, value, more[i])) continue;
+      if (readers.IsReadLate(value, more[i])) continue;
       const size_t source = value - network.inputs.size();
       if (CanRecompute(network, source) &&
           std::count(dropped.begin(), dropped.end(), source) == 0 &&

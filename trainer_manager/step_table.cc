@@ -78,16 +78,16 @@ absl::Span<Record> Take(size_t count, char** next) {
 
 absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
                                        const Parameters& parameters) {
-  const absl::StatusOr<absl::Span<float>> values = parameters.Find(tensor.name);
-  if (!values.ok()) {
-    return absl::InvalidArgumentError(values.status().message());
+  for (const Parameters::Parameter& parameter : parameters.all()) {
+    if (parameter.name != tensor.name) continue;
+    if (parameter.shape == tensor.spec.shape) return parameter.values.data();
+    return absl::InvalidArgumentError(
+        absl::StrCat("parameter \"", tensor.name, "\" is of shape ",
+                     parameter.shape.ToString(), ", but the network needs ",
+                     tensor.spec.shape.ToString()));
   }
-  if (static_cast<int64_t>(values->size()) != tensor.spec.shape.elements()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "parameter \"", tensor.name, "\" has ", values->size(),
-        " values, but the network needs ", tensor.spec.shape.ToString()));
-  }
-  return values->data();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the model has no parameter \"", tensor.name, "\""));
 }
 
 struct StepTable::Draft {

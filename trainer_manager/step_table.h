@@ -104,7 +104,7 @@ class StepTable {
 };
 
 // Where a parameter of the plan lies. InvalidArgument: there is none of its
-// name, or it has another number of values.
+// name, or it has another shape.
 absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
                                        const Parameters& parameters);
 
