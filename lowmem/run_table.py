@@ -283,11 +283,16 @@ def draw(points, resident, titles, path):
         FRAME["left"], y, x, RESIDENT))
     lines.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (
         STREAMED, " ".join("%.1f,%.1f" % place(*point[:2]) for point in points)))
-    for point in points:
-        at = place(*point[:2])
+    last, below = -math.inf, True
+    for peak, rate, budget in points:
+        at = place(peak, rate)
+        # Names of neighbours would lie on each other.
+        below = at[0] - last > 60 or not below
+        last = at[0]
         lines.append('<circle cx="%.1f" cy="%.1f" r="4.5" fill="%s"/>' % (*at, STREAMED))
         lines.append('<text x="%.1f" y="%.1f" font-size="12" fill="%s">%s</text>' % (
-            at[0] - 4, at[1] + 20, STREAMED, re.sub(r"(?<=\d)(?=[A-Z])", " ", point[2])))
+            at[0] - 4, at[1] + (20 if below else -12), STREAMED,
+            re.sub(r"(?<=\d)(?=[A-Z])", " ", budget)))
     lines.append('<rect x="%.1f" y="%.1f" width="9" height="9" fill="%s"/>' % (
         x - 4.5, y - 4.5, RESIDENT))
     lines.append("</svg>")
