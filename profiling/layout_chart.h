@@ -19,7 +19,7 @@
 namespace footprint {
 
 // What lies where in an arena, and when: a box a tensor over steps and bytes;
-// below it, how many bytes are live at each step.
+// below it, how many bytes are live at each step, of which series.
 struct LayoutChart {
   struct Box {
     std::string label;
@@ -31,10 +31,18 @@ struct LayoutChart {
     bool is_marked = false;  // full colour and an outline; others are pale
   };
 
+  // Steps that belong together, such as "forward".
+  struct Span {
+    std::string label;
+    int64_t begin_step = 0;
+    int64_t end_step = 0;  // one past the last
+  };
+
   std::string title;
   std::string description;
   std::vector<std::string> series;  // at most 8 are told apart by colour
   std::vector<Box> boxes;
+  std::vector<Span> spans;  // below the steps' numbers
   int64_t marked_step = 0;
   int64_t marked_bytes = 0;  // a level that `marked_label` explains
   std::string marked_label;

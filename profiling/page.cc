@@ -80,11 +80,13 @@ svg .point { stroke: var(--paper); stroke-width: 2; }
 svg .box { stroke: var(--paper); stroke-width: .75; }
 svg .pale { fill-opacity: .4; }
 svg .marked { stroke: var(--ink); stroke-width: 1; }
+svg .thin { stroke: none; }
 svg .box:hover { fill-opacity: .75; }
 svg .inside { font-size: 11px; pointer-events: none; fill: var(--ink); }
 svg .level { stroke: var(--c4); stroke-width: 1.5; stroke-dasharray: 6 4;
   pointer-events: none; }
 svg .live { fill: var(--c5); }
+svg .span { fill: none; stroke: var(--soft); pointer-events: none; }
 details { margin: 0 0 1.5rem; }
 summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
 .views { border: 0; margin: 1.5rem 0 0; padding: 0; min-width: 0; }

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "footprint/profiling/format_bytes.h"
-#include "footprint/profiling/page.h"
 
 namespace footprint {
 namespace {
@@ -19,8 +18,14 @@ std::string Bytes(int64_t bytes) {
                       FormatCount(bytes), " B)");
 }
 
+// "step 12, conv1: forward"
+std::string BoundStep(const MemoryPlan& plan, const PictureLabels& labels) {
+  return absl::StrCat("step ", FormatCount(plan.lower_bound.step),
+                      labels.bound_step.empty() ? "" : ", ", labels.bound_step);
+}
+
 std::string Verdict(absl::Span<const TensorRequest> requests,
-                    const MemoryPlan& plan) {
+                    const MemoryPlan& plan, const PictureLabels& labels) {
   const LowerBound& bound = plan.lower_bound;
   std::string text = absl::StrCat(requests.size(), " tensors in ",
                                   Bytes(plan.height_bytes), ". ");
@@ -32,7 +37,7 @@ std::string Verdict(absl::Span<const TensorRequest> requests,
                     ": the ", bound.tensors.size(),
                     " tensors in full colour are live together");
   }
-  absl::StrAppend(&text, " at step ", FormatCount(bound.step), ".");
+  absl::StrAppend(&text, " at ", BoundStep(plan, labels), ".");
   if (plan.IsProvedMinimal()) return text + " So this plan is minimal.";
   return absl::StrCat(text,
                       absl::StrFormat(" This plan is %.4f times as high.",
@@ -61,13 +66,16 @@ PageTable CertificateTable(absl::Span<const TensorRequest> requests,
 }
 
 LayoutChart ChartOf(absl::Span<const TensorRequest> requests,
-                    const MemoryPlan& plan,
-                    absl::Span<const std::string> kinds) {
+                    const MemoryPlan& plan, const PictureLabels& labels) {
+  const std::vector<std::string>& kinds = labels.kinds;
   LayoutChart chart;
   chart.title = "What lies where, and when";
   chart.description =
       "Each box is a tensor: steps to the right, bytes upwards. Below, the "
-      "bytes that are live at each step. Point at a box for its figures.";
+      "bytes that are live at each step. Dashed lines: the lower bound, and "
+      "the "
+      "step that needs it. Point at a box for its figures.";
+  chart.spans = labels.spans;
   for (size_t i = 0; i < requests.size(); ++i) {
     LayoutChart::Box box;
     box.label = requests[i].id;
@@ -91,7 +99,7 @@ LayoutChart ChartOf(absl::Span<const TensorRequest> requests,
   chart.marked_label =
       absl::StrCat("lower bound ",
                    AbbreviateBytes(static_cast<double>(plan.lower_bound.bytes)),
-                   ", needed at step ", plan.lower_bound.step);
+                   ", needed at ", BoundStep(plan, labels));
   return chart;
 }
 
@@ -99,9 +107,9 @@ LayoutChart ChartOf(absl::Span<const TensorRequest> requests,
 
 std::string DrawPlan(absl::Span<const TensorRequest> requests,
                      const MemoryPlan& plan, absl::string_view title,
-                     absl::Span<const std::string> kinds) {
-  Page page(title, Verdict(requests, plan));
-  page.AddLayoutChart(ChartOf(requests, plan, kinds));
+                     const PictureLabels& labels) {
+  Page page(title, Verdict(requests, plan, labels));
+  page.AddLayoutChart(ChartOf(requests, plan, labels));
   PageContent certificate;
   certificate.AddTable(CertificateTable(requests, plan));
   page.AddFold("The tensors that prove the bound", certificate);

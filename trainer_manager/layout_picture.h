@@ -11,18 +11,28 @@
 #define FOOTPRINT_TRAINER_MANAGER_LAYOUT_PICTURE_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/profiling/page.h"
 #include "footprint/trainer_manager/plan.h"
 
 namespace footprint {
 
-// The plan must be valid for the requests. With `kinds`, one a request such as
-// "weight" or "activation", tensors are coloured by kind; at most 8 differ.
+// What a picture says besides sizes and places.
+struct PictureLabels {
+  // One a request, such as "weight" or "activation": tensors are coloured by
+  // kind, in the order in which kinds appear; at most 8 differ.
+  std::vector<std::string> kinds;
+  std::vector<LayoutChart::Span> spans;  // such as "forward"
+  std::string bound_step;                // the name of the bound's step
+};
+
+// The plan must be valid for the requests.
 std::string DrawPlan(absl::Span<const TensorRequest> requests,
                      const MemoryPlan& plan, absl::string_view title,
-                     absl::Span<const std::string> kinds = {});
+                     const PictureLabels& labels = {});
 
 }  // namespace footprint
 

@@ -63,12 +63,25 @@ TEST(DrawPlanTest, SaysHowFarFromTheBoundAPlanIs) {
 }
 
 TEST(DrawPlanTest, ColoursByKind) {
-  const std::string html =
-      DrawPlan(Requests(), Plan(), "x", {"weight", "gradient", "weight"});
+  PictureLabels labels;
+  labels.kinds = {"weight", "gradient", "weight"};
+  const std::string html = DrawPlan(Requests(), Plan(), "x", labels);
   EXPECT_TRUE(Has(html, "c (gradient): 30 B"));
   EXPECT_TRUE(Has(html, "d (weight): 5 B"));
   EXPECT_TRUE(Has(html, "<ul class=\"legend\">"));
   EXPECT_FALSE(Has(DrawPlan(Requests(), Plan(), "x"), "<ul class=\"legend\">"));
+}
+
+TEST(DrawPlanTest, NamesStepsWhereTheyHaveNames) {
+  PictureLabels labels;
+  labels.spans = {{"forward", 0, 5}, {"backward", 5, 10}};
+  labels.bound_step = "conv1: forward";
+  const std::string html = DrawPlan(Requests(), Plan(), "x", labels);
+  EXPECT_TRUE(Has(html, ">forward</text>"));
+  EXPECT_TRUE(Has(html, ">backward</text>"));
+  EXPECT_TRUE(Has(html, "live together at step 2, conv1: forward."));
+  EXPECT_TRUE(
+      Has(html, "lower bound 60 B, needed at step 2, conv1: forward</text>"));
 }
 
 TEST(DrawPlanTest, GroupsDigits) {

@@ -2,6 +2,7 @@
 // `bazel run -c opt //trainer_manager:print_reference_bounds`. --details lists
 // the tensors of each certificate; --pictures=FOLDER draws each plan there.
 
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -37,7 +38,11 @@ int Draw(const ExecutionPlan& plan, const std::string& name,
       folder, "/",
       absl::StrReplaceAll(name, {{" ", "_"}, {",", ""}, {":", ""}}), ".html");
   std::ofstream file(path);
-  file << DrawExecution(plan, absl::StrCat(name, ": memory by step"));
+  const int64_t batch =
+      plan.tensors[plan.input_tensors[0]].spec.shape.extent(0);
+  file << DrawExecution(
+      plan, absl::StrCat(name.substr(0, name.find(',')), ", batch ", batch,
+                         ": training memory by step"));
   file.close();
   if (file) return 0;
   std::cerr << "cannot write " << path << "\n";
@@ -60,7 +65,8 @@ int PrintWithin(const Row& row, int64_t budget_bytes,
       plan->planned_bytes(),
       100.0 * plan->recompute_products / plan->forward_products,
       StepName(*plan, plan->arena.lower_bound.step));
-  return Draw(*plan, absl::StrCat(row.name, " within ", budget_bytes),
+  return Draw(*plan,
+              absl::StrCat(row.name, " within ", budget_bytes / 1000000, " MB"),
               pictures);
 }
 

@@ -10,7 +10,13 @@
 namespace footprint {
 namespace {
 
-// Eight kinds: as many as a picture tells apart.
+// As many as a picture tells apart. What some networks lack comes last, so that
+// a kind has the same colour in nearly all pictures.
+constexpr const char* kKinds[] = {"weight",     "input, label, output",
+                                  "activation", "gradient",
+                                  "derivative", "workspace",
+                                  "saved",      "optimizer state"};
+
 std::string KindOf(TensorKind kind) {
   switch (kind) {
     case TensorKind::kStatistic:
@@ -32,7 +38,11 @@ std::string KindOf(TensorKind kind) {
 class Picture {
  public:
   explicit Picture(const ExecutionPlan& plan) : plan_(plan) {
-    for (size_t s = 0; s < plan.storages.size(); ++s) AddStorage(s);
+    for (const char* kind : kKinds) {
+      for (const Storage& storage : plan.storages) AddStorage(storage, kind);
+    }
+    AddSpans();
+    labels_.bound_step = StepName(plan, plan.arena.lower_bound.step);
     layout_.height_bytes = plan.planned_bytes();
     layout_.lower_bound.bytes = plan.bound_bytes();
     layout_.lower_bound.step = plan.arena.lower_bound.step;
@@ -40,7 +50,7 @@ class Picture {
   }
 
   std::string Draw(absl::string_view title) const {
-    return DrawPlan(requests_, layout_, title, kinds_);
+    return DrawPlan(requests_, layout_, title, labels_);
   }
 
  private:
@@ -50,9 +60,21 @@ class Picture {
     return plan_.model_bytes + plan_.fixed_bytes;
   }
 
-  // A box for each tensor that the storage holds in turn.
-  void AddStorage(size_t index) {
-    const Storage& storage = plan_.storages[index];
+  // A training goes forwards, then back; a network is only gone forwards in an
+  // inference.
+  void AddSpans() {
+    if (plan_.mode != NetworkMode::kTraining) return;
+    const int64_t end = static_cast<int64_t>(plan_.steps.size());
+    int64_t forward_end = 0;
+    for (int64_t step = 0; step < end; ++step) {
+      if (plan_.steps[step].kind == StepKind::kForward) forward_end = step + 1;
+    }
+    labels_.spans = {{"forward", 0, forward_end},
+                     {"backward, weights change", forward_end, end}};
+  }
+
+  // A box for each tensor of `kind` that the storage holds in turn.
+  void AddStorage(const Storage& storage, const std::string& kind) {
     if (storage.storage_class == StorageClass::kUser) return;
     std::vector<size_t> tensors = storage.tensors;
     std::stable_sort(
@@ -67,9 +89,9 @@ class Picture {
       const int64_t begin = lasts && i == 0 ? 0 : tensor.lower_step;
       const int64_t end = !is_last ? plan_.tensors[tensors[i + 1]].lower_step
                                    : (lasts ? last : storage.upper_step);
-      if (begin >= end) continue;
+      if (begin >= end || KindOf(tensor.kind) != kind) continue;
       requests_.push_back({tensor.name, begin, end, storage.size_bytes, 1});
-      kinds_.push_back(KindOf(tensor.kind));
+      labels_.kinds.push_back(kind);
       layout_.offsets_bytes.push_back(BaseOf(storage.storage_class) +
                                       storage.offset_bytes);
     }
@@ -88,7 +110,7 @@ class Picture {
 
   const ExecutionPlan& plan_;
   std::vector<TensorRequest> requests_;
-  std::vector<std::string> kinds_;
+  PictureLabels labels_;
   MemoryPlan layout_;
 };
 

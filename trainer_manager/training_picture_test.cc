@@ -21,7 +21,8 @@ TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
   for (const char* text :
        {"weight", "optimizer state", "input, label, output", "activation",
         "gradient", "derivative", "conv1.weight", "tanh1 output",
-        "fc1.weight gradient", "loss label"}) {
+        "fc1.weight gradient", "loss label", ">forward</text>",
+        ">backward, weights change</text>"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   EXPECT_EQ(page, DrawExecution(*plan, "LeNet-5, batch 4"));
@@ -33,6 +34,7 @@ TEST(TrainingPictureTest, LeavesTheCallersMemoryOut) {
   const std::string page = DrawExecution(*plan, "VGG16");
   EXPECT_THAT(page, HasSubstr("conv1_1 output"));
   EXPECT_THAT(page, Not(HasSubstr("image")));
+  EXPECT_THAT(page, Not(HasSubstr(">forward</text>")));
 }
 
 }  // namespace
