@@ -2,6 +2,9 @@
 //
 //   lowmem_pack [--panels=PATTERN=COLUMNS,...] INPUT OUTPUT
 //
+// INPUT may be the index of a checkpoint in several files,
+// model.safetensors.index.json.
+//
 // See pack.h. Exit 0: OUTPUT is written. 1: it could not be, and what was there
 // before is there still. 2: wrong usage.
 

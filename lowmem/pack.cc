@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/panels.h"
 #include "footprint/lowmem/safetensors_writer.h"
+#include "footprint/lowmem/shard_index.h"
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint {
@@ -45,14 +46,22 @@ absl::StatusOr<int64_t> PanelColumns(const std::vector<PanelRule>& rules,
   return weight.columns();
 }
 
+using Stores = std::vector<std::unique_ptr<WeightStore>>;
+
+bool MatchesAny(const PanelRule& rule, const Stores& stores) {
+  for (const std::unique_ptr<WeightStore>& store : stores) {
+    for (const TensorInfo& tensor : store->index().tensors()) {
+      if (Matches(rule, tensor.name)) return true;
+    }
+  }
+  return false;
+}
+
 absl::Status CheckRulesMatch(const std::vector<PanelRule>& rules,
-                             const SafetensorsIndex& index) {
+                             const Stores& stores) {
+  const SafetensorsIndex& index = stores[0]->index();
   for (const PanelRule& rule : rules) {
-    if (rule.optional) continue;
-    const bool matches = std::any_of(
-        index.tensors().begin(), index.tensors().end(),
-        [&](const TensorInfo& tensor) { return Matches(rule, tensor.name); });
-    if (matches) continue;
+    if (rule.optional || MatchesAny(rule, stores)) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "rule \"", rule.pattern, "\" matches no tensor of ", index.file_name(),
         "; its first tensor is \"",
@@ -61,8 +70,41 @@ absl::Status CheckRulesMatch(const std::vector<PanelRule>& rules,
   return absl::OkStatus();
 }
 
+absl::Status Add(absl::string_view path, Stores* stores) {
+  absl::StatusOr<std::unique_ptr<WeightStore>> store =
+      WeightStore::Open(path, WeightBackend::kPread);
+  if (!store.ok()) return store.status();
+  stores->push_back(*std::move(store));
+  return absl::OkStatus();
+}
+
+// Of the file, or of all that an index names.
+absl::StatusOr<Stores> OpenStores(absl::string_view path) {
+  Stores stores;
+  if (!absl::EndsWith(path, ".json")) {
+    const absl::Status added = Add(path, &stores);
+    if (!added.ok()) return added;
+    return stores;
+  }
+  const absl::StatusOr<std::vector<Shard>> shards = ReadShardIndex(path);
+  if (!shards.ok()) return shards.status();
+  for (const Shard& shard : *shards) {
+    const absl::Status added = Add(shard.path, &stores);
+    if (!added.ok()) return added;
+    for (const std::string& tensor : shard.tensors) {
+      const auto found = stores.back()->index().Find(tensor);
+      if (found.ok()) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": promises a tensor that is not there: ",
+                       found.status().message(), ". Download all files again"));
+    }
+  }
+  return stores;
+}
+
 // One weight on its way from one file to the other.
 struct PackedWeight {
+  WeightStore* store = nullptr;
   Weight weight;
   int64_t panel_columns = 0;
 
@@ -74,8 +116,8 @@ struct PackedWeight {
 
 class Packer {
  public:
-  Packer(WeightStore* store, const PackOptions& options)
-      : store_(store), options_(options) {}
+  Packer(const Stores& stores, const PackOptions& options)
+      : stores_(stores), options_(options) {}
 
   absl::Status Run(absl::string_view output_path) {
     absl::Status planned = Plan();
@@ -86,7 +128,7 @@ class Packer {
     for (const PackedWeight& packed : weights_) {
       absl::Status copied = packed.in_panels() || packed.was_in_panels()
                                 ? CopyPanels(packed, *writer)
-                                : CopyBytes(packed.weight.tensor(), *writer);
+                                : CopyBytes(packed, *writer);
       if (!copied.ok()) return copied;
     }
     return writer->Finish();
@@ -95,18 +137,27 @@ class Packer {
  private:
   absl::Status Plan() {
     writer_options_.alignment_bytes = kPageBytes;
-    for (const auto& [key, value] : store_->index().metadata()) {
+    for (const std::unique_ptr<WeightStore>& store : stores_) {
+      const absl::Status planned = PlanFile(store.get());
+      if (!planned.ok()) return planned;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status PlanFile(WeightStore* store) {
+    for (const auto& [key, value] : store->index().metadata()) {
       if (!absl::StartsWith(key, PanelsKey(""))) {
         writer_options_.metadata[key] = value;
       }
     }
-    for (const TensorInfo& tensor : store_->index().tensors()) {
-      const absl::StatusOr<Weight> weight = store_->Find(tensor.name);
+    for (const TensorInfo& tensor : store->index().tensors()) {
+      const absl::StatusOr<Weight> weight = store->Find(tensor.name);
       if (!weight.ok()) return weight.status();
       const absl::StatusOr<int64_t> columns =
           PanelColumns(options_.panels, *weight);
       if (!columns.ok()) return columns.status();
       PackedWeight packed;
+      packed.store = store;
       packed.weight = *weight;
       packed.panel_columns = *columns;
       TensorSpec spec = {tensor.name, tensor.dtype, weight->shape()};
@@ -123,7 +174,9 @@ class Packer {
     return absl::OkStatus();
   }
 
-  absl::Status CopyBytes(const TensorInfo& tensor, SafetensorsWriter& writer) {
+  absl::Status CopyBytes(const PackedWeight& packed,
+                         SafetensorsWriter& writer) {
+    const TensorInfo& tensor = packed.weight.tensor();
     for (int64_t done = 0; done < tensor.size_bytes;) {
       Tile tile;
       tile.offset_bytes = tensor.offset_bytes + done;
@@ -131,7 +184,7 @@ class Packer {
           static_cast<int32_t>(std::min(kChunkBytes, tensor.size_bytes - done));
       tile.rows = 1;
       chunk_.resize(static_cast<size_t>(tile.row_bytes));
-      absl::Status status = store_->Read(tile, &chunk_[0]);
+      absl::Status status = packed.store->Read(tile, &chunk_[0]);
       if (status.ok()) status = Append(writer);
       if (!status.ok()) return status;
       done += tile.row_bytes;
@@ -174,7 +227,7 @@ class Packer {
       const absl::StatusOr<Tile> tile = weight.Block(row, rows, from, count);
       if (!tile.ok()) return tile.status();
       piece_.resize(static_cast<size_t>(tile->size_bytes()));
-      absl::Status read = store_->Read(*tile, &piece_[0]);
+      absl::Status read = packed.store->Read(*tile, &piece_[0]);
       if (!read.ok()) return read;
       char* to = &chunk_[0] + (from - column) * element_bytes;
       for (int64_t i = 0; i < rows; ++i) {
@@ -196,7 +249,7 @@ class Packer {
     return status;
   }
 
-  WeightStore* const store_;
+  const Stores& stores_;
   const PackOptions& options_;
   SafetensorsWriterOptions writer_options_;
   std::vector<TensorSpec> specs_;
@@ -238,12 +291,11 @@ std::vector<PanelRule> DefaultPanelRules() {
 
 absl::Status Pack(absl::string_view input_path, absl::string_view output_path,
                   const PackOptions& options) {
-  absl::StatusOr<std::unique_ptr<WeightStore>> store =
-      WeightStore::Open(input_path, WeightBackend::kPread);
-  if (!store.ok()) return store.status();
-  absl::Status rules = CheckRulesMatch(options.panels, (*store)->index());
+  const absl::StatusOr<Stores> stores = OpenStores(input_path);
+  if (!stores.ok()) return stores.status();
+  absl::Status rules = CheckRulesMatch(options.panels, *stores);
   if (!rules.ok()) return rules;
-  return Packer(store->get(), options).Run(output_path);
+  return Packer(*stores, options).Run(output_path);
 }
 
 }  // namespace footprint

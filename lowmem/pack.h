@@ -13,12 +13,15 @@
 // shows a packed file as the file it was made of. Packing a packed file changes
 // its panels, and with no rules takes them away.
 //
+// An input that ends in ".json" is the index of a checkpoint in several files
+// (model.safetensors.index.json): the output holds the tensors of all of them.
+//
 // Input and output may be the same path. Atomic (see AtomicFile). Memory: 320
 // KiB and the headers. Time: one pass through the file.
 //
 // Errors: those of SafetensorsIndex for the input, of AtomicFile for the
-// output. InvalidArgument: a rule that no tensor matches, or that names no
-// matrix.
+// output, of ReadShardIndex. InvalidArgument: a rule that no tensor matches, or
+// that names no matrix; a tensor that is in none or several of the files.
 
 #ifndef FOOTPRINT_LOWMEM_PACK_H_
 #define FOOTPRINT_LOWMEM_PACK_H_

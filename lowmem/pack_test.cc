@@ -98,6 +98,44 @@ TEST(PackTest, KeepsEveryValueForAnyPanels) {
   }
 }
 
+std::string WriteIndex(const std::string& map) {
+  return WriteTestFile("model.safetensors.index.json",
+                       absl::StrCat(R"({"weight_map": {)", map, "}}"));
+}
+
+TEST(PackTest, MakesOneFileOfShards) {
+  WriteWeights("shard1", {{"a", DType::kF32, {3, 5}}, {"b", DType::kI64, {2}}});
+  WriteWeights("shard2", {{"c", DType::kBF16, {7, 9}}});
+  const std::string whole = TestPath("one_of_shards");
+  const absl::Status packed =
+      Pack(WriteIndex(R"("c": "shard2", "b": "shard1", "a": "shard1")"), whole,
+           WithRule("[ac]=4"));
+  ASSERT_TRUE(packed.ok()) << packed;
+  std::vector<std::string> expected = Matrices(TestPath("shard1"));
+  expected.push_back(Matrices(TestPath("shard2"))[0]);
+  EXPECT_EQ(Matrices(whole), expected);
+}
+
+TEST(PackTest, RefusesShardsThatTheIndexContradicts) {
+  WriteWeights("shard1", {{"a", DType::kF32, {3}}});
+  WriteWeights("shard2", {{"a", DType::kF32, {3}}});
+  const auto message = [](const std::string& map) {
+    const absl::Status status =
+        Pack(WriteIndex(map), TestPath("no_output"), PackOptions());
+    EXPECT_NE(access(TestPath("no_output").c_str(), F_OK), 0);
+    return std::string(status.message());
+  };
+  EXPECT_THAT(message(R"("b": "shard1")"), HasSubstr("no tensor \"b\""));
+  EXPECT_THAT(message(R"("a": "shard3")"),
+              HasSubstr("shard3: cannot be opened"));
+  EXPECT_THAT(message(R"("a": "shard1", "a ": "shard2")"),
+              HasSubstr("no tensor \"a \""));
+  // The second is there, too, though the index gives it to the first alone.
+  WriteWeights("shard2", {{"a", DType::kF32, {3}}, {"b", DType::kF32, {3}}});
+  EXPECT_THAT(message(R"("a": "shard1", "b": "shard2")"),
+              HasSubstr("\"a\" stands twice"));
+}
+
 TEST(PackTest, PutsEveryTensorAtAPageAndPanelsInARow) {
   const std::string path = WriteWeights(
       "panels", {{"odd", DType::kU8, {3}}, {"m", DType::kF32, {10, 100}}});
