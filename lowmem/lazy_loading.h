@@ -27,9 +27,10 @@
 // at most prefetch_bytes; as floats, each module's up to a cache line, whatever
 // the file holds. `peak_bytes` says what it was. Where storage is kResident or
 // kMmap, tensors that are floats already, aligned and unpacked are used where
-// they lie and count nothing (kResident holds the file besides). For models
-// with a hard budget of bytes, weights in tiles, see encoder.h.
-// Time: each use reads the module's bytes, unless it was read ahead.
+// they lie and count nothing (kResident holds the file besides; what was used
+// of kMmap stays mapped until the system wants it back). For models with a hard
+// budget of bytes, weights in tiles, see encoder.h. Time: each use reads the
+// module's bytes, unless it was read ahead.
 //
 // NotFound: a module, class or tensor that is not there; the text has the
 // closest names. InvalidArgument: options that contradict each other or choose

@@ -2,19 +2,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <new>
-#include <random>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,33 +24,6 @@
 #include "footprint/lowmem/weight_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-
-namespace {
-
-// Of memory that begins at a cache line, as parameters' does.
-std::atomic<int64_t> aligned_bytes{0};
-std::atomic<int64_t> aligned_peak_bytes{0};
-
-}  // namespace
-
-void* operator new(size_t size, std::align_val_t alignment) {
-  const auto unit = static_cast<size_t>(alignment);
-  void* const memory =
-      std::aligned_alloc(unit, std::max(unit, (size + unit - 1) / unit * unit));
-  if (memory == nullptr) std::abort();
-  const int64_t now = aligned_bytes += static_cast<int64_t>(size);
-  int64_t peak = aligned_peak_bytes;
-  while (peak < now && !aligned_peak_bytes.compare_exchange_weak(peak, now)) {
-  }
-  return memory;
-}
-void operator delete(void* memory, size_t size, std::align_val_t) noexcept {
-  aligned_bytes -= static_cast<int64_t>(size);
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace footprint {
 namespace {
@@ -298,217 +265,6 @@ TEST(LazyLoading, LoadsWhatIsChosen) {
   EXPECT_EQ(kept(options), all);
 }
 
-// A tree of modules with leases that overlap as chance has it.
-class RandomNode : public Module {
- public:
-  RandomNode(const std::string& name, int depth, std::mt19937& random,
-             RandomTensors* tensors)
-      : Module("RandomNode"), holds_(random() % 2 == 0) {
-    const int64_t parameters = random() % 3;
-    for (int64_t i = 0; i < parameters; ++i) {
-      const auto count = static_cast<int64_t>(1 + random() % 500);
-      const std::string own = absl::StrCat("p", i);
-      tensors->Vector(name.empty() ? own : name + "." + own, count);
-      own_bytes_ += (count * 4 + 63) / 64 * 64;
-      mine_.push_back(AddParameter(own, {count}));
-    }
-    const int64_t children = depth == 0 ? 0 : random() % 4;
-    for (int64_t i = 0; i < children; ++i) {
-      const std::string child = absl::StrCat("c", i);
-      children_.push_back(std::make_unique<RandomNode>(
-          name.empty() ? child : name + "." + child, depth - 1, random,
-          tensors));
-      AddChild(child, children_.back().get());
-    }
-  }
-
-  // Leases itself, and its children either meanwhile or afterwards; adds up
-  // everything.
-  absl::Status Run(double* sum) {
-    absl::StatusOr<ModuleLease> lease = Lease();
-    if (!lease.ok()) return lease.status();
-    for (const Parameter* parameter : mine_) {
-      for (int64_t i = 0; i < parameter->count(); ++i) {
-        *sum += parameter->data()[i];
-      }
-    }
-    if (!holds_) lease = absl::CancelledError("no longer needed");
-    for (const auto& child : children_) {
-      const absl::Status status = child->Run(sum);
-      if (!status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
-
-  // The most that is leased at one moment of Run.
-  int64_t LargestSet() const {
-    int64_t largest = own_bytes_;
-    for (const auto& child : children_) {
-      largest =
-          std::max(largest, child->LargestSet() + (holds_ ? own_bytes_ : 0));
-    }
-    return largest;
-  }
-  int64_t LargestModule() const {
-    int64_t largest = own_bytes_;
-    for (const auto& child : children_) {
-      largest = std::max(largest, child->LargestModule());
-    }
-    return largest;
-  }
-
- private:
-  const bool holds_;
-  int64_t own_bytes_ = 0;
-  std::vector<const Parameter*> mine_;
-  std::vector<std::unique_ptr<RandomNode>> children_;
-};
-
-TEST(LazyLoading, HoldsTheLargestSetThatIsLeasedAtOnce) {
-  for (int seed = 0; seed < 60; ++seed) {
-    std::mt19937 random(seed);
-    RandomTensors tensors(ElementType::kFloat32, seed);
-    RandomNode root("", 3, random, &tensors);
-    tensors.Vector("other", 1);
-    const std::string file =
-        Write(tensors.tensors(), ElementType::kFloat32, "largest");
-    double expected = 0;
-    for (const auto& [name, tensor] : tensors.tensors()) {
-      if (name == "other") continue;
-      for (const float value : tensor.values) expected += value;
-    }
-    LazyLoadingOptions options;
-    options.storage =
-        seed % 2 == 0 ? WeightBackend::kPread : WeightBackend::kDirect;
-    options.prefetch_bytes = seed % 3 == 0 ? random() % 5000 : 0;
-    const int64_t before = aligned_bytes;
-    aligned_peak_bytes = before;
-    {
-      const auto loaded = LazyLoading(&root, file, options);
-      ASSERT_TRUE(loaded.ok()) << loaded.status();
-      for (int repeat = 0; repeat < 3; ++repeat) {
-        double sum = 0;
-        const absl::Status status = root.Run(&sum);
-        ASSERT_TRUE(status.ok()) << status;
-        EXPECT_NEAR(sum, expected, 1e-6);
-      }
-      if (options.prefetch_bytes == 0) {
-        EXPECT_EQ((*loaded)->held_bytes(), 0);
-        EXPECT_EQ((*loaded)->peak_bytes(), root.LargestSet()) << seed;
-      }
-      EXPECT_LE((*loaded)->peak_bytes(),
-                root.LargestSet() + options.prefetch_bytes);
-      EXPECT_EQ(aligned_peak_bytes - before, (*loaded)->peak_bytes());
-    }
-    EXPECT_EQ(aligned_bytes, before);
-  }
-}
-
-// Modules of 640 bytes each.
-class Chain : public Module {
- public:
-  explicit Chain(int count) : Module("Chain") {
-    for (int i = 0; i < count; ++i) {
-      links_.push_back(std::make_unique<Link>());
-      AddChild(absl::StrCat("link", i), links_.back().get());
-    }
-  }
-  absl::StatusOr<ModuleLease> Take(int i) { return links_[i]->Take(); }
-
- private:
-  class Link : public Module {
-   public:
-    Link() : Module("Link") { AddParameter("p", {160}); }
-    absl::StatusOr<ModuleLease> Take() { return Lease(); }
-  };
-  std::vector<std::unique_ptr<Link>> links_;
-};
-
-constexpr int64_t kLinkBytes = 640;
-
-std::string ChainFile(int count, const std::string& name) {
-  RandomTensors tensors(ElementType::kFloat32, 5);
-  for (int i = 0; i < count; ++i) {
-    tensors.Vector(absl::StrCat("link", i, ".p"), 160);
-  }
-  return Write(tensors.tensors(), ElementType::kFloat32, name);
-}
-
-// Reading ahead has come to rest at `bytes`, and stays.
-void ExpectHeld(const LazyModel& model, int64_t bytes) {
-  for (int i = 0; i < 2000 && model.held_bytes() != bytes; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(model.held_bytes(), bytes);
-}
-
-TEST(LazyLoading, ReadsAheadUntilItsBytesAreFull) {
-  const std::string file = ChainFile(6, "ahead");
-  for (const WeightBackend storage :
-       {WeightBackend::kPread, WeightBackend::kDirect}) {
-    Chain chain(6);
-    LazyLoadingOptions options;
-    options.storage = storage;
-    options.prefetch_bytes = 2 * kLinkBytes + 100;
-    const auto loaded = LazyLoading(&chain, file, options);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    // Before anything is used, the first of the tree.
-    ExpectHeld(**loaded, 2 * kLinkBytes);
-    for (int round = 0; round < 2; ++round) {
-      for (int i = 0; i < 6; ++i) {
-        const auto lease = chain.Take(i);
-        ASSERT_TRUE(lease.ok()) << lease.status();
-        ExpectHeld(**loaded, 3 * kLinkBytes);
-      }
-      ExpectHeld(**loaded, 2 * kLinkBytes);
-    }
-    EXPECT_EQ((*loaded)->loads(), 12);
-    EXPECT_EQ((*loaded)->prefetched_loads(), 12);
-    EXPECT_EQ((*loaded)->peak_bytes(), 3 * kLinkBytes);
-  }
-}
-
-TEST(LazyLoading, LearnsTheOrderThatModulesAreUsedIn) {
-  Chain chain(6);
-  LazyLoadingOptions options;
-  options.prefetch_bytes = 2 * kLinkBytes;
-  const auto loaded = LazyLoading(&chain, ChainFile(6, "learns"), options);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  const auto pass = [&] {
-    for (const int i : {4, 2, 0, 2, 5}) {
-      const auto lease = chain.Take(i);
-      ASSERT_TRUE(lease.ok()) << lease.status();
-      // Neither more nor what is no longer expected.
-      for (int wait = 0; wait < 20; ++wait) {
-        EXPECT_LE((*loaded)->held_bytes(), 3 * kLinkBytes);
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-    }
-  };
-  pass();
-  pass();
-  const int64_t before = (*loaded)->prefetched_loads();
-  for (const int i : {4, 2, 0}) {
-    ExpectHeld(**loaded, 2 * kLinkBytes);
-    ASSERT_TRUE(chain.Take(i).ok());
-  }
-  // The two that follow the fifth; after the second comes sometimes one,
-  // sometimes another.
-  EXPECT_GE((*loaded)->prefetched_loads(), before + 2);
-}
-
-TEST(LazyLoading, DoesNotReadAheadWhatIsTooLarge) {
-  Chain chain(3);
-  LazyLoadingOptions options;
-  options.prefetch_bytes = kLinkBytes - 1;
-  const auto loaded = LazyLoading(&chain, ChainFile(3, "too_large"), options);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(chain.Take(i).ok());
-  EXPECT_EQ((*loaded)->prefetched_loads(), 0);
-  EXPECT_EQ((*loaded)->peak_bytes(), kLinkBytes);
-}
-
 TEST(LazyLoading, SharesWhatSeveralThreadsUse) {
   const std::string file = ClassifierFile("threads");
   for (const int64_t prefetch_bytes : {0, 20000}) {
@@ -532,19 +288,6 @@ TEST(LazyLoading, SharesWhatSeveralThreadsUse) {
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(equal, 80);
   }
-}
-
-TEST(LazyLoading, IsOneLoadForLeasesThatOverlap) {
-  Chain chain(2);
-  const auto loaded = LazyLoading(&chain, ChainFile(2, "overlap"), {});
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  auto first = chain.Take(0);
-  auto second = chain.Take(0);
-  EXPECT_EQ((*loaded)->loads(), 1);
-  first = absl::CancelledError("ended");
-  EXPECT_EQ((*loaded)->held_bytes(), kLinkBytes);
-  second = absl::CancelledError("ended");
-  EXPECT_EQ((*loaded)->held_bytes(), 0);
 }
 
 TEST(LazyLoading, ReadsOnlyTheRowsAskedForEachOnce) {
@@ -645,7 +388,7 @@ class BadTree : public Module {
 };
 
 TEST(LazyLoading, RefusesTreesWithoutClearNames) {
-  const std::string file = ChainFile(1, "trees");
+  const std::string file = ClassifierFile("trees");
   BadTree child;
   const auto message = [&](const std::function<void(BadTree&)>& build) {
     BadTree root;

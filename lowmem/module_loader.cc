@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -116,7 +117,14 @@ absl::Status ModuleLoader::Start(const std::vector<LoadedModule*>& order) {
     order[i]->next_ = order[(i + 1) % order.size()];
   }
   last_ = order.back();
-  thread_ = std::thread([this] { ReadAhead(); });
+  try {
+    thread_ = std::thread([this] { ReadAhead(); });
+  } catch (const std::system_error& error) {
+    return absl::UnavailableError(
+        absl::StrCat("no thread to read ahead: ", error.what(),
+                     "; raise the limit of threads, or set prefetch_bytes "
+                     "to 0"));
+  }
   return absl::OkStatus();
 }
 

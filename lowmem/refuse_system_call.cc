@@ -42,6 +42,11 @@ bool Refuse(unsigned number, unsigned argument_bits, unsigned error) {
 
 bool RefuseIoUring() { return Refuse(SYS_io_uring_setup, 0, EPERM); }
 
+// The C library asks by one of the two.
+bool RefuseThreads() {
+  return Refuse(SYS_clone3, 0, EAGAIN) && Refuse(SYS_clone, 0, EAGAIN);
+}
+
 bool RefuseDirectOpen() { return Refuse(SYS_openat, O_DIRECT, EINVAL); }
 
 }  // namespace footprint

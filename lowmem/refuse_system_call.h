@@ -11,6 +11,9 @@ namespace footprint {
 // From now on io_uring_setup fails with EPERM. False if filters are refused.
 bool RefuseIoUring();
 
+// From now on no thread can be started.
+bool RefuseThreads();
+
 // From now on opening a file with O_DIRECT fails with EINVAL.
 bool RefuseDirectOpen();
 

@@ -45,6 +45,7 @@ inline IndexRange ShareOf(int64_t count, int64_t unit, int worker,
 
 class StepTeam {
  public:
+  // Smaller than asked for where the system starts no more threads.
   explicit StepTeam(int workers) : team_(workers) {}
 
   int size() const { return team_.size(); }

@@ -1,5 +1,7 @@
 #include "footprint/lowmem/worker_team.h"
 
+#include <system_error>
+
 namespace footprint {
 namespace {
 
@@ -10,8 +12,12 @@ constexpr int kLooks = 4000;
 }  // namespace
 
 WorkerTeam::WorkerTeam(int workers) {
-  for (int worker = 1; worker < workers; ++worker) {
-    threads_.emplace_back([this, worker] { Work(worker); });
+  try {
+    for (int worker = 1; worker < workers; ++worker) {
+      threads_.emplace_back([this, worker] { Work(worker); });
+    }
+  } catch (const std::system_error&) {
+    // The caller sees the size.
   }
 }
 

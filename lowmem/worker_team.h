@@ -30,7 +30,8 @@ namespace footprint {
 
 class WorkerTeam {
  public:
-  // `workers` is at least 1, the caller included.
+  // `workers` is at least 1, the caller included. Where the system starts no
+  // more threads the team is smaller: see size().
   explicit WorkerTeam(int workers);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;

@@ -1,8 +1,10 @@
 #include "footprint/lowmem/worker_team.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <vector>
 
+#include "footprint/lowmem/refuse_system_call.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -18,6 +20,20 @@ TEST(WorkerTeam, RunsTheJobOnceOnEveryWorker) {
       EXPECT_EQ(calls, std::vector<int>(workers, 1));
     }
   }
+}
+
+TEST(WorkerTeamDeathTest, IsSmallerWhereNoThreadStarts) {
+  const auto run = [] {
+    if (!RefuseThreads()) std::_Exit(3);
+    WorkerTeam team(4);
+    int calls = 0;
+    team.Run([&](int) {
+      ++calls;
+      team.Meet();
+    });
+    std::_Exit(team.size() == 1 && calls == 1 ? 0 : 4);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
 TEST(WorkerTeam, NobodyPassesAMeetingBeforeEverybodyCame) {
