@@ -40,6 +40,14 @@ struct StreamingNeeds {
   std::vector<int64_t> pinnable_bytes;
 };
 
+inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
+  return a.element_bytes == b.element_bytes &&
+         a.has_narrow_weights == b.has_narrow_weights &&
+         a.uses_slots == b.uses_slots &&
+         a.slot_overhead_bytes == b.slot_overhead_bytes &&
+         a.reads_ahead == b.reads_ahead && a.pinnable_bytes == b.pinnable_bytes;
+}
+
 // Slots of each worker with which reading ahead hides the disk's latency.
 inline constexpr int kLargestDepth = 8;
 
@@ -50,6 +58,12 @@ inline bool ReadsFurtherAhead(const StreamingNeeds& needs, int depth,
   constexpr int64_t kLeastTileBytes = 128 << 10;
   return needs.reads_ahead && depth < kLargestDepth &&
          tile_bytes >= std::max(kLeastTileBytes, (int64_t{32} << 10) * depth);
+}
+
+// The most of `count` that one of the workers is dealt, in runs of `unit`.
+inline int64_t LargestShare(int64_t count, int64_t unit, int64_t workers) {
+  const int64_t units = (count + unit - 1) / unit;
+  return std::min(count, (units + workers - 1) / workers * unit);
 }
 
 class ArenaLayout {

@@ -1,8 +1,10 @@
 #include "footprint/lowmem/config_reader.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 
@@ -11,7 +13,9 @@ namespace {
 
 // Far above any model, and low enough that no product of two overflows.
 constexpr int64_t kLargestExtent = int64_t{1} << 30;
-constexpr size_t kLargestConfigBytes = 64 << 10;
+// Far above any config, also one that names thousands of labels.
+constexpr size_t kLargestConfigBytes = 4 << 20;
+constexpr size_t kPieceBytes = 16 << 10;
 
 }  // namespace
 
@@ -20,18 +24,20 @@ absl::StatusOr<std::string> ReadConfigText(absl::string_view path) {
   // Not a C++ stream: its locales would cost a small process a megabyte.
   FILE* const file = fopen(name.c_str(), "rb");
   std::string text;
-  bool read = file != nullptr;
-  if (file != nullptr) {
-    text.resize(kLargestConfigBytes + 1);
-    text.resize(fread(&text[0], 1, text.size(), file));
-    read = ferror(file) == 0;
-    fclose(file);
+  bool is_more = file != nullptr;
+  while (is_more && text.size() <= kLargestConfigBytes) {
+    const size_t before = text.size();
+    text.resize(before + kPieceBytes);
+    text.resize(before + fread(&text[before], 1, kPieceBytes, file));
+    is_more = text.size() == before + kPieceBytes;
   }
+  const bool read = file != nullptr && ferror(file) == 0;
+  const int error = errno;
+  if (file != nullptr) fclose(file);
   if (!read) {
     return absl::NotFoundError(absl::StrCat(
-        name,
-        ": cannot be read; a checkpoint's folder holds config.json and "
-        "model.safetensors"));
+        name, ": cannot be read (", strerror(error),
+        "); a checkpoint's folder holds config.json and model.safetensors"));
   }
   if (text.size() > kLargestConfigBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -99,9 +105,13 @@ Activation ConfigReader::ActivationOr(const char* key,
                                       const std::string& otherwise) {
   const std::string name = TextOr(key, otherwise);
   if (name == "gelu") return Activation::kGelu;
-  if (name == "gelu_new") return Activation::kGeluTanh;
+  // Two names of one function.
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh") {
+    return Activation::kGeluTanh;
+  }
   if (name == "relu") return Activation::kRelu;
-  Refuse(key, name, "\"gelu\", \"gelu_new\" and \"relu\"");
+  Refuse(key, name,
+         "\"gelu\", \"gelu_new\", \"gelu_pytorch_tanh\" and \"relu\"");
   return Activation::kNone;
 }
 

@@ -9,11 +9,11 @@
 // After a fault the numbers are plausible and meaningless: ask status() before
 // using any.
 //
-// InvalidArgument: not a JSON object, more than 64 KiB, or a key is missing or
+// InvalidArgument: not a JSON object, more than 4 MiB, or a key is missing or
 // impossible; the text names the file and the key. Unimplemented: a value that
 // Refuse was called with. NotFound: no such file.
 //
-// Thread-compatible. Memory: the parsed text, at most a few times 64 KiB.
+// Thread-compatible. Memory: the parsed text, a few times the file's size.
 
 #ifndef FOOTPRINT_LOWMEM_CONFIG_READER_H_
 #define FOOTPRINT_LOWMEM_CONFIG_READER_H_
@@ -48,7 +48,7 @@ class ConfigReader {
   bool FlagOr(const char* key, bool otherwise);
   std::string TextOr(const char* key, const std::string& otherwise);
 
-  // "gelu", "gelu_new" or "relu".
+  // "gelu", "gelu_new", "gelu_pytorch_tanh" or "relu".
   Activation ActivationOr(const char* key, const std::string& otherwise);
   // Above zero: padding tokens are all equal, so their deviation is zero.
   float EpsilonOr(const char* key, double otherwise);

@@ -6,7 +6,9 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/checkpoint_folder.h"
 #include "footprint/lowmem/decoder_tiles.h"
+#include "footprint/lowmem/model_run.h"
 #include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/streamed_product.h"
 #include "footprint/lowmem/weight_finder.h"
@@ -38,7 +40,7 @@ absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(
       ReadDecoderConfig(absl::StrCat(directory, "/config.json"));
   if (!config.ok()) return config.status();
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
-      WeightStore::Open(absl::StrCat(directory, "/model.safetensors"), backend);
+      OpenFolderWeights(directory, backend);
   if (!store.ok()) return store.status();
   absl::StatusOr<DecoderWeights> weights = FindDecoderWeights(**store, *config);
   if (!weights.ok()) return weights.status();
@@ -83,6 +85,13 @@ absl::StatusOr<int64_t> Decoder::MinBudgetBytes(int64_t positions,
 
 absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(
     const DecoderPlan& plan) const {
+  // Where things lie depends on both: a run by another model's plan would write
+  // beyond its arena.
+  const DecoderPlanRequest own =
+      Request(plan.request.positions, plan.request.workers);
+  if (!(plan.request.config == own.config && plan.request.needs == own.needs)) {
+    return lowmem_internal::ForeignPlan(*store_);
+  }
   return lowmem_internal::StartDecoderRun(config_, weights_, store_.get(),
                                           plan);
 }

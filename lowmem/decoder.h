@@ -67,7 +67,9 @@ class Decoder {
   // The smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t positions, int workers) const;
 
-  // Allocates what the plan says and starts the workers.
+  // Allocates what the plan says and starts the workers. InvalidArgument: the
+  // plan of another model, file or backend. Unavailable: the system starts no
+  // more threads.
   absl::StatusOr<std::unique_ptr<DecoderRun>> Start(
       const DecoderPlan& plan) const;
 

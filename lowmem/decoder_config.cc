@@ -1,11 +1,21 @@
 #include "footprint/lowmem/decoder_config.h"
 
 #include <string>
+#include <tuple>
 
 #include "absl/status/status.h"
 #include "footprint/lowmem/config_reader.h"
 
 namespace footprint {
+
+bool operator==(const DecoderConfig& a, const DecoderConfig& b) {
+  const auto all = [](const DecoderConfig& config) {
+    return std::tie(config.layers, config.hidden, config.heads,
+                    config.intermediate, config.vocabulary, config.positions,
+                    config.epsilon, config.activation);
+  };
+  return all(a) == all(b);
+}
 
 absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
                                                  absl::string_view name) {

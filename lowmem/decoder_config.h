@@ -36,6 +36,8 @@ struct DecoderConfig {
   int64_t head_features() const { return hidden / heads; }
 };
 
+bool operator==(const DecoderConfig& a, const DecoderConfig& b);
+
 absl::StatusOr<DecoderConfig> ReadDecoderConfig(absl::string_view path);
 
 // `name` is for messages.

@@ -10,6 +10,8 @@
 namespace footprint {
 namespace {
 
+using lowmem_internal::kOutputUnit;
+
 // Beyond this a tile leaves the second-level cache before it is used up.
 constexpr int64_t kLargestTileBytes = 256 << 10;
 // Beyond this a chunk's states leave the caches, and reading weights costs
@@ -36,6 +38,26 @@ int64_t VectorsBytes(const DecoderConfig& config) {
 
 int64_t Padded(int64_t tokens) { return PanelCount(tokens) * kPanelTokens; }
 
+// Of the tiles that there are: no slot needs more.
+int64_t LargestTileBytes(const DecoderPlanRequest& request,
+                         const Choice& choice) {
+  const DecoderConfig& config = request.config;
+  const int64_t workers = request.workers;
+  const int64_t heads_share =
+      LargestShare(config.heads, 1, workers) * config.head_features();
+  const int64_t hidden_share =
+      LargestShare(config.hidden, kOutputUnit, workers);
+  const int64_t chunk_share =
+      LargestShare(choice.chunk_features, kOutputUnit, workers);
+  const int64_t words_share =
+      LargestShare(config.vocabulary, kPanelTokens, workers);
+  const int64_t widest =
+      std::max({heads_share, hidden_share, chunk_share, words_share});
+  const int64_t elements =
+      std::max(config.hidden * widest, choice.chunk_features * hidden_share);
+  return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
+}
+
 DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   DecoderPlan plan;
   plan.request = request;
@@ -49,8 +71,9 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t positions = plan.padded_positions();
   const int64_t state_bytes = config.hidden * choice.chunk_tokens * float_bytes;
   ArenaLayout layout;
-  plan.slots = layout.TakeSlots(workers * plan.slots_of_worker(),
-                                choice.tile_bytes, request.needs);
+  const int64_t tile_bytes = LargestTileBytes(request, choice);
+  plan.slots = layout.TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
+                                request.needs);
   plan.cache =
       layout.Take(config.layers * 2 * config.hidden * positions * float_bytes);
   plan.hidden = layout.Take(state_bytes);
@@ -63,7 +86,7 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
       layout.TakeParts(workers, positions * kPanelTokens * float_bytes);
   if (request.needs.has_narrow_weights) {
     // The narrowest has half a float's size.
-    plan.wide = layout.TakeParts(workers, choice.tile_bytes * 2);
+    plan.wide = layout.TakeParts(workers, tile_bytes * 2);
   }
   const int64_t longest = std::max(config.hidden, choice.chunk_features);
   plan.dense = layout.TakeParts(workers, longest * float_bytes);

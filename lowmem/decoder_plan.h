@@ -17,7 +17,8 @@
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.
 // InvalidArgument: no position, more than the model has, or no worker.
-// Pure and thread-safe. Memory: none. Time: microseconds.
+// Pure and thread-safe. Memory: none. Time: microseconds; where tiles are read
+// ahead milliseconds, since they are counted for each choice.
 
 #ifndef FOOTPRINT_LOWMEM_DECODER_PLAN_H_
 #define FOOTPRINT_LOWMEM_DECODER_PLAN_H_
@@ -30,6 +31,14 @@
 #include "footprint/lowmem/decoder_config.h"
 
 namespace footprint {
+
+namespace lowmem_internal {
+
+// Outputs are dealt to workers in runs of this many: packed files hold panels
+// of as many.
+inline constexpr int64_t kOutputUnit = 64;
+
+}  // namespace lowmem_internal
 
 struct DecoderPlan;
 

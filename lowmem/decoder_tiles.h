@@ -23,10 +23,6 @@
 
 namespace footprint::lowmem_internal {
 
-// Outputs are dealt to workers in runs of this many: packed files hold panels
-// of as many.
-inline constexpr int64_t kOutputUnit = 64;
-
 // Where parts of the list begin; a single token's layers do at 0.
 struct DecoderTiles {
   int64_t output = 0;

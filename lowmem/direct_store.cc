@@ -18,6 +18,8 @@ namespace {
 
 // On the stack of the thread that reads a few rows, so kept small.
 constexpr int64_t kBounceBytes = 4 * kPageBytes;
+// From here on the pages within the destination are worth a read of their own.
+constexpr int64_t kLongBytes = 16 * kPageBytes;
 
 class DirectStore final : public FileStore {
  public:
@@ -107,20 +109,31 @@ class DirectStore final : public FileStore {
     return absl::OkStatus();
   }
 
-  // Any bytes to any address, by way of a few aligned pages.
+  // Any bytes to any address: as many as the whole pages within the destination
+  // take are read there and moved to their place, the rest goes by way of a few
+  // aligned pages.
   absl::Status ReadRun(int64_t offset, int64_t size, char* destination,
                        Progress* progress) {
     alignas(kPageBytes) char bounce[kBounceBytes];
     while (size > 0) {
+      char* pages = bounce;
+      int64_t pages_bytes = kBounceBytes;
+      if (size >= kLongBytes) {
+        const auto address = reinterpret_cast<uintptr_t>(destination);
+        const int64_t skipped =
+            static_cast<int64_t>(-address % uintptr_t{kPageBytes});
+        pages = destination + skipped;
+        pages_bytes = (size - skipped) / kPageBytes * kPageBytes;
+      }
       const int64_t lead = offset % kPageBytes;
       DirectRun part;
       part.offset_bytes = offset - lead;
-      const int64_t count = std::min(size, kBounceBytes - lead);
+      const int64_t count = std::min(size, pages_bytes - lead);
       part.needed_bytes = lead + count;
       part.read_bytes = RoundUpToPage(part.needed_bytes);
-      absl::Status status = ReadDirect(part, bounce, progress);
+      absl::Status status = ReadDirect(part, pages, progress);
       if (!status.ok()) return status;
-      memcpy(destination, bounce + lead, static_cast<size_t>(count));
+      memmove(destination, pages + lead, static_cast<size_t>(count));
       destination += count;
       offset += count;
       size -= count;

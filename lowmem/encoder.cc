@@ -6,8 +6,10 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/checkpoint_folder.h"
 #include "footprint/lowmem/encoder_run.h"
 #include "footprint/lowmem/encoder_tiles.h"
+#include "footprint/lowmem/model_run.h"
 #include "footprint/lowmem/pinned_store.h"
 #include "footprint/lowmem/streamed_product.h"
 #include "footprint/lowmem/weight_finder.h"
@@ -39,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Encoder>> Encoder::Open(
       ReadEncoderConfig(absl::StrCat(directory, "/config.json"));
   if (!config.ok()) return config.status();
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
-      WeightStore::Open(absl::StrCat(directory, "/model.safetensors"), backend);
+      OpenFolderWeights(directory, backend);
   if (!store.ok()) return store.status();
   absl::StatusOr<EncoderWeights> weights = FindEncoderWeights(**store, *config);
   if (!weights.ok()) return weights.status();
@@ -87,6 +89,13 @@ absl::StatusOr<int64_t> Encoder::MinBudgetBytes(int64_t tokens, int workers,
 
 absl::StatusOr<std::unique_ptr<EncoderRun>> Encoder::Start(
     const EncoderPlan& plan) const {
+  // Where things lie depends on both: a run by another model's plan would write
+  // beyond its arena.
+  const EncoderPlanRequest own = Request(
+      plan.request.tokens, plan.request.workers, plan.request.sequences);
+  if (!(plan.request.config == own.config && plan.request.needs == own.needs)) {
+    return lowmem_internal::ForeignPlan(*store_);
+  }
   return lowmem_internal::StartEncoderRun(config_, weights_, store_.get(),
                                           plan);
 }

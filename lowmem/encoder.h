@@ -64,7 +64,9 @@ class Encoder {
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers,
                                          int64_t sequences = 1) const;
 
-  // Allocates what the plan says and starts the workers.
+  // Allocates what the plan says and starts the workers. InvalidArgument: the
+  // plan of another model, file or backend. Unavailable: the system starts no
+  // more threads.
   absl::StatusOr<std::unique_ptr<EncoderRun>> Start(
       const EncoderPlan& plan) const;
 

@@ -1,6 +1,7 @@
 #include "footprint/lowmem/encoder_config.h"
 
 #include <string>
+#include <tuple>
 
 #include "absl/status/status.h"
 #include "footprint/lowmem/config_reader.h"
@@ -18,6 +19,10 @@ void ReadBert(ConfigReader& reader, EncoderConfig& config) {
   config.token_types = reader.ExtentOr("type_vocab_size", 2);
   config.epsilon = reader.EpsilonOr("layer_norm_eps", 1e-12);
   config.activation = reader.ActivationOr("hidden_act", "gelu");
+  // Each token would see only those before it.
+  if (reader.FlagOr("is_decoder", false)) {
+    reader.Refuse("is_decoder", "true", "\"false\"");
+  }
 }
 
 void ReadDistilBert(ConfigReader& reader, EncoderConfig& config) {
@@ -33,6 +38,15 @@ void ReadDistilBert(ConfigReader& reader, EncoderConfig& config) {
 }
 
 }  // namespace
+
+bool operator==(const EncoderConfig& a, const EncoderConfig& b) {
+  const auto all = [](const EncoderConfig& config) {
+    return std::tie(config.family, config.layers, config.hidden, config.heads,
+                    config.intermediate, config.vocabulary, config.positions,
+                    config.token_types, config.epsilon, config.activation);
+  };
+  return all(a) == all(b);
+}
 
 absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
                                                  absl::string_view name) {

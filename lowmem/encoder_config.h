@@ -41,6 +41,8 @@ struct EncoderConfig {
   int64_t head_features() const { return hidden / heads; }
 };
 
+bool operator==(const EncoderConfig& a, const EncoderConfig& b);
+
 absl::StatusOr<EncoderConfig> ReadEncoderConfig(absl::string_view path);
 
 // `name` is for messages.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/test_file.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -68,7 +69,7 @@ TEST(ParseEncoderConfig, SaysWhichKeyIsWrong) {
   EXPECT_EQ(Fault("{", "["), "config.json: not a JSON object");
   EXPECT_EQ(Fault("\"gelu\"", "\"mish\"", absl::StatusCode::kUnimplemented),
             "config.json: hidden_act is \"mish\"; known are \"gelu\", "
-            "\"gelu_new\" and \"relu\"");
+            "\"gelu_new\", \"gelu_pytorch_tanh\" and \"relu\"");
   EXPECT_TRUE(absl::StrContains(
       Fault("\"bert\"", "\"roberta\"", absl::StatusCode::kUnimplemented),
       "roberta"));
@@ -77,11 +78,57 @@ TEST(ParseEncoderConfig, SaysWhichKeyIsWrong) {
                                 "relative_key"));
 }
 
+// Causal attention would be another model, and no tensor shows it.
+TEST(ParseEncoderConfig, RefusesADecoder) {
+  EXPECT_TRUE(absl::StrContains(
+      Fault("\"model_type\"", "\"is_decoder\": true, \"model_type\"",
+            absl::StatusCode::kUnimplemented),
+      "is_decoder is \"true\""));
+  EXPECT_TRUE(
+      ParseEncoderConfig(absl::StrReplaceAll(kBert, {{"\"model_type\"",
+                                                      "\"is_decoder\": false, "
+                                                      "\"model_type\""}}),
+                         "config.json")
+          .ok());
+}
+
 TEST(ParseEncoderConfig, RefusesEveryShortenedConfig) {
   const std::string whole = kBert;
   for (size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(ParseEncoderConfig(whole.substr(0, length), "c").ok());
   }
+}
+
+TEST(ParseEncoderConfig, KnowsBothNamesOfAnActivation) {
+  for (const char* name : {"gelu_new", "gelu_pytorch_tanh"}) {
+    const auto config = ParseEncoderConfig(
+        absl::StrReplaceAll(kBert,
+                            {{"\"gelu\"", absl::StrCat("\"", name, "\"")}}),
+        "config.json");
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->activation, Activation::kGeluTanh);
+  }
+}
+
+// As that of a classifier of many labels.
+TEST(ReadEncoderConfig, ReadsLargeConfigsAndRefusesOthers) {
+  const auto read = [](size_t bytes) {
+    const std::string labels(bytes, 'x');
+    return ReadEncoderConfig(WriteTestFile(
+        "config.json",
+        absl::StrReplaceAll(
+            kBert, {{"\"model_type\"", absl::StrCat("\"label\": \"", labels,
+                                                    "\", \"model_type\"")}})));
+  };
+  for (const size_t bytes : {16 << 10, 300000, 1 << 20}) {
+    const auto config = read(bytes);
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->layers, 24);
+  }
+  const auto larger = read(4 << 20);
+  EXPECT_TRUE(
+      absl::StrContains(larger.status().message(), "larger than 4194304"))
+      << larger.status();
 }
 
 TEST(ReadEncoderConfig, SaysWhatAFolderHolds) {

@@ -46,6 +46,20 @@ int64_t OutputBytes(const EncoderPlanRequest& request) {
          static_cast<int64_t>(sizeof(float));
 }
 
+// Of the tiles that there are: no slot needs more.
+int64_t LargestTileBytes(const EncoderPlanRequest& request,
+                         const Choice& choice) {
+  const EncoderConfig& config = request.config;
+  const int64_t hidden_share =
+      LargestShare(config.hidden, kPanelTokens, request.workers);
+  const int64_t chunk_share =
+      LargestShare(choice.chunk_features, kPanelTokens, request.workers);
+  const int64_t elements = std::max(
+      {config.head_features() * config.hidden, hidden_share * config.hidden,
+       chunk_share * config.hidden, hidden_share * choice.chunk_features});
+  return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
+}
+
 EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   EncoderPlan plan;
   plan.request = request;
@@ -58,8 +72,9 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   const int64_t tokens = plan.padded_tokens();
   ArenaLayout layout;
   // Pages first: nothing is lost between.
-  plan.slots = layout.TakeSlots(workers * choice.depth, choice.tile_bytes,
-                                request.needs);
+  const int64_t tile_bytes = LargestTileBytes(request, choice);
+  plan.slots =
+      layout.TakeSlots(workers * choice.depth, tile_bytes, request.needs);
   if (choice.depth > 1) {
     plan.schedule =
         layout.TakeParts(workers, request.count_tiles(plan) *
@@ -72,7 +87,7 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   plan.vectors = layout.Take(VectorsBytes(config));
   if (request.needs.has_narrow_weights && request.tokens > 1) {
     // The narrowest has half a float's size.
-    plan.wide = layout.TakeParts(workers, choice.tile_bytes * 2);
+    plan.wide = layout.TakeParts(workers, tile_bytes * 2);
   }
   if (request.tokens == 1) {
     const int64_t longest = std::max(config.hidden, choice.chunk_features);

@@ -21,7 +21,8 @@
 // ResourceExhausted: the budget is too small; the text says what is needed.
 // InvalidArgument: no tokens, more tokens than positions, no worker or no
 // sequence.
-// Pure and thread-safe. Memory: none. Time: microseconds.
+// Pure and thread-safe. Memory: none. Time: microseconds; where tiles are read
+// ahead milliseconds, since they are counted for each choice.
 
 #ifndef FOOTPRINT_LOWMEM_ENCODER_PLAN_H_
 #define FOOTPRINT_LOWMEM_ENCODER_PLAN_H_

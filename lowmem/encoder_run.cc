@@ -1,61 +1,33 @@
 #include "footprint/lowmem/encoder_run.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/byte_arena.h"
-#include "footprint/lowmem/encoder_tiles.h"
-#include "footprint/lowmem/float_reader.h"
-#include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/encoder_pass.h"
 #include "footprint/lowmem/model_run.h"
-#include "footprint/lowmem/panel_kernels.h"
 #include "footprint/lowmem/pinned_store.h"
-#include "footprint/lowmem/step_team.h"
-#include "footprint/lowmem/streamed_product.h"
-#include "footprint/lowmem/tile.h"
-#include "footprint/lowmem/tile_stream.h"
-#include "footprint/lowmem/token_panel.h"
 
 namespace footprint {
 namespace lowmem_internal {
 namespace {
 
-// The small vectors that are in memory during one layer, or the embeddings.
-struct LayerVectors {
-  float* query;
-  float* key;
-  float* value;
-  float* attention_output;
-  NormWeights attention_norm;
-  float* expand;
-  float* contract;
-  NormWeights output_norm;
-};
-
-constexpr int kLayerVectors = 10;
-
-// Rows of the tables that are in memory at once; a panel has room for them.
-constexpr int64_t kPositionRows = 8;
-constexpr int64_t kEmbeddingRows = 2 + kPositionRows;
-static_assert(kEmbeddingRows <= kPanelTokens);
-
-struct EmbeddingRows {
-  float* word;
-  float* type;
-  float* positions;
-  int64_t type_in_memory = -1;
-};
-
 class Run : public EncoderRun {
  public:
   Run(const EncoderConfig& config, const EncoderWeights& weights,
-      WeightStore* store, const EncoderPlan& plan, RunMemory memory);
+      WeightStore* store, const EncoderPlan& plan, RunMemory memory)
+      : config_(config),
+        plan_(plan),
+        arena_(std::move(memory.arena)),
+        pinned_(std::move(memory.pinned)),
+        store_(pinned_ == nullptr ? store : pinned_.get()),
+        pass_(config_, weights, plan_, arena_, store_) {}
+
+  absl::Status Start() {
+    const absl::Status status =
+        CheckWorkers(pass_.workers(), plan_.request.workers);
+    return status.ok() ? pass_.OpenStreams() : status;
+  }
 
   absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids,
@@ -68,174 +40,26 @@ class Run : public EncoderRun {
   absl::StatusOr<absl::Span<const float>> ForwardBatch(
       absl::Span<const EncoderSequence> sequences) override;
   absl::Span<const int64_t> step_nanoseconds() const override {
-    return step_times_.nanoseconds();
+    return pass_.step_times().nanoseconds();
   }
   int64_t ResidentArenaBytes() const override { return arena_.ResidentBytes(); }
   std::string ReadingDescription() const override {
-    return streams_.empty() ? "when used" : streams_[0]->Description();
+    return pass_.ReadingDescription();
   }
 
-  // Begins to read ahead, if the backend does.
-  absl::Status OpenStreams();
-
  private:
-  // What one worker has for itself.
-  struct Desk {
-    StreamedProduct product;
-    float* key;
-    float* value;
-    float* scores;
-  };
-
   absl::Status CheckInput(absl::Span<const int32_t> ids,
                           absl::Span<const int32_t> token_types) const;
   absl::StatusOr<absl::Span<const float>> Compute(
       absl::Span<const EncoderSequence> sequences);
-  Desk MakeDesk(int worker) const;
-  void SetVectors();
-
-  void Work(int worker);
-  void RunLayer(int64_t layer, int worker);
-  absl::Status ReadNormVectors(int worker);
-  absl::Status ReadLayerVectors(int64_t layer, int worker);
-  absl::Status Embed(int worker);
-  // Their sums of rows go to the panel's lanes from `lanes` on.
-  absl::Status EmbedTokens(const IndexRange& tokens, float* lanes,
-                           EmbeddingRows* rows);
-  absl::Status Attend(const EncoderLayerWeights& layer, int worker);
-  absl::Status ProjectHead(const EncoderLayerWeights& layer, int64_t head,
-                           Desk& desk);
-  void AttendHead(int64_t head, const Desk& desk);
-  absl::Status AddAttention(const EncoderLayerWeights& layer, int worker);
-  absl::Status Expand(const EncoderLayerWeights& layer, const IndexRange& chunk,
-                      int worker);
-  absl::Status Contract(const EncoderLayerWeights& layer,
-                        const IndexRange& chunk, int worker);
-  void Normalise(const float* addend, const NormWeights& norm, int worker);
-  void WriteOutput(int worker);
-  void UseInput(Desk& desk, const float* panels, int64_t features) const;
-
-  int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
-  // Of intermediate features.
-  IndexRange Chunk(int64_t begin) const {
-    return {begin,
-            std::min(config_.intermediate, begin + plan_.chunk_features)};
-  }
 
   const EncoderConfig config_;
-  const EncoderWeights& weights_;
   const EncoderPlan plan_;
   const ByteArena arena_;
   const std::unique_ptr<PinnedStore> pinned_;  // null: nothing is
   WeightStore* const store_;
-  StepTeam team_;
-
-  float* const hidden_;
-  float* const sums_;
-  float* const output_;
-  float* const chunk_;  // shares its place with the desks' buffers
-  LayerVectors vectors_;
-  // Before the desks, which hold leases of streams.
-  std::vector<std::unique_ptr<TileStream>> streams_;
-  std::vector<Desk> desks_;
-  StepTimes step_times_;  // as worker 0 sees them
-
-  // Of the sequence that is being computed.
-  absl::Span<const int32_t> ids_;
-  absl::Span<const int32_t> token_types_;
-  int64_t tokens_ = 0;
-  int64_t panels_ = 0;
-  float* states_ = nullptr;  // where its output goes
+  EncoderPass pass_;
 };
-
-Run::Run(const EncoderConfig& config, const EncoderWeights& weights,
-         WeightStore* store, const EncoderPlan& plan, RunMemory memory)
-    : config_(config),
-      weights_(weights),
-      plan_(plan),
-      arena_(std::move(memory.arena)),
-      pinned_(std::move(memory.pinned)),
-      store_(pinned_ == nullptr ? store : pinned_.get()),
-      team_(plan.request.workers),
-      hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
-      sums_(arena_.At<float>(plan.sums.offset_bytes)),
-      output_(arena_.At<float>(plan.output.offset_bytes)),
-      chunk_(arena_.At<float>(plan.work.offset_bytes)),
-      step_times_(config.layers + 1) {
-  SetVectors();
-  for (int worker = 0; worker < team_.size(); ++worker) {
-    desks_.push_back(MakeDesk(worker));
-  }
-}
-
-void Run::SetVectors() {
-  float* next = arena_.At<float>(plan_.vectors.offset_bytes);
-  const auto take = [&next](int64_t count) {
-    float* const vector = next;
-    next += count;
-    return vector;
-  };
-  const int64_t hidden = config_.hidden;
-  vectors_.query = take(hidden);
-  vectors_.key = take(hidden);
-  vectors_.value = take(hidden);
-  vectors_.attention_output = take(hidden);
-  vectors_.contract = take(hidden);
-  vectors_.attention_norm = {take(hidden), take(hidden), config_.epsilon};
-  vectors_.output_norm = {take(hidden), take(hidden), config_.epsilon};
-  vectors_.expand = take(config_.intermediate);
-}
-
-Run::Desk Run::MakeDesk(int worker) const {
-  ProductMemory memory;
-  memory.tile_bytes = plan_.tile_bytes;
-  const auto part = [&](const ArenaRange& range) {
-    return range.offset_bytes + worker * plan_.part_bytes(range);
-  };
-  if (plan_.slots.size_bytes > 0) {
-    memory.slot = arena_.At<char>(part(plan_.slots));
-    memory.slot_bytes = plan_.part_bytes(plan_.slots) / plan_.depth;
-  }
-  if (plan_.wide.size_bytes > 0)
-    memory.wide = arena_.At<float>(part(plan_.wide));
-  if (plan_.dense.size_bytes > 0) {
-    memory.dense = arena_.At<float>(part(plan_.dense));
-  }
-  const int64_t tokens = plan_.padded_tokens();
-  const int64_t head_floats = config_.head_features() * tokens;
-  float* const work =
-      arena_.At<float>(plan_.work.offset_bytes +
-                       worker * (2 * head_floats + tokens * kPanelTokens) *
-                           static_cast<int64_t>(sizeof(float)));
-  return {StreamedProduct(store_, memory), work, work + head_floats,
-          work + 2 * head_floats};
-}
-
-absl::Status Run::OpenStreams() {
-  if (plan_.depth == 1) return absl::OkStatus();
-  const int64_t tiles =
-      plan_.part_bytes(plan_.schedule) / static_cast<int64_t>(sizeof(Tile));
-  const int64_t ring_bytes = plan_.part_bytes(plan_.slots);
-  for (int worker = 0; worker < team_.size(); ++worker) {
-    TileList list;
-    list.room = absl::MakeSpan(
-        arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
-    const absl::Status status =
-        RecordEncoderTiles(weights_, plan_, store_, worker, &list);
-    if (!status.ok()) return status;
-    absl::StatusOr<std::unique_ptr<TileStream>> stream =
-        OpenRing(store_, list, plan_.depth,
-                 absl::MakeSpan(arena_.At<char>(plan_.slots.offset_bytes) +
-                                    worker * ring_bytes,
-                                ring_bytes));
-    if (!stream.ok()) return stream.status();
-    // More workers than heads: this one has nothing to read.
-    if (*stream == nullptr) continue;
-    streams_.push_back(*std::move(stream));
-    desks_[worker].product.UseStream(streams_.back().get(), list.tiles());
-  }
-  return absl::OkStatus();
-}
 
 absl::Status Run::CheckInput(absl::Span<const int32_t> ids,
                              absl::Span<const int32_t> token_types) const {
@@ -282,281 +106,19 @@ absl::StatusOr<absl::Span<const float>> Run::ForwardBatch(
 
 absl::StatusOr<absl::Span<const float>> Run::Compute(
     absl::Span<const EncoderSequence> sequences) {
-  step_times_.Clear();
+  pass_.step_times().Clear();
+  float* const output = arena_.At<float>(plan_.output.offset_bytes);
   int64_t written = 0;
   for (const EncoderSequence& sequence : sequences) {
-    ids_ = sequence.ids;
-    token_types_ = sequence.token_types;
-    tokens_ = static_cast<int64_t>(ids_.size());
-    panels_ = PanelCount(tokens_);
-    states_ = output_ + written;
-    const absl::Status status = team_.Run([this](int worker) { Work(worker); });
+    const absl::Status status =
+        pass_.Compute(sequence.ids, sequence.token_types, output + written);
     if (!status.ok()) return status;
-    written += tokens_ * config_.hidden;
+    written += static_cast<int64_t>(sequence.ids.size()) * config_.hidden;
   }
   // What was used where it lies may have changed under our hands.
   const absl::Status status = store_->CheckFile();
   if (!status.ok()) return status;
-  return absl::MakeConstSpan(output_, written);
-}
-
-void Run::Work(int worker) {
-  const auto record = [&](int64_t step) {
-    if (worker == 0) step_times_.Record(step);
-  };
-  if (worker == 0) step_times_.Begin();
-  // After a failure streams stand anywhere.
-  team_.Together([&] { return desks_[worker].product.SkipTo(0); });
-  team_.Together([&] { return ReadNormVectors(worker); });
-  team_.Together([&] { return Embed(worker); });
-  record(0);
-  for (int64_t layer = 0; layer < config_.layers; ++layer) {
-    RunLayer(layer, worker);
-    record(layer + 1);
-  }
-  team_.Together([&] {
-    WriteOutput(worker);
-    return absl::OkStatus();
-  });
-}
-
-void Run::RunLayer(int64_t layer, int worker) {
-  const EncoderLayerWeights& weights = weights_.layers[layer];
-  team_.Together([&] { return ReadLayerVectors(layer, worker); });
-  team_.Together([&] { return Attend(weights, worker); });
-  team_.Together([&] { return AddAttention(weights, worker); });
-  team_.Together([&] {
-    Normalise(nullptr, vectors_.attention_norm, worker);
-    return absl::OkStatus();
-  });
-  for (int64_t begin = 0; begin < config_.intermediate;
-       begin += plan_.chunk_features) {
-    const IndexRange chunk = Chunk(begin);
-    team_.Together([&] { return Expand(weights, chunk, worker); });
-    team_.Together([&] { return Contract(weights, chunk, worker); });
-  }
-  team_.Together([&] {
-    Normalise(sums_, vectors_.output_norm, worker);
-    return absl::OkStatus();
-  });
-}
-
-absl::Status Run::ReadNormVectors(int worker) {
-  const std::array<VectorLoad, 2> loads = {
-      {{&weights_.norm.gain, const_cast<float*>(vectors_.output_norm.gain)},
-       {&weights_.norm.bias, const_cast<float*>(vectors_.output_norm.bias)}}};
-  return ReadVectors(loads, worker, team_.size(), store_);
-}
-
-absl::Status Run::ReadLayerVectors(int64_t layer, int worker) {
-  const EncoderLayerWeights& from = weights_.layers[layer];
-  const auto norm = [](const float* vector) {
-    return const_cast<float*>(vector);
-  };
-  const std::array<VectorLoad, kLayerVectors> loads = {
-      {{&from.query.bias, vectors_.query},
-       {&from.key.bias, vectors_.key},
-       {&from.value.bias, vectors_.value},
-       {&from.attention_output.bias, vectors_.attention_output},
-       {&from.attention_norm.gain, norm(vectors_.attention_norm.gain)},
-       {&from.attention_norm.bias, norm(vectors_.attention_norm.bias)},
-       {&from.expand.bias, vectors_.expand},
-       {&from.contract.bias, vectors_.contract},
-       {&from.output_norm.gain, norm(vectors_.output_norm.gain)},
-       {&from.output_norm.bias, norm(vectors_.output_norm.bias)}}};
-  return ReadVectors(loads, worker, team_.size(), store_);
-}
-
-absl::Status Run::EmbedTokens(const IndexRange& tokens, float* lanes,
-                              EmbeddingRows* rows) {
-  absl::Status status = ReadRows(*store_, weights_.positions, tokens.begin,
-                                 tokens.size(), rows->positions);
-  if (!status.ok()) return status;
-  for (int64_t token = tokens.begin; token < tokens.end; ++token) {
-    status = ReadRow(*store_, weights_.words, ids_[token], rows->word);
-    if (!status.ok()) return status;
-    if (config_.token_types > 0) {
-      const int64_t type = token_types_.empty() ? 0 : token_types_[token];
-      if (type != rows->type_in_memory) {
-        status = ReadRow(*store_, weights_.token_types, type, rows->type);
-        if (!status.ok()) return status;
-        rows->type_in_memory = type;
-      }
-      for (int64_t i = 0; i < config_.hidden; ++i) {
-        rows->word[i] += rows->type[i];
-      }
-    }
-    const int64_t at = token - tokens.begin;
-    const float* const position = rows->positions + at * config_.hidden;
-    for (int64_t i = 0; i < config_.hidden; ++i) {
-      lanes[i * kPanelTokens + at] = rows->word[i] + position[i];
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Run::Embed(int worker) {
-  // A panel's sums are not in use yet: rows fit there.
-  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
-  if (panels.size() == 0) return absl::OkStatus();
-  float* const scratch = sums_ + panels.begin * HiddenStride();
-  EmbeddingRows rows = {scratch, scratch + config_.hidden,
-                        scratch + 2 * config_.hidden};
-  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
-    float* const data = hidden_ + panel * HiddenStride();
-    const int64_t first = panel * kPanelTokens;
-    const int64_t end = std::min(first + kPanelTokens, tokens_);
-    if (end - first < kPanelTokens) {
-      std::memset(data, 0, HiddenStride() * sizeof(float));
-    }
-    for (int64_t token = first; token < end; token += kPositionRows) {
-      const absl::Status status =
-          EmbedTokens({token, std::min(end, token + kPositionRows)},
-                      data + (token - first), &rows);
-      if (!status.ok()) return status;
-    }
-  }
-  // Padding tokens are computed with, so they must be numbers.
-  std::memset(scratch, 0, kEmbeddingRows * config_.hidden * sizeof(float));
-  Normalise(nullptr, vectors_.output_norm, worker);
-  return absl::OkStatus();
-}
-
-void Run::UseInput(Desk& desk, const float* panels, int64_t features) const {
-  if (tokens_ == 1 && plan_.dense.size_bytes > 0) {
-    desk.product.UseSingleToken(panels, features);
-  } else {
-    desk.product.UsePanels();
-  }
-}
-
-absl::Status Run::Attend(const EncoderLayerWeights& layer, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, hidden_, config_.hidden);
-  const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
-  for (int64_t head = heads.begin; head < heads.end; ++head) {
-    const absl::Status status = ProjectHead(layer, head, desk);
-    if (!status.ok()) return status;
-    AttendHead(head, desk);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Run::ProjectHead(const EncoderLayerWeights& layer, int64_t head,
-                              Desk& desk) {
-  const int64_t features = config_.head_features();
-  const int64_t first = head * features;
-  struct Projection {
-    const LinearWeights& weights;
-    const float* bias;
-    PanelOutput output;
-  };
-  // Queries lie where their context will. Values lie token after token: weights
-  // are multiplied along their rows.
-  const Projection projections[] = {
-      {layer.query,
-       vectors_.query,
-       {sums_ + first * kPanelTokens, kPanelTokens, HiddenStride()}},
-      {layer.key,
-       vectors_.key,
-       {desk.key, kPanelTokens, features * kPanelTokens}},
-      {layer.value,
-       vectors_.value,
-       {desk.value, panels_ * kPanelTokens, kPanelTokens}}};
-  for (const Projection& projection : projections) {
-    ProductEnds ends;
-    ends.bias = projection.bias + first;
-    const absl::Status status = desk.product.Multiply(
-        projection.weights.matrix, {first, first + features},
-        {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, ends,
-        projection.output);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-void Run::AttendHead(int64_t head, const Desk& desk) {
-  const int64_t features = config_.head_features();
-  const int64_t panel_stride = features * kPanelTokens;
-  const float scale = 1.0f / std::sqrt(static_cast<float>(features));
-  for (int64_t panel = 0; panel < panels_; ++panel) {
-    // The panel's queries, then its context.
-    float* const place = sums_ + panel * HiddenStride() + head * panel_stride;
-    for (int64_t keys = 0; keys < panels_; ++keys) {
-      MultiplyPanels(
-          {desk.key + keys * panel_stride, 1, kPanelTokens},
-          std::min(kPanelTokens, tokens_ - keys * kPanelTokens), features,
-          {place, 0}, 1, {},
-          {desk.scores + keys * kPanelTokens * kPanelTokens, kPanelTokens, 0});
-    }
-    ScaledSoftmax(tokens_, tokens_, scale, desk.scores);
-    MultiplyPanels({desk.value, panels_ * kPanelTokens, 1}, features, tokens_,
-                   {desk.scores, 0}, 1, {}, {place, kPanelTokens, 0});
-  }
-}
-
-absl::Status Run::AddAttention(const EncoderLayerWeights& layer, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, sums_, config_.hidden);
-  const IndexRange rows =
-      ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
-  ProductEnds ends;
-  ends.bias = vectors_.attention_output + rows.begin;
-  ends.accumulate = true;
-  return desk.product.Multiply(
-      layer.attention_output.matrix, rows, {0, config_.hidden},
-      {sums_, HiddenStride()}, panels_, ends,
-      {hidden_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
-}
-
-absl::Status Run::Expand(const EncoderLayerWeights& layer,
-                         const IndexRange& chunk, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, hidden_, config_.hidden);
-  const IndexRange rows =
-      ShareOf(chunk.size(), kPanelTokens, worker, team_.size());
-  ProductEnds ends;
-  ends.bias = vectors_.expand + chunk.begin + rows.begin;
-  ends.activation = config_.activation;
-  return desk.product.Multiply(
-      layer.expand.matrix, {chunk.begin + rows.begin, chunk.begin + rows.end},
-      {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, ends,
-      {chunk_ + rows.begin * kPanelTokens, kPanelTokens,
-       chunk.size() * kPanelTokens});
-}
-
-absl::Status Run::Contract(const EncoderLayerWeights& layer,
-                           const IndexRange& chunk, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, chunk_, chunk.size());
-  const IndexRange rows =
-      ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
-  ProductEnds ends;
-  if (chunk.begin == 0) ends.bias = vectors_.contract + rows.begin;
-  ends.accumulate = chunk.begin > 0;
-  return desk.product.Multiply(
-      layer.contract.matrix, rows, chunk, {chunk_, chunk.size() * kPanelTokens},
-      panels_, ends,
-      {sums_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
-}
-
-void Run::Normalise(const float* addend, const NormWeights& norm, int worker) {
-  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
-  const int64_t offset = panels.begin * HiddenStride();
-  AddLayerNorm(addend == nullptr ? nullptr : addend + offset, config_.hidden,
-               panels.size(), norm, hidden_ + offset);
-}
-
-void Run::WriteOutput(int worker) {
-  const IndexRange tokens = ShareOf(tokens_, 1, worker, team_.size());
-  for (int64_t token = tokens.begin; token < tokens.end; ++token) {
-    const float* const lane =
-        hidden_ + token / kPanelTokens * HiddenStride() + token % kPanelTokens;
-    float* const state = states_ + token * config_.hidden;
-    for (int64_t i = 0; i < config_.hidden; ++i) {
-      state[i] = lane[i * kPanelTokens];
-    }
-  }
+  return absl::MakeConstSpan(output, written);
 }
 
 }  // namespace
@@ -569,7 +131,7 @@ absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
   if (!memory.ok()) return memory.status();
   auto run =
       std::make_unique<Run>(config, weights, store, plan, *std::move(memory));
-  const absl::Status status = run->OpenStreams();
+  const absl::Status status = run->Start();
   if (!status.ok()) return status;
   return run;
 }

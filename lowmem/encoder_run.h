@@ -35,9 +35,10 @@ class EncoderRun {
   // Several sequences, one after the other: returns the states of the first's
   // tokens, then of the second's, with nothing between. Lengths are the
   // sequences' own and may differ: there is neither padding nor a mask. Leave
-  // out the tokens that a mask would hide; the others' states are what they
-  // would be with it. All are checked before the first is begun; an error names
-  // the sequence.
+  // out the padding at a sequence's end; the others' states are what they would
+  // be if a mask hid it. (Without tokens before others, these stand at other
+  // positions: that is another input.) All are checked before the first is
+  // begun; an error names the sequence.
   virtual absl::StatusOr<absl::Span<const float>> ForwardBatch(
       absl::Span<const EncoderSequence> sequences) = 0;
 

@@ -326,6 +326,9 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
 absl::Status Run(const std::string& directory) {
   const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
   if (!backend.ok()) return backend.status();
+  if (absl::GetFlag(FLAGS_repeat) < 1) {
+    return absl::InvalidArgumentError("--repeat: at least 1 pass");
+  }
   const std::string path = directory + "/config.json";
   const auto text = ReadConfigText(path);
   if (!text.ok()) return text.status();

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -26,8 +27,6 @@
 
 namespace footprint::lowmem_internal {
 namespace {
-
-constexpr uintptr_t kPage = kSlotAlignmentBytes;
 
 // What the system maps at once where the page cache has such large pieces.
 constexpr int64_t kWindowBytes = 2 << 20;
@@ -46,6 +45,8 @@ struct GuardedMapping {
 constexpr int kGuardedMappings = 64;
 GuardedMapping guarded_mappings[kGuardedMappings];
 struct sigaction action_before;
+// The system's, which may be larger than a slot's.
+uintptr_t page_bytes = 0;
 
 // Only atomics and system calls: runs in the middle of anything.
 void HandleBusError(int signal, siginfo_t* information, void* context) {
@@ -54,9 +55,9 @@ void HandleBusError(int signal, siginfo_t* information, void* context) {
     if (address < mapping.begin.load() || address >= mapping.end.load())
       continue;
     mapping.touched_beyond_file.store(true);
-    void* page = reinterpret_cast<void*>(address / kPage * kPage);
-    if (mmap(page, kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-             -1, 0) != MAP_FAILED) {
+    void* page = reinterpret_cast<void*>(address / page_bytes * page_bytes);
+    if (mmap(page, page_bytes, PROT_READ,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
       return;
     }
   }
@@ -72,6 +73,7 @@ void HandleBusError(int signal, siginfo_t* information, void* context) {
 }
 
 bool InstallHandler() {
+  page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   struct sigaction action = {};
   action.sa_sigaction = HandleBusError;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -64,6 +64,20 @@ absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary) {
   return absl::OkStatus();
 }
 
+absl::Status ForeignPlan(const WeightStore& store) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      store.index().file_name(), ", ", WeightBackendName(store.backend()),
+      ": the plan is for another model, file or backend; take it from Plan of "
+      "what starts it"));
+}
+
+absl::Status CheckWorkers(int started, int planned) {
+  if (started == planned) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("the system started ", started, " of ", planned,
+                   " workers; plan for fewer, or raise the limit of threads"));
+}
+
 void StepTimes::Record(int64_t step) {
   const auto now = std::chrono::steady_clock::now();
   nanoseconds_[step] +=

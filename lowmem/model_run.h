@@ -66,6 +66,12 @@ absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,
 
 absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary);
 
+// What a model says to a plan that is not its own.
+absl::Status ForeignPlan(const WeightStore& store);
+
+// Unavailable: fewer workers were started than planned.
+absl::Status CheckWorkers(int started, int planned);
+
 class StepTimes {
  public:
   explicit StepTimes(int64_t steps) : nanoseconds_(steps) {}

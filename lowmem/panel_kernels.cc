@@ -166,7 +166,7 @@ void ActivateAll(int64_t count, float* values) {
   const auto apply = [d](FloatVector x) HWY_ATTR {
     if (kActivation == Activation::kGelu) return Gelu(d, x);
     if (kActivation == Activation::kGeluTanh) return GeluTanh(d, x);
-    return hn::Max(x, hn::Zero(d));
+    return Relu(d, x);
   };
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {

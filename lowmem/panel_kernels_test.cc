@@ -149,6 +149,38 @@ TEST(ScaledSoftmax, StandsAnySpreadOfScores) {
   }
 }
 
+// Damaged weights must not look like a result.
+TEST(ScaledSoftmax, PassesOnWhatIsNoNumber) {
+  for (const int64_t bad_row : {0, 1, 19}) {
+    ForEachVectorTarget([&](bool) {
+      std::vector<Lane16> scores(20);
+      scores[bad_row].lane[3] = std::numeric_limits<float>::quiet_NaN();
+      ScaledSoftmax(20, 20, 0.125f, Data(scores));
+      for (const Lane16& row : scores) {
+        for (int64_t lane = 0; lane < kPanelTokens; ++lane) {
+          ASSERT_EQ(std::isnan(row.lane[lane]), lane == 3);
+        }
+      }
+    });
+  }
+}
+
+TEST(Activate, PassesOnWhatIsNoNumber) {
+  for (const Activation activation : {Activation::kGelu, Activation::kGeluTanh,
+                                      Activation::kRelu, Activation::kNone}) {
+    ForEachVectorTarget([&](bool) {
+      std::vector<float> numbers(21, 1.0f);
+      for (const int i : {0, 5, 20}) {
+        numbers[i] = std::numeric_limits<float>::quiet_NaN();
+      }
+      Activate(activation, 21, numbers.data());
+      for (int i = 0; i < 21; ++i) {
+        ASSERT_EQ(std::isnan(numbers[i]), i == 0 || i == 5 || i == 20) << i;
+      }
+    });
+  }
+}
+
 // Every 10007th float of both signs, up to 1e6.
 std::vector<float> Sweep() {
   std::vector<float> numbers;

@@ -9,7 +9,7 @@ namespace footprint {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-// A tile may hold no more.
+// So that a tile's extents fit their types.
 constexpr int64_t kLargestReadBytes = 1 << 20;
 
 }  // namespace

@@ -319,6 +319,13 @@ absl::Status ReadExactly(int descriptor, int64_t offset, int64_t size,
   return absl::OkStatus();
 }
 
+// What else begins with a length that no header has.
+absl::string_view NotSafetensorsText(const unsigned char* begin) {
+  return memcmp(begin, "version ", kLengthBytes) == 0
+             ? ": it is Git LFS's pointer to the file; run: git lfs pull"
+             : ": not a safetensors file?";
+}
+
 absl::Status HeaderError(absl::string_view name, int64_t byte,
                          absl::string_view what) {
   return absl::InvalidArgumentError(
@@ -397,7 +404,7 @@ absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": byte 0 promises a header of ", length,
                      " bytes, above the format's limit of ",
-                     kMaximumHeaderBytes, ": not a safetensors file?"));
+                     kMaximumHeaderBytes, NotSafetensorsText(bytes)));
   }
   if (length > static_cast<uint64_t>(status.st_size - kLengthBytes)) {
     return absl::InvalidArgumentError(

@@ -296,6 +296,12 @@ TEST(SafetensorsTest, RefusesAHeaderBeyondTheFileOrTheLimit) {
       HasSubstr("100000001 bytes, above the format's limit"));
   EXPECT_THAT(std::string(StatusOfFile(std::string(8, '\xff')).message()),
               HasSubstr("above the format's limit"));
+  // What a repository has in the file's place until it is asked for.
+  EXPECT_THAT(
+      std::string(
+          StatusOfFile("version https://git-lfs.github.com/spec/v1\noid ...\n")
+              .message()),
+      HasSubstr("run: git lfs pull"));
   EXPECT_TRUE(StatusOfFile(std::string("\2\0\0\0\0\0\0\0{}", 10)).ok());
 }
 

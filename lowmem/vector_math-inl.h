@@ -34,11 +34,13 @@ HWY_INLINE V Polynomial(D d, V x, const float (&coefficients)[kCount]) {
   return sum;
 }
 
-// exp(x) for x of [-87, 88], and of the nearer end outside.
+// exp(x) for x of [-87, 88], and of the nearer end outside; NaN for NaN, so
+// that weights which are none never look like a result.
 template <class D, class V>
-HWY_INLINE V Exp(D d, V x) {
+HWY_INLINE V Exp(D d, V number) {
   const hn::RebindToSigned<D> di;
-  x = hn::Min(hn::Max(x, hn::Set(d, -87.0f)), hn::Set(d, 88.0f));
+  // Which of the two a minimum takes if one is NaN differs between machines.
+  V x = hn::Min(hn::Max(number, hn::Set(d, -87.0f)), hn::Set(d, 88.0f));
   // x = n ln 2 + r; the first part of ln 2 has few bits, so n times it is
   // exact.
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
@@ -52,7 +54,14 @@ HWY_INLINE V Exp(D d, V x) {
       hn::Add(hn::Set(d, 1.0f), hn::MulAdd(hn::Mul(r, r), tail, r));
   const auto exponent = hn::ShiftLeft<23>(
       hn::Add(hn::ConvertTo(di, n), hn::Set(di, int32_t{127})));
-  return hn::Mul(mantissa, hn::BitCast(d, exponent));
+  return hn::IfThenElse(hn::IsNaN(number), number,
+                        hn::Mul(mantissa, hn::BitCast(d, exponent)));
+}
+
+// The larger of x and zero; NaN for NaN.
+template <class D, class V>
+HWY_INLINE V Relu(D d, V x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Max(x, hn::Zero(d)));
 }
 
 // The normal distribution's share below x.

@@ -298,6 +298,38 @@ TEST_P(WeightStoreTest, CountsWhatItReads) {
   }
 }
 
+// Whatever the places in the file and in memory.
+TEST_P(WeightStoreTest, ReadsALongRunInFewRequests) {
+  constexpr int64_t kBytes = 600'000;
+  const std::string data = Data(kBytes);
+  const std::string path = WriteTestFile(
+      "long.safetensors",
+      SafetensorsBytes(absl::StrCat(R"({"a":{"dtype":"U8","shape":[)", kBytes,
+                                    R"(],"data_offsets":[0,)", kBytes, "]}}"),
+                       data));
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  const Weight weight = *store->Find("a");
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    const int64_t size =
+        round % 2 == 0 ? 65530 + random() % 12 : 1 + random() % kBytes;
+    const int64_t column = random() % (kBytes - size + 1);
+    const int64_t place = random() % 5000;
+    const std::string expected = data.substr(column, size);
+    std::string memory(place + size + 5000, 'x');
+    const int64_t reads = store->counters().reads;
+    ASSERT_TRUE(
+        store->Read(*weight.Block(0, 1, column, size), &memory[place]).ok());
+    ASSERT_EQ(memory.substr(place, size), expected) << size << " at " << place;
+    // Nothing else was touched.
+    ASSERT_EQ(memory.substr(0, place), std::string(place, 'x'));
+    ASSERT_EQ(memory.substr(place + size), std::string(5000, 'x'));
+    if (size >= 65536) {
+      EXPECT_LE(store->counters().reads - reads, 3);
+    }
+  }
+}
+
 // Of files, in this process's memory now.
 int64_t FileBytes() {
   std::ifstream status("/proc/self/status");

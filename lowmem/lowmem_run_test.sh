@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# Models from folders, as a person runs them: every family, backend and element
+# type; batches; generation; and what is said where something is wrong.
+set -euo pipefail
+export PATH="$PWD/lowmem:$PATH"
+cd "$TEST_TMPDIR"
+
+fail() {
+  printf 'lowmem_run_test: %s\n' "$*" >&2
+  exit 1
+}
+run() { lowmem_run "$@" >log 2>&1 || fail "lowmem_run $* exited $?: $(cat log)"; }
+says() { grep -qE -- "$1" log || fail "no \"$1\" in: $(cat log)"; }
+# Runs a command that must fail with the status and say the text.
+refuses() {
+  local wanted=$1 text=$2 status=0
+  shift 2
+  lowmem_run "$@" >log 2>&1 || status=$?
+  ((status == wanted)) || fail "lowmem_run $* exited $status, not $wanted: $(cat log)"
+  grep -qF -- "$text" log || fail "lowmem_run $* said: $(cat log)"
+}
+
+readonly SMALL=(--layers=2 --hidden=128 --heads=2 --intermediate=600
+  --vocabulary=100 --positions=40)
+for shape in minilm distilbert gpt2; do
+  for dtype in F32 BF16 F16; do
+    lowmem_generate --shape=$shape "${SMALL[@]}" --dtype=$dtype $shape.$dtype 2>log
+    cp -r $shape.$dtype $shape.$dtype.packed
+    lowmem_pack $shape.$dtype.packed/model.safetensors \
+      $shape.$dtype.packed/model.safetensors 2>log
+    run $shape.$dtype --ids=1,2,99,3 --backend=resident --output=expected
+    for backend in pread direct mmap; do
+      for folder in $shape.$dtype $shape.$dtype.packed; do
+        # A read of the disk for every few columns of every row.
+        [[ $shape.$backend == gpt2.direct && $folder != *.packed && $dtype != F32 ]] && continue
+        for budget in '' --budget=100MiB; do
+          run $folder --ids=1,2,99,3 --backend=$backend $budget --output=output
+          cmp expected output || fail "other bits: $folder $backend $budget"
+        done
+      done
+    done
+  done
+done
+
+# The report.
+run minilm.F32 --ids=1,2,3 --budget=1MiB --layers
+for text in '^budget  .*1.00 MiB' '^arena .* planned, .* resident' '^process .* VmHWM' \
+  '^weights .* delivered, .* read in' '^time .* s, .* GFLOP/s' '^  embeddings' '^  layer 1 '; do
+  says "$text"
+done
+
+# A batch is its sequences.
+run minilm.F32 --ids='5,6,7' --output=first
+run minilm.F32 --ids='8,9' --output=second
+run minilm.F32 --ids='5,6,7;8,9' --output=both
+cat first second | cmp - both || fail 'a batch has other bits than its sequences'
+
+# What was said is read as the prompt's end.
+tokens() { awk '$1 == "tokens" { $1 = ""; print substr($0, 2) }' log; }
+run gpt2.F32 --ids=1,2,3 --generate=4
+said=$(tokens)
+[[ $said =~ ^[0-9]+\ [0-9]+\ [0-9]+\ [0-9]+$ ]] || fail "four tokens: $said"
+run gpt2.F32 --ids="1,2,3,${said%% *}" --generate=3
+[[ "${said#* }" == "$(tokens)" ]] || fail "$said, then $(tokens)"
+# Up to the last position, and not beyond.
+run gpt2.F32 --random_ids=30 --generate=11
+refuses 1 '41 tokens, but the model has 40 positions' gpt2.F32 --random_ids=30 --generate=12
+
+# Bad input.
+refuses 2 'usage: lowmem_run'
+refuses 1 'no tokens: the input is empty' minilm.F32
+refuses 1 'no tokens: the input is empty' gpt2.F32 --ids=
+refuses 1 'sequence 1: no tokens' minilm.F32 --ids='1;'
+refuses 1 '"x" is not a number' minilm.F32 --ids=1,x
+refuses 1 'token 1 has the id 100; the vocabulary has 100 entries' minilm.F32 --ids=1,100
+refuses 1 'token 0 has the id -1' gpt2.F32 --ids=-1
+refuses 1 '41 tokens, but the model has 40 positions' minilm.F32 --random_ids=41
+refuses 1 'no backend "disk"' minilm.F32 --ids=1 --backend=disk
+refuses 1 'no worker' minilm.F32 --ids=1 --threads=0
+refuses 1 '--repeat: at least 1 pass' minilm.F32 --ids=1 --repeat=0
+refuses 1 '--generate: at least 1 token' gpt2.F32 --ids=1 --generate=0
+refuses 1 "a checkpoint's folder holds config.json" nowhere --ids=1
+for folder in minilm.F32 gpt2.F32; do
+  refuses 1 'too small' $folder --ids=1,2,3 --budget=1KiB
+  least=$(sed -n 's/.*need at least \([0-9]*\) bytes.*/\1/p' log)
+  run $folder --ids=1,2,3 --budget="$least"
+  refuses 1 "need at least $least bytes" $folder --ids=1,2,3 --budget=$((least - 1))
+done
+cp -r minilm.F32 other
+sed -i 's/"intermediate_size": *600/"intermediate_size": 599/' other/config.json
+refuses 1 'is [600, 128], but the config asks for [599, 128]' other --ids=1
+
+# A checkpoint in several files: what is advised works.
+mkdir shards
+cp minilm.F32/config.json shards
+python3 - minilm.F32/model.safetensors shards <<'END'
+import json, struct, sys
+
+data = open(sys.argv[1], "rb").read()
+(length,) = struct.unpack("<Q", data[:8])
+header = json.loads(data[8 : 8 + length])
+header.pop("__metadata__", None)
+names = sorted(header)
+weight_map = {}
+for shard, part in enumerate((names[::2], names[1::2])):
+    entries, values = {}, b""
+    for name in part:
+        begin, end = header[name]["data_offsets"]
+        at = len(values)
+        values += data[8 + length + begin : 8 + length + end]
+        entries[name] = dict(header[name], data_offsets=[at, len(values)])
+        weight_map[name] = "model-%d.safetensors" % shard
+    text = json.dumps(entries).encode()
+    with open("%s/model-%d.safetensors" % (sys.argv[2], shard), "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + values)
+with open(sys.argv[2] + "/model.safetensors.index.json", "w") as file:
+    json.dump({"metadata": {}, "weight_map": weight_map}, file)
+END
+refuses 1 'its weights are in several files' shards --ids=1
+advice=$(grep -o 'lowmem_pack .*' log)
+$advice 2>log || fail "$advice: $(cat log)"
+run minilm.F32 --ids=1,2,3 --output=expected
+run shards --ids=1,2,3 --output=output
+cmp expected output || fail 'shards have other bits than the file they were'
+
+# A file that changes while a model runs: an error, neither a wrong result nor a
+# signal.
+for backend in pread direct mmap; do
+  for change in shortened replaced written; do
+    for shape in minilm gpt2; do
+      rm -rf changing out
+      cp -r $shape.F32 changing
+      lowmem_run changing --random_ids=30 --repeat=1000000 --backend=$backend >out 2>log &
+      pid=$!
+      until [[ -s out ]]; do
+        kill -0 $pid 2>/dev/null || break
+        sleep 0.01
+      done
+      case $change in
+        shortened) truncate -s 100000 changing/model.safetensors ;;
+        replaced) cp minilm.F32/config.json new && mv new changing/model.safetensors ;;
+        written) printf x | dd of=changing/model.safetensors conv=notrunc bs=1 seek=200000 status=none ;;
+      esac
+      status=0
+      wait $pid || status=$?
+      ((status == 1)) || fail "$shape by $backend, $change: exited $status: $(cat log)"
+      grep -q 'while it was in use' log || fail "$shape by $backend, $change: $(cat log)"
+    done
+  done
+done
+echo passed
