@@ -40,7 +40,7 @@ HWY_INLINE FloatVector Activate(FloatVector x) {
   const FloatTag d;
   if (kActivation == Activation::kGelu) return Gelu(d, x);
   if (kActivation == Activation::kGeluTanh) return GeluTanh(d, x);
-  if (kActivation == Activation::kRelu) return hn::Max(x, hn::Zero(d));
+  if (kActivation == Activation::kRelu) return Relu(d, x);
   return x;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -201,6 +202,25 @@ TEST(MultiplyPanels, HasTheSameBitsOnEveryInstructionSetThatFuses) {
     }
   });
   for (const std::string& one : bits) EXPECT_EQ(one, bits[0]);
+}
+
+// A checkpoint that holds NaN must not give states that look sound.
+TEST(MultiplyPanels, KeepsNaNThroughEveryActivation) {
+  std::mt19937 random(3);
+  Problem problem(random, 3, 40, 16);
+  problem.matrix[40 + 7] = std::numeric_limits<float>::quiet_NaN();
+  ForEachVectorTarget([&](bool) {
+    for (const Activation activation :
+         {Activation::kNone, Activation::kRelu, Activation::kGelu,
+          Activation::kGeluTanh}) {
+      const AlignedFloats output =
+          Multiply(problem, /*transpose=*/false,
+                   {problem.bias.data(), /*accumulate=*/false, activation}, 0);
+      for (int64_t i = 0; i < 3 * kPanelTokens; ++i) {
+        EXPECT_EQ(std::isnan(output.data()[i]), i / kPanelTokens == 1) << i;
+      }
+    }
+  });
 }
 
 TEST(MultiplyPanels, WritesRowsAndPanelsWhereItIsTold) {
