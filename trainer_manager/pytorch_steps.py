@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """As training_steps.cc, with PyTorch: the same networks, one thread.
 
-    pytorch_steps.py vgg16 32
+    pytorch_steps.py vgg16 32 1
 
-PyTorch's settings are those that take the least memory without more time: ReLU in
+The last is how many steps each line read asks for. PyTorch's settings are those that take the least memory without more time: ReLU in
 place, gradients set to none. Exit status 3 where PyTorch is not installed.
 """
 
@@ -16,6 +16,19 @@ try:
     from torch import nn
 except ImportError:
     sys.exit(3)
+
+
+def digits():
+    return nn.Sequential(nn.Linear(784, 512), nn.ReLU(True),
+                         nn.Linear(512, 512), nn.ReLU(True), nn.Linear(512, 10))
+
+
+def lenet5():
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 5, padding=2), nn.Tanh(), nn.AvgPool2d(2),
+        nn.Conv2d(6, 16, 5), nn.Tanh(), nn.AvgPool2d(2), nn.Flatten(),
+        nn.Linear(400, 120), nn.Tanh(), nn.Linear(120, 84), nn.Tanh(),
+        nn.Linear(84, 10))
 
 
 def vgg16():
@@ -107,21 +120,22 @@ def blas():
 
 
 def main():
-    name, batch = sys.argv[1], int(sys.argv[2])
+    name, batch, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     torch.set_num_threads(1)
     torch.manual_seed(1)
     with open("/proc/self/clear_refs", "w") as clear:
         clear.write("5")  # the high-water mark begins anew
     begin_bytes = status_bytes("VmRSS")
-    model = {"vgg16": vgg16, "resnet18": resnet18,
-             "transformer": Transformer}[name]()
+    model = {"digits": digits, "lenet5": lenet5, "vgg16": vgg16,
+             "resnet18": resnet18, "transformer": Transformer}[name]()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     if name == "transformer":
         inputs = torch.randint(0, 100, (batch, 64))
         labels = inputs.flatten()
     else:
-        inputs = torch.rand(batch, 3, 32, 32) * 2 - 1
-        labels = torch.randint(0, 100, (batch,))
+        shape = {"digits": (784,), "lenet5": (1, 28, 28)}.get(name, (3, 32, 32))
+        inputs = torch.rand(batch, *shape) * 2 - 1
+        labels = torch.randint(0, 100 if shape == (3, 32, 32) else 10, (batch,))
 
     def step():
         optimizer.zero_grad(set_to_none=True)
@@ -131,10 +145,11 @@ def main():
 
     step()
     print("ready PyTorch", torch.__version__, "with", blas(), flush=True)
-    for _ in sys.stdin:
+    for _line in sys.stdin:
         begin = time.process_time()
-        step()
-        print(time.process_time() - begin, flush=True)
+        for _ in range(steps):
+            step()
+        print((time.process_time() - begin) / steps, flush=True)
     print(status_bytes("VmHWM") - begin_bytes, flush=True)
 
 

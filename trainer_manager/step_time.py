@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Step times and memory of training VGG16, ResNet-18 and the transformer.
+"""Step times and memory of training the reference networks.
 
 The same network is trained by several programs at once that take turns, a step
 each, so that a slow moment of the machine falls on all of them; batch 32, SGD, one
@@ -9,6 +9,8 @@ thread, warmed up. Ratios of processor time are medians over the rounds, with a
   plain       nothing is calculated again
   planned     what is cheap is calculated again (the default)
   budget      within a budget, segments are calculated again
+  parts       within a smaller one, by micro-batches
+  file        within a smaller one, by a file (in the folder for temporary files)
   PyTorch     the same network in PyTorch, where python3-torch is installed
 
 Memory is by how much the resident set grew at most since the model was created;
@@ -22,13 +24,33 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, "tools/bench")
 from paired_ratio import median_interval, verdict  # noqa: E402
 
-BUDGETS = {"vgg16": 80000000, "resnet18": 105000000, "transformer": 26000000}
+
+def budget(byte_count):
+    return ["--budget_bytes=%d" % byte_count]
+
+
+PARTS = ["--micro_batches"]
+FILE = ["--swap_folder=" + tempfile.gettempdir()]
+# Network -> (steps a round, {program: its flags}).
+NETWORKS = {
+    "digits": (20, {}),
+    "lenet5": (20, {"budget": budget(1200000),
+                    "parts": budget(900000) + PARTS}),
+    "vgg16": (1, {"budget": budget(80000000)}),
+    "resnet18": (1, {"budget": budget(105000000),
+                     "file": budget(85000000) + FILE}),
+    "transformer": (1, {"budget": budget(26000000),
+                        "parts": budget(8000000) + PARTS,
+                        "file": budget(13500000) + FILE}),
+}
 # (measured, baseline, goal)
 PAIRS = [("planned", "plain", 1.03), ("budget", "plain", 1.35),
+         ("parts", "plain", None), ("file", "plain", None),
          ("planned", "PyTorch", 1.25), ("budget", "PyTorch", None)]
 PYTHON = os.environ.get("FOOTPRINT_PYTORCH_PYTHON", "/usr/bin/python3")
 
@@ -69,15 +91,18 @@ class Program:
 
 
 def start(network, batch):
+    steps, budgets = NETWORKS[network]
     own = ["trainer_manager/training_steps", "--network=" + network,
-           "--batch=%d" % batch]
+           "--batch=%d" % batch, "--steps=%d" % steps]
     programs = {
         "plain": Program(own + ["--recompute=false"]),
         "planned": Program(own),
-        "budget": Program(own + ["--budget_bytes=%d" % BUDGETS[network]]),
-        "PyTorch": Program([PYTHON, "-B", "trainer_manager/pytorch_steps.py",
-                            network, str(batch)]),
     }
+    for name, flags in budgets.items():
+        programs[name] = Program(own + flags)
+    programs["PyTorch"] = Program(
+        [PYTHON, "-B", "trainer_manager/pytorch_steps.py", network, str(batch),
+         str(steps)])
     if programs["PyTorch"].is_absent():
         del programs["PyTorch"]
     for name, program in programs.items():
@@ -99,6 +124,8 @@ def measure(network, batch, rounds):
     print("|---|---|---|---|---|")
     verdicts = []
     for name, baseline, goal in PAIRS:
+        if name not in programs:
+            continue
         shown_goal = "" if goal is None else "<= %.2f" % goal
         if baseline not in programs:
             print("| %s / %s | not measured: python3-torch is not installed | | "
@@ -115,8 +142,8 @@ def measure(network, batch, rounds):
     print("|---|---|---|---|")
     for name, program in programs.items():
         words = program.greeting.split()
-        planned = "%.1f" % (int(words[-1]) / 1e6) if words[1] == "planned" else ""
-        print("| %s | %.1f | %s | %.3f |" % (
+        planned = "%.2f" % (int(words[-1]) / 1e6) if words[1] == "planned" else ""
+        print("| %s | %.1f | %s | %.5f |" % (
             name, program.finish() / 1e6, planned,
             median_interval(seconds[name])[0]))
     if "PyTorch" in programs:
@@ -127,14 +154,14 @@ def measure(network, batch, rounds):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", default="vgg16,resnet18,transformer")
+    parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--must_meet", action="store_true")
     arguments = parser.parse_args()
     verdicts = []
     for network in arguments.networks.split(","):
-        if network not in BUDGETS:
+        if network not in NETWORKS:
             sys.exit("step_time: no network is named %r" % network)
         verdicts += measure(network, arguments.batch, arguments.rounds)
         sys.stdout.flush()
