@@ -60,7 +60,9 @@ std::vector<int64_t> ClimbHill(const PlacementProblem& problem,
     std::vector<int32_t> changed = order;
     std::rotate(changed.begin() + to, changed.begin() + from,
                 changed.begin() + from + 1);
-    std::vector<int64_t> offsets = PlaceByFirstFit(problem, changed);
+    std::vector<int64_t> offsets =
+        PlaceByFirstFit(problem, changed, effort.deadline);
+    if (offsets.size() < changed.size()) break;  // late
     const int64_t height = HeightOf(problem, offsets);
     if (height > best_height) continue;
     best_height = height;

@@ -4,9 +4,13 @@
 #include <numeric>
 #include <tuple>
 
+#include "absl/time/clock.h"
+
 namespace footprint {
 namespace trainer_manager_internal {
 namespace {
+
+constexpr size_t kItemsBetweenClocks = 256;
 
 // An item that lies in the arena.
 struct PlacedItem {
@@ -53,11 +57,16 @@ std::vector<int64_t> PlaceSideBySide(const PlacementProblem& problem) {
 }
 
 std::vector<int64_t> PlaceByFirstFit(const PlacementProblem& problem,
-                                     absl::Span<const int32_t> order) {
+                                     absl::Span<const int32_t> order,
+                                     absl::Time deadline) {
   std::vector<int64_t> offsets(problem.items.size(), 0);
   std::vector<PlacedItem> placed;  // by offset
   placed.reserve(order.size());
   for (const int32_t index : order) {
+    if (placed.size() % kItemsBetweenClocks == kItemsBetweenClocks - 1 &&
+        absl::Now() > deadline) {
+      return {};
+    }
     const PlacementItem& item = problem.items[index];
     int64_t offset = 0;
     auto next = placed.begin();

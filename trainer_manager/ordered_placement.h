@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/placement_problem.h"
 
@@ -32,10 +33,12 @@ std::vector<int32_t> OrderOf(const PlacementProblem& problem,
 // Nothing is shared: each behind the one before. O(n).
 std::vector<int64_t> PlaceSideBySide(const PlacementProblem& problem);
 
-// Each in the lowest gap between those placed before it. O(n^2), a few
-// nanoseconds for each pair.
-std::vector<int64_t> PlaceByFirstFit(const PlacementProblem& problem,
-                                     absl::Span<const int32_t> order);
+// Each in the lowest gap between those placed before it; nothing if the
+// deadline passes, which is looked at now and then. O(n^2), a few nanoseconds
+// for each pair.
+std::vector<int64_t> PlaceByFirstFit(
+    const PlacementProblem& problem, absl::Span<const int32_t> order,
+    absl::Time deadline = absl::InfiniteFuture());
 
 }  // namespace trainer_manager_internal
 }  // namespace footprint

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "footprint/trainer_manager/generated_requests.h"
 #include "gtest/gtest.h"
 
@@ -74,6 +75,15 @@ TEST(PlaceByFirstFitTest, AlignsUpwards) {
       {{"a", 0, 2, 3, 1}, {"b", 0, 2, 5, 8}, {"c", 0, 2, 5, 1}});
   EXPECT_EQ(PlaceByFirstFit(problem, {0, 1, 2}),
             (std::vector<int64_t>{0, 8, 3}));
+}
+
+TEST(PlaceByFirstFitTest, PlacesNothingAfterTheDeadline) {
+  std::vector<TensorRequest> requests;
+  for (int64_t i = 0; i < 300; ++i) requests.push_back({"", i, i + 2, 10});
+  const PlacementProblem problem = MakePlacementProblem(requests);
+  const std::vector<int32_t> order = OrderOf(problem, PlacementOrder::kBySize);
+  EXPECT_EQ(PlaceByFirstFit(problem, order).size(), 300u);
+  EXPECT_TRUE(PlaceByFirstFit(problem, order, absl::InfinitePast()).empty());
 }
 
 TEST(PlaceSideBySideTest, SharesNothingAndAligns) {

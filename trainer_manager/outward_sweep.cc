@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 namespace footprint {
 namespace trainer_manager_internal {
 namespace {
@@ -14,6 +16,7 @@ constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 // Up to so many cells a tensor counts as short-lived, by turns.
 constexpr int32_t kShortCells[] = {3, 0, 8,
                                    std::numeric_limits<int32_t>::max()};
+constexpr int64_t kItemsBetweenClocks = 1024;
 // From this sweep of a stack on, chance has its say.
 constexpr int64_t kOrderlySweeps = 4;
 
@@ -127,7 +130,8 @@ class OutwardSweep {
   std::vector<int64_t> Run() {
     std::vector<int64_t> best;
     int64_t best_height = kUnbounded;
-    for (int64_t i = 0; i < effort_.stack_limit; ++i) {
+    is_late_ = absl::Now() > effort_.deadline;
+    for (int64_t i = 0; i < effort_.stack_limit && !is_late_; ++i) {
       int64_t height = PlaceStack(i);
       height = std::max(height, PlaceBeside(forwards_, best_height));
       if (height < best_height) {
@@ -202,7 +206,7 @@ class OutwardSweep {
   int64_t PlaceBeside(const Direction& direction, int64_t limit) {
     if (direction.to_place.empty()) return 0;
     std::vector<int64_t> best;
-    for (int64_t i = 0; i < effort_.sweep_limit; ++i) {
+    for (int64_t i = 0; i < effort_.sweep_limit && !is_late_; ++i) {
       SweepStyle style;
       style.is_best_fit = i / kOrderlySweeps % 2 == 0;
       style.short_cells = kShortCells[i % kOrderlySweeps];
@@ -229,6 +233,10 @@ class OutwardSweep {
         if (direction.end_cell[index] > item.begins) break;
         gaps.Give(offsets_[index],
                   offsets_[index] + problem_.items[index].size);
+      }
+      if (++placed_ % kItemsBetweenClocks == 0) {
+        is_late_ = absl::Now() > effort_.deadline;
+        if (is_late_) return limit;
       }
       const int64_t top = Place(item, style, &gaps);
       height = std::max(height, top);
@@ -276,7 +284,9 @@ class OutwardSweep {
   Direction forwards_;
   Direction backwards_;
   std::vector<int64_t> offsets_;
-  Gaps full_;  // of the fullest cell
+  Gaps full_;           // of the fullest cell
+  int64_t placed_ = 0;  // in all sweeps
+  bool is_late_ = false;
 };
 
 }  // namespace

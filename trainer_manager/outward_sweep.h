@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "footprint/trainer_manager/placement_problem.h"
 
 namespace footprint {
@@ -34,9 +35,10 @@ struct SweepEffort {
   int64_t stack_limit = 16;   // orders of what is live in the fullest cell
   int64_t sweep_limit = 16;   // of each direction, for a stack
   uint64_t seed = 1;
+  absl::Time deadline = absl::InfiniteFuture();  // looked at now and then
 };
 
-// The lowest plan found; empty if none ends in 64 bits.
+// The lowest plan found; empty if none ends in 64 bits, or before the deadline.
 std::vector<int64_t> PlaceOutwards(const PlacementProblem& problem,
                                    const SweepEffort& effort);
 

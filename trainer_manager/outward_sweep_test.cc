@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "footprint/trainer_manager/generated_requests.h"
 #include "footprint/trainer_manager/lower_bound.h"
 #include "footprint/trainer_manager/plan_validator.h"
@@ -98,6 +99,15 @@ TEST(PlaceOutwardsTest, EqualSeedsGiveEqualPlans) {
   const std::vector<TensorRequest> requests =
       CutPerfectPacking(60, 1000, CutStyle::kGuillotine, 1).requests;
   EXPECT_EQ(Sweep(requests), Sweep(requests));
+}
+
+TEST(PlaceOutwardsTest, PlacesNothingAfterTheDeadline) {
+  const PlacementProblem problem =
+      MakePlacementProblem({{"a", 0, 2, 5}, {"b", 1, 3, 5}});
+  SweepEffort effort;
+  EXPECT_FALSE(PlaceOutwards(problem, effort).empty());
+  effort.deadline = absl::InfinitePast();
+  EXPECT_TRUE(PlaceOutwards(problem, effort).empty());
 }
 
 TEST(PlaceOutwardsTest, StaysWithin64Bits) {

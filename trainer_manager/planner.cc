@@ -112,7 +112,10 @@ class Planning {
   }
 
   void FirstFit(PlacementOrder order, PlanMethod method) {
-    Offer(PlaceByFirstFit(problem_, OrderOf(problem_, order)), method);
+    std::vector<int64_t> offsets =
+        PlaceByFirstFit(problem_, OrderOf(problem_, order), deadline_);
+    if (offsets.size() < problem_.items.size()) return;  // late
+    Offer(std::move(offsets), method);
   }
 
   void HillClimb() {
@@ -144,6 +147,7 @@ class Planning {
   void Sweep() {
     SweepEffort effort;
     effort.target_height = plan_.lower_bound.bytes;
+    effort.deadline = deadline_;
     if (MustOnlyFit()) effort.target_height = options_.capacity_bytes;
     std::vector<int64_t> offsets = PlaceOutwards(problem_, effort);
     if (offsets.empty()) return;
