@@ -69,14 +69,17 @@ LowerBound ComputeLowerBound(absl::Span<const TensorRequest> requests) {
     alignments.insert(item.alignment);
   }
   int32_t best_cell = 0;
-  for (const int64_t alignment : alignments) {
-    const int32_t cell = FullestCell(problem, alignment);
-    const int64_t bytes = BytesInCell(problem, cell, alignment);
-    if (bytes <= bound.bytes) continue;
-    bound.bytes = bytes;
-    bound.kind = alignment == 1 ? LowerBound::Kind::kLiveBytes
-                                : LowerBound::Kind::kAlignedLiveBytes;
-    best_cell = cell;
+  for (const int64_t fullest_by : alignments) {
+    const int32_t cell = FullestCell(problem, fullest_by);
+    // There, another alignment may prove more.
+    for (const int64_t alignment : alignments) {
+      const int64_t bytes = BytesInCell(problem, cell, alignment);
+      if (bytes <= bound.bytes) continue;
+      bound.bytes = bytes;
+      bound.kind = alignment == 1 ? LowerBound::Kind::kLiveBytes
+                                  : LowerBound::Kind::kAlignedLiveBytes;
+      best_cell = cell;
+    }
   }
   bound.step = problem.cell_steps[best_cell];
   for (size_t i = 0; i < problem.items.size(); ++i) {
