@@ -1,6 +1,5 @@
 #include "footprint/trainer_manager/activations.h"
 
-#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -11,32 +10,41 @@
 namespace footprint {
 namespace {
 
-// Each function has its name, its value, and its slope as a function of
-// whichever of input and output it keeps; or Values and TimesSlopes below know
-// it.
+// NaN stays NaN.
+void ReluOf(const float* values, int64_t count, float* results) {
+  for (int64_t i = 0; i < count; ++i) {
+    results[i] = values[i] < 0 ? 0 : values[i];
+  }
+}
+
+// Each function has its name, whichever of input and output it keeps, its
+// values, and what multiplies by its slopes at what was kept.
 struct ReluFunction {
   static constexpr const char* kName = "ReLU";
   static constexpr Role kKept = Role::kOutput;
-  static float Value(float x) { return x < 0 ? 0 : x; }  // NaN stays NaN
+  static constexpr auto* kValues = &ReluOf;
+  static constexpr auto* kTimesSlopes = &TimesReluSlope;
 };
 
 struct SigmoidFunction {
   static constexpr const char* kName = "sigmoid";
   static constexpr Role kKept = Role::kOutput;
-  static float Value(float x) { return 1.0f / (1.0f + std::exp(-x)); }
-  static float Slope(float y) { return y * (1.0f - y); }
+  static constexpr auto* kValues = &SigmoidOf;
+  static constexpr auto* kTimesSlopes = &TimesSigmoidSlope;
 };
 
 struct TanhFunction {
   static constexpr const char* kName = "tanh";
   static constexpr Role kKept = Role::kOutput;
-  static float Value(float x) { return std::tanh(x); }
-  static float Slope(float y) { return 1.0f - y * y; }
+  static constexpr auto* kValues = &TanhOf;
+  static constexpr auto* kTimesSlopes = &TimesTanhSlope;
 };
 
 struct GeluFunction {
   static constexpr const char* kName = "GELU";
   static constexpr Role kKept = Role::kInput;
+  static constexpr auto* kValues = &GeluOf;
+  static constexpr auto* kTimesSlopes = &TimesGeluSlope;
 };
 
 // The uses of a layer whose output has the shape of its input, and which may
@@ -53,33 +61,6 @@ LayerSignature ElementwiseSignature(const TensorType& spec) {
       {{Role::kInputDerivative}, {Role::kOutputDerivative}}};
   signature.recompute = signature.forward;
   return signature;
-}
-
-template <typename Function>
-void Values(const float* input, int64_t elements, float* output) {
-  for (int64_t i = 0; i < elements; ++i) output[i] = Function::Value(input[i]);
-}
-template <>
-void Values<GeluFunction>(const float* input, int64_t elements, float* output) {
-  GeluOf(input, elements, output);
-}
-
-template <typename Function>
-void TimesSlopes(const float* factors, const float* kept, int64_t elements,
-                 float* results) {
-  for (int64_t i = 0; i < elements; ++i) {
-    results[i] = factors[i] * Function::Slope(kept[i]);
-  }
-}
-template <>
-void TimesSlopes<ReluFunction>(const float* factors, const float* kept,
-                               int64_t elements, float* results) {
-  TimesReluSlope(factors, kept, elements, results);
-}
-template <>
-void TimesSlopes<GeluFunction>(const float* factors, const float* kept,
-                               int64_t elements, float* results) {
-  TimesGeluSlope(factors, kept, elements, results);
 }
 
 template <typename Function>
@@ -100,16 +81,16 @@ class ElementwiseLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    Values<Function>(data.Read(Role::kInput), data.elements(Role::kInput),
-                     data.Write(Role::kOutput));
+    Function::kValues(data.Read(Role::kInput), data.elements(Role::kInput),
+                      data.Write(Role::kOutput));
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    TimesSlopes<Function>(data.Read(Role::kOutputDerivative),
-                          data.Read(Function::kKept),
-                          data.elements(Role::kInputDerivative),
-                          data.Write(Role::kInputDerivative));
+    Function::kTimesSlopes(data.Read(Role::kOutputDerivative),
+                           data.Read(Function::kKept),
+                           data.elements(Role::kInputDerivative),
+                           data.Write(Role::kInputDerivative));
   }
 };
 

@@ -138,6 +138,55 @@ void TimesReluSlope(const float* factors, const float* values, int64_t count,
       });
 }
 
+void SigmoidOf(const float* values, int64_t count, float* results) {
+  ForEachVector(values, values, count, results, [](Vector x, Vector) HWY_ATTR {
+    const Tag d;
+    const Vector one = hn::Set(d, 1.0f);
+    return hn::Div(one, hn::Add(one, Exp(d, hn::Neg(x))));
+  });
+}
+
+void TimesSigmoidSlope(const float* factors, const float* outputs,
+                       int64_t count, float* results) {
+  ForEachVector(factors, outputs, count, results,
+                [](Vector factor, Vector y) HWY_ATTR {
+                  return hn::Mul(factor, hn::NegMulAdd(y, y, y));
+                });
+}
+
+// Near 0 a polynomial, fitted for the least maximum of the relative error
+// (4e-9); elsewhere 1 - 2 / (exp(2 |x|) + 1), which would cancel there.
+HWY_INLINE Vector TanhOfVector(Vector x) {
+  const Tag d;
+  const Vector one = hn::Set(d, 1.0f);
+  const Vector two = hn::Set(d, 2.0f);
+  const Vector magnitude = hn::Abs(x);
+  static constexpr float kCoefficients[] = {
+      -0.33333280682563782f, 0.13331441581249237f, -0.05373971536755562f,
+      0.02063908800482750f, -0.00570498686283827f};
+  const Vector square = hn::Mul(x, x);
+  const Vector near =
+      hn::MulAdd(hn::Mul(square, Polynomial(d, square, kCoefficients)), x, x);
+  const Vector far =
+      hn::Sub(one, hn::Div(two, hn::Add(Exp(d, hn::Mul(magnitude, two)), one)));
+  // The sign of -0, too.
+  return hn::CopySign(
+      hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.625f)), near, far), x);
+}
+
+void TanhOf(const float* values, int64_t count, float* results) {
+  ForEachVector(values, values, count, results,
+                [](Vector x, Vector) HWY_ATTR { return TanhOfVector(x); });
+}
+
+void TimesTanhSlope(const float* factors, const float* outputs, int64_t count,
+                    float* results) {
+  ForEachVector(
+      factors, outputs, count, results, [](Vector factor, Vector y) HWY_ATTR {
+        return hn::Mul(factor, hn::NegMulAdd(y, y, hn::Set(Tag(), 1.0f)));
+      });
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace footprint
@@ -152,6 +201,10 @@ HWY_EXPORT(DotProduct);
 HWY_EXPORT(GeluOf);
 HWY_EXPORT(TimesGeluSlope);
 HWY_EXPORT(TimesReluSlope);
+HWY_EXPORT(SigmoidOf);
+HWY_EXPORT(TimesSigmoidSlope);
+HWY_EXPORT(TanhOf);
+HWY_EXPORT(TimesTanhSlope);
 
 double LogSumExp(const float* values, int64_t count) {
   return HWY_DYNAMIC_DISPATCH(LogSumExp)(values, count);
@@ -173,6 +226,20 @@ void TimesGeluSlope(const float* factors, const float* values, int64_t count,
 void TimesReluSlope(const float* factors, const float* values, int64_t count,
                     float* results) {
   HWY_DYNAMIC_DISPATCH(TimesReluSlope)(factors, values, count, results);
+}
+void SigmoidOf(const float* values, int64_t count, float* results) {
+  HWY_DYNAMIC_DISPATCH(SigmoidOf)(values, count, results);
+}
+void TimesSigmoidSlope(const float* factors, const float* outputs,
+                       int64_t count, float* results) {
+  HWY_DYNAMIC_DISPATCH(TimesSigmoidSlope)(factors, outputs, count, results);
+}
+void TanhOf(const float* values, int64_t count, float* results) {
+  HWY_DYNAMIC_DISPATCH(TanhOf)(values, count, results);
+}
+void TimesTanhSlope(const float* factors, const float* outputs, int64_t count,
+                    float* results) {
+  HWY_DYNAMIC_DISPATCH(TimesTanhSlope)(factors, outputs, count, results);
 }
 
 }  // namespace footprint

@@ -38,6 +38,19 @@ void TimesGeluSlope(const float* factors, const float* values, int64_t count,
 void TimesReluSlope(const float* factors, const float* values, int64_t count,
                     float* results);
 
+// results[i] = 1 / (1 + exp(-values[i])).
+void SigmoidOf(const float* values, int64_t count, float* results);
+
+// results[i] = factors[i] times the slope where SigmoidOf gave outputs[i].
+void TimesSigmoidSlope(const float* factors, const float* outputs,
+                       int64_t count, float* results);
+
+void TanhOf(const float* values, int64_t count, float* results);
+
+// results[i] = factors[i] times the slope where TanhOf gave outputs[i].
+void TimesTanhSlope(const float* factors, const float* outputs, int64_t count,
+                    float* results);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_VECTOR_FUNCTIONS_H_

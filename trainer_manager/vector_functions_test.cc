@@ -77,6 +77,74 @@ TEST(VectorFunctionsTest, DotProductsAreThoseOfDoubles) {
   });
 }
 
+// Every float near the change from one formula to the other, and many of all
+// magnitudes: relative errors, of the small ones, too.
+Values TanhArguments() {
+  Values values = {0.0f, -0.0f, 1e-38f, -1e-38f, 88.0f, -88.0f, 1e38f, -1e38f};
+  for (float x = 0.6249f; x < 0.6251f; x = std::nextafter(x, 1.0f)) {
+    values.push_back(x);
+  }
+  std::mt19937_64 random(9);
+  for (const float most : {1e-6f, 1e-2f, 0.7f, 3.0f, 12.0f, 100.0f}) {
+    const Values more = RandomValues(5000, most, &random);
+    values.insert(values.end(), more.begin(), more.end());
+  }
+  return values;
+}
+
+TEST(VectorFunctionsTest, TanhAndItsSlopeAreThoseOfDoubles) {
+  ForEachVectorTarget([](bool) {
+    const Values given = TanhArguments();
+    const int64_t count = static_cast<int64_t>(given.size());
+    Values values = given;
+    TanhOf(values.data(), count, values.data());
+    Values slopes = values;
+    TimesTanhSlope(given.data(), values.data(), count, slopes.data());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double expected = std::tanh(static_cast<double>(given[i]));
+      EXPECT_LE(std::abs(values[i] - expected), 4e-7 * std::abs(expected))
+          << given[i];
+      EXPECT_EQ(std::signbit(values[i]), std::signbit(given[i]));
+      const double y = values[i];
+      ExpectNear(slopes[i], given[i] * (1 - y * y), std::abs(given[i]));
+    }
+  });
+}
+
+TEST(VectorFunctionsTest, SigmoidAndItsSlopeAreThoseOfDoubles) {
+  ForEachVectorTarget([](bool) {
+    std::mt19937_64 random(10);
+    const Values given = RandomValues(20000, 80.0f, &random);
+    const int64_t count = static_cast<int64_t>(given.size());
+    Values values = given;
+    SigmoidOf(values.data(), count, values.data());
+    Values slopes = values;
+    TimesSigmoidSlope(given.data(), values.data(), count, slopes.data());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double expected =
+          1 / (1 + std::exp(-static_cast<double>(given[i])));
+      ExpectNear(values[i], expected, expected);
+      const double y = values[i];
+      ExpectNear(slopes[i], given[i] * y * (1 - y), std::abs(given[i]));
+    }
+  });
+}
+
+TEST(VectorFunctionsTest, TanhAndSigmoidKeepNaNAndSaturate) {
+  ForEachVectorTarget([](bool) {
+    Values values = {kNan, kInfinity, -kInfinity};
+    TanhOf(values.data(), 3, values.data());
+    EXPECT_TRUE(std::isnan(values[0]));
+    EXPECT_EQ(values[1], 1.0f);
+    EXPECT_EQ(values[2], -1.0f);
+    values = {kNan, kInfinity, -kInfinity};
+    SigmoidOf(values.data(), 3, values.data());
+    EXPECT_TRUE(std::isnan(values[0]));
+    EXPECT_EQ(values[1], 1.0f);
+    EXPECT_LT(values[2], 1e-37f);
+  });
+}
+
 TEST(VectorFunctionsTest, GeluAndItsSlopeAreThoseOfDoubles) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(4);
