@@ -70,11 +70,15 @@ second=$(stream_weights_example minilm/packed.safetensors $name)
 [[ $first == "$second" && $first == 0.* ]] || fail "$first is not $second"
 
 # A user's model, its modules loaded when used.
+# How much is held depends on how far the thread that reads ahead has come.
 first=$(lazy_loading_example minilm/model.safetensors)
 second=$(lazy_loading_example minilm/packed.safetensors)
-[[ $first == "$second" && $first =~ \ in\ ([0-9]+)\ of\ 51608064\ bytes ]] ||
+[[ ${first%% in *} == "${second%% in *}" ]] ||
   fail "$first is not $second"
-((BASH_REMATCH[1] <= 6 << 20)) || fail "the example holds too much: $first"
+for line in "$first" "$second"; do
+  [[ $line =~ \ in\ ([0-9]+)\ of\ 51608064\ bytes$ ]] || fail "no bytes in $line"
+  ((BASH_REMATCH[1] <= 6 << 20)) || fail "the example holds too much: $line"
+done
 refuses 1 'missing: cannot be opened' lazy_loading_example missing
 
 lowmem_pack --no_panels minilm/packed.safetensors minilm/again.safetensors 2>log
