@@ -11,102 +11,47 @@ Needs python3-numpy and python3-torch. The checkpoint and the expected states co
 out the same every time; PyTorch's error may differ between processors.
 """
 
-import math
-
-import numpy
 import torch
 
-from golden_model import HIDDEN, Numpy, Torch, Weights, write_golden
+import golden_encoder
+from golden_encoder import EPSILON, Names, encode, gelu, make_weights
+from golden_model import HIDDEN, Numpy, Torch, write_golden
 
-LAYERS, HEADS, INTERMEDIATE = 2, 2, 80
-VOCABULARY, POSITIONS, TYPES, TOKENS = 24, 40, 2, 37
-EPSILON = 1e-12
-
-
-def make_weights():
-    """As public checkpoints name them."""
-    weights = Weights()
-
-    def add_linear(name, rows, columns):
-        weights.add_linear(name, (rows, columns), rows)
-
-    weights.add("embeddings.word_embeddings.weight", (VOCABULARY, HIDDEN))
-    weights.add("embeddings.position_embeddings.weight", (POSITIONS, HIDDEN))
-    weights.add("embeddings.token_type_embeddings.weight", (TYPES, HIDDEN))
-    weights.add_norm("embeddings.LayerNorm")
-    for layer in range(LAYERS):
-        begin = "encoder.layer.%d." % layer
-        for name in ("query", "key", "value"):
-            add_linear(begin + "attention.self." + name, HIDDEN, HIDDEN)
-        add_linear(begin + "attention.output.dense", HIDDEN, HIDDEN)
-        weights.add_norm(begin + "attention.output.LayerNorm")
-        add_linear(begin + "intermediate.dense", INTERMEDIATE, HIDDEN)
-        add_linear(begin + "output.dense", HIDDEN, INTERMEDIATE)
-        weights.add_norm(begin + "output.LayerNorm")
-    return weights
-
-
-def encode(library, ids, types):
-    """The encoder in terms of a library's operations."""
-    weights = library.weights
-    states = (
-        weights["embeddings.word_embeddings.weight"][ids]
-        + weights["embeddings.token_type_embeddings.weight"][types]
-        + weights["embeddings.position_embeddings.weight"][: len(ids)]
-    )
-    states = library.norm(states, "embeddings.LayerNorm")
-    features = HIDDEN // HEADS
-    for layer in range(LAYERS):
-        begin = "encoder.layer.%d." % layer
-        query, key, value = (
-            library.linear(states, begin + "attention.self." + name)
-            for name in ("query", "key", "value")
-        )
-        context = []
-        for head in range(HEADS):
-            part = slice(head * features, (head + 1) * features)
-            scores = query[:, part] @ key[:, part].T / math.sqrt(features)
-            context.append(library.softmax(scores) @ value[:, part])
-        attention = library.linear(
-            library.stack(context), begin + "attention.output.dense"
-        )
-        states = library.norm(
-            states + attention, begin + "attention.output.LayerNorm"
-        )
-        inner = library.activation(
-            library.linear(states, begin + "intermediate.dense")
-        )
-        states = library.norm(
-            states + library.linear(inner, begin + "output.dense"),
-            begin + "output.LayerNorm",
-        )
-    return states
-
-
-def gelu(x):
-    erf = numpy.vectorize(math.erf)
-    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+TYPES = 2
+NAMES = Names(
+    prefix="",
+    layer="encoder.layer.%d",
+    query="attention.self.query",
+    key="attention.self.key",
+    value="attention.self.value",
+    attention_output="attention.output.dense",
+    attention_norm="attention.output.LayerNorm",
+    expand="intermediate.dense",
+    contract="output.dense",
+    output_norm="output.LayerNorm",
+)
 
 
 def main():
-    weights = make_weights()
-    ids = weights.random.integers(0, VOCABULARY, TOKENS)
-    types = weights.random.integers(0, TYPES, TOKENS)
+    weights = make_weights(NAMES, TYPES)
+    ids = weights.random.integers(0, golden_encoder.VOCABULARY, golden_encoder.TOKENS)
+    types = weights.random.integers(0, TYPES, golden_encoder.TOKENS)
     config = {
         "model_type": "bert",
         "hidden_act": "gelu",
         "hidden_size": HIDDEN,
-        "intermediate_size": INTERMEDIATE,
+        "intermediate_size": golden_encoder.INTERMEDIATE,
         "layer_norm_eps": EPSILON,
-        "max_position_embeddings": POSITIONS,
-        "num_attention_heads": HEADS,
-        "num_hidden_layers": LAYERS,
+        "max_position_embeddings": golden_encoder.POSITIONS,
+        "num_attention_heads": golden_encoder.HEADS,
+        "num_hidden_layers": golden_encoder.LAYERS,
         "type_vocab_size": TYPES,
-        "vocab_size": VOCABULARY,
+        "vocab_size": golden_encoder.VOCABULARY,
     }
-    exact = encode(Numpy(weights.arrays, EPSILON, gelu), ids, types)
+    exact = encode(Numpy(weights.arrays, EPSILON, gelu), NAMES, ids, types)
     by_torch = encode(
         Torch(weights.arrays, EPSILON, torch.nn.functional.gelu),
+        NAMES,
         torch.from_numpy(ids),
         torch.from_numpy(types),
     )
