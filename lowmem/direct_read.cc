@@ -39,6 +39,10 @@ int64_t DirectSlotBytes(const Tile& tile) {
   return DirectRunOf(tile, 0).read_bytes;
 }
 
+int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read) {
+  return tile.contiguous() ? 0 : bytes_read - tile.size_bytes();
+}
+
 TileView ArrangeDirectTile(const Tile& tile, char* slot) {
   TileView view;
   view.data = slot;

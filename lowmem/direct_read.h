@@ -34,6 +34,10 @@ int32_t DirectRuns(const Tile& tile);
 DirectRun DirectRunOf(const Tile& tile, int32_t index);
 int64_t DirectSlotBytes(const Tile& tile);
 
+// Of the bytes that were read for the tile, those that lie around its rows:
+// none of a contiguous one, whose ends alone are rounded.
+int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read);
+
 // Where the tile is once its runs have been read into `slot`.
 TileView ArrangeDirectTile(const Tile& tile, char* slot);
 

@@ -81,8 +81,13 @@ class DirectStore final : public FileStore {
                       const Progress& progress, int64_t begin) {
     if (status.ok()) status = file_.CheckUnchanged();
     if (!status.ok()) return status;
-    counters_.Add(tile.size_bytes(), progress.bytes_read, progress.reads,
-                  begin);
+    WeightCounters more;
+    more.bytes_delivered = tile.size_bytes();
+    more.bytes_read = progress.bytes_read;
+    more.bytes_around_rows = BytesAroundRows(tile, progress.bytes_read);
+    more.reads = progress.reads;
+    more.wait_nanoseconds = NowNanoseconds() - begin;
+    counters_.Add(more);
     return absl::OkStatus();
   }
 

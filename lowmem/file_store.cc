@@ -20,6 +20,7 @@ void SharedCounters::Add(const WeightCounters& more) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   bytes_delivered_.fetch_add(more.bytes_delivered, kRelaxed);
   bytes_read_.fetch_add(more.bytes_read, kRelaxed);
+  bytes_around_rows_.fetch_add(more.bytes_around_rows, kRelaxed);
   reads_.fetch_add(more.reads, kRelaxed);
   wait_nanoseconds_.fetch_add(more.wait_nanoseconds, kRelaxed);
 }
@@ -28,6 +29,7 @@ WeightCounters SharedCounters::Snapshot() const {
   WeightCounters counters;
   counters.bytes_delivered = bytes_delivered_.load();
   counters.bytes_read = bytes_read_.load();
+  counters.bytes_around_rows = bytes_around_rows_.load();
   counters.reads = reads_.load();
   counters.wait_nanoseconds = wait_nanoseconds_.load();
   return counters;

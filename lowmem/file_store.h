@@ -28,6 +28,7 @@ class SharedCounters {
  private:
   std::atomic<int64_t> bytes_delivered_{0};
   std::atomic<int64_t> bytes_read_{0};
+  std::atomic<int64_t> bytes_around_rows_{0};
   std::atomic<int64_t> reads_{0};
   std::atomic<int64_t> wait_nanoseconds_{0};
 };

@@ -4,7 +4,8 @@
 //   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
 //   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
 //
-// Says what it held, read, and took. Exit codes: 0; 1 the model, the input or
+// Says what it held, read, and took, and what to do where most of what it read
+// was not needed. Exit codes: 0; 1 the model, the input or
 // the budget cannot be run (the text says why); 2 wrong usage.
 
 #include <stdint.h>
@@ -32,8 +33,11 @@
 #include "absl/types/span.h"
 #include "footprint/lowmem/config_reader.h"
 #include "footprint/lowmem/decoder.h"
+#include "footprint/lowmem/decoder_plan.h"
 #include "footprint/lowmem/encoder.h"
 #include "footprint/lowmem/program_pages.h"
+#include "footprint/lowmem/safetensors.h"
+#include "footprint/lowmem/token_panel.h"
 #include "footprint/lowmem/weight_store.h"
 #include "footprint/profiling/format_bytes.h"
 #include "footprint/profiling/parse_bytes.h"
@@ -171,6 +175,8 @@ void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
          seconds, 1e-9 * operations / seconds, processor_seconds,
          1e-9 * operations / processor_seconds);
   PrintSteps(run.step_nanoseconds(), config.layers);
+  // Who reads along sees each pass when it ends.
+  fflush(stdout);
 }
 
 void PrintArena(int64_t budget_bytes, int64_t peak_bytes,
@@ -179,6 +185,40 @@ void PrintArena(int64_t budget_bytes, int64_t peak_bytes,
   printf("arena        %s planned, %s resident; %s\n",
          FormatRoundedBytes(peak_bytes).c_str(),
          FormatRoundedBytes(resident_bytes).c_str(), choice.c_str());
+}
+
+bool IsPacked(const WeightStore& store) {
+  for (const TensorInfo& tensor : store.index().tensors()) {
+    const absl::StatusOr<Weight> weight = store.Find(tensor.name);
+    if (weight.ok() && weight->panel_columns() < weight->columns()) return true;
+  }
+  return false;
+}
+
+// Whether most of what was read lies around short rows.
+bool ReadForNothing(const WeightStore& store) {
+  const WeightCounters counters = store.counters();
+  return counters.bytes_around_rows > counters.bytes_read / 2;
+}
+
+// Says what mends that: a file in panels, and a budget of `panel_budget_bytes`,
+// which has room for them.
+void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
+                 int64_t panel_budget_bytes) {
+  const WeightCounters counters = store.counters();
+  printf(
+      "advice       %s of the %s read were not needed: they lie around rows of "
+      "a few columns; what mends it:\n",
+      FormatRoundedBytes(counters.bytes_around_rows).c_str(),
+      FormatRoundedBytes(counters.bytes_read).c_str());
+  const std::string& file = store.index().file_name();
+  if (!IsPacked(store)) {
+    printf("             lowmem_pack %s %s\n", file.c_str(), file.c_str());
+  }
+  if (budget_bytes < panel_budget_bytes) {
+    printf("             --budget=%lld or more\n",
+           static_cast<long long>(panel_budget_bytes));
+  }
 }
 
 void PrintProcess(const WeightStore& store, const std::string& reading) {
@@ -249,6 +289,10 @@ absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
                           ", ", plan->chunk_features, " features"));
   PrintProcess((*encoder)->store(), (*run)->ReadingDescription());
+  // Panels are used a row at a time: every budget has room.
+  if (ReadForNothing((*encoder)->store())) {
+    PrintAdvice((*encoder)->store(), plan->budget_bytes, 0);
+  }
   return absl::OkStatus();
 }
 
@@ -277,6 +321,32 @@ absl::Status Generate(DecoderRun& run, absl::Span<const int32_t> prompt,
   }
   PrintSteps(run.step_nanoseconds(), layers);
   return absl::OkStatus();
+}
+
+// The least budget, in whole pages, with which tiles of many tokens' products
+// hold a block of rows of a whole panel.
+absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
+                                    int threads) {
+  absl::Status status;
+  const auto has_room = [&](int64_t budget_bytes) {
+    const auto plan = decoder.Plan(positions, threads, budget_bytes);
+    status.Update(plan.status());
+    return !plan.ok() ||
+           plan->tile_bytes >= lowmem_internal::kOutputUnit * kSumBlock *
+                                   plan->request.needs.element_bytes;
+  };
+  const auto least = decoder.MinBudgetBytes(positions, threads);
+  if (!least.ok() || has_room(*least)) return least;
+  constexpr int64_t kPageBytes = 4096;
+  int64_t below = *least / kPageBytes;
+  int64_t above = 2 * below;
+  while (!has_room(above * kPageBytes)) above *= 2;
+  while (above - below > 1) {
+    const int64_t middle = (below + above) / 2;
+    (has_room(middle * kPageBytes) ? above : below) = middle;
+  }
+  if (!status.ok()) return status;
+  return above * kPageBytes;
 }
 
 absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
@@ -320,6 +390,10 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
                           plan->chunk_tokens, " tokens and ",
                           plan->chunk_features, " features at a time"));
   PrintProcess((*decoder)->store(), (*run)->ReadingDescription());
+  if (!ReadForNothing((*decoder)->store())) return absl::OkStatus();
+  const auto panel_budget = PanelBudget(**decoder, positions, threads);
+  if (!panel_budget.ok()) return panel_budget.status();
+  PrintAdvice((*decoder)->store(), plan->budget_bytes, *panel_budget);
   return absl::OkStatus();
 }
 
@@ -346,7 +420,11 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_run MODEL_DIR --ids=101,7592,102 [--budget=16MiB] "
       "[--generate=20]\n"
-      "MODEL_DIR holds config.json and model.safetensors.");
+      "MODEL_DIR holds config.json and model.safetensors. Pack the weights "
+      "first, once: in a file as it was\npublished, a block of columns is read "
+      "row by row, by --backend=direct in whole pages, which is many\ntimes "
+      "slower.\n"
+      "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
   const std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
   if (arguments.size() != 2) {
     fprintf(stderr,

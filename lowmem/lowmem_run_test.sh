@@ -49,6 +49,25 @@ for text in '^budget  .*1.00 MiB' '^arena .* planned, .* resident' '^process .* 
   says "$text"
 done
 
+# What is read for nothing is named, with what mends it; where nothing is, not.
+run minilm.F32.packed --ids=1,2,3 --backend=direct
+! grep -q '^advice' log || fail "nothing to mend: $(cat log)"
+cp -r gpt2.F32 short_rows
+run short_rows --ids=1,2,3 --output=expected
+! grep -q '^advice' log || fail "nothing to mend: $(cat log)"
+run short_rows --ids=1,2,3 --backend=direct
+says '^advice .* of the .* read were not needed'
+budget=$(grep -oE -- '--budget=[0-9]+' log)
+advice=$(grep -o 'lowmem_pack short_rows/.*' log)
+$advice 2>log || fail "$advice: $(cat log)"
+# Packed, but in the least budget, which has no room for a panel.
+run short_rows --ids=1,2,3 --backend=direct
+says "$budget or more"
+! grep -q 'lowmem_pack' log || fail "it is packed: $(cat log)"
+run short_rows --ids=1,2,3 --backend=direct "$budget" --output=output
+! grep -q '^advice' log || fail "mended: $(cat log)"
+cmp expected output || fail 'other bits than before it was packed'
+
 # A batch is its sequences.
 run minilm.F32 --ids='5,6,7' --output=first
 run minilm.F32 --ids='8,9' --output=second

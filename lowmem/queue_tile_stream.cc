@@ -63,8 +63,13 @@ class QueueStream final : public TileStream {
     const int64_t waited = NowNanoseconds() - begin;
     wait_nanoseconds_ += waited;
     if (!view.ok()) return failure_ = view.status();
+    const Tile& tile = layout_.TileOf(next_);
     WeightCounters more;
-    more.bytes_delivered = layout_.TileOf(next_).size_bytes();
+    more.bytes_delivered = tile.size_bytes();
+    // What is read again counts for itself.
+    if (!slot.again) {
+      more.bytes_around_rows = BytesAroundRows(tile, slot.bytes_read);
+    }
     more.wait_nanoseconds = waited;
     layout_.store->Count(more);
     slot.state = State::kLent;
@@ -100,6 +105,7 @@ class QueueStream final : public TileStream {
     bool again = false;
     int32_t requested = 0;  // runs
     int32_t answered = 0;
+    int64_t bytes_read = 0;
   };
 
   void ReleaseSlot(int64_t slot) override {
@@ -183,6 +189,7 @@ class QueueStream final : public TileStream {
       Slot& slot = slots_[entry->user_data >> 32];
       const auto needed = static_cast<int32_t>(entry->user_data);
       if (entry->res < needed) slot.again = true;
+      slot.bytes_read += std::max(0, entry->res);
       more.bytes_read += std::max(0, entry->res);
       ++more.reads;
       ++slot.answered;

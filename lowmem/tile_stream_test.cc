@@ -417,7 +417,21 @@ TEST(TileStreamQueueTest, CountsWholePagesOnce) {
   EXPECT_EQ(counters.bytes_delivered, 20 * 8192);
   EXPECT_EQ(counters.bytes_read, 20 * 8192);
   EXPECT_EQ(counters.reads, 20);
+  EXPECT_EQ(counters.bytes_around_rows, 0);
   EXPECT_GT(streaming->wait_nanoseconds(), 0);
+}
+
+TEST(TileStreamQueueTest, CountsWhatLiesAroundRows) {
+  std::vector<Tile> schedule = EvenTiles(8192, 3);
+  for (Tile& tile : schedule) {
+    tile.rows = 2;
+    tile.row_bytes = 100;
+    tile.row_stride_bytes = 4096;
+  }
+  Streaming streaming(DataFile("around"), kWays[3], schedule, 2);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(streaming->Next().ok());
+  EXPECT_EQ(streaming.store()->counters().bytes_around_rows,
+            3 * 2 * (4096 - 100));
 }
 
 // Delivers a schedule in a process to which the kernel refuses something, and

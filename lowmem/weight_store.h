@@ -87,6 +87,10 @@ struct WeightCounters {
   // including what kResident loads in Open. Not what kMmap views: the system
   // reads that when it is touched.
   int64_t bytes_read = 0;
+  // Of these, what lies around the rows of tiles that have gaps, where direct
+  // reads round each row to pages. Of a packed file (see pack.h) tiles have no
+  // gaps.
+  int64_t bytes_around_rows = 0;
   int64_t reads = 0;
   // Time in which a caller waited for bytes, summed over threads.
   int64_t wait_nanoseconds = 0;

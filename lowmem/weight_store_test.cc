@@ -292,10 +292,30 @@ TEST_P(WeightStoreTest, CountsWhatItReads) {
       EXPECT_LE(bytes_read, tile.size_bytes() + 2 * kSlotAlignmentBytes);
       break;
   }
+  EXPECT_EQ(counters.bytes_around_rows, 0) << "its ends only are rounded";
   if (GetParam() == WeightBackend::kMmap) {
     ASSERT_TRUE(store->Load(*store->Find("scalar")->Rows(0, 1), &read[0]).ok());
     EXPECT_EQ(store->counters().reads, 1);
   }
+}
+
+TEST_P(WeightStoreTest, CountsWhatLiesAroundRowsWithGaps) {
+  std::unique_ptr<WeightStore> store =
+      OpenOrDie(MatrixFile("around.safetensors"), GetParam());
+  const Tile tile = *store->Find("matrix")->Block(0, kRows, 3, 2);
+  ASSERT_FALSE(tile.contiguous());
+  const WeightCounters opened = store->counters();
+  EXPECT_EQ(opened.bytes_around_rows, 0);
+  std::string read(tile.size_bytes(), '\0');
+  ASSERT_TRUE(store->Read(tile, &read[0]).ok());
+  const WeightCounters counters = store->counters();
+  // Every row is read by at least a page, but where the file ends.
+  EXPECT_EQ(counters.bytes_around_rows,
+            GetParam() == WeightBackend::kDirect
+                ? counters.bytes_read - opened.bytes_read - tile.size_bytes()
+                : 0);
+  EXPECT_EQ(counters.bytes_around_rows > 3 * tile.size_bytes(),
+            GetParam() == WeightBackend::kDirect);
 }
 
 // Whatever the places in the file and in memory.
