@@ -35,8 +35,8 @@ struct StreamingNeeds {
   int64_t slot_overhead_bytes = 0;
   // Tiles are read ahead into further slots, where there is room for them.
   bool reads_ahead = false;
-  // What each tensor takes to stay in memory, in the order in which room that
-  // is to spare is given to them.
+  // What each tensor that is read takes to stay in memory, in the order in
+  // which room that is to spare is given to them.
   std::vector<int64_t> pinnable_bytes;
 };
 
@@ -124,28 +124,54 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
   return pinned;
 }
 
-// Takes larger choices as long as what they are laid out as keeps to the
-// budget, then pins tensors in what is left: both grow with the budget. `plan`
-// is the layout of `choice`; grow(choice) returns it unchanged when nothing can
-// grow.
-template <class Choice, class Grow, class Lay, class Plan>
-void GrowPlan(int64_t budget_bytes, Choice choice, Grow grow, Lay lay,
-              Plan* plan) {
-  bool is_grown = false;
-  while (true) {
-    const Choice next = grow(choice);
-    is_grown = next == choice;
-    if (is_grown) break;
-    const Plan larger = lay(next);
-    if (larger.peak_bytes > budget_bytes) break;
+// The layout of the largest choice where all tensors are pinned: without slots,
+// for nothing is read into them. Its peak says whether they have room.
+template <class Request, class Choice, class Grow, class Lay>
+auto LayAllPinned(const Request& request, Choice choice, Grow grow, Lay lay) {
+  Request in_place = request;
+  in_place.needs.uses_slots = false;
+  in_place.needs.reads_ahead = false;
+  for (Choice next = grow(in_place, choice); !(next == choice);
+       next = grow(in_place, choice)) {
     choice = next;
-    *plan = larger;
   }
-  plan->budget_bytes = budget_bytes;
-  plan->pinned = ChoosePinned(plan->request.needs, plan->peak_bytes,
-                              is_grown ? budget_bytes : 0);
-  plan->peak_bytes = ArenaLayout::RoundUp(plan->pinned.range.end_bytes(),
-                                          ArenaLayout::kPageBytes);
+  auto plan = lay(in_place, choice);
+  plan.request = request;
+  return plan;
+}
+
+// Takes larger choices than `smallest`, whose layout has room in the budget, as
+// long as what they are laid out as keeps to it, then pins tensors in what is
+// left; but at once pins all of them where they have room. All grows with the
+// budget. grow(request, choice) returns the choice unchanged when nothing can
+// grow; lay(request, choice) is its plan.
+template <class Request, class Choice, class Grow, class Lay>
+auto GrowPlan(const Request& request, int64_t budget_bytes,
+              const Choice& smallest, Grow grow, Lay lay) {
+  const StreamingNeeds& needs = request.needs;
+  auto plan = LayAllPinned(request, smallest, grow, lay);
+  const int64_t tensors = static_cast<int64_t>(needs.pinnable_bytes.size());
+  plan.pinned = ChoosePinned(needs, plan.peak_bytes, budget_bytes);
+  if (tensors == 0 || plan.pinned.count < tensors) {
+    Choice choice = smallest;
+    plan = lay(request, choice);
+    bool is_grown = false;
+    while (!is_grown) {
+      const Choice next = grow(request, choice);
+      is_grown = next == choice;
+      if (is_grown) break;
+      const auto larger = lay(request, next);
+      if (larger.peak_bytes > budget_bytes) break;
+      choice = next;
+      plan = larger;
+    }
+    plan.pinned =
+        ChoosePinned(needs, plan.peak_bytes, is_grown ? budget_bytes : 0);
+  }
+  plan.budget_bytes = budget_bytes;
+  plan.peak_bytes = ArenaLayout::RoundUp(plan.pinned.range.end_bytes(),
+                                         ArenaLayout::kPageBytes);
+  return plan;
 }
 
 }  // namespace footprint

@@ -58,6 +58,13 @@ int64_t LargestTileBytes(const DecoderPlanRequest& request,
   return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
 }
 
+// With no more slots than there are tiles to read ahead: another would hold
+// none. How many there are does not depend on it.
+Choice WithDepth(Choice choice, int64_t tiles) {
+  choice.depth = static_cast<int>(std::max<int64_t>(1, tiles));
+  return choice;
+}
+
 DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   DecoderPlan plan;
   plan.request = request;
@@ -93,9 +100,10 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   plan.sums = layout.TakeParts(workers, longest * float_bytes);
   // Which tiles there are depends on the sizes above.
   if (choice.depth > 1) {
+    const int64_t tiles = request.count_tiles(plan);
+    if (tiles < choice.depth) return Lay(request, WithDepth(choice, tiles));
     plan.schedule =
-        layout.TakeParts(workers, request.count_tiles(plan) *
-                                      static_cast<int64_t>(sizeof(Tile)));
+        layout.TakeParts(workers, tiles * static_cast<int64_t>(sizeof(Tile)));
   }
   plan.peak_bytes = layout.peak_bytes();
   return plan;
@@ -175,20 +183,16 @@ absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
                                         int64_t budget_bytes) {
   const absl::Status status = Check(request);
   if (!status.ok()) return status;
-  const Choice choice = Smallest(request);
-  DecoderPlan plan = Lay(request, choice);
-  if (plan.peak_bytes > budget_bytes) {
+  const Choice smallest = Smallest(request);
+  const DecoderPlan least = Lay(request, smallest);
+  if (least.peak_bytes > budget_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "a budget of ", budget_bytes,
         " bytes is too small: ", request.positions, " positions on ",
-        request.workers, " threads need at least ", plan.peak_bytes, " bytes, ",
-        plan.cache.size_bytes, " of them for keys and values"));
+        request.workers, " threads need at least ", least.peak_bytes,
+        " bytes, ", least.cache.size_bytes, " of them for keys and values"));
   }
-  GrowPlan(
-      budget_bytes, choice,
-      [&](const Choice& last) { return Grow(request, last); },
-      [&](const Choice& next) { return Lay(request, next); }, &plan);
-  return plan;
+  return GrowPlan(request, budget_bytes, smallest, Grow, Lay);
 }
 
 absl::StatusOr<int64_t> MinBudgetBytes(const DecoderPlanRequest& request) {

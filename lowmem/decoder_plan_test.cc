@@ -1,5 +1,6 @@
 #include "footprint/lowmem/decoder_plan.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -99,6 +100,30 @@ TEST(PlanDecoder, NeverExceedsTheBudgetAndGrowsWithIt) {
     EXPECT_EQ(none.status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_TRUE(absl::StrContains(none.status().message(),
                                   absl::StrCat(least, " bytes")));
+  }
+}
+
+TEST(PlanDecoder, TakesNoSlotWithoutATile) {
+  for (const int64_t tiles : {0, 1, 2, 5, 7}) {
+    DecoderPlanRequest request = LargeRequest(16);
+    request.needs.slot_overhead_bytes = 8192;
+    request.needs.reads_ahead = true;
+    request.count_tiles = [&](const DecoderPlan&) { return tiles; };
+    request.needs.pinnable_bytes = {64 << 20, 64 << 20};
+    DecoderPlan before;
+    for (int64_t budget = *MinBudgetBytes(request); budget < 160 << 20;
+         budget += 1 << 20) {
+      const auto plan = PlanDecoder(request, budget);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      EXPECT_LE(plan->peak_bytes, budget);
+      EXPECT_LE(plan->depth, std::max<int64_t>(1, tiles));
+      EXPECT_EQ(plan->depth > 1, plan->schedule.size_bytes > 0);
+      EXPECT_EQ(plan->slots.size_bytes == 0, plan->pinned.count == 2);
+      EXPECT_GE(plan->pinned.count, before.pinned.count);
+      EXPECT_GE(plan->tile_bytes, before.tile_bytes);
+      before = *plan;
+    }
+    EXPECT_EQ(before.pinned.count, 2);
   }
 }
 

@@ -82,6 +82,13 @@ struct Session {
   std::unique_ptr<DecoderRun> run;
 };
 
+// As large as may be without pinning anything.
+int64_t StreamingBudget(const Decoder& decoder, int64_t positions,
+                        int workers) {
+  const int64_t all = decoder.Plan(positions, workers, kPlenty)->peak_bytes;
+  return decoder.Plan(positions, workers, all - 1)->pinned.range.offset_bytes;
+}
+
 double LargestError(const std::vector<float>& actual,
                     const std::vector<double>& expected) {
   double largest = 0;
@@ -183,6 +190,7 @@ TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
   DecoderConfig config = SmallConfig();
   config.heads = 2;
   config.hidden = 128;
+  config.vocabulary = 2000;  // several tiles of the output, always in the ring
   for (const ElementType type :
        {ElementType::kFloat32, ElementType::kBfloat16}) {
     const TestDecoder decoder = RandomDecoder(config, type, 10);
@@ -196,13 +204,11 @@ TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
       ASSERT_TRUE(opened.ok()) << opened.status();
       for (const int workers : {1, 2}) {
         if (panel_columns != 64 && workers == 1) continue;
-        // As large as may be without pinning anything.
-        const int64_t budget =
-            (*opened)->Plan(60, workers, kPlenty)->pinned.range.offset_bytes;
+        const int64_t budget = StreamingBudget(**opened, 60, workers);
         Session ahead(folder, WeightBackend::kDirect, 60, workers, budget);
         Session resident(plain, WeightBackend::kResident, 60, 1, kPlenty);
         ASSERT_TRUE(ahead.status.ok()) << ahead.status;
-        EXPECT_EQ(ahead.plan.depth, 8);
+        EXPECT_GT(ahead.plan.depth, 1);
         EXPECT_NE(ahead.run->ReadingDescription(), "when used");
         // Tiles beside the ring take a read of the disk for each row, and the
         // same way in every order.
@@ -261,13 +267,19 @@ TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     ASSERT_TRUE(session.status.ok()) << session.status;
     EXPECT_LE(session.plan.peak_bytes, budget);
     EXPECT_LE(session.run->ResidentArenaBytes(), session.plan.peak_bytes);
-    Session alone(folder, backend, tokens, 1,
-                  *(*opened)->MinBudgetBytes(tokens, 1));
-    alone.Append(RandomIds(random, tokens - 1, config.vocabulary));
-    alone.Append(RandomIds(random, 1, config.vocabulary));
-    ASSERT_TRUE(alone.status.ok()) << alone.status;
-    EXPECT_GE(alone.run->ResidentArenaBytes(),
-              alone.plan.peak_bytes - 4 * kPageBytes);
+    for (const int64_t budget_alone :
+         {*(*opened)->MinBudgetBytes(tokens, 1), kPlenty}) {
+      Session alone(folder, backend, tokens, 1, budget_alone);
+      alone.Append(RandomIds(random, tokens - 1, config.vocabulary));
+      alone.Append(RandomIds(random, 1, config.vocabulary));
+      ASSERT_TRUE(alone.status.ok()) << alone.status;
+      EXPECT_LE(alone.run->ResidentArenaBytes(), alone.plan.peak_bytes);
+      // Room for widened tiles is that of whole rows, wider than a panel's.
+      if (budget_alone == kPlenty && type != ElementType::kFloat32) continue;
+      EXPECT_GE(alone.run->ResidentArenaBytes(),
+                alone.plan.peak_bytes - 4 * kPageBytes)
+          << WeightBackendName(backend) << ", " << budget_alone;
+    }
     const absl::Status below =
         Session(folder, backend, tokens, workers, least - 1).status;
     EXPECT_EQ(below.code(), absl::StatusCode::kResourceExhausted);

@@ -60,6 +60,13 @@ int64_t LargestTileBytes(const EncoderPlanRequest& request,
   return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
 }
 
+// With no more slots than there are tiles to read ahead: another would hold
+// none. How many there are does not depend on it.
+Choice WithDepth(Choice choice, int64_t tiles) {
+  choice.depth = static_cast<int>(std::max<int64_t>(1, tiles));
+  return choice;
+}
+
 EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   EncoderPlan plan;
   plan.request = request;
@@ -76,9 +83,10 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   plan.slots =
       layout.TakeSlots(workers * choice.depth, tile_bytes, request.needs);
   if (choice.depth > 1) {
+    const int64_t tiles = request.count_tiles(plan);
+    if (tiles < choice.depth) return Lay(request, WithDepth(choice, tiles));
     plan.schedule =
-        layout.TakeParts(workers, request.count_tiles(plan) *
-                                      static_cast<int64_t>(sizeof(Tile)));
+        layout.TakeParts(workers, tiles * static_cast<int64_t>(sizeof(Tile)));
   }
   plan.hidden = layout.Take(config.hidden * tokens * float_bytes);
   plan.sums = layout.Take(config.hidden * tokens * float_bytes);
@@ -175,23 +183,19 @@ absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
                                         int64_t budget_bytes) {
   const absl::Status status = Check(request);
   if (!status.ok()) return status;
-  const Choice choice = Smallest(request);
-  EncoderPlan plan = Lay(request, choice);
-  if (plan.peak_bytes > budget_bytes) {
+  const Choice smallest = Smallest(request);
+  const EncoderPlan least = Lay(request, smallest);
+  if (least.peak_bytes > budget_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "a budget of ", budget_bytes, " bytes is too small: ", request.tokens,
         " tokens on ", request.workers, " threads need at least ",
-        plan.peak_bytes, " bytes",
+        least.peak_bytes, " bytes",
         request.sequences == 1
             ? ""
             : absl::StrCat(", ", OutputBytes(request), " of them for the ",
                            "output of ", request.sequences, " sequences")));
   }
-  GrowPlan(
-      budget_bytes, choice,
-      [&](const Choice& last) { return Grow(request, last); },
-      [&](const Choice& next) { return Lay(request, next); }, &plan);
-  return plan;
+  return GrowPlan(request, budget_bytes, smallest, Grow, Lay);
 }
 
 absl::StatusOr<int64_t> MinBudgetBytes(const EncoderPlanRequest& request) {

@@ -123,6 +123,33 @@ TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
   }
 }
 
+// Any number of slots may be more than there are tiles, and all tensors may
+// have room.
+TEST(PlanEncoder, TakesNoSlotWithoutATile) {
+  for (const int64_t tiles : {0, 1, 2, 5, 7}) {
+    EncoderPlanRequest request = LargeRequest(16);
+    request.needs.slot_overhead_bytes = 8192;
+    request.needs.reads_ahead = true;
+    request.count_tiles = [&](const EncoderPlan&) { return tiles; };
+    request.needs.pinnable_bytes = {64 << 20, 64 << 20};
+    EncoderPlan before;
+    for (int64_t budget = *MinBudgetBytes(request); budget < 160 << 20;
+         budget += 1 << 20) {
+      const auto plan = PlanEncoder(request, budget);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      EXPECT_LE(plan->peak_bytes, budget);
+      EXPECT_LE(plan->depth, std::max<int64_t>(1, tiles));
+      EXPECT_EQ(plan->depth > 1, plan->schedule.size_bytes > 0);
+      EXPECT_EQ(plan->slots.size_bytes == 0, plan->pinned.count == 2);
+      EXPECT_GE(plan->pinned.count, before.pinned.count);
+      EXPECT_GE(plan->tile_bytes, before.tile_bytes);
+      EXPECT_GE(plan->chunk_features, before.chunk_features);
+      before = *plan;
+    }
+    EXPECT_EQ(before.pinned.count, 2);
+  }
+}
+
 TEST(PlanEncoder, NeedsForABatchWhatItNeedsForOneAndTheOutput) {
   EncoderPlanRequest one = LargeRequest(512);
   const int64_t output_bytes = 16 * 512 * one.config.hidden * 4;

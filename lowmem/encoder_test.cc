@@ -82,10 +82,13 @@ RunResult Encode(const std::string& folder, WeightBackend backend, int workers,
   return result;
 }
 
-// With which tiles, chunks and rings are as large as they may be, and no tensor
-// stays in memory.
+// With which tiles, chunks and rings are as large as they may be while no
+// tensor stays in memory.
 int64_t StreamingBudget(const Encoder& encoder, int64_t tokens, int workers) {
-  return encoder.Plan(tokens, workers, kPlenty)->pinned.range.offset_bytes;
+  const int64_t least = *encoder.MinBudgetBytes(tokens, workers);
+  const int64_t all = encoder.Plan(tokens, workers, kPlenty)->peak_bytes;
+  const auto plan = encoder.Plan(tokens, workers, std::max(least, all - 1));
+  return std::max(least, plan->pinned.range.offset_bytes);
 }
 
 double LargestError(const std::vector<float>& actual,
@@ -259,17 +262,18 @@ TEST(Encoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     ASSERT_TRUE(result.status.ok()) << result.status;
     EXPECT_LE(result.peak_bytes, budget);
     EXPECT_LE(result.resident_bytes, result.peak_bytes);
-    for (const bool is_least : {true, false}) {
-      // Further slots of a ring may be more than there are tiles.
-      if (!is_least && backend == WeightBackend::kDirect) continue;
-      const RunResult alone =
-          Encode(folder, backend, 1,
-                 is_least ? *(*encoder)->MinBudgetBytes(tokens, 1)
-                          : StreamingBudget(**encoder, tokens, 1),
-                 ids);
+    const int64_t streaming = StreamingBudget(**encoder, tokens, 1);
+    for (const int64_t budget_alone :
+         {*(*encoder)->MinBudgetBytes(tokens, 1), streaming, kPlenty}) {
+      // A ring's slots are all for the largest tile, which not each may meet.
+      if (budget_alone == streaming && backend == WeightBackend::kDirect) {
+        continue;
+      }
+      const RunResult alone = Encode(folder, backend, 1, budget_alone, ids);
       ASSERT_TRUE(alone.status.ok()) << alone.status;
       EXPECT_LE(alone.resident_bytes, alone.peak_bytes);
-      EXPECT_GE(alone.resident_bytes, alone.peak_bytes - 4 * kPageBytes);
+      EXPECT_GE(alone.resident_bytes, alone.peak_bytes - 4 * kPageBytes)
+          << WeightBackendName(backend) << ", " << budget_alone;
     }
     const RunResult below = Encode(folder, backend, workers, least - 1, ids);
     EXPECT_EQ(below.status.code(), absl::StatusCode::kResourceExhausted);
@@ -280,7 +284,9 @@ TEST(Encoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
 }
 
 TEST(Encoder, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
-  const EncoderConfig config = SmallConfig();
+  EncoderConfig config = SmallConfig();
+  config.layers =
+      6;  // more than rings hold, so that a few are kept beside them
   const std::string folder =
       WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 16),
                       ElementType::kFloat32, "keeps");
@@ -294,11 +300,15 @@ TEST(Encoder, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
     const int64_t all = (*encoder)->Plan(5, 2, kPlenty)->peak_bytes;
     int64_t read_before = int64_t{1} << 40;
     int64_t pinned_before = -1;
+    int partly_pinned = 0;
     for (int64_t budget = all - 700000; budget <= all; budget += 100000) {
       const auto plan = (*encoder)->Plan(5, 2, budget);
       ASSERT_TRUE(plan.ok()) << plan.status();
       EXPECT_LE(plan->peak_bytes, budget);
       EXPECT_GE(plan->pinned.count, pinned_before);
+      // Nothing is read into slots that are not there.
+      EXPECT_EQ(plan->slots.size_bytes == 0, budget == all);
+      if (plan->pinned.count > 0 && budget < all) ++partly_pinned;
       pinned_before = plan->pinned.count;
       const auto run = (*encoder)->Start(*plan);
       ASSERT_TRUE(run.ok()) << run.status();
@@ -321,7 +331,31 @@ TEST(Encoder, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
         EXPECT_EQ(read, 0);
       }
     }
+    EXPECT_GE(partly_pinned, 2) << WeightBackendName(backend);
   }
+}
+
+TEST(Encoder, ReadsAheadNoFurtherThanThereAreTiles) {
+  EncoderConfig config = SmallConfig();
+  config.layers = 1;
+  config.heads = 1;
+  config.intermediate = 256;  // one chunk
+  config.vocabulary = 5000;   // what does not go through rings
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 24),
+                      ElementType::kFloat32, "few_tiles");
+  const std::vector<int32_t> ids = {4999, 1, 4, 1, 5};
+  const auto encoder = Encoder::Open(folder, WeightBackend::kDirect);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const int64_t budget = StreamingBudget(**encoder, 5, 1);
+  // Queries, keys, values, their output, the feed-forward part's two.
+  EXPECT_EQ((*encoder)->Plan(5, 1, budget)->depth, 6);
+  const RunResult ahead =
+      Encode(folder, WeightBackend::kDirect, 1, budget, ids);
+  ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+  EXPECT_TRUE(absl::StrContains(ahead.reading, "6 slots")) << ahead.reading;
+  EXPECT_EQ(ahead.states,
+            Encode(folder, WeightBackend::kResident, 1, kPlenty, ids).states);
 }
 
 std::vector<float> Floats(absl::Span<const float> states) {
