@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/optimizer.h"
 #include "footprint/trainer_manager/plan_search.h"
 
 namespace footprint {
@@ -120,6 +121,11 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
     return absl::InvalidArgumentError(absl::StrCat(
         "an alignment of ", alignment, " bytes; a power of two from 4 to ",
         kMostAlignmentBytes, " is needed"));
+  }
+  if (optimizer_states < 0 || optimizer_states > kMostOptimizerStates) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "an optimizer of ", optimizer_states, " states for each weight; 0 to ",
+        kMostOptimizerStates, " can be planned"));
   }
   const std::vector<int64_t> parts_to_try = PartsToTry(network, mode, options);
   absl::StatusOr<ExecutionPlan> lowest = absl::UnknownError("nothing is tried");

@@ -610,6 +610,16 @@ TEST(ExecutionPlanTest, RefusesAnAlignmentThatIsNone) {
   }
 }
 
+TEST(ExecutionPlanTest, RefusesStatesThatNoOptimizerHas) {
+  for (const int states : {-1, 5}) {
+    const auto plan =
+        PlanExecution(TabularMlp(1), NetworkMode::kTraining, {}, states);
+    EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(plan.status().message()),
+                HasSubstr(std::to_string(states) + " states"));
+  }
+}
+
 TEST(ExecutionPlanTest, NamesTheLayerOfAnError) {
   EXPECT_THAT(
       std::string(PlanExecution(TabularMlp(0), NetworkMode::kTraining, {})

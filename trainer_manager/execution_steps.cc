@@ -154,7 +154,12 @@ class StepBuilder {
     } else if (is_output) {
       plan_.output_tensors.push_back(tensors.output);
     }
-    for (size_t i = 0; i < signature.saved.size(); ++i) {
+    bool needs = !signature.weights.empty();
+    for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
+    needs_derivative_.push_back(needs);
+    // Nobody would read what a layer saves that runs no backward step.
+    const size_t saved = needs || layer.is_loss() ? signature.saved.size() : 0;
+    for (size_t i = 0; i < saved; ++i) {
       tensors.saved.push_back(
           writer_.AddTensor(absl::StrCat(layer.name, " saved ", i),
                             TensorKind::kSaved, signature.saved[i]));
@@ -164,9 +169,6 @@ class StepBuilder {
     if (writer_.IsSwapped(l) && !writer_.IsOutput(value)) {
       writer_.AddSwap(StepKind::kSwapOut, l, tensors.output);
     }
-    bool needs = !signature.weights.empty();
-    for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
-    needs_derivative_.push_back(needs);
   }
 
   void AddOptimizerStates(const ResolvedNetwork::ResolvedLayer& layer,

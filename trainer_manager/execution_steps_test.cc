@@ -7,6 +7,7 @@
 #include "footprint/trainer_manager/fully_connected.h"
 #include "footprint/trainer_manager/losses.h"
 #include "footprint/trainer_manager/normalization.h"
+#include "footprint/trainer_manager/pooling.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -74,6 +75,23 @@ TEST(ExecutionStepsTest, StatisticsAreCopiedUntilTheLossIsKnown) {
   EXPECT_EQ(copy.upper_step, 4);
   EXPECT_THAT(NamesOf(Build(Normalized(), NetworkMode::kInference)),
               ElementsAre("norm: forward"));
+}
+
+// In front of the first trained layer no derivative is calculated.
+TEST(ExecutionStepsTest, NothingIsSavedForBackwardStepsThatDoNotRun) {
+  Network network;
+  network.AddInput("x", {{4, 3, 8, 8}});
+  network.AddLayer("first pool", MaxPool2d(2), {"x"});
+  network.AddLayer("norm", BatchNormalization(), {"first pool"});
+  network.AddLayer("second pool", MaxPool2d(2), {"norm"});
+  network.AddLayer("loss", MeanSquaredError(), {"second pool"});
+  const ExecutionPlan plan = Build(network, NetworkMode::kTraining);
+  std::vector<std::string> saved;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (tensor.kind == TensorKind::kSaved) saved.push_back(tensor.name);
+  }
+  EXPECT_THAT(saved, ElementsAre("norm saved 0", "norm saved 1",
+                                 "second pool saved 0"));
 }
 
 TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {

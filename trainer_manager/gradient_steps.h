@@ -16,8 +16,6 @@
 
 namespace footprint {
 
-constexpr int kMostOptimizerStates = 4;
-
 // The output becomes the sum of inputs 0 and 1.
 void AddTensors(const StepData& data);
 

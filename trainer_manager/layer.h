@@ -94,6 +94,8 @@ struct LayerSignature {
   absl::optional<TensorType> label;  // a layer that has one is a loss
   std::vector<WeightSpec> weights;
   std::vector<WeightSpec> statistics;
+  // A forward step is not given them where no backward step follows that reads
+  // them, as in front of the first trained layer.
   std::vector<TensorType> saved;
   std::vector<TensorType> workspaces;
   StepUse forward;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -36,10 +37,26 @@ absl::Status CheckValues(const char* what, size_t index, const TensorType& spec,
                    ", not ", values.size(), " ", TypeOf(values.type())));
 }
 
+template <typename Value>
+constexpr ValueType TypeOf() {
+  if (std::is_same<Value, int32_t>::value) return ValueType::kInt32;
+  return std::is_same<Value, uint8_t>::value ? ValueType::kUint8
+                                             : ValueType::kFloat32;
+}
+
 // Why a tensor cannot be read after a step; empty if it can.
 absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
-                                bool has_arena) {
-  if (tensor.spec.type != ValueType::kFloat32) return "does not hold floats";
+                                ValueType wanted, bool has_arena) {
+  if (tensor.spec.type != wanted) {
+    switch (tensor.spec.type) {
+      case ValueType::kFloat32:
+        return "holds floats; use Inspect<float>";
+      case ValueType::kInt32:
+        return "holds indices; use Inspect<int32_t>";
+      case ValueType::kUint8:
+        return "holds bytes; use Inspect<uint8_t>";
+    }
+  }
   if (where == StorageClass::kUser) return "lies in the caller's memory";
   // Also where its place is another's that is kept.
   if (!tensor.kept) {
@@ -78,6 +95,8 @@ absl::Status CheckOptions(const ExecutionPlan& plan,
   if (options.optimizer == nullptr) {
     return absl::InvalidArgumentError("training needs an optimizer");
   }
+  const absl::Status status = options.optimizer->CheckParameters();
+  if (!status.ok()) return status;
   const int states = options.optimizer->states_per_weight();
   if (states != plan.optimizer_states || states > kMostOptimizerStates) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -492,7 +511,8 @@ uint64_t Manager::SeedOf(size_t layer) const {
               (static_cast<uint64_t>(micro_batch_) << 32)));
 }
 
-absl::StatusOr<absl::Span<const float>> Manager::Inspect(
+template <typename Value>
+absl::StatusOr<absl::Span<const Value>> Manager::Inspect(
     const ExecutionPlan& plan, absl::string_view name) const {
   if (PlanFingerprint(plan) != plan_fingerprint_) {
     return absl::InvalidArgumentError(
@@ -504,25 +524,34 @@ absl::StatusOr<absl::Span<const float>> Manager::Inspect(
     const Storage& storage = plan.storages[tensor.storage];
     const StorageClass where = storage.storage_class;
     const absl::string_view why =
-        WhyUnreadable(tensor, where, arena_.data() != nullptr);
+        WhyUnreadable(tensor, where, TypeOf<Value>(), arena_.data() != nullptr);
     if (!why.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat("tensor \"", name, "\" ", why));
     }
-    absl::StatusOr<float*> data = nullptr;
+    const char* data = nullptr;
     if (where == StorageClass::kModel) {
-      data = LocateParameter(tensor, *parameters_);
-      if (!data.ok()) return data.status();
+      const absl::StatusOr<float*> parameter =
+          LocateParameter(tensor, *parameters_);
+      if (!parameter.ok()) return parameter.status();
+      data = reinterpret_cast<const char*>(*parameter);
     } else {
-      char* const memory =
-          where == StorageClass::kFixed ? table_.fixed() : arena_.data();
-      data = reinterpret_cast<float*>(memory + storage.offset_bytes);
+      data = (where == StorageClass::kFixed ? table_.fixed() : arena_.data()) +
+             storage.offset_bytes;
     }
     return absl::MakeConstSpan(
-        *data, static_cast<size_t>(tensor.spec.shape.elements()));
+        reinterpret_cast<const Value*>(data),
+        static_cast<size_t>(tensor.size_bytes) / sizeof(Value));
   }
   return absl::NotFoundError(
       absl::StrCat("the plan has no tensor \"", name, "\""));
 }
+
+template absl::StatusOr<absl::Span<const float>> Manager::Inspect(
+    const ExecutionPlan&, absl::string_view) const;
+template absl::StatusOr<absl::Span<const int32_t>> Manager::Inspect(
+    const ExecutionPlan&, absl::string_view) const;
+template absl::StatusOr<absl::Span<const uint8_t>> Manager::Inspect(
+    const ExecutionPlan&, absl::string_view) const;
 
 }  // namespace footprint

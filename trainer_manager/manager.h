@@ -137,12 +137,14 @@ class Manager {
   void ReleaseArena();
   int64_t arena_bytes() const { return arena_.size_bytes(); }
 
-  // The values of any tensor of floats, by its name in the plan, as the last
-  // step left it. `plan` must be equal to that of Create, else InvalidArgument.
-  // NotFound: no such tensor. FailedPrecondition: its place was given to
-  // others (plan with MemoryOptions::Debug to keep it), it does not hold
-  // floats, or it lay in an arena that is released.
-  absl::StatusOr<absl::Span<const float>> Inspect(const ExecutionPlan& plan,
+  // The values of any tensor, by its name in the plan, as the last step left
+  // it, valid until the next: float, int32_t (labels, indices) or uint8_t (the
+  // places of a pooling, workspaces). `plan` must be equal to that of Create,
+  // else InvalidArgument. NotFound: no such tensor. FailedPrecondition: its
+  // place was given to others (plan with MemoryOptions::Debug to keep it), it
+  // holds values of another type, or it lay in an arena that is released.
+  template <typename Value = float>
+  absl::StatusOr<absl::Span<const Value>> Inspect(const ExecutionPlan& plan,
                                                   absl::string_view name) const;
 
  private:

@@ -14,6 +14,7 @@
 #include "footprint/trainer_manager/fully_connected.h"
 #include "footprint/trainer_manager/losses.h"
 #include "footprint/trainer_manager/normalization.h"
+#include "footprint/trainer_manager/pooling.h"
 #include "footprint/trainer_manager/random_network.h"
 #include "footprint/trainer_manager/reference_networks.h"
 #include "footprint/trainer_manager/structure_layers.h"
@@ -24,6 +25,7 @@
 namespace footprint {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(ManagerTest, TrainingLearns) {
@@ -155,6 +157,60 @@ TEST(ManagerTest, DebugModeKeepsEveryTensorReadable) {
   EXPECT_EQ(
       planned.manager->Inspect(planned.plan, "fc1 output").status().code(),
       absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
+  Network network;
+  network.AddInput("x", {{2, 1, 2, 2}});
+  Convolution2dOptions one;
+  one.kernel = 1;
+  network.AddLayer("convolution", Convolution2d(one), {"x"});
+  network.AddLayer("pool", MaxPool2d(2), {"convolution"});
+  network.AddLayer("flat", Flatten(), {"pool"});
+  network.AddLayer("classes", FullyConnected(3), {"flat"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"classes"});
+  // Labels are of the whole batch, whatever its parts.
+  for (const int64_t parts : {1, 2}) {
+    MemoryOptions memory = MemoryOptions::Debug();
+    memory.micro_batches = parts;
+    const Training training = Train(network, memory);
+    const std::vector<int32_t> labels = {2, 1};
+    ASSERT_TRUE(training.manager->SetLabel(absl::MakeConstSpan(labels)).ok());
+    ASSERT_TRUE(training.manager->TrainStep().ok());
+    const auto label =
+        training.manager->Inspect<int32_t>(training.plan, "loss label");
+    ASSERT_TRUE(label.ok()) << label.status();
+    EXPECT_THAT(*label, ElementsAre(2, 1));
+    int tensors_of_bytes = 0;
+    for (const PlannedTensor& tensor : training.plan.tensors) {
+      if (tensor.spec.type != ValueType::kUint8) continue;
+      ++tensors_of_bytes;
+      const auto bytes =
+          training.manager->Inspect<uint8_t>(training.plan, tensor.name);
+      ASSERT_TRUE(bytes.ok()) << bytes.status();
+      EXPECT_EQ(static_cast<int64_t>(bytes->size()), tensor.size_bytes);
+      EXPECT_THAT(
+          std::string(training.manager->Inspect(training.plan, tensor.name)
+                          .status()
+                          .message()),
+          HasSubstr("holds bytes; use Inspect<uint8_t>"));
+    }
+    EXPECT_GT(tensors_of_bytes, 0);
+    EXPECT_EQ(training.manager->Inspect<int32_t>(training.plan, "flat output")
+                  .status()
+                  .code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST(ManagerTest, RefusesAnOptimizerThatCannotTrain) {
+  const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {});
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(-1);
+  const absl::Status status =
+      Manager::Create(*plan, *Parameters::Create(*plan, 1), options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("rate is -1"));
 }
 
 TEST(ManagerTest, RefusesValuesOfTheWrongNumberOrType) {
@@ -438,7 +494,7 @@ TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
   EXPECT_THAT(why(*training.manager, training.plan, "fc output"),
               HasSubstr("is not kept"));
   EXPECT_THAT(why(*training.manager, training.plan, "loss label"),
-              HasSubstr("does not hold floats"));
+              HasSubstr("holds indices; use Inspect<int32_t>"));
   const auto plan =
       PlanExecution(network, NetworkMode::kInference, MemoryOptions::Debug());
   const auto manager = *Manager::Create(*plan, training.parameters, {});

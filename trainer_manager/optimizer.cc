@@ -1,15 +1,48 @@
 #include "footprint/trainer_manager/optimizer.h"
 
 #include <cmath>
+#include <initializer_list>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace footprint {
 namespace {
+
+struct NamedValue {
+  absl::string_view name;
+  float value;
+};
+
+absl::Status CheckAtLeastZero(std::initializer_list<NamedValue> parameters) {
+  for (const NamedValue& parameter : parameters) {
+    if (parameter.value >= 0 && std::isfinite(parameter.value)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the optimizer's ", parameter.name, " is ",
+                     parameter.value, "; it must be finite and at least 0"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDecays(std::initializer_list<NamedValue> decays) {
+  for (const NamedValue& decay : decays) {
+    if (decay.value >= 0 && decay.value < 1) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the optimizer's ", decay.name, " is ", decay.value,
+                     "; it must be at least 0 and below 1"));
+  }
+  return absl::OkStatus();
+}
 
 class StochasticGradientDescentOptimizer final : public Optimizer {
  public:
   explicit StochasticGradientDescentOptimizer(float rate) : rate_(rate) {}
 
   int states_per_weight() const override { return 0; }
+
+  absl::Status CheckParameters() const override {
+    return CheckAtLeastZero({{"rate", rate_}});
+  }
 
   void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
              absl::Span<float* const>) const override {
@@ -26,6 +59,10 @@ class MomentumOptimizer final : public Optimizer {
       : rate_(rate), momentum_(momentum) {}
 
   int states_per_weight() const override { return 1; }
+
+  absl::Status CheckParameters() const override {
+    return CheckAtLeastZero({{"rate", rate_}, {"momentum", momentum_}});
+  }
 
   void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
              absl::Span<float* const> states) const override {
@@ -51,6 +88,14 @@ class AdamOptimizer final : public Optimizer {
         epsilon_(epsilon) {}
 
   int states_per_weight() const override { return 2; }
+
+  absl::Status CheckParameters() const override {
+    absl::Status status =
+        CheckAtLeastZero({{"rate", rate_}, {"epsilon", epsilon_}});
+    if (!status.ok()) return status;
+    return CheckDecays(
+        {{"first decay", first_decay_}, {"second decay", second_decay_}});
+  }
 
   void Apply(int64_t iteration, int64_t elements, const float* gradient,
              float* weight, absl::Span<float* const> states) const override {

@@ -13,15 +13,23 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 
 namespace footprint {
+
+constexpr int kMostOptimizerStates = 4;
 
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
+  // At most kMostOptimizerStates.
   virtual int states_per_weight() const = 0;
+
+  // InvalidArgument, naming the value: with these parameters nothing can be
+  // trained. Manager::Create asks.
+  virtual absl::Status CheckParameters() const { return absl::OkStatus(); }
 
   // `iteration` counts from 1; each of `states` has the weight's elements.
   virtual void Apply(int64_t iteration, int64_t elements, const float* gradient,
@@ -29,6 +37,9 @@ class Optimizer {
 };
 
 using OptimizerPointer = std::shared_ptr<const Optimizer>;
+
+// Rates, momentum and epsilon are finite and at least 0; decays at least 0 and
+// below 1.
 
 // weight -= rate * gradient
 OptimizerPointer StochasticGradientDescent(float rate);

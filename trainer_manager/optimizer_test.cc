@@ -1,8 +1,11 @@
 #include "footprint/trainer_manager/optimizer.h"
 
 #include <cmath>
+#include <limits>
+#include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -49,6 +52,28 @@ TEST(OptimizerTest, AdamMatchesItsFormulaInDouble) {
   }
   EXPECT_EQ(Adam(0.01f)->states_per_weight(), 2);
   EXPECT_NEAR(WeightAfterThreeSteps(*Adam(0.01f)), weight, 1e-6);
+}
+
+TEST(OptimizerTest, ParametersThatCannotTrainAreNamed) {
+  const auto why = [](const OptimizerPointer& optimizer) {
+    const absl::Status status = optimizer->CheckParameters();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  using ::testing::HasSubstr;
+  EXPECT_THAT(why(StochasticGradientDescent(-1)), HasSubstr("rate is -1"));
+  EXPECT_THAT(why(StochasticGradientDescent(kNaN)), HasSubstr("rate is nan"));
+  EXPECT_THAT(why(Momentum(kInfinity)), HasSubstr("rate is inf"));
+  EXPECT_THAT(why(Momentum(1, -0.5f)), HasSubstr("momentum is -0.5"));
+  EXPECT_THAT(why(Adam(kNaN)), HasSubstr("rate is nan"));
+  EXPECT_THAT(why(Adam(1, 1)), HasSubstr("first decay is 1"));
+  EXPECT_THAT(why(Adam(1, 0, kNaN)), HasSubstr("second decay is nan"));
+  EXPECT_THAT(why(Adam(1, 0, 0, -1)), HasSubstr("epsilon is -1"));
+  EXPECT_TRUE(StochasticGradientDescent(0)->CheckParameters().ok());
+  EXPECT_TRUE(Momentum(0.1f, 0)->CheckParameters().ok());
+  EXPECT_TRUE(Adam(1e-3f, 0, 0, 0)->CheckParameters().ok());
 }
 
 }  // namespace
