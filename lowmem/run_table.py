@@ -13,6 +13,10 @@ the median of those to the resident run of the same round. Each run is a process
 of its own that does as many passes as take --seconds, the first not counted.
 For GPT-2 the times are those of a generated token after the tokens as prompt.
 
+A memory cgroup of its own says what the kernel charged each run at most: what it
+asked for and the kernel's share of it, and what it brought into the page cache.
+Only root may make one; the column says - where none can be made.
+
 With --sweep one model runs with growing budgets, and a picture shows the peak of
 memory against the throughput. With --torch a BERT of the same shape in PyTorch
 runs in the same rounds, if it is installed.
@@ -21,6 +25,7 @@ Exit status: 0; 1 a program failed (the text says which); 2 wrong usage.
 """
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -46,13 +51,58 @@ def parse_bytes(text):
     return float(number.replace(",", "")) * UNITS[unit]
 
 
-def call(arguments):
+def call(arguments, before=None):
     result = subprocess.run(
-        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+        preexec_fn=before)
     if result.returncode != 0:
         fail("%s ended with %d: %s" % (
             " ".join(arguments), result.returncode, result.stderr.decode()[-500:]))
     return result.stdout.decode()
+
+
+class MemoryGroup:
+    """A memory cgroup, of version 2 or 1, for one process and its peak."""
+
+    ROOT = "/sys/fs/cgroup"
+
+    def __init__(self):
+        unified = os.path.exists(self.ROOT + "/cgroup.controllers")
+        self._folder = "%s%s/footprint.%d" % (
+            self.ROOT, "" if unified else "/memory", os.getpid())
+        self._peak = "memory.peak" if unified else "memory.max_usage_in_bytes"
+        self._exists = False
+
+    def __enter__(self):
+        with contextlib.suppress(OSError):
+            os.mkdir(self._folder)
+            self._exists = True
+        return self
+
+    def __exit__(self, *unused):
+        if self._exists:
+            os.rmdir(self._folder)
+
+    def join(self):
+        """Run by the process itself."""
+        if self._exists:
+            with open(self._folder + "/cgroup.procs", "w", encoding="ascii") as file:
+                file.write("0")
+
+    def peak_bytes(self):
+        """None where it is not measured."""
+        try:
+            with open("%s/%s" % (self._folder, self._peak), encoding="ascii") as file:
+                return int(file.read())
+        except OSError:
+            return None
+
+
+def call_in_group(arguments):
+    """The output, and the most bytes that its cgroup was charged."""
+    with MemoryGroup() as group:
+        text = call(arguments, group.join)
+        return text, group.peak_bytes()
 
 
 def make_checkpoint(programs, model, folder):
@@ -139,7 +189,9 @@ class Table:
             arguments.append("--generate=%d" % (passes + 1))
         else:
             arguments += ["--repeat=%d" % passes, "--batch=%d" % batch]
-        figures = parse_report(call(arguments))
+        text, charged = call_in_group(arguments)
+        figures = parse_report(text)
+        figures["charged"] = charged
         figures.setdefault("passes", passes + 1)
         return figures
 
@@ -167,14 +219,16 @@ class Table:
 
 
 def torch_figures(folder, tokens, batch, passes):
-    text = call(["/usr/bin/python3", TORCH, folder + "/config.json",
-                 str(tokens), str(batch), str(passes)])
+    text, charged = call_in_group(
+        ["/usr/bin/python3", TORCH, folder + "/config.json", str(tokens),
+         str(batch), str(passes)])
     seconds, peak = text.split()
-    return {"seconds": float(seconds), "peak": float(peak)}
+    return {"seconds": float(seconds), "peak": float(peak), "charged": charged}
 
 
 def megabytes(figures, name):
-    return "%.2f" % (figures[name] / (1 << 20)) if name in figures else "-"
+    size = figures.get(name)
+    return "-" if size is None else "%.2f" % (size / (1 << 20))
 
 
 def print_rows(model, tokens, batch, found):
@@ -189,9 +243,10 @@ def print_rows(model, tokens, batch, found):
         peak = max(row["peak"] for row in figures)
         rates = [row["gflops"] for row in figures if row.get("gflops")]
         passes = last.get("passes", 1)
-        print("%-24s %6d %5d %-9s %8s %9.2f %8s %8s %9s %7s %9.4f %8s %6s" % (
+        print("%-24s %6d %5d %-9s %8s %9.2f %8s %8s %9s %9s %7s %9.4f %8s %6s" % (
             model, tokens, batch, backend, megabytes(last, "arena"),
             peak / (1 << 20), megabytes(last, "anonymous"), megabytes(last, "file"),
+            megabytes(last, "charged"),
             "%.1f" % (last["read"] / passes / 1e6) if "read" in last else "-",
             "%.3f" % (last["waited"] / passes) if "waited" in last else "-",
             median, "%.1f" % statistics.median(rates) if rates else "-", ratio),
@@ -199,10 +254,10 @@ def print_rows(model, tokens, batch, found):
 
 
 def print_head():
-    print("# arena, peak, anonymous, file: MiB; read: MB a pass; waited: s a pass, "
-          "all threads together; s: of a pass, or of a generated token")
-    print("%-24s %6s %5s %-9s %8s %9s %8s %8s %9s %7s %9s %8s %6s" % (
-        "model", "tokens", "batch", "backend", "arena", "peak", "anon", "file",
+    print("# arena, peak, anonymous, file, peak of the cgroup: MiB; read: MB a pass; "
+          "waited: s a pass, all threads together; s: of a pass, or of a generated token")
+    print("%-24s %6s %5s %-9s %8s %9s %8s %8s %9s %9s %7s %9s %8s %6s" % (
+        "model", "tokens", "batch", "backend", "arena", "peak", "anon", "file", "cgroup",
         "read", "waited", "s", "GFLOP/s", "ratio"))
 
 

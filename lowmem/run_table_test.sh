@@ -25,8 +25,11 @@ for backend in resident pread mmap; do
     (($(rows "gpt2:--layers=1 $tokens 1 $backend") == 1)) || fail "no row for gpt2, $backend"
   done
 done
+# Where a cgroup can be made, it was charged at least the anonymous memory.
+awk '$4 == "pread" && $9 != "-" && $9 < $7 { exit 1 }' "$TEST_TMPDIR/table" ||
+  fail "a cgroup below its process: $(cat "$TEST_TMPDIR/table")"
 # An arena below its budget, a process above it, and reads that took time.
-awk '$4 == "pread" && $1 ~ /minilm/ && !($5 < 8 && $6 > $5 && $9 > 0 && $11 > 0) { exit 1 }' \
+awk '$4 == "pread" && $1 ~ /minilm/ && !($5 < 8 && $6 > $5 && $10 > 0 && $12 > 0) { exit 1 }' \
   "$TEST_TMPDIR/table" || fail "figures that cannot be: $(cat "$TEST_TMPDIR/table")"
 
 table --models=minilm:--layers=1 --tokens=4 --sweep=512KiB,1MiB,64MiB \
