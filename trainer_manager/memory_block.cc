@@ -9,9 +9,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/alignment.h"
 
 namespace footprint {
 namespace {
+
+using trainer_manager_internal::AlignUp;
 
 constexpr int64_t kMappedFromBytes = int64_t{32} << 10;
 constexpr int64_t kPageBytes = 4096;
@@ -19,14 +22,10 @@ constexpr int64_t kRecordAlignmentBytes = 8;
 // Far beyond any memory, and sums of two do not overflow.
 constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() / 4;
 
-int64_t RoundUp(int64_t bytes, int64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
 // Whether records need another page than those of the bytes.
 bool NeedsPage(int64_t size_bytes, int64_t total_bytes) {
   return size_bytes >= kMappedFromBytes &&
-         RoundUp(total_bytes, kPageBytes) > RoundUp(size_bytes, kPageBytes);
+         AlignUp(total_bytes, kPageBytes) > AlignUp(size_bytes, kPageBytes);
 }
 
 absl::Status NoMemory(int64_t size_bytes) {
@@ -75,7 +74,7 @@ MemoryBlock::~MemoryBlock() {
 }
 
 char* MemoryBlock::BehindBytes() const {
-  return data_ + RoundUp(size_bytes_, kRecordAlignmentBytes);
+  return data_ + AlignUp(size_bytes_, kRecordAlignmentBytes);
 }
 
 absl::StatusOr<MemoryBlock> MemoryBlock::Allocate(int64_t size_bytes,
@@ -91,7 +90,7 @@ absl::StatusOr<MemoryBlock> MemoryBlock::Allocate(int64_t size_bytes,
   }
   int64_t total_bytes = size_bytes;
   if (record_bytes > 0) {
-    total_bytes = RoundUp(size_bytes, kRecordAlignmentBytes) + record_bytes;
+    total_bytes = AlignUp(size_bytes, kRecordAlignmentBytes) + record_bytes;
   }
   const bool is_apart = NeedsPage(size_bytes, total_bytes);
   block.allocated_bytes_ = is_apart ? size_bytes : total_bytes;

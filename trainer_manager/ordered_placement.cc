@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "absl/time/clock.h"
+#include "footprint/trainer_manager/alignment.h"
 
 namespace footprint {
 namespace trainer_manager_internal {

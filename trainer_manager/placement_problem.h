@@ -37,12 +37,6 @@ struct PlacementProblem {
 // The requests must have passed CheckRequests.
 PlacementProblem MakePlacementProblem(absl::Span<const TensorRequest> requests);
 
-// The least multiple of `alignment`, a power of two, that is not below
-// `offset`.
-inline int64_t AlignUp(int64_t offset, int64_t alignment) {
-  return (offset + alignment - 1) & ~(alignment - 1);
-}
-
 // The first cell in which the items need most bytes.
 int32_t FullestCell(const PlacementProblem& problem);
 

@@ -55,14 +55,6 @@ TEST(FullestCellTest, IsTheFirstWithMostBytes) {
   EXPECT_EQ(problem.cell_steps[FullestCell(problem)], 2);
 }
 
-TEST(AlignUpTest, IsTheNextMultiple) {
-  EXPECT_EQ(AlignUp(0, 64), 0);
-  EXPECT_EQ(AlignUp(1, 64), 64);
-  EXPECT_EQ(AlignUp(64, 64), 64);
-  EXPECT_EQ(AlignUp(65, 1), 65);
-  EXPECT_EQ(AlignUp((int64_t{1} << 40) + 1, 4096), (int64_t{1} << 40) + 4096);
-}
-
 TEST(HeightOfTest, IsTheHighestTop) {
   const PlacementProblem problem =
       MakePlacementProblem({{"a", 0, 4, 10}, {"b", 2, 6, 20}, {"c", 9, 10, 3}});

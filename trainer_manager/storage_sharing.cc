@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "footprint/trainer_manager/placement_problem.h"
+#include "footprint/trainer_manager/alignment.h"
 
 namespace footprint {
 namespace {
