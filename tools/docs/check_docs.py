@@ -11,7 +11,8 @@ In every page (*.md) but the decision records:
   <!-- command: TEST -->        the block's "$ " lines are commands; the file TEST,
                                 which a test or CI runs, contains each of them
   <!-- sketch -->               an outline that no tool could run, in docs/ only
-* A relative link leads to a file, and to a heading where it names one.
+* A relative link leads to a file, and to a heading where it names one; a picture
+  is there.
 Exit 1 with file and line of each fault.
 """
 
@@ -22,7 +23,8 @@ import subprocess
 import sys
 
 _TAG = re.compile(r"<!-- (file|command|sketch)(?:: (\S+))? -->")
-_LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
+# Also of a picture; its text may go over lines.
+_LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 _OUTSIDE = ("http:", "https:", "mailto:")
 
 
@@ -43,7 +45,9 @@ def blocks_of(text):
 
 
 def without_blocks(text):
-    return re.sub(r"(?ms)^```.*?^```", "", re.sub(r"`[^`\n]+`", "", text))
+    """The text without code, its lines where they were."""
+    return re.sub(r"(?ms)^```.*?^```", lambda block: "\n" * block[0].count("\n"),
+                  re.sub(r"`[^`\n]+`", "", text))
 
 
 def region_of(text, region):
@@ -112,10 +116,11 @@ class Checker:
             self.fault(page, line, "a code block needs a tag above it; see tools/docs/check_docs.py")
 
     def check_links(self, page, text):
-        for number, line in enumerate(without_blocks(text).split("\n"), start=1):
-            for link in _LINK.findall(line):
-                if not link.startswith(_OUTSIDE):
-                    self.check_link(page, number, link, text)
+        prose = without_blocks(text)
+        for match in _LINK.finditer(prose):
+            if not match[1].startswith(_OUTSIDE):
+                number = 1 + prose.count("\n", 0, match.start())
+                self.check_link(page, number, match[1], text)
 
     def check_link(self, page, number, link, text):
         name, _, anchor = link.partition("#")

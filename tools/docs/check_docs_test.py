@@ -61,6 +61,20 @@ class CheckDocsTest(unittest.TestCase):
             ["README.md:2: link to gone.md, which does not exist"])
         self.assertIn("no such heading", self.faults("# Top\n[b](#bottom)\n")[0])
 
+    def test_pictures_are_there(self):
+        self.assertEqual(self.faults("![a](BUILD)\n"), [])
+        self.assertEqual(
+            self.faults("\n![two\nlines](gone.svg)\n"),
+            ["README.md:2: link to gone.svg, which does not exist"])
+
+    def test_lines_are_counted_with_those_of_blocks(self):
+        page = "<!-- file: BUILD -->\n```\n%s\n```\n[a](gone.md)\n"
+        text = (pathlib.Path(self.tree) / "BUILD").read_text().strip("\n")
+        faults = self.faults(page % text)
+        self.assertEqual(
+            faults, ["README.md:%d: link to gone.md, which does not exist"
+                     % (5 + text.count("\n"))])
+
     def test_code_holds_no_links(self):
         self.assertEqual(self.faults("`[a](gone.md)`\n"), [])
 
