@@ -1,7 +1,6 @@
 #include "footprint/lowmem/checkpoint_generator.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/lowmem/atomic_file.h"
+#include "footprint/lowmem/half_float.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -184,29 +184,6 @@ float GainValue(uint64_t mixed) {
   constexpr float kFactor = 0.8f / 131072.0f;
   return static_cast<float>(131072 + static_cast<int32_t>(mixed & 0xffff)) *
          kFactor;
-}
-
-uint16_t RoundToBfloat16(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-// For finite values below 65504, as ours are.
-uint16_t RoundToFloat16(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-  bits &= 0x7fffffff;
-  constexpr uint32_t kSmallestNormal = 113u << 23;  // 2^-14
-  if (bits < kSmallestNormal) {
-    // In units of 2^-24; the processor rounds ties to even.
-    const float units = std::nearbyint(std::fabs(value) * 16777216.0f);
-    return static_cast<uint16_t>(sign | static_cast<uint16_t>(units));
-  }
-  bits -= 112u << 23;  // the exponent's other bias
-  bits += 0xfff + (bits >> 13 & 1);
-  return static_cast<uint16_t>(sign | (bits >> 13));
 }
 
 void EncodeValues(uint64_t tensor_seed, bool gain, DType dtype, int64_t begin,

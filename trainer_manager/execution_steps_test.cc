@@ -94,6 +94,16 @@ TEST(ExecutionStepsTest, NothingIsSavedForBackwardStepsThatDoNotRun) {
                                  "second pool saved 0"));
 }
 
+// Weights, inputs and labels hold something before the step that reads them
+// first.
+TEST(ExecutionStepsTest, WhatIsGivenIsLiveFromTheFirstStep) {
+  const ExecutionPlan plan = Build(TwoLayers(), NetworkMode::kTraining);
+  for (const char* name : {"fc1.weight", "fc2.weight", "x", "loss label"}) {
+    EXPECT_EQ(Find(plan, name).lower_step, 0) << name;
+  }
+  EXPECT_GT(Find(plan, "fc2 output").lower_step, 0);
+}
+
 TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
   const ExecutionPlan plan =
       Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1}});

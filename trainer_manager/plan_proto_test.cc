@@ -47,6 +47,18 @@ TEST(PlanProtoTest, BelievesNoPlan) {
   EXPECT_FALSE(RequestsFromProto(bad).ok());
 }
 
+// As of a writer that knows no alignments.
+TEST(PlanProtoTest, AnAlignmentThatIsNotSaidIsOneByte) {
+  MemoryPlanProto proto;
+  TensorRequestProto* const request = proto.add_requests();
+  request->set_id("a");
+  request->set_upper_step(1);
+  request->set_size_bytes(3);
+  const auto requests = RequestsFromProto(proto);
+  ASSERT_TRUE(requests.ok()) << requests.status();
+  EXPECT_EQ((*requests)[0].alignment_bytes, 1);
+}
+
 // Whatever the bytes, what is accepted is a valid plan.
 TEST(PlanProtoTest, SurvivesDamagedBytes) {
   std::vector<std::string> plans;
