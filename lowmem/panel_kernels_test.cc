@@ -82,6 +82,33 @@ TEST(AddLayerNorm, IsWithinItsStatedErrorOfDoublePrecision) {
   }
 }
 
+// The mean is known to its last bit only; the variance must not depend on that.
+TEST(AddLayerNorm, StandsAMeanFarFromZero) {
+  std::mt19937 random(4);
+  const int64_t features = 1000;
+  const float mean = 4000;
+  const std::vector<Lane16> input = RandomRows(random, features, mean, 1.0f);
+  const std::vector<float> gain(features, 1.0f);
+  const std::vector<float> bias(features, 0.0f);
+  // The mean's error, a few units of its last place, against the deviation.
+  const double most = 8 * mean * std::ldexp(1.0, -24);
+  ForEachVectorTarget([&](bool) {
+    std::vector<Lane16> hidden = input;
+    AddLayerNorm(nullptr, features, 1, {gain.data(), bias.data(), 1e-5f},
+                 Data(hidden));
+    for (int64_t token = 0; token < kPanelTokens; ++token) {
+      std::vector<double> column;
+      for (const Lane16& row : input) column.push_back(row.lane[token]);
+      const std::vector<double> expected =
+          LayerNormReference(column, gain, bias, 1e-5f);
+      for (int64_t feature = 0; feature < features; ++feature) {
+        ASSERT_NEAR(hidden[feature].lane[token], expected[feature], most)
+            << "token " << token;
+      }
+    }
+  });
+}
+
 TEST(LayerNorm, GivesWhatAddLayerNormGivesInPlace) {
   std::mt19937 random(2);
   const int64_t features = 53;
