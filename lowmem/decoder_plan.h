@@ -13,7 +13,8 @@
 // Time grows where chunks and tiles get small; the results' bits do not change.
 // A larger budget never gives a smaller tile or chunk.
 // What is left when they are as large as they may be keeps whole tensors in
-// memory: at a budget of the model's size nothing is read but once.
+// memory: at a budget of the model's size nothing is read but once, and nothing
+// is planned to read it into.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.
 // InvalidArgument: no position, more than the model has, or no worker.
@@ -66,7 +67,8 @@ struct DecoderPlan {
   int64_t chunk_tokens = 0;
   // Intermediate features that are held at a time.
   int64_t chunk_features = 0;
-  // Slots of each worker's ring: the tile in use, and those read ahead.
+  // Slots of each worker's ring: the tile in use, and those read ahead; not
+  // more than it has tiles, and none where all tensors are pinned.
   int depth = 1;
 
   // For each layer keys, then values: [feature][position].

@@ -101,6 +101,16 @@ TEST(DirectRead, TakesOneRunForWhatIsContiguous) {
   EXPECT_EQ(ArrangeDirectTile(tile, slot.data()).data, slot.data() + 8);
 }
 
+TEST(DirectRead, CountsWhatLiesAroundRowsOnly) {
+  Tile tile;
+  tile.offset_bytes = 4096 * 3 + 8;
+  tile.row_stride_bytes = tile.row_bytes = 100;
+  tile.rows = 4;
+  EXPECT_EQ(BytesAroundRows(tile, 4096), 0) << "its ends are only rounded";
+  tile.row_stride_bytes = 4096;
+  EXPECT_EQ(BytesAroundRows(tile, 4 * 4096), 4 * (4096 - 100));
+}
+
 TEST(DirectRead, ReadsNothingOfAnEmptyTile) {
   Tile tile;
   tile.offset_bytes = 100;

@@ -16,7 +16,8 @@
 // Time grows where tiles get small (more reads, less reuse); the results' bits
 // do not change. A larger budget never gives a smaller tile.
 // What is left when they are as large as they may be keeps whole tensors in
-// memory: at a budget of the model's size nothing is read but once.
+// memory: at a budget of the model's size nothing is read but once, and nothing
+// is planned to read it into.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.
 // InvalidArgument: no tokens, more tokens than positions, no worker or no
@@ -59,7 +60,8 @@ struct EncoderPlan {
   int64_t tile_bytes = 0;
   // Intermediate features that are held at a time.
   int64_t chunk_features = 0;
-  // Slots of each worker: the tile in use, and those read ahead.
+  // Slots of each worker: the tile in use, and those read ahead; not more than
+  // it has tiles, and none where all tensors are pinned.
   int depth = 1;
 
   ArenaRange hidden;
