@@ -231,7 +231,19 @@ def megabytes(figures, name):
     return "-" if size is None else "%.2f" % (size / (1 << 20))
 
 
-def print_rows(model, tokens, batch, found):
+HEADINGS = ("model", "tokens", "batch", "backend", "arena", "peak", "anon", "file",
+            "cgroup", "read", "waited", "s", "GFLOP/s", "ratio")
+WIDTHS = (-24, 6, 5, -9, 8, 9, 8, 8, 9, 9, 7, 9, 8, 6)
+
+
+def print_cells(cells, markdown):
+    if markdown:
+        print("| %s |" % " | ".join(cells), flush=True)
+    else:
+        print(" ".join("%*s" % pair for pair in zip(WIDTHS, cells)), flush=True)
+
+
+def print_rows(model, tokens, batch, found, markdown):
     for backend, figures in found.items():
         median = statistics.median(row["seconds"] for row in figures)
         ratio = "-"
@@ -243,22 +255,25 @@ def print_rows(model, tokens, batch, found):
         peak = max(row["peak"] for row in figures)
         rates = [row["gflops"] for row in figures if row.get("gflops")]
         passes = last.get("passes", 1)
-        print("%-24s %6d %5d %-9s %8s %9.2f %8s %8s %9s %9s %7s %9.4f %8s %6s" % (
-            model, tokens, batch, backend, megabytes(last, "arena"),
-            peak / (1 << 20), megabytes(last, "anonymous"), megabytes(last, "file"),
-            megabytes(last, "charged"),
+        print_cells((
+            model, str(tokens), str(batch), backend, megabytes(last, "arena"),
+            "%.2f" % (peak / (1 << 20)), megabytes(last, "anonymous"),
+            megabytes(last, "file"), megabytes(last, "charged"),
             "%.1f" % (last["read"] / passes / 1e6) if "read" in last else "-",
             "%.3f" % (last["waited"] / passes) if "waited" in last else "-",
-            median, "%.1f" % statistics.median(rates) if rates else "-", ratio),
-              flush=True)
+            "%.4f" % median, "%.1f" % statistics.median(rates) if rates else "-",
+            ratio), markdown)
 
 
-def print_head():
-    print("# arena, peak, anonymous, file, peak of the cgroup: MiB; read: MB a pass; "
-          "waited: s a pass, all threads together; s: of a pass, or of a generated token")
-    print("%-24s %6s %5s %-9s %8s %9s %8s %8s %9s %9s %7s %9s %8s %6s" % (
-        "model", "tokens", "batch", "backend", "arena", "peak", "anon", "file", "cgroup",
-        "read", "waited", "s", "GFLOP/s", "ratio"))
+def print_head(markdown):
+    print("%sarena, peak, anonymous, file, peak of the cgroup: MiB; read: MB a pass; "
+          "waited: s a pass, all threads together; s: of a pass, or of a generated token"
+          % ("" if markdown else "# "))
+    if markdown:
+        print()
+    print_cells(HEADINGS, markdown)
+    if markdown:
+        print("|" + "---|" * len(HEADINGS))
 
 
 def nice_step(most):
@@ -395,6 +410,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--markdown", action="store_true", help="a table for a page")
     parser.add_argument("--sweep", default="")
     parser.add_argument("--picture", default="")
     parser.add_argument("--folder", default=None, help="for checkpoints")
@@ -403,7 +419,7 @@ def main():
         options.models = [options.models]
     table = Table(options)
     if not options.sweep:
-        print_head()
+        print_head(options.markdown)
     for model in options.models:
         with tempfile.TemporaryDirectory(dir=options.folder) as place:
             folder = make_checkpoint(options.programs, model, place)
@@ -414,7 +430,10 @@ def main():
                 continue
             for tokens in options.tokens:
                 for batch in [1] if "gpt2" in model else options.batches:
-                    print_rows(model, tokens, batch, table.rounds(folder, tokens, batch))
+                    print_rows(model, tokens, batch, table.rounds(folder, tokens, batch),
+                               options.markdown)
+            if options.markdown:
+                continue
             share = cached_share(weights)
             print("# %s: %s of the file in the page cache at the end" % (
                 model, "unknown" if share is None else "%.0f %%" % (100 * share)))

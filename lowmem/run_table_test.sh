@@ -32,6 +32,14 @@ awk '$4 == "pread" && $9 != "-" && $9 < $7 { exit 1 }' "$TEST_TMPDIR/table" ||
 awk '$4 == "pread" && $1 ~ /minilm/ && !($5 < 8 && $6 > $5 && $10 > 0 && $12 > 0) { exit 1 }' \
   "$TEST_TMPDIR/table" || fail "figures that cannot be: $(cat "$TEST_TMPDIR/table")"
 
+table --models=minilm:--layers=1 --tokens=2 --backends=resident,pread --markdown \
+  >"$TEST_TMPDIR/page"
+(($(grep -cE '^\| minilm:--layers=1 \| 2 \| 1 \| (resident|pread) \|' "$TEST_TMPDIR/page") == 2)) ||
+  fail "not two rows of markdown: $(cat "$TEST_TMPDIR/page")"
+# The heading, its rule and two rows, of as many cells each.
+(($(grep '^|' "$TEST_TMPDIR/page" | awk -F'|' '{ print NF }' | sort -u | wc -l) == 1)) ||
+  fail "rows of different lengths: $(cat "$TEST_TMPDIR/page")"
+
 table --models=minilm:--layers=1 --tokens=4 --sweep=512KiB,1MiB,64MiB \
   --picture="$TEST_TMPDIR/sweep.svg" >"$TEST_TMPDIR/sweep"
 (($(grep -c '<circle' "$TEST_TMPDIR/sweep.svg") == 4)) || fail "not three points and the legend's"
