@@ -81,5 +81,13 @@ TEST(Convolution2dTest, RefusesWhatDoesNotFit) {
       Refusal(Convolution2d(Options(1, 3, 1, 0, true)), {{{1, 4, 4}}}).ok());
 }
 
+// Before a backend calculates with them.
+TEST(Convolution2dTest, RefusesSizesBeyond64Bits) {
+  const absl::Status status =
+      Refusal(Convolution2d(Options(1 << 20, 1, 1, 0, true)),
+              {{{int64_t{1} << 41, 1, 2, 2}}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
+}
+
 }  // namespace
 }  // namespace footprint

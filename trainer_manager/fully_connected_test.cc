@@ -45,5 +45,12 @@ TEST(FullyConnectedTest, RefusesNoUnitsAndAVector) {
               HasSubstr("[3]"));
 }
 
+// Before a backend calculates with them.
+TEST(FullyConnectedTest, RefusesSizesBeyond64Bits) {
+  const absl::Status status =
+      Refusal(FullyConnected(int64_t{1} << 61), {{{1, 8}}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
+}
+
 }  // namespace
 }  // namespace footprint
