@@ -104,6 +104,45 @@ TEST(ExecutionStepsTest, WhatIsGivenIsLiveFromTheFirstStep) {
   EXPECT_GT(Find(plan, "fc2 output").lower_step, 0);
 }
 
+TEST(ExecutionStepsTest, WhatIsKeptAsOutputIsNotCalculatedAgain) {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("fc", FullyConnected(3), {"x"});
+  network.AddLayer("norm", BatchNormalization(), {"fc"});
+  network.AddLayer("loss", MeanSquaredError(), {"norm"});
+  StepChoices choices;
+  choices.dropped = {1};
+  for (const bool kept : {false, true}) {
+    MemoryOptions options;
+    options.keep_outputs = kept;
+    const ExecutionPlan plan =
+        Build(network, NetworkMode::kTraining, choices, options);
+    int again = 0;
+    for (const PlannedStep& step : plan.steps) {
+      again += step.kind == StepKind::kRecompute;
+    }
+    EXPECT_EQ(again, kept ? 0 : 1);
+  }
+}
+
+TEST(ExecutionStepsTest, ASumOfGradientsMayLieOnEither) {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("fc", FullyConnected(3), {"x"});
+  network.AddLayer("same", FullyConnected(3), {"fc"}, /*weights_of=*/"fc");
+  network.AddLayer("loss", MeanSquaredError(), {"same"});
+  const ExecutionPlan plan = Build(network, NetworkMode::kTraining);
+  int sums = 0;
+  for (const PlannedStep& step : plan.steps) {
+    if (step.kind != StepKind::kSumGradients) continue;
+    ++sums;
+    std::vector<int> under;
+    for (const InPlace& pair : step.in_place) under.push_back(pair.read.index);
+    EXPECT_THAT(under, ElementsAre(0, 1));
+  }
+  EXPECT_EQ(sums, 2);  // of the weight and of the bias
+}
+
 TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
   const ExecutionPlan plan =
       Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1}});

@@ -1,5 +1,7 @@
 #include "footprint/trainer_manager/memory_block.h"
 
+#include <malloc.h>
+
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -50,6 +52,19 @@ TEST(MemoryBlockTest, RecordsLieBehindTheBytesUnlessTheyNeedAPage) {
     for (int64_t i = 0; i < c.size_bytes; ++i) ASSERT_EQ(block.data()[i], 0);
   }
   EXPECT_EQ(MemoryBlock::Allocate(100)->records(), nullptr);
+}
+
+TEST(MemoryBlockTest, FreesRecordsThatLieApart) {
+  constexpr int64_t kRecordBytes = 10000;
+  const size_t before = mallinfo2().uordblks;
+  size_t during = 0;
+  for (int i = 0; i < 10; ++i) {
+    const auto block = MemoryBlock::Allocate(36856, kRecordBytes);
+    ASSERT_TRUE(block.ok());
+    during = mallinfo2().uordblks;
+  }
+  EXPECT_GE(during, before + kRecordBytes);
+  EXPECT_LT(mallinfo2().uordblks, before + kRecordBytes);
 }
 
 TEST(MemoryBlockTest, MovesItsBytes) {
