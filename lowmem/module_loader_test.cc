@@ -2,6 +2,9 @@
 
 #include "footprint/lowmem/module_loader.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -260,6 +263,23 @@ TEST(ModuleLoader, LearnsTheOrderThatModulesAreUsedIn) {
   EXPECT_GE((*loaded)->prefetched_loads(), before + 2);
 }
 
+TEST(ModuleLoader, GivesUpWhatTurnsOutNotToBeNext) {
+  Chain chain(6);
+  LazyLoadingOptions options;
+  options.prefetch_bytes = 2 * kLinkBytes;
+  const auto loaded = LazyLoading(&chain, ChainFile(6, "strays"), options);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  // The first two are read ahead, but the fourth is used.
+  ExpectHeld(**loaded, 2 * kLinkBytes);
+  {
+    const auto lease = chain.Take(3);
+    ASSERT_TRUE(lease.ok()) << lease.status();
+    ExpectHeld(**loaded, 3 * kLinkBytes);
+  }
+  ASSERT_TRUE(chain.Take(4).ok());
+  EXPECT_EQ((*loaded)->prefetched_loads(), 1);
+}
+
 TEST(ModuleLoader, DoesNotReadAheadWhatIsTooLarge) {
   Chain chain(3);
   LazyLoadingOptions options;
@@ -281,6 +301,25 @@ TEST(ModuleLoader, IsOneLoadForLeasesThatOverlap) {
   first = absl::CancelledError("ended");
   EXPECT_EQ((*loaded)->held_bytes(), kLinkBytes);
   second = absl::CancelledError("ended");
+  EXPECT_EQ((*loaded)->held_bytes(), 0);
+}
+
+TEST(ModuleLoader, HoldsNothingAfterAFailureAndASuccess) {
+  Chain chain(1);
+  const std::string file = ChainFile(1, "failure");
+  const auto loaded = LazyLoading(&chain, file, {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  // Looks changed, then as it was.
+  struct stat status;
+  ASSERT_EQ(stat(file.c_str(), &status), 0);
+  const timespec as_it_was[] = {status.st_atim, status.st_mtim};
+  const timespec changed[] = {{0, 0}, {0, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), changed, 0), 0);
+  EXPECT_EQ(chain.Take(0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ((*loaded)->held_bytes(), 0);
+  ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), as_it_was, 0), 0);
+  EXPECT_TRUE(chain.Take(0).ok());
   EXPECT_EQ((*loaded)->held_bytes(), 0);
 }
 

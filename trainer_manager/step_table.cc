@@ -140,8 +140,8 @@ absl::Status StepTable::Draft::AddPlace(const ExecutionPlan& plan,
   place.at = storage.offset_bytes;
   place.spec = static_cast<uint32_t>(FindSpec(specs, planned.spec));
   place.storage_class = storage.storage_class;
-  place.by_micro_batch = planned.kind == TensorKind::kInput ||
-                         planned.kind == TensorKind::kLabel;
+  place.by_micro_batch =
+      planned.kind == TensorKind::kInput || planned.kind == TensorKind::kLabel;
   if (storage.storage_class == StorageClass::kUser) {
     place.at = static_cast<int64_t>(NumberOfInput(plan, planned.storage));
   } else if (storage.storage_class == StorageClass::kModel) {
