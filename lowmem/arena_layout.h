@@ -124,6 +124,14 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
   return pinned;
 }
 
+// The choice with no more slots than there are tiles to read ahead: another
+// would hold none. How many there are does not depend on it.
+template <class Choice>
+Choice WithDepth(Choice choice, int64_t tiles) {
+  choice.depth = static_cast<int>(std::max<int64_t>(1, tiles));
+  return choice;
+}
+
 // The layout of the largest choice where all tensors are pinned: without slots,
 // for nothing is read into them. Its peak says whether they have room.
 template <class Request, class Choice, class Grow, class Lay>

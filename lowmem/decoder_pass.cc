@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/pass_memory.h"
 #include "footprint/lowmem/tile.h"
 
 namespace footprint::lowmem_internal {
@@ -35,42 +36,26 @@ DecoderPass::DecoderPass(const DecoderConfig& config,
 }
 
 void DecoderPass::SetVectors() {
-  float* next = arena_.At<float>(plan_.vectors.offset_bytes);
-  const auto take = [&next](int64_t count) {
-    float* const vector = next;
-    next += count;
-    return vector;
-  };
+  VectorRun run(arena_.At<float>(plan_.vectors.offset_bytes));
   const int64_t hidden = config_.hidden;
-  vectors_.attention_gain = take(hidden);
-  vectors_.attention_bias = take(hidden);
-  vectors_.attention = take(3 * hidden);
-  vectors_.attention_output = take(hidden);
-  vectors_.feed_gain = take(hidden);
-  vectors_.feed_bias = take(hidden);
-  vectors_.contract = take(hidden);
-  vectors_.expand = take(config_.intermediate);
+  vectors_.attention_gain = run.Take(hidden);
+  vectors_.attention_bias = run.Take(hidden);
+  vectors_.attention = run.Take(3 * hidden);
+  vectors_.attention_output = run.Take(hidden);
+  vectors_.feed_gain = run.Take(hidden);
+  vectors_.feed_bias = run.Take(hidden);
+  vectors_.contract = run.Take(hidden);
+  vectors_.expand = run.Take(config_.intermediate);
 }
 
 DecoderPass::Desk DecoderPass::MakeDesk(int worker) const {
-  ProductMemory memory;
-  memory.tile_bytes = plan_.tile_bytes;
-  const auto part = [&](const ArenaRange& range) {
-    return range.offset_bytes + worker * plan_.part_bytes(range);
-  };
-  if (plan_.slots.size_bytes > 0) {
-    memory.slot = arena_.At<char>(part(plan_.slots));
-    memory.slot_bytes = plan_.part_bytes(plan_.slots) / plan_.slots_of_worker();
-  }
-  if (plan_.wide.size_bytes > 0) {
-    memory.wide = arena_.At<float>(part(plan_.wide));
-  }
-  memory.dense = arena_.At<float>(part(plan_.dense));
-  memory.sums = arena_.At<float>(part(plan_.sums));
+  ProductMemory memory =
+      ProductMemoryOf(arena_, plan_, worker, plan_.slots_of_worker());
+  memory.sums = PartOf<float>(arena_, plan_, plan_.sums, worker);
   memory.sum_count =
       plan_.part_bytes(plan_.sums) / static_cast<int64_t>(sizeof(float));
   return {StreamedProduct(store_, memory),
-          arena_.At<float>(part(plan_.scores)),
+          PartOf<float>(arena_, plan_, plan_.scores, worker),
           {}};
 }
 

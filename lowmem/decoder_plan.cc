@@ -58,13 +58,6 @@ int64_t LargestTileBytes(const DecoderPlanRequest& request,
   return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
 }
 
-// With no more slots than there are tiles to read ahead: another would hold
-// none. How many there are does not depend on it.
-Choice WithDepth(Choice choice, int64_t tiles) {
-  choice.depth = static_cast<int>(std::max<int64_t>(1, tiles));
-  return choice;
-}
-
 DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   DecoderPlan plan;
   plan.request = request;

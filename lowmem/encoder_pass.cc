@@ -9,6 +9,7 @@
 #include "footprint/lowmem/encoder_tiles.h"
 #include "footprint/lowmem/float_reader.h"
 #include "footprint/lowmem/matrix_product.h"
+#include "footprint/lowmem/pass_memory.h"
 #include "footprint/lowmem/tile.h"
 
 namespace footprint::lowmem_internal {
@@ -43,38 +44,22 @@ EncoderPass::EncoderPass(const EncoderConfig& config,
 }
 
 void EncoderPass::SetVectors() {
-  float* next = arena_.At<float>(plan_.vectors.offset_bytes);
-  const auto take = [&next](int64_t count) {
-    float* const vector = next;
-    next += count;
-    return vector;
-  };
+  VectorRun run(arena_.At<float>(plan_.vectors.offset_bytes));
   const int64_t hidden = config_.hidden;
-  vectors_.query = take(hidden);
-  vectors_.key = take(hidden);
-  vectors_.value = take(hidden);
-  vectors_.attention_output = take(hidden);
-  vectors_.contract = take(hidden);
-  vectors_.attention_norm = {take(hidden), take(hidden), config_.epsilon};
-  vectors_.output_norm = {take(hidden), take(hidden), config_.epsilon};
-  vectors_.expand = take(config_.intermediate);
+  vectors_.query = run.Take(hidden);
+  vectors_.key = run.Take(hidden);
+  vectors_.value = run.Take(hidden);
+  vectors_.attention_output = run.Take(hidden);
+  vectors_.contract = run.Take(hidden);
+  vectors_.attention_norm = {run.Take(hidden), run.Take(hidden),
+                             config_.epsilon};
+  vectors_.output_norm = {run.Take(hidden), run.Take(hidden), config_.epsilon};
+  vectors_.expand = run.Take(config_.intermediate);
 }
 
 EncoderPass::Desk EncoderPass::MakeDesk(int worker) const {
-  ProductMemory memory;
-  memory.tile_bytes = plan_.tile_bytes;
-  const auto part = [&](const ArenaRange& range) {
-    return range.offset_bytes + worker * plan_.part_bytes(range);
-  };
-  if (plan_.slots.size_bytes > 0) {
-    memory.slot = arena_.At<char>(part(plan_.slots));
-    memory.slot_bytes = plan_.part_bytes(plan_.slots) / plan_.depth;
-  }
-  if (plan_.wide.size_bytes > 0)
-    memory.wide = arena_.At<float>(part(plan_.wide));
-  if (plan_.dense.size_bytes > 0) {
-    memory.dense = arena_.At<float>(part(plan_.dense));
-  }
+  const ProductMemory memory =
+      ProductMemoryOf(arena_, plan_, worker, plan_.depth);
   const int64_t tokens = plan_.padded_tokens();
   const int64_t head_floats = config_.head_features() * tokens;
   float* const work =

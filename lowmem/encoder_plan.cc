@@ -60,13 +60,6 @@ int64_t LargestTileBytes(const EncoderPlanRequest& request,
   return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
 }
 
-// With no more slots than there are tiles to read ahead: another would hold
-// none. How many there are does not depend on it.
-Choice WithDepth(Choice choice, int64_t tiles) {
-  choice.depth = static_cast<int>(std::max<int64_t>(1, tiles));
-  return choice;
-}
-
 EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   EncoderPlan plan;
   plan.request = request;
