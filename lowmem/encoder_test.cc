@@ -373,6 +373,54 @@ std::vector<float> Floats(absl::Span<const float> states) {
   return {states.begin(), states.end()};
 }
 
+// As many as planned; of other backends, which know nothing of sequences, a
+// few.
+std::vector<int64_t> BatchLengths(WeightBackend backend) {
+  if (backend == WeightBackend::kDirect) return {17, 1, 3};
+  std::vector<int64_t> lengths = {64, 1, 17, 3, 2};
+  if (backend == WeightBackend::kPread) {
+    lengths.insert(lengths.end(), {64, 1, 5, 1, 2, 3, 4, 5, 6, 7, 8});
+  }
+  return lengths;
+}
+
+// Sequences of these lengths, twice at once, and one of them by itself, in the
+// plan of the batch.
+void ExpectABatchIsItsSequences(const Encoder& encoder,
+                                const EncoderConfig& config,
+                                const EncoderPlan& single,
+                                const EncoderPlan& batch,
+                                const std::vector<int64_t>& lengths,
+                                std::mt19937* random) {
+  const auto one = encoder.Start(single);
+  const auto run = encoder.Start(batch);
+  ASSERT_TRUE(one.ok() && run.ok());
+  std::vector<std::vector<int32_t>> ids;
+  std::vector<std::vector<int32_t>> types;
+  std::vector<float> expected;
+  for (const int64_t tokens : lengths) {
+    ids.push_back(RandomIds(*random, tokens, config.vocabulary));
+    types.push_back(RandomIds(*random, tokens, config.token_types));
+    const auto states = (*one)->Forward(ids.back(), types.back());
+    ASSERT_TRUE(states.ok()) << states.status();
+    expected.insert(expected.end(), states->begin(), states->end());
+  }
+  std::vector<EncoderSequence> sequences;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    sequences.push_back({ids[i], types[i]});
+  }
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto states = (*run)->ForwardBatch(sequences);
+    ASSERT_TRUE(states.ok()) << states.status();
+    EXPECT_EQ(Floats(*states), expected);
+  }
+  EXPECT_LE((*run)->ResidentArenaBytes(), batch.peak_bytes);
+  const auto first = (*run)->Forward(ids[0], types[0]);
+  ASSERT_TRUE(first.ok()) << first.status();
+  expected.resize(first->size());
+  EXPECT_EQ(Floats(*first), expected);
+}
+
 // One after the other is what a batch is compared with; the room for outputs is
 // all that it takes besides.
 TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
@@ -387,6 +435,7 @@ TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
       if (type != ElementType::kFloat32 && backend != WeightBackend::kDirect) {
         continue;
       }
+      SCOPED_TRACE(std::string(WeightBackendName(backend)));
       const auto encoder = Encoder::Open(folder, backend);
       ASSERT_TRUE(encoder.ok()) << encoder.status();
       // 64 tokens of 48 features are three pages.
@@ -395,52 +444,18 @@ TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
       // Where tiles are copied, those of the least budget are a row each.
       const bool copies =
           backend == WeightBackend::kPread || backend == WeightBackend::kDirect;
+      const int workers = copies ? 2 : 1;
       const int64_t little = copies ? 50000 : 0;
       for (const int64_t more : {little, int64_t{100000000}}) {
-        const int workers = copies ? 2 : 1;
         const int64_t budget =
             *(*encoder)->MinBudgetBytes(kTokens, workers) + more;
         const auto single = (*encoder)->Plan(kTokens, workers, budget);
-        const auto plan =
+        const auto batch =
             (*encoder)->Plan(kTokens, workers, budget + output_bytes, 16);
-        ASSERT_TRUE(single.ok() && plan.ok());
-        EXPECT_EQ(plan->peak_bytes, single->peak_bytes + output_bytes);
-        const auto one = (*encoder)->Start(*single);
-        const auto run = (*encoder)->Start(*plan);
-        ASSERT_TRUE(one.ok() && run.ok());
-        std::vector<std::vector<int32_t>> ids;
-        std::vector<std::vector<int32_t>> types;
-        std::vector<EncoderSequence> sequences;
-        std::vector<float> expected;
-        std::vector<int64_t> lengths = {64, 1, 17, 3, 2};
-        // As many as planned; of the other backends, which know nothing of
-        // sequences, a few.
-        if (backend == WeightBackend::kPread) {
-          lengths.insert(lengths.end(), {64, 1, 5, 1, 2, 3, 4, 5, 6, 7, 8});
-        } else if (backend == WeightBackend::kDirect) {
-          lengths = {17, 1, 3};
-        }
-        for (const int64_t tokens : lengths) {
-          ids.push_back(RandomIds(random, tokens, config.vocabulary));
-          types.push_back(RandomIds(random, tokens, config.token_types));
-          const auto states = (*one)->Forward(ids.back(), types.back());
-          ASSERT_TRUE(states.ok()) << states.status();
-          expected.insert(expected.end(), states->begin(), states->end());
-        }
-        for (size_t i = 0; i < ids.size(); ++i) {
-          sequences.push_back({ids[i], types[i]});
-        }
-        for (int repeat = 0; repeat < 2; ++repeat) {
-          const auto states = (*run)->ForwardBatch(sequences);
-          ASSERT_TRUE(states.ok()) << states.status();
-          EXPECT_EQ(Floats(*states), expected) << WeightBackendName(backend);
-        }
-        EXPECT_LE((*run)->ResidentArenaBytes(), plan->peak_bytes);
-        // Fewer, and a single one, in the same plan.
-        const auto first = (*run)->Forward(ids[0], types[0]);
-        ASSERT_TRUE(first.ok()) << first.status();
-        expected.resize(first->size());
-        EXPECT_EQ(Floats(*first), expected);
+        ASSERT_TRUE(single.ok() && batch.ok());
+        EXPECT_EQ(batch->peak_bytes, single->peak_bytes + output_bytes);
+        ExpectABatchIsItsSequences(**encoder, config, *single, *batch,
+                                   BatchLengths(backend), &random);
       }
     }
   }
