@@ -191,6 +191,7 @@ TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
   config.heads = 2;
   config.hidden = 128;
   config.vocabulary = 2000;  // several tiles of the output, always in the ring
+  int deepest = 0;
   for (const ElementType type :
        {ElementType::kFloat32, ElementType::kBfloat16}) {
     const TestDecoder decoder = RandomDecoder(config, type, 10);
@@ -209,6 +210,7 @@ TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
         Session resident(plain, WeightBackend::kResident, 60, 1, kPlenty);
         ASSERT_TRUE(ahead.status.ok()) << ahead.status;
         EXPECT_GT(ahead.plan.depth, 1);
+        deepest = std::max(deepest, ahead.plan.depth);
         EXPECT_NE(ahead.run->ReadingDescription(), "when used");
         // Tiles beside the ring take a read of the disk for each row, and the
         // same way in every order.
@@ -229,6 +231,8 @@ TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
       }
     }
   }
+  // Where a smaller ring leaves room for all tensors, they stay in memory.
+  EXPECT_EQ(deepest, 8);
 }
 
 // Planned is measured: nothing is touched beyond the plan (a page that cannot
