@@ -26,15 +26,6 @@ fail() {
 }
 in_sid() { chroot "$SID" env -i PATH=/usr/sbin:/usr/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
 
-# The mirror that this machine installs from, whatever the file's format.
-mirror() {
-  {
-    sed -n 's/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/*.sources
-    sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\).*/\2/p' /etc/apt/sources.list \
-      /etc/apt/sources.list.d/*.list
-  } 2>/dev/null | grep -v security | head -n 1
-}
-
 # A folder that debootstrap did not finish has another name.
 create() {
   [[ -x $SID/usr/bin/apt-get ]] && return
@@ -44,8 +35,7 @@ create() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends debootstrap
   }
   local mirror
-  mirror=$(mirror)
-  [[ -n $mirror ]] || fail "no mirror in /etc/apt/sources.list*: name one there"
+  mirror=$(bash "$TREE/tools/modern/debian_mirror.sh") || exit
   say "debootstrap of sid into $SID (about 1 GB, several minutes)"
   mkdir -p "$(dirname "$SID")"
   rm -rf --one-file-system "$SID.unfinished"
