@@ -7,6 +7,7 @@
 # Debian's own security archive, have another label than Debian's.
 set -euo pipefail
 
+# shellcheck disable=SC2016  # $(REPO_URI) is apt's.
 mirrors=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian')
 if [[ -z $mirrors ]]; then
   cat >&2 <<'END'
