@@ -1,0 +1,61 @@
+"""Tests of limits on rules and files that are written here."""
+
+import re
+import unittest
+
+import limits
+
+QUERY = """<query version="2">
+<rule class="cc_library" name="//lowmem/weights:tile"><rule-input name="//base/files:read_at"/></rule>
+<rule class="cc_library" name="//lowmem/models:encoder">
+  <rule-input name="//lowmem/weights:tile"/><rule-input name="//profiling:page"/></rule>
+<rule class="alias" name="//profiling:page"><label name="actual" value="//profiling/pages:page"/></rule>
+<rule class="cc_library" name="//profiling/pages:page"/>
+<rule class="cc_library" name="//base/files:read_at"/>
+<rule class="cc_test" name="//lowmem/weights:tile_test"><rule-input name="//lowmem/models:encoder"/></rule>
+<rule class="cc_binary" name="//gates/deployments/tabular:run"><rule-input name="//lowmem/models:encoder"/></rule>
+<rule class="cc_library" name="//gates/judge:evaluate"><rule-input name="//profiling/schema:file"/></rule>
+<rule class="cc_library" name="//profiling/schema:file"/>
+</query>"""
+
+
+class LimitsTest(unittest.TestCase):
+    def setUp(self):
+        self.edges = limits.production_edges(limits.rules_of(QUERY))
+
+    def test_an_edge_between_siblings_is_found_behind_an_alias(self):
+        self.assertEqual(
+            limits.sibling_edges(self.edges),
+            ["//lowmem/models:encoder depends on //profiling/pages:page"])
+
+    def test_tests_make_no_circle(self):
+        self.assertEqual(limits.circles(self.edges), [])
+
+    def test_a_circle_names_all_its_rooms(self):
+        edges = {"a": {"b": ""}, "b": {"c": ""}, "c": {"a": ""}, "d": {"a": ""}}
+        self.assertEqual(limits.circles(edges), [["a", "b", "c"]])
+
+    def test_counts_files_by_folder_without_testdata(self):
+        names = ["lowmem/a.h"] * 2 + ["lowmem/testdata/x"] * 60 + ["lowmem/weights/b.h"]
+        self.assertEqual(limits.crowded_folders(names), {"lowmem": 2, "lowmem/weights": 1})
+
+    def test_counts_aliases_among_the_rules(self):
+        self.assertEqual(limits.crowded_builds(limits.rules_of(QUERY))["profiling"], 1)
+
+    def test_a_folder_beyond_the_limit_is_named(self):
+        found = limits.limits_of(["x/%d.h" % i for i in range(51)], {}, {}, [])
+        self.assertEqual(found[0].exceptions, ["x has 51"])
+
+    def test_definitions_are_counted_by_pattern(self):
+        patterns = limits.parse_patterns("# comment\nerrno table\t1\tcase EACCES:\n")
+        texts = {"a.cc": "\ncase EACCES:\n", "b.cc": "case EACCES:"}
+        found = limits.limits_of([], texts, {}, patterns)[-1]
+        self.assertEqual(found.exceptions, ["a.cc:2", "b.cc:1"])
+
+    def test_a_pattern_line_without_a_number_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "line 1"):
+            limits.parse_patterns("errno table\tone\tcase EACCES:")
+
+
+if __name__ == "__main__":
+    unittest.main()
