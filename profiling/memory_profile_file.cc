@@ -120,9 +120,12 @@ std::string FindInconsistency(const BenchmarkMemory& benchmark) {
 
 std::string FindInconsistency(const MemoryProfile& profile) {
   if (profile.process_count() < 0) return "a negative process_count";
-  if (profile.has_failure() == (profile.benchmarks_size() > 0)) {
-    return profile.has_failure() ? "both benchmarks and a failure"
-                                 : "neither a benchmark nor a failure";
+  if (!profile.has_failure() && profile.benchmarks_size() == 0) {
+    return "neither a benchmark nor a failure";
+  }
+  if (profile.has_failure() && profile.benchmarks_size() > 0 &&
+      profile.failure().kind() != ProducerFailure::BENCHMARKS_FAILED) {
+    return "both benchmarks and a failure";
   }
   std::set<std::string> names;
   for (const BenchmarkMemory& benchmark : profile.benchmarks()) {

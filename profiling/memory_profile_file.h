@@ -37,7 +37,8 @@ inline constexpr int kMemoryProfileSchemaVersion = 1;
 // * kInvalidArgument: not a file of this kind, or with a field or an enumerator
 //   that this code does not know, or inconsistent (two benchmarks of one name,
 //   two metrics of one kind, a phase inside a later one, a negative value of
-//   anything but net growth, neither benchmarks nor a failure, or both).
+//   anything but net growth, neither benchmarks nor a failure, or both where
+//   the failure is not that of other benchmarks).
 absl::StatusOr<MemoryProfile> ReadMemoryProfileFile(const std::string& path);
 absl::StatusOr<MemorySamples> ReadMemorySamplesFile(const std::string& path);
 

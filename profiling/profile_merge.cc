@@ -28,6 +28,7 @@ struct Region {
   std::vector<const Metrics*> sources;  // one a process
   Metrics* exact;
   KindList* unrepeated;
+  KindList* order_dependent;
   SampledBenchmark* samples;
 };
 
@@ -198,6 +199,7 @@ void SortMetric(MetricKind kind, const Region& region) {
     return;
   }
   if (weakest != STATISTICAL) region.unrepeated->Add(kind);
+  if (weakest == BOUNDED) region.order_dependent->Add(kind);
   SampledMetric* sampled = FindOrAdd(kind, region.phase, region.samples);
   sampled->clear_values();
   for (const Metrics* source : region.sources) {
@@ -223,8 +225,12 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
   merged->set_name(first.name());
   *merged->mutable_arguments() = first.arguments();
   merged->set_forked_process_count(first.forked_process_count());
-  Region whole = {
-      "", {}, merged->mutable_metrics(), merged->mutable_unrepeated(), samples};
+  Region whole = {"",
+                  {},
+                  merged->mutable_metrics(),
+                  merged->mutable_unrepeated(),
+                  merged->mutable_order_dependent(),
+                  samples};
   bool is_attribution_equal = true;
   for (const MemoryMeasurement& process : processes) {
     const BenchmarkMemory& benchmark = process.profile.benchmarks(index);
@@ -249,6 +255,7 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
                      {},
                      phase->mutable_metrics(),
                      phase->mutable_unrepeated(),
+                     phase->mutable_order_dependent(),
                      samples};
     for (const MemoryMeasurement& process : processes) {
       region.sources.push_back(

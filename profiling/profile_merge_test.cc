@@ -110,6 +110,17 @@ TEST(ProfileMergeTest, BoundedValuesAreNotExactEvenIfEqual) {
   ASSERT_EQ(merged.status(), absl::OkStatus());
   EXPECT_THAT(merged->profile.benchmarks(0).unrepeated(),
               ElementsAre(PEAK_LIVE_USABLE_BYTES));
+  EXPECT_THAT(merged->profile.benchmarks(0).order_dependent(),
+              ElementsAre(PEAK_LIVE_USABLE_BYTES));
+}
+
+TEST(ProfileMergeTest, ValuesThatDifferNeedNotDependOnOrder) {
+  absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(
+      {TwoThreads(5000, 1), TwoThreads(5001, 1), TwoThreads(5000, 1)});
+  ASSERT_EQ(merged.status(), absl::OkStatus());
+  EXPECT_THAT(merged->profile.benchmarks(0).unrepeated(),
+              ElementsAre(PEAK_LIVE_USABLE_BYTES));
+  EXPECT_THAT(merged->profile.benchmarks(0).order_dependent(), IsEmpty());
 }
 
 TEST(ProfileMergeTest, KeepsAnAttributionOnlyIfItRepeats) {
