@@ -23,6 +23,7 @@
 #include "footprint/gates/update_command.h"
 #include "footprint/profiling/memory_profile.pb.h"
 #include "footprint/profiling/metric_kind.h"
+#include "footprint/profiling/metric_reading.h"
 
 namespace footprint {
 namespace {
@@ -103,6 +104,14 @@ class Evaluation {
                ? ""
                : std::string(BenchmarkOf(found).phases(found.phase).name());
   }
+  // Why `found` has no value, as the end of a sentence.
+  const char* WhyNoValue(const Measurement& found, MetricKind kind) const {
+    const BenchmarkMemory& benchmark = BenchmarkOf(found);
+    return WhyUnknown((found.phase < 0
+                           ? ReadMetric(benchmark, kind)
+                           : ReadMetric(benchmark.phases(found.phase), kind))
+                          .knowledge);
+  }
   std::string Describe(const Measurement& found) const {
     return DescribeMeasurement(ProfileOf(found.profile).label(),
                                BenchmarkOf(found).name(), PhaseOf(found));
@@ -157,7 +166,9 @@ class Evaluation {
     bool names_something = false;
     for (int profile : labelled) {
       const auto at = static_cast<size_t>(profile);
-      is_excused |= profiles_[at].benchmarks_size() == 0;
+      // It may name a benchmark that failed.
+      is_excused |=
+          profiles_[at].benchmarks_size() == 0 || profiles_[at].has_failure();
       const bool is_for_it =
           IsForEnvironmentOf(profiles_[at], sources_[source]);
       is_judging |= is_for_it;
@@ -198,9 +209,10 @@ class Evaluation {
       AddProblem(IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT,
                  sources_[source].LocationOf(number),
                  absl::StrCat(SchemaNameOfMetric(threshold.metric()), " of ",
-                              Describe(found),
-                              " was not the same in every process, so no rule "
-                              "can be held against it; make it repeat, or "
+                              Describe(found), " ",
+                              WhyNoValue(found, threshold.metric()),
+                              ", so no rule can be held against it; make it "
+                              "repeat, or "
                               "judge a metric that does (with threads: "
                               "SUM_THREAD_PEAK_USABLE_BYTES)"));
       return;
@@ -288,7 +300,7 @@ class Evaluation {
                            " measurements, among them ", Describe(found[0]),
                            " and ", Describe(found[1]));
     } else if (found[0].metric == nullptr) {
-      wrong = "was not the same in every process";
+      wrong = WhyNoValue(found[0], threshold.metric());
       decision = IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT;
     } else if (found[0].metric->value() <= 0) {
       wrong = absl::StrCat("is ", found[0].metric->value(),

@@ -380,6 +380,36 @@ TEST(EvaluateTest, WhatDidNotRepeatIsInconclusiveUnderABlockingRule) {
   EXPECT_THAT(judge("WARN").problems(), SizeIs(1));
 }
 
+// What repeated is not said to have differed.
+TEST(EvaluateTest, SaysThatAPeakDependsOnTheOrderOfThreads) {
+  MemoryProfile profile = Profile(kProfile);
+  profile.mutable_benchmarks(0)->add_unrepeated(PEAK_MAPPED_BYTES);
+  profile.mutable_benchmarks(0)->add_order_dependent(PEAK_MAPPED_BYTES);
+  const Verdict verdict = Judge(
+      {profile}, {Source(Rule("metric: PEAK_MAPPED_BYTES max_bytes: 1"))});
+  EXPECT_EQ(verdict.decision(), INCONCLUSIVE);
+  EXPECT_THAT(OnlyProblem(verdict),
+              AllOf(HasSubstr("was made by threads that may overlap"),
+                    testing::Not(HasSubstr("not the same in every process"))));
+}
+
+// The others are judged all the same, and the rules of the one that failed are
+// not taken for mistakes.
+TEST(EvaluateTest, ABenchmarkThatFailedTakesNoOtherWithIt) {
+  MemoryProfile profile = Profile(kProfile);
+  profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
+  profile.mutable_failure()->set_detail("BM_Fail: error: as asked");
+  const Verdict verdict =
+      Judge({profile},
+            {Source(absl::StrCat(PeakRule("max_bytes: 1000000"),
+                                 " threshold { selector { label: '//a:b' "
+                                 "benchmark: 'BM_Fail' } metric: "
+                                 "PEAK_LIVE_USABLE_BYTES max_bytes: 1 }"))});
+  EXPECT_EQ(verdict.decision(), PRODUCER_FAILED);
+  EXPECT_THAT(OnlyProblem(verdict), HasSubstr("BM_Fail: error: as asked"));
+  EXPECT_THAT(verdict.judgements(), SizeIs(1));
+}
+
 TEST(EvaluateTest, ABenchmarkThatForkedIsInconclusiveOnce) {
   MemoryProfile profile = Profile(kProfile);
   profile.mutable_benchmarks(0)->set_forked_process_count(2);

@@ -29,6 +29,8 @@ std::string DescribeKind(const ProducerFailure& failure) {
       return "could not be started";
     case ProducerFailure::DISAGREED:
       return "ran different benchmarks or phases in different processes";
+    case ProducerFailure::BENCHMARKS_FAILED:
+      return "has benchmarks that failed";
     default:
       return "failed for an unknown reason";
   }
@@ -38,7 +40,10 @@ std::string DescribeKind(const ProducerFailure& failure) {
 
 std::string DescribeFailure(const ProducerFailure& failure) {
   return absl::StrCat(
-      "gave no measurement: it ", DescribeKind(failure),
+      failure.kind() == ProducerFailure::BENCHMARKS_FAILED
+          ? "gave no measurement of all it should: it "
+          : "gave no measurement: it ",
+      DescribeKind(failure),
       failure.detail().empty() ? "" : absl::StrCat(": ", failure.detail()),
       failure.standard_error_tail().empty()
           ? "; it wrote nothing to its standard error"
