@@ -1,10 +1,13 @@
 #include "footprint/profiling/benchmark_profiler.h"
 
+#include <dlfcn.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <optional>
@@ -12,9 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/profiling/benchmark_memory_manager.h"
+#include "footprint/profiling/benchmark_processes.h"
 #include "footprint/profiling/heap_accounting.h"
 #include "footprint/profiling/memory_output_flags.h"
 #include "footprint/profiling/memory_phase.h"
@@ -62,6 +69,9 @@ class LoopRecorder {
     phase_.emplace("teardown", MemoryPhase::Around::kEveryThread);
   }
 
+  // False in an ordinary run.
+  bool IsOn() const { return state_ != State::kOff; }
+
   // True if there was a loop. No phase is open afterwards.
   bool EndBenchmark() {
     const bool had_loop =
@@ -81,6 +91,12 @@ class LoopRecorder {
 };
 
 LoopRecorder loop_recorder;
+
+// A loop that is measured seems to last longer than any benchmark asks for, by
+// MinTime() above all, so that one run of it is enough.
+constexpr int kSecondsAhead = 1000000000;
+// Where this thread's clocks are for the moment; see clock_gettime below.
+thread_local int clock_seconds_ahead = 0;
 
 // Run::error_occurred became Run::skipped in release 1.8.
 template <typename AnyRun>
@@ -124,8 +140,7 @@ class ProfileReporter : public BenchmarkReporter {
       : host_description_bytes_(host_description_bytes) {}
 
   bool ReportContext(const Context& /*context*/) override {
-    forks_before_ = CountedForks();
-    loop_recorder.ExpectBenchmark();
+    ExpectBenchmark();
     return true;
   }
 
@@ -135,16 +150,22 @@ class ProfileReporter : public BenchmarkReporter {
     if (!runs.empty() && (had_loop || runs[0].run_type == Run::RT_Iteration)) {
       Record(runs[0], had_loop);
     }
-    forks_before_ = CountedForks();
-    loop_recorder.ExpectBenchmark();
+    ExpectBenchmark();
   }
 
   void Finalize() override { loop_recorder.EndBenchmark(); }
 
   MemoryProfile TakeProfile() { return std::move(profile_); }
-  int failure_count() const { return failure_count_; }
+  // Why benchmarks have no measurement, each after its name.
+  const std::vector<std::string>& failures() const { return failures_; }
 
  private:
+  void ExpectBenchmark() {
+    forks_before_ = CountedForks();
+    children_before_ = ChildProcessMark();
+    loop_recorder.ExpectBenchmark();
+  }
+
   void Record(const Run& run, bool had_loop) {
     const std::string name = run.run_name.str();
     std::string failure = Failure(run, 0);
@@ -152,8 +173,8 @@ class ProfileReporter : public BenchmarkReporter {
     const std::string fault = MemoryPhasesFault();
     if (failure.empty() && !fault.empty()) failure = "error: " + fault;
     if (!failure.empty()) {
-      ++failure_count_;
-      std::cerr << name << ": " << failure << "\n";
+      failures_.push_back(absl::StrCat(name, ": ", failure));
+      std::cerr << failures_.back() << "\n";
       return;
     }
     BenchmarkMemory* memory = profile_.add_benchmarks();
@@ -169,7 +190,8 @@ class ProfileReporter : public BenchmarkReporter {
     AddProcessMetrics(memory->mutable_metrics());
     AttributePeakToPhases(memory);
     memory->set_forked_process_count(
-        std::max(CountedForks() - forks_before_, HasHadChildProcess() ? 1 : 0));
+        std::max(CountedForks() - forks_before_,
+                 children_before_.HasStartedSince() ? 1 : 0));
     std::cerr << name << ": measured\n";
   }
 
@@ -182,8 +204,9 @@ class ProfileReporter : public BenchmarkReporter {
 
   const int64_t host_description_bytes_;
   MemoryProfile profile_;
-  int failure_count_ = 0;
+  std::vector<std::string> failures_;
   int forks_before_ = 0;
+  ChildProcessMark children_before_;
 };
 
 // The console output, with the peak as a column, and without the default
@@ -215,6 +238,7 @@ class MemoryConsoleReporter : public benchmark::ConsoleReporter {
 void PrintHelp() {
   std::cout << "Benchmarks whose memory is measured.\n"
             << kMemoryOutputFlagsHelp
+            << "  --memory_one_process       not a process for each benchmark\n"
             << "Without these flags, the usual benchmark run; its flags:\n";
   benchmark::PrintDefaultHelp();
 }
@@ -223,6 +247,22 @@ bool AsksForHelp(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](const char* argument) {
     return std::strcmp(argument, "--help") == 0;
   });
+}
+
+// Takes --memory_one_process out of the command line before "--", if it is
+// there.
+bool TakeOneProcess(int* argc, char** argv) {
+  char** const end = argv + *argc;
+  char** const options_end = std::find_if(argv, end, [](const char* argument) {
+    return std::strcmp(argument, "--") == 0;
+  });
+  char** const kept_end =
+      std::remove_if(argv, options_end, [](const char* argument) {
+        return std::strcmp(argument, "--memory_one_process") == 0;
+      });
+  *argc = static_cast<int>(std::move(options_end, end, kept_end) - argv);
+  argv[*argc] = nullptr;
+  return kept_end != options_end;
 }
 
 bool ChoosesFormat(int argc, char** argv) {
@@ -238,29 +278,84 @@ bool Initialize(std::vector<char*> arguments) {
   return !benchmark::ReportUnrecognizedArguments(argc, arguments.data());
 }
 
+int NoBenchmark() {
+  std::cerr << "No benchmark was selected; see --benchmark_list_tests.\n";
+  return 1;
+}
+
+// Writes what there is. Returns the exit status.
+int WriteMeasured(MemoryProfile profile,
+                  const std::vector<std::string>& failures,
+                  const MemoryOutputs& outputs) {
+  if (!failures.empty()) {
+    ProducerFailure* failure = profile.mutable_failure();
+    failure->set_kind(ProducerFailure::BENCHMARKS_FAILED);
+    failure->set_detail(absl::StrJoin(failures, "; "));
+  }
+  const absl::Status status = WriteMemoryOutputs(std::move(profile), outputs);
+  if (!status.ok()) std::cerr << status << "\n";
+  return status.ok() && failures.empty() ? 0 : 1;
+}
+
+int MeasureHere(const BenchmarkRunner& run, const RemarkSource& remarks,
+                const MemoryOutputs& outputs) {
+  ProfileReporter reporter(HostDescriptionBytes());
+  if (run(&reporter) == 0) return NoBenchmark();
+  MemoryProfile profile = reporter.TakeProfile();
+  if (remarks != nullptr) {
+    for (Remark& remark : remarks()) *profile.add_remarks() = std::move(remark);
+  }
+  return WriteMeasured(std::move(profile), reporter.failures(), outputs);
+}
+
+bool AsksForRows(const std::vector<std::string>& command_line) {
+  const char* const file = std::getenv("BENCHMARK_OUT");
+  return (file != nullptr && *file != '\0') ||
+         std::any_of(command_line.begin(), command_line.end(),
+                     [](const std::string& argument) {
+                       return absl::StartsWith(argument, "--benchmark_out=");
+                     });
+}
+
+int MeasureInProcesses(const ProcessSharing& sharing,
+                       const MemoryOutputs& outputs) {
+  std::string complaints;
+  const std::vector<std::string> names = ListBenchmarks(&complaints);
+  std::cerr << complaints;
+  if (names.empty()) return NoBenchmark();
+  const std::vector<std::string> command_line = CommandLine();
+  if (AsksForRows(command_line)) {
+    std::cerr << "--benchmark_out, or BENCHMARK_OUT, wants the rows of one "
+                 "process, and each benchmark has its own; leave it out, or "
+                 "add --memory_one_process.\n";
+    return 2;
+  }
+  const std::string part_path =
+      (outputs.profile_path.empty() ? outputs.samples_path
+                                    : outputs.profile_path) +
+      ".part";
+  MemoryProfile profile;
+  std::vector<std::string> failures;
+  for (const BenchmarkGroup& group : GroupBenchmarks(names, sharing)) {
+    const absl::StatusOr<bool> is_measured =
+        MeasureGroup(command_line, group, part_path, &profile, &failures);
+    if (!is_measured.ok()) std::cerr << is_measured.status() << "\n";
+    if (!is_measured.ok()) return 1;
+    if (!*is_measured) return 2;
+  }
+  return WriteMeasured(std::move(profile), failures, outputs);
+}
+
 int MeasureMemory(const BenchmarkRunner& run, const RemarkSource& remarks,
+                  const ProcessSharing& sharing, bool is_one_process,
                   const MemoryOutputs& outputs) {
   if (!HeapIsAccounted()) {
     std::cerr << "This program's allocations are not counted; link it with "
                  "malloc = \"//profiling:exact_heap\".\n";
     return 2;
   }
-  ProfileReporter reporter(HostDescriptionBytes());
-  const size_t count = run(&reporter);
-  if (count == 0) {
-    std::cerr << "No benchmark was selected; see --benchmark_list_tests.\n";
-    return 1;
-  }
-  MemoryProfile profile = reporter.TakeProfile();
-  if (remarks != nullptr) {
-    for (Remark& remark : remarks()) *profile.add_remarks() = std::move(remark);
-  }
-  const absl::Status status = WriteMemoryOutputs(std::move(profile), outputs);
-  if (!status.ok()) {
-    std::cerr << status << "\n";
-    return 1;
-  }
-  return reporter.failure_count() == 0 ? 0 : 1;
+  return is_one_process ? MeasureHere(run, remarks, outputs)
+                        : MeasureInProcesses(sharing, outputs);
 }
 
 int RunOrdinarily(const BenchmarkRunner& run, bool console) {
@@ -279,7 +374,8 @@ size_t RunWithGoogleBenchmark(BenchmarkReporter* reporter) {
 }
 
 int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
-                      const RemarkSource& remarks) {
+                      const RemarkSource& remarks,
+                      const ProcessSharing& sharing) {
   if (AsksForHelp(argc, argv)) {
     PrintHelp();
     return 0;
@@ -291,6 +387,7 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
     return 2;
   }
   const MemoryOutputs& outputs = *flags;
+  const bool is_one_process = TakeOneProcess(&argc, argv);
   const bool console = !ChoosesFormat(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
   // The count that time would decide becomes one iteration.
@@ -305,8 +402,9 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
     arguments.push_back(no_interleaving);
   }
   if (!Initialize(std::move(arguments))) return 2;
-  const int status = measures ? MeasureMemory(run, remarks, outputs)
-                              : RunOrdinarily(run, console);
+  const int status =
+      measures ? MeasureMemory(run, remarks, sharing, is_one_process, outputs)
+               : RunOrdinarily(run, console);
   benchmark::Shutdown();
   return status;
 }
@@ -328,7 +426,28 @@ void __wrap__ZN9benchmark5State16StartKeepRunningEv(benchmark::State* state) {
 
 void __wrap__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state) {
   footprint::loop_recorder.ThreadLeavesLoop(static_cast<int>(state->threads()));
+  if (footprint::loop_recorder.IsOn()) {
+    // What UseManualTime() goes by, and what all others do.
+    state->SetIterationTime(footprint::kSecondsAhead);
+    footprint::clock_seconds_ahead = footprint::kSecondsAhead;
+  }
   __real__ZN9benchmark5State17FinishKeepRunningEv(state);
+  footprint::clock_seconds_ahead = 0;
+}
+
+// The C library's, but for the moment in which Google Benchmark, or the C++
+// library for it, takes the time of a loop that is measured.
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  using Function = int (*)(clockid_t, timespec*);
+  static std::atomic<Function> next{nullptr};
+  Function call = next.load(std::memory_order_relaxed);
+  if (call == nullptr) {
+    call = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "clock_gettime"));
+    next.store(call, std::memory_order_relaxed);
+  }
+  const int result = call(clock, time);
+  if (result == 0) time->tv_sec += footprint::clock_seconds_ahead;
+  return result;
 }
 
 }  // extern "C"

@@ -7,12 +7,17 @@
 //   }
 //
 // Most programs link `//profiling:benchmark_main` instead of writing this main.
-// With --memory_profile_out=FILE each benchmark runs once, for one iteration or
-// as many as it asks for with Iterations(n), never for a count that time
-// decides, and its figures are those of the loop. Phases: "setup" is what comes
-// before the loop and after the benchmark before, "loop", and "teardown" what
-// comes after. Without the flag the program is an ordinary benchmark program
-// that also shows memory.
+// With --memory_profile_out=FILE each benchmark runs in a process of its own
+// (benchmark_processes.h), once, for one iteration or as many as it asks for
+// with Iterations(n), never for a count that time decides, whatever MinTime()
+// says; of Repetitions(n), and after a warm-up, the first run counts. Its
+// figures are those of the loop. Phases: "setup" is what comes before the loop,
+// "loop", and "teardown" what comes after. A benchmark that fails is named in
+// the profile beside what the others measured. Without the flag the program is
+// an ordinary benchmark program that also shows memory.
+//
+// With --memory_one_process all benchmarks run in this process, one after the
+// other, and each finds what the one before left: for a debugger.
 //
 // Absolute peaks leave out what Google Benchmark keeps to describe the host,
 // which another host would make longer or shorter.
@@ -34,6 +39,7 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
+#include "footprint/profiling/benchmark_processes.h"
 #include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {
@@ -53,8 +59,13 @@ size_t RunWithGoogleBenchmark(benchmark::BenchmarkReporter* reporter);
 // The whole of main. Returns the exit status: 0; 1 if a benchmark failed, none
 // was selected, or a file could not be written; 2 if the command line or the
 // link is wrong. Messages go to standard error.
+//
+// `run` and `remarks` are called in the process of each benchmark; the process
+// that was started first only asks `sharing` and passes the command line on, as
+// the system keeps it.
 int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
-                      const RemarkSource& remarks = nullptr);
+                      const RemarkSource& remarks = nullptr,
+                      const ProcessSharing& sharing = nullptr);
 
 }  // namespace footprint
 

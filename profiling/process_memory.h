@@ -11,6 +11,7 @@
 #define FOOTPRINT_PROFILING_PROCESS_MEMORY_H_
 
 #include <cstdint>
+#include <vector>
 
 namespace footprint {
 
@@ -29,6 +30,20 @@ ResidentBytes ReadResidentBytes();
 
 // True if this process has, or waited for, a child process.
 bool HasHadChildProcess();
+
+// A moment, to be asked later whether this process started children since, also
+// by vfork, posix_spawn or system(). A child from before that is waited for
+// meanwhile cannot be told from a new one, and counts as one. Memory: the
+// numbers of the children that live at that moment.
+class ChildProcessMark {
+ public:
+  ChildProcessMark();
+  bool HasStartedSince() const;
+
+ private:
+  int64_t ended_work_;
+  std::vector<int> alive_;
+};
 
 }  // namespace footprint
 

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -94,6 +96,42 @@ TEST(ProcessMemoryTest, SeesAChildThatWasNotMadeByFork) {
   // The C library's system() makes its child without fork.
   ASSERT_EQ(std::system("true"), 0);
   EXPECT_TRUE(HasHadChildProcess());
+}
+
+// A benchmark that starts no child is not charged with those before it.
+TEST(ChildProcessMarkTest, KnowsOnlyWhatCameAfterIt) {
+  for (int round = 0; round < 20; ++round) {
+    const ChildProcessMark before;
+    EXPECT_FALSE(before.HasStartedSince());
+    const pid_t child = vfork();
+    if (child == 0) _exit(0);
+    // Ended, not waited for yet, and then waited for.
+    EXPECT_TRUE(before.HasStartedSince());
+    EXPECT_FALSE(ChildProcessMark().HasStartedSince());
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    EXPECT_TRUE(before.HasStartedSince());
+    EXPECT_FALSE(ChildProcessMark().HasStartedSince());
+  }
+}
+
+TEST(ChildProcessMarkTest, AChildThatLivesOnIsCountedOnce) {
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const ChildProcessMark with_child;
+  EXPECT_FALSE(with_child.HasStartedSince());
+  // Of another thread.
+  pid_t second = 0;
+  std::thread([&second] {
+    second = fork();
+    if (second == 0) _exit(0);
+  }).join();
+  EXPECT_TRUE(with_child.HasStartedSince());
+  kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(waitpid(second, nullptr, 0), second);
 }
 
 }  // namespace

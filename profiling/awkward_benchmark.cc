@@ -1,0 +1,84 @@
+// Benchmarks that try to disturb their neighbours or the runner, for
+// benchmark_profiler_test.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "benchmark/benchmark.h"
+
+namespace {
+
+constexpr size_t kMebibyte = 1 << 20;
+
+void AllocateOnce(benchmark::State& state) {
+  for (auto _ : state) {
+    void* block = std::malloc(kMebibyte);
+    benchmark::DoNotOptimize(block);
+    std::free(block);
+  }
+}
+
+// Keeps what later benchmarks would find.
+void BM_Litter(benchmark::State& state) {
+  for (auto _ : state) {
+    for (int i = 0; i < 1000; ++i) benchmark::DoNotOptimize(std::malloc(3000));
+  }
+}
+BENCHMARK(BM_Litter);
+
+// Grows a block between others: in place or not is decided by what is free.
+void BM_ReallocTwo(benchmark::State& state) {
+  for (auto _ : state) {
+    void* first = std::malloc(kMebibyte);
+    void* second = std::malloc(kMebibyte);
+    for (size_t i = 2; i <= 4; ++i) {
+      first = std::realloc(first, i * kMebibyte);
+      second = std::realloc(second, i * kMebibyte);
+      benchmark::DoNotOptimize(first);
+      benchmark::DoNotOptimize(second);
+    }
+    std::free(first);
+    std::free(second);
+  }
+}
+BENCHMARK(BM_ReallocTwo);
+
+void BM_StartChild(benchmark::State& state) {
+  for (auto _ : state) {
+    const pid_t child = vfork();
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+  }
+}
+BENCHMARK(BM_StartChild);
+
+void BM_AfterChild(benchmark::State& state) { AllocateOnce(state); }
+BENCHMARK(BM_AfterChild);
+
+void BM_Skip(benchmark::State& state) {
+  state.SkipWithError("as it always does");
+  for (auto _ : state) {
+  }
+}
+BENCHMARK(BM_Skip);
+
+void BM_Crash(benchmark::State& state) {
+  for (auto _ : state) {
+    std::signal(SIGSEGV, SIG_DFL);
+    std::raise(SIGSEGV);
+  }
+}
+BENCHMARK(BM_Crash);
+
+// Each would run many times, and the last ones for millions of iterations.
+void BM_MinTime(benchmark::State& state) { AllocateOnce(state); }
+BENCHMARK(BM_MinTime)->MinTime(0.5);
+BENCHMARK(BM_MinTime)->MinTime(0.5)->UseRealTime();
+BENCHMARK(BM_MinTime)->MinTime(0.5)->MeasureProcessCPUTime();
+BENCHMARK(BM_MinTime)->MinTime(0.5)->UseManualTime();
+BENCHMARK(BM_MinTime)->MinTime(0.5)->Threads(2);
+
+}  // namespace
