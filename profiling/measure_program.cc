@@ -1,7 +1,14 @@
 #include "footprint/profiling/measure_program.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <set>
 #include <string>
 #include <system_error>
@@ -10,7 +17,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "footprint/profiling/failure_text.h"
 #include "footprint/profiling/fresh_process.h"
 #include "footprint/profiling/memory_profile.pb.h"
@@ -27,24 +36,70 @@ constexpr char kSamplesName[] = "samples.binpb";
 // A prime, so that the padding never keeps a power of two's alignment.
 constexpr int kPaddingStepBytes = 1361;
 
-// A new folder in /tmp, always of the same length of name; gone at the end.
+// Its length may reach the heap, so it is always the same.
+constexpr char kFolderPattern[] = "/tmp/footprint-XXXXXX";
+
+// Opens a folder for as long as the result lives, and locks it: the lock tells
+// that it is in use, and goes with this process, however that ends. False if
+// another process has it or removed it.
+bool LockFolder(const std::string& path, int* folder) {
+  *folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat facts = {};
+  if (*folder >= 0 && flock(*folder, LOCK_EX | LOCK_NB) == 0 &&
+      fstat(*folder, &facts) == 0 && facts.st_nlink > 0 &&
+      facts.st_uid == geteuid()) {
+    return true;
+  }
+  if (*folder >= 0) close(*folder);
+  *folder = -1;
+  return false;
+}
+
+// Removes what runners left that were killed.
+void RemoveAbandonedFolders() {
+  const fs::path pattern(kFolderPattern);
+  const std::string prefix =
+      absl::StrCat(absl::StripSuffix(pattern.filename().string(), "XXXXXX"));
+  std::error_code error;
+  for (fs::directory_iterator entry(pattern.parent_path(), error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    int folder = -1;
+    if (name.size() != pattern.filename().string().size() ||
+        !absl::StartsWith(name, prefix) ||
+        !LockFolder(entry->path().string(), &folder)) {
+      continue;
+    }
+    std::error_code ignored;
+    fs::remove_all(entry->path(), ignored);
+    close(folder);
+  }
+}
+
+// A new folder in /tmp; gone at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    char name[] = "/tmp/footprint.XXXXXX";
-    if (mkdtemp(name) != nullptr) path_ = name;
+    // Another runner may take a new folder for an abandoned one.
+    for (int attempt = 0; attempt < 100 && folder_ < 0; ++attempt) {
+      std::string name = kFolderPattern;
+      if (mkdtemp(&name[0]) == nullptr) return;
+      if (LockFolder(name, &folder_)) path_ = name;
+    }
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder() {
     std::error_code ignored;
     if (!path_.empty()) fs::remove_all(path_, ignored);
+    if (folder_ >= 0) close(folder_);
   }
   // Empty if it could not be made.
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
+  int folder_ = -1;
 };
 
 absl::Status CheckDataName(const std::string& name) {
@@ -181,11 +236,9 @@ bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
                                    : std::string(profile.status().message()));
     return false;
   }
-  if (profile->has_failure()) {
-    *failure = profile->failure();
-    return false;
-  }
+  if (profile->has_failure()) *failure = profile->failure();
   measured->profile = *std::move(profile);
+  if (measured->profile.benchmarks_size() == 0) return false;
   absl::StatusOr<MemorySamples> samples =
       ReadMemorySamplesFile(absl::StrCat(folder, "/", kSamplesName));
   if (samples.ok()) {
@@ -198,7 +251,18 @@ bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
   return true;
 }
 
-// One process. True if `measured` is set, else `failure` is.
+// True if the exit status only says what the profile says, too: that some
+// benchmarks failed.
+bool NamesFailedBenchmarks(const ProcessEnd& end, const std::string& folder) {
+  if (end.kind != ProcessEnd::Kind::kExited) return false;
+  const absl::StatusOr<MemoryProfile> profile =
+      ReadMemoryProfileFile(absl::StrCat(folder, "/", kProfileName));
+  return profile.ok() &&
+         profile->failure().kind() == ProducerFailure::BENCHMARKS_FAILED;
+}
+
+// One process. True if `measured` is set, which may have a failure of some
+// benchmarks; else `failure` is.
 absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
                                  int index, MemoryMeasurement* measured,
                                  ProducerFailure* failure) {
@@ -220,10 +284,13 @@ absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
                  "address-space layout (personality); process "
               << index + 1 << " differs in its environment only\n";
   }
-  if (EndedWell(*end, measurement.time_limit_seconds, failure) &&
-      ReadMeasurement(folder.path(), measured, failure)) {
-    return true;
+  bool is_measured = false;
+  if (EndedWell(*end, measurement.time_limit_seconds, failure) ||
+      NamesFailedBenchmarks(*end, folder.path())) {
+    failure->Clear();
+    is_measured = ReadMeasurement(folder.path(), measured, failure);
   }
+  if (is_measured && !measured->profile.has_failure()) return true;
   FailureTextOptions options;
   options.folders = {folder.path(), executable.parent_path().string()};
   options.process_id = end->process_id;
@@ -232,7 +299,8 @@ absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
         StableFailureText(end->standard_error_tail, options));
   }
   failure->set_detail(StableFailureText(failure->detail(), options));
-  return false;
+  if (is_measured) *measured->profile.mutable_failure() = *failure;
+  return is_measured;
 }
 
 MemoryMeasurement FailureRecord(ProducerFailure failure) {
@@ -241,18 +309,66 @@ MemoryMeasurement FailureRecord(ProducerFailure failure) {
   return record;
 }
 
+// Keeps what `names` has.
+template <typename Benchmarks>
+void KeepNamed(const std::set<std::string>& names, Benchmarks* benchmarks) {
+  benchmarks->erase(std::remove_if(benchmarks->begin(), benchmarks->end(),
+                                   [&names](const auto& benchmark) {
+                                     return names.count(benchmark.name()) == 0;
+                                   }),
+                    benchmarks->end());
+}
+
+// If benchmarks failed in any process, leaves what was measured in all, and the
+// first process's word for it in `failure`.
+bool SetAsideFailed(std::vector<MemoryMeasurement>* processes,
+                    ProducerFailure* failure) {
+  std::map<std::string, size_t> counts;
+  bool has_failed = false;
+  for (MemoryMeasurement& process : *processes) {
+    for (const BenchmarkMemory& benchmark : process.profile.benchmarks()) {
+      ++counts[benchmark.name()];
+    }
+    if (process.profile.has_failure() && !has_failed) {
+      *failure = process.profile.failure();
+      has_failed = true;
+    }
+    process.profile.clear_failure();
+  }
+  if (!has_failed) return false;
+  std::set<std::string> everywhere;
+  for (const auto& [name, count] : counts) {
+    if (count == processes->size()) everywhere.insert(name);
+  }
+  for (MemoryMeasurement& process : *processes) {
+    KeepNamed(everywhere, process.profile.mutable_benchmarks());
+    KeepNamed(everywhere, process.samples.mutable_benchmarks());
+  }
+  return true;
+}
+
 absl::StatusOr<MemoryMeasurement> MeasureAndMerge(
     const ProgramMeasurement& measurement) {
-  std::vector<MemoryMeasurement> processes(measurement.process_count);
+  std::vector<MemoryMeasurement> processes(
+      static_cast<size_t>(measurement.process_count));
   ProducerFailure failure;
+  RemoveAbandonedFolders();
   for (int index = 0; index < measurement.process_count; ++index) {
-    absl::StatusOr<bool> is_measured =
-        MeasureOnce(measurement, index, &processes[index], &failure);
+    absl::StatusOr<bool> is_measured = MeasureOnce(
+        measurement, index, &processes[static_cast<size_t>(index)], &failure);
     if (!is_measured.ok()) return is_measured.status();
     if (!*is_measured) return FailureRecord(failure);
   }
+  const bool has_failed_benchmarks = SetAsideFailed(&processes, &failure);
+  if (has_failed_benchmarks && processes[0].profile.benchmarks_size() == 0) {
+    return FailureRecord(failure);
+  }
   absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
+  if (merged.ok() && has_failed_benchmarks) {
+    *merged->profile.mutable_failure() = std::move(failure);
+  }
   if (merged.ok()) return merged;
+  failure.Clear();
   failure.set_kind(ProducerFailure::DISAGREED);
   failure.set_detail(std::string(merged.status().message()));
   return FailureRecord(failure);

@@ -17,6 +17,9 @@
 // after it a random layout. Where the system forbids the choice, the processes
 // still differ in the padding, and standard error says so.
 //
+// A runner that is killed leaves its folder; the next measurement on the
+// machine removes it.
+//
 // Not thread-safe: see fresh_process.h. Memory: the profiles. Time: the
 // program's, `process_count` times, one after the other.
 
@@ -51,7 +54,9 @@ struct ProgramMeasurement {
 // What the program wrote, merged; or a profile with `failure` set, from the
 // first process that crashed, hung, ended with another status than 0, wrote no
 // profile, a bad one, or one that does not fit the others. The same failure
-// gives the same record.
+// gives the same record. If benchmarks failed and the program says which
+// (BENCHMARKS_FAILED, then its exit status may be any), those that no process
+// says so of are there beside the failure.
 //
 // kInvalidArgument: a process count below kMinimumProcessCount, a time limit
 // below 1, a label without a target, or a data name that is absolute, leaves

@@ -184,6 +184,22 @@ TEST(MeasureProgramTest, PassesTheProgramsOwnFailureOn) {
   EXPECT_EQ(FailureOf(Program("own_failure")).detail(), "no such benchmark");
 }
 
+// Whether all processes say so or one, and whatever the exit status is.
+TEST(MeasureProgramTest, ABenchmarkThatFailedTakesNoOtherWithIt) {
+  for (const char* what : {"benchmark_fails", "one_process_fails"}) {
+    const MemoryMeasurement measured = Measure(Program(what));
+    EXPECT_EQ(measured.profile.failure().kind(),
+              ProducerFailure::BENCHMARKS_FAILED);
+    EXPECT_EQ(measured.profile.failure().detail(), "BM_Other: error: as asked");
+    ASSERT_THAT(measured.profile.benchmarks(), SizeIs(1));
+    EXPECT_EQ(measured.profile.benchmarks(0).name(), "BM_Test");
+    ASSERT_THAT(measured.profile.benchmarks(0).metrics(), SizeIs(1));
+    EXPECT_EQ(measured.profile.benchmarks(0).metrics(0).value(), 114688);
+    EXPECT_EQ(measured.profile.SerializeAsString(),
+              Measure(Program(what)).profile.SerializeAsString());
+  }
+}
+
 TEST(MeasureProgramTest, RecordsAProgramThatCannotStart) {
   ProgramMeasurement program = Program("nothing_special");
   program.executable = TestFile("text", "no program\n");

@@ -219,6 +219,18 @@ MemoryProfile MakeProfile(const Flags& flags, const std::string& own_name) {
     profile.mutable_failure()->set_kind(ProducerFailure::EXITED);
     profile.mutable_failure()->set_detail("no such benchmark");
   }
+  if (flags.what == "benchmark_fails" || flags.what == "one_process_fails") {
+    *profile.add_benchmarks() = profile.benchmarks(0);
+    profile.mutable_benchmarks(1)->set_name("BM_Other");
+  }
+  // The first process has no padding.
+  const char* const padding = std::getenv("FOOTPRINT_PADDING");
+  if (flags.what == "benchmark_fails" ||
+      (flags.what == "one_process_fails" && *padding != '\0')) {
+    profile.mutable_benchmarks()->RemoveLast();
+    profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
+    profile.mutable_failure()->set_detail("BM_Other: error: as asked");
+  }
   return profile;
 }
 
@@ -247,7 +259,8 @@ int Run(int argc, char** argv) {
     if (truncate(flags.profile_path.c_str(), facts.st_size - 2) != 0) return 1;
   }
   if (flags.what == "no_samples") return 0;
-  return WriteMemorySamplesFile(MakeSamples(), flags.samples_path).ok() ? 0 : 1;
+  if (!WriteMemorySamplesFile(MakeSamples(), flags.samples_path).ok()) return 1;
+  return flags.what == "benchmark_fails" ? 1 : 0;
 }
 
 }  // namespace

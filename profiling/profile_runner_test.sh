@@ -68,4 +68,24 @@ kill -0 "$program_process" 2>/dev/null && fail "the program outlived its runner"
 [[ $folder == / || ! -e $folder ]] || fail "$folder was left behind"
 [[ ! -e $scratch/p ]] || fail "a cancelled measurement left an output"
 
+# What a runner that was killed left, the next one takes away, and nothing that
+# is in use.
+"$runner" "${outputs[@]}" -- "$program" --do=hang 2>/dev/null &
+runner_process=$!
+until [[ -n $(cat /proc/$runner_process/task/*/children 2>/dev/null) ]]; do
+  sleep 0.01
+done
+program_process=$(cat /proc/$runner_process/task/*/children)
+until folder=$(readlink "/proc/${program_process// /}/cwd") &&
+  [[ $folder == /tmp/footprint-* ]]; do
+  sleep 0.01
+done
+expect 0 "" "${outputs[@]}" -- "$program"
+[[ -d $folder ]] || fail "$folder was in use, and is gone"
+kill -KILL $runner_process
+wait $runner_process
+[[ -d $folder ]] || fail "$folder was to be left behind for this test"
+expect 0 "" "${outputs[@]}" -- "$program"
+[[ ! -e $folder ]] || fail "$folder of a killed runner is still there"
+
 ((failures == 0))
