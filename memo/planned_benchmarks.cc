@@ -420,6 +420,25 @@ absl::StatusOr<std::vector<std::string>> InstancesToRun(
   return instance_names;
 }
 
+// Those of `names` that are cells of `product`, or all if it is empty.
+absl::StatusOr<std::vector<std::string>> CellsOfProduct(
+    const std::string& product, std::vector<std::string> names) {
+  if (product.empty()) return names;
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [&product](const std::string& name) {
+                               const ProductCell* const cell =
+                                   ProductRegistry::Get().FindCell(name);
+                               return cell == nullptr ||
+                                      cell->product != product;
+                             }),
+              names.end());
+  if (!names.empty()) return names;
+  return absl::NotFoundError(
+      absl::StrCat("--memo_product=", product,
+                   ": the filter leaves no cell of such a product; "
+                   "--benchmark_list_tests without a filter lists all"));
+}
+
 BenchmarkReporter::Context ContextFor(
     const std::vector<std::string>& instance_names) {
   BenchmarkReporter::Context context;
@@ -439,8 +458,12 @@ PlannedBenchmarks::PlannedBenchmarks(int* argc, char** argv)
 absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
     BenchmarkReporter* reporter) {
   if (!options_.ok()) return options_.status();
-  const absl::StatusOr<std::vector<std::string>> instance_names =
+  absl::StatusOr<std::vector<std::string>> instance_names =
       InstancesToRun(*options_);
+  if (instance_names.ok()) {
+    instance_names =
+        CellsOfProduct(options_->product, *std::move(instance_names));
+  }
   if (!instance_names.ok()) return instance_names.status();
   if (!options_->trace_path.empty()) {
     const absl::Status can_write = CheckReplaceable(options_->trace_path);
@@ -498,11 +521,26 @@ std::function<size_t(BenchmarkReporter*)> PlannedBenchmarks::runner() {
   return [this](BenchmarkReporter* reporter) { return Run(reporter); };
 }
 
+std::function<std::string(const std::string&)> PlannedBenchmarks::sharing()
+    const {
+  return [this](const std::string& instance_name) -> std::string {
+    if (options_.ok() && !options_->trace_path.empty()) {
+      return "--memory_one_process";
+    }
+    const ProductCell* const cell =
+        ProductRegistry::Get().FindCell(instance_name);
+    return cell == nullptr ? ""
+                           : absl::StrCat("--memo_product=", cell->product);
+  };
+}
+
 std::vector<Remark> PlannedBenchmarks::remarks() const {
   const std::string words = PlanInWords(trace_.plan());
   if (words.empty()) return {};
   Remark remark;
-  remark.set_about("memo plan");
+  remark.set_about(options_.ok() && !options_->product.empty()
+                       ? absl::StrCat("memo plan of ", options_->product)
+                       : "memo plan");
   remark.set_text(words);
   return {remark};
 }

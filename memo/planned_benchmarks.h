@@ -10,7 +10,8 @@
 //
 // or, to measure memory, with `planned.runner()` given to
 // footprint::ProfileBenchmarks (//profiling:benchmark_profiler), and
-// `remarks()` besides, so that the gate's report shows the plan.
+// `remarks()` besides, so that the gate's report shows the plan, and
+// `sharing()`, so that a product's values are loaded once.
 //
 // Asks Google Benchmark which instances the filter leaves, plans for these
 // (schedule_planner.h), says the plan on standard error, and runs instance
@@ -57,6 +58,11 @@ class PlannedBenchmarks {
 
   // Run as a value, which refers to this object.
   std::function<size_t(benchmark::BenchmarkReporter*)> runner();
+
+  // For ProfileBenchmarks, which gives each benchmark a process of its own: the
+  // cells of a product share one, and with --memo_trace_out=, whose file holds
+  // one plan, all benchmarks do. Refers to this object.
+  std::function<std::string(const std::string& instance_name)> sharing() const;
 
   // Why nothing ran: the command line, a filter that matches nothing, random
   // interleaving, or what PlanSchedule refuses.

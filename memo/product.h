@@ -93,10 +93,11 @@ class ProductBenchmarks {
   }
 
   template <typename Function>
-  void Register(const std::string& name,
+  void Register(const std::string& product, const std::string& name,
                 const std::shared_ptr<Function>& function, Values values) {
     memo_internal::ProductCell made;
     made.name = name;
+    made.product = product;
     std::apply([&](auto*... memos) { made.memos = {memos...}; }, values);
     made.run = [function, values](benchmark::State& state) {
       std::apply([&](auto*... memos) { (*function)(state, memos->value()...); },
@@ -178,7 +179,7 @@ absl::StatusOr<ProductBenchmarks<Ts...>> Product(std::string name,
   ProductBenchmarks<Ts...> product;
   const auto shared = std::make_shared<Function>(std::move(function));
   for (const auto& [cell_name, memos] : cells) {
-    product.Register(cell_name, shared,
+    product.Register(name, cell_name, shared,
                      std::apply(
                          [&](const auto&... memo) {
                            return std::make_tuple(registry.FindOrAdd(memo)...);

@@ -181,7 +181,8 @@ int main(int argc, char** argv) {
   footprint::BeginResidentPeak();
   const int64_t base_bytes = footprint::NowResidentBytes();
   const int status = footprint::ProfileBenchmarks(
-      argc, argv, planned.runner(), [&] { return planned.remarks(); });
+      argc, argv, planned.runner(), [&] { return planned.remarks(); },
+      planned.sharing());
   if (planned.trace().load_count() > 0) {
     footprint::ReportResidentPeak(planned.trace(), base_bytes);
   }

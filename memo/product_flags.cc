@@ -86,6 +86,8 @@ bool Take(absl::string_view argument, ProductOptions* options,
     *status = SetPath("--memo_trace_out", argument, &options->trace_path);
   } else if (absl::ConsumePrefix(&argument, "--memo_sizes=")) {
     *status = SetPath("--memo_sizes", argument, &options->sizes_path);
+  } else if (absl::ConsumePrefix(&argument, "--memo_product=")) {
+    options->product = std::string(argument);
   } else if (absl::ConsumePrefix(&argument, "--benchmark_out=")) {
     options->benchmark_out_path = std::string(argument);
   } else if (absl::ConsumePrefix(&argument, "--benchmark_out_format=")) {
@@ -108,7 +110,9 @@ const char kProductFlagsHelp[] =
     "  --memo_order=reorder     cells may run in another order; default: "
     "given\n"
     "  --memo_trace_out=FILE    write the plan and what happened\n"
-    "  --memo_sizes=FILE        take sizes from such a file\n";
+    "  --memo_sizes=FILE        take sizes from such a file\n"
+    "  --memo_product=NAME      of what the filter selects, only the cells of\n"
+    "                           this product\n";
 
 absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   ProductOptions options;

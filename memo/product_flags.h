@@ -23,6 +23,7 @@ struct ProductOptions {
   bool may_reorder = false;              // --memo_order=reorder
   std::string trace_path;                // --memo_trace_out=
   std::string sizes_path;                // --memo_sizes=
+  std::string product;                   // --memo_product=; empty: all
   // --benchmark_out=, or BENCHMARK_OUT in the environment; taken, since Google
   // Benchmark would begin the file anew for every cell. Empty: none.
   std::string benchmark_out_path;

@@ -30,15 +30,17 @@ Taken TakeFrom(std::vector<std::string> arguments) {
 }
 
 TEST(ProductFlagsTest, TakesItsOwnAndLeavesTheRest) {
-  const Taken taken = TakeFrom(
-      {"--benchmark_filter=x", "--memo_budget=1KiB", "--memo_order=reorder",
-       "--memo_trace_out=t", "--memo_sizes=s", "--benchmark_out=o",
-       "--benchmark_out_format=console", "--", "--memo_budget=2KiB"});
+  const Taken taken =
+      TakeFrom({"--benchmark_filter=x", "--memo_budget=1KiB",
+                "--memo_order=reorder", "--memo_trace_out=t", "--memo_sizes=s",
+                "--memo_product=p", "--benchmark_out=o",
+                "--benchmark_out_format=console", "--", "--memo_budget=2KiB"});
   ASSERT_TRUE(taken.options.ok()) << taken.options.status();
   EXPECT_EQ(taken.options->budget_bytes, 1024);
   EXPECT_TRUE(taken.options->may_reorder);
   EXPECT_EQ(taken.options->trace_path, "t");
   EXPECT_EQ(taken.options->sizes_path, "s");
+  EXPECT_EQ(taken.options->product, "p");
   EXPECT_EQ(taken.options->benchmark_out_path, "o");
   EXPECT_EQ(taken.options->benchmark_out_format, "console");
   EXPECT_EQ(taken.left, std::vector<std::string>({"--benchmark_filter=x", "--",

@@ -60,6 +60,7 @@ class TypedPlannedMemo final : public PlannedMemo {
 // One registered benchmark of a product.
 struct ProductCell {
   std::string name;
+  std::string product;
   std::vector<PlannedMemo*> memos;
   std::function<void(benchmark::State&)> run;
   std::function<absl::Status()> setup;

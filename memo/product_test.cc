@@ -506,6 +506,59 @@ TEST_F(ProductTest, TwoProductsShareAMemo) {
   EXPECT_EQ(load_count, 2);
 }
 
+// So that each can have a process of its own.
+TEST_F(ProductTest, OneProductCanBeRunByItself) {
+  const std::string product = Unique("first");
+  const std::string other = Unique("second");
+  Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
+  const auto run = [](benchmark::State& state, const Model&) {
+    for (auto _ : state) {
+    }
+  };
+  ASSERT_TRUE(Product(product, run, axis).ok());
+  ASSERT_TRUE(Product(other, run, axis).ok());
+  const Outcome outcome = RunWith({"--memo_product=" + other});
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_EQ(outcome.count, 2u);
+  for (const MemoEvent& event : outcome.trace.events()) {
+    if (event.kind() != MemoEvent::CELL_RAN) continue;
+    EXPECT_EQ(event.name().find(other + "/"), 0u) << event.name();
+  }
+  ASSERT_EQ(outcome.remarks.size(), 1u);
+  EXPECT_EQ(outcome.remarks[0].about(), "memo plan of " + other);
+
+  const Outcome none =
+      RunWith({"--memo_product=" + other, "--benchmark_filter=model1$",
+               "--memo_product=none"});
+  EXPECT_EQ(none.exit_status, 2);
+  EXPECT_EQ(none.status.code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(ProductTest, CellsShareTheProcessOfTheirProduct) {
+  const std::string product = Unique("BM");
+  ASSERT_TRUE(Product(
+                  product,
+                  [](benchmark::State& state, const Model&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  MakeAxis<Model>("model", 2, 400))
+                  .ok());
+  const auto argument_of = [](std::string flag, const std::string& instance) {
+    std::string program = "program";
+    char* argv[] = {&program[0], &flag[0], nullptr};
+    int argc = 2;
+    return PlannedBenchmarks(&argc, argv).sharing()(instance);
+  };
+  EXPECT_EQ(argument_of("--x", absl::StrCat(product, "/model:", Unique("model"),
+                                            "1/threads:2")),
+            "--memo_product=" + product);
+  EXPECT_EQ(argument_of("--x", "BM_Plain"), "");
+  // Its file holds one plan.
+  EXPECT_EQ(argument_of("--memo_trace_out=t", "BM_Plain"),
+            "--memory_one_process");
+}
+
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path);
   return std::string(std::istreambuf_iterator<char>(file),
