@@ -1,5 +1,8 @@
 #include "footprint/profiling/memory_profile_file.h"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -7,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "footprint/profiling/memory_profile.pb.h"
 #include "footprint/profiling/whole_file.h"
 #include "google/protobuf/descriptor.h"
@@ -21,6 +25,65 @@ namespace {
 using ::google::protobuf::FieldDescriptor;
 using ::google::protobuf::Message;
 using ::google::protobuf::Reflection;
+
+// The end of a file: field 16, a fixed32, as protobuf writes it, so that other
+// readers of protobuf pass over it.
+constexpr absl::string_view kChecksumTag("\x85\x01", 2);
+constexpr size_t kChecksumSize = sizeof(uint32_t);
+
+// By four bits: a table of 64 bytes, since it is part of every measured
+// program.
+constexpr std::array<uint32_t, 16> MakeChecksumTable() {
+  constexpr uint32_t kPolynomial = 0xEDB88320;  // IEEE 802.3, lowest bit first
+  std::array<uint32_t, 16> table = {};
+  for (uint32_t i = 0; i < table.size(); ++i) {
+    uint32_t remainder = i;
+    for (int bit = 0; bit < 4; ++bit) {
+      remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kPolynomial : 0);
+    }
+    table[i] = remainder;
+  }
+  return table;
+}
+
+// CRC-32 as zlib has it: finds every change of up to 32 bits in a row, and any
+// other but for one in 4 billion.
+uint32_t ChecksumOf(absl::string_view bytes) {
+  static constexpr std::array<uint32_t, 16> kTable = MakeChecksumTable();
+  uint32_t remainder = 0xFFFFFFFF;
+  for (char c : bytes) {
+    remainder ^= static_cast<unsigned char>(c);
+    remainder = (remainder >> 4) ^ kTable[remainder & 15];
+    remainder = (remainder >> 4) ^ kTable[remainder & 15];
+  }
+  return ~remainder;
+}
+
+void AppendChecksum(std::string* bytes) {
+  uint32_t checksum = ChecksumOf(*bytes);
+  bytes->append(kChecksumTag.data(), kChecksumTag.size());
+  for (size_t i = 0; i < kChecksumSize; ++i, checksum >>= 8) {
+    bytes->push_back(static_cast<char>(checksum & 0xFF));
+  }
+}
+
+enum class Checksum { kMissing, kRight, kWrong };
+
+// Takes the checksum off the end of `bytes`, if there is one.
+Checksum TakeChecksum(absl::string_view* bytes) {
+  const size_t size = kChecksumTag.size() + kChecksumSize;
+  if (bytes->size() < size) return Checksum::kMissing;
+  const absl::string_view end = bytes->substr(bytes->size() - size);
+  if (end.substr(0, kChecksumTag.size()) != kChecksumTag) {
+    return Checksum::kMissing;
+  }
+  bytes->remove_suffix(size);
+  uint32_t checksum = 0;
+  for (size_t i = size; i > kChecksumTag.size(); --i) {
+    checksum = checksum << 8 | static_cast<unsigned char>(end[i - 1]);
+  }
+  return checksum == ChecksumOf(*bytes) ? Checksum::kRight : Checksum::kWrong;
+}
 
 const char* NounOf(const MemoryProfile&) { return "memory profile"; }
 const char* NounOf(const MemorySamples&) { return "file of memory samples"; }
@@ -148,18 +211,10 @@ std::string FindInconsistency(const MemorySamples& samples) {
   return "";
 }
 
-template <typename FileMessage>
-absl::StatusOr<FileMessage> Read(const std::string& path) {
-  FileMessage message;
-  absl::StatusOr<std::string> bytes = ReadWholeFile(path);
-  if (!bytes.ok()) return bytes.status();
-  const std::string noun = NounOf(message);
-  if (bytes->empty()) {
-    return absl::DataLossError(absl::StrCat(
-        path, ": is empty; run again what should have written the ", noun));
-  }
-  const bool is_parsed = message.ParseFromString(*bytes);
-  const int version = message.schema_version();
+// Why a file is refused before its content is looked at: it is newer, foreign,
+// cut short, or of a Footprint that wrote no checksum.
+absl::Status RefuseFile(bool is_parsed, int version, bool is_complete,
+                        const std::string& path, const std::string& noun) {
   if (is_parsed && version > kMemoryProfileSchemaVersion) {
     return absl::FailedPreconditionError(absl::StrCat(
         path, ": has schema version ", version,
@@ -171,10 +226,43 @@ absl::StatusOr<FileMessage> Read(const std::string& path) {
         absl::StrCat(path, ": is no ", noun,
                      "; name the output of a memory_profile target"));
   }
-  if (!is_parsed || !message.complete()) {
+  if (!is_parsed || !is_complete) {
     return absl::DataLossError(absl::StrCat(
         path, ": is no whole ", noun,
         ": cut short or damaged; run again what should have written it"));
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      path,
+      ": has no checksum, so nothing shows that it is whole: an older "
+      "Footprint wrote it, or its end is damaged; measure again: bazel "
+      "build the memory_profile target that it is of"));
+}
+
+template <typename FileMessage>
+absl::StatusOr<FileMessage> Read(const std::string& path) {
+  FileMessage message;
+  absl::StatusOr<std::string> file = ReadWholeFile(path);
+  if (!file.ok()) return file.status();
+  const std::string noun = NounOf(message);
+  if (file->empty()) {
+    return absl::DataLossError(absl::StrCat(
+        path, ": is empty; run again what should have written the ", noun));
+  }
+  absl::string_view bytes = *file;
+  const Checksum checksum = TakeChecksum(&bytes);
+  if (checksum == Checksum::kWrong) {
+    return absl::DataLossError(absl::StrCat(
+        path,
+        ": is damaged: its checksum is that of other bytes; run again "
+        "what should have written the ",
+        noun));
+  }
+  const bool is_parsed =
+      message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  const int version = message.schema_version();
+  if (checksum == Checksum::kMissing || !is_parsed || !message.complete() ||
+      version < 1 || version > kMemoryProfileSchemaVersion) {
+    return RefuseFile(is_parsed, version, message.complete(), path, noun);
   }
   std::string problem = FindUnknown(message, "");
   if (problem.empty()) problem = FindInconsistency(message);
@@ -207,6 +295,7 @@ absl::Status Write(FileMessage message, const std::string& path) {
           absl::StrCat(path, ": not written: it cannot be serialised"));
     }
   }
+  AppendChecksum(&bytes);
   // A build makes it again.
   return ReplaceFile(path, bytes, ToDisk::kAtLeisure);
 }

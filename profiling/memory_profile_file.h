@@ -7,7 +7,10 @@
 // A file is read whole or not at all: one that is cut short, of another format,
 // or newer than this code is refused, and so is one that says something this
 // code does not know, since a metric passed over in silence would be a gate
-// that does not judge. Equal messages give equal bytes. A write replaces the
+// that does not judge. A file ends with the CRC-32 of all its other bytes, so
+// one in which any bit changed is refused too, and so is one without it: it is
+// against accidents, not against forgers. In protobuf's terms it is field 16, a
+// fixed32. Equal messages give equal bytes. A write replaces the
 // old file in one step; a failed write leaves the old file and nothing else.
 //
 // Thread-safe: no state is kept, and the caller owns what was read. Two writers
@@ -32,8 +35,9 @@ inline constexpr int kMemoryProfileSchemaVersion = 1;
 // Errors name `path`, what is wrong and the next step:
 // * kNotFound: no such file;
 // * kPermissionDenied, kInternal: it cannot be read;
-// * kDataLoss: empty or cut short;
-// * kFailedPrecondition: of a newer schema;
+// * kDataLoss: empty, cut short or damaged;
+// * kFailedPrecondition: of a newer schema, or of an older Footprint, without a
+//   checksum: measure again;
 // * kInvalidArgument: not a file of this kind, or with a field or an enumerator
 //   that this code does not know, or inconsistent (two benchmarks of one name,
 //   two metrics of one kind, a phase inside a later one, a negative value of
