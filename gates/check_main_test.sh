@@ -9,9 +9,9 @@ readonly HEADER='# proto-file: gates/gate.proto
 schema_version: 1'
 unset XML_OUTPUT_FILE TEST_UNDECLARED_OUTPUTS_DIR BUILD_WORKING_DIRECTORY
 
-# profile NAME TEXT: writes NAME.binpb.
+# profile NAME TEXT: writes NAME.binpb, of three processes unless $processes says.
 profile() {
-  printf '%s\n' "$2" >"$1.profile.textproto"
+  printf 'process_count: %s %s\n' "${processes:-3}" "$2" >"$1.profile.textproto"
   "$ENCODE" "$1.profile.textproto" "$1.binpb" || exit 2
 }
 thresholds() { printf '%s\n%s\n' "$HEADER" "$2" >"$1.textproto"; }
@@ -59,8 +59,39 @@ echo 'not a profile' >foreign.binpb
 expect 2 'is no memory profile' foreign.binpb limit.textproto
 printf '\x08\x02\x78\x01' >newer.binpb
 expect 2 'schema version 2' newer.binpb limit.textproto
-{ cat good.binpb; printf '\xa0\x06\x01'; } >unknown.binpb
+# The checksum by another program.
+python3 - <<'END'
+import zlib
+whole = open("good.binpb", "rb").read()
+message = whole[:-6]
+assert whole == message + b"\x85\x01" + zlib.crc32(message).to_bytes(4, "little")
+unknown = message + b"\xa0\x06\x01"
+end = b"\x85\x01" + zlib.crc32(unknown).to_bytes(4, "little")
+open("unknown.binpb", "wb").write(unknown + end)
+open("old.binpb", "wb").write(message)
+peak = bytearray(whole)
+peak[whole.index(b"\xe8\x07")] ^= 8  # 1,000 bytes become 992
+open("flipped.binpb", "wb").write(peak)
+END
 expect 2 'unknown field 100' unknown.binpb limit.textproto
+expect 2 'has no checksum.*measure again' old.binpb limit.textproto
+expect 3 'is damaged: its checksum' flipped.binpb limit.textproto
+profile other 'label: "//a:c" benchmarks { name: "BM_X"
+  metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1 } }'
+expect 2 'is a profile of "//a:c", so //a:b is not judged' other.binpb limit.textproto
+for processes in 0 1; do
+  profile once 'label: "//a:b" benchmarks { name: "BM_X"
+    metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1 } }'
+  expect 4 "measured in $processes processes, so nothing shows" once.binpb limit.textproto
+done
+unset processes
+profile bounded 'label: "//a:b" environment { compiler: "gcc" } benchmarks { name: "BM_X"
+  metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: BOUNDED value: 1000 } }'
+expect 0 'max 1000 B of BOUNDED' bounded.binpb limit.textproto
+thresholds exact 'environment { compiler: "gcc" } threshold { selector { label: "//a:b" }
+  metric: PEAK_LIVE_USABLE_BYTES exact_bytes: 1000 }'
+expect 0 '^ACCEPT' good.binpb exact.textproto
+expect 2 'does not judge peak_live_usable_bytes of //a:b BM_X: it is BOUNDED' bounded.binpb exact.textproto
 
 # Producers that failed.
 failure() { profile "$1" "label: \"//a:b\" failure { $2 }"; }
@@ -115,7 +146,22 @@ thresholds renamed 'threshold { selector { label: "//a:b" benchmark: "BM_Y" } me
 expect 2 'renamed.textproto:4: matches nothing: .*did you mean "BM_X"' good.binpb renamed.textproto
 expect 2 'no threshold judges benchmark "BM_X"' good.binpb renamed.textproto
 thresholds gone 'threshold { selector { label: "//a:c" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1000 }'
+expect 2 'no profile of this gate has the label //a:c; did you mean "//a:b"' good.binpb gone.textproto
 expect 2 'no profile of this gate has the label //a:c; did you mean "//a:b"' good.binpb gone.textproto --complete
+# A strict rule whose label has a slip, beside one that holds: not without a word.
+{ cat limit.textproto; echo 'threshold { selector { label: "//a:bb" benchmark: "BM_X" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }'; } >slip.textproto
+expect 2 'slip.textproto:5: no profile of this gate has the label //a:bb; did you mean "//a:b"' good.binpb slip.textproto
+sed '3a shared: true' slip.textproto >shared.textproto
+expect 0 '^ACCEPT' good.binpb shared.textproto
+expect 2 'shared.textproto:6: no profile of this gate has the label' good.binpb shared.textproto --complete
+# One of two benchmarks that lost what a rule with a star judges.
+profile lost 'label: "//a:b"
+  benchmarks { name: "BM_X" metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1000 }
+    phases { name: "loop/read" parent: -1 metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 5 } } }
+  benchmarks { name: "BM_Y" metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1000 }
+    phases { name: "loop/raed" parent: -1 metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 999999 } } }'
+{ cat limit.textproto; echo 'threshold { selector { label: "//a:b" benchmark: "BM_*" phase: "loop/read" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 9 }'; } >phase.textproto
+expect 2 'phase.textproto:5: does not judge //a:b BM_Y, .*did you mean "loop/raed"' lost.binpb phase.textproto
 profile zero 'label: "//a:b" benchmarks { name: "BM_X"
   metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 0 } }'
 rule ratio 'metric: PEAK_LIVE_USABLE_BYTES max_ratio { ratio: 1 baseline { label: "//a:b" benchmark: "BM_X" } }'
@@ -125,6 +171,13 @@ expect 2 'is 0, and a ratio needs one above zero' zero.binpb ratio.textproto
 thresholds elsewhere 'environment { compiler: "clang" } threshold { selector { label: "//a:b" } metric: PEAK_LIVE_USABLE_BYTES exact_bytes: 1 }'
 expect 5 'compiler is "gcc", not "clang" in elsewhere.textproto' good.binpb elsewhere.textproto
 expect 5 'bazel run //gates:update -- --environment=elsewhere.gcc.textproto --only=//a:b' good.binpb elsewhere.textproto
+
+# A limit that was raised by hand.
+rule raised 'metric: PEAK_LIVE_USABLE_BYTES max_bytes: 2000
+  history { date: "2026-11-21" old_value: 500 new_value: 1000 reason: "a cache" }'
+expect 2 'raised.textproto:4:1: has the value 2000, and its history ends with 1000: it was changed by hand' good.binpb raised.textproto
+sed '3a recorded: true' limit.textproto >unrecorded.textproto
+expect 2 'unrecorded.textproto:5:1: has no history of its value' good.binpb unrecorded.textproto
 
 # Flags and outputs.
 expect 2 'there is no flag --fromat; did you mean "format"' good.binpb limit.textproto --fromat=json

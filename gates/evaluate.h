@@ -9,14 +9,17 @@
 // A rule is held against every measurement that its selector names. Nothing is
 // skipped in silence:
 // * BAD_CONFIGURATION: a threshold file has a problem; a benchmark that no
-//   threshold names; a threshold that names nothing; two rules of one sort for
-//   one measurement; a benchmark measured twice; a ratio whose baseline is
-//   missing, ambiguous or not above zero;
+//   threshold names; a threshold that names nothing, or a benchmark without the
+//   phase or the metric that it is to judge; a label that no profile has,
+//   unless the file is shared; two rules of one sort for one measurement; one
+//   exact value for a metric that is not EXACT; a benchmark measured twice; a
+//   ratio whose baseline is missing, ambiguous or not above zero;
 // * PRODUCER_FAILED: a profile records why there is no measurement;
-// * ENVIRONMENT_MISMATCH: thresholds of a profile are kept for other
-//   environments only;
+// * ENVIRONMENT_MISMATCH: what thresholds of other environments judge there,
+// and
+//   none of the profile's own environment judges here;
 // * INCONCLUSIVE: a blocking rule on a metric that did not repeat, or on a
-//   benchmark that forked.
+//   benchmark that forked; a profile of fewer than three processes.
 // If a threshold file has a problem, nothing is judged: a rule may be missing.
 //
 // Pure function, thread-safe, never fails; the verdict copies what it names.
@@ -41,8 +44,7 @@ struct EvaluationOptions {
   // What `bazel run` is told to run in commands for the reader.
   std::string update_target = "//gates:update";
   // The profiles are all that the files have thresholds for, so a label that
-  // names none of them is a problem. False where one profile is judged by files
-  // that may hold thresholds of others.
+  // names none of them is a problem in shared files too.
   bool is_complete = false;
 };
 

@@ -21,11 +21,13 @@ std::vector<MemoryProfile> MakeProfiles(int count) {
   for (int i = 0; i < count; ++i) {
     MemoryProfile& profile = profiles[static_cast<size_t>(i)];
     profile.set_label(absl::StrCat("//deployments/model", i, ":benchmark"));
+    profile.set_process_count(3);
     BenchmarkMemory* benchmark = profile.add_benchmarks();
     benchmark->set_name("BM_Infer/batch:8");
     for (int kind = 1; kind <= kMetricCount; ++kind) {
       Metric* metric = benchmark->add_metrics();
       metric->set_kind(static_cast<MetricKind>(kind));
+      metric->set_determinism(EXACT);
       metric->set_value(1000 + i);
     }
   }

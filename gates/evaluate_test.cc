@@ -23,10 +23,26 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
+void MarkExact(google::protobuf::RepeatedPtrField<Metric>* metrics) {
+  for (Metric& metric : *metrics) {
+    if (metric.determinism() == DETERMINISM_UNSPECIFIED) {
+      metric.set_determinism(EXACT);
+    }
+  }
+}
+
 MemoryProfile Profile(const std::string& text) {
   MemoryProfile profile;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &profile))
       << text;
+  // As the rule memory_profile writes them.
+  if (profile.process_count() == 0) profile.set_process_count(3);
+  for (BenchmarkMemory& benchmark : *profile.mutable_benchmarks()) {
+    MarkExact(benchmark.mutable_metrics());
+    for (Phase& phase : *benchmark.mutable_phases()) {
+      MarkExact(phase.mutable_metrics());
+    }
+  }
   return profile;
 }
 
@@ -305,10 +321,187 @@ TEST(EvaluateTest, ASingleProfileMayBeJudgedByAFileOfMany) {
       PeakRule("max_bytes: 1000") +
       "threshold { selector { label: '//a:other' } metric: "
       "PEAK_LIVE_USABLE_BYTES max_bytes: 1 }";
-  EXPECT_EQ(Judge({Profile(kProfile)}, {Source(text)}, false).decision(),
+  const std::string shared = "shared: true " + text;
+  EXPECT_EQ(Judge({Profile(kProfile)}, {Source(shared)}, false).decision(),
             ACCEPT);
-  EXPECT_EQ(Judge({Profile(kProfile)}, {Source(text)}, true).decision(),
+  EXPECT_EQ(Judge({Profile(kProfile)}, {Source(shared)}, true).decision(),
             BAD_CONFIGURATION);
+  // Only if it says so: a label with a slip in it would judge nothing.
+  for (bool is_complete : {false, true}) {
+    const Verdict verdict =
+        Judge({Profile(kProfile)}, {Source(text)}, is_complete);
+    EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+    EXPECT_THAT(OnlyProblem(verdict),
+                AllOf(HasSubstr("t.textproto:20: no profile of this gate has "
+                                "the label //a:other"),
+                      HasSubstr("\"shared: true\"")));
+  }
+}
+
+TEST(EvaluateTest, ASharedFileOfNoneOfTheProfilesIsNamed) {
+  const Verdict verdict =
+      Judge({Profile(kProfile)},
+            {Source(PeakRule("max_bytes: 1000"), "one.textproto"),
+             Source("shared: true threshold { selector { label: '//a:c' } "
+                    "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }",
+                    "two.textproto")},
+            false);
+  EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+  EXPECT_THAT(OnlyProblem(verdict),
+              HasSubstr("two.textproto: none of its labels"));
+}
+
+// Two benchmarks, a phase each; every metric of kProfile.
+MemoryProfile TwoBenchmarks() {
+  MemoryProfile profile = Profile(kProfile);
+  *profile.add_benchmarks() = profile.benchmarks(0);
+  profile.mutable_benchmarks(1)->set_name("BM_Load/rows:20");
+  Phase* phase = profile.mutable_benchmarks(1)->mutable_phases(0);
+  phase->mutable_metrics(0)->set_value(999999);
+  return profile;
+}
+
+std::string PhaseRule(const std::string& phase) {
+  return absl::StrCat(PeakRule("max_bytes: 1000"),
+                      "threshold { selector { label: '//a:b' benchmark: "
+                      "'BM_Load/*' phase: '",
+                      phase,
+                      "' } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 400 }");
+}
+
+TEST(EvaluateTest, ABenchmarkThatLostItsPhaseIsNamed) {
+  MemoryProfile profile = TwoBenchmarks();
+  EXPECT_EQ(Judge({profile}, {Source(PhaseRule("loop/read"))}).decision(),
+            REJECT);
+  profile.mutable_benchmarks(1)->mutable_phases(0)->set_name("loop/raed");
+  const Verdict verdict = Judge({profile}, {Source(PhaseRule("loop/read"))});
+  EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+  EXPECT_THAT(OnlyProblem(verdict),
+              AllOf(HasSubstr("t.textproto:20: does not judge //a:b "
+                              "BM_Load/rows:20, which it names: there is no "
+                              "phase \"loop/read\"; did you mean "
+                              "\"loop/raed\"?")));
+}
+
+TEST(EvaluateTest, ABenchmarkThatLostItsMetricIsNamed) {
+  MemoryProfile profile = TwoBenchmarks();
+  profile.mutable_benchmarks(1)->mutable_metrics()->DeleteSubrange(0, 1);
+  const Verdict verdict =
+      Judge({profile}, {Source(PeakRule("max_bytes: 1000"))});
+  EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+  EXPECT_THAT(OnlyProblem(verdict),
+              HasSubstr("does not judge //a:b BM_Load/rows:20, which it names: "
+                        "peak_live_usable_bytes is not in the profile"));
+  // Also in one of the phases that a rule names.
+  profile = TwoBenchmarks();
+  profile.mutable_benchmarks(1)->mutable_phases(0)->clear_metrics();
+  Phase* other = profile.mutable_benchmarks(1)->add_phases();
+  *other = profile.benchmarks(0).phases(0);
+  other->set_name("loop/parse");
+  EXPECT_THAT(OnlyProblem(Judge({profile}, {Source(PhaseRule("loop/*"))})),
+              HasSubstr("does not judge //a:b BM_Load/rows:20"));
+}
+
+TEST(EvaluateTest, OneProblemForAllThatARuleLost) {
+  MemoryProfile profile = TwoBenchmarks();
+  for (int i = 2; i < 7; ++i) {
+    *profile.add_benchmarks() = profile.benchmarks(0);
+    profile.mutable_benchmarks(i)->set_name(absl::StrCat("BM_Load/rows:", i));
+    profile.mutable_benchmarks(i)->clear_phases();
+  }
+  profile.mutable_benchmarks(1)
+      ->mutable_phases(0)
+      ->mutable_metrics(0)
+      ->set_value(1);
+  EXPECT_THAT(OnlyProblem(Judge({profile}, {Source(PhaseRule("loop/read"))})),
+              HasSubstr("//a:b BM_Load/rows:4 and 2 more, which it names"));
+}
+
+TEST(EvaluateTest, OneProcessShowsNoRepeating) {
+  for (int count : {0, 1, 2}) {
+    MemoryProfile profile = Profile(kProfile);
+    profile.set_process_count(count);
+    const Verdict verdict =
+        Judge({profile}, {Source(PeakRule("max_bytes: 1000"))});
+    EXPECT_EQ(verdict.decision(), INCONCLUSIVE);
+    EXPECT_THAT(OnlyProblem(verdict),
+                HasSubstr(absl::StrCat("//a:b: was measured in ", count,
+                                       " processes, so nothing shows")));
+    // Too much is too much all the same.
+    EXPECT_EQ(Judge({profile}, {Source(PeakRule("max_bytes: 999"))}).decision(),
+              REJECT);
+  }
+}
+
+TEST(EvaluateTest, OnlyAnExactMetricIsHeldToOneValue) {
+  for (Determinism determinism : {BOUNDED, STATISTICAL}) {
+    MemoryProfile profile = Profile(kProfile);
+    profile.mutable_benchmarks(0)->mutable_metrics(0)->set_determinism(
+        determinism);
+    for (const char* fields :
+         {"exact_bytes: 1000", "max_bytes: 1000 min_bytes: 1000"}) {
+      const Verdict verdict = Judge({profile}, {Source(PeakRule(fields))});
+      EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+      EXPECT_THAT(verdict.judgements(), IsEmpty());
+      EXPECT_THAT(OnlyProblem(verdict),
+                  AllOf(HasSubstr("does not judge peak_live_usable_bytes of "
+                                  "//a:b BM_Load/rows:10"),
+                        HasSubstr(Determinism_Name(determinism))));
+    }
+    // A limit is right, and says what it was held against.
+    for (const char* fields :
+         {"max_bytes: 1000", "max_bytes: 1000 min_bytes: 999"}) {
+      const Verdict verdict = Judge({profile}, {Source(PeakRule(fields))});
+      EXPECT_EQ(verdict.decision(), ACCEPT);
+      EXPECT_EQ(verdict.judgements(0).determinism(), determinism);
+    }
+  }
+}
+
+TEST(EvaluateTest, ARatioHasTheWeakerClassOfBoth) {
+  MemoryProfile profile = TwoBenchmarks();
+  profile.mutable_benchmarks(1)->mutable_metrics(0)->set_determinism(BOUNDED);
+  const Verdict verdict =
+      Judge({profile},
+            {Source(PeakRule("max_ratio { ratio: 1 baseline { label: '//a:b' "
+                             "benchmark: 'BM_Load/rows:20' } }"))});
+  EXPECT_EQ(verdict.decision(), ACCEPT);
+  EXPECT_EQ(verdict.judgements(0).determinism(), BOUNDED);
+}
+
+TEST(EvaluateTest, ABaselineThatForkedIsInconclusive) {
+  MemoryProfile profile = TwoBenchmarks();
+  profile.mutable_benchmarks(1)->set_forked_process_count(1);
+  const std::string warned =
+      "threshold { selector { label: '//a:b' benchmark: '*20' } metric: "
+      "ALLOCATION_COUNT max_count: 7 severity: WARN }";
+  // Under a rule that does not block it is said, and no more.
+  const std::string other =
+      "threshold { selector { label: '//a:b' benchmark: '*10' } metric: "
+      "PEAK_LIVE_USABLE_BYTES ";
+  const Verdict shown =
+      Judge({profile}, {Source(warned + other + "max_bytes: 1000 }")});
+  EXPECT_EQ(shown.decision(), ACCEPT);
+  EXPECT_THAT(OnlyProblem(shown), HasSubstr("started 1 child processes"));
+  const Verdict verdict =
+      Judge({profile}, {Source(warned + other +
+                               "max_ratio { ratio: 1 baseline { label: '//a:b' "
+                               "benchmark: 'BM_Load/rows:20' } } }")});
+  EXPECT_EQ(verdict.decision(), INCONCLUSIVE);
+  EXPECT_THAT(verdict.problems(), SizeIs(1));
+}
+
+TEST(EvaluateTest, ACommandToAcceptNamesAllThatItsRuleNames) {
+  EXPECT_EQ(Judge({TwoBenchmarks()}, {Source(PeakRule("max_bytes: 999"))})
+                .judgements(1)
+                .command_to_accept(),
+            "bazel run //gates:update -- --allow_increase --reason=\"...\" "
+            "--only=//a:b");
+  EXPECT_EQ(Judge({TwoBenchmarks()}, {Source(PhaseRule("loop/read"))})
+                .judgements(3)
+                .command_to_accept(),
+            "bazel run //gates:update -- --allow_increase --reason=\"...\" "
+            "--only=//a:b --benchmark='BM_Load/*'");
 }
 
 TEST(EvaluateTest, ABenchmarkWithoutAThresholdIsNamed) {
@@ -457,6 +650,52 @@ TEST(EvaluateTest, AFileOfAnotherEnvironmentDoesNotJudge) {
       REJECT);
 }
 
+// A neighbour's value for this environment must not hide that there is none.
+TEST(EvaluateTest, ABenchmarkThatIsJudgedElsewhereOnlyIsNamed) {
+  const std::string here =
+      "environment { allocator: 'jemalloc 5.3.0' compiler: 'gcc 12.2.0' } ";
+  const std::string there =
+      "environment { allocator: 'jemalloc 5.3.0' compiler: 'gcc 13.1.0' } ";
+  const auto rule = [](const char* benchmark, const char* fields) {
+    return absl::StrCat("threshold { selector { label: '//a:b' benchmark: '",
+                        benchmark, "' } ", fields, " }");
+  };
+  const std::string peak = "metric: PEAK_LIVE_USABLE_BYTES exact_bytes: 1000";
+  const std::string count = "metric: ALLOCATION_COUNT exact_count: 7";
+  const std::string common = rule("*", "metric: ALLOCATION_COUNT max_count: 7");
+  const ThresholdSource own = Source(here + rule("*10", peak.c_str()), "own.t");
+  const auto judge = [&](const std::string& elsewhere) {
+    return Judge({TwoBenchmarks()},
+                 {Source(there + elsewhere, "other.t"), own, Source(common)});
+  };
+  EXPECT_EQ(judge(rule("*10", peak.c_str())).decision(), ACCEPT);
+  const Verdict benchmark = judge(rule("*20", peak.c_str()));
+  EXPECT_EQ(benchmark.decision(), ENVIRONMENT_MISMATCH);
+  EXPECT_EQ(OnlyProblem(benchmark),
+            "//a:b: is not judged here, since thresholds are kept for other "
+            "environments only (other.t:10): peak_live_usable_bytes of "
+            "//a:b BM_Load/rows:20; here compiler is \"gcc 12.2.0\", not \"gcc "
+            "13.1.0\" in other.t; measure there, or accept this environment "
+            "with: bazel run //gates:update -- --environment=own.t "
+            "--only=//a:b");
+  // So too for another metric of a benchmark that has a value here.
+  EXPECT_THAT(OnlyProblem(judge(rule("*10", count.c_str()))),
+              HasSubstr("allocation_count of //a:b BM_Load/rows:10"));
+  // Without the common rule it is no benchmark that nobody knows.
+  const Verdict only =
+      Judge({TwoBenchmarks()},
+            {Source(there + rule("*20", peak.c_str()), "other.t"), own});
+  EXPECT_EQ(only.decision(), ENVIRONMENT_MISMATCH);
+  EXPECT_THAT(only.problems(), SizeIs(1));
+  // Named elsewhere, but without what it is judged by there.
+  MemoryProfile lost = TwoBenchmarks();
+  lost.mutable_benchmarks(1)->clear_metrics();
+  EXPECT_THAT(
+      OnlyProblem(Judge(
+          {lost}, {Source(there + rule("*20", peak.c_str()), "other.t"), own})),
+      HasSubstr("no threshold judges benchmark \"BM_Load/rows:20\""));
+}
+
 TEST(EvaluateTest, TheNearestEnvironmentIsNamed) {
   const Verdict verdict = Judge(
       {Profile(kProfile)},
@@ -515,8 +754,8 @@ TEST(EvaluateTest, TheWorstDecisionIsTheWhole) {
                     "' } metric: ALLOCATION_COUNT max_count: 1 }");
   }
   const std::vector<ThresholdSource> sources = {
-      Source(rules),
-      Source("environment { compiler: 'x' } threshold { selector "
+      Source("shared: true " + rules),
+      Source("shared: true environment { compiler: 'x' } threshold { selector "
              "{ label: '//x:elsewhere' } metric: "
              "ALLOCATION_COUNT exact_count: 1 }")};
   for (unsigned subset = 1; subset < 64; ++subset) {
@@ -527,7 +766,12 @@ TEST(EvaluateTest, TheWorstDecisionIsTheWhole) {
       profiles.push_back(kinds[i].second);
       expected = kinds[i].first;
     }
-    EXPECT_EQ(Judge(profiles, sources, false).decision(), expected) << subset;
+    // A gate names no file that has nothing for it.
+    constexpr unsigned kElsewhere = 1 << 3;
+    std::vector<ThresholdSource> named;
+    if ((subset & 0b110110) != 0) named.push_back(sources[0]);
+    if ((subset & kElsewhere) != 0) named.push_back(sources[1]);
+    EXPECT_EQ(Judge(profiles, named, false).decision(), expected) << subset;
   }
 }
 

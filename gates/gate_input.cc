@@ -31,7 +31,16 @@ void AddProblem(const std::string& location, absl::string_view message,
 void ReadProfile(const std::string& path, const std::string& label,
                  GateInput* input) {
   absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
-  if (profile.ok()) {
+  if (profile.ok() && profile->label() != label) {
+    // Rules for the label that the gate names would judge nothing of it.
+    AddProblem(label,
+               absl::StrCat(path, ": is a profile of \"", profile->label(),
+                            "\", so ", label,
+                            " is not judged; name the memory_profile target "
+                            "of ",
+                            label, " in the gate, and measure again"),
+               input);
+  } else if (profile.ok()) {
     input->profiles.push_back(*std::move(profile));
   } else if (absl::IsDataLoss(profile.status())) {
     MemoryProfile failed;

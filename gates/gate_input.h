@@ -10,8 +10,9 @@
 //   thresholds <path>
 //
 // Never fails: what cannot be read is a problem of the verdict. A profile that
-// is empty or cut short is its producer's fault; a missing or foreign one, and
-// one of a newer schema, is a mistake in the configuration.
+// is empty, cut short or damaged is its producer's fault; a missing or foreign
+// one, one of another label than the manifest's, of a newer schema or of an
+// older Footprint is a mistake in the configuration.
 //
 // Thread-safe; the result owns all that was read. Memory: all profiles and
 // thresholds. Time: linear.

@@ -24,9 +24,10 @@ std::string Put(const std::string& name, const std::string& text) {
   return path;
 }
 
-std::string PutProfile() {
+std::string PutProfile(const std::string& label = "//a:b") {
   MemoryProfile profile;
-  profile.set_label("//a:b");
+  profile.set_label(label);
+  profile.set_process_count(3);
   BenchmarkMemory* benchmark = profile.add_benchmarks();
   benchmark->set_name("BM_X");
   Metric* metric = benchmark->add_metrics();
@@ -62,13 +63,37 @@ TEST(GateInputTest, ReadsProfilesAndThresholds) {
   EXPECT_EQ(JudgeManifest(manifest).decision(), ACCEPT);
 }
 
-TEST(GateInputTest, ADamagedProfileIsItsProducersFault) {
+TEST(GateInputTest, AFlippedBitIsItsProducersFault) {
   const Verdict verdict = JudgeManifest(absl::StrCat(
       "profile\t", Put("empty", ""), "\t//a:b\nthresholds\t", PutThresholds()));
   EXPECT_EQ(verdict.decision(), PRODUCER_FAILED);
   ASSERT_THAT(verdict.problems(), SizeIs(1));
   EXPECT_EQ(verdict.problems(0).location(), "//a:b");
   EXPECT_THAT(verdict.problems(0).message(), HasSubstr("is empty"));
+}
+
+TEST(GateInputTest, AProfileOfAnotherLabelIsNamed) {
+  const Verdict verdict =
+      JudgeManifest(absl::StrCat("profile\t", PutProfile("//a:c"),
+                                 "\t//a:b\nthresholds\t", PutThresholds()));
+  EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+  ASSERT_THAT(verdict.problems(), SizeIs(1));
+  EXPECT_EQ(verdict.problems(0).location(), "//a:b");
+  EXPECT_THAT(verdict.problems(0).message(),
+              HasSubstr("is a profile of \"//a:c\", so //a:b is not judged"));
+}
+
+TEST(GateInputTest, ADamagedProfileIsItsProducersFault) {
+  const std::string path = PutProfile();
+  std::string bytes;
+  std::getline(std::ifstream(path, std::ios::binary), bytes, '\xff');
+  bytes[bytes.size() / 2] ^= 1;
+  const Verdict verdict =
+      JudgeManifest(absl::StrCat("profile\t", Put("damaged", bytes),
+                                 "\t//a:b\nthresholds\t", PutThresholds()));
+  EXPECT_EQ(verdict.decision(), PRODUCER_FAILED);
+  ASSERT_THAT(verdict.problems(), SizeIs(1));
+  EXPECT_THAT(verdict.problems(0).message(), HasSubstr("is damaged"));
 }
 
 TEST(GateInputTest, WhatCannotBeReadIsSaidAlone) {

@@ -15,20 +15,22 @@
 namespace footprint {
 namespace {
 
-// Adds the metric of `kind` that a region or a phase has, if it has it.
+// Adds the metric of `kind` that a region or a phase has; false if it has none.
 template <typename Measured>
-void AppendMetric(const Measured& measured, MetricKind kind, Measurement found,
+bool AppendMetric(const Measured& measured, MetricKind kind, Measurement found,
                   std::vector<Measurement>* measurements) {
   for (const Metric& metric : measured.metrics()) {
     if (metric.kind() != kind) continue;
     found.metric = &metric;
     measurements->push_back(found);
-    return;
+    return true;
   }
   if (std::find(measured.unrepeated().begin(), measured.unrepeated().end(),
                 kind) != measured.unrepeated().end()) {
     measurements->push_back(found);
+    return true;
   }
+  return false;
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ std::vector<int> MeasurementIndex::BenchmarksOf(
   return benchmarks;
 }
 
-void MeasurementIndex::AppendMeasurements(
+bool MeasurementIndex::AppendMeasurements(
     int profile, int benchmark, const Selector& selector, MetricKind kind,
     std::vector<Measurement>* measurements) const {
   const BenchmarkMemory& measured =
@@ -95,14 +97,17 @@ void MeasurementIndex::AppendMeasurements(
   found.profile = profile;
   found.benchmark = benchmark;
   if (selector.phase().empty()) {
-    AppendMetric(measured, kind, found, measurements);
-    return;
+    return AppendMetric(measured, kind, found, measurements);
   }
+  bool is_named = false;
+  bool is_lost = false;
   for (int i = 0; i < measured.phases_size(); ++i) {
     if (!GlobMatches(selector.phase(), measured.phases(i).name())) continue;
+    is_named = true;
     found.phase = i;
-    AppendMetric(measured.phases(i), kind, found, measurements);
+    is_lost |= !AppendMetric(measured.phases(i), kind, found, measurements);
   }
+  return is_named && !is_lost;
 }
 
 std::vector<Measurement> MeasurementIndex::Find(const Selector& selector,

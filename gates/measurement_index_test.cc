@@ -95,6 +95,26 @@ TEST_F(MeasurementIndexTest, WhatDidNotRepeatIsFoundWithoutAValue) {
   EXPECT_EQ(found[1].metric->value(), 3);
 }
 
+TEST_F(MeasurementIndexTest, SaysWhatASelectorNamesInVain) {
+  const auto is_whole = [&](const char* selector, MetricKind kind) {
+    std::vector<Measurement> found;
+    return index_.AppendMeasurements(0, 0, FromText<Selector>(selector), kind,
+                                     &found);
+  };
+  EXPECT_TRUE(is_whole("", ALLOCATION_COUNT));
+  EXPECT_FALSE(is_whole("", PEAK_LIVE_USABLE_BYTES));
+  EXPECT_TRUE(is_whole("phase: 'loop/*'", ALLOCATION_COUNT));
+  EXPECT_FALSE(is_whole("phase: 'loop/raed'", ALLOCATION_COUNT));
+  EXPECT_FALSE(is_whole("phase: 'loop/read'", PEAK_LIVE_USABLE_BYTES));
+  std::vector<MemoryProfile> profiles = profiles_;
+  profiles[0].mutable_benchmarks(0)->mutable_phases(1)->clear_unrepeated();
+  const MeasurementIndex lost(profiles);
+  std::vector<Measurement> found;
+  EXPECT_FALSE(lost.AppendMeasurements(
+      0, 0, FromText<Selector>("phase: 'loop/*'"), ALLOCATION_COUNT, &found));
+  EXPECT_THAT(found, SizeIs(1));
+}
+
 TEST_F(MeasurementIndexTest, NamesDuplicates) {
   EXPECT_THAT(index_.duplicates(), IsEmpty());
   std::vector<MemoryProfile> profiles = profiles_;

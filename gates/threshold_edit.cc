@@ -321,6 +321,7 @@ std::string NewThresholdText(const Environment& environment) {
   ThresholdFile file;
   file.set_schema_version(kThresholdSchemaVersion);
   *file.mutable_environment() = environment;
+  file.set_recorded(true);
   return absl::StrCat(
       "# proto-file: gates/gate.proto\n"
       "# proto-message: footprint.ThresholdFile\n\n",

@@ -46,7 +46,7 @@ absl::StatusOr<std::string> EditThresholds(
 std::string AppendThresholds(absl::string_view text,
                              const std::vector<Threshold>& thresholds);
 
-// The text of a file with no threshold yet.
+// The text of a file with no threshold yet, whose histories are to be complete.
 std::string NewThresholdText(const Environment& environment);
 
 }  // namespace footprint

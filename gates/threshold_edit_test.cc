@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "footprint/gates/gate.pb.h"
+#include "footprint/gates/limit_history.h"
 #include "footprint/gates/threshold_file.h"
 #include "footprint/profiling/memory_profile.pb.h"
 #include "gmock/gmock.h"
@@ -116,12 +117,16 @@ TEST(ThresholdEditTest, HistoryGoesBeforeTheClosingBrace) {
             absl::StrReplaceAll(
                 kText, {{":  100   # was", ":  200   # was"},
                         {"0x32\n}", absl::StrCat("0x32\n  ", line, "\n}")}}));
+  entry.set_old_value(7);
+  const std::string of_count = absl::StrReplaceAll(line, {{"100", "7"}});
   change = Limit(1, 200);
   change.history = entry;
-  EXPECT_EQ(Edit(kText, {change}),
-            absl::StrReplaceAll(
-                kText, {{"7, severity: WARN };",
-                         absl::StrCat("200, severity: WARN ", line, " };")}}));
+  EXPECT_EQ(
+      Edit(kText, {change}),
+      absl::StrReplaceAll(
+          kText, {{"7, severity: WARN };",
+                   absl::StrCat("200, severity: WARN ", of_count, " };")}}));
+  entry.set_old_value(100);
   change = Limit(2, 200);
   change.history = entry;
   EXPECT_EQ(Edit(kText, {change}),
@@ -135,12 +140,17 @@ TEST(ThresholdEditTest, KeepsLineEndsAndByteOrderMark) {
       "\xEF\xBB\xBF" + absl::StrReplaceAll(kText, {{"\n", "\r\n"}});
   ThresholdChange change = Limit(0, 99);
   change.history.emplace();
+  change.history->set_date("2026-11-21");
+  change.history->set_old_value(100);
+  change.history->set_new_value(99);
   change.history->set_reason("why");
-  EXPECT_EQ(Edit(windows, {change}),
-            absl::StrReplaceAll(
-                windows,
-                {{":  100   # was", ":  99   # was"},
-                 {"0x32\r\n}", "0x32\r\n  history { reason: \"why\" }\r\n}"}}));
+  EXPECT_EQ(
+      Edit(windows, {change}),
+      absl::StrReplaceAll(
+          windows, {{":  100   # was", ":  99   # was"},
+                    {"0x32\r\n}",
+                     "0x32\r\n  history { date: \"2026-11-21\" old_value: 100 "
+                     "new_value: 99 reason: \"why\" }\r\n}"}}));
 }
 
 TEST(ThresholdEditTest, RefusesWhatIsNotThere) {
@@ -157,6 +167,13 @@ TEST(ThresholdEditTest, RefusesWhatIsNotThere) {
   change.ratio = 1;
   EXPECT_EQ(EditThresholds("t", kText, {change}).status().code(),
             absl::StatusCode::kInvalidArgument);
+  // A history that does not end with the limit.
+  change = Limit(0, 99);
+  change.history = FirstEntry(Threshold(), "2026-11-21", "why");
+  change.history->set_new_value(98);
+  EXPECT_THAT(
+      std::string(EditThresholds("t", kText, {change}).status().message()),
+      HasSubstr("changed by hand"));
   // A maximum below its minimum.
   EXPECT_THAT(
       std::string(
@@ -191,10 +208,12 @@ TEST(ThresholdEditTest, ANewFileTakesThresholds) {
   threshold.mutable_selector()->set_label("//x:y");
   threshold.set_metric(PEAK_LIVE_USABLE_BYTES);
   threshold.set_exact_bytes(3);
+  *threshold.add_history() = FirstEntry(threshold, "2026-11-21", "first");
   const ThresholdSource source = ParseThresholdFile(
       "t", AppendThresholds(NewThresholdText(environment), {threshold}));
   EXPECT_THAT(source.problems, IsEmpty());
   EXPECT_EQ(source.file.environment().compiler(), "gcc \"13\"");
+  EXPECT_TRUE(source.file.recorded());
   EXPECT_EQ(source.file.threshold(0).exact_bytes(), 3);
 }
 
@@ -296,8 +315,10 @@ TEST(ThresholdEditPropertyTest, HistoryIsAppendedToTheRightThreshold) {
     const std::string text = random.Write();
     ThresholdChange change;
     change.threshold = random.Below(random.count());
-    change.history.emplace();
-    change.history->set_reason(absl::StrCat("seed ", seed, " } # \""));
+    const ThresholdSource before = ParseThresholdFile("t", text);
+    change.history =
+        FirstEntry(before.file.threshold(change.threshold), "2026-11-21",
+                   absl::StrCat("seed ", seed, " } # \""));
     // EditThresholds itself compares the result with what was asked for.
     const ThresholdSource source =
         ParseThresholdFile("t", Edit(text, {change}));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "footprint/gates/gate.pb.h"
+#include "footprint/gates/limit_history.h"
 #include "footprint/gates/selector.h"
 #include "footprint/profiling/metric_kind.h"
 #include "google/protobuf/descriptor.h"
@@ -169,6 +171,23 @@ class ThresholdChecker {
                      "has an empty environment; copy it from a profile with "
                      "the update command's --environment");
     }
+    CheckHeadroom();
+  }
+
+  void CheckHeadroom() {
+    const Headroom& headroom = file_.headroom();
+    // Written so that NaN fails too.
+    const bool is_good = !file_.has_headroom() || headroom.exact() ||
+                         (headroom.has_percent() && headroom.percent() >= 0 &&
+                          std::isfinite(headroom.percent())) ||
+                         (headroom.has_bytes() && headroom.bytes() >= 0);
+    if (is_good) return;
+    const auto place = locations_.GetLocation(
+        ThresholdFile::descriptor()->FindFieldByName("headroom"), -1);
+    problems_->Add(place.line, place.column,
+                   "headroom is no policy; give exact: true, percent: 10 or "
+                   "bytes: 4096, none below zero, or take it away: then a "
+                   "maximum that holds stays as it is");
   }
 
   void Check(const Threshold& threshold, int index) {
@@ -187,6 +206,10 @@ class ThresholdChecker {
     CheckRule(threshold);
     CheckMinimum(threshold);
     CheckUnique(threshold, index);
+    for (const HistoryProblem& problem :
+         CheckHistory(threshold, file_.recorded())) {
+      AddOfHistory(problem);
+    }
   }
 
   void CheckNumber(const Threshold& threshold, const char* field,
@@ -202,6 +225,24 @@ class ThresholdChecker {
     } else if (value < 0 && !IsNegativeAllowed(threshold.metric())) {
       Add(field, absl::StrCat(field, " is ", value, ", and ", metric,
                               " cannot be below zero"));
+    } else if (HoldsAlways(threshold, value)) {
+      Add(field, absl::StrCat(field, " is ", value,
+                              ", which every measurement keeps, so it judges "
+                              "nothing; give a number that one could break"));
+    }
+  }
+
+  static bool HoldsAlways(const Threshold& threshold, int64_t value) {
+    switch (threshold.rule_case()) {
+      case Threshold::kMaxBytes:
+      case Threshold::kMaxCount:
+        return value == std::numeric_limits<int64_t>::max();
+      case Threshold::RULE_NOT_SET:
+        return value == (IsNegativeAllowed(threshold.metric())
+                             ? std::numeric_limits<int64_t>::min()
+                             : 0);
+      default:
+        return false;
     }
   }
 
@@ -324,6 +365,16 @@ class ThresholdChecker {
                   SchemaNameOfMetric(threshold.metric()), "; the first is at ",
                   source_->LocationOf(first->second), "; keep one of them"));
     }
+  }
+
+  void AddOfHistory(const HistoryProblem& problem) {
+    auto place = place_;
+    if (problem.entry >= 0) {
+      const auto of_entry = fields_->GetLocation(
+          Threshold::descriptor()->FindFieldByName("history"), problem.entry);
+      if (of_entry.line >= 0) place = of_entry;
+    }
+    problems_->Add(place.line, place.column, problem.message);
   }
 
   // At `field` of the current threshold if it is written, else at its begin.

@@ -264,6 +264,67 @@ TEST(ThresholdFileTest, TwoRulesOfOneSortAreNamedTogether) {
   EXPECT_THAT(Parse(begin + a + end + begin + b + end).problems, IsEmpty());
 }
 
+TEST(ThresholdFileTest, ReadsTheHistory) {
+  const auto with = [](const std::string& entry) {
+    return OneThreshold(
+        absl::StrCat("metric: PEAK_LIVE_USABLE_BYTES max_bytes: 200\n", entry));
+  };
+  const std::string right =
+      "history { date: \"2026-11-21\" new_value: 200 reason: \"x\" }";
+  EXPECT_THAT(Parse(with(right)).problems, IsEmpty());
+  EXPECT_EQ(OnlyProblem(Parse(with("history { date: \"2026-11-31\" new_value: "
+                                   "200 reason: \"x\" }"))),
+            "t.textproto:7:1: has the date \"2026-11-31\", which is no day; "
+            "write it as 2026-11-21");
+  EXPECT_THAT(
+      OnlyProblem(Parse(with("history { date: \"2026-11-21\" old_value: 50 "
+                             "new_value: 100 reason: \"x\" }"))),
+      HasSubstr("t.textproto:4:1: has the value 200, and its history ends with "
+                "100: it was changed by hand"));
+  // Only a file that says so must have one everywhere.
+  EXPECT_THAT(Parse(with("")).problems, IsEmpty());
+  EXPECT_THAT(Parse("recorded: true\n" + with(right)).problems, IsEmpty());
+  EXPECT_THAT(OnlyProblem(Parse("recorded: true\n" + with(""))),
+              HasSubstr("t.textproto:5:1: has no history of its value"));
+}
+
+TEST(ThresholdFileTest, ReadsTheHeadroom) {
+  const std::string rule =
+      OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max_bytes: 100");
+  for (const char* good : {"exact: true", "percent: 0", "percent: 2.5",
+                           "bytes: 0", "bytes: 4096"}) {
+    EXPECT_THAT(Parse(absl::StrCat("headroom { ", good, " }\n", rule)).problems,
+                IsEmpty())
+        << good;
+  }
+  for (const char* bad : {"", "exact: false", "percent: -1", "percent: nan",
+                          "percent: inf", "bytes: -1"}) {
+    EXPECT_THAT(
+        OnlyProblem(Parse(absl::StrCat("headroom { ", bad, " }\n", rule))),
+        HasSubstr("t.textproto:4:1: headroom is no policy"))
+        << bad;
+  }
+}
+
+TEST(ThresholdFileTest, RefusesRulesThatNothingCouldBreak) {
+  for (const char* rule :
+       {"PEAK_LIVE_USABLE_BYTES min_bytes: 0", "ALLOCATION_COUNT min_count: 0",
+        "PEAK_LIVE_USABLE_BYTES max_bytes: 9223372036854775807",
+        "NET_GROWTH_USABLE_BYTES min_bytes: -9223372036854775808"}) {
+    EXPECT_THAT(
+        OnlyProblem(Parse(OneThreshold(absl::StrCat("metric: ", rule)))),
+        HasSubstr("judges nothing"))
+        << rule;
+  }
+  for (const char* rule : {"PEAK_LIVE_USABLE_BYTES min_bytes: 0 max_bytes: 9",
+                           "NET_GROWTH_USABLE_BYTES min_bytes: 0",
+                           "ALLOCATION_COUNT max_count: 0"}) {
+    EXPECT_THAT(Parse(OneThreshold(absl::StrCat("metric: ", rule))).problems,
+                IsEmpty())
+        << rule;
+  }
+}
+
 TEST(ThresholdFileTest, ReportsEveryProblem) {
   const std::string bad =
       OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max_bytes: -1");

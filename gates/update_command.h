@@ -18,15 +18,18 @@
 namespace footprint {
 
 // `argument` such that a POSIX shell reads it back as one word: itself where no
-// character is special.
+// character is special. Where it holds what a report cannot show as it is (a
+// newline, a control character, a byte that is no UTF-8), in the form $'...' of
+// bash, zsh, ksh and POSIX since 2024.
 std::string ShellQuote(absl::string_view argument);
 
 struct UpdateCommand {
   // The target of the update program.
   std::string target;
 
-  // Accepts what one benchmark needs now. A limit that would rise needs a
-  // reason, which the reader fills in.
+  // Accepts what the benchmarks that both name need now; '*' in them stands for
+  // any characters, and an empty benchmark for every one. A limit that would
+  // rise needs a reason, which the reader fills in.
   std::string ToAccept(absl::string_view label, absl::string_view benchmark,
                        bool is_increase) const;
   // Adds thresholds for a benchmark that has none.

@@ -1,9 +1,11 @@
 #include "footprint/gates/update_command.h"
 
 #include <cstdio>
+#include <fstream>
 #include <random>
 #include <string>
 
+#include "footprint/gates/report_escape.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -24,18 +26,37 @@ TEST(UpdateCommandTest, NamesOneBenchmark) {
             "--only=//a:b");
 }
 
+TEST(UpdateCommandTest, NamesEveryBenchmarkByNone) {
+  const UpdateCommand command{"//gates:update"};
+  EXPECT_EQ(command.ToAccept("//a:*", "", false),
+            "bazel run //gates:update -- --only='//a:*'");
+}
+
+// What a report shows of the command is what must work, and a report shows no
+// newline inside a line.
+TEST(UpdateCommandTest, ACommandIsOneLineOfWhatATerminalShows) {
+  EXPECT_EQ(ShellQuote("BM_A\nB\t'\\\x01"
+                       "7\xff"),
+            "$'BM_A\\nB\\t\\'\\\\\\0017\\377'");
+  EXPECT_EQ(ShellQuote("BM_\xc3\xa9 x"), "'BM_\xc3\xa9 x'");
+}
+
 // The oracle is the shell itself.
 TEST(UpdateCommandTest, AShellReadsQuotedWordsBack) {
   std::mt19937 random(9);
-  const std::string characters = "aZ0 '\"\\$`*?<>&|;,:()[]{}#~!\n\t=";
-  for (int round = 0; round < 50; ++round) {
+  const std::string characters =
+      "aZ0 '\"\\$`*?<>&|;,:()[]{}#~!\n\t=7\x01\x7f\xff\xc3\xa9";
+  const std::string script = testing::TempDir() + "/script";
+  for (int round = 0; round < 200; ++round) {
     std::string word;
     for (int i = random() % 12; i > 0; --i) {
       word += characters[random() % characters.size()];
     }
+    EXPECT_EQ(EscapeForTerminal(ShellQuote(word)), ShellQuote(word));
     // The dot keeps trailing newlines.
     const std::string command = "printf %s " + ShellQuote(word) + ".";
-    FILE* pipe = popen(command.c_str(), "r");
+    std::ofstream(script) << command;
+    FILE* pipe = popen(("bash " + script).c_str(), "r");
     ASSERT_NE(pipe, nullptr);
     std::string read;
     for (int c = fgetc(pipe); c != EOF; c = fgetc(pipe)) {

@@ -22,6 +22,7 @@
 #include "footprint/gates/file_lock.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/gate_input.h"
+#include "footprint/gates/limit_history.h"
 #include "footprint/gates/selector.h"
 #include "footprint/gates/threshold_edit.h"
 #include "footprint/gates/threshold_file.h"
@@ -36,7 +37,8 @@ namespace {
 constexpr char kHelp[] =
     R"(Brings the numbers of threshold files to what was measured.
 
-  bazel run //gates:update                      lowers every limit that can be lower
+  bazel run //gates:update                      lowers exact values, and maxima of files
+                                                that state a headroom
   bazel run //gates:update -- --dry_run         shows what would change
   bazel run //gates:update -- --allow_increase --reason="why" --only=//a:b
                                                 raises too, and writes it down
@@ -48,9 +50,13 @@ constexpr char kHelp[] =
 
 Flags
   --only=LABEL          only what was measured by this label ('*': any characters)
-  --benchmark=NAME      only this benchmark ('*': any characters)
+  --benchmark=NAME      only this benchmark ('*': any characters); a threshold that
+                        names others too is not loosened
   --allow_increase      let limits rise; needs --reason
-  --reason=TEXT         goes into the history of each limit that rises
+  --reason=TEXT         goes into the history of each number that changes
+  --headroom=HOW        how far maxima stay above what was measured: exact, 10% or
+                        4096 (bytes); without it each file's own "headroom { ... }"
+                        holds, and in a file without one a maximum that holds stays
   --add                 add a threshold for each benchmark that has none
   --file=PATH           where --add puts them; needed if there is a choice
   --environment=PATH    write or extend the file of a new environment
@@ -58,8 +64,10 @@ Flags
   --help                this text
 
 Comments, order and spacing stay as they are. Look at the change with git diff.
-Exit status: 0 done, 1 some limits would have to rise and were left, 2 nothing
-was changed because of a mistake that the message names.
+Every change goes into the history of its threshold, with date and reason.
+Exit status: 0 done, 1 some limits were left: they would have to rise, or what was
+measured does not count, 2 nothing was changed because of a mistake that the message
+names.
 )";
 
 // The numbers of gate.proto's Decision, as far as they apply.
@@ -87,12 +95,14 @@ class Update {
     options_.benchmark = flags_.Value("benchmark", "*");
     options_.allow_increase = flags_.Has("allow_increase");
     options_.reason = flags_.Value("reason", "");
+    // Of one zone for everybody, since dates of a history must not fall.
     options_.date =
-        absl::FormatTime("%Y-%m-%d", absl::Now(), absl::LocalTimeZone());
+        absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
   }
 
   int Run() {
-    absl::Status status = Read();
+    absl::Status status = ReadHeadroom();
+    if (status.ok()) status = Read();
     if (status.ok()) status = CheckSelection();
     if (status.ok()) status = PlanNumbers();
     if (status.ok() && flags_.Has("environment")) status = PlanEnvironment();
@@ -110,6 +120,14 @@ class Update {
   std::string InWorkspace(const std::string& path) const {
     return path.empty() || path[0] == '/' ? path
                                           : absl::StrCat(workspace_, "/", path);
+  }
+
+  absl::Status ReadHeadroom() {
+    if (!flags_.Has("headroom")) return absl::OkStatus();
+    absl::StatusOr<Headroom> headroom =
+        ParseHeadroom(flags_.Value("headroom", ""));
+    if (headroom.ok()) options_.headroom = *headroom;
+    return headroom.status();
   }
 
   absl::Status Read() {
@@ -165,47 +183,40 @@ class Update {
     return absl::OkStatus();
   }
 
-  // Profiles that no file of their environment judges, though another's would.
+  // What files of other environments judge, and none of the profile's own does.
   absl::Status PlanEnvironment() {
-    std::vector<Threshold> thresholds;
-    const Environment* environment = nullptr;
+    NewThresholds added =
+        ThresholdsForEnvironment(profiles_, sources_, options_);
+    AddRefusals(added);
+    std::vector<const Environment*> environments;
     for (const MemoryProfile& profile : profiles_) {
-      const ThresholdSource* model = NearestModel(profile);
-      if (model == nullptr) continue;
-      if (environment != nullptr &&
-          CountDifferences(*environment, profile.environment()) > 0) {
+      for (const Threshold& threshold : added.thresholds) {
+        if (GlobMatches(options_.label, profile.label()) &&
+            GlobMatches(threshold.selector().label(), profile.label())) {
+          environments.push_back(&profile.environment());
+          break;
+        }
+      }
+    }
+    for (const Environment* environment : environments) {
+      if (CountDifferences(*environments[0], *environment) > 0) {
         return absl::InvalidArgumentError(
             "the profiles are of several environments; name one with --only");
       }
-      environment = &profile.environment();
-      const std::vector<Threshold> found = ThresholdsForEnvironment(
-          absl::MakeConstSpan(&profile, 1), *model, options_);
-      thresholds.insert(thresholds.end(), found.begin(), found.end());
     }
-    if (thresholds.empty()) {
+    if (added.thresholds.empty()) {
+      if (!added.refusals.empty()) return absl::OkStatus();
       return absl::NotFoundError(
           "--environment: every profile that was named has thresholds of its "
           "own environment, or none at all; for new benchmarks use --add");
     }
-    return AddTo(flags_.Value("environment", ""), *environment, thresholds);
+    return AddTo(flags_.Value("environment", ""), *environments[0],
+                 added.thresholds);
   }
 
-  const ThresholdSource* NearestModel(const MemoryProfile& profile) const {
-    const ThresholdSource* nearest = nullptr;
-    if (!GlobMatches(options_.label, profile.label())) return nullptr;
-    for (const ThresholdSource& source : sources_) {
-      if (!source.file.has_environment() || !NamesLabel(source, profile)) {
-        continue;
-      }
-      if (IsForEnvironmentOf(profile, source)) return nullptr;
-      if (nearest == nullptr ||
-          CountDifferences(profile.environment(), source.file.environment()) <
-              CountDifferences(profile.environment(),
-                               nearest->file.environment())) {
-        nearest = &source;
-      }
-    }
-    return nearest;
+  void AddRefusals(const NewThresholds& added) {
+    refusals_.insert(refusals_.end(), added.refusals.begin(),
+                     added.refusals.end());
   }
 
   static bool NamesLabel(const ThresholdSource& source,
@@ -259,19 +270,21 @@ class Update {
     for (const MemoryProfile& profile : profiles_) {
       const absl::Span<const MemoryProfile> one =
           absl::MakeConstSpan(&profile, 1);
-      if (ThresholdsForNewBenchmarks(one, sources_, options_, false).empty()) {
-        continue;
-      }
+      // A new file gets the environment of the profile.
+      ThresholdFile file;
+      *file.mutable_environment() = profile.environment();
+      const NewThresholds wanted =
+          ThresholdsForNewBenchmarks(one, sources_, options_, file);
+      AddRefusals(wanted);
+      if (wanted.thresholds.empty()) continue;
       absl::StatusOr<std::string> path = FileFor(profile);
       if (!path.ok()) return path.status();
-      // A new file gets the environment of the profile.
-      bool is_exact = true;
       for (const ThresholdSource& source : sources_) {
-        if (source.path == *path) is_exact = source.file.has_environment();
+        if (source.path == *path) file = source.file;
       }
-      absl::Status status =
-          AddTo(*path, profile.environment(),
-                ThresholdsForNewBenchmarks(one, sources_, options_, is_exact));
+      absl::Status status = AddTo(
+          *path, profile.environment(),
+          ThresholdsForNewBenchmarks(one, sources_, options_, file).thresholds);
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
@@ -369,7 +382,7 @@ int Main(const std::vector<std::string>& arguments) {
   absl::StatusOr<CommandFlags> flags =
       CommandFlags::Parse(arguments,
                           {"manifest", "update_target", "only", "benchmark",
-                           "reason", "file", "environment"},
+                           "reason", "file", "environment", "headroom"},
                           {"allow_increase", "add", "dry_run", "help"});
   if (!flags.ok()) return Complain(flags.status().message());
   if (flags->Has("help")) {
@@ -383,10 +396,13 @@ int Main(const std::vector<std::string>& arguments) {
         "run ",
         flags->Value("update_target", "//gates:update")));
   }
-  if (flags->Has("allow_increase") && flags->Value("reason", "").empty()) {
+  const bool needs_reason =
+      flags->Has("allow_increase") || flags->Has("reason");
+  if (needs_reason && !IsReason(flags->Value("reason", ""))) {
     return Complain(
-        "--allow_increase needs --reason=\"...\": say why more memory is worth "
-        "it; it goes into the history of each limit that rises");
+        "--allow_increase needs --reason=\"...\", and not a blank one: say why "
+        "more memory is worth it; it goes into the history of each limit that "
+        "rises");
   }
   const absl::StatusOr<FileLock> lock = LockWorkspace(workspace);
   if (!lock.ok()) return Complain(lock.status().message());

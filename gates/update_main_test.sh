@@ -26,7 +26,7 @@ accepted() { "$CHECK" --manifest=manifest >"$TEST_TMPDIR/out" 2>&1 || fail "not 
 unchanged() { cmp -s limits.textproto before || fail "the file changed"; }
 
 cat >p.profile.textproto <<'END'
-label: "//a:b" environment { compiler: "gcc" }
+label: "//a:b" environment { compiler: "gcc" } process_count: 3
 benchmarks { name: "BM_X" metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1000 } }
 END
 "$ENCODE" p.profile.textproto p.binpb || exit 2
@@ -36,6 +36,7 @@ limits() {
 # proto-file: gates/gate.proto
 # proto-message: footprint.ThresholdFile
 schema_version: 1
+${headroom=headroom { exact: true \}}
 threshold {  # of loading
   selector { label: "//a:b" }
   metric: PEAK_LIVE_USABLE_BYTES
@@ -49,7 +50,9 @@ limits 2000
 expect 0 '^[+]  max_bytes:   1000   # bytes' --dry_run
 unchanged
 expect 0 'limit 1.95 KiB \(2,000 B\) -> 1000 B'
-diff <(sed 's/1000 /2000 /' limits.textproto) before || fail "more changed than the number"
+diff <(sed 's/  1000 /  2000 /; /history/d' limits.textproto) before || fail "more changed than the number"
+grep -qE '^  history [{] date: "20[0-9-]+" old_value: 2000 new_value: 1000 reason: "measured less" [}]$' limits.textproto ||
+  fail "no history of a lower limit"
 accepted
 expect 0 'nothing to change'
 
@@ -59,10 +62,59 @@ unchanged
 expect 2 'needs --reason' --allow_increase
 unchanged
 expect 2 'needs --reason' --allow_increase --reason=
+expect 2 'not a blank one' --allow_increase --reason=' '
+expect 2 'not a blank one' --reason=$'\t\n'
+unchanged
 expect 0 '999 B -> 1000 B' --allow_increase '--reason=a "cache"'
 grep -qE '^  history \{ date: "20[0-9]{2}-[0-9]{2}-[0-9]{2}" old_value: 999 new_value: 1000 reason: "a \\"cache\\"" \}$' \
   limits.textproto || fail "no history"
 accepted
+
+# Headroom is kept unless the file or the command says otherwise.
+headroom='' limits 5000
+expect 0 'nothing to change'
+unchanged
+expect 2 'there is no headroom "much"; give exact' --headroom=much
+expect 0 'limit 4.88 KiB \(5,000 B\) -> 1.07 KiB \(1,100 B\)' --headroom=10%
+accepted
+headroom='headroom { bytes: 24 }' limits 5000
+expect 0 '1.00 KiB \(1,024 B\)'
+expect 0 'nothing to change'
+
+# A limit that was raised by hand is refused before anything is written.
+limits 999
+expect 0 '999 B -> 1000 B' --allow_increase --reason='a cache'
+sed -i 's/  1000 /  3000 /' limits.textproto && cp limits.textproto before
+expect 2 'has the value 3000, and its history ends with 1000: it was changed by hand'
+unchanged
+
+# A profile of one process, and one that forked, lower nothing.
+for doubt in 'process_count: 1' 'process_count: 3 forked'; do
+  sed "s/process_count: 3/${doubt% forked}/" p.profile.textproto >doubtful.profile.textproto
+  [[ $doubt == *forked ]] && sed -i 's/name: "BM_X"/& forked_process_count: 1/' doubtful.profile.textproto
+  "$ENCODE" doubtful.profile.textproto doubtful.binpb || exit 2
+  sed 's/p.binpb/doubtful.binpb/' manifest >doubtful
+  limits 2000
+  "$UPDATE" --manifest=doubtful >"$TEST_TMPDIR/out" 2>&1
+  (($? == 1)) && grep -q 'does not count, since' "$TEST_TMPDIR/out" || fail "$doubt lowered a limit"
+  unchanged
+done
+
+# The command that a verdict names for a name with a newline works.
+sed 's/BM_X/BM_\\n\\t\\"Q\\"/' p.profile.textproto >odd.profile.textproto
+"$ENCODE" odd.profile.textproto odd.binpb || exit 2
+printf 'profile\todd.binpb\t//a:b\nthresholds\tlimits.textproto\n' >odd
+limits 999
+"$CHECK" --manifest=odd >"$TEST_TMPDIR/out"
+command=$(sed -n 's/^ *accept it with: bazel run [^ ]* -- //p' "$TEST_TMPDIR/out")
+eval "\"\$UPDATE\" --manifest=odd ${command/.../a cache}" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
+grep -q '1000' limits.textproto || fail "the command changed nothing: $command"
+limits 999
+sed -i 's|label: "//a:b"|& benchmark: "BM_Old"|' limits.textproto
+"$CHECK" --manifest=odd >"$TEST_TMPDIR/out"
+command=$(sed -n 's/.*add what it needs now with: bazel run [^ ]* -- //p; s/^ *Q"; add what .* -- //p' "$TEST_TMPDIR/out" | head -n 1)
+eval "\"\$UPDATE\" --manifest=odd $command" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
+grep -q 'benchmark: "BM_\\n\\t\\"Q\\""' limits.textproto || fail "nothing was added: $command"
 
 # Mistakes change nothing.
 limits 2000
@@ -100,7 +152,7 @@ limits 2000
 for _ in 1 2 3 4 5; do "$UPDATE" --manifest=manifest >/dev/null 2>&1 & done
 wait
 accepted
-diff <(sed 's/1000 /2000 /' limits.textproto) before || fail "updates at once spoilt the file"
+diff <(sed 's/  1000 /  2000 /; /history/d' limits.textproto) before || fail "updates at once spoilt the file"
 
 # Another program that holds the file through a link: the link stays.
 limits 2000
@@ -114,6 +166,7 @@ limits 2000
 sed -i 's|label: "//a:b"|& benchmark: "BM_Old"|' limits.textproto
 expect 0 'added //a:b BM_X' --add
 grep -q 'max_bytes: 1000' limits.textproto || fail "nothing was added"
+grep -q 'reason: "first measured"' limits.textproto || fail "an added threshold has no history"
 expect 0 'nothing to change' --add
 
 # A new environment.
@@ -124,6 +177,7 @@ cp limits.textproto before
 expect 0 'new.textproto: name it in the gate' --environment=new.textproto --only=//a:b
 unchanged
 grep -q 'exact_bytes: 1000' new.textproto || fail "no values of this environment"
+grep -q 'recorded: true' new.textproto || fail "a new file need not keep its history"
 printf 'thresholds\tnew.textproto\n' >>manifest
 accepted
 expect 2 'has thresholds of its own environment' --environment=other.textproto

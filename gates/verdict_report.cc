@@ -109,9 +109,15 @@ std::string NameOf(const Judgement& judgement) {
                                                   judgement.phase(), "]");
 }
 
+// With the class of the metric, unless that is EXACT, as most are.
 std::string LimitOf(const Judgement& judgement) {
-  return absl::StrCat(WordOf(judgement.rule()), " ",
-                      FormatMetricValue(judgement.metric(), judgement.limit()));
+  const bool is_weaker = judgement.determinism() == BOUNDED ||
+                         judgement.determinism() == STATISTICAL;
+  return absl::StrCat(
+      WordOf(judgement.rule()), " ",
+      FormatMetricValue(judgement.metric(), judgement.limit()),
+      is_weaker ? " of " : "",
+      is_weaker ? std::string(Determinism_Name(judgement.determinism())) : "");
 }
 
 // Figures of one judgement, as the tables show them.
@@ -280,6 +286,8 @@ std::string JsonOf(const Judgement& judgement) {
       QuoteForJson(std::string(RuleKind_Name(judgement.rule()))),
       ", \"severity\": ",
       QuoteForJson(std::string(Severity_Name(judgement.severity()))),
+      ", \"determinism\": ",
+      QuoteForJson(std::string(Determinism_Name(judgement.determinism()))),
       ", \"decision\": ",
       QuoteForJson(std::string(Decision_Name(judgement.decision()))),
       ", \"threshold_location\": ",

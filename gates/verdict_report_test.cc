@@ -345,5 +345,19 @@ TEST(VerdictReportTest, RandomNamesSurviveRealParsers) {
   EXPECT_EQ(CheckReports(names), 0);
 }
 
+TEST(VerdictReportTest, ALimitOnAMetricThatIsNotExactNamesItsClass) {
+  Verdict verdict = Example();
+  verdict.mutable_judgements(0)->set_determinism(BOUNDED);
+  verdict.mutable_judgements(1)->set_determinism(EXACT);
+  EXPECT_THAT(Report(verdict, ReportFormat::kText),
+              AllOf(HasSubstr("max 2.00 MiB (2,097,152 B) of BOUNDED"),
+                    Not(HasSubstr("of EXACT"))));
+  EXPECT_THAT(Report(verdict, ReportFormat::kMarkdown),
+              HasSubstr("of BOUNDED"));
+  EXPECT_THAT(Report(verdict, ReportFormat::kJson),
+              AllOf(HasSubstr("\"determinism\": \"BOUNDED\""),
+                    HasSubstr("\"determinism\": \"EXACT\"")));
+}
+
 }  // namespace
 }  // namespace footprint

@@ -1,0 +1,199 @@
+#include "footprint/gates/limit_history.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/civil_time.h"
+#include "absl/types/optional.h"
+#include "footprint/gates/gate.pb.h"
+
+namespace footprint {
+namespace {
+
+std::string Text(int64_t value) { return absl::StrCat(value); }
+
+// As short as reads back as the same number.
+std::string Text(double value) {
+  const std::string text = absl::StrCat(value);
+  double again = 0;
+  return absl::SimpleAtod(text, &again) && again == value
+             ? text
+             : absl::StrFormat("%.17g", value);
+}
+
+bool IsDay(const std::string& text) {
+  absl::CivilDay day;
+  return absl::ParseCivilTime(text, &day) && absl::FormatCivilTime(day) == text;
+}
+
+// One number of a threshold through its history.
+class Series {
+ public:
+  // `name` in entries: "value", "ratio", "minimum".
+  Series(std::string name, std::vector<HistoryProblem>* problems)
+      : name_(std::move(name)), problems_(problems) {}
+
+  template <typename Value>
+  void Add(int entry, const absl::optional<Value>& old_value,
+           const absl::optional<Value>& new_value) {
+    if (!new_value.has_value()) {
+      if (old_value.has_value()) {
+        Say(entry, absl::StrCat("has an old_", name_, " and no new_", name_,
+                                "; say what it became"));
+      }
+      return;
+    }
+    const std::string began = old_value.has_value() ? Text(*old_value) : "";
+    if (!last_.empty() && began != last_) {
+      Say(entry,
+          began.empty()
+              ? absl::StrCat("has no old_", name_, "; write old_", name_, ": ",
+                             last_, ", which the entries above end with")
+              : absl::StrCat("begins with ", began,
+                             ", where the entries above end with ", last_,
+                             ": a change between them has no entry; add it"));
+    }
+    last_ = Text(*new_value);
+  }
+
+  // `now`: what the threshold has.
+  template <typename Value>
+  void End(const absl::optional<Value>& now, bool is_recorded) {
+    const std::string text = now.has_value() ? Text(*now) : "";
+    if (text == last_) return;
+    if (last_.empty()) {
+      if (!is_recorded) return;
+      Say(-1, absl::StrCat(
+                  "has no history of its ", name_,
+                  ", and the file says \"recorded: true\"; add history { date: "
+                  "\"2026-11-21\" new_",
+                  name_, ": ", text, " reason: \"...\" }"));
+    } else if (text.empty()) {
+      Say(-1, absl::StrCat("has a history of a ", name_,
+                           " and none now; give it back, or make this a "
+                           "threshold without that history"));
+    } else {
+      Say(-1, absl::StrCat("has the ", name_, " ", text,
+                           ", and its history ends with ", last_,
+                           ": it was changed by hand; put it back, or say what "
+                           "happened: history { date: \"2026-11-21\" old_",
+                           name_, ": ", last_, " new_", name_, ": ", text,
+                           " reason: \"...\" }"));
+    }
+  }
+
+ private:
+  void Say(int entry, std::string message) {
+    problems_->push_back({entry, std::move(message)});
+  }
+
+  const std::string name_;
+  std::vector<HistoryProblem>* const problems_;
+  std::string last_;
+};
+
+template <typename Value>
+absl::optional<Value> If(bool has, Value value) {
+  return has ? absl::make_optional(value) : absl::nullopt;
+}
+
+absl::optional<int64_t> LimitOf(const Threshold& threshold) {
+  switch (threshold.rule_case()) {
+    case Threshold::kMaxBytes:
+      return threshold.max_bytes();
+    case Threshold::kExactBytes:
+      return threshold.exact_bytes();
+    case Threshold::kMaxCount:
+      return threshold.max_count();
+    case Threshold::kExactCount:
+      return threshold.exact_count();
+    default:
+      return absl::nullopt;
+  }
+}
+
+absl::optional<double> RatioOf(const Threshold& threshold) {
+  return If(threshold.has_max_ratio(), threshold.max_ratio().ratio());
+}
+
+absl::optional<int64_t> MinimumOf(const Threshold& threshold) {
+  if (threshold.has_min_bytes()) return threshold.min_bytes();
+  return If<int64_t>(threshold.has_min_count(), threshold.min_count());
+}
+
+// What an entry says apart from its numbers.
+void CheckWords(const Threshold& threshold, int number,
+                std::vector<HistoryProblem>* problems) {
+  const HistoryEntry& entry = threshold.history(number);
+  if (!IsReason(entry.reason())) {
+    problems->push_back({number, "gives no reason; say why the limit moved"});
+  }
+  if (!IsDay(entry.date())) {
+    problems->push_back(
+        {number, absl::StrCat("has the date \"", entry.date(),
+                              "\", which is no day; write it as 2026-11-21")});
+  } else if (number > 0 && IsDay(threshold.history(number - 1).date()) &&
+             entry.date() < threshold.history(number - 1).date()) {
+    problems->push_back(
+        {number, absl::StrCat("is of ", entry.date(), ", before the entry of ",
+                              threshold.history(number - 1).date(),
+                              " above it; entries are appended, never moved")});
+  }
+  if (!entry.has_new_value() && !entry.has_new_ratio() &&
+      !entry.has_new_minimum()) {
+    problems->push_back({number,
+                         "has no new value; say what became of the "
+                         "limit"});
+  }
+}
+
+}  // namespace
+
+std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
+                                         bool is_recorded) {
+  std::vector<HistoryProblem> problems;
+  Series limits("value", &problems);
+  Series ratios("ratio", &problems);
+  Series minima("minimum", &problems);
+  for (int i = 0; i < threshold.history_size(); ++i) {
+    const HistoryEntry& entry = threshold.history(i);
+    CheckWords(threshold, i, &problems);
+    limits.Add(i, If(entry.has_old_value(), entry.old_value()),
+               If(entry.has_new_value(), entry.new_value()));
+    ratios.Add(i, If(entry.has_old_ratio(), entry.old_ratio()),
+               If(entry.has_new_ratio(), entry.new_ratio()));
+    minima.Add(i, If(entry.has_old_minimum(), entry.old_minimum()),
+               If(entry.has_new_minimum(), entry.new_minimum()));
+  }
+  limits.End(LimitOf(threshold), is_recorded);
+  ratios.End(RatioOf(threshold), is_recorded);
+  minima.End(MinimumOf(threshold), is_recorded);
+  return problems;
+}
+
+HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
+                        absl::string_view reason) {
+  HistoryEntry entry;
+  entry.set_date(std::string(date));
+  entry.set_reason(std::string(reason));
+  const absl::optional<int64_t> limit = LimitOf(threshold);
+  const absl::optional<double> ratio = RatioOf(threshold);
+  const absl::optional<int64_t> minimum = MinimumOf(threshold);
+  if (limit.has_value()) entry.set_new_value(*limit);
+  if (ratio.has_value()) entry.set_new_ratio(*ratio);
+  if (minimum.has_value()) entry.set_new_minimum(*minimum);
+  return entry;
+}
+
+bool IsReason(absl::string_view text) {
+  return !absl::StripAsciiWhitespace(text).empty();
+}
+
+}  // namespace footprint
