@@ -87,6 +87,16 @@ absl::Status ReadHeader(InputFile* file, Header* header) {
   return status.ok() ? CheckHeader(*header, *file) : status;
 }
 
+absl::Status NoMemoryError(const InputFile& file, const TableBuilder& builder) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      file.path(), ": no memory for the table: ",
+      file.size_bytes() - sizeof(Header), " bytes, of which ",
+      builder.size_bytes(), " were had and ", builder.refused_bytes(),
+      " refused; raise the limit of memory, or leave the table in its file "
+      "with "
+      "--io=mapped"));
+}
+
 }  // namespace
 
 absl::StatusOr<Table> MapBinaryTable(const std::string& path) {
@@ -98,6 +108,11 @@ absl::StatusOr<Table> MapBinaryTable(const std::string& path) {
   const size_t size = static_cast<size_t>(file->size_bytes());
   void* map =
       mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->descriptor(), 0);
+  if (map == MAP_FAILED && errno == ENOMEM) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, ": no room in the process to map ", size,
+                     " bytes; raise its limit of address space (ulimit -v)"));
+  }
   if (map == MAP_FAILED) {
     return absl::InternalError(
         absl::StrCat(path, ": cannot be mapped: ", std::strerror(errno),
@@ -121,6 +136,7 @@ absl::StatusOr<Table> ReadBinaryTable(const std::string& path) {
   TableBuilder builder(column_count, row_count);
   for (size_t row = 0; row < row_count;) {
     const absl::Span<double> numbers = builder.AddRows(row_count - row);
+    if (numbers.empty()) return NoMemoryError(*file, builder);
     status = file->ReadExactly(numbers.data(), numbers.size() * sizeof(double));
     if (!status.ok()) return status;
     row += numbers.size() / column_count;

@@ -28,6 +28,7 @@
 // * kNotFound, kPermissionDenied or kInternal: the file cannot be opened;
 // * kInvalidArgument: of another format, or its dimensions cannot be;
 // * kFailedPrecondition: of a newer version;
+// * kResourceExhausted: no memory, or no room in the process, for the table;
 // * kDataLoss: damaged header, or shorter or longer than its header says.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_BINARY_TABLE_H_

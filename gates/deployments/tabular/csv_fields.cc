@@ -31,8 +31,10 @@ absl::Status OpenError(int error, const std::string& path) {
 
 }  // namespace
 
-CsvFields::CsvFields()
-    : buffer_(new char[kBufferBytes]), field_(new char[kMaximumFieldBytes]) {}
+CsvFields::CsvFields(char delimiter)
+    : delimiter_(delimiter),
+      buffer_(new char[kBufferBytes]),
+      field_(new char[kMaximumFieldBytes]) {}
 
 CsvFields::~CsvFields() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -57,7 +59,8 @@ bool CsvFields::Next() {
   field_line_ = line_;
   field_column_ = column_;
   field_size_ = 0;
-  return Peek() == '"' ? ReadQuoted() : ReadPlain();
+  is_quoted_ = Peek() == '"';
+  return is_quoted_ ? ReadQuoted() : ReadPlain();
 }
 
 std::string CsvFields::Place() const {
@@ -128,12 +131,14 @@ bool CsvFields::ReadQuoted() {
 }
 
 bool CsvFields::ReadPlain() {
+  const int delimiter = static_cast<unsigned char>(delimiter_);
   while (true) {
     const int byte = Peek();
     if (byte == '"') {
       return Fail("a quote inside a field that does not begin with one");
     }
-    if (byte == ',' || byte == '\n' || byte == '\r' || byte == kEndOfFile) {
+    if (byte == delimiter || byte == '\n' || byte == '\r' ||
+        byte == kEndOfFile) {
       return EndField();
     }
     if (!Append(byte)) return false;
@@ -141,12 +146,14 @@ bool CsvFields::ReadPlain() {
 }
 
 bool CsvFields::EndField() {
+  const int delimiter = static_cast<unsigned char>(delimiter_);
   const int byte = Peek();
-  is_last_in_record_ = byte != ',';
+  is_last_in_record_ = byte != delimiter;
   if (!status_.ok()) return false;
   if (byte == kEndOfFile) return true;
-  if (byte != ',' && byte != '\r' && byte != '\n') {
-    return Fail("a comma or the end of the line should follow a quoted field");
+  if (byte != delimiter && byte != '\r' && byte != '\n') {
+    return Fail(
+        "the delimiter or the end of the line should follow a quoted field");
   }
   Advance();
   if (byte == '\r') {

@@ -8,7 +8,8 @@
 //   status = fields.status();
 //
 // Syntax: RFC 4180, and lines may end in LF alone; a byte-order mark at the
-// beginning is skipped. The end of the last line may be missing.
+// beginning is skipped. The end of the last line may be missing. Another byte
+// than the comma may part the fields.
 //
 // Thread-compatible. Memory: 64 KiB, however large the file. Time: linear.
 
@@ -30,7 +31,8 @@ class CsvFields {
  public:
   static constexpr size_t kMaximumFieldBytes = 32 << 10;
 
-  CsvFields();
+  // `delimiter` parts the fields; no quote and no end of a line.
+  explicit CsvFields(char delimiter = ',');
   ~CsvFields();
   CsvFields(const CsvFields&) = delete;
   CsvFields& operator=(const CsvFields&) = delete;
@@ -48,6 +50,7 @@ class CsvFields {
   // The field's text, unquoted; valid until the next call of Next.
   absl::string_view text() const { return {field_.get(), field_size_}; }
   bool is_last_in_record() const { return is_last_in_record_; }
+  bool is_quoted() const { return is_quoted_; }
 
   // "file:line:column" of the field's beginning.
   std::string Place() const;
@@ -62,6 +65,7 @@ class CsvFields {
   bool EndField();
   bool Fail(const std::string& message);
 
+  const char delimiter_;
   std::string path_;
   int descriptor_ = -1;
   absl::Status status_;
@@ -72,6 +76,7 @@ class CsvFields {
   std::unique_ptr<char[]> field_;
   size_t field_size_ = 0;
   bool is_last_in_record_ = true;
+  bool is_quoted_ = false;
   int64_t line_ = 1;
   int64_t column_ = 1;
   int64_t field_line_ = 1;

@@ -25,8 +25,9 @@ std::string WriteFile(const std::string& text) {
   return path;
 }
 
-absl::Status ReadRecords(const std::string& text, Records* records) {
-  CsvFields fields;
+absl::Status ReadRecords(const std::string& text, Records* records,
+                         char delimiter = ',') {
+  CsvFields fields(delimiter);
   absl::Status status = fields.Open(WriteFile(text));
   if (!status.ok()) return status;
   bool is_new_record = true;
@@ -71,9 +72,32 @@ TEST(CsvFieldsTest, AcceptsWindowsLinesAndAByteOrderMark) {
               ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "2")));
 }
 
+TEST(CsvFieldsTest, PartsFieldsAtTheGivenByteOnly) {
+  for (const char delimiter : {';', '\t', '|', '\xff'}) {
+    const std::string part(1, delimiter);
+    Records records;
+    ASSERT_TRUE(
+        ReadRecords("a" + part + "\"b" + part + "c\"\n1,2" + part + "\n",
+                    &records, delimiter)
+            .ok());
+    EXPECT_THAT(records, ElementsAre(ElementsAre("a", "b" + part + "c"),
+                                     ElementsAre("1,2", "")));
+  }
+}
+
+TEST(CsvFieldsTest, TellsAQuotedFieldFromAPlainOne) {
+  CsvFields fields;
+  ASSERT_TRUE(fields.Open(WriteFile("\"\",")).ok());
+  ASSERT_TRUE(fields.Next());
+  EXPECT_TRUE(fields.is_quoted());
+  ASSERT_TRUE(fields.Next());
+  EXPECT_FALSE(fields.is_quoted());
+}
+
 TEST(CsvFieldsTest, NamesThePlaceOfAnError) {
   EXPECT_THAT(ErrorOf("a,b\n1,2\"\n"), HasSubstr("fields.csv:2:4: a quote"));
-  EXPECT_THAT(ErrorOf("a\n\"1\" ,2\n"), HasSubstr("fields.csv:2:4: a comma"));
+  EXPECT_THAT(ErrorOf("a\n\"1\" ,2\n"),
+              HasSubstr("fields.csv:2:4: the delimiter"));
   EXPECT_THAT(ErrorOf("a\n\"1,2\n\n"), HasSubstr("fields.csv:4:1: a quoted"));
   EXPECT_THAT(ErrorOf("a\rb\n"), HasSubstr("fields.csv:1:3: a carriage"));
 }

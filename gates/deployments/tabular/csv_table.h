@@ -1,17 +1,20 @@
-// Tables as text: comma-separated values with a header row (RFC 4180).
+// Tables as text: comma-separated values under a header row (RFC 4180).
 //
 //   absl::StatusOr<Table> table = ReadCsvTable("prices.csv", {});
 //   if (!table.ok()) return table.status();
 //   // prices.csv:7:12: field 3 should be a number but is "n/a"
 //
 // Fields may be quoted, lines end in LF or CRLF, a byte-order mark is skipped,
-// blanks around a number too. Numbers are read and written the same way in
-// every locale, and a number that was written is read back bit for bit. NaN and
-// infinite values are refused: no estimator here can learn from them.
+// blanks around a number too, and blank lines at the end. A number may have a
+// plus sign, and is 0 if it is too small for a double, as for pandas and numpy.
+// Numbers are read and written the same way in every locale, and a number that
+// was written is read back bit for bit. NaN and infinite values are refused: no
+// estimator here can learn from them.
 //
 // Thread-safe: no state is kept. Memory: the table and buffers of 64 KiB in
-// all; a record of fields longer than 32 KiB each is refused. Time: linear, one
-// pass, so a pipe can be read too.
+// all, and while the first line is read its text; a record of fields longer
+// than 32 KiB each is refused. Time: linear, one pass, so a pipe can be read
+// too.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_CSV_TABLE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_CSV_TABLE_H_
@@ -22,24 +25,39 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "footprint/gates/deployments/tabular/output_file.h"
 #include "footprint/gates/deployments/tabular/table.h"
 
 namespace footprint {
 namespace tabular {
 
+// What the first line is.
+enum class CsvHeader {
+  // The columns' names; refused if all are numbers, as those of a row would be.
+  kAuto,
+  // The columns' names, numbers or not.
+  kYes,
+  // A row: the columns are named "1", "2" and so on.
+  kNo,
+};
+
 struct CsvColumns {
-  // The header of the column that becomes the table's last; empty: the last.
+  // Name of the column that becomes the table's last; empty: the last.
   std::string target;
-  // Headers of columns that are skipped, whatever they hold.
+  // Names of columns that are skipped, whatever they hold.
   std::vector<std::string> ignored;
+  CsvHeader header = CsvHeader::kAuto;
+  // What parts the fields; no quote and no end of a line.
+  char delimiter = ',';
 };
 
 // kNotFound or kPermissionDenied if the file cannot be opened; kInvalidArgument
 // with "file:line:column" (both from 1, the column in bytes) for what is not as
 // described above: a field that is no number, too many or too few fields, a
-// quote that is never closed, no rows; kNotFound also for a column that the
-// header does not name.
+// quote that is never closed, no rows, two columns of one name, numbers where
+// names should be; kNotFound also for a column that the header does not name;
+// kResourceExhausted if there is no memory for the table.
 absl::StatusOr<Table> ReadCsvTable(const std::string& path,
                                    const CsvColumns& columns);
 
@@ -64,7 +82,7 @@ class CsvTableWriter {
 
 // Writes one column under the header `name`.
 absl::Status WriteCsvColumn(const std::string& name,
-                            const std::vector<double>& numbers,
+                            absl::Span<const double> numbers,
                             const std::string& path);
 
 }  // namespace tabular

@@ -12,6 +12,9 @@
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATOR_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATOR_H_
 
+#include <cstddef>
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -29,9 +32,16 @@ class Estimator {
   // "linear_regression": of the program, and in the files of its models.
   virtual const char* name() const = 0;
 
+  // What to change where learning went astray: "lower --rate".
+  virtual const char* advice() const = 0;
+
+  // About what Fit needs at its worst, for messages.
+  virtual int64_t FitBytes(size_t feature_count) const = 0;
+
   // Learns the table's last column from the others. kInvalidArgument for a
   // table that nothing can be learned from, kFailedPrecondition if learning
-  // failed.
+  // failed. Throws std::bad_alloc, or is kResourceExhausted, for want of
+  // memory.
   virtual absl::StatusOr<Model> Fit(const Table& table) const = 0;
 
   // Writes one prediction for each of the table's rows; its last column is not

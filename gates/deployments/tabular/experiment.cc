@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
@@ -16,10 +18,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "footprint/gates/deployments/tabular/binary_table.h"
+#include "footprint/gates/deployments/tabular/csv_flags.h"
 #include "footprint/gates/deployments/tabular/csv_table.h"
 #include "footprint/gates/deployments/tabular/model_file.h"
 #include "footprint/gates/deployments/tabular/table.h"
+#include "footprint/profiling/heap_accounting.h"
 #include "footprint/profiling/memory_phase.h"
 #include "footprint/profiling/program_profile.h"
 
@@ -27,14 +34,13 @@ ABSL_FLAG(std::string, data, "", "file with the table to learn from");
 ABSL_FLAG(std::string, io, "csv",
           "how the table is read: csv (text), binary (streamed into the heap) "
           "or mapped (binary, left in the file); make_table writes both forms");
-ABSL_FLAG(std::string, target, "",
-          "header of the CSV column to predict; empty: the last");
-ABSL_FLAG(std::vector<std::string>, ignore, {},
-          "headers of CSV columns to leave out, separated by commas");
 ABSL_FLAG(std::string, model, "",
           "file that the model is saved to and loaded from");
 ABSL_FLAG(std::string, predictions, "",
           "CSV file that the predictions are written to");
+ABSL_FLAG(int64_t, held_out_rows, 0,
+          "how many of the table's last rows are predicted, but not learned "
+          "from");
 
 namespace footprint {
 namespace tabular {
@@ -44,11 +50,22 @@ absl::StatusOr<Table> ReadTable(const std::string& path,
                                 const std::string& io) {
   if (io == "mapped") return MapBinaryTable(path);
   if (io == "binary") return ReadBinaryTable(path);
-  CsvColumns columns;
-  columns.target = absl::GetFlag(FLAGS_target);
-  columns.ignored = absl::GetFlag(FLAGS_ignore);
-  return ReadCsvTable(path, columns);
+  const absl::StatusOr<CsvColumns> columns = CsvColumnsOfFlags();
+  if (!columns.ok()) return columns.status();
+  return ReadCsvTable(path, *columns);
 }
+
+// A memory phase, and where a failed allocation is said to have happened.
+class Stage {
+ public:
+  explicit Stage(const char* name) : phase_(name) { last_name_ = name; }
+  void End() { phase_.End(); }
+  static const char* last_name() { return last_name_; }
+
+ private:
+  inline static const char* last_name_ = "startup";
+  MemoryPhase phase_;
+};
 
 // Whether writing one would write the other. Without memory from the heap,
 // which would count for startup.
@@ -86,48 +103,82 @@ absl::Status CheckFlags() {
     return absl::InvalidArgumentError(
         absl::StrCat("--io is \"", io, "\"; it must be csv, binary or mapped"));
   }
-  return absl::OkStatus();
+  if (absl::GetFlag(FLAGS_held_out_rows) < 0) {
+    return absl::InvalidArgumentError("--held_out_rows must be 0 or more");
+  }
+  return io == "csv" ? absl::OkStatus() : RefuseCsvFlags();
+}
+
+constexpr char kMoreMemory[] =
+    "; raise the limit of memory (ulimit -v, the container's), or take a "
+    "smaller table: fewer rows, fewer columns (--ignore), or --io=mapped, "
+    "which "
+    "leaves it in its file";
+
+absl::StatusOr<Model> Fit(const Estimator& estimator, const Table& table) {
+  // Without a text, which would be on the heap while the model is fitted.
+  absl::StatusOr<Model> model = absl::ResourceExhaustedError("");
+  try {
+    model = estimator.Fit(table);
+  } catch (const std::bad_alloc&) {
+  }
+  if (!absl::IsResourceExhausted(model.status())) return model;
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "out of memory in stage fit, which takes about ",
+      estimator.FitBytes(table.feature_count()),
+      " bytes: ", std::string(model.status().message()), kMoreMemory));
 }
 
 absl::Status FitAndSave(const Estimator& estimator, const Table& table,
                         const std::string& model_path) {
-  MemoryPhase fit("fit");
-  const absl::StatusOr<Model> model = estimator.Fit(table);
+  Stage fit("fit");
+  const absl::StatusOr<Model> model = Fit(estimator, table);
   fit.End();
   if (!model.ok()) return model.status();
-  MemoryPhase save("save");
+  Stage save("save");
   return SaveModel(*model, model_path);
 }
 
-// 1 if every prediction is right, 0 if they are as good as the targets' mean.
-double Determination(const Table& table,
-                     const std::vector<double>& predictions) {
+// R^2 over the rows from `begin` to `end`: 1 if every prediction is right, 0 if
+// they are as good as the targets' mean. None if all targets are equal.
+absl::optional<double> Determination(const Table& table,
+                                     absl::Span<const double> predictions,
+                                     size_t begin, size_t end) {
   const size_t target = table.feature_count();
   double sum = 0;
-  for (size_t i = 0; i < predictions.size(); ++i) sum += table.Row(i)[target];
-  const double mean = sum / static_cast<double>(predictions.size());
+  for (size_t i = begin; i < end; ++i) sum += table.Row(i)[target];
+  const double mean = sum / static_cast<double>(end - begin);
   double unexplained = 0;
   double total = 0;
-  for (size_t i = 0; i < predictions.size(); ++i) {
+  for (size_t i = begin; i < end; ++i) {
     const double truth = table.Row(i)[target];
     unexplained += (truth - predictions[i]) * (truth - predictions[i]);
     total += (truth - mean) * (truth - mean);
   }
-  return total > 0 ? 1 - unexplained / total : 0;
+  if (!(total > 0)) return absl::nullopt;
+  return 1 - unexplained / total;
 }
 
+using Predictions = std::unique_ptr<double[]>;
+
 // Loads the model and predicts with it; both are gone at the end.
-absl::StatusOr<std::vector<double>> LoadAndPredict(
-    const Estimator& estimator, const Table& table,
-    const std::string& model_path) {
-  MemoryPhase load("load");
+absl::StatusOr<Predictions> LoadAndPredict(const Estimator& estimator,
+                                           const Table& table,
+                                           const std::string& model_path) {
+  Stage load("load");
   const absl::StatusOr<Model> model = LoadModel(model_path, estimator.name());
   load.End();
   if (!model.ok()) return model.status();
-  MemoryPhase inference("inference");
-  std::vector<double> predictions(table.row_count());
-  absl::Status status =
-      estimator.Predict(*model, table, absl::MakeSpan(predictions));
+  Stage inference("inference");
+  const size_t row_count = table.row_count();
+  Predictions predictions(new (std::nothrow) double[row_count]);
+  if (predictions == nullptr) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "out of memory in stage inference: predictions of ", row_count,
+        " rows take ", row_count * sizeof(double), " bytes", kMoreMemory));
+  }
+  absl::Status status = estimator.Predict(
+      *model, table, absl::MakeSpan(predictions.get(), row_count));
   if (!status.ok()) return status;
   return predictions;
 }
@@ -135,8 +186,43 @@ absl::StatusOr<std::vector<double>> LoadAndPredict(
 struct Outcome {
   size_t row_count = 0;
   size_t feature_count = 0;
-  double determination = 0;
+  size_t learned_row_count = 0;
+  absl::optional<double> learned_determination;
+  absl::optional<double> held_out_determination;
 };
+
+// How well the predictions fit; kFailedPrecondition if they are no fit at all.
+absl::Status Judge(const Estimator& estimator, const Table& table,
+                   absl::Span<const double> predictions, Outcome* outcome) {
+  // Networks that have not learned anything yet are above -0.5.
+  constexpr double kLeastDetermination = -1;
+  const size_t learned = outcome->learned_row_count;
+  outcome->learned_determination =
+      Determination(table, predictions, 0, learned);
+  if (outcome->learned_determination.has_value() &&
+      !(*outcome->learned_determination >= kLeastDetermination)) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the training diverged: the predictions of the rows it learned from "
+        "have an R^2 of %.3g, far worse than their mean would; they are not "
+        "written, and the model saved is of no use; %s",
+        *outcome->learned_determination, estimator.advice()));
+  }
+  if (learned < outcome->row_count) {
+    outcome->held_out_determination =
+        Determination(table, predictions, learned, outcome->row_count);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> LearnedRowCount(const Table& table) {
+  const uint64_t held_out =
+      static_cast<uint64_t>(absl::GetFlag(FLAGS_held_out_rows));
+  if (held_out == 0) return table.row_count();
+  if (held_out < table.row_count()) return table.row_count() - held_out;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--held_out_rows=", held_out, " leaves none of the ",
+                   table.row_count(), " rows to learn from; hold out fewer"));
+}
 
 absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
                                   ProgramProfile* profile) {
@@ -144,30 +230,64 @@ absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
   if (!status.ok()) return status;
   const std::string io = absl::GetFlag(FLAGS_io);
   const std::string model_path = absl::GetFlag(FLAGS_model);
-  MemoryPhase read("read");
+  Stage read("read");
   absl::StatusOr<Table> table = ReadTable(absl::GetFlag(FLAGS_data), io);
   read.End();
   if (!table.ok()) return table.status();
+  const absl::StatusOr<size_t> learned_row_count = LearnedRowCount(*table);
+  if (!learned_row_count.ok()) return learned_row_count.status();
   Outcome outcome;
   outcome.row_count = table->row_count();
   outcome.feature_count = table->feature_count();
+  outcome.learned_row_count = *learned_row_count;
   profile->SetName(estimator.name());
   profile->AddArgument("io", io);
   profile->AddArgument("features", absl::StrCat(outcome.feature_count));
   profile->AddArgument("rows", absl::StrCat(outcome.row_count));
 
-  status = FitAndSave(estimator, *table, model_path);
+  if (outcome.learned_row_count == outcome.row_count) {
+    status = FitAndSave(estimator, *table, model_path);
+  } else {
+    profile->AddArgument("held_out", absl::StrCat(outcome.row_count -
+                                                  outcome.learned_row_count));
+    status = FitAndSave(estimator, table->FirstRows(outcome.learned_row_count),
+                        model_path);
+  }
   if (!status.ok()) return status;
-  absl::StatusOr<std::vector<double>> predictions =
+  absl::StatusOr<Predictions> predictions =
       LoadAndPredict(estimator, *table, model_path);
   if (!predictions.ok()) return predictions.status();
-  outcome.determination = Determination(*table, *predictions);
+  const absl::Span<const double> numbers(predictions->get(), outcome.row_count);
+  status = Judge(estimator, *table, numbers, &outcome);
+  if (!status.ok()) return status;
   table->Clear();
-  MemoryPhase write("write");
-  status = WriteCsvColumn("prediction", *predictions,
-                          absl::GetFlag(FLAGS_predictions));
+  Stage write("write");
+  status =
+      WriteCsvColumn("prediction", numbers, absl::GetFlag(FLAGS_predictions));
   if (!status.ok()) return status;
   return outcome;
+}
+
+// After std::bad_alloc: what no one else has reported.
+absl::Status NoMemoryError() {
+  const HeapRegionBytes heap = ReadHeapRegion(ProcessHeapRegion());
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "out of memory in stage ", Stage::last_name(), ": the heap reached ",
+      heap.peak_live_bytes, " bytes, and more was refused", kMoreMemory));
+}
+
+absl::StatusOr<Outcome> RunAndProfile(const Estimator& estimator,
+                                      ProgramProfile* profile) {
+  absl::StatusOr<Outcome> outcome = RunStages(estimator, profile);
+  if (!outcome.ok()) return outcome;
+  const absl::Status status = profile->Write();
+  if (!status.ok()) return status;
+  return outcome;
+}
+
+std::string DeterminationText(const absl::optional<double>& determination) {
+  return determination.has_value() ? absl::StrFormat("R^2 %.4f", *determination)
+                                   : "R^2 unknown (every target is the same)";
 }
 
 int ReportError(const Estimator& estimator, const absl::Status& status) {
@@ -204,14 +324,25 @@ int RunExperiment(
   ProgramProfile profile(&argc, argv);
   ParseFlags(argc, argv, purpose);
   const std::unique_ptr<Estimator> estimator = make_estimator();
-  const absl::StatusOr<Outcome> outcome = RunStages(*estimator, &profile);
+  absl::StatusOr<Outcome> outcome = absl::UnknownError("");
+  try {
+    outcome = RunAndProfile(*estimator, &profile);
+  } catch (const std::bad_alloc&) {
+    outcome = NoMemoryError();
+  }
   if (!outcome.ok()) return ReportError(*estimator, outcome.status());
-  const absl::Status status = profile.Write();
-  if (!status.ok()) return ReportError(*estimator, status);
   // After the profile: standard output allocates its buffer by where it leads.
-  std::printf("%s: %zu rows, %zu features, R^2 %.4f\n", estimator->name(),
-              outcome->row_count, outcome->feature_count,
-              outcome->determination);
+  std::printf("%s: %zu rows, %zu features, %s of the %zu rows it learned from",
+              estimator->name(), outcome->row_count, outcome->feature_count,
+              DeterminationText(outcome->learned_determination).c_str(),
+              outcome->learned_row_count);
+  const size_t held_out = outcome->row_count - outcome->learned_row_count;
+  if (held_out > 0) {
+    std::printf(", %s of the %zu held out",
+                DeterminationText(outcome->held_out_determination).c_str(),
+                held_out);
+  }
+  std::printf("\n");
   return 0;
 }
 

@@ -27,11 +27,13 @@ namespace tabular {
 // Parses the command line, whose --help shows `purpose`, an example and the
 // flags; makes the estimator, which may look at flags of its own; runs every
 // stage; writes the profile, if one was asked for; and prints how well the
-// predictions fit.
+// predictions fit: R^2 of the rows that were learned from and, with
+// --held_out_rows, of those that were not.
 //
 // Returns the program's exit status: 0, or 1 after a message on standard error
-// that names the file and the way out. Exits with 1 for a flag that is unknown
-// or badly written.
+// that names the file and the way out; so too where predictions are far worse
+// than the mean would be, and where memory does not suffice. Exits with 1 for a
+// flag that is unknown or badly written.
 int RunExperiment(
     int argc, char** argv, const char* purpose,
     const std::function<std::unique_ptr<Estimator>()>& make_estimator);

@@ -74,6 +74,40 @@ for program in "$LINEAR" "$NETWORK"; do
     "$program" --data=data.csv --model=none_yet --predictions=none_yet
   cmp data.csv precious.csv || fail "$program: the data are overwritten"
   [[ ! -e none_yet ]] || fail "$program: wrote before it refused"
+  # What the first line is, and what parts the fields.
+  tail -n +2 data.csv >bare.csv
+  expect 1 "bare.csv:1:1: the first line should name the columns" \
+    "$program" --data=bare.csv "${outputs[@]}"
+  expect 0 "299 rows, 5 features" \
+    "$program" --data=bare.csv --header=yes "${outputs[@]}"
+  expect 0 "300 rows, 4 features" \
+    "$program" --data=bare.csv --header=no --ignore=1 --target=6 "${outputs[@]}"
+  tr , ';' <data.csv >semicolons.csv
+  expect 1 'say --delimiter=";"' \
+    "$program" --data=semicolons.csv "${outputs[@]}"
+  expect 0 "300 rows, 5 features" \
+    "$program" --data=semicolons.csv --delimiter=";" "${outputs[@]}"
+  expect 1 '--delimiter is "ab"' \
+    "$program" --data=data.csv --delimiter=ab "${outputs[@]}"
+  expect 1 "--target is about a CSV table" \
+    "$program" --io=mapped --data=data.table --target=x "${outputs[@]}"
+
+  # Which rows R^2 is of.
+  expect 0 " of the 300 rows it learned from" \
+    "$program" --data=data.csv "${outputs[@]}"
+  expect 0 " of the 200 rows it learned from, R^2 0.9" \
+    "$program" --data=data.csv --held_out_rows=100 "${outputs[@]}"
+  expect 0 " of the 100 held out" \
+    "$program" --data=data.csv --held_out_rows=100 "${outputs[@]}"
+  [[ $(wc -l <predictions.csv) == 301 ]] || fail "$program: held-out rows"
+  expect 1 "--held_out_rows=300 leaves none of the 300 rows" \
+    "$program" --data=data.csv --held_out_rows=300 "${outputs[@]}"
+  expect 1 "--held_out_rows must be 0 or more" \
+    "$program" --data=data.csv --held_out_rows=-1 "${outputs[@]}"
+  printf 'a,b\n1,5\n2,5\n3,5\n' >constant.csv
+  expect 0 "R^2 unknown (every target is the same)" \
+    "$program" --data=constant.csv "${outputs[@]}"
+
   # A model that is not there when it is to be loaded.
   expect 1 "/dev/null: is not a regular file" \
     "$program" --data=data.csv --model=/dev/null --predictions=p.csv
@@ -84,6 +118,71 @@ for format in csv binary; do
   expect 1 "/dev/full: cannot be written: No space left" timeout 60 \
     "$MAKE_TABLE" --rows=1000000000000 --format=$format --output=/dev/full
 done
+
+# A training that diverges is an error, and the old files stay.
+echo old >kept.csv
+cp kept.csv kept.model
+expect 1 "diverged: over the last epoch" "$NETWORK" --data=data.csv \
+  --learning_rate=100 --model=kept.model --predictions=kept.csv
+expect 1 "lower --learning_rate" "$NETWORK" --data=data.csv \
+  --learning_rate=100 --model=kept.model --predictions=kept.csv
+cmp kept.csv kept.model || fail "diverged: an old file is lost"
+# Where the very last step did it, only the predictions show it.
+"$MAKE_TABLE" --features=5 --rows=64 --output=one_batch.csv || exit 2
+for rate in 100 1e38; do
+  expect 1 "diverged: the predictions of the rows it learned from" "$NETWORK" \
+    --data=one_batch.csv --epochs=1 --learning_rate=$rate --model=model \
+    --predictions=kept.csv
+done
+[[ $(cat kept.csv) == old ]] || fail "diverged: the old predictions are lost"
+
+# Too little memory is an error that says where, how much, and the way out.
+limited() {
+  local limit_kilobytes=$1
+  shift
+  (
+    ulimit -v "$limit_kilobytes"
+    "$@" 2>&1
+  )
+}
+
+# short_of_memory PROGRAM TEXT ARGUMENTS...: for ever more memory, from what the
+# program takes to start: each run ends well, or in an error about memory; one
+# of them says TEXT, and is the last.
+short_of_memory() {
+  local program=$1 wanted=$2 limit=$least_kilobytes output status
+  shift 2
+  for (( ; limit < 262144; limit += 512)); do
+    output=$(limited $limit "$program" "${outputs[@]}" "$@")
+    status=$?
+    [[ $status == 1 && "$output" =~ (memory|no\ room).*bytes ]] ||
+      fail "$limit KiB: exit $status, $output"
+    [[ "$output" != *$wanted* ]] || return 0
+    [[ $status == 1 ]] || return 1
+  done
+  fail "$wanted: not said under any limit"
+}
+"$MAKE_TABLE" --features=1 --rows=150000 --output=tall.csv || exit 2
+"$MAKE_TABLE" --from_csv=tall.csv --format=binary --output=tall.table || exit 2
+"$MAKE_TABLE" --features=1200 --rows=10 --output=wide.csv || exit 2
+# Below this the system's loader, or the C library, cannot start a program.
+least_kilobytes=16384
+while limited $least_kilobytes "$NETWORK" --help >/dev/null; (($? > 1)); do
+  least_kilobytes=$((least_kilobytes + 256))
+done
+short_of_memory "$LINEAR" ":1: no memory for the table: " --data=tall.csv
+short_of_memory "$LINEAR" "no memory for the table: 2400000 bytes" \
+  --data=tall.table --io=binary
+short_of_memory "$LINEAR" "no room in the process to map" \
+  --data=tall.table --io=mapped
+short_of_memory "$LINEAR" "predictions of 150000 rows take 1200000 bytes" \
+  --data=tall.table --io=binary
+short_of_memory "$LINEAR" "stage fit, which takes about 12144512 bytes" \
+  --data=wide.csv
+short_of_memory "$NETWORK" "stage fit, which takes about 1" \
+  --data=wide.csv --epochs=1
+expect 1 "no memory for rows of 900000000000000000 features" \
+  "$MAKE_TABLE" --features=900000000000000000 --output=none.csv
 
 # A limit of file size stands for a full disk: the old predictions stay.
 "$MAKE_TABLE" --features=1 --rows=2000 --output=long.csv || exit 2
@@ -96,7 +195,8 @@ expect 1 "kept.csv: cannot be written: File too large; free disk space" \
 
 # Abseil's --help ends with 0 or 1, by its age.
 "$LINEAR" --help >help.txt 2>&1
-for flag in data io target ignore model predictions; do
+for flag in data io target ignore header delimiter model predictions \
+  held_out_rows; do
   grep -q -- "--$flag " help.txt || fail "--help does not name --$flag"
 done
 "$NETWORK" --help 2>&1 | grep -q -- "--epochs " || fail "--help: --epochs"

@@ -18,6 +18,9 @@
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_LINEAR_REGRESSION_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_LINEAR_REGRESSION_H_
 
+#include <cstddef>
+#include <cstdint>
+
 #include "footprint/gates/deployments/tabular/estimator.h"
 
 namespace footprint {
@@ -26,6 +29,13 @@ namespace tabular {
 class LinearRegression : public Estimator {
  public:
   const char* name() const override { return "linear_regression"; }
+  const char* advice() const override {
+    return "bring the columns to units in which their numbers are alike";
+  }
+  int64_t FitBytes(size_t feature_count) const override {
+    const int64_t columns = static_cast<int64_t>(feature_count) + 1;
+    return 8 * columns * (columns + 63);
+  }
   absl::StatusOr<Model> Fit(const Table& table) const override;
   absl::Status Predict(const Model& model, const Table& table,
                        absl::Span<double> predictions) const override;

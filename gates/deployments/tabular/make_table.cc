@@ -3,16 +3,20 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "absl/flags/usage_config.h"
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "footprint/gates/deployments/tabular/binary_table.h"
+#include "footprint/gates/deployments/tabular/csv_flags.h"
 #include "footprint/gates/deployments/tabular/csv_table.h"
 #include "footprint/gates/deployments/tabular/linear_data.h"
 
@@ -22,11 +26,8 @@ ABSL_FLAG(int64_t, features, 10, "count of features to generate");
 ABSL_FLAG(int64_t, rows, 1000, "count of rows to generate");
 ABSL_FLAG(uint64_t, seed, 1, "of what is generated");
 ABSL_FLAG(std::string, from_csv, "",
-          "convert this CSV file instead of generating");
-ABSL_FLAG(std::string, target, "",
-          "with --from_csv: header of the column to predict; empty: the last");
-ABSL_FLAG(std::vector<std::string>, ignore, {},
-          "with --from_csv: headers of columns to leave out");
+          "convert this CSV file instead of generating; --target, --ignore, "
+          "--header and --delimiter tell about it");
 
 namespace footprint {
 namespace tabular {
@@ -52,11 +53,10 @@ absl::Status WriteGenerated(LinearData* data, size_t row_count,
 }
 
 absl::Status Convert(const std::string& output, bool is_binary) {
-  CsvColumns columns;
-  columns.target = absl::GetFlag(FLAGS_target);
-  columns.ignored = absl::GetFlag(FLAGS_ignore);
+  const absl::StatusOr<CsvColumns> columns = CsvColumnsOfFlags();
+  if (!columns.ok()) return columns.status();
   absl::StatusOr<Table> table =
-      ReadCsvTable(absl::GetFlag(FLAGS_from_csv), columns);
+      ReadCsvTable(absl::GetFlag(FLAGS_from_csv), *columns);
   if (!table.ok()) return table.status();
   if (is_binary) {
     BinaryTableWriter writer(output, table->row_count(), table->column_count());
@@ -93,9 +93,19 @@ absl::Status MakeTable() {
     return absl::InvalidArgumentError(
         absl::StrCat("--format is \"", format, "\"; it must be csv or binary"));
   }
-  return absl::GetFlag(FLAGS_from_csv).empty()
-             ? Generate(output, format == "binary")
-             : Convert(output, format == "binary");
+  if (!absl::GetFlag(FLAGS_from_csv).empty()) {
+    return Convert(output, format == "binary");
+  }
+  absl::Status status = RefuseCsvFlags();
+  if (!status.ok()) return status;
+  try {
+    return Generate(output, format == "binary");
+  } catch (const std::exception&) {
+    // std::bad_alloc or std::length_error: what is held is some rows.
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for rows of ", absl::GetFlag(FLAGS_features),
+                     " features, which take 8 bytes each; lower --features"));
+  }
 }
 
 }  // namespace
@@ -107,6 +117,12 @@ int main(int argc, char** argv) {
       "writes a table for the tabular experiment.\n"
       "  make_table --features=10 --rows=1000 --output=data.csv\n"
       "  make_table --from_csv=data.csv --format=binary --output=data.table");
+  absl::FlagsUsageConfig usage;
+  usage.contains_help_flags = [](absl::string_view file) {
+    return absl::StrContains(file, "gates/deployments/tabular/");
+  };
+  usage.contains_helpshort_flags = usage.contains_help_flags;
+  absl::SetFlagsUsageConfig(usage);
   absl::ParseCommandLine(argc, argv);
   const absl::Status status = footprint::tabular::MakeTable();
   if (status.ok()) return 0;

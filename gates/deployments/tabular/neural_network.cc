@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "footprint/gates/deployments/tabular/column_statistics.h"
 #include "footprint/gates/deployments/tabular/row_order.h"
 #include "footprint/trainer_manager/activations.h"
@@ -95,6 +96,17 @@ struct Standard {
   absl::Span<Number> spreads;
 };
 
+// Over a whole epoch, since a batch may hold the one row that is far off: with
+// standardised targets the mean, predicted for every row, then has a loss of 1.
+absl::Status CheckLoss(double epoch_loss) {
+  constexpr double kWorstLoss = 10;
+  if (epoch_loss <= kWorstLoss) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "the training diverged: over the last epoch its squared error was %.3g "
+      "times that of predicting the mean; lower --learning_rate",
+      epoch_loss));
+}
+
 // The steps in which each row is seen `epochs` times.
 absl::Status Train(const Table& table, const NeuralNetworkOptions& options,
                    const Standard<double>& standard, Manager* manager) {
@@ -104,6 +116,8 @@ absl::Status Train(const Table& table, const NeuralNetworkOptions& options,
   if (!targets.ok()) return targets.status();
   RowStream rows(table.row_count(), options.seed);
   size_t rows_left = table.row_count() * static_cast<size_t>(options.epochs);
+  double last_epoch_loss = 0;
+  int64_t last_epoch_steps = 0;
   while (rows_left > 0) {
     float* next = features->data();
     for (float& target : *targets) {
@@ -114,12 +128,17 @@ absl::Status Train(const Table& table, const NeuralNetworkOptions& options,
     const absl::StatusOr<float> loss = manager->TrainStep();
     if (absl::IsOutOfRange(loss.status())) {
       return absl::FailedPreconditionError(
-          "the error grew beyond all bounds; lower the learning rate");
+          "the training diverged: the error grew beyond all bounds; lower "
+          "--learning_rate");
     }
     if (!loss.ok()) return loss.status();
+    if (rows_left <= table.row_count()) {
+      last_epoch_loss += *loss;
+      ++last_epoch_steps;
+    }
     rows_left -= std::min(rows_left, targets->size());
   }
-  return absl::OkStatus();
+  return CheckLoss(last_epoch_loss / static_cast<double>(last_epoch_steps));
 }
 
 void SetParameters(absl::Span<const double> values, Parameters* parameters) {
@@ -130,6 +149,14 @@ void SetParameters(absl::Span<const double> values, Parameters* parameters) {
 }
 
 }  // namespace
+
+int64_t NeuralNetwork::FitBytes(size_t feature_count) const {
+  const int64_t features = static_cast<int64_t>(feature_count);
+  const int64_t batch_rows = static_cast<int64_t>(options_.batch_rows);
+  constexpr int64_t kArenaAndPlanBytes = int64_t{115} << 10;
+  return 12 * (50 * features + 2701) + 4 * batch_rows * (features + 1) +
+         200 * features + kArenaAndPlanBytes;
+}
 
 absl::StatusOr<Model> NeuralNetwork::Fit(const Table& table) const {
   if (table.row_count() == 0 || table.feature_count() == 0) {

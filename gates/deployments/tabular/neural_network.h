@@ -41,7 +41,10 @@ class NeuralNetwork : public Estimator {
       : options_(options) {}
 
   const char* name() const override { return "neural_network"; }
-  // kFailedPrecondition if the error grew beyond all bounds.
+  const char* advice() const override { return "lower --learning_rate"; }
+  int64_t FitBytes(size_t feature_count) const override;
+  // kFailedPrecondition if the training diverged: the error grew beyond all
+  // bounds, or over the last epoch was ten times that of predicting the mean.
   absl::StatusOr<Model> Fit(const Table& table) const override;
   absl::Status Predict(const Model& model, const Table& table,
                        absl::Span<double> predictions) const override;

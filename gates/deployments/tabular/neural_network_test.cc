@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "footprint/gates/deployments/tabular/linear_regression.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace tabular {
 namespace {
+
+using ::testing::HasSubstr;
 
 // A smooth function that no line comes near, with units that differ a lot.
 Table CurvedTable(size_t row_count, uint32_t seed) {
@@ -99,6 +103,42 @@ TEST(NeuralNetworkTest, PredictsARowTheSameAloneAndInABatch) {
         network.Predict(model, std::move(builder).Build(), {&alone, 1}).ok());
     EXPECT_NEAR(alone, together[row], 1e-9);
   }
+}
+
+TEST(NeuralNetworkTest, TellsATrainingThatDiverged) {
+  NeuralNetworkOptions options;
+  for (const double rate : {3.0, 100.0, 1000.0}) {
+    options.learning_rate = rate;
+    const absl::Status status =
+        NeuralNetwork(options).Fit(CurvedTable(300, 1)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << rate;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("the training diverged: over the last epoch"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("lower --learning_rate"));
+  }
+}
+
+// What has hardly learned has not diverged; nor has what met a row far off.
+TEST(NeuralNetworkTest, AcceptsATrainingThatIsShort) {
+  NeuralNetworkOptions options;
+  options.epochs = 1;
+  options.learning_rate = 1e-12;
+  for (options.seed = 0; options.seed < 20; ++options.seed) {
+    const absl::Status status =
+        NeuralNetwork(options).Fit(CurvedTable(65, 1)).status();
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  TableBuilder builder(/*column_count=*/2, 5000);
+  for (int row = 0; row < 5000; ++row) {
+    double* numbers = builder.AddRow();
+    numbers[0] = row % 7;
+    numbers[1] = row == 4321 ? 1e6 : row % 3;
+  }
+  options.learning_rate = 1e-3;
+  const absl::Status status =
+      NeuralNetwork(options).Fit(std::move(builder).Build()).status();
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 TEST(NeuralNetworkTest, RefusesWhatItCannotFitOrPredict) {

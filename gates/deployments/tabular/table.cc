@@ -1,7 +1,6 @@
 #include "footprint/gates/deployments/tabular/table.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace footprint {
 namespace tabular {
@@ -33,6 +32,14 @@ Table& Table::operator=(Table&& other) noexcept {
   return *this;
 }
 
+Table Table::FirstRows(size_t row_count) const {
+  Table rows(column_count_);
+  rows.row_count_ = std::min(row_count, row_count_);
+  rows.rows_per_block_ = rows_per_block_;
+  rows.blocks_ = blocks_;
+  return rows;
+}
+
 void Table::Clear() {
   if (release_) release_();
   release_ = nullptr;
@@ -52,18 +59,20 @@ TableBuilder::TableBuilder(size_t column_count, size_t expected_row_count)
   table_.owned_blocks_.reserve(block_count);
 }
 
-void TableBuilder::ResizeLastBlock(size_t row_capacity) {
+bool TableBuilder::ResizeLastBlock(size_t row_capacity) {
   const size_t bytes = row_capacity * table_.column_count_ * sizeof(double);
   // realloc rather than a copy: a block is cut, and mostly grows, in place.
-  void* block = std::realloc(table_.owned_blocks_.back().release(), bytes);
+  std::unique_ptr<double, Table::Free>& last = table_.owned_blocks_.back();
+  void* block = std::realloc(last.get(), bytes);
   if (block == nullptr) {
-    std::fprintf(stderr, "out of memory: a table needs %zu bytes more\n",
-                 bytes);
-    std::abort();
+    refused_bytes_ = bytes;
+    return false;
   }
-  table_.owned_blocks_.back().reset(static_cast<double*>(block));
-  table_.blocks_.back() = table_.owned_blocks_.back().get();
+  static_cast<void>(last.release());
+  last.reset(static_cast<double*>(block));
+  table_.blocks_.back() = last.get();
   last_block_capacity_ = row_capacity;
+  return true;
 }
 
 absl::Span<double> TableBuilder::AddRows(size_t row_count) {
@@ -74,9 +83,13 @@ absl::Span<double> TableBuilder::AddRows(size_t row_count) {
     const size_t expected_rows = expected_row_count_ > table_.row_count_
                                      ? expected_row_count_ - table_.row_count_
                                      : table_.rows_per_block_;
-    ResizeLastBlock(std::min(table_.rows_per_block_, expected_rows));
+    if (!ResizeLastBlock(std::min(table_.rows_per_block_, expected_rows))) {
+      table_.owned_blocks_.pop_back();
+      table_.blocks_.pop_back();
+      return {};
+    }
   } else if (row_in_block == last_block_capacity_) {
-    ResizeLastBlock(table_.rows_per_block_);
+    if (!ResizeLastBlock(table_.rows_per_block_)) return {};
   }
   const size_t added = std::min(row_count, last_block_capacity_ - row_in_block);
   table_.row_count_ += added;
@@ -88,6 +101,7 @@ absl::Span<double> TableBuilder::AddRows(size_t row_count) {
 Table TableBuilder::Build() && {
   const size_t rows_in_last = table_.row_count_ % table_.rows_per_block_;
   if (rows_in_last != 0 && rows_in_last != last_block_capacity_) {
+    // A block that cannot be cut keeps its room.
     ResizeLastBlock(rows_in_last);
   }
   return std::move(table_);

@@ -47,6 +47,10 @@ class Table {
   size_t column_count() const { return column_count_; }
   size_t feature_count() const { return column_count_ - 1; }
 
+  // The first `row_count` rows, which are still those of this table: it must
+  // outlive what is returned.
+  Table FirstRows(size_t row_count) const;
+
   // `column_count()` numbers; valid as long as the table.
   const double* Row(size_t row) const {
     return blocks_[row / rows_per_block_] +
@@ -81,20 +85,29 @@ class TableBuilder {
   explicit TableBuilder(size_t column_count, size_t expected_row_count = 0);
 
   // The next row, to be filled by the caller: `column_count` numbers. Valid
-  // until the next call.
+  // until the next call. Null if there is no memory for it.
   double* AddRow() { return AddRows(1).data(); }
 
-  // At least one new row and at most `row_count`: as many as lie together.
+  // At least one new row and at most `row_count`: as many as lie together. None
+  // if there is no memory for one; those before stay as they are.
   absl::Span<double> AddRows(size_t row_count);
+
+  size_t row_count() const { return table_.row_count_; }
+  size_t size_bytes() const {
+    return table_.row_count_ * table_.column_count_ * sizeof(double);
+  }
+  // What the allocator last refused.
+  size_t refused_bytes() const { return refused_bytes_; }
 
   Table Build() &&;
 
  private:
-  void ResizeLastBlock(size_t row_capacity);
+  bool ResizeLastBlock(size_t row_capacity);
 
   Table table_;
   const size_t expected_row_count_;
   size_t last_block_capacity_ = 0;
+  size_t refused_bytes_ = 0;
 };
 
 }  // namespace tabular

@@ -85,6 +85,25 @@ TEST(TableTest, ReleasesForeignNumbersOnce) {
   EXPECT_EQ(release_count, 1);
 }
 
+TEST(TableTest, LendsItsFirstRows) {
+  const Table table = BuildTable(9000, 2, 0);
+  const Table first = table.FirstRows(4500);
+  EXPECT_EQ(first.row_count(), 4500u);
+  EXPECT_EQ(first.column_count(), 2u);
+  EXPECT_EQ(first.Row(4499), table.Row(4499));
+  ExpectNumbersInPlace(first);
+  EXPECT_EQ(table.FirstRows(10000).row_count(), 9000u);
+}
+
+TEST(TableBuilderTest, TellsWhatTheRowsTake) {
+  TableBuilder builder(/*column_count=*/3);
+  EXPECT_EQ(builder.size_bytes(), 0u);
+  builder.AddRow();
+  builder.AddRow();
+  EXPECT_EQ(builder.row_count(), 2u);
+  EXPECT_EQ(builder.size_bytes(), 2 * 3 * sizeof(double));
+}
+
 TEST(TableTest, IsEmptyAfterBeingMovedFrom) {
   Table table = BuildTable(10, 2, 10);
   const Table moved = std::move(table);
