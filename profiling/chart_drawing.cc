@@ -25,6 +25,7 @@ std::string Length(double value) { return absl::StrFormat("%.2f", value); }
 std::string Percent(double share) {
   const double percent = 100 * share;
   if (percent > 0 && percent < 1) return "<1 %";
+  if (percent > 99 && percent < 100) return ">99 %";
   return absl::StrFormat("%.0f %%", percent);
 }
 
@@ -80,9 +81,9 @@ double Axis::Place(double value) const {
   return start_ + (end_ - start_) * (Scaled(value) - low_) / (high_ - low_);
 }
 
-std::vector<double> Axis::Ticks() const {
+std::vector<double> Axis::Ticks(int count) const {
   std::vector<double> ticks;
-  const double step = Step();
+  const double step = Step(count);
   const double first = std::ceil(low_ / step - 1e-9) * step;
   for (int i = 0; first + i * step <= high_ + 1e-9 * step; ++i) {
     const double scaled = first + i * step;
@@ -95,8 +96,8 @@ double Axis::Scaled(double value) const {
   return is_logarithmic_ ? std::log10(value) : value;
 }
 
-double Axis::Step() const {
-  const double wanted = (high_ - low_) / 5;
+double Axis::Step(int count) const {
+  const double wanted = (high_ - low_) / count;
   if (is_logarithmic_) return std::max(1.0, std::ceil(wanted));
   const double power = std::pow(10, std::floor(std::log10(wanted)));
   for (const double factor : {1.0, 2.0, 5.0}) {

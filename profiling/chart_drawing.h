@@ -35,7 +35,7 @@ std::string Escape(absl::string_view text);
 // A length or share for HTML and SVG: short, and the same in every locale.
 std::string Length(double value);
 
-// "25 %"; "<1 %" for the smallest.
+// "25 %"; "<1 %" and ">99 %" for what is nearly nothing or nearly all.
 std::string Percent(double share);
 
 // Title and description of a figure.
@@ -44,13 +44,25 @@ std::string Caption(const std::string& title, const std::string& description);
 // The names of series in their colours.
 std::string Legend(const std::vector<std::string>& names);
 
-// A picture's extent and margins.
+// A picture's extent and margins, in its own units.
 inline constexpr double kWidth = 760;
-inline constexpr double kHeight = 360;
 inline constexpr double kLeft = 84;
 inline constexpr double kRight = 40;
 inline constexpr double kTop = 30;
-inline constexpr double kBottom = 52;
+
+// The same as values, for pictures that are drawn for more than one screen.
+struct Frame {
+  double width;
+  double height;
+  double left;
+  double right;
+  double top;
+  double bottom;
+  int tick_count;  // about as many as find room
+};
+inline constexpr Frame kWideFrame = {kWidth, 360, kLeft, kRight, kTop, 52, 5};
+// As wide as a telephone's screen, so that letters keep their size.
+inline constexpr Frame kNarrowFrame = {350, 300, 66, 36, kTop, 52, 3};
 
 std::string SvgText(double x, double y, const char* anchor,
                     const std::string& text);
@@ -73,13 +85,14 @@ class Axis {
 
   double Place(double value) const;
 
-  std::vector<double> Ticks() const;
+  // `count`: of about as many.
+  std::vector<double> Ticks(int count = 5) const;
 
  private:
   double Scaled(double value) const;
 
-  // 1, 2 or 5 times a power of ten, for about five ticks.
-  double Step() const;
+  // 1, 2 or 5 times a power of ten, for about `count` ticks.
+  double Step(int count) const;
 
   const bool is_logarithmic_;
   const double start_;

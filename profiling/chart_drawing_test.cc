@@ -15,6 +15,9 @@ TEST(ChartDrawingTest, TextIsSafeAndShort) {
   EXPECT_EQ(Percent(0.25), "25 %");
   EXPECT_EQ(Percent(0.001), "<1 %");
   EXPECT_EQ(Percent(0), "0 %");
+  EXPECT_EQ(Percent(0.99), "99 %");
+  EXPECT_EQ(Percent(0.997), ">99 %");
+  EXPECT_EQ(Percent(1), "100 %");
   EXPECT_EQ(Caption("a<b", ""), "<figcaption>a&lt;b</figcaption>\n");
 }
 
@@ -25,6 +28,7 @@ TEST(ChartDrawingTest, AnAxisBeginsAtZeroAndHasRoundTicks) {
   axis.Round();
   EXPECT_THAT(axis.Ticks(), ElementsAre(0, 2, 4, 6, 8, 10));
   EXPECT_EQ(axis.Place(5), 50);
+  EXPECT_THAT(axis.Ticks(3), ElementsAre(0, 5, 10));
 }
 
 TEST(ChartDrawingTest, ALogarithmicAxisHasPowersOfTen) {

@@ -12,13 +12,10 @@ namespace {
 using page_internal::Axis;
 using page_internal::Caption;
 using page_internal::Escape;
-using page_internal::kBottom;
+using page_internal::Frame;
 using page_internal::kColourCount;
-using page_internal::kHeight;
-using page_internal::kLeft;
-using page_internal::kRight;
-using page_internal::kTop;
-using page_internal::kWidth;
+using page_internal::kNarrowFrame;
+using page_internal::kWideFrame;
 using page_internal::Legend;
 using page_internal::Length;
 using page_internal::SvgText;
@@ -28,22 +25,25 @@ std::string FormatWith(const std::function<std::string(double)>& format,
   return format ? format(value) : absl::StrFormat("%g", value);
 }
 
-std::string SvgGrid(const LineChart& chart, const Axis& x, const Axis& y) {
+std::string SvgGrid(const LineChart& chart, const Frame& frame, const Axis& x,
+                    const Axis& y) {
   std::string svg;
+  const double right = frame.width - frame.right;
   for (const double tick : y.Ticks()) {
     const double place = y.Place(tick);
-    absl::StrAppend(&svg, "<path class=\"grid\" d=\"M", Length(kLeft), " ",
-                    Length(place), "H", Length(kWidth - kRight), "\"/>",
-                    SvgText(kLeft - 10, place + 4, "end",
+    absl::StrAppend(&svg, "<path class=\"grid\" d=\"M", Length(frame.left), " ",
+                    Length(place), "H", Length(right), "\"/>",
+                    SvgText(frame.left - 10, place + 4, "end",
                             FormatWith(chart.format_y, tick)));
   }
-  for (const double tick : x.Ticks()) {
-    absl::StrAppend(&svg, SvgText(x.Place(tick), kHeight - kBottom + 20,
-                                  "middle", FormatWith(chart.format_x, tick)));
+  for (const double tick : x.Ticks(frame.tick_count)) {
+    absl::StrAppend(
+        &svg, SvgText(x.Place(tick), frame.height - frame.bottom + 20, "middle",
+                      FormatWith(chart.format_x, tick)));
   }
   return absl::StrCat(
-      svg, SvgText(kLeft, kTop - 14, "start", chart.y_label),
-      SvgText(kWidth - kRight, kHeight - 8, "end", chart.x_label));
+      svg, SvgText(frame.left, frame.top - 14, "start", chart.y_label),
+      SvgText(right, frame.height - 8, "end", chart.x_label));
 }
 
 std::string SvgLine(const LineChart& chart, size_t index, const Axis& x,
@@ -69,15 +69,12 @@ std::string SvgLine(const LineChart& chart, size_t index, const Axis& x,
                       path, "\"/>\n", points);
 }
 
-}  // namespace
-
-std::string DrawLineChart(const LineChart& chart) {
-  std::string html;
-  Axis x(chart.has_logarithmic_x, kLeft, kWidth - kRight);
-  Axis y(chart.has_logarithmic_y, kHeight - kBottom, kTop);
-  std::vector<std::string> names;
+// The chart once; `screen` is the class of the screens that show it.
+std::string SvgChart(const LineChart& chart, const Frame& frame,
+                     const char* screen) {
+  Axis x(chart.has_logarithmic_x, frame.left, frame.width - frame.right);
+  Axis y(chart.has_logarithmic_y, frame.height - frame.bottom, frame.top);
   for (const LineChart::Line& line : chart.lines) {
-    names.push_back(line.name);
     for (const auto& [point_x, point_y] : line.points) {
       x.Include(point_x);
       y.Include(point_y);
@@ -85,17 +82,25 @@ std::string DrawLineChart(const LineChart& chart) {
   }
   x.Round();
   y.Round();
-  absl::StrAppend(&html, "<figure>\n", Caption(chart.title, chart.description),
-                  Legend(names), "<div class=\"scroll\" tabindex=\"0\">",
-                  "<svg viewBox=\"0 0 ", kWidth, " ", kHeight,
-                  "\" role=\"img\" aria-label=\"", Escape(chart.title), ": ",
-                  Escape(chart.y_label), " by ", Escape(chart.x_label), "\">\n",
-                  SvgGrid(chart, x, y));
+  std::string svg =
+      absl::StrCat("<svg class=\"", screen, "\" viewBox=\"0 0 ", frame.width,
+                   " ", frame.height, "\" role=\"img\" aria-label=\"",
+                   Escape(chart.title), ": ", Escape(chart.y_label), " by ",
+                   Escape(chart.x_label), "\">\n", SvgGrid(chart, frame, x, y));
   for (size_t i = 0; i < chart.lines.size(); ++i) {
-    absl::StrAppend(&html, SvgLine(chart, i, x, y));
+    absl::StrAppend(&svg, SvgLine(chart, i, x, y));
   }
-  absl::StrAppend(&html, "</svg></div>\n</figure>\n");
-  return html;
+  return svg + "</svg>\n";
+}
+
+}  // namespace
+
+std::string DrawLineChart(const LineChart& chart) {
+  std::vector<std::string> names;
+  for (const LineChart::Line& line : chart.lines) names.push_back(line.name);
+  return absl::StrCat("<figure>\n", Caption(chart.title, chart.description),
+                      Legend(names), SvgChart(chart, kWideFrame, "wide"),
+                      SvgChart(chart, kNarrowFrame, "narrow"), "</figure>\n");
 }
 
 }  // namespace footprint

@@ -5,7 +5,9 @@
 //   chart.lines = {{"peak", {{1, 10}, {2, 20}}}};
 //   std::string html = DrawLineChart(chart);
 //
-// Text is escaped; equal data give equal bytes. Thread-safe. Memory: the text.
+// It is drawn twice, for a wide screen and for a telephone, which shows all of
+// it, too; the page's style shows one of the two. Text is escaped; equal data
+// give equal bytes. Thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_PROFILING_LINE_CHART_H_
 #define FOOTPRINT_PROFILING_LINE_CHART_H_

@@ -45,6 +45,7 @@ pre { background: var(--wash); padding: .75rem 1rem; overflow-x: auto;
 table { border-collapse: collapse; font-size: .9rem;
   font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+caption span { display: inline-block; max-width: calc(100vw - 2.5rem); }
 .plain th, .plain td { padding: .3rem .9rem .3rem 0; text-align: right;
   border-bottom: 1px solid var(--rule); white-space: nowrap; }
 .plain .text { text-align: left; }
@@ -63,16 +64,25 @@ figcaption { font-weight: 600; margin-bottom: .15rem; }
 .bars td { padding: .16rem 0; }
 .bars .total { text-align: right; white-space: nowrap; width: 1%;
   padding-left: .9rem; color: var(--soft); }
-.bar { display: flex; gap: 2px; height: 1.35rem; }
-.part { min-width: 0; overflow: hidden; font-size: .75rem; line-height: 1.35rem;
-  text-align: center; white-space: nowrap; border-radius: 2px; }
+.bar { display: flex; height: 1.35rem; border-radius: 2px; overflow: hidden; }
+.part, .unknown { min-width: 0; overflow: hidden; font-size: .75rem;
+  line-height: 1.35rem; text-align: center; white-space: nowrap; }
+.lined + .lined { border-left: 1px solid var(--paper); }
+.unknown { flex: 1 1 0; padding: 0 .4rem; text-align: left; color: var(--soft);
+  background: repeating-linear-gradient(135deg, var(--wash) 0 6px,
+    var(--paper) 6px 12px); }
 @media (max-width: 40rem) {
   .bars tr { display: grid; grid-template-columns: 1fr auto; }
   .bars td:nth-child(2) { grid-column: 1 / 3; grid-row: 2;
     padding-bottom: .5rem; }
   .bars th, .bars .total { width: auto; padding-bottom: 0; }
   .small { visibility: hidden; } }
-svg { display: block; width: 100%; min-width: 34rem; height: auto; }
+svg { display: block; width: 100%; height: auto; }
+.scroll > svg { min-width: 34rem; }
+svg.narrow { display: none; }
+@media screen and (max-width: 40rem) {
+  svg.wide { display: none; }
+  svg.narrow { display: block; } }
 svg text { font-size: 13px; fill: var(--soft); }
 svg .grid { stroke: var(--rule); }
 svg .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
@@ -142,8 +152,8 @@ void PageContent::AddTable(const PageTable& table) {
   };
   absl::StrAppend(&html_,
                   "<div class=\"scroll\" tabindex=\"0\">"
-                  "<table class=\"plain\"><caption>",
-                  Escape(table.caption), "</caption><thead><tr>");
+                  "<table class=\"plain\"><caption><span>",
+                  Escape(table.caption), "</span></caption><thead><tr>");
   for (size_t i = 0; i < table.header.size(); ++i) {
     absl::StrAppend(&html_, "<th scope=\"col\"", text_class(i), ">",
                     Escape(table.header[i]), "</th>");

@@ -6,6 +6,10 @@
 //   chart.bars = {{"10 x 1,000", {1200, 800}}};
 //   std::string html = DrawStackedBars(chart);
 //
+// Parts are to scale, however small. Of a bar with a part that is not known no
+// shares are told: it says which part that is, and what the others are at
+// least.
+//
 // Text is escaped; equal data give equal bytes. Thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_PROFILING_STACKED_BARS_H_
@@ -27,7 +31,8 @@ struct StackedBars {
   };
   struct Bar {
     std::string label;
-    std::vector<double> values;  // one a series, none negative
+    // One a series, none negative; NaN: not known.
+    std::vector<double> values;
   };
 
   std::string title;

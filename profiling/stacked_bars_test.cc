@@ -1,5 +1,6 @@
 #include "footprint/profiling/stacked_bars.h"
 
+#include <limits>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -9,6 +10,7 @@ namespace footprint {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 StackedBars TwoBars() {
   StackedBars chart;
@@ -33,6 +35,38 @@ TEST(StackedBarsTest, GivesTheLargestBarTheFullWidthForAbsoluteValues) {
   EXPECT_THAT(html, HasSubstr("flex:0 1 30.00%"));
   EXPECT_THAT(html, HasSubstr("flex:0 1 10.00%"));
   EXPECT_THAT(html, HasSubstr("flex:0 1 100.00%"));
+}
+
+// No gap and no line may add to a part that is too small to be seen.
+TEST(StackedBarsTest, DrawsSmallPartsToScale) {
+  StackedBars chart = TwoBars();
+  chart.bars = {{"small", {996, 4}}, {"large", {990, 10}}};
+  const std::string html = DrawStackedBars(chart);
+  EXPECT_THAT(html, HasSubstr("<span class=\"part\" style=\"flex:0 1 0.40%"));
+  EXPECT_THAT(html,
+              HasSubstr("<span class=\"part lined\" style=\"flex:0 1 1.00%"));
+  EXPECT_THAT(html, HasSubstr("read 996 B (&gt;99 %), fit 4 B (&lt;1 %)"));
+}
+
+TEST(StackedBarsTest, TellsNoSharesOfWhatIsUnknown) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  StackedBars chart = TwoBars();
+  chart.bars = {{"a", {unknown, 100}}, {"b", {300, 100}}, {"c", {unknown}}};
+  std::string html = DrawStackedBars(chart);
+  EXPECT_THAT(html,
+              HasSubstr("aria-label=\"fit 100 B, read unknown\">"
+                        "<span class=\"unknown\">read unknown</span></div>"
+                        "</td><td class=\"total\">at least 100 B<"));
+  EXPECT_THAT(html, HasSubstr("read 300 B (75 %), fit 100 B (25 %)"));
+  EXPECT_THAT(html, HasSubstr("aria-label=\"read unknown\""));
+  EXPECT_THAT(html, HasSubstr(">at least 0 B<"));
+  EXPECT_THAT(html, Not(HasSubstr("nan")));
+  chart.scale = StackedBars::Scale::kAbsolute;
+  html = DrawStackedBars(chart);
+  EXPECT_THAT(html, HasSubstr("flex:0 1 25.00%"));
+  EXPECT_THAT(html, HasSubstr("title=\"fit: 100 B\"></span>"
+                              "<span class=\"unknown\">read unknown</span>"));
+  EXPECT_THAT(html, Not(HasSubstr("nan")));
 }
 
 TEST(StackedBarsTest, SaysThatABarIsEmpty) {
