@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "footprint/memo/exact_filter.h"
 #include "footprint/memo/memo_trace_file.h"
 #include "footprint/memo/product_registry.h"
 #include "footprint/memo/schedule_planner.h"
@@ -100,10 +101,18 @@ std::vector<std::string> ListInstances(std::string* errors_text) {
   return absl::StrSplit(listing.str(), '\n', absl::SkipEmpty());
 }
 
+// Instances of one name run with the first of them, since a filter cannot tell
+// them apart.
 std::vector<Stretch> DivideIntoStretches(
     const std::vector<std::string>& instance_names) {
   std::vector<Stretch> stretches;
+  std::map<std::string, size_t> stretch_of_name;
   for (const std::string& name : instance_names) {
+    const auto same = stretch_of_name.find(name);
+    if (same != stretch_of_name.end()) {
+      stretches[same->second].instance_names.push_back(name);
+      continue;
+    }
     ProductCell* const cell = ProductRegistry::Get().FindCell(name);
     if (cell != nullptr || stretches.empty() ||
         stretches.back().cell != nullptr) {
@@ -111,23 +120,9 @@ std::vector<Stretch> DivideIntoStretches(
       stretches.back().cell = cell;
     }
     stretches.back().instance_names.push_back(name);
+    stretch_of_name[name] = stretches.size() - 1;
   }
   return stretches;
-}
-
-// A filter that matches these names and no others.
-std::string ExactFilter(const std::vector<std::string>& names) {
-  std::string filter;
-  for (const std::string& name : names) {
-    absl::StrAppend(&filter, filter.empty() ? "^(" : "|");
-    for (char character : name) {
-      if (std::string(".^$|()[]{}*+?\\").find(character) != std::string::npos) {
-        filter += '\\';
-      }
-      filter += character;
-    }
-  }
-  return filter + ")$";
 }
 
 PlannedValue DescribeValue(
@@ -217,11 +212,28 @@ class PlannedRun {
   }
 
   bool had_problem() const { return had_problem_; }
+  size_t ran_count() const { return ran_count_; }
 
  private:
   void RunInstances(const Stretch& stretch, BenchmarkReporter* reporter) {
-    benchmark::RunSpecifiedBenchmarks(reporter, nullptr,
-                                      ExactFilter(stretch.instance_names));
+    for (const std::vector<std::string>& names :
+         memo_internal::DivideForFilters(stretch.instance_names)) {
+      const size_t count = benchmark::RunSpecifiedBenchmarks(
+          reporter, nullptr, memo_internal::ExactFilter(names));
+      ran_count_ += count;
+      if (count != names.size()) RecordNotRun(names, count);
+    }
+  }
+
+  // Google Benchmark only returns how many it found.
+  void RecordNotRun(const std::vector<std::string>& names, size_t count) {
+    had_problem_ = true;
+    Say(AddEvent(MemoEvent::NOT_RUN, names.front(), 0),
+        absl::StrCat(names.size() - std::min(count, names.size()), " of ",
+                     names.size(), " benchmarks did not run, of those from \"",
+                     names.front(), "\" to \"", names.back(),
+                     "\"; Google Benchmark finds no benchmark of a listed name "
+                     "where the name has a line break"));
   }
 
   void RunProductCell(const Stretch& stretch, const ScheduledStep& step,
@@ -350,6 +362,7 @@ class PlannedRun {
   Schedule schedule_;
   // Of the values that are alive.
   std::map<std::string, int64_t> live_bytes_;
+  size_t ran_count_ = 0;
   bool had_problem_ = false;
 };
 
@@ -501,7 +514,7 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
       std::cerr << "memo: " << written.message() << "\n";
     }
   }
-  return instance_names->size();
+  return run.ran_count();
 }
 
 size_t PlannedBenchmarks::Run(BenchmarkReporter* reporter) {

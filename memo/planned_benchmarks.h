@@ -53,7 +53,7 @@ class PlannedBenchmarks {
   PlannedBenchmarks(int* argc, char** argv);
 
   // Runs with `reporter`; null: with Google Benchmark's own. Returns how many
-  // instances there were, 0 if the plan was refused.
+  // instances ran, 0 if the plan was refused.
   size_t Run(benchmark::BenchmarkReporter* reporter);
 
   // Run as a value, which refers to this object.
@@ -69,9 +69,9 @@ class PlannedBenchmarks {
   const absl::Status& status() const { return status_; }
 
   // 2 if the plan was refused; 1 if a value, a task or an eviction failed, a
-  // file could not be written at the end, or the budget was exceeded by a size
-  // that was declared too small; otherwise `status`, that of a function which
-  // called the runner.
+  // benchmark that the filter leaves did not run, a file could not be written
+  // at the end, or the budget was exceeded by a size that was declared too
+  // small; otherwise `status`, that of a function which called the runner.
   int ExitStatus(int status = 0) const;
 
   // The plan in a line, for ProfileBenchmarks to put into the profile; empty

@@ -416,14 +416,72 @@ TEST_F(ProductTest, OtherBenchmarksRunWhereTheyStand) {
   benchmark::RegisterBenchmark("BM_Before(a+b)", plain);
   benchmark::RegisterBenchmark("BM_Before2", plain)->Arg(3);
   RegisterThreeByTwo();
-  benchmark::RegisterBenchmark("BM_After", plain);
+  benchmark::RegisterBenchmark("BM_After<int[3]>{4}", plain);
   const Outcome outcome = RunWith({});
   EXPECT_EQ(outcome.count, 9u);
   ASSERT_EQ(outcome.reporter.names.size(), 9u);
   EXPECT_EQ(outcome.reporter.names[0], "BM_Before(a+b)");
   EXPECT_EQ(outcome.reporter.names[1], "BM_Before2/3");
-  EXPECT_EQ(outcome.reporter.names[8], "BM_After");
+  EXPECT_EQ(outcome.reporter.names[8], "BM_After<int[3]>{4}");
   EXPECT_EQ(load_count, 5);
+}
+
+// Long names in large number: one filter over all of them would be refused by
+// the machine's regular expressions.
+TEST_F(ProductTest, ManyOtherBenchmarksAllRun) {
+  const std::string base(55, 'x');
+  std::set<std::string> ran;
+  for (int i = 0; i < 1500; ++i) {
+    const std::string name = absl::StrCat("BM_", base, "/number:", i);
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [&ran, name](benchmark::State& state) {
+                                   for (auto _ : state) {
+                                   }
+                                   ran.insert(name);
+                                 });
+  }
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(ran.size(), 1500u);
+  EXPECT_EQ(outcome.count, 1506u);
+  EXPECT_EQ(outcome.reporter.names.size(), 1506u);
+  EXPECT_EQ(outcome.exit_status, 0);
+}
+
+// A line break cuts a name in the list in two, and nothing has such a name.
+TEST_F(ProductTest, ABenchmarkThatDoesNotRunIsAFailure) {
+  const auto plain = [](benchmark::State& state) {
+    for (auto _ : state) {
+    }
+  };
+  benchmark::RegisterBenchmark("BM_Two\nLines", plain);
+  benchmark::RegisterBenchmark("BM_Plain", plain);
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.count, 7u);
+  EXPECT_EQ(outcome.exit_status, 1);
+  ASSERT_GT(outcome.trace.events_size(), 0);
+  EXPECT_EQ(outcome.trace.events(0).kind(), MemoEvent::NOT_RUN);
+  EXPECT_NE(outcome.trace.events(0).detail().find("2 of 3"), std::string::npos)
+      << outcome.trace.events(0).detail();
+}
+
+TEST_F(ProductTest, BenchmarksOfOneNameRunOnceEach) {
+  std::vector<int> calls(2);
+  const auto plain = [&calls](int number) {
+    return [&calls, number](benchmark::State& state) {
+      for (auto _ : state) {
+      }
+      ++calls[static_cast<size_t>(number)];
+    };
+  };
+  benchmark::RegisterBenchmark("BM_Same", plain(0));
+  RegisterThreeByTwo();
+  benchmark::RegisterBenchmark("BM_Same", plain(1));
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(calls, std::vector<int>({1, 1}));
+  EXPECT_EQ(outcome.count, 8u);
+  EXPECT_EQ(outcome.exit_status, 0);
 }
 
 TEST_F(ProductTest, AProductIsNotRunUnplanned) {
