@@ -11,11 +11,18 @@
 //   absl::Status evicted = model->Evict();
 //
 // Ownership: copies of a Memo are the same memo. The value lives until it is
-// evicted or the last copy ends; a handle must not outlive the last copy (the
-// process then fails, naming the memo). A memo belongs to its name: making it
-// again yields the same memo, with the factory of the first.
+// evicted or the last copy ends; where a handle outlives the last copy, until
+// that handle has ended and a memo is next made, loaded or evicted. A memo
+// belongs to its name: making it again yields the same memo, with the factory
+// of the first.
 // Thread-safety: everything, by any number of threads; the value is shared
 // const. A handle belongs to one thread at a time and may end on another.
+// Destructors of thread_local and static objects may use memos, and a process
+// may end while threads hold handles. A thread may be cancelled in a factory:
+// who waits gets Cancelled, the next call loads again.
+// Fork: the child has the values that the parent had. What another thread was
+// loading or evicting at that moment is FailedPrecondition in the child for
+// ever; what another thread had pinned stays pinned there.
 // Memory: 5 KiB a memo, and within it sizeof(T) up to 4 KiB. Bytes of a value
 // are measured with jemalloc, exactly, on the loading thread; elsewhere they
 // are the declared ones, see MemoStatistics. Time: Get() and the end of its
@@ -202,8 +209,13 @@ template <typename T>
 class Memo {
  public:
   // Copies only, so that no Memo is ever empty.
-  Memo(const Memo&) = default;
-  Memo& operator=(const Memo&) = default;
+  Memo(const Memo& other) : Memo(other.core_) {}
+  Memo& operator=(const Memo& other) {
+    Memo copy(other);
+    core_.swap(copy.core_);
+    return *this;
+  }
+  ~Memo() { core_->RemoveMemo(); }
 
   // The value, loaded if need be. Threads that come while it loads wait and get
   // the same value, or the same error; the next call after an error tries
@@ -254,7 +266,9 @@ class Memo {
 
   explicit Memo(std::shared_ptr<memo_internal::MemoCore> core)
       : core_(std::static_pointer_cast<memo_internal::TypedMemo<T>>(
-            std::move(core))) {}
+            std::move(core))) {
+    core_->AddMemo();
+  }
 
   std::shared_ptr<memo_internal::TypedMemo<T>> core_;
 };

@@ -1,13 +1,16 @@
 #include "footprint/memo/memo_core.h"
 
 #include <cxxabi.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -42,10 +45,17 @@ namespace {
 
 // Never destroyed: threads may outlive static objects.
 struct Registry {
+  Registry();
+
   // Not absl::Mutex: ThreadSanitizer cannot see into the one that Debian built.
   std::mutex mutex;
   absl::flat_hash_map<std::string, std::weak_ptr<MemoCore>> by_name;
   absl::flat_hash_map<const void*, MemoCore*> by_value;
+  // Being loaded or evicted.
+  std::vector<MemoCore*> busy;
+  // Of no Memo any more, and pinned when the last one ended.
+  std::vector<std::shared_ptr<MemoCore>> kept_for_handles;
+  std::atomic<size_t> kept_count{0};
   MemoTotals totals;
 };
 
@@ -54,9 +64,43 @@ Registry& TheRegistry() {
   return *registry;
 }
 
+// No fork finds the registry in the middle of a change.
+void LockRegistry() { TheRegistry().mutex.lock(); }
+void UnlockRegistry() { TheRegistry().mutex.unlock(); }
+void UnlockRegistryInChild() {
+  MemoCore::LoseWhatOthersWereDoing();
+  UnlockRegistry();
+}
+
+Registry::Registry() {
+  pthread_atfork(LockRegistry, UnlockRegistry, UnlockRegistryInChild);
+}
+
+// No destructor: memos are used by destructors of thread_local objects, and on
+// main's thread by those of static ones. So the record ends with the thread's
+// keys, which go after both; main's stays.
+thread_local ThreadRecord* this_thread = nullptr;
+
+void EndThisThread(void* record) {
+  this_thread = nullptr;
+  delete static_cast<ThreadRecord*>(record);
+}
+
 ThreadRecord* ThisThread() {
-  static thread_local ThreadRecord record;
-  return &record;
+  if (this_thread != nullptr) return this_thread;
+  static const pthread_key_t key = [] {
+    pthread_key_t made = 0;
+    if (pthread_key_create(&made, EndThisThread) != 0) {
+      std::fprintf(stderr,
+                   "memo: the process has no thread-specific key left; delete "
+                   "some that it does not need.\n");
+      std::abort();
+    }
+    return made;
+  }();
+  this_thread = new ThreadRecord;
+  pthread_setspecific(key, this_thread);
+  return this_thread;
 }
 
 // Keeps what happens in its scope out of the bytes of the memo being loaded.
@@ -122,11 +166,50 @@ MemoCore::~MemoCore() {
   }
 }
 
+void MemoCore::RemoveMemo() {
+  // Every thread that has pinned the value has ended a Memo since, or handed
+  // its handle on, so what it did is seen here.
+  if (memo_count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!pointer_.IsPinned()) return;
+  Registry& registry = TheRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  registry.kept_for_handles.push_back(shared_from_this());
+  registry.kept_count.store(registry.kept_for_handles.size());
+}
+
+void MemoCore::EndUnneeded() {
+  Registry& registry = TheRegistry();
+  if (registry.kept_count.load(std::memory_order_relaxed) == 0) return;
+  // Destroyed after the lock is released.
+  std::vector<std::shared_ptr<MemoCore>> ended;
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  std::vector<std::shared_ptr<MemoCore>>& kept = registry.kept_for_handles;
+  const auto middle =
+      std::partition(kept.begin(), kept.end(), [](const auto& memo) {
+        return memo->memo_count_.load() == 0 && memo->pointer_.IsPinned();
+      });
+  ended.assign(std::make_move_iterator(middle),
+               std::make_move_iterator(kept.end()));
+  kept.erase(middle, kept.end());
+  registry.kept_count.store(kept.size());
+}
+
+void MemoCore::LoseWhatOthersWereDoing() {
+  std::vector<MemoCore*>& busy = TheRegistry().busy;
+  const auto lost = std::partition(
+      busy.begin(), busy.end(),
+      [](const MemoCore* memo) { return memo->owner_ == this_thread; });
+  for (auto it = lost; it != busy.end(); ++it) {
+    (*it)->state_ = State::kLost;
+    (*it)->owner_ = nullptr;
+    (*it)->attempt_.reset();
+  }
+  busy.erase(lost, busy.end());
+}
+
 void MemoCore::DestroyLast() {
   if (pointer_.IsPinned()) {
-    std::fprintf(stderr,
-                 "memo: a handle outlives memo \"%s\". Keep a copy of the Memo "
-                 "as long as its handles.\n",
+    std::fprintf(stderr, "memo: memo \"%s\" is destroyed while it is pinned.\n",
                  name_.c_str());
     std::abort();
   }
@@ -155,6 +238,7 @@ void MemoCore::BeginAttempt(State state, ThreadRecord* thread,
   owner_ = thread;
   attempt_ = attempt;
   thread->running.push_back(this);
+  TheRegistry().busy.push_back(this);
 }
 
 void MemoCore::EndAttempt(State state, ThreadRecord* thread,
@@ -162,6 +246,8 @@ void MemoCore::EndAttempt(State state, ThreadRecord* thread,
   state_ = state;
   owner_ = nullptr;
   thread->running.pop_back();
+  std::vector<MemoCore*>& busy = TheRegistry().busy;
+  busy.erase(std::find(busy.begin(), busy.end(), this));
   attempt_->is_done = true;
   attempt_->status = status;
   attempt_->done.notify_all();
@@ -177,6 +263,7 @@ absl::StatusOr<const void*> MemoCore::AcquireSlowly() {
 }
 
 absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
+  EndUnneeded();
   ThreadRecord* const thread = ThisThread();
   auto mine = std::make_shared<Attempt>();
   std::unique_lock<std::mutex> lock(TheRegistry().mutex);
@@ -191,20 +278,38 @@ absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
       lock.unlock();
       return RunLoad(thread);
     }
-    const std::string cycle = FindCycle(thread);
-    if (!cycle.empty()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("memos need each other in a cycle: ", cycle,
-                       ". Let one of their factories, or of the destructors of "
-                       "their values, "
-                       "do without the next memo."));
-    }
-    const std::shared_ptr<Attempt> theirs = attempt_;
-    thread->waits_for = this;
-    while (!theirs->is_done) theirs->done.wait(lock);
-    thread->waits_for = nullptr;
-    if (!theirs->status.ok()) return theirs->status;
+    const absl::Status status = WaitForAttempt(thread, &lock);
+    if (!status.ok()) return status;
   }
+}
+
+absl::Status MemoCore::WaitForAttempt(ThreadRecord* thread,
+                                      std::unique_lock<std::mutex>* lock) {
+  if (state_ == State::kLost) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        Quote(name_),
+        " was being loaded or evicted by another thread when this process was "
+        "forked, and that thread is not in it; fork before or after, or make a "
+        "memo of another name here"));
+  }
+  const std::string cycle = FindCycle(thread);
+  if (!cycle.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("memos need each other in a cycle: ", cycle,
+                     ". Let one of their factories, or of the destructors of "
+                     "their values, "
+                     "do without the next memo."));
+  }
+  // Also when this thread is cancelled while it waits.
+  struct Waiting {
+    ThreadRecord* thread;
+    ~Waiting() { thread->waits_for = nullptr; }
+  };
+  const std::shared_ptr<Attempt> theirs = attempt_;
+  thread->waits_for = this;
+  const Waiting waiting{thread};
+  while (!theirs->is_done) theirs->done.wait(*lock);
+  return theirs->status;
 }
 
 absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
@@ -214,6 +319,9 @@ absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
   absl::StatusOr<const void*> value = nullptr;
   try {
     value = Load();
+  } catch (const abi::__forced_unwind&) {
+    // pthread_cancel: whoever holds that back ends the process.
+    throw;
   } catch (const std::bad_alloc&) {
     value = absl::ResourceExhaustedError("the factory ran out of memory");
   } catch (const std::exception& error) {
@@ -229,9 +337,35 @@ absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
   return value;
 }
 
+// Of a thread that was cancelled in the factory: those that wait get an error.
+class MemoCore::UnfinishedLoad {
+ public:
+  UnfinishedLoad(MemoCore* memo, ThreadRecord* thread)
+      : memo_(memo), thread_(thread) {}
+  UnfinishedLoad(const UnfinishedLoad&) = delete;
+  UnfinishedLoad& operator=(const UnfinishedLoad&) = delete;
+  ~UnfinishedLoad() {
+    if (is_finished_) return;
+    const absl::Status status = Annotate(
+        absl::CancelledError("the thread that loaded it was cancelled"),
+        memo_->name_);
+    std::lock_guard<std::mutex> lock(TheRegistry().mutex);
+    ++memo_->statistics_.failed_load_count;
+    memo_->EndAttempt(State::kEmpty, thread_, status);
+  }
+
+  void Finish() { is_finished_ = true; }
+
+ private:
+  MemoCore* const memo_;
+  ThreadRecord* const thread_;
+  bool is_finished_ = false;
+};
+
 absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
   // The memo may lose its last owner to its own factory.
   const std::shared_ptr<MemoCore> keep = weak_from_this().lock();
+  UnfinishedLoad unfinished(this, thread);
   LoadedBytes loaded;
   const auto begin = std::chrono::steady_clock::now();
   absl::StatusOr<const void*> value = CallFactory(&loaded);
@@ -242,6 +376,7 @@ absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
     Destroy(*value);
     value = Annotate(absl::ResourceExhaustedError("no memory is left"), name_);
   }
+  unfinished.Finish();
   std::lock_guard<std::mutex> lock(TheRegistry().mutex);
   CountLoad(value, loaded, nanoseconds);
   if (value.ok()) {
@@ -296,6 +431,7 @@ void MemoCore::CountLoad(const absl::StatusOr<const void*>& value,
 }
 
 absl::Status MemoCore::Evict(AfterEviction after) {
+  EndUnneeded();
   absl::Status status;
   {
     const Exclusion exclusion(ThisThread());
@@ -315,6 +451,12 @@ absl::Status MemoCore::EvictUnmeasured() {
   {
     std::lock_guard<std::mutex> lock(registry.mutex);
     if (state_ == State::kEmpty) return absl::OkStatus();
+    if (state_ == State::kLost) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(Quote(name_),
+                       " was lost in the fork of this process; there is "
+                       "nothing to evict"));
+    }
     if (state_ != State::kReady) {
       return absl::FailedPreconditionError(
           absl::StrCat(Quote(name_), " is being ",
@@ -356,6 +498,7 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
   if (made->name().empty()) {
     return absl::InvalidArgumentError("a memo needs a name; it is empty");
   }
+  MemoCore::EndUnneeded();
   Registry& registry = TheRegistry();
   // Before the lock: it may turn out to be the last owner.
   std::shared_ptr<MemoCore> known;
@@ -394,6 +537,7 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(
 }  // namespace memo_internal
 
 absl::Status ClearMemos(AfterEviction after) {
+  memo_internal::MemoCore::EndUnneeded();
   std::vector<std::shared_ptr<memo_internal::MemoCore>> memos;
   {
     memo_internal::Registry& registry = memo_internal::TheRegistry();

@@ -7,8 +7,10 @@
 #ifndef FOOTPRINT_MEMO_MEMO_CORE_H_
 #define FOOTPRINT_MEMO_MEMO_CORE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <typeindex>
 
@@ -70,6 +72,17 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   absl::StatusOr<const void*> AcquireSlowly();
   void Release() { pointer_.Unpin(); }
 
+  // A Memo that begins or ends. When the last one ends while a handle is there,
+  // the memo is kept until a later call finds that handle gone.
+  void AddMemo() { memo_count_.fetch_add(1, std::memory_order_relaxed); }
+  void RemoveMemo();
+  // For that later call: ends what neither a Memo nor a handle needs.
+  static void EndUnneeded();
+
+  // For a child process just after the fork, under the one lock: what other
+  // threads were loading or evicting is lost here.
+  static void LoseWhatOthersWereDoing();
+
   absl::Status Evict(AfterEviction after);
   MemoStatistics statistics() const;
   const std::string& name() const { return name_; }
@@ -83,9 +96,13 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   void DestroyLast();
 
  private:
-  enum class State { kEmpty, kLoading, kReady, kEvicting };
+  class UnfinishedLoad;
+  // Lost: a thread that the fork of this process left behind was at it.
+  enum class State { kEmpty, kLoading, kReady, kEvicting, kLost };
 
   absl::StatusOr<const void*> AcquireUnmeasured();
+  absl::Status WaitForAttempt(ThreadRecord* thread,
+                              std::unique_lock<std::mutex>* lock);
   absl::StatusOr<const void*> RunLoad(ThreadRecord* thread);
   // False if there is no memory for that.
   bool RememberValue(const void* value);
@@ -100,6 +117,7 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   std::string FindCycle(const ThreadRecord* me) const;
 
   PinnedPointer<AsymmetricFence> pointer_;
+  std::atomic<int64_t> memo_count_{0};
   const std::string name_;
   const std::type_index type_;
 

@@ -125,6 +125,17 @@ TEST(MemoCoreTest, APinnedMemoStaysAndKeepsItsValue) {
   EXPECT_EQ(memo->TryAcquire(), nullptr);
 }
 
+TEST(MemoCoreDeathTest, APinnedMemoIsNotDestroyed) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(
+      {
+        auto memo = MakeFake("gone");
+        (void)memo->Acquire().ok();
+        memo.reset();
+      },
+      "memo \"gone\" is destroyed while it is pinned");
+}
+
 TEST(MemoCoreTest, CountsHitsApartFromLoadsAndMisses) {
   auto memo = MakeFake("counted");
   for (int i = 0; i < 4; ++i) {

@@ -223,16 +223,40 @@ TEST(MemoTest, ACycleAcrossThreadsNamesItsPath) {
   }
 }
 
-TEST(MemoDeathTest, AHandleMustNotOutliveItsMemo) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_DEATH(
-      {
-        auto memo =
-            std::make_unique<Memo<int>>(MakeInt("gone", [] { return 1; }));
-        auto handle = memo->Get();
-        memo.reset();
-      },
-      "handle outlives memo \"gone\"");
+// Says that it ends.
+struct Ending {
+  explicit Ending(bool* has_ended) : has_ended(has_ended) {}
+  Ending(Ending&& other) noexcept
+      : has_ended(std::exchange(other.has_ended, nullptr)) {}
+  ~Ending() {
+    if (has_ended != nullptr) *has_ended = true;
+  }
+  bool* has_ended;
+};
+
+TEST(MemoTest, AHandleMayOutliveTheLastMemo) {
+  bool has_ended = false;
+  const auto make = [&] {
+    return MakeMemo<Ending>("gone", [&] { return Ending(&has_ended); });
+  };
+  {
+    absl::StatusOr<Handle<Ending>> handle = make()->Get();
+    ASSERT_TRUE(handle.ok());
+    EXPECT_FALSE(has_ended);
+    // It has its name as long, and can be had again.
+    {
+      const Memo<Ending> again = handle->memo();
+      EXPECT_EQ(again.name(), "gone");
+      EXPECT_TRUE(again.Get().ok());
+      EXPECT_EQ(again.statistics().load_count, 1u);
+    }
+    EXPECT_TRUE(Contains(ClearMemos(kKeep), "gone"));
+    MakeInt("another", [] { return 1; });
+    EXPECT_FALSE(has_ended);
+  }
+  MakeInt("another", [] { return 1; });
+  EXPECT_TRUE(has_ended);
+  EXPECT_TRUE(MakeMemo<double>("gone", [] { return 1.0; }).ok());
 }
 
 // A value that owns another memo, and uses memos while it is destroyed.
