@@ -1,55 +1,321 @@
 #include "footprint/memo/load_meter.h"
 
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <vector>
 
+#include "footprint/memo/jemalloc_controls.h"
 #include "footprint/profiling/allocator.h"
 
 namespace footprint::memo_internal {
 namespace {
 
-std::atomic<int64_t> running_meters{0};
-std::atomic<uint64_t> started_meters{0};
+int64_t LiveBytes(const ThreadHeapCounters& counters) {
+  if (counters.allocated_bytes == nullptr) return 0;
+  return static_cast<int64_t>(
+      __atomic_load_n(counters.allocated_bytes, __ATOMIC_RELAXED) -
+      __atomic_load_n(counters.deallocated_bytes, __ATOMIC_RELAXED));
+}
 
-int64_t ProcessLiveBytes() { return ReadAllocatorBytes().allocated_bytes; }
+// Threads that are being metered, and what they have taken while they were.
+struct MeteredThreads {
+  struct Thread {
+    pthread_t id;
+    ThreadHeapCounters counters;
+    int64_t begin_bytes;
+  };
 
-// jemalloc counts what its threads' caches hold as allocated.
-int64_t Tolerance(int64_t bytes) {
-  return std::max<int64_t>(int64_t{1} << 20, std::abs(bytes) / 16);
+  MeteredThreads();
+
+  std::mutex mutex;
+  std::vector<Thread> running;
+  int64_t finished_bytes = 0;
+  // How many stretches have begun.
+  uint64_t stretch_count = 0;
+};
+
+// Never destroyed: threads may outlive static objects.
+MeteredThreads& Metered() {
+  static MeteredThreads* const metered = new MeteredThreads;
+  return *metered;
+}
+
+void LockMetered() { Metered().mutex.lock(); }
+void UnlockMetered() { Metered().mutex.unlock(); }
+// The child has one thread; the counters of the others are gone.
+void UnlockMeteredInChild() {
+  std::vector<MeteredThreads::Thread>& running = Metered().running;
+  running.erase(std::remove_if(running.begin(), running.end(),
+                               [](const MeteredThreads::Thread& thread) {
+                                 return pthread_equal(thread.id,
+                                                      pthread_self()) == 0;
+                               }),
+                running.end());
+  UnlockMetered();
+}
+
+MeteredThreads::MeteredThreads() {
+  // What the list needs is no part of a first figure.
+  running.reserve(64);
+  pthread_atfork(LockMetered, UnlockMetered, UnlockMeteredInChild);
+}
+
+// Stretches within each other on this thread, and the innermost meter.
+thread_local int stretch_depth = 0;
+thread_local LoadMeter* innermost_meter = nullptr;
+// What was live when jemalloc's peak of this thread began anew.
+thread_local int64_t peak_begin_bytes = 0;
+
+std::atomic<bool> resident_bytes_are_counted{false};
+
+int64_t ReadAllMeteredBytes() {
+  MeteredThreads& metered = Metered();
+  std::lock_guard<std::mutex> lock(metered.mutex);
+  int64_t bytes = metered.finished_bytes;
+  for (const MeteredThreads::Thread& thread : metered.running) {
+    bytes += LiveBytes(thread.counters) - thread.begin_bytes;
+  }
+  return bytes;
+}
+
+// Reads a file of /proc piece by piece without the heap.
+template <typename Take>
+void ReadWithoutHeap(const char* path, Take take) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  char buffer[4096];
+  ssize_t size = 0;
+  while ((size = read(file, buffer, sizeof(buffer))) > 0) {
+    for (ssize_t i = 0; i < size; ++i) take(buffer[i]);
+  }
+  close(file);
+}
+
+struct PageCounts {
+  int64_t address_bytes = 0;
+  int64_t resident_bytes = 0;
+};
+
+PageCounts ReadPageCounts() {
+  int64_t pages[2] = {0, 0};
+  int field = 0;
+  ReadWithoutHeap("/proc/self/statm", [&](char character) {
+    if (character == ' ') ++field;
+    if (field < 2 && character >= '0' && character <= '9') {
+      pages[field] = pages[field] * 10 + (character - '0');
+    }
+  });
+  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  return {pages[0] * page_bytes, pages[1] * page_bytes};
+}
+
+// Finds mappings of one inaccessible page, as glibc puts one before the stack
+// of each thread: lines like "7f00-7f01 ---p 00000000 ...".
+class GuardPages {
+ public:
+  void Take(char character) {
+    if (character == '\n') {
+      column_ = 0;
+      address_[0] = address_[1] = 0;
+      place_ = 0;
+      is_guard_ = true;
+    } else if (place_ < 2) {
+      TakeAddress(character);
+    } else if (column_ < 4) {
+      is_guard_ &= character == "---p"[column_++];
+      if (column_ == 4 && is_guard_ &&
+          address_[1] - address_[0] == page_bytes_) {
+        ++count_;
+      }
+    }
+  }
+  int64_t count() const { return count_; }
+
+ private:
+  void TakeAddress(char character) {
+    if (character == '-' || character == ' ') {
+      ++place_;
+      return;
+    }
+    const int digit = character <= '9' ? character - '0' : character - 'a' + 10;
+    address_[place_] = address_[place_] * 16 + static_cast<uint64_t>(digit);
+  }
+
+  const uint64_t page_bytes_ = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t address_[2] = {0, 0};
+  int place_ = 0;   // 0 and 1: an address; 2: what follows
+  int column_ = 0;  // of what follows
+  bool is_guard_ = true;
+  int64_t count_ = 0;
+};
+
+// Addresses of thread stacks, of the usual size each.
+int64_t ThreadStackBytes() {
+  static const int64_t stack_bytes = [] {
+    pthread_attr_t attributes;
+    size_t stack = 0;
+    size_t guard = 0;
+    if (pthread_getattr_default_np(&attributes) != 0) return int64_t{0};
+    pthread_attr_getstacksize(&attributes, &stack);
+    pthread_attr_getguardsize(&attributes, &guard);
+    pthread_attr_destroy(&attributes);
+    return static_cast<int64_t>(stack + guard);
+  }();
+  GuardPages guards;
+  ReadWithoutHeap("/proc/self/maps",
+                  [&](char character) { guards.Take(character); });
+  return guards.count() * stack_bytes;
+}
+
+const char* FindDoubt(const MemoryReading& growth, bool was_alone) {
+  if (growth.heap_bytes != growth.metered_bytes) {
+    return "other threads allocated or freed meanwhile";
+  }
+  if (growth.thread_bytes < 0 || growth.mapped_bytes < 0) {
+    return "more was freed than was allocated";
+  }
+  if (growth.mapped_bytes != 0 && !was_alone) {
+    return "something was mapped while other values were loaded or evicted";
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-int64_t ThreadLiveBytes() { return ReadThreadHeapBytes().live_bytes(); }
+MemoryReading& MemoryReading::operator+=(const MemoryReading& other) {
+  thread_bytes += other.thread_bytes;
+  thread_allocated_bytes += other.thread_allocated_bytes;
+  heap_bytes += other.heap_bytes;
+  metered_bytes += other.metered_bytes;
+  mapped_bytes += other.mapped_bytes;
+  resident_bytes += other.resident_bytes;
+  return *this;
+}
 
-LoadMeter::LoadMeter() {
-  // In this order: whoever is counted as running has a number already.
-  meter_number_ = started_meters.fetch_add(1) + 1;
-  was_alone_ = running_meters.fetch_add(1) == 0;
-  if (was_alone_) process_bytes_ = ProcessLiveBytes();
-  thread_bytes_ = ThreadLiveBytes();
+MemoryReading operator-(MemoryReading left, const MemoryReading& right) {
+  left.thread_bytes -= right.thread_bytes;
+  left.thread_allocated_bytes -= right.thread_allocated_bytes;
+  left.heap_bytes -= right.heap_bytes;
+  left.metered_bytes -= right.metered_bytes;
+  left.mapped_bytes -= right.mapped_bytes;
+  left.resident_bytes -= right.resident_bytes;
+  return left;
+}
+
+MemoryReading ReadMemory() {
+  MemoryReading reading;
+  if (!IsJemalloc()) return reading;
+  FlushThreadCache();
+  const bool has_resident = resident_bytes_are_counted.load();
+  if (has_resident) PurgeFreeMemory();
+  const PageCounts pages = ReadPageCounts();
+  if (has_resident) reading.resident_bytes = pages.resident_bytes;
+  const AllocatorBytes allocator = ReadAllocatorBytes();
+  reading.mapped_bytes = pages.address_bytes - allocator.mapped_bytes -
+                         ReadRetainedBytes() - ThreadStackBytes();
+  reading.heap_bytes = allocator.allocated_bytes;
+  reading.metered_bytes = ReadAllMeteredBytes();
+  const ThreadHeapBytes thread = ReadThreadHeapBytes();
+  reading.thread_bytes = thread.live_bytes();
+  reading.thread_allocated_bytes = static_cast<int64_t>(thread.allocated_bytes);
+  return reading;
+}
+
+MeteredStretch::MeteredStretch() {
+  if (stretch_depth++ > 0) return;
+  const ThreadHeapCounters counters = FindThreadHeapCounters();
+  MeteredThreads& metered = Metered();
+  std::lock_guard<std::mutex> lock(metered.mutex);
+  metered.running.push_back({pthread_self(), counters, 0});
+  ++metered.stretch_count;
+  // Last: the list may just have grown.
+  metered.running.back().begin_bytes = LiveBytes(counters);
+}
+
+MeteredStretch::~MeteredStretch() {
+  if (--stretch_depth > 0) return;
+  MeteredThreads& metered = Metered();
+  std::lock_guard<std::mutex> lock(metered.mutex);
+  const auto mine =
+      std::find_if(metered.running.begin(), metered.running.end(),
+                   [](const MeteredThreads::Thread& thread) {
+                     return pthread_equal(thread.id, pthread_self()) != 0;
+                   });
+  metered.finished_bytes += LiveBytes(mine->counters) - mine->begin_bytes;
+  metered.running.erase(mine);
+}
+
+LoadMeter::LoadMeter() : outer_(innermost_meter) {
+  if (outer_ != nullptr) outer_->NotePeak();
+  innermost_meter = this;
+  {
+    MeteredThreads& metered = Metered();
+    std::lock_guard<std::mutex> lock(metered.mutex);
+    began_alone_ = metered.running.size() == 1;
+    stretch_count_ = metered.stretch_count;
+  }
+  begin_ = ReadMemory();
+  peak_thread_bytes_ = peak_begin_bytes = begin_.thread_bytes;
+  ResetThreadHeapPeak();
 }
 
 LoadMeter::~LoadMeter() {
-  if (is_running_) running_meters.fetch_sub(1);
+  if (innermost_meter == this) innermost_meter = outer_;
 }
 
-LoadedBytes LoadMeter::Stop(int64_t excluded_bytes) {
+void LoadMeter::NotePeak() {
+  peak_thread_bytes_ = std::max(peak_thread_bytes_,
+                                peak_begin_bytes + ReadThreadHeapPeakBytes());
+}
+
+LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
+  NotePeak();
+  innermost_meter = outer_;
+  if (outer_ != nullptr) {
+    outer_->peak_thread_bytes_ =
+        std::max(outer_->peak_thread_bytes_, peak_thread_bytes_);
+  }
+  const MemoryReading end = ReadMemory();
+  const MemoryReading growth = end - begin_ - excluded;
+  peak_begin_bytes = end.thread_bytes;
+  ResetThreadHeapPeak();
+  bool was_alone = began_alone_;
+  {
+    MeteredThreads& metered = Metered();
+    std::lock_guard<std::mutex> lock(metered.mutex);
+    was_alone &= metered.stretch_count == stretch_count_;
+  }
   LoadedBytes loaded;
-  loaded.bytes = ThreadLiveBytes() - thread_bytes_ - excluded_bytes;
   loaded.is_measured = IsJemalloc();
-  is_running_ = false;
-  const bool is_alone = running_meters.fetch_sub(1) == 1;
-  const bool was_alone =
-      was_alone_ && is_alone && started_meters.load() == meter_number_;
-  if (!loaded.is_measured || !was_alone) return loaded;
-  loaded.process_bytes = ProcessLiveBytes() - process_bytes_ - excluded_bytes;
-  loaded.cross_check =
-      std::abs(loaded.process_bytes - loaded.bytes) <= Tolerance(loaded.bytes)
-          ? CrossCheck::kAgrees
-          : CrossCheck::kDiffers;
+  if (!loaded.is_measured) return loaded;
+  loaded.doubt = FindDoubt(growth, was_alone);
+  loaded.cross_check = growth.heap_bytes == growth.metered_bytes
+                           ? CrossCheck::kAgrees
+                           : CrossCheck::kDiffers;
+  loaded.mapped_bytes = std::max<int64_t>(0, growth.mapped_bytes);
+  const int64_t unexplained_bytes =
+      std::max<int64_t>(0, growth.heap_bytes - growth.metered_bytes);
+  loaded.bytes = std::max<int64_t>(0, growth.thread_bytes + unexplained_bytes) +
+                 loaded.mapped_bytes;
+  loaded.taken_bytes = growth.thread_allocated_bytes + loaded.mapped_bytes;
+  loaded.peak_bytes =
+      std::max(loaded.bytes,
+               peak_thread_bytes_ - begin_.thread_bytes + loaded.mapped_bytes);
+  loaded.resident_bytes = std::max<int64_t>(0, growth.resident_bytes);
   return loaded;
 }
+
+void CountResidentBytes(bool is_counted) {
+  resident_bytes_are_counted.store(is_counted);
+}
+bool ResidentBytesAreCounted() { return resident_bytes_are_counted.load(); }
 
 }  // namespace footprint::memo_internal

@@ -1,16 +1,25 @@
-// How many bytes a stretch of code on the calling thread has left on the heap.
+// How many bytes a stretch of code on the calling thread has taken, and how
+// many it needed on the way.
 //
 //   LoadMeter meter;
 //   auto value = std::make_unique<Model>(path);
 //   LoadedBytes loaded = meter.Stop();
 //
-// The figure is the growth of jemalloc's own counters of this thread, exact to
-// the byte. What other threads allocate meanwhile is not in it, so it is
-// compared with the growth of the whole process. Without jemalloc nothing is
-// known.
+// Heap: the growth of jemalloc's own counters of this thread, exact to the
+// byte. Mappings: the growth of the process's addresses beyond jemalloc's own
+// and the stacks of threads. What other threads allocate meanwhile is in
+// neither counter, so the growth of the whole heap is compared with that of all
+// threads that are being metered: where it differs by one byte, the figure is
+// doubtful. Without jemalloc nothing is known.
 //
-// Thread-safety: construct and stop on one thread. Memory: none. Time: some
-// nanoseconds, and up to a millisecond for the comparison.
+// Limits: what a worker thread takes out of its own cache of freed blocks, up
+// to some hundred KiB, looks as if nothing was allocated. The peak is that of
+// this thread's heap, within 64 KiB, and of what stays mapped.
+//
+// Thread-safety: construct and stop on one thread, the last one first. Memory:
+// some words a thread. Time: some 100 microseconds for each reading, more where
+// the process has thousands of mappings; the loading thread's cache of free
+// blocks is given back.
 
 #ifndef FOOTPRINT_MEMO_LOAD_METER_H_
 #define FOOTPRINT_MEMO_LOAD_METER_H_
@@ -21,11 +30,11 @@ namespace footprint {
 
 // What the growth of the whole process says about the figure of one thread.
 enum class CrossCheck {
-  // No jemalloc, or other values were loaded at the same time.
+  // No jemalloc.
   kNotPossible,
   kAgrees,
   // Other threads have allocated or freed: the factory uses worker threads, or
-  // the program did something else at the same time, such as an eviction.
+  // the program did something else at the same time.
   kDiffers,
 };
 
@@ -33,10 +42,46 @@ namespace memo_internal {
 
 struct LoadedBytes {
   bool is_measured = false;
+  // Why `bytes` may be wrong; null if they are right.
+  const char* doubt = nullptr;
+  // Heap and mappings that are left, never negative. In doubt: what this thread
+  // took and, besides, what nobody else is known to have taken.
   int64_t bytes = 0;
+  // Of these, mappings.
+  int64_t mapped_bytes = 0;
+  // Most at one time, what belongs to others included; at least `bytes`.
+  int64_t peak_bytes = 0;
+  // All that was allocated or mapped, freed or not.
+  int64_t taken_bytes = 0;
+  // Growth of the resident set; only where CountResidentBytes asked for it.
+  int64_t resident_bytes = 0;
   CrossCheck cross_check = CrossCheck::kNotPossible;
-  // Growth of the process; only where the check was possible.
-  int64_t process_bytes = 0;
+};
+
+// All counters at one moment; differences of two are what happened between.
+struct MemoryReading {
+  int64_t thread_bytes = 0;            // live on the heap, of this thread
+  int64_t thread_allocated_bytes = 0;  // freed or not
+  int64_t heap_bytes = 0;              // live, of the process
+  int64_t metered_bytes = 0;           // live, of all threads while metered
+  int64_t mapped_bytes = 0;            // of the process, without its allocator
+  int64_t resident_bytes = 0;
+
+  MemoryReading& operator+=(const MemoryReading& other);
+  friend MemoryReading operator-(MemoryReading left,
+                                 const MemoryReading& right);
+};
+// Zeros without jemalloc.
+MemoryReading ReadMemory();
+
+// While it lives, what its thread allocates and frees is known to whoever
+// compares, and puts no other thread's figure in doubt.
+class MeteredStretch {
+ public:
+  MeteredStretch();
+  MeteredStretch(const MeteredStretch&) = delete;
+  MeteredStretch& operator=(const MeteredStretch&) = delete;
+  ~MeteredStretch();
 };
 
 class LoadMeter {
@@ -47,20 +92,25 @@ class LoadMeter {
   // A meter that was not stopped was in the way of nobody but itself.
   ~LoadMeter();
 
-  // `excluded_bytes` is what the stretch left that belongs to others. It is
-  // taken off both figures. Call once.
-  LoadedBytes Stop(int64_t excluded_bytes = 0);
+  // `excluded` is what happened in the stretch that belongs to others; it is
+  // taken off all figures but the peak. Call once.
+  LoadedBytes Stop(const MemoryReading& excluded = {});
 
  private:
-  int64_t process_bytes_ = 0;
-  int64_t thread_bytes_ = 0;
-  uint64_t meter_number_ = 0;
-  bool was_alone_ = false;
-  bool is_running_ = true;
+  void NotePeak();
+
+  MeteredStretch metered_;
+  LoadMeter* const outer_;
+  MemoryReading begin_;
+  int64_t peak_thread_bytes_ = 0;
+  uint64_t stretch_count_ = 0;
+  bool began_alone_ = false;
 };
 
-// The calling thread's live bytes; 0 without jemalloc.
-int64_t ThreadLiveBytes();
+// From now on, readings have resident bytes, too, each after free memory was
+// given back to the system, which takes up to 90 ms for 256 MiB.
+void CountResidentBytes(bool is_counted);
+bool ResidentBytesAreCounted();
 
 }  // namespace memo_internal
 }  // namespace footprint

@@ -1,9 +1,14 @@
 #include "footprint/memo/load_meter.h"
 
+#include <sys/mman.h>
+
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <vector>
 
+#include "footprint/memo/jemalloc_controls.h"
 #include "gtest/gtest.h"
 
 namespace footprint::memo_internal {
@@ -16,43 +21,116 @@ std::unique_ptr<char[]> MakeBlock() {
   return std::make_unique<char[]>(kBlockBytes);
 }
 
+// Of pages that are never touched, unmapped at the end.
+class Mapping {
+ public:
+  explicit Mapping(size_t bytes)
+      : bytes_(bytes),
+        begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    EXPECT_NE(begin_, MAP_FAILED);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { munmap(begin_, bytes_); }
+
+ private:
+  const size_t bytes_;
+  void* const begin_;
+};
+
 TEST(LoadMeterTest, MeasuresWhatIsLeftToTheByte) {
   LoadMeter meter;
   const std::unique_ptr<char[]> left = MakeBlock();
   MakeBlock();  // Freed at once, hence not left.
   const LoadedBytes loaded = meter.Stop();
   EXPECT_TRUE(loaded.is_measured);
+  EXPECT_EQ(loaded.doubt, nullptr);
   EXPECT_EQ(loaded.bytes, kBlockBytes);
+  EXPECT_EQ(loaded.mapped_bytes, 0);
+  EXPECT_EQ(loaded.taken_bytes, 2 * kBlockBytes);
   EXPECT_EQ(loaded.cross_check, CrossCheck::kAgrees);
 }
 
-TEST(LoadMeterTest, WhatIsFreedCountsBelowZero) {
+TEST(LoadMeterTest, SmallBlocksAreExactToo) {
+  LoadMeter meter;
+  std::vector<std::unique_ptr<int>> left;
+  for (int i = 0; i < 10'000; ++i) left.push_back(std::make_unique<int>(i));
+  const LoadedBytes loaded = meter.Stop();
+  EXPECT_EQ(loaded.doubt, nullptr);
+  // Of 8 bytes each, and the table's class of 128 KiB.
+  EXPECT_EQ(loaded.bytes, 10'000 * 8 + (128 << 10));
+}
+
+TEST(LoadMeterTest, ThePeakHoldsWhatWasFreedOnTheWay) {
+  LoadMeter outer;
+  LoadMeter meter;
+  const std::unique_ptr<char[]> left = MakeBlock();
+  {
+    const std::unique_ptr<char[]> first = MakeBlock();
+    const std::unique_ptr<char[]> second = MakeBlock();
+  }
+  const LoadedBytes loaded = meter.Stop();
+  EXPECT_EQ(loaded.bytes, kBlockBytes);
+  EXPECT_GE(loaded.peak_bytes, 3 * kBlockBytes);
+  EXPECT_LE(loaded.peak_bytes, 3 * kBlockBytes + (64 << 10));
+  // The one around it has needed as much.
+  const std::unique_ptr<char[]> later = MakeBlock();
+  EXPECT_GE(outer.Stop().peak_bytes, 3 * kBlockBytes);
+}
+
+TEST(LoadMeterTest, WhatIsFreedIsDoubtfulAndNeverNegative) {
   std::unique_ptr<char[]> block = MakeBlock();
   LoadMeter meter;
   block.reset();
-  EXPECT_EQ(meter.Stop().bytes, -kBlockBytes);
+  const LoadedBytes loaded = meter.Stop();
+  EXPECT_EQ(loaded.bytes, 0);
+  EXPECT_NE(loaded.doubt, nullptr);
 }
 
-TEST(LoadMeterTest, TakesTheExcludedOffBothFigures) {
+TEST(LoadMeterTest, CountsMappingsButNoThreadStacks) {
+  LoadMeter meter;
+  const Mapping mapping(kBlockBytes + 4096);
+  const std::unique_ptr<char[]> block = MakeBlock();
+  for (int i = 0; i < 3; ++i) {
+    std::thread first([] {});
+    std::thread second([] {});
+    first.join();
+    second.join();
+  }
+  const LoadedBytes loaded = meter.Stop();
+  EXPECT_EQ(loaded.mapped_bytes, kBlockBytes + 4096);
+  EXPECT_GE(loaded.bytes, 2 * kBlockBytes + 4096);
+  EXPECT_LE(loaded.bytes, 2 * kBlockBytes + (64 << 10));
+  EXPECT_GE(loaded.peak_bytes, loaded.bytes);
+}
+
+TEST(LoadMeterTest, TakesTheExcludedOffAllFigures) {
   LoadMeter meter;
   const std::unique_ptr<char[]> mine = MakeBlock();
+  const MemoryReading begin = ReadMemory();
   const std::unique_ptr<char[]> others = MakeBlock();
-  const LoadedBytes loaded = meter.Stop(kBlockBytes);
+  std::unique_ptr<char[]> workers;
+  std::thread([&] { workers = MakeBlock(); }).join();
+  const Mapping mapping(kBlockBytes);
+  const LoadedBytes loaded = meter.Stop(ReadMemory() - begin);
   EXPECT_EQ(loaded.bytes, kBlockBytes);
-  EXPECT_EQ(loaded.cross_check, CrossCheck::kAgrees);
+  EXPECT_EQ(loaded.doubt, nullptr);
 }
 
-TEST(LoadMeterTest, FlagsWhatAnotherThreadAllocates) {
-  std::unique_ptr<char[]> block;
-  LoadMeter meter;
-  std::thread([&] { block = MakeBlock(); }).join();
-  const LoadedBytes loaded = meter.Stop();
-  EXPECT_LT(loaded.bytes, kBlockBytes / 2);
-  EXPECT_GT(loaded.process_bytes, kBlockBytes / 2);
-  EXPECT_EQ(loaded.cross_check, CrossCheck::kDiffers);
+TEST(LoadMeterTest, AnyByteOfAnotherThreadIsADoubt) {
+  for (const size_t bytes : {size_t{16}, size_t{kBlockBytes}}) {
+    std::unique_ptr<char[]> block;
+    LoadMeter meter;
+    std::thread([&] { block = std::make_unique<char[]>(bytes); }).join();
+    const LoadedBytes loaded = meter.Stop();
+    EXPECT_NE(loaded.doubt, nullptr);
+    EXPECT_EQ(loaded.cross_check, CrossCheck::kDiffers);
+    EXPECT_GE(loaded.bytes, static_cast<int64_t>(bytes));
+  }
 }
 
-TEST(LoadMeterTest, NeitherOfTwoAtOnceIsCompared) {
+TEST(LoadMeterTest, OneWithinAnotherIsNoDoubt) {
   LoadMeter outer;
   LoadMeter inner;
   const std::unique_ptr<char[]> block = MakeBlock();
@@ -60,8 +138,57 @@ TEST(LoadMeterTest, NeitherOfTwoAtOnceIsCompared) {
   const LoadedBytes outside = outer.Stop();
   EXPECT_EQ(inside.bytes, kBlockBytes);
   EXPECT_EQ(outside.bytes, kBlockBytes);
-  EXPECT_EQ(inside.cross_check, CrossCheck::kNotPossible);
-  EXPECT_EQ(outside.cross_check, CrossCheck::kNotPossible);
+  EXPECT_EQ(inside.doubt, nullptr);
+  EXPECT_EQ(outside.doubt, nullptr);
+}
+
+// Runs `work` on another thread while the caller's meter runs. That thread
+// begins before and ends after: its own beginning and end take memory, too.
+template <typename Work>
+LoadedBytes MeterBeside(const Work& work) {
+  std::atomic<int> turn{-1};
+  std::thread other([&] {
+    MakeBlock();
+    turn = 0;
+    while (turn < 1) std::this_thread::yield();
+    work();
+    FlushThreadCache();
+    turn = 2;
+    while (turn < 3) std::this_thread::yield();
+  });
+  while (turn < 0) std::this_thread::yield();
+  LoadMeter meter;
+  turn = 1;
+  while (turn < 2) std::this_thread::yield();
+  const LoadedBytes loaded = meter.Stop();
+  turn = 3;
+  other.join();
+  return loaded;
+}
+
+TEST(LoadMeterTest, AnotherMetersThreadIsNoDoubt) {
+  std::unique_ptr<char[]> block = MakeBlock();
+  EXPECT_EQ(MeterBeside([&] {
+              const MeteredStretch metered;
+              block.reset();
+            }).doubt,
+            nullptr);
+  const LoadedBytes loaded = MeterBeside([&] {
+    LoadMeter meter;
+    block = MakeBlock();
+    EXPECT_EQ(meter.Stop().bytes, kBlockBytes);
+  });
+  EXPECT_EQ(loaded.doubt, nullptr);
+  EXPECT_EQ(loaded.bytes, 0);
+}
+
+TEST(LoadMeterTest, AMappingBesideAnotherMeterIsADoubt) {
+  std::unique_ptr<Mapping> mapping;
+  EXPECT_NE(MeterBeside([&] {
+              LoadMeter meter;
+              mapping = std::make_unique<Mapping>(kBlockBytes);
+            }).doubt,
+            nullptr);
 }
 
 TEST(LoadMeterTest, OneThatWasNotStoppedIsInNobodysWay) {
@@ -69,6 +196,20 @@ TEST(LoadMeterTest, OneThatWasNotStoppedIsInNobodysWay) {
   LoadMeter meter;
   const std::unique_ptr<char[]> block = MakeBlock();
   EXPECT_EQ(meter.Stop().cross_check, CrossCheck::kAgrees);
+}
+
+TEST(LoadMeterTest, ResidentBytesAreCountedOnRequest) {
+  EXPECT_EQ(ReadMemory().resident_bytes, 0);
+  CountResidentBytes(true);
+  LoadMeter meter;
+  { std::vector<char> passing(32 << 20, 1); }
+  const std::unique_ptr<char[]> untouched(new char[64 << 20]);
+  const std::vector<char> written(16 << 20, 1);
+  const LoadedBytes loaded = meter.Stop();
+  CountResidentBytes(false);
+  EXPECT_GE(loaded.resident_bytes, 16 << 20);
+  EXPECT_LE(loaded.resident_bytes, 18 << 20);
+  EXPECT_GE(loaded.bytes, 80 << 20);
 }
 
 }  // namespace

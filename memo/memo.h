@@ -24,13 +24,14 @@
 // loading or evicting at that moment is FailedPrecondition in the child for
 // ever; what another thread had pinned stays pinned there.
 // Memory: 5 KiB a memo, and within it sizeof(T) up to 4 KiB. Bytes of a value
-// are measured with jemalloc, exactly, on the loading thread; elsewhere they
-// are the declared ones, see MemoStatistics. Time: Get() and the end of its
-// handle together about 1.5 ns once loaded, less than five times a plain load,
-// and 2 ns where sizeof(T) is above 4 KiB. Status: what the factory returns,
-// with the memo's name before the message; Internal if it threw or returned
-// null; ResourceExhausted for std::bad_alloc; FailedPrecondition for a cycle of
-// memos and for the eviction of what is in use.
+// are measured with jemalloc: heap and mappings, exactly, or said to be in
+// doubt; elsewhere they are the declared ones, see MemoStatistics. Time: Get()
+// and the end of its handle together about 1.5 ns once loaded, less than five
+// times a plain load, and 2 ns where sizeof(T) is above 4 KiB. Status: what the
+// factory returns, with the memo's name before the message; Internal if it
+// threw or returned null; ResourceExhausted for std::bad_alloc;
+// FailedPrecondition for a cycle of memos and for the eviction of what is in
+// use.
 //
 // Limits: a cycle through threads that a factory starts and waits for is not
 // seen.
@@ -44,6 +45,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 
@@ -163,6 +165,9 @@ class TypedMemo final : public MemoCore, public ValuePlace<T> {
   void Destroy(const void* value) override {
     this->Destruct(static_cast<const T*>(value));
   }
+  bool MayHoldMemory() const override {
+    return !std::is_trivially_destructible_v<T> || std::is_pointer_v<T>;
+  }
 
   Factory factory_;
 };
@@ -279,7 +284,8 @@ Memo<T> Handle<T>::memo() const {
 }
 
 // Makes the memo of this name, or finds it. `declared_bytes` is what a value is
-// expected to take; where it is measured, the statistics tell a difference.
+// expected to take: it stands where nothing is measured, or what is measured is
+// in doubt; otherwise the statistics tell a difference.
 // InvalidArgument for an empty name, a null factory, negative bytes, or the
 // name of a memo of another type.
 template <typename T>

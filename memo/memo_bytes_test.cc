@@ -1,6 +1,14 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdint>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -80,7 +88,9 @@ TEST(MemoBytesTest, AllocationsOfWorkerThreadsAreFlagged) {
   EXPECT_EQ(worker->statistics().cross_check, CrossCheck::kDiffers);
   // Nothing better is known than what the whole process has grown by.
   EXPECT_GE(worker->statistics().live_bytes, 15 << 20);
-  EXPECT_EQ(worker->statistics().bytes_source, BytesSource::kMeasured);
+  EXPECT_EQ(worker->statistics().bytes_source, BytesSource::kDoubtful);
+  EXPECT_EQ(alone->statistics().doubt, "");
+  EXPECT_NE(worker->statistics().doubt, "");
 }
 
 TEST(MemoBytesTest, ADeclarationStandsWhereWorkerThreadsAllocated) {
@@ -96,6 +106,121 @@ TEST(MemoBytesTest, ADeclarationStandsWhereWorkerThreadsAllocated) {
   EXPECT_EQ(memo->statistics().live_bytes, 16 << 20);
   EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDeclared);
   EXPECT_FALSE(memo->statistics().declared_bytes_differ);
+}
+
+// A factory whose worker allocates all of a value.
+absl::StatusOr<Bytes> LoadOnWorker(size_t bytes) {
+  Bytes value;
+  std::thread([&] { value.resize(bytes); }).join();
+  return value;
+}
+
+TEST(MemoBytesTest, TwoLoadsWithWorkersAtOnceAreInDoubtAndNotTooSmall) {
+  std::atomic<int> inside_count{0};
+  const auto load = [&] {
+    ++inside_count;
+    while (inside_count < 2) std::this_thread::yield();
+    absl::StatusOr<Bytes> value = LoadOnWorker(16 << 20);
+    ++inside_count;
+    while (inside_count < 4) std::this_thread::yield();
+    return value;
+  };
+  auto first = MakeMemo<Bytes>("first", load);
+  auto second = MakeMemo<Bytes>("second", load);
+  std::thread other([&] { EXPECT_TRUE(second->Get().ok()); });
+  EXPECT_TRUE(first->Get().ok());
+  other.join();
+  for (const auto& memo : {first, second}) {
+    EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDoubtful);
+    EXPECT_GE(memo->statistics().live_bytes, 16 << 20);
+  }
+}
+
+TEST(MemoBytesTest, AnEvictionMeanwhileMakesNoSizeNegative) {
+  auto large = MakeMemo<Bytes>(
+      "large", [] { return absl::StatusOr<Bytes>(Bytes(64 << 20)); });
+  ASSERT_TRUE(large->Get().ok());
+  auto memo = MakeMemo<Bytes>("beside", [&] {
+    Bytes value(16 << 20);
+    std::thread([&] { EXPECT_TRUE(large->Evict().ok()); }).join();
+    return absl::StatusOr<Bytes>(std::move(value));
+  });
+  ASSERT_TRUE(memo->Get().ok());
+  // The thread's own blocks besides, at most.
+  EXPECT_GE(memo->statistics().live_bytes, 16 << 20);
+  EXPECT_LE(memo->statistics().live_bytes, 17 << 20);
+  EXPECT_GE(ReadMemoTotals().live_bytes, 16 << 20);
+}
+
+TEST(MemoBytesTest, AMemoWithinAFactoryMayEndThere) {
+  auto memo =
+      MakeMemo<Bytes>("from a local memo", []() -> absl::StatusOr<Bytes> {
+        auto local = MakeMemo<Bytes>(
+            "local", [] { return absl::StatusOr<Bytes>(Bytes(64 << 20)); });
+        auto handle = local->Get();
+        if (!handle.ok()) return handle.status();
+        return Bytes((*handle)->size() / 16);
+      });
+  ASSERT_TRUE(memo->Get().ok());
+  EXPECT_EQ(memo->statistics().live_bytes, 4 << 20);
+  EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kMeasured);
+  EXPECT_GE(memo->statistics().load_peak_bytes, 68 << 20);
+}
+
+TEST(MemoBytesTest, AFewBytesOfAWorkerAreADoubt) {
+  auto memo = MakeMemo<Bytes>("small", [] { return LoadOnWorker(1000); });
+  ASSERT_TRUE(memo->Get().ok());
+  EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDoubtful);
+  EXPECT_GE(memo->statistics().live_bytes, 1000);
+}
+
+TEST(MemoBytesTest, AValueThatWasThereBeforeIsInDoubt) {
+  const auto make = [](const std::string& name, int64_t declared_bytes) {
+    return *MakeMemo<Bytes>(
+        name,
+        [value = Bytes(16 << 20)]() mutable {
+          return absl::StatusOr<Bytes>(std::move(value));
+        },
+        declared_bytes);
+  };
+  const Memo<Bytes> unknown = make("moved in", 0);
+  const Memo<Bytes> declared = make("moved in, declared", 16 << 20);
+  const Memo<int> number = *MakeMemo<int>("number", [] { return 7; });
+  ASSERT_TRUE(unknown.Get().ok());
+  ASSERT_TRUE(declared.Get().ok());
+  ASSERT_TRUE(number.Get().ok());
+  EXPECT_EQ(unknown.statistics().bytes_source, BytesSource::kDoubtful);
+  EXPECT_EQ(declared.statistics().bytes_source, BytesSource::kDeclared);
+  EXPECT_EQ(declared.statistics().live_bytes, 16 << 20);
+  EXPECT_NE(declared.statistics().doubt, "");
+  // Which lies within its memo and can hold nothing.
+  EXPECT_EQ(number.statistics().bytes_source, BytesSource::kMeasured);
+}
+
+// Unmaps when it ends, as a mapped checkpoint does.
+struct Unmap {
+  size_t bytes;
+  void operator()(void* begin) const { munmap(begin, bytes); }
+};
+using Mapped = std::unique_ptr<void, Unmap>;
+
+TEST(MemoBytesTest, AMappedFileCounts) {
+  const std::string path = testing::TempDir() + "/weights";
+  std::ofstream(path) << std::string(1 << 20, 'w');
+  const auto load = [&] {
+    const int file = open(path.c_str(), O_RDONLY);
+    void* const begin = mmap(nullptr, 1 << 20, PROT_READ, MAP_SHARED, file, 0);
+    close(file);
+    return absl::StatusOr<Mapped>(Mapped(begin, Unmap{1 << 20}));
+  };
+  const auto memo = MakeMemo<Mapped>("mapped", load);
+  const auto declared = MakeMemo<Mapped>("mapped, declared", load, 1 << 20);
+  for (const auto& mapped : {memo, declared}) {
+    ASSERT_TRUE(mapped->Get().ok());
+    EXPECT_EQ(mapped->statistics().live_bytes, 1 << 20);
+    EXPECT_EQ(mapped->statistics().mapped_bytes, 1 << 20);
+    EXPECT_EQ(mapped->statistics().bytes_source, BytesSource::kMeasured);
+  }
 }
 
 }  // namespace

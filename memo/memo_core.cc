@@ -37,8 +37,8 @@ struct ThreadRecord {
   // Loads and evictions that run on this thread, the innermost last.
   std::vector<const MemoCore*> running;
   const MemoCore* waits_for = nullptr;
-  // Heap growth within the innermost factory that belongs to other memos.
-  int64_t excluded_bytes = 0;
+  // What happened within the innermost factory and belongs to other memos.
+  MemoryReading excluded;
 };
 
 namespace {
@@ -107,18 +107,24 @@ ThreadRecord* ThisThread() {
 class Exclusion {
  public:
   explicit Exclusion(ThreadRecord* thread)
-      : thread_(thread),
-        outer_excluded_bytes_(thread->excluded_bytes),
-        begin_bytes_(ThreadLiveBytes()) {}
+      : thread_(thread->running.empty() ? nullptr : thread) {
+    // Outside of any load nobody asks for the bytes.
+    if (thread_ == nullptr) return;
+    outer_ = thread->excluded;
+    begin_ = ReadMemory();
+  }
+  Exclusion(const Exclusion&) = delete;
+  Exclusion& operator=(const Exclusion&) = delete;
   ~Exclusion() {
-    thread_->excluded_bytes =
-        outer_excluded_bytes_ + ThreadLiveBytes() - begin_bytes_;
+    if (thread_ == nullptr) return;
+    thread_->excluded = outer_;
+    thread_->excluded += ReadMemory() - begin_;
   }
 
  private:
-  ThreadRecord* thread_;
-  int64_t outer_excluded_bytes_;
-  int64_t begin_bytes_;
+  ThreadRecord* const thread_;
+  MemoryReading outer_;
+  MemoryReading begin_;
 };
 
 std::string Quote(const std::string& name) {
@@ -213,6 +219,7 @@ void MemoCore::DestroyLast() {
                  name_.c_str());
     std::abort();
   }
+  const Exclusion exclusion(ThisThread());
   const absl::Status status = EvictUnmeasured();
   (void)status;  // Nobody else can hold or load it any more.
 }
@@ -255,10 +262,7 @@ void MemoCore::EndAttempt(State state, ThreadRecord* thread,
 }
 
 absl::StatusOr<const void*> MemoCore::AcquireSlowly() {
-  // Outside of any load nobody asks for the bytes.
-  ThreadRecord* const thread = ThisThread();
-  if (thread->running.empty()) return AcquireUnmeasured();
-  const Exclusion exclusion(thread);
+  const Exclusion exclusion(ThisThread());
   return AcquireUnmeasured();
 }
 
@@ -314,7 +318,8 @@ absl::Status MemoCore::WaitForAttempt(ThreadRecord* thread,
 
 absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
   ThreadRecord* const thread = ThisThread();
-  const int64_t outer_excluded_bytes = std::exchange(thread->excluded_bytes, 0);
+  const MemoryReading outer_excluded =
+      std::exchange(thread->excluded, MemoryReading());
   LoadMeter meter;
   absl::StatusOr<const void*> value = nullptr;
   try {
@@ -331,8 +336,8 @@ absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
     value = absl::InternalError(
         "the factory threw something that is no std::exception");
   }
-  *loaded = meter.Stop(thread->excluded_bytes);
-  thread->excluded_bytes = outer_excluded_bytes;
+  *loaded = meter.Stop(thread->excluded);
+  thread->excluded = outer_excluded;
   if (!value.ok()) return Annotate(value.status(), name_);
   return value;
 }
@@ -408,26 +413,48 @@ void MemoCore::CountLoad(const absl::StatusOr<const void*>& value,
     return;
   }
   ++statistics_.load_count;
-  statistics_.cross_check = loaded.cross_check;
-  const bool had_workers = loaded.cross_check == CrossCheck::kDiffers;
-  if (loaded.is_measured && (!had_workers || statistics_.declared_bytes == 0)) {
-    statistics_.live_bytes = had_workers ? loaded.process_bytes : loaded.bytes;
-    statistics_.bytes_source = BytesSource::kMeasured;
-    statistics_.declared_bytes_differ =
-        statistics_.declared_bytes != 0 &&
-        statistics_.declared_bytes != loaded.bytes;
-  } else {
-    statistics_.live_bytes = statistics_.declared_bytes;
-    statistics_.bytes_source = statistics_.declared_bytes != 0
-                                   ? BytesSource::kDeclared
-                                   : BytesSource::kUnknown;
-  }
-  statistics_.peak_bytes =
-      std::max(statistics_.peak_bytes, statistics_.live_bytes);
+  CountBytes(loaded);
   MemoTotals& totals = TheRegistry().totals;
   ++totals.loaded_count;
   totals.live_bytes += statistics_.live_bytes;
   totals.peak_bytes = std::max(totals.peak_bytes, totals.live_bytes);
+}
+
+const char* MemoCore::FindDoubt(const LoadedBytes& loaded) const {
+  if (loaded.doubt != nullptr) return loaded.doubt;
+  if (loaded.taken_bytes < statistics_.declared_bytes) {
+    return "the load took less than was declared, so some of the value may "
+           "have been there before";
+  }
+  if (loaded.taken_bytes == 0 && MayHoldMemory()) {
+    return "the load took nothing, so the value may have been there before";
+  }
+  return nullptr;
+}
+
+void MemoCore::CountBytes(const LoadedBytes& loaded) {
+  const int64_t declared_bytes = statistics_.declared_bytes;
+  const char* const doubt = loaded.is_measured ? FindDoubt(loaded) : nullptr;
+  const bool is_certain = loaded.is_measured && doubt == nullptr;
+  statistics_.cross_check = loaded.cross_check;
+  statistics_.doubt = doubt == nullptr ? "" : doubt;
+  statistics_.declared_bytes_differ =
+      is_certain && declared_bytes != 0 && declared_bytes != loaded.bytes;
+  if (is_certain || (loaded.is_measured && declared_bytes == 0)) {
+    statistics_.live_bytes = loaded.bytes;
+    statistics_.bytes_source =
+        is_certain ? BytesSource::kMeasured : BytesSource::kDoubtful;
+  } else {
+    statistics_.live_bytes = declared_bytes;
+    statistics_.bytes_source =
+        declared_bytes != 0 ? BytesSource::kDeclared : BytesSource::kUnknown;
+  }
+  statistics_.mapped_bytes = loaded.mapped_bytes;
+  statistics_.resident_bytes = loaded.resident_bytes;
+  statistics_.peak_bytes =
+      std::max(statistics_.peak_bytes, statistics_.live_bytes);
+  statistics_.load_peak_bytes =
+      std::max(statistics_.load_peak_bytes, loaded.peak_bytes);
 }
 
 absl::Status MemoCore::Evict(AfterEviction after) {
@@ -472,11 +499,15 @@ absl::Status MemoCore::EvictUnmeasured() {
     BeginAttempt(State::kEvicting, thread, mine);
   }
   // Whoever asks for the value meanwhile waits, so that two never live at once.
-  Destroy(value);
+  {
+    const MeteredStretch metered;
+    Destroy(value);
+  }
   std::lock_guard<std::mutex> lock(registry.mutex);
   --registry.totals.loaded_count;
   registry.totals.live_bytes -= statistics_.live_bytes;
   statistics_.live_bytes = 0;
+  statistics_.mapped_bytes = 0;
   ++statistics_.eviction_count;
   EndAttempt(State::kEmpty, thread, absl::OkStatus());
   return absl::OkStatus();

@@ -25,7 +25,17 @@ namespace footprint {
 // takes up to 90 ms for 256 MiB in small blocks: not within a timed region.
 enum class AfterEviction { kPurgeFreeMemory, kKeepFreeMemory };
 
-enum class BytesSource { kUnknown, kMeasured, kDeclared };
+// Where `MemoStatistics::live_bytes` come from.
+enum class BytesSource {
+  kUnknown,
+  // Counted by the allocator, and nothing speaks against it.
+  kMeasured,
+  // Nothing was measured, or what was measured is in doubt.
+  kDeclared,
+  // Measured, but in doubt, and nothing was declared: rather too much than too
+  // little.
+  kDoubtful,
+};
 
 struct MemoStatistics {
   std::string name;
@@ -40,14 +50,22 @@ struct MemoStatistics {
   int64_t live_bytes = 0;
   // The largest of its values so far.
   int64_t peak_bytes = 0;
-  // Where the factory's worker threads allocated (`cross_check` is kDiffers),
-  // its own thread's counters do not tell: then the declared size, or where
-  // nothing is declared the growth of the process, which is what the counters
-  // saw of all threads.
+  // Of what is loaded: mappings that the factory made and left.
+  int64_t mapped_bytes = 0;
+  // What the largest load needed at one time, with the memos that it loaded;
+  // 0 where nothing was measured.
+  int64_t load_peak_bytes = 0;
+  // Growth of the resident set by the last load; 0 unless it was counted, see
+  // planned_benchmarks.h.
+  int64_t resident_bytes = 0;
   BytesSource bytes_source = BytesSource::kUnknown;
+  // Why a measured figure was not taken for certain: other threads allocated
+  // meanwhile, or the load took less than was declared, so that some of the
+  // value was there before it. Empty if nothing speaks against it.
+  std::string doubt;
   // What the user declared; 0 if nothing.
   int64_t declared_bytes = 0;
-  // A measured value was not of the declared size.
+  // A value that was measured without doubt was not of the declared size.
   bool declared_bytes_differ = false;
   CrossCheck cross_check = CrossCheck::kNotPossible;
   // All loads together, with the memos that they loaded.
@@ -92,6 +110,8 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   // Runs the factory; the value is the caller's to Destroy.
   virtual absl::StatusOr<const void*> Load() = 0;
   virtual void Destroy(const void* value) = 0;
+  // Whether a value may hold memory that is not within the memo.
+  virtual bool MayHoldMemory() const { return true; }
   // For the derived destructor: fails the process if a handle is still there.
   void DestroyLast();
 
@@ -109,6 +129,8 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   absl::StatusOr<const void*> CallFactory(LoadedBytes* loaded);
   void CountLoad(const absl::StatusOr<const void*>& value,
                  const LoadedBytes& loaded, int64_t nanoseconds);
+  const char* FindDoubt(const LoadedBytes& loaded) const;
+  void CountBytes(const LoadedBytes& loaded);
   absl::Status EvictUnmeasured();
   void BeginAttempt(State state, ThreadRecord* thread,
                     const std::shared_ptr<Attempt>& attempt);

@@ -136,7 +136,7 @@ PlannedValue DescribeValue(
     value.bytes = known->second.bytes;
     value.source = known->second.source;
   } else if (statistics.bytes_source == BytesSource::kMeasured) {
-    value.bytes = std::max<int64_t>(statistics.peak_bytes, 0);
+    value.bytes = statistics.peak_bytes;
     value.source = SizeSource::kMeasured;
   } else if (statistics.declared_bytes > 0) {
     value.bytes = statistics.declared_bytes;
