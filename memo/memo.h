@@ -12,9 +12,8 @@
 //
 // Ownership: copies of a Memo are the same memo. The value lives until it is
 // evicted or the last copy ends; where a handle outlives the last copy, until
-// that handle has ended and a memo is next made, loaded or evicted. A memo
-// belongs to its name: making it again yields the same memo, with the factory
-// of the first.
+// that handle has ended and a memo is next made, loaded or evicted. A name
+// belongs to one memo at a time.
 // Thread-safety: everything, by any number of threads; the value is shared
 // const. A handle belongs to one thread at a time and may end on another.
 // Destructors of thread_local and static objects may use memos, and a process
@@ -61,7 +60,22 @@ namespace footprint {
 template <typename T>
 class Memo;
 
+// More than any process can address.
+inline constexpr int64_t kMostDeclaredBytes = int64_t{1} << 47;
+
 namespace memo_internal {
+
+// What a memo can hold: it is stored once, moved there, and destroyed there.
+template <typename T>
+constexpr bool IsMemoValue() {
+  if constexpr (std::is_object_v<T> && !std::is_array_v<T> &&
+                !std::is_const_v<T> && !std::is_volatile_v<T>) {
+    return !std::is_abstract_v<T> && std::is_move_constructible_v<T> &&
+           std::is_destructible_v<T>;
+  } else {
+    return false;
+  }
+}
 
 template <typename T>
 bool IsNull(const T&) {
@@ -86,6 +100,14 @@ bool IsNull(const std::function<T>& value) {
 
 template <typename T>
 class TypedMemo;
+
+// Makes a Memo of its core.
+struct MemoAccess {
+  template <typename T>
+  static Memo<T> Make(std::shared_ptr<MemoCore> core) {
+    return Memo<T>(std::move(core));
+  }
+};
 
 // Values of larger types are allocated, so that an eviction returns their
 // memory. The limit is what a memo takes without a value.
@@ -119,7 +141,8 @@ class ValuePlace<T, false> {
 
  protected:
   const T* Construct(T&& value) {
-    auto box = std::make_unique<Box>();
+    // Not make_unique, which would write zeros first.
+    std::unique_ptr<Box> box(new Box);
     box->place = this;
     const T* const constructed = new (box->bytes) T(std::move(value));
     box.release();
@@ -154,13 +177,23 @@ class TypedMemo final : public MemoCore, public ValuePlace<T> {
 
  private:
   absl::StatusOr<const void*> Load() override {
-    absl::StatusOr<T> value = factory_();
-    if (!value.ok()) return value.status();
-    if (IsNull(*value)) {
+    if constexpr (sizeof(T) <= kLargestInlineBytes) {
+      absl::StatusOr<T> value = factory_();
+      return Keep(&value);
+    } else {
+      // A thread's stack may be smaller than a value.
+      const std::unique_ptr<absl::StatusOr<T>> value(
+          new absl::StatusOr<T>(factory_()));
+      return Keep(value.get());
+    }
+  }
+  absl::StatusOr<const void*> Keep(absl::StatusOr<T>* value) {
+    if (!value->ok()) return value->status();
+    if (IsNull(**value)) {
       return absl::InternalError(
           "the factory returned null; return the reason as a status");
     }
-    return this->Construct(*std::move(value));
+    return this->Construct(*std::move(*value));
   }
   void Destroy(const void* value) override {
     this->Destruct(static_cast<const T*>(value));
@@ -200,8 +233,12 @@ class [[nodiscard]] Handle {
  private:
   friend class Memo<T>;
   explicit Handle(const T* value) : value_(value) {}
-  memo_internal::TypedMemo<T>* core() const {
-    return memo_internal::TypedMemo<T>::MemoOf(value_);
+  memo_internal::MemoCore* core() const {
+    if constexpr (memo_internal::IsMemoValue<T>()) {
+      return memo_internal::TypedMemo<T>::MemoOf(value_);
+    } else {
+      return nullptr;  // MakeMemo has refused to compile.
+    }
   }
   void Release() {
     if (value_ != nullptr) core()->Release();
@@ -209,6 +246,23 @@ class [[nodiscard]] Handle {
 
   const T* value_;
 };
+
+namespace memo_internal {
+
+template <typename T>
+inline constexpr bool kIsNever = false;
+
+// What a program may ask of a Memo, so that one whose type is refused gives no
+// further errors.
+template <typename T>
+struct RefusedMemo {
+  absl::StatusOr<Handle<std::remove_all_extents_t<T>>> Get() const;
+  absl::Status Evict(AfterEviction = AfterEviction::kPurgeFreeMemory) const;
+  MemoStatistics statistics() const;
+  const std::string& name() const;
+};
+
+}  // namespace memo_internal
 
 template <typename T>
 class Memo {
@@ -254,12 +308,7 @@ class Memo {
   }
 
  private:
-  template <typename U>
-  friend absl::StatusOr<Memo<U>> MakeMemo(
-      std::string name, absl::AnyInvocable<absl::StatusOr<U>()> factory,
-      int64_t declared_bytes);
-  template <typename U>
-  friend absl::StatusOr<Memo<U>> GetMemoByValue(const U& value);
+  friend struct memo_internal::MemoAccess;
   friend class Handle<T>;
 
   // Apart, so that the frequent path stays small enough to be inlined.
@@ -270,12 +319,51 @@ class Memo {
   }
 
   explicit Memo(std::shared_ptr<memo_internal::MemoCore> core)
-      : core_(std::static_pointer_cast<memo_internal::TypedMemo<T>>(
-            std::move(core))) {
+      : core_(std::move(core)) {
     core_->AddMemo();
   }
 
-  std::shared_ptr<memo_internal::TypedMemo<T>> core_;
+  std::shared_ptr<memo_internal::MemoCore> core_;
+};
+
+// What no memo can hold is refused in one line, here or by MakeMemo.
+template <typename T>
+class Memo<const T> : public memo_internal::RefusedMemo<T> {
+  static_assert(memo_internal::kIsNever<T>,
+                "Memo<const T>: write Memo<T>; a memo's value is const anyway");
+};
+template <typename T>
+class Memo<volatile T> : public memo_internal::RefusedMemo<T> {
+  static_assert(memo_internal::kIsNever<T>,
+                "Memo<volatile T>: write Memo<T>; a memo's value is const");
+};
+template <typename T>
+class Memo<const volatile T> : public memo_internal::RefusedMemo<T> {
+  static_assert(memo_internal::kIsNever<T>,
+                "Memo<const volatile T>: write Memo<T>; its value is const");
+};
+template <typename T>
+class Memo<T&> : public memo_internal::RefusedMemo<T> {
+  static_assert(
+      memo_internal::kIsNever<T>,
+      "Memo<T&>: a memo holds a value; write Memo<T>, or Memo<T*> for "
+      "what something else owns");
+};
+template <typename T>
+class Memo<T&&> : public memo_internal::RefusedMemo<T> {
+  static_assert(memo_internal::kIsNever<T>,
+                "Memo<T&&>: a memo holds a value; write Memo<T>");
+};
+template <typename T, size_t kCount>
+class Memo<T[kCount]> : public memo_internal::RefusedMemo<T> {
+  static_assert(memo_internal::kIsNever<T>,
+                "Memo<T[n]>: an array cannot be returned by a factory; write "
+                "Memo<std::array<T, n>> or Memo<std::vector<T>>");
+};
+template <typename T>
+class Memo<T[]> : public memo_internal::RefusedMemo<T> {
+  static_assert(memo_internal::kIsNever<T>,
+                "Memo<T[]>: write Memo<std::vector<T>>");
 };
 
 template <typename T>
@@ -283,27 +371,56 @@ Memo<T> Handle<T>::memo() const {
   return Memo<T>(core()->shared_from_this());
 }
 
-// Makes the memo of this name, or finds it. `declared_bytes` is what a value is
-// expected to take: it stands where nothing is measured, or what is measured is
-// in doubt; otherwise the statistics tell a difference.
-// InvalidArgument for an empty name, a null factory, negative bytes, or the
-// name of a memo of another type.
-template <typename T>
+// Makes the memo of this name. `declared_bytes` is what a value is expected to
+// take: it stands where nothing is measured, or what is measured is in doubt;
+// otherwise the statistics tell a difference.
+// InvalidArgument for an empty name, a null factory, declared bytes that are
+// negative or more than kMostDeclaredBytes, or the name of a memo of another
+// type. AlreadyExists if a memo has the name: a second factory would never be
+// called.
+template <typename T,
+          std::enable_if_t<memo_internal::IsMemoValue<T>(), int> = 0>
 absl::StatusOr<Memo<T>> MakeMemo(
     std::string name, absl::AnyInvocable<absl::StatusOr<T>()> factory,
     int64_t declared_bytes = 0) {
-  if (factory == nullptr || declared_bytes < 0) {
+  if (factory == nullptr) {
     return absl::InvalidArgumentError(
-        "memo \"" + name + "\": " +
-        (factory == nullptr ? "the factory is null; pass a function"
-                            : "declared bytes are negative"));
+        "memo \"" + name + "\": the factory is null; pass a function");
   }
+  if (declared_bytes < 0 || declared_bytes > kMostDeclaredBytes) {
+    return absl::InvalidArgumentError(
+        "memo \"" + name + "\": " + std::to_string(declared_bytes) +
+        " bytes are declared; declare what a value takes, up to 128 TiB");
+  }
+  auto core = std::make_shared<memo_internal::TypedMemo<T>>(
+      std::move(name), std::move(factory), declared_bytes);
+  const absl::Status status = memo_internal::AddMemo(core);
+  if (!status.ok()) return status;
+  return memo_internal::MemoAccess::Make<T>(std::move(core));
+}
+
+// Refuses to compile, in one line.
+template <typename T, typename... Arguments,
+          std::enable_if_t<!memo_internal::IsMemoValue<T>(), int> = 0>
+absl::StatusOr<Memo<T>> MakeMemo(std::string /*name*/, Arguments&&...) {
+  if constexpr (std::is_object_v<T> && !std::is_array_v<T> &&
+                !std::is_const_v<T> && !std::is_volatile_v<T>) {
+    static_assert(
+        memo_internal::IsMemoValue<T>(),
+        "MakeMemo<T>: T is abstract, or cannot be moved or destroyed; "
+        "hold it by std::unique_ptr<T>");
+  }
+  return absl::InternalError("not reached");
+}
+
+// The memo of this name. NotFound if there is none, InvalidArgument if it has
+// another type.
+template <typename T>
+absl::StatusOr<Memo<T>> FindMemo(const std::string& name) {
   absl::StatusOr<std::shared_ptr<memo_internal::MemoCore>> core =
-      memo_internal::FindOrAddMemo(
-          std::make_shared<memo_internal::TypedMemo<T>>(
-              std::move(name), std::move(factory), declared_bytes));
+      memo_internal::FindMemoByName(name, typeid(T));
   if (!core.ok()) return core.status();
-  return Memo<T>(*std::move(core));
+  return memo_internal::MemoAccess::Make<T>(*std::move(core));
 }
 
 // The memo that holds this very object. NotFound if none does, as for a copy.
@@ -312,7 +429,7 @@ absl::StatusOr<Memo<T>> GetMemoByValue(const T& value) {
   absl::StatusOr<std::shared_ptr<memo_internal::MemoCore>> core =
       memo_internal::FindMemoByValue(&value, typeid(T));
   if (!core.ok()) return core.status();
-  return Memo<T>(*std::move(core));
+  return memo_internal::MemoAccess::Make<T>(*std::move(core));
 }
 
 }  // namespace footprint

@@ -9,7 +9,6 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <iterator>
 #include <mutex>
 #include <new>
@@ -20,6 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "footprint/memo/run_catching.h"
 #include "footprint/profiling/allocator.h"
 
 namespace footprint {
@@ -322,20 +322,11 @@ absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
       std::exchange(thread->excluded, MemoryReading());
   LoadMeter meter;
   absl::StatusOr<const void*> value = nullptr;
-  try {
+  const absl::Status status = RunCatching("the factory", [&] {
     value = Load();
-  } catch (const abi::__forced_unwind&) {
-    // pthread_cancel: whoever holds that back ends the process.
-    throw;
-  } catch (const std::bad_alloc&) {
-    value = absl::ResourceExhaustedError("the factory ran out of memory");
-  } catch (const std::exception& error) {
-    value =
-        absl::InternalError(absl::StrCat("the factory threw: ", error.what()));
-  } catch (...) {
-    value = absl::InternalError(
-        "the factory threw something that is no std::exception");
-  }
+    return value.status();
+  });
+  if (!status.ok()) value = status;
   *loaded = meter.Stop(thread->excluded);
   thread->excluded = outer_excluded;
   if (!value.ok()) return Annotate(value.status(), name_);
@@ -524,8 +515,20 @@ MemoStatistics MemoCore::statistics() const {
   return statistics;
 }
 
-absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
-    std::shared_ptr<MemoCore> made) {
+namespace {
+
+// InvalidArgument if it has another type.
+absl::Status CheckType(const MemoCore& known, std::type_index type) {
+  if (known.type() == type) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(Quote(known.name()), " exists with type ",
+                   TypeName(known.type()), ", not with type ", TypeName(type),
+                   "; ask for that type, or take another name"));
+}
+
+}  // namespace
+
+absl::Status AddMemo(std::shared_ptr<MemoCore> made) {
   if (made->name().empty()) {
     return absl::InvalidArgumentError("a memo needs a name; it is empty");
   }
@@ -538,14 +541,29 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
   known = entry.lock();
   if (known == nullptr) {
     entry = made;
-    return made;
+    return absl::OkStatus();
   }
-  if (known->type() != made->type()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        Quote(made->name()), " exists with type ", TypeName(known->type()),
-        " and cannot be made with type ", TypeName(made->type()),
-        "; give one of them another name"));
+  const absl::Status status = CheckType(*known, made->type());
+  if (!status.ok()) return status;
+  return absl::AlreadyExistsError(absl::StrCat(
+      Quote(made->name()),
+      " exists, and two factories cannot have one name: copy that Memo, find "
+      "it with FindMemo, or take another name, such as the whole path"));
+}
+
+absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByName(
+    const std::string& name, std::type_index type) {
+  Registry& registry = TheRegistry();
+  std::shared_ptr<MemoCore> known;
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto it = registry.by_name.find(name);
+  if (it != registry.by_name.end()) known = it->second.lock();
+  if (known == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no ", Quote(name), "; make it with MakeMemo"));
   }
+  const absl::Status status = CheckType(*known, type);
+  if (!status.ok()) return status;
   return known;
 }
 

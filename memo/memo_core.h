@@ -152,11 +152,13 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   MemoStatistics statistics_;
 };
 
-// The memo that has the name of `made` already, or else `made`, which has it
-// from now on. InvalidArgument if the name is empty or belongs to a memo of
-// another type.
-absl::StatusOr<std::shared_ptr<MemoCore>> FindOrAddMemo(
-    std::shared_ptr<MemoCore> made);
+// `made` has its name from now on. InvalidArgument if that is empty or of a
+// memo of another type, AlreadyExists if it is of any other memo.
+absl::Status AddMemo(std::shared_ptr<MemoCore> made);
+
+// NotFound if there is none, InvalidArgument if it has another type.
+absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByName(
+    const std::string& name, std::type_index type);
 
 // NotFound if no memo holds this very object now.
 absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,

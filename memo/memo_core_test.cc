@@ -56,7 +56,7 @@ std::shared_ptr<FakeMemo> MakeFake(
     int64_t declared_bytes = 0) {
   auto memo =
       std::make_shared<FakeMemo>(name, std::move(on_load), declared_bytes);
-  EXPECT_TRUE(FindOrAddMemo(memo).ok());
+  EXPECT_TRUE(AddMemo(memo).ok());
   return memo;
 }
 
@@ -183,17 +183,19 @@ TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
     return std::make_shared<FakeMemo>(
         "name", [] { return absl::OkStatus(); }, 0, typeid(std::vector<Other>));
   };
-  const absl::Status refused = FindOrAddMemo(other()).status();
+  const absl::Status refused = AddMemo(other());
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(refused.message(),
-            "memo \"name\" exists with type int and cannot be made with type "
-            "std::vector<footprint::memo_internal::(anonymous "
-            "namespace)::Other, std::allocator<footprint::memo_internal::("
-            "anonymous namespace)::Other> >; give one of them another name");
+  EXPECT_EQ(
+      refused.message(),
+      "memo \"name\" exists with type int, not with type "
+      "std::vector<footprint::memo_internal::(anonymous "
+      "namespace)::Other, std::allocator<footprint::memo_internal::("
+      "anonymous namespace)::Other> >; ask for that type, or take another "
+      "name");
   // What was refused must not have freed the name.
-  EXPECT_FALSE(FindOrAddMemo(other()).ok());
+  EXPECT_FALSE(AddMemo(other()).ok());
   memo.reset();
-  EXPECT_TRUE(FindOrAddMemo(other()).ok());
+  EXPECT_TRUE(AddMemo(other()).ok());
 }
 
 TEST(MemoCoreTest, ClearEvictsTheRestAndNamesWhatIsInUse) {

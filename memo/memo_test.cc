@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/utility/utility.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -24,6 +25,21 @@ constexpr AfterEviction kKeep = AfterEviction::kKeepFreeMemory;
 
 static_assert(!std::is_copy_constructible_v<Handle<int>>);
 static_assert(std::is_nothrow_move_constructible_v<Handle<int>>);
+
+struct Abstract {
+  virtual ~Abstract() = default;
+  virtual int Size() const = 0;
+};
+struct Immovable {
+  Immovable(Immovable&&) = delete;
+};
+static_assert(memo_internal::IsMemoValue<int>());
+static_assert(memo_internal::IsMemoValue<std::unique_ptr<Abstract>>());
+static_assert(!memo_internal::IsMemoValue<const int>());
+static_assert(!memo_internal::IsMemoValue<int&>());
+static_assert(!memo_internal::IsMemoValue<int[4]>());
+static_assert(!memo_internal::IsMemoValue<Abstract>());
+static_assert(!memo_internal::IsMemoValue<Immovable>());
 
 Memo<int> MakeInt(const std::string& name,
                   absl::AnyInvocable<absl::StatusOr<int>()> factory) {
@@ -167,14 +183,29 @@ TEST(MemoTest, CreationRefusesWhatCannotWork) {
   Memo<int> memo = MakeInt("taken", [] { return 1; });
   auto other = MakeMemo<double>("taken", [] { return 1.0; });
   EXPECT_EQ(other.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(Contains(other.status(), "type int "));
+  EXPECT_TRUE(Contains(other.status(), "type int,"));
   EXPECT_TRUE(Contains(other.status(), "type double;"));
-  EXPECT_EQ(*MakeMemo<int>("taken", [] { return 2; }), memo);
+  const absl::Status second = MakeMemo<int>("taken", [] { return 2; }).status();
+  EXPECT_EQ(second.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(Contains(second, "taken"));
+  EXPECT_EQ(*FindMemo<int>("taken"), memo);
+  EXPECT_EQ(FindMemo<double>("taken").status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(FindMemo<int>("absent").status().code(),
+            absl::StatusCode::kNotFound);
   EXPECT_FALSE(MakeMemo<int>("", [] { return 1; }).ok());
   EXPECT_FALSE(MakeMemo<int>("null", nullptr).ok());
   EXPECT_FALSE(MakeMemo<int>(
                    "less", [] { return 1; }, -1)
                    .ok());
+  EXPECT_EQ(MakeMemo<int>(
+                "more", [] { return 1; }, INT64_MAX)
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(MakeMemo<int>(
+                  "most", [] { return 1; }, kMostDeclaredBytes)
+                  .ok());
 }
 
 TEST(MemoTest, ANameIsFreeWhenItsMemoHasEnded) {
@@ -257,6 +288,22 @@ TEST(MemoTest, AHandleMayOutliveTheLastMemo) {
   MakeInt("another", [] { return 1; });
   EXPECT_TRUE(has_ended);
   EXPECT_TRUE(MakeMemo<double>("gone", [] { return 1.0; }).ok());
+}
+
+// Twice what a thread's stack has.
+struct Large {
+  char bytes[16 << 20];
+};
+
+TEST(MemoTest, AValueMayBeLargerThanTheStack) {
+  const auto memo = MakeMemo<Large>("large", [] {
+    absl::StatusOr<Large> value(absl::in_place);
+    return value;
+  });
+  bool is_loaded = false;
+  std::thread([&] { is_loaded = memo->Get().ok(); }).join();
+  EXPECT_TRUE(is_loaded);
+  EXPECT_TRUE(memo->Evict().ok());
 }
 
 // A value that owns another memo, and uses memos while it is destroyed.
