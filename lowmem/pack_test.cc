@@ -249,7 +249,6 @@ TEST(PackTest, RefusesMetadataThatDisagrees) {
 
 // A limit of file sizes is refused as a full disk is.
 void PackBeyondLimit(const std::string& path) {
-  signal(SIGXFSZ, SIG_IGN);
   const struct rlimit limit = {100'000, 100'000};
   setrlimit(RLIMIT_FSIZE, &limit);
   const absl::Status status = Pack(path, path, WithRule("m=128"));

@@ -1,0 +1,28 @@
+// Opens files that hold bytes, and waits for nothing else.
+//
+//   absl::StatusOr<int> descriptor =
+//       footprint::lowmem_internal::OpenRegularFile("config.json");
+//
+// A pipe under the name of a weight file would make an ordinary open wait for
+// whoever writes to it, which may be nobody.
+//
+// Thread-safe. Memory: none.
+//
+// NotFound: no such file. InvalidArgument: a folder, pipe, socket or device.
+// Unavailable: the system refused. The text begins with the path.
+
+#ifndef FOOTPRINT_LOWMEM_REGULAR_FILE_H_
+#define FOOTPRINT_LOWMEM_REGULAR_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace footprint::lowmem_internal {
+
+// A descriptor for reading, which is the caller's to close.
+absl::StatusOr<int> OpenRegularFile(const std::string& path);
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_REGULAR_FILE_H_
