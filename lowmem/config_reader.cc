@@ -1,12 +1,9 @@
 #include "footprint/lowmem/config_reader.h"
 
-#include <errno.h>
-#include <stdio.h>
-
 #include <cmath>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/regular_file.h"
 
 namespace footprint {
 namespace {
@@ -14,38 +11,22 @@ namespace {
 // Far above any model, and low enough that no product of two overflows.
 constexpr int64_t kLargestExtent = int64_t{1} << 30;
 // Far above any config, also one that names thousands of labels.
-constexpr size_t kLargestConfigBytes = 4 << 20;
-constexpr size_t kPieceBytes = 16 << 10;
+constexpr int64_t kLargestConfigBytes = 4 << 20;
 
 }  // namespace
 
 absl::StatusOr<std::string> ReadConfigText(absl::string_view path) {
-  const std::string name(path);
-  // Not a C++ stream: its locales would cost a small process a megabyte.
-  FILE* const file = fopen(name.c_str(), "rb");
-  std::string text;
-  bool is_more = file != nullptr;
-  while (is_more && text.size() <= kLargestConfigBytes) {
-    const size_t before = text.size();
-    text.resize(before + kPieceBytes);
-    text.resize(before + fread(&text[before], 1, kPieceBytes, file));
-    is_more = text.size() == before + kPieceBytes;
-  }
-  const bool read = file != nullptr && ferror(file) == 0;
-  const int error = errno;
-  if (file != nullptr) fclose(file);
-  if (!read) {
-    return absl::NotFoundError(absl::StrCat(
-        name, ": cannot be read (", strerror(error),
-        "); a checkpoint's folder holds config.json and model.safetensors"));
-  }
-  if (text.size() > kLargestConfigBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        name, ": larger than ", kLargestConfigBytes,
-        " bytes; take out what the model's shape does not need, as label "
-        "names"));
-  }
-  return text;
+  absl::StatusOr<std::string> text =
+      lowmem_internal::ReadRegularFile(std::string(path), kLargestConfigBytes);
+  if (text.ok()) return text;
+  const char* const advice =
+      absl::IsOutOfRange(text.status())
+          ? "; take out what the model's shape does not need, as label names"
+          : "; a checkpoint's folder holds config.json and model.safetensors";
+  const absl::StatusCode code = absl::IsOutOfRange(text.status())
+                                    ? absl::StatusCode::kInvalidArgument
+                                    : text.status().code();
+  return absl::Status(code, absl::StrCat(text.status().message(), advice));
 }
 
 absl::StatusOr<ConfigReader> ConfigReader::Parse(absl::string_view json,

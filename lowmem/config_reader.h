@@ -9,9 +9,9 @@
 // After a fault the numbers are plausible and meaningless: ask status() before
 // using any.
 //
-// InvalidArgument: not a JSON object, more than 4 MiB, or a key is missing or
-// impossible; the text names the file and the key. Unimplemented: a value that
-// Refuse was called with. NotFound: no such file.
+// InvalidArgument: no regular file, not a JSON object, more than 4 MiB, or a
+// key is missing or impossible; the text names the file and the key.
+// Unimplemented: a value that Refuse was called with. NotFound: no such file.
 //
 // Thread-compatible. Memory: the parsed text, a few times the file's size.
 

@@ -1,5 +1,7 @@
 #include "footprint/lowmem/config_reader.h"
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <random>
 #include <string>
@@ -179,6 +181,14 @@ TEST(ReadConfigText, IsTheFile) {
   const auto text = ReadConfigText(path);
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_EQ(*text, R"({"a": 1})");
+}
+
+TEST(ReadConfigText, RefusesAPipeThatNobodyWritesTo) {
+  const std::string pipe = TestPath("pipe.json");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto text = ReadConfigText(pipe);
+  EXPECT_EQ(text.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(text.status().message(), HasSubstr("pipe.json: not a regular"));
 }
 
 TEST(ReadConfigText, SaysWhatAFolderHolds) {

@@ -7,11 +7,15 @@
 
 #include <cstring>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/read_at.h"
 
 namespace footprint::lowmem_internal {
 namespace {
+
+constexpr int64_t kPieceBytes = 16 << 10;
 
 absl::Status Refused(const std::string& path, int error) {
   const std::string text =
@@ -40,6 +44,28 @@ absl::StatusOr<int> OpenRegularFile(const std::string& path) {
   if (opened.ok()) return descriptor;
   close(descriptor);
   return opened;
+}
+
+absl::StatusOr<std::string> ReadRegularFile(const std::string& path,
+                                            int64_t most_bytes) {
+  const absl::StatusOr<int> descriptor = OpenRegularFile(path);
+  if (!descriptor.ok()) return descriptor.status();
+  const absl::Cleanup close_it = [&] { close(*descriptor); };
+  // Not a C++ stream: its locales would cost a small process a megabyte.
+  std::string text;
+  for (int64_t size = 0; size <= most_bytes;) {
+    text.resize(static_cast<size_t>(size + kPieceBytes));
+    const int64_t got = ReadAt(*descriptor, size, kPieceBytes, &text[size]);
+    if (got < 0) {
+      return absl::UnavailableError(
+          absl::StrCat(path, ": cannot be read: ", strerror(errno)));
+    }
+    size += got;
+    text.resize(static_cast<size_t>(size));
+    if (got < kPieceBytes && size <= most_bytes) return text;
+  }
+  return absl::OutOfRangeError(
+      absl::StrCat(path, ": larger than ", most_bytes, " bytes"));
 }
 
 }  // namespace footprint::lowmem_internal

@@ -40,6 +40,21 @@ TEST(OpenRegularFile, WaitsForNoPipe) {
   }
 }
 
+TEST(ReadRegularFile, ReadsUpToItsLimit) {
+  for (const size_t size : {0, 5, 16384, 16385, 40000}) {
+    const std::string bytes(size, 'b');
+    const std::string path = WriteTestFile("text", bytes);
+    const auto text = ReadRegularFile(path, static_cast<int64_t>(size));
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_EQ(*text, bytes);
+    if (size == 0) continue;
+    const auto less = ReadRegularFile(path, static_cast<int64_t>(size) - 1);
+    EXPECT_EQ(less.status().code(), absl::StatusCode::kOutOfRange);
+  }
+  EXPECT_EQ(ReadRegularFile(TestPath("."), 1).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(OpenRegularFile, SaysWhatTheSystemRefuses) {
   EXPECT_EQ(OpenRegularFile(TestPath("missing")).status().code(),
             absl::StatusCode::kNotFound);

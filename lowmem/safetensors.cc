@@ -1,7 +1,6 @@
 #include "footprint/lowmem/safetensors.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "footprint/lowmem/near_names.h"
 #include "footprint/lowmem/read_at.h"
+#include "footprint/lowmem/regular_file.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -374,10 +374,10 @@ absl::StatusOr<int64_t> TensorBytes(DType dtype,
 absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Open(
     absl::string_view path) {
   const std::string name(path);
-  const int descriptor = open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return SystemError(name, "cannot be opened");
-  const absl::Cleanup close_it = [descriptor] { close(descriptor); };
-  return Read(descriptor, name);
+  const absl::StatusOr<int> descriptor = lowmem_internal::OpenRegularFile(name);
+  if (!descriptor.ok()) return descriptor.status();
+  const absl::Cleanup close_it = [&] { close(*descriptor); };
+  return Read(*descriptor, name);
 }
 
 absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(

@@ -1,46 +1,19 @@
 #include "footprint/lowmem/shard_index.h"
 
-#include <errno.h>
-#include <stdio.h>
-
-#include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <map>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/regular_file.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
 namespace {
 
-// Far above any index; a larger one is cut off and then no JSON.
-constexpr size_t kLargestIndexBytes = 64 << 20;
-constexpr size_t kPieceBytes = 64 << 10;
-
-absl::StatusOr<std::string> ReadText(const std::string& path) {
-  FILE* const file = fopen(path.c_str(), "rb");
-  std::string text;
-  bool read = file != nullptr;
-  while (read && text.size() < kLargestIndexBytes) {
-    const size_t before = text.size();
-    text.resize(before + kPieceBytes);
-    const size_t count = fread(&text[before], 1, kPieceBytes, file);
-    text.resize(before + count);
-    if (count < kPieceBytes) {
-      read = ferror(file) == 0;
-      break;
-    }
-  }
-  const int error = errno;
-  if (file != nullptr) fclose(file);
-  if (read) return text;
-  const std::string what =
-      absl::StrCat(path, ": cannot be read: ", strerror(error));
-  return error == ENOENT ? absl::NotFoundError(what)
-                         : absl::UnavailableError(what);
-}
+// Far above any index.
+constexpr int64_t kLargestIndexBytes = 64 << 20;
 
 absl::Status Bad(const std::string& path, absl::string_view what) {
   return absl::InvalidArgumentError(
@@ -59,7 +32,11 @@ bool IsPlainName(const std::string& name) {
 
 absl::StatusOr<std::vector<Shard>> ReadShardIndex(absl::string_view path) {
   const std::string name(path);
-  const absl::StatusOr<std::string> text = ReadText(name);
+  const absl::StatusOr<std::string> text =
+      lowmem_internal::ReadRegularFile(name, kLargestIndexBytes);
+  if (absl::IsOutOfRange(text.status())) {
+    return Bad(name, text.status().message());
+  }
   if (!text.ok()) return text.status();
   const nlohmann::json index =
       nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);

@@ -9,8 +9,8 @@
 //
 // Thread-safe. Memory: a few times the index's text, which has at most 64 MiB.
 //
-// InvalidArgument: no such index; the text names the file and the key.
-// NotFound: no such file. Unavailable: the system refused to read.
+// InvalidArgument: no such index, or no regular file; the text names the file
+// and the key. NotFound: no such file. Unavailable: the system refused to read.
 
 #ifndef FOOTPRINT_LOWMEM_SHARD_INDEX_H_
 #define FOOTPRINT_LOWMEM_SHARD_INDEX_H_

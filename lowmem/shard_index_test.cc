@@ -1,5 +1,7 @@
 #include "footprint/lowmem/shard_index.h"
 
+#include <sys/stat.h>
+
 #include <random>
 #include <string>
 #include <vector>
@@ -46,8 +48,13 @@ TEST(ReadShardIndex, RefusesWhatIsNoIndex) {
   }
   EXPECT_EQ(ReadShardIndex("/nowhere/index.json").status().code(),
             absl::StatusCode::kNotFound);
-  EXPECT_EQ(ReadShardIndex(TestPath("")).status().code(),
-            absl::StatusCode::kUnavailable);
+  // Neither a folder nor a pipe that nobody writes to.
+  const std::string pipe = TestPath("pipe.index.json");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {TestPath(""), pipe}) {
+    EXPECT_EQ(ReadShardIndex(path).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
 }
 
 TEST(ReadShardIndex, RefusesEveryShortenedIndexAndSurvivesAnyOther) {

@@ -1,7 +1,6 @@
 #include "footprint/lowmem/weight_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/read_at.h"
+#include "footprint/lowmem/regular_file.h"
 
 namespace footprint::lowmem_internal {
 namespace {
@@ -47,13 +47,9 @@ Descriptor::~Descriptor() {
 absl::StatusOr<WeightFile> WeightFile::Open(absl::string_view path) {
   const std::string name(path);
   WeightFile file;
-  file.descriptor_ = Descriptor(open(name.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.descriptor() < 0) {
-    const std::string text =
-        absl::StrCat(name, ": cannot be opened: ", strerror(errno));
-    return errno == ENOENT ? absl::NotFoundError(text)
-                           : absl::UnavailableError(text);
-  }
+  const absl::StatusOr<int> opened = OpenRegularFile(name);
+  if (!opened.ok()) return opened.status();
+  file.descriptor_ = Descriptor(*opened);
   // The stamp first: what changes while the header is read shows later.
   if (fstat(file.descriptor(), &file.opened_) != 0) {
     return absl::UnavailableError(
