@@ -82,6 +82,21 @@ std::string ConfigReader::TextOr(const char* key,
   return otherwise;
 }
 
+std::vector<std::string> ConfigReader::TextsOr(
+    const char* key, const std::vector<std::string>& otherwise) {
+  const nlohmann::json* const value = Find(key);
+  if (value == nullptr) return otherwise;
+  std::vector<std::string> texts;
+  for (const nlohmann::json& text : *value) {
+    if (!value->is_array() || !text.is_string()) {
+      Fail(key, "is not a list of strings");
+      return otherwise;
+    }
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
 Activation ConfigReader::ActivationOr(const char* key,
                                       const std::string& otherwise) {
   const std::string name = TextOr(key, otherwise);

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -40,6 +41,9 @@ class ConfigReader {
 
   const absl::Status& status() const { return status_; }
 
+  // Whether there is such a key, and not null.
+  bool Has(const char* key) const { return Find(key) != nullptr; }
+
   // A whole number from 1 to 2^30.
   int64_t Extent(const char* key);
   // `otherwise` where there is no such key, or null.
@@ -47,6 +51,9 @@ class ConfigReader {
   double NumberOr(const char* key, double otherwise);
   bool FlagOr(const char* key, bool otherwise);
   std::string TextOr(const char* key, const std::string& otherwise);
+  // A list of strings.
+  std::vector<std::string> TextsOr(const char* key,
+                                   const std::vector<std::string>& otherwise);
 
   // "gelu", "gelu_new", "gelu_pytorch_tanh" or "relu".
   Activation ActivationOr(const char* key, const std::string& otherwise);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -91,6 +92,28 @@ TEST(ConfigReader, RefusesValuesOfAnotherKind) {
   ConfigReader text = Reader(R"({"key": 1})");
   EXPECT_EQ(text.TextOr("key", "otherwise"), "otherwise");
   EXPECT_THAT(text.status().message(), HasSubstr("is not a string"));
+}
+
+TEST(ConfigReader, ReadsListsOfStrings) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(Reader(R"({"key": ["a", "b"]})").TextsOr("key", {}),
+            (Texts{"a", "b"}));
+  EXPECT_EQ(Reader(R"({"key": []})").TextsOr("key", {"x"}), Texts());
+  EXPECT_EQ(Reader(R"({"key": null})").TextsOr("key", {"x"}), Texts{"x"});
+  for (const char* bad : {R"({"key": "a"})", R"({"key": ["a", 1]})",
+                          R"({"key": {"a": "b"}})", R"({"key": 1})"}) {
+    ConfigReader reader = Reader(bad);
+    EXPECT_EQ(reader.TextsOr("key", {"x"}), Texts{"x"}) << bad;
+    EXPECT_THAT(reader.status().message(),
+                HasSubstr("key is not a list of strings"));
+  }
+}
+
+TEST(ConfigReader, SaysWhetherThereIsAKey) {
+  const ConfigReader reader = Reader(R"({"a": 0, "b": null})");
+  EXPECT_TRUE(reader.Has("a"));
+  EXPECT_FALSE(reader.Has("b"));
+  EXPECT_FALSE(reader.Has("c"));
 }
 
 TEST(ConfigReader, NamesTheActivationsItKnows) {

@@ -27,7 +27,8 @@
 //
 // Errors are those of ReadDecoderConfig, FindDecoderWeights, PlanDecoder and
 // WeightStore; InvalidArgument: no token, a token outside of the vocabulary,
-// more tokens than planned.
+// more tokens than planned. DataLoss: weights that make numbers that are NaN or
+// infinite, which no output holds; the text names the first layer.
 
 #ifndef FOOTPRINT_LOWMEM_DECODER_H_
 #define FOOTPRINT_LOWMEM_DECODER_H_

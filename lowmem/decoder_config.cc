@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "footprint/lowmem/config_reader.h"
+#include "footprint/lowmem/model_family.h"
 
 namespace footprint {
 
@@ -12,7 +13,7 @@ bool operator==(const DecoderConfig& a, const DecoderConfig& b) {
   const auto all = [](const DecoderConfig& config) {
     return std::tie(config.layers, config.hidden, config.heads,
                     config.intermediate, config.vocabulary, config.positions,
-                    config.epsilon, config.activation);
+                    config.epsilon, config.activation, config.ties_output);
   };
   return all(a) == all(b);
 }
@@ -21,8 +22,11 @@ absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
                                                  absl::string_view name) {
   absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(json, name);
   if (!reader.ok()) return reader.status();
-  const std::string family = reader->TextOr("model_type", "gpt2");
-  if (family != "gpt2") reader->Refuse("model_type", family, "\"gpt2\"");
+  const ModelFamily family = FindModelFamily(*reader);
+  if (!reader->status().ok()) return reader->status();
+  if (family != ModelFamily::kGpt2) {
+    reader->Refuse("model_type", ModelFamilyName(family), "\"gpt2\"");
+  }
   DecoderConfig config;
   config.layers = reader->Extent("n_layer");
   config.hidden = reader->Extent("n_embd");
@@ -32,6 +36,7 @@ absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
   config.positions = reader->Extent("n_positions");
   config.epsilon = reader->EpsilonOr("layer_norm_epsilon", 1e-5);
   config.activation = reader->ActivationOr("activation_function", "gelu_new");
+  config.ties_output = reader->FlagOr("tie_word_embeddings", true);
   if (!reader->FlagOr("scale_attn_weights", true)) {
     reader->Refuse("scale_attn_weights", "false", "\"true\"");
   }

@@ -6,7 +6,8 @@
 // Keys that do not change what is computed are ignored; a value that would is
 // checked.
 //
-// Errors are those of ConfigReader. Unimplemented: another family or
+// Errors are those of ConfigReader and model_family.h, which says how the
+// family is found. Unimplemented: another family or
 // activation, or attention that is scaled otherwise than by the square root of
 // a head's features.
 //
@@ -32,6 +33,8 @@ struct DecoderConfig {
   int64_t positions = 0;
   float epsilon = 1e-5f;
   Activation activation = Activation::kGeluTanh;
+  // Without an output matrix of its own, the table of words is it.
+  bool ties_output = true;
 
   int64_t head_features() const { return hidden / heads; }
 };

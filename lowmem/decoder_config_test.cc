@@ -71,6 +71,30 @@ TEST(ParseDecoderConfig, SaysWhichKeyIsWrong) {
   }
 }
 
+TEST(ParseDecoderConfig, FindsTheFamilyByTheArchitectures) {
+  EXPECT_TRUE(Changed("\"model_type\": \"gpt2\", ", "").ok());
+  const auto without_both = ParseDecoderConfig(
+      absl::StrReplaceAll(kGpt2, {{"model_type", "x"}, {"architectures", "y"}}),
+      "config.json");
+  EXPECT_TRUE(absl::StrContains(without_both.status().message(),
+                                "config.json: model_type is missing"))
+      << without_both.status();
+  EXPECT_EQ(Changed("gpt2", "bert").status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StrContains(
+      ParseDecoderConfig(R"({"model_type": "bert"})", "c").status().message(),
+      "known are \"gpt2\""));
+}
+
+TEST(ParseDecoderConfig, SaysWhetherTheOutputIsTheTableOfWords) {
+  const std::string key = "\"vocab_size\"";
+  EXPECT_TRUE(Changed(key, key)->ties_output);
+  EXPECT_TRUE(
+      Changed(key, "\"tie_word_embeddings\": true, " + key)->ties_output);
+  EXPECT_FALSE(
+      Changed(key, "\"tie_word_embeddings\": false, " + key)->ties_output);
+}
+
 TEST(ParseDecoderConfig, RefusesEveryShortenedConfig) {
   const std::string whole = kGpt2;
   for (size_t length = 0; length < whole.size(); ++length) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/lowmem/matrix_product.h"
 #include "footprint/lowmem/pass_memory.h"
 #include "footprint/lowmem/tile.h"
@@ -118,10 +119,11 @@ void DecoderPass::Work(int worker) {
 void DecoderPass::RunLayer(int64_t layer, int worker) {
   const DecoderLayerWeights& weights = weights_.layers[layer];
   team_.Together([&] { return ReadLayerVectors(layer, worker); });
-  team_.Together([&] { return Normalise(AttentionNorm(), worker); });
+  team_.Together(
+      [&] { return NormaliseAfter(layer, AttentionNorm(), worker); });
   team_.Together([&] { return Attend(layer, worker); });
   team_.Together([&] { return AddAttention(weights, worker); });
-  team_.Together([&] { return Normalise(FeedNorm(), worker); });
+  team_.Together([&] { return NormaliseAfter(layer + 1, FeedNorm(), worker); });
   for (int64_t begin = 0; begin < config_.intermediate;
        begin += plan_.chunk_features) {
     const IndexRange chunk = {
@@ -179,9 +181,16 @@ absl::Status DecoderPass::Embed(int worker) {
   return absl::OkStatus();
 }
 
-absl::Status DecoderPass::Normalise(const NormWeights& norm, int worker) {
+absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormWeights& norm,
+                                         int worker) {
   const IndexRange panels = ShareOf(part_.panels, 1, worker, team_.size());
   const int64_t offset = panels.begin * HiddenStride();
+  const int64_t end = std::min(part_.tokens(), panels.end * kPanelTokens);
+  if (!TokensAreFinite(hidden_ + offset, config_.hidden,
+                       end - panels.begin * kPanelTokens)) {
+    return NotFinite(*store_, step == 0 ? "the table of embeddings"
+                                        : absl::StrCat("layer ", step - 1));
+  }
   LayerNorm(hidden_ + offset, config_.hidden, panels.size(), norm,
             normed_ + offset);
   return absl::OkStatus();
@@ -307,7 +316,8 @@ void DecoderPass::RunOutput(int worker) {
          {&weights_.norm.bias, vectors_.attention_bias}}};
     return ReadVectors(loads, worker, team_.size(), store_);
   });
-  team_.Together([&] { return Normalise(AttentionNorm(), worker); });
+  team_.Together(
+      [&] { return NormaliseAfter(config_.layers, AttentionNorm(), worker); });
   team_.Together([&] { return MultiplyOutput(worker); });
 }
 
@@ -324,6 +334,9 @@ absl::Status DecoderPass::MultiplyOutput(int worker) {
       ShareOf(config_.vocabulary, kPanelTokens, worker, team_.size());
   status = desk.product.Multiply(weights_.output, rows, {0, config_.hidden}, {},
                                  1, {}, {logits_ + rows.begin, 1, 0});
+  if (status.ok() && !AreFinite(logits_ + rows.begin, rows.size())) {
+    status = NotFinite(*store_, "the output");
+  }
   // Most likely a single token comes next: it is read ahead meanwhile.
   if (status.ok()) status = desk.product.SkipTo(0);
   return status;

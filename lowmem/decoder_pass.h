@@ -8,7 +8,8 @@
 // Everything it is given must outlive it; so must a part's ids each Read. Used
 // by one thread at a time. Memory: the arena's; besides, when it is made, some
 // bytes a worker and a layer. Read allocates nothing unless it fails. Errors
-// are the store's.
+// are the store's. DataLoss: states or logits that are NaN or infinite; the
+// text names the first layer that gives them.
 
 #ifndef FOOTPRINT_LOWMEM_DECODER_PASS_H_
 #define FOOTPRINT_LOWMEM_DECODER_PASS_H_
@@ -103,7 +104,9 @@ class DecoderPass {
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
   absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
-  absl::Status Normalise(const NormWeights& norm, int worker);
+  // What `step` left: the embeddings (0) or a layer (its number and one).
+  absl::Status NormaliseAfter(int64_t step, const NormWeights& norm,
+                              int worker);
   absl::Status Attend(int64_t layer, int worker);
   absl::Status ProjectHeads(int64_t layer, const IndexRange& features,
                             Desk& desk);

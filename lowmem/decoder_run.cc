@@ -91,7 +91,7 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
     begin += count;
     part.is_last = begin == tokens;
     status = pass_.Read(part);
-    if (!status.ok()) return status;
+    if (!status.ok()) return PassFault(*store_, status);
   }
   // What was used where it lies may have changed under our hands.
   status = store_->CheckFile();

@@ -432,6 +432,65 @@ TEST(Decoder, RefusesACheckpointThatTheConfigContradicts) {
   other.tensors["lm_head.weight"] = other.tensors["wpe.weight"];
   EXPECT_TRUE(absl::StrContains(
       open(other), "lm_head.weight is [80, 48], but the config asks for"));
+  // The table of words is no output where the config says so.
+  other = good;
+  other.config.ties_output = false;
+  EXPECT_TRUE(absl::StrContains(open(other), "no tensor \"lm_head.weight\""));
+  other.tensors["lm_head.weight"] = other.tensors["wte.weight"];
+  EXPECT_EQ(open(other), "");
+}
+
+TEST(Decoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
+  const TestDecoder good =
+      RandomDecoder(SmallConfig(), ElementType::kFloat32, 30);
+  struct Case {
+    const char* tensor;
+    const char* where;
+  };
+  const std::vector<int32_t> ids = {3, 1, 4, 1, 5, 9, 2, 6, 5,
+                                    3, 5, 8, 9, 7, 9, 3, 2, 3};
+  for (const Case& bad : {Case{"wpe.weight", "the table of embeddings gives"},
+                          Case{"h.0.attn.c_attn.bias", "layer 0 gives"},
+                          Case{"h.0.mlp.c_proj.weight", "layer 0 gives"},
+                          Case{"h.1.ln_1.weight", "layer 1 gives"},
+                          Case{"h.1.mlp.c_proj.bias", "layer 1 gives"},
+                          Case{"ln_f.bias", "the output gives"}}) {
+    for (const float value : {NAN, INFINITY}) {
+      TestDecoder damaged = good;
+      damaged.tensors[bad.tensor].values[5] = value;
+      const std::string folder =
+          WriteDecoder(damaged, ElementType::kFloat32, "not_finite");
+      for (const size_t tokens : {size_t{1}, ids.size()}) {
+        Session session(folder, WeightBackend::kPread, 20, 2, kPlenty);
+        session.Append({ids.begin(), ids.begin() + tokens});
+        EXPECT_EQ(session.status.code(), absl::StatusCode::kDataLoss)
+            << bad.tensor;
+        EXPECT_TRUE(absl::StrContains(session.status.message(), bad.where))
+            << bad.tensor << ": " << session.status;
+        EXPECT_EQ(session.run->tokens(), 0);
+      }
+    }
+  }
+}
+
+// The table of words is the output's matrix as well.
+TEST(Decoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
+  TestDecoder decoder = RandomDecoder(SmallConfig(), ElementType::kFloat32, 31);
+  decoder.tensors["lm_head.weight"] = decoder.tensors["wte.weight"];
+  Session good(WriteDecoder(decoder, ElementType::kFloat32, "all_good"),
+               WeightBackend::kPread, 20, 2, kPlenty);
+  decoder.tensors["wte.weight"].values[7 * 48 + 3] = NAN;
+  Session session(WriteDecoder(decoder, ElementType::kFloat32, "one_bad"),
+                  WeightBackend::kPread, 20, 2, kPlenty);
+  session.Append({1, 2});
+  ASSERT_TRUE(session.status.ok()) << session.status;
+  session.Append({3, 7, 4});
+  EXPECT_EQ(session.status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(session.run->tokens(), 2);
+  session.status = absl::OkStatus();
+  good.Append({1, 2});
+  EXPECT_EQ(session.Append({5, 6}), good.Append({5, 6}));
+  EXPECT_TRUE(session.status.ok()) << session.status;
 }
 
 TEST(Decoder, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {

@@ -68,7 +68,7 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
   // The head stands beside the transformer, not below it.
   WeightFinder head(store, "", "lm_head.weight");
   weights.output =
-      head.Has("lm_head.weight")
+      head.Has("lm_head.weight") || !config.ties_output
           ? head.Matrix("lm_head.weight", config.vocabulary, config.hidden)
           : weights.words;
   if (!finder.status().ok()) return finder.status();

@@ -25,7 +25,8 @@
 //
 // Errors are those of ReadEncoderConfig, FindEncoderWeights, PlanEncoder and
 // WeightStore; InvalidArgument: a token outside of the vocabulary, more tokens
-// or sequences than planned.
+// or sequences than planned. DataLoss: weights that make numbers that are NaN
+// or infinite, which no output holds; the text names the first layer.
 
 #ifndef FOOTPRINT_LOWMEM_ENCODER_H_
 #define FOOTPRINT_LOWMEM_ENCODER_H_

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "footprint/lowmem/config_reader.h"
+#include "footprint/lowmem/model_family.h"
 
 namespace footprint {
 namespace {
@@ -53,13 +54,15 @@ absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
   absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(json, name);
   if (!reader.ok()) return reader.status();
   EncoderConfig config;
-  const std::string family = reader->TextOr("model_type", "bert");
-  if (family == "bert") {
+  const ModelFamily family = FindModelFamily(*reader);
+  if (!reader->status().ok()) return reader->status();
+  if (family == ModelFamily::kBert) {
     ReadBert(*reader, config);
-  } else if (family == "distilbert") {
+  } else if (family == ModelFamily::kDistilBert) {
     ReadDistilBert(*reader, config);
   } else {
-    reader->Refuse("model_type", family, "\"bert\" and \"distilbert\"");
+    reader->Refuse("model_type", ModelFamilyName(family),
+                   "\"bert\" and \"distilbert\"");
   }
   const std::string position =
       reader->TextOr("position_embedding_type", "absolute");

@@ -3,9 +3,10 @@
 //   absl::StatusOr<footprint::EncoderConfig> config =
 //       footprint::ReadEncoderConfig("bert-large-uncased/config.json");
 //
-// Families: "bert" (base, large, multilingual, MiniLM) and "distilbert", with
-// the keys that their public checkpoints have. Keys that do not change what is
-// computed are ignored; a value that would is checked.
+// Families: "bert" (base, large, multilingual, MiniLM) and "distilbert", found
+// as model_family.h says, with the keys that their public checkpoints have.
+// Keys that do not change what is computed are ignored; a value that would is
+// checked.
 //
 // InvalidArgument: not JSON, a key is missing or impossible, heads do not
 // divide the hidden size; the text names the file and the key. Unimplemented:

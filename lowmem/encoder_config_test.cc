@@ -92,6 +92,28 @@ TEST(ParseEncoderConfig, RefusesADecoder) {
           .ok());
 }
 
+// RoBERTa's config has BERT's keys; without its name nothing else shows it.
+TEST(ParseEncoderConfig, RefusesRobertaWithoutItsName) {
+  constexpr char kRoberta[] = R"({KEYS
+    "bos_token_id": 0, "eos_token_id": 2, "hidden_act": "gelu",
+    "hidden_size": 768, "intermediate_size": 3072, "layer_norm_eps": 1e-05,
+    "max_position_embeddings": 514, "num_attention_heads": 12,
+    "num_hidden_layers": 12, "pad_token_id": 1, "type_vocab_size": 1,
+    "vocab_size": 50265})";
+  const auto parse = [&](const char* keys) {
+    return ParseEncoderConfig(absl::StrReplaceAll(kRoberta, {{"KEYS", keys}}),
+                              "config.json");
+  };
+  for (const char* keys : {"", R"("architectures": ["RobertaForMaskedLM"],)"}) {
+    EXPECT_FALSE(parse(keys).ok()) << keys;
+  }
+  EXPECT_TRUE(absl::StrContains(parse("").status().message(), "RoBERTa"));
+  // The same keys with BERT's name are BERT's.
+  EXPECT_TRUE(parse(R"("architectures": ["BertModel"],)").ok());
+  EXPECT_TRUE(absl::StrContains(
+      parse(R"("model_type": "gpt2",)").status().message(), "gpt2"));
+}
+
 TEST(ParseEncoderConfig, RefusesEveryShortenedConfig) {
   const std::string whole = kBert;
   for (size_t length = 0; length < whole.size(); ++length) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/lowmem/encoder_tiles.h"
 #include "footprint/lowmem/float_reader.h"
 #include "footprint/lowmem/matrix_product.h"
@@ -144,7 +145,7 @@ void EncoderPass::RunLayer(int64_t layer, int worker) {
   }
   team_.Together([&] {
     Normalise(sums_, vectors_.output_norm, worker);
-    return absl::OkStatus();
+    return CheckStates(layer + 1, worker);
   });
 }
 
@@ -226,7 +227,7 @@ absl::Status EncoderPass::Embed(int worker) {
   // Padding tokens are computed with, so they must be numbers.
   std::memset(scratch, 0, kEmbeddingRows * config_.hidden * sizeof(float));
   Normalise(nullptr, vectors_.output_norm, worker);
-  return absl::OkStatus();
+  return CheckStates(0, worker);
 }
 
 void EncoderPass::UseInput(Desk& desk, const float* panels,
@@ -355,6 +356,17 @@ void EncoderPass::Normalise(const float* addend, const NormWeights& norm,
   const int64_t offset = panels.begin * HiddenStride();
   AddLayerNorm(addend == nullptr ? nullptr : addend + offset, config_.hidden,
                panels.size(), norm, hidden_ + offset);
+}
+
+absl::Status EncoderPass::CheckStates(int64_t step, int worker) const {
+  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
+  const int64_t end = std::min(tokens_, panels.end * kPanelTokens);
+  if (TokensAreFinite(hidden_ + panels.begin * HiddenStride(), config_.hidden,
+                      end - panels.begin * kPanelTokens)) {
+    return absl::OkStatus();
+  }
+  return NotFinite(*store_, step == 0 ? "the table of embeddings"
+                                      : absl::StrCat("layer ", step - 1));
 }
 
 void EncoderPass::WriteOutput(int worker) {

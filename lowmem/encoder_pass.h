@@ -8,7 +8,8 @@
 // Everything it is given must outlive it; so must the ids each Compute. Used by
 // one thread at a time. Memory: the arena's; besides, when it is made, some
 // bytes a worker and a layer. Compute allocates nothing unless it fails. Errors
-// are the store's.
+// are the store's. DataLoss: states that are NaN or infinite; the text names
+// the first layer that gives them.
 
 #ifndef FOOTPRINT_LOWMEM_ENCODER_PASS_H_
 #define FOOTPRINT_LOWMEM_ENCODER_PASS_H_
@@ -109,6 +110,8 @@ class EncoderPass {
   absl::Status Contract(const EncoderLayerWeights& layer,
                         const IndexRange& chunk, int worker);
   void Normalise(const float* addend, const NormWeights& norm, int worker);
+  // Of the embeddings (0) or of a layer (its number and one).
+  absl::Status CheckStates(int64_t step, int worker) const;
   void WriteOutput(int worker);
   void UseInput(Desk& desk, const float* panels, int64_t features) const;
 

@@ -112,7 +112,7 @@ absl::StatusOr<absl::Span<const float>> Run::Compute(
   for (const EncoderSequence& sequence : sequences) {
     const absl::Status status =
         pass_.Compute(sequence.ids, sequence.token_types, output + written);
-    if (!status.ok()) return status;
+    if (!status.ok()) return PassFault(*store_, status);
     written += static_cast<int64_t>(sequence.ids.size()) * config_.hidden;
   }
   // What was used where it lies may have changed under our hands.

@@ -546,6 +546,66 @@ TEST(Encoder, RefusesInputsThatTheModelCannotTake) {
 }
 
 // What a plan for another model leaves in memory is no place for this one's.
+TEST(Encoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
+  const TestCheckpoint good =
+      RandomCheckpoint(SmallConfig(), ElementType::kFloat32, 30);
+  struct Case {
+    const char* tensor;
+    const char* where;
+  };
+  for (const Case& bad :
+       {Case{"embeddings.position_embeddings.weight",
+             "the table of embeddings gives"},
+        Case{"embeddings.LayerNorm.bias", "the table of embeddings gives"},
+        Case{"encoder.layer.0.attention.self.value.bias", "layer 0 gives"},
+        Case{"encoder.layer.0.output.dense.weight", "layer 0 gives"},
+        Case{"encoder.layer.1.attention.output.LayerNorm.weight",
+             "layer 1 gives"},
+        Case{"encoder.layer.1.output.LayerNorm.bias", "layer 1 gives"}}) {
+    ASSERT_EQ(good.tensors.count(bad.tensor), 1u) << bad.tensor;
+    for (const float value : {NAN, INFINITY}) {
+      TestCheckpoint damaged = good;
+      damaged.tensors[bad.tensor].values[5] = value;
+      const std::string folder =
+          WriteCheckpoint(damaged, ElementType::kFloat32, "not_finite");
+      for (const int64_t tokens : {1, 18}) {
+        const RunResult result =
+            Encode(folder, WeightBackend::kPread, 2, kPlenty,
+                   std::vector<int32_t>(tokens, 3));
+        EXPECT_EQ(result.status.code(), absl::StatusCode::kDataLoss)
+            << bad.tensor;
+        EXPECT_TRUE(absl::StrContains(result.status.message(), bad.where))
+            << bad.tensor << ": " << result.status;
+      }
+    }
+  }
+}
+
+// Nothing that is NaN stays behind, and what is not used is not asked.
+TEST(Encoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
+  TestCheckpoint checkpoint =
+      RandomCheckpoint(SmallConfig(), ElementType::kFloat32, 31);
+  const std::string good =
+      WriteCheckpoint(checkpoint, ElementType::kFloat32, "all_good");
+  checkpoint.tensors["embeddings.word_embeddings.weight"].values[7 * 48] = NAN;
+  const auto encoder = Encoder::Open(
+      WriteCheckpoint(checkpoint, ElementType::kFloat32, "one_bad"),
+      WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(20, 2, kPlenty));
+  ASSERT_TRUE(run.ok()) << run.status();
+  std::vector<int32_t> ids(20, 7);
+  EXPECT_EQ((*run)->Forward(ids, {}).status().code(),
+            absl::StatusCode::kDataLoss);
+  for (const int64_t tokens : {2, 18}) {
+    ids.assign(tokens, 6);
+    const auto states = (*run)->Forward(ids, {});
+    ASSERT_TRUE(states.ok()) << states.status();
+    EXPECT_EQ(Floats(*states),
+              Encode(good, WeightBackend::kPread, 1, kPlenty, ids).states);
+  }
+}
+
 TEST(Encoder, RefusesAPlanThatIsNotItsOwn) {
   EncoderConfig config = SmallConfig();
   int folders = 0;

@@ -71,6 +71,20 @@ absl::Status ForeignPlan(const WeightStore& store) {
       "what starts it"));
 }
 
+absl::Status NotFinite(const WeightStore& store, absl::string_view where) {
+  return absl::DataLossError(absl::StrCat(
+      store.index().file_name(), ": ", where,
+      " gives numbers that are NaN or infinite, and nothing before it does: "
+      "its weights hold such numbers, or ones too large to be multiplied in "
+      "float32. Download or export the file again"));
+}
+
+absl::Status PassFault(const WeightStore& store, const absl::Status& status) {
+  if (!absl::IsDataLoss(status)) return status;
+  const absl::Status file = store.CheckFile();
+  return file.ok() ? status : file;
+}
+
 absl::Status CheckWorkers(int started, int planned) {
   if (started == planned) return absl::OkStatus();
   return absl::UnavailableError(

@@ -26,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/lowmem/arena_layout.h"
 #include "footprint/lowmem/byte_arena.h"
@@ -68,6 +69,13 @@ absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary);
 
 // What a model says to a plan that is not its own.
 absl::Status ForeignPlan(const WeightStore& store);
+
+// DataLoss: `where`, as "layer 3", gave numbers that are infinite or none.
+absl::Status NotFinite(const WeightStore& store, absl::string_view where);
+
+// A pass's fault. Where its numbers are not finite and the file has changed,
+// that is why.
+absl::Status PassFault(const WeightStore& store, const absl::Status& status);
 
 // Unavailable: fewer workers were started than planned.
 absl::Status CheckWorkers(int started, int planned);

@@ -1,5 +1,7 @@
 #include "footprint/lowmem/model_run.h"
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -8,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "footprint/lowmem/test_file.h"
 #include "footprint/lowmem/weight_store.h"
 #include "gtest/gtest.h"
@@ -78,6 +81,21 @@ TEST(ReadVectors, EveryVectorIsReadByOneWorker) {
   ASSERT_TRUE(ReadVectors(loads, 0, 2, store.get()).ok());
   EXPECT_EQ(read[0][3], 3.0f);
   EXPECT_EQ(read[2][3], 3.0f);
+}
+
+// A file that changed is why its numbers are none.
+TEST(PassFault, LooksAtTheFileWhereNumbersAreNotFinite) {
+  const std::unique_ptr<WeightStore> store = TwoVectors();
+  const absl::Status fault = NotFinite(*store, "layer 3");
+  EXPECT_EQ(fault.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(fault.message().find("vectors.safetensors: layer 3 gives"),
+            absl::string_view::npos);
+  EXPECT_EQ(PassFault(*store, fault), fault);
+  ASSERT_EQ(truncate(store->index().file_name().c_str(), 100), 0);
+  EXPECT_EQ(PassFault(*store, fault).code(),
+            absl::StatusCode::kFailedPrecondition);
+  const absl::Status other = absl::UnavailableError("other");
+  EXPECT_EQ(PassFault(*store, other), other);
 }
 
 TEST(CheckIds, NamesTheFirstThatIsOutOfRange) {

@@ -160,6 +160,44 @@ void ScaledSoftmax(int64_t rows, int64_t first_end, float scale,
   }
 }
 
+// Zero where every row of the lane is finite, else no number.
+HWY_INLINE FloatVector SumOfZeros(const float* column, int64_t rows) {
+  const FloatTag d;
+  return SumRows(rows, [=](int64_t row) HWY_ATTR {
+    return hn::Mul(hn::Load(d, column + row * kPanelTokens), hn::Zero(d));
+  });
+}
+
+bool TokensAreFinite(const float* panels, int64_t features, int64_t tokens) {
+  HWY_ALIGN float zeros[kPanelTokens];
+  for (int64_t first = 0; first < tokens; first += kPanelTokens) {
+    for (int64_t lane = 0; lane < kPanelTokens; lane += kLanes) {
+      hn::Store(SumOfZeros(panels + first * features + lane, features),
+                FloatTag(), zeros + lane);
+    }
+    const int64_t count = std::min(kPanelTokens, tokens - first);
+    for (int64_t lane = 0; lane < count; ++lane) {
+      if (zeros[lane] != 0) return false;
+    }
+  }
+  return true;
+}
+
+bool AreFinite(const float* values, int64_t count) {
+  const int64_t rows = count / kPanelTokens;
+  float sum = 0;
+  for (int64_t i = rows * kPanelTokens; i < count; ++i) sum += values[i] * 0;
+  const FloatTag d;
+  for (int64_t lane = 0; lane < kPanelTokens; lane += kLanes) {
+    const FloatVector zeros = SumRows(rows, [=](int64_t row) HWY_ATTR {
+      return hn::Mul(hn::LoadU(d, values + row * kPanelTokens + lane),
+                     hn::Zero(d));
+    });
+    sum += hn::GetLane(hn::SumOfLanes(d, zeros));
+  }
+  return sum == 0;
+}
+
 template <Activation kActivation>
 void ActivateAll(int64_t count, float* values) {
   const FloatTag d;
@@ -206,6 +244,8 @@ namespace footprint {
 HWY_EXPORT(NormPanels);
 HWY_EXPORT(AddLayerNorm);
 HWY_EXPORT(ScaledSoftmax);
+HWY_EXPORT(TokensAreFinite);
+HWY_EXPORT(AreFinite);
 HWY_EXPORT(Activate);
 
 void AddLayerNorm(const float* addend, int64_t features, int64_t panels,
@@ -222,6 +262,14 @@ void LayerNorm(const float* input, int64_t features, int64_t panels,
 void ScaledSoftmax(int64_t rows, int64_t first_end, float scale,
                    float* scores) {
   HWY_DYNAMIC_DISPATCH(ScaledSoftmax)(rows, first_end, scale, scores);
+}
+
+bool TokensAreFinite(const float* panels, int64_t features, int64_t tokens) {
+  return HWY_DYNAMIC_DISPATCH(TokensAreFinite)(panels, features, tokens);
+}
+
+bool AreFinite(const float* values, int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(AreFinite)(values, count);
 }
 
 void Activate(Activation activation, int64_t count, float* values) {

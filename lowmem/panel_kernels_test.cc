@@ -254,5 +254,51 @@ TEST(Activate, TouchesNothingBeyondTheEnd) {
   }
 }
 
+TEST(TokensAreFinite, AsksEveryFeatureOfTheTokensAndNothingElse) {
+  for (const int64_t features : {1, 7, 8, 9, 300}) {
+    for (const int64_t tokens : {1, 15, 16, 17, 40}) {
+      const int64_t panels = PanelCount(tokens);
+      for (const float bad : {NAN, -NAN, INFINITY, -INFINITY}) {
+        std::vector<Lane16> rows(panels * features);
+        float* const data = Data(rows);
+        std::fill(data, data + panels * features * kPanelTokens, 3e38f);
+        ForEachVectorTarget([&](bool) {
+          EXPECT_TRUE(TokensAreFinite(data, features, tokens));
+          for (const int64_t token : {int64_t{0}, tokens - 1, tokens}) {
+            if (token == panels * kPanelTokens) continue;
+            for (const int64_t feature : {int64_t{0}, features - 1}) {
+              float& at = data[token / kPanelTokens * features * kPanelTokens +
+                               feature * kPanelTokens + token % kPanelTokens];
+              at = bad;
+              EXPECT_EQ(TokensAreFinite(data, features, tokens),
+                        token == tokens)
+                  << features << " features, token " << token << " of "
+                  << tokens;
+              at = -3e38f;
+            }
+          }
+        });
+      }
+    }
+  }
+}
+
+TEST(AreFinite, AsksEveryNumber) {
+  for (const int64_t count : {1, 15, 16, 17, 33, 600}) {
+    std::vector<float> values(count, -3e38f);
+    ForEachVectorTarget([&](bool) {
+      EXPECT_TRUE(AreFinite(values.data(), count));
+      for (int64_t i = 0; i < count; ++i) {
+        for (const float bad : {NAN, INFINITY, -INFINITY}) {
+          values[i] = bad;
+          EXPECT_FALSE(AreFinite(values.data(), count)) << i << " of " << count;
+        }
+        values[i] = 1;
+      }
+    });
+  }
+  EXPECT_TRUE(AreFinite(nullptr, 0));
+}
+
 }  // namespace
 }  // namespace footprint

@@ -130,7 +130,8 @@ std::string ConfigJson(const DecoderConfig& config) {
       R"({"model_type": "gpt2", "n_layer": )", config.layers, R"(, "n_embd": )",
       config.hidden, R"(, "n_head": )", config.heads, R"(, "n_inner": )",
       config.intermediate, R"(, "vocab_size": )", config.vocabulary,
-      R"(, "n_positions": )", config.positions,
+      R"(, "n_positions": )", config.positions, R"(, "tie_word_embeddings": )",
+      config.ties_output ? "true" : "false",
       R"(, "layer_norm_epsilon": 1e-5, "activation_function": "gelu_new"})");
 }
 
