@@ -1,7 +1,8 @@
 #include "footprint/trainer_manager/execution_plan.h"
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,24 +54,30 @@ absl::StatusOr<Network> SplitBatch(const Network& network, NetworkMode mode,
 }
 
 // The numbers of micro-batches to try, the fewest first: what the options say,
-// and if the search may choose, what it and the batches are multiples of.
+// and if the search may choose, every larger one that all batches are multiples
+// of.
 std::vector<int64_t> PartsToTry(const Network& network, NetworkMode mode,
                                 const MemoryOptions& options) {
   std::vector<int64_t> parts = {options.micro_batches};
   if (!options.choose_micro_batches || mode != NetworkMode::kTraining ||
-      options.micro_batches < 1 || network.inputs().empty()) {
+      options.micro_batches < 1) {
     return parts;
   }
-  int64_t batch = std::numeric_limits<int64_t>::max();
+  int64_t batch = 0;
   for (const Network::Input& input : network.inputs()) {
     const Shape& shape = input.spec.shape;
-    batch = std::min(batch, shape.rank() == 0 ? 0 : shape.extent(0));
+    batch = std::gcd(batch, shape.rank() == 0 ? 1 : shape.extent(0));
   }
-  for (int64_t more = options.micro_batches; more <= batch / 2;) {
-    more *= 2;
-    if (batch % more != 0) break;
-    parts.push_back(more);
+  // Of a batch beyond any memory not all are found.
+  constexpr int64_t kMostTried = int64_t{1} << 16;
+  for (int64_t i = 1; i <= kMostTried && i <= batch / i; ++i) {
+    if (batch % i != 0) continue;
+    for (const int64_t more : {i, batch / i}) {
+      if (more > options.micro_batches) parts.push_back(more);
+    }
   }
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   return parts;
 }
 
@@ -82,30 +89,44 @@ absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
   const absl::StatusOr<Network> part = SplitBatch(network, mode, parts);
   if (!part.ok()) return part.status();
   const absl::StatusOr<ResolvedNetwork> resolved =
-      ResolveNetwork(*part, mode, math, options.pack_places);
+      ResolveNetwork(*part, mode, math, options.pack_places, options.keep_loss);
   if (!resolved.ok()) return resolved.status();
   options.micro_batches = parts;
   return PlanSearch(*resolved, math, options, optimizer_states, may_swap).Run();
 }
 
-absl::Status Refuse(const ExecutionPlan& lowest, const MemoryOptions& options) {
-  std::string more;
+// What may need less than the steps that the options allow.
+std::string WhatMayNeedLess(const ExecutionPlan& lowest,
+                            const MemoryOptions& options) {
+  std::string less = "a smaller batch";
+  if (lowest.mode != NetworkMode::kTraining) return less;
   if (!options.choose_micro_batches) {
-    absl::StrAppend(&more, ", MemoryOptions::choose_micro_batches");
+    absl::StrAppend(&less, ", MemoryOptions::choose_micro_batches");
+    for (const ResolvedNetwork::ResolvedLayer& layer : lowest.network.layers) {
+      if (layer.signature.statistics.empty()) continue;
+      absl::StrAppend(&less, " (then layer \"", layer.name,
+                      "\" normalizes over a part of the batch: the result is "
+                      "another)");
+      break;
+    }
   }
   if (!options.swap_to_file) {
-    absl::StrAppend(&more, ", MemoryOptions::swap_to_file");
+    absl::StrAppend(&less, ", MemoryOptions::swap_to_file");
   }
+  return less;
+}
+
+absl::Status Refuse(const ExecutionPlan& lowest, const MemoryOptions& options) {
   const std::string where =
       lowest.steps.empty()
           ? ""
           : absl::StrCat(", at ",
                          StepName(lowest, lowest.arena.lower_bound.step));
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "infeasible within ", options.budget_bytes,
-      " bytes: the minimum found is ", lowest.planned_bytes(), " bytes", where,
-      "; a budget of that size would do; a smaller batch", more,
-      " may need less"));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("infeasible within ", options.budget_bytes,
+                   " bytes: the minimum found is ", lowest.planned_bytes(),
+                   " bytes", where, "; a budget of that size would do; ",
+                   WhatMayNeedLess(lowest, options), " may need less"));
 }
 
 }  // namespace

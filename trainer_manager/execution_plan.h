@@ -3,7 +3,7 @@
 //
 //   absl::StatusOr<footprint::ExecutionPlan> plan = footprint::PlanExecution(
 //       network, footprint::NetworkMode::kTraining, {});
-//   // plan->bound_bytes() is what this training needs at least,
+//   // plan->bound_bytes() is what these steps need at least,
 //   // CertificateTensors(*plan) is why.
 //
 // Every tensor is written by one step. It lives from there to the last step
@@ -15,7 +15,8 @@
 // A pure function, thread-safe. Memory: about a kibibyte a layer; within a
 // budget also some eight bytes a layer squared. Time: that of planning, see
 // planner.h; within a budget at most as many bounds as layers squared: a second
-// for 120 layers, five for 240.
+// for 120 layers, five for 240. That once for each number of micro-batches that
+// is tried.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_H_
@@ -31,7 +32,8 @@ namespace footprint {
 // Errors: those of ResolveNetwork; InvalidArgument for an alignment that is
 // none, or micro-batches that the batch cannot be divided into;
 // ResourceExhausted if the budget cannot be met, with the least that was found,
-// which is a budget that is met, and the step that needs it.
+// which is a budget that is met, and the step that needs it. That least is of
+// the steps that the options allow; the text names those that are off.
 // `optimizer_states`: see Optimizer::states_per_weight. `math` must outlive the
 // plan and every manager of it.
 absl::StatusOr<ExecutionPlan> PlanExecution(

@@ -170,6 +170,7 @@ TEST(ExecutionPlanTest, NothingIsReadAfterItWasOverwritten) {
                                 ? kOptionSubsets - 1 - (1u << random() % 10)
                                 : random() % kOptionSubsets;
       MemoryOptions options = OptionSubset(bits);
+      options.atomic_steps = random() % 4 == 0;
       options.keep_outputs = random() % 2 == 0;
       EXPECT_EQ(PlaySteps(Plan(network, NetworkMode::kInference, options)), "")
           << "seed " << seed << " options " << bits;

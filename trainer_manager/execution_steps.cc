@@ -65,6 +65,8 @@ class StepBuilder {
         if (!status.ok()) return status;
       }
       if (options_.clip_global_norm) AddClip();
+      // What may still refuse the iteration is behind it then.
+      if (DefersUpdates()) AddStatisticRestore(network_.layers.size() - 1);
       for (const size_t l : deferred_) AddApply(l);
       PlaceInFile();
     }
@@ -73,6 +75,13 @@ class StepBuilder {
   }
 
  private:
+  // Whether no weight changes before all gradients are known. Sums over
+  // micro-batches wait in memory of their own anyway.
+  bool DefersUpdates() const {
+    return options_.atomic_steps || options_.clip_global_norm ||
+           !options_.share_gradients || plan_.micro_batches > 1;
+  }
+
   void AddInputs() {
     for (const Network::Input& input : network_.inputs) {
       plan_.input_tensors.push_back(
@@ -86,7 +95,7 @@ class StepBuilder {
   }
 
   // Forward steps change statistics before the loss is known. What they were is
-  // kept until then.
+  // kept until then, or until all gradients are.
   void AddStatisticCopies() {
     PlannedStep step;
     step.kind = StepKind::kCopyStatistics;
@@ -110,7 +119,7 @@ class StepBuilder {
     if (!copies_.empty()) plan_.steps.push_back(std::move(step));
   }
 
-  // After the loss: the other way round.
+  // The other way round.
   void AddStatisticRestore(size_t l) {
     if (copies_.empty()) return;
     PlannedStep step;
@@ -165,7 +174,7 @@ class StepBuilder {
                             TensorKind::kSaved, signature.saved[i]));
     }
     writer_.AddStep(StepKind::kForward, l, signature.forward);
-    if (layer.is_loss()) AddStatisticRestore(l);
+    if (layer.is_loss() && !DefersUpdates()) AddStatisticRestore(l);
     if (writer_.IsSwapped(l) && !writer_.IsOutput(value)) {
       writer_.AddSwap(StepKind::kSwapOut, l, tensors.output);
     }
@@ -237,9 +246,12 @@ class StepBuilder {
                        "\" is to be trained, but no derivative reaches it"));
     }
     const std::vector<WeightSpec>& weights = layer.signature.weights;
+    const size_t owner = layer.weights_of;
+    const bool is_shared = users_[owner] > 1 || !sums_[owner].empty();
     for (const WeightSpec& weight : weights) {
       tensors.gradients.push_back(writer_.AddTensor(
-          absl::StrCat(layer.name, ".", weight.name, " gradient"),
+          absl::StrCat(layer.name, ".", weight.name,
+                       is_shared ? " share of gradient" : " gradient"),
           TensorKind::kGradient, weight.spec));
     }
     if (!weights.empty()) {
@@ -262,8 +274,9 @@ class StepBuilder {
   // Applies gradients once all users of the weights have contributed to them.
   void AddUpdate(size_t l) {
     const size_t owner = network_.layers[l].weights_of;
+    const std::vector<size_t> own = writer_.layer(l).gradients;
     if (sums_[owner].empty()) {
-      sums_[owner] = writer_.layer(l).gradients;
+      sums_[owner] = own;
     } else {
       for (size_t i = 0; i < sums_[owner].size(); ++i) {
         sums_[owner][i] = AddSumOfGradients(l, i, sums_[owner][i]);
@@ -271,11 +284,22 @@ class StepBuilder {
     }
     if (--users_[owner] > 0) return;
     writer_.layer(owner).gradients = sums_[owner];
+    if (sums_[owner] != own) NameGradients(owner);
     if (plan_.micro_batches > 1) Accumulate(owner);
-    if (options_.share_gradients && !options_.clip_global_norm) {
-      AddApply(owner);
-    } else {
+    if (DefersUpdates()) {
       deferred_.push_back(owner);
+    } else {
+      AddApply(owner);
+    }
+  }
+
+  // What shared weights are changed by has the name that others' gradients
+  // have.
+  void NameGradients(size_t owner) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[owner];
+    for (size_t i = 0; i < sums_[owner].size(); ++i) {
+      plan_.tensors[sums_[owner][i]].name = absl::StrCat(
+          layer.name, ".", layer.signature.weights[i].name, " gradient");
     }
   }
 

@@ -82,6 +82,15 @@ absl::string_view StepKindName(StepKind kind) {
   return "unknown";
 }
 
+std::vector<std::string> ExecutionPlan::LayersOfPartStatistics() const {
+  std::vector<std::string> names;
+  if (micro_batches == 1) return names;
+  for (const ResolvedNetwork::ResolvedLayer& layer : network.layers) {
+    if (!layer.signature.statistics.empty()) names.push_back(layer.name);
+  }
+  return names;
+}
+
 std::vector<size_t> CertificateTensors(const ExecutionPlan& plan) {
   std::vector<size_t> tensors;
   for (const size_t request : plan.arena.lower_bound.tensors) {

@@ -64,17 +64,31 @@ struct MemoryOptions {
   int64_t micro_batches = 1;
   // In training: gradients wait for all others, for ManagerOptions::clip_norm.
   bool clip_global_norm = false;
+  // In training: a step changes no weight before all gradients, and what they
+  // would make of the weights, are known to be finite, so that a step that is
+  // refused leaves the model as it was, whatever the reason. Gradients then
+  // wait for each other: at most their bytes, as many as the weights take, but
+  // the largest layer's. No more calculations, the same bits. It is so anyway,
+  // at no cost, with micro-batches, clip_global_norm or without
+  // share_gradients.
+  bool atomic_steps = false;
   // In training: what planned_bytes() may be at most. Beyond what costs next to
   // nothing, outputs are then dropped and calculated again, segment by segment,
   // at most one more forward pass in all, until that is reached.
   int64_t budget_bytes = std::numeric_limits<int64_t>::max();
-  // Where that does not reach the budget: the search may raise micro_batches.
+  // Where that does not reach the budget: the search may raise micro_batches,
+  // to any number that divides the batch. Where a layer keeps statistics of its
+  // batch, they are then of a part, and so the result is another:
+  // ExecutionPlan::LayersOfPartStatistics names such layers.
   bool choose_micro_batches = false;
   // Where neither does: what backward steps read again may be written to a file
   // (ManagerOptions::swap_folder) and read back in between. Needs share_edges.
   bool swap_to_file = false;
   // In training: what the loss read stays readable after the iteration.
   bool keep_outputs = false;
+  // In inference: the loss is not left out; the label is lent with the inputs
+  // (Manager::Evaluate).
+  bool keep_loss = false;
   // Of every tensor: a power of two, from 4 to 64.
   int64_t alignment_bytes = 16;
 
@@ -106,7 +120,7 @@ enum class StorageClass : uint8_t {
   kModel,  // weights and statistics: as long as the model
   kFixed,  // optimizer state, sums of gradients, inputs, labels, outputs: as
            // long as the manager
-  kUser,   // inputs of an inference
+  kUser,   // inputs of an inference, and its label
   kArena,  // everything else, planned
 };
 
@@ -184,9 +198,9 @@ struct ExecutionPlan {
   std::vector<PlannedStep> steps;
 
   std::vector<size_t> input_tensors;
-  std::vector<size_t> label_tensors;   // in training: one
+  std::vector<size_t> label_tensors;   // one, if there is a loss
   std::vector<size_t> output_tensors;  // in training only if they are kept
-  size_t loss_tensor = 0;              // in training
+  size_t loss_tensor = 0;              // if there is a loss
 
   // The file's size; each of its bytes is written once in a micro-batch and
   // read once.
@@ -200,7 +214,12 @@ struct ExecutionPlan {
   int64_t swapped_bytes_per_iteration() const {
     return 2 * swap_file_bytes * micro_batches;
   }
-  // What any execution of these steps needs, and what this one takes.
+  // With micro-batches: the layers that keep statistics of their batch, which
+  // then is a part of it; of one part none.
+  std::vector<std::string> LayersOfPartStatistics() const;
+  // What these steps need at least, wherever their tensors lie, and what this
+  // plan takes. Other steps of the same network, with other options, may need
+  // less.
   int64_t bound_bytes() const {
     return model_bytes + fixed_bytes + arena.lower_bound.bytes;
   }

@@ -1,16 +1,18 @@
 // The steps that every network's gradients go through, whatever the layers:
-// sum, accumulate, clip, apply.
+// sum, accumulate, clip, prepare, apply.
 //
 //   footprint::AddTensors(data);  // output = input 0 + input 1
 //
-// Operands as the step declares them (layer.h); nothing asks the heap. Pure but
-// for what they write; thread-safe on different operands.
+// Operands as the step declares them (layer.h); nothing asks the heap, but the
+// text of an error. Pure but for what they write; thread-safe on different
+// operands.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_GRADIENT_STEPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_GRADIENT_STEPS_H_
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "footprint/trainer_manager/layer.h"
 #include "footprint/trainer_manager/optimizer.h"
 
@@ -24,13 +26,18 @@ void AddTensors(const StepData& data);
 void AccumulateGradient(const StepData& data, int64_t part, int64_t parts);
 
 // Scales all gradients so that the square root of the sum of all squares is at
-// most `norm`.
-void ClipGradients(const StepData& data, float norm);
+// most `norm`. False, and nothing is written: one is NaN or infinite.
+bool ClipGradients(const StepData& data, float norm);
 
-// Changes the weights by their gradients, each value first cut to within
-// +- `clip_value`.
+// What comes before ApplyGradients: cuts each gradient's values to within
+// +- `clip_value`. OutOfRange: a gradient is NaN or infinite, or a weight or
+// what the optimizer remembers of it would become that. Changes no weight.
+absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
+                              float clip_value, int64_t iteration);
+
+// Changes the weights by their gradients, which are prepared.
 void ApplyGradients(const StepData& data, const Optimizer& optimizer,
-                    float clip_value, int64_t iteration);
+                    int64_t iteration);
 
 }  // namespace footprint
 

@@ -1,6 +1,8 @@
 #include "footprint/trainer_manager/gradient_steps.h"
 
+#include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "footprint/trainer_manager/math_backend.h"
@@ -65,11 +67,20 @@ TEST(GradientStepsTest, ClipsToANormOverAllGradients) {
   Step step;
   step.Add(Role::kGradient, 0, &a, true, true)
       .Add(Role::kGradient, 1, &b, true, true);
-  ClipGradients(step.data(), 5);
+  EXPECT_TRUE(ClipGradients(step.data(), 5));
   EXPECT_THAT(a, ElementsAre(3, 0));
-  ClipGradients(step.data(), 1);
+  EXPECT_TRUE(ClipGradients(step.data(), 1));
   EXPECT_FLOAT_EQ(a[0], 0.6f);
   EXPECT_FLOAT_EQ(b[1], 0.8f);
+  // The largest floats have squares, too.
+  a = {3e38f, -3e38f};
+  EXPECT_TRUE(ClipGradients(step.data(), kNoLimit));
+  for (const float value : {kNoLimit, -kNoLimit, std::nanf("")}) {
+    b = {1, value};
+    EXPECT_FALSE(ClipGradients(step.data(), 1));
+    EXPECT_EQ(a[0], 3e38f);
+    EXPECT_EQ(b[0], 1);
+  }
 }
 
 TEST(GradientStepsTest, AppliesEachGradientCutByValue) {
@@ -79,10 +90,39 @@ TEST(GradientStepsTest, AppliesEachGradientCutByValue) {
   step.Add(Role::kGradient, 0, &gradient, true, true)
       .Add(Role::kWeight, 0, &weight, false, true);
   const OptimizerPointer descent = StochasticGradientDescent(1);
-  ApplyGradients(step.data(), *descent, kNoLimit, 1);
+  ASSERT_TRUE(PrepareGradients(step.data(), *descent, kNoLimit, 1).ok());
+  EXPECT_THAT(weight, ElementsAre(1, 1));
+  ApplyGradients(step.data(), *descent, 1);
   EXPECT_THAT(weight, ElementsAre(-2, 1.5f));
-  ApplyGradients(step.data(), *descent, 1, 2);
+  ASSERT_TRUE(PrepareGradients(step.data(), *descent, 1, 2).ok());
+  ApplyGradients(step.data(), *descent, 2);
   EXPECT_THAT(weight, ElementsAre(-3, 2));
+}
+
+TEST(GradientStepsTest, WhatIsNotFiniteIsRefused) {
+  std::vector<float> fine = {1, 1};
+  std::vector<float> gradient = {3, kNoLimit};
+  std::vector<float> weights[2] = {{1, 1}, {1, 1}};
+  Step step;
+  step.Add(Role::kGradient, 0, &fine, true, true)
+      .Add(Role::kWeight, 0, &weights[0], false, true)
+      .Add(Role::kGradient, 1, &gradient, true, true)
+      .Add(Role::kWeight, 1, &weights[1], false, true);
+  const OptimizerPointer descent = StochasticGradientDescent(1);
+  for (const float clip : {kNoLimit, 1.0f}) {
+    const absl::Status status =
+        PrepareGradients(step.data(), *descent, clip, 1);
+    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_EQ(status.message(), "gradient 1 is inf at place 1");
+  }
+  gradient[1] = -3e38f;
+  weights[1][1] = 3e38f;
+  const absl::Status status =
+      PrepareGradients(step.data(), *descent, kNoLimit, 1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr("gradient 1 is finite, but would make"));
+  EXPECT_TRUE(PrepareGradients(step.data(), *descent, 1, 1).ok());
 }
 
 TEST(GradientStepsTest, GivesEachWeightItsOwnStates) {
@@ -97,7 +137,7 @@ TEST(GradientStepsTest, GivesEachWeightItsOwnStates) {
   }
   const OptimizerPointer momentum = Momentum(0.1f);
   ASSERT_EQ(momentum->states_per_weight(), 1);
-  ApplyGradients(step.data(), *momentum, kNoLimit, 1);
+  ApplyGradients(step.data(), *momentum, 1);
   EXPECT_THAT(states[0], ElementsAre(1, 1));
   EXPECT_THAT(states[1], ElementsAre(2, 2));
 }

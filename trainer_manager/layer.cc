@@ -2,18 +2,21 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 
 namespace footprint {
 namespace {
 
-[[noreturn]] void EndForUndeclared(Operand operand, const char* what) {
+[[noreturn]] void EndForUndeclared(absl::string_view layer, Operand operand,
+                                   const char* what) {
   const absl::string_view role = RoleName(operand.role);
   std::fprintf(stderr,
-               "trainer_manager: a step %s its %.*s %d, which its signature "
-               "does not declare\n",
-               what, static_cast<int>(role.size()), role.data(), operand.index);
+               "trainer_manager: layer \"%.*s\": a step %s its %.*s %d, which "
+               "its signature does not declare\n",
+               static_cast<int>(layer.size()), layer.data(), what,
+               static_cast<int>(role.size()), role.data(), operand.index);
   std::abort();
 }
 
@@ -61,6 +64,13 @@ absl::string_view RoleName(Role role) {
   return "unknown";
 }
 
+absl::string_view LayerName::Text() const {
+  if (names == nullptr) return "";
+  const char* name = names;
+  for (size_t l = 0; l < layer; ++l) name += std::strlen(name) + 1;
+  return name;
+}
+
 const StepData::Slot* StepData::FindOrNull(Operand operand) const {
   for (const Slot& slot : slots_) {
     if (slot.operand == operand) return &slot;
@@ -71,9 +81,10 @@ const StepData::Slot* StepData::FindOrNull(Operand operand) const {
 const StepData::Slot& StepData::Find(Operand operand, bool read,
                                      bool write) const {
   const Slot* slot = FindOrNull(operand);
-  if (slot == nullptr) EndForUndeclared(operand, "uses");
-  if (read && !slot->readable) EndForUndeclared(operand, "reads");
-  if (write && !slot->writable) EndForUndeclared(operand, "writes");
+  if (slot == nullptr) EndForUndeclared(name_.Text(), operand, "uses");
+  if (read && !slot->readable) EndForUndeclared(name_.Text(), operand, "reads");
+  if (write && !slot->writable)
+    EndForUndeclared(name_.Text(), operand, "writes");
   return *slot;
 }
 

@@ -7,14 +7,15 @@
 //
 // A layer declares the operands of its steps in a LayerSignature; lifespans
 // follow from that declaration and from nothing else, and a step that asks for
-// an operand that it did not declare ends the program. Layers are immutable and
-// hold their hyperparameters only, so one may serve many networks and threads;
-// what they work on is lent for the duration of a step. A step asks the heap
-// for nothing.
+// an operand that it did not declare ends the program, naming the layer. Layers
+// are immutable and hold their hyperparameters only, so one may serve many
+// networks and threads; what they work on is lent for the duration of a step. A
+// step asks the heap for nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYER_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -124,6 +125,16 @@ struct LayerInputs {
   bool pack_places = true;
 };
 
+// The name of a running step's layer, looked up only for an error: number
+// `layer` of `names`, which follow each other, each ended by a 0.
+struct LayerName {
+  const char* names = nullptr;
+  size_t layer = 0;
+
+  // Empty where there are no names.
+  absl::string_view Text() const;
+};
+
 // The operands of one running step.
 class StepData {
  public:
@@ -135,11 +146,11 @@ class StepData {
     void* data = nullptr;
   };
 
-  // Slots and math must outlive it. `seed` differs by layer and iteration, and
-  // is the same for all steps of a layer in one iteration.
+  // Slots, math and names must outlive it. `seed` differs by layer and
+  // iteration, and is the same for all steps of a layer in one iteration.
   StepData(absl::Span<const Slot> slots, NetworkMode mode, uint64_t seed,
-           const MathBackend& math)
-      : slots_(slots), mode_(mode), seed_(seed), math_(math) {}
+           const MathBackend& math, LayerName name = {})
+      : slots_(slots), mode_(mode), seed_(seed), math_(math), name_(name) {}
 
   template <typename Element = float>
   const Element* Read(Role role, int index = 0) const {
@@ -163,6 +174,7 @@ class StepData {
   NetworkMode mode() const { return mode_; }
   uint64_t seed() const { return seed_; }
   const MathBackend& math() const { return math_; }
+  const LayerName& name() const { return name_; }
 
  private:
   const Slot* FindOrNull(Operand operand) const;
@@ -172,6 +184,7 @@ class StepData {
   NetworkMode mode_;
   uint64_t seed_;
   const MathBackend& math_;
+  LayerName name_;
 };
 
 class Layer {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/fingerprint.h"
+#include "footprint/trainer_manager/finite_values.h"
 #include "footprint/trainer_manager/gradient_steps.h"
 #include "footprint/trainer_manager/mapped_memory.h"
 #include "footprint/trainer_manager/random_sequence.h"
@@ -24,17 +25,28 @@ absl::string_view TypeOf(ValueType type) {
 absl::Status CheckValues(const char* what, size_t index, const TensorType& spec,
                          int64_t parts, const InputView& values) {
   const int64_t elements = spec.shape.elements() * parts;
-  if (spec.type == values.type() &&
-      static_cast<int64_t>(values.size()) == elements &&
-      values.data() != nullptr) {
-    return absl::OkStatus();
+  if (spec.type != values.type() ||
+      static_cast<int64_t>(values.size()) != elements) {
+    Shape whole = spec.shape;
+    if (whole.rank() > 0) whole.set_extent(0, whole.extent(0) * parts);
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " ", index, " takes ", elements, " ",
+                     TypeOf(spec.type), " values of shape ", whole.ToString(),
+                     ", not ", values.size(), " ", TypeOf(values.type())));
   }
-  Shape whole = spec.shape;
-  if (whole.rank() > 0) whole.set_extent(0, whole.extent(0) * parts);
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " ", index, " takes ", elements, " ",
-                   TypeOf(spec.type), " values of shape ", whole.ToString(),
-                   ", not ", values.size(), " ", TypeOf(values.type())));
+  if (values.data() == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " ", index, " lies at a null address"));
+  }
+  const auto address = reinterpret_cast<uintptr_t>(values.data());
+  const auto value_bytes = static_cast<uintptr_t>(ValueBytes(spec.type));
+  if (address % value_bytes != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " ", index, " lies ", address % value_bytes,
+                     " bytes behind a multiple of ", value_bytes,
+                     "; values must be aligned to their size"));
+  }
+  return absl::OkStatus();
 }
 
 template <typename Value>
@@ -101,7 +113,8 @@ absl::Status CheckOptions(const ExecutionPlan& plan,
   if (states != plan.optimizer_states || states > kMostOptimizerStates) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the optimizer has ", states, " states for each weight, but ",
-        plan.optimizer_states, " are planned"));
+        plan.optimizer_states,
+        " are planned: give PlanExecution its states_per_weight()"));
   }
   if (!(options.clip_norm > 0) || !(options.clip_value > 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -158,12 +171,7 @@ absl::Status Manager::Bind(const ExecutionPlan& plan) {
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
     layers_.push_back(layer.layer);
   }
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    if (plan.steps[s].kind == StepKind::kForward &&
-        plan.network.layers[plan.steps[s].layer].is_loss()) {
-      loss_step_ = s;
-    }
-  }
+  FindSteps(plan);
   for (const size_t tensor : plan.input_tensors) {
     inputs_.push_back(FixedBuffer(plan, tensor));
   }
@@ -173,14 +181,39 @@ absl::Status Manager::Bind(const ExecutionPlan& plan) {
   for (const size_t tensor : plan.output_tensors) {
     outputs_.push_back(FixedBuffer(plan, tensor));
   }
-  if (mode_ == NetworkMode::kTraining) {
+  if (!labels_.empty()) {
     loss_ = reinterpret_cast<float*>(FixedBuffer(plan, plan.loss_tensor).data);
-  } else {
-    user_inputs_.resize(inputs_.size());
-    if (options_.watch_inputs) fingerprints_.resize(inputs_.size());
+  }
+  if (mode_ == NetworkMode::kInference) {
+    user_inputs_.resize(inputs_.size() + labels_.size());
+    if (options_.watch_inputs) fingerprints_.resize(user_inputs_.size());
   }
   if (options_.poison) watch_ = std::make_unique<PlanWatch>(plan);
   return OpenSwapFile(plan);
+}
+
+void Manager::FindSteps(const ExecutionPlan& plan) {
+  const auto kind = [&plan](size_t s) { return plan.steps[s].kind; };
+  size_t restore = plan.steps.size();
+  size_t first_update = plan.steps.size();
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    if (kind(s) == StepKind::kForward &&
+        plan.network.layers[plan.steps[s].layer].is_loss()) {
+      loss_step_ = static_cast<uint32_t>(s);
+    }
+    if (kind(s) == StepKind::kRestoreStatistics) restore = s;
+    if (kind(s) == StepKind::kApplyGradient) {
+      first_update = std::min(first_update, s);
+    }
+  }
+  size_t commit = plan.steps.size();
+  while (commit > 0 && (kind(commit - 1) == StepKind::kApplyGradient ||
+                        kind(commit - 1) == StepKind::kRestoreStatistics)) {
+    --commit;
+  }
+  if (commit > first_update) commit = plan.steps.size();
+  restore_step_ = static_cast<uint32_t>(restore);
+  commit_step_ = static_cast<uint32_t>(commit);
 }
 
 // If the plan swaps.
@@ -208,119 +241,205 @@ Manager::Buffer Manager::FixedBuffer(const ExecutionPlan& plan,
                                      size_t tensor) const {
   const Storage& storage = plan.storages[plan.tensors[tensor].storage];
   const bool fixed = storage.storage_class == StorageClass::kFixed;
-  return {&table_.SpecOf(plan.tensors[tensor]),
-          fixed ? table_.fixed() + storage.offset_bytes : nullptr};
+  return {fixed ? table_.fixed() + storage.offset_bytes : nullptr,
+          table_.SpecNumberOf(plan.tensors[tensor]), /*is_set=*/false};
 }
 
-absl::Status Manager::CopyTo(const std::vector<Buffer>& buffers,
-                             const char* what, size_t index, InputView values) {
-  if (index >= buffers.size() || buffers[index].data == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no ", what, " ", index, " to set"));
+absl::Status Manager::CheckMode(NetworkMode mode) const {
+  if (mode_ == mode) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      mode == NetworkMode::kTraining
+          ? "the plan is one for inference: call Infer, or plan with "
+            "NetworkMode::kTraining"
+          : "the plan is one for training: call TrainStep, or plan with "
+            "NetworkMode::kInference");
+}
+
+absl::Status Manager::CopyTo(std::vector<Buffer>* buffers, const char* what,
+                             size_t index, InputView values) {
+  absl::Status status = CheckMode(NetworkMode::kTraining);
+  if (!status.ok()) return status;
+  if (index >= buffers->size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no ", what, " ", index, "; there are ", buffers->size()));
   }
-  const Buffer& buffer = buffers[index];
-  const absl::Status status =
-      CheckValues(what, index, *buffer.spec, micro_batches_, values);
+  Buffer& buffer = (*buffers)[index];
+  const TensorType& spec = SpecOf(buffer);
+  status = CheckValues(what, index, spec, micro_batches_, values);
   if (!status.ok()) return status;
   std::memcpy(buffer.data, values.data(),
-              static_cast<size_t>(SizeBytes(*buffer.spec) * micro_batches_));
+              static_cast<size_t>(SizeBytes(spec) * micro_batches_));
+  buffer.is_set = true;
   return absl::OkStatus();
 }
 
 absl::Status Manager::SetInput(size_t index, absl::Span<const float> values) {
-  return CopyTo(inputs_, "input", index, values);
+  return CopyTo(&inputs_, "input", index, values);
 }
 absl::Status Manager::SetInput(size_t index, absl::Span<const int32_t> values) {
-  return CopyTo(inputs_, "input", index, values);
+  return CopyTo(&inputs_, "input", index, values);
 }
 absl::Status Manager::SetLabel(absl::Span<const float> values) {
-  return CopyTo(labels_, "label", 0, values);
+  return CopyTo(&labels_, "label", 0, values);
 }
 absl::Status Manager::SetLabel(absl::Span<const int32_t> values) {
-  return CopyTo(labels_, "label", 0, values);
+  return CopyTo(&labels_, "label", 0, values);
 }
 
-absl::StatusOr<absl::Span<float>> Manager::FloatsOf(
-    const std::vector<Buffer>& buffers, const char* what, size_t index) {
-  if (index >= buffers.size() || buffers[index].data == nullptr ||
-      buffers[index].spec->type != ValueType::kFloat32) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no ", what, " ", index, " of floats to fill"));
+template <typename Value>
+absl::StatusOr<absl::Span<Value>> Manager::ValuesOf(
+    std::vector<Buffer>* buffers, const char* what, size_t index) {
+  const absl::Status status = CheckMode(NetworkMode::kTraining);
+  if (!status.ok()) return status;
+  constexpr ValueType kType = TypeOf<Value>();
+  if (index >= buffers->size() || SpecOf((*buffers)[index]).type != kType) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no ", what, " ",
+                                                   index, " of ", TypeOf(kType),
+                                                   " values to fill"));
   }
-  const Buffer& buffer = buffers[index];
+  Buffer& buffer = (*buffers)[index];
+  buffer.is_set = true;
   return absl::MakeSpan(
-      reinterpret_cast<float*>(buffer.data),
-      static_cast<size_t>(buffer.spec->shape.elements() * micro_batches_));
+      reinterpret_cast<Value*>(buffer.data),
+      static_cast<size_t>(SpecOf(buffer).shape.elements() * micro_batches_));
 }
 
-absl::StatusOr<absl::Span<float>> Manager::InputValues(size_t index) {
-  return FloatsOf(inputs_, "input", index);
+template <typename Value>
+absl::StatusOr<absl::Span<Value>> Manager::InputValues(size_t index) {
+  return ValuesOf<Value>(&inputs_, "input", index);
 }
-absl::StatusOr<absl::Span<float>> Manager::LabelValues() {
-  return FloatsOf(labels_, "label", 0);
+template <typename Value>
+absl::StatusOr<absl::Span<Value>> Manager::LabelValues() {
+  return ValuesOf<Value>(&labels_, "label", 0);
+}
+
+template absl::StatusOr<absl::Span<float>> Manager::InputValues(size_t);
+template absl::StatusOr<absl::Span<int32_t>> Manager::InputValues(size_t);
+template absl::StatusOr<absl::Span<float>> Manager::LabelValues();
+template absl::StatusOr<absl::Span<int32_t>> Manager::LabelValues();
+
+absl::Status Manager::CheckBatch() {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const absl::Status status = CheckData(inputs_[i], "input", i);
+    if (!status.ok()) return status;
+  }
+  return CheckData(labels_[0], "label", 0);
+}
+
+// Whether it was set, to finite values.
+absl::Status Manager::CheckData(const Buffer& buffer, const char* what,
+                                size_t index) {
+  if (!buffer.is_set) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, " ", index,
+                     " was never set: give the manager its values before "
+                     "the first step"));
+  }
+  const TensorType& spec = SpecOf(buffer);
+  if (spec.type != ValueType::kFloat32) return absl::OkStatus();
+  const float* values = reinterpret_cast<const float*>(buffer.data);
+  const int64_t place =
+      FirstNotFinite(values, spec.shape.elements() * micro_batches_);
+  if (place < 0) return absl::OkStatus();
+  const absl::Status status = absl::OutOfRangeError(
+      absl::StrCat(what, " ", index, " is ", values[place], " at place ", place,
+                   " of the batch"));
+  micro_batch_ = 0;
+  for (const Step& step : table_.steps().subspan(0, loss_step_ + 1)) {
+    for (const StepData::Slot& slot : SlotsOf(step)) {
+      if (slot.data == buffer.data) return InLayer(step, status);
+    }
+  }
+  return status;
 }
 
 absl::StatusOr<float> Manager::TrainStep() {
-  if (mode_ != NetworkMode::kTraining) {
-    return absl::FailedPreconditionError("the plan is one for inference");
-  }
-  absl::Status status = EnsureArena();
+  absl::Status status = CheckMode(NetworkMode::kTraining);
+  if (status.ok()) status = CheckBatch();
+  if (status.ok()) status = EnsureArena();
   if (!status.ok()) return status;
   ++iteration_;
   double loss = 0;
   for (micro_batch_ = 0; micro_batch_ < micro_batches_; ++micro_batch_) {
-    status = RunForward();
-    if (!status.ok()) {
-      RestoreStatistics();
-      --iteration_;  // it did not happen
-      return status;
+    size_t failed = 0;
+    status = RunForward(&failed);
+    if (status.ok()) {
+      loss += *loss_;
+      status = RunSteps(loss_step_ + 1, table_.steps().size(), &failed);
     }
-    loss += *loss_;
-    status = RunSteps(loss_step_ + 1, table_.steps().size());
-    if (!status.ok()) return status;
+    if (!status.ok()) return Undo(status, failed);
   }
   return static_cast<float>(loss / static_cast<double>(micro_batches_));
 }
 
-absl::Status Manager::RunForward() {
-  const absl::Status status = RunSteps(0, loss_step_ + 1);
+absl::Status Manager::RunForward(size_t* failed) {
+  const absl::Status status = RunSteps(0, loss_step_ + 1, failed);
   if (!status.ok() || std::isfinite(*loss_)) return status;
-  RestoreStatistics();
+  RestoreStatistics(loss_step_);
+  *failed = loss_step_;
   return ExplainLoss(*loss_);
 }
 
-// Runs no check: copies are made before anything can fail.
-void Manager::RestoreStatistics() {
-  const size_t restore = loss_step_ + 1;
-  if (restore >= table_.steps().size() ||
-      table_.steps()[restore].kind != StepKind::kRestoreStatistics) {
-    return;
+// As long as their copies are there: runs no check, since copies are made
+// before anything can fail. Whether statistics are as before the iteration.
+bool Manager::RestoreStatistics(size_t failed) {
+  if (restore_step_ >= table_.steps().size()) return true;
+  if (failed > restore_step_ && micro_batches_ == 1) return false;
+  const Step& step = table_.steps()[restore_step_];
+  CopyStatistics(DataOf(step, SlotsOf(step)), Role::kSaved, Role::kStatistic);
+  return true;
+}
+
+// Makes the iteration one that was not, as far as that goes; the text says what
+// has changed.
+absl::Status Manager::Undo(const absl::Status& status, size_t failed) {
+  std::string changed;
+  for (size_t s = 0; s < failed && IsLastMicroBatch(); ++s) {
+    const Step& step = table_.steps()[s];
+    if (step.kind != StepKind::kApplyGradient) continue;
+    absl::StrAppend(&changed, changed.empty() ? "\"" : ", \"",
+                    table_.NameOf(step.layer).Text(), "\"");
   }
-  const Slots slots = SlotsOf(table_.steps()[restore]);
-  const StepData data(slots, mode_, /*seed=*/0, *math_);
-  CopyStatistics(data, Role::kSaved, Role::kStatistic);
+  if (!changed.empty()) {
+    return absl::Status(
+        status.code(),
+        absl::StrCat(status.message(), "; the weights of ", changed,
+                     " have changed already: load the last saved ones; "
+                     "MemoryOptions::atomic_steps refuses before the first "
+                     "changes"));
+  }
+  --iteration_;
+  if (RestoreStatistics(failed)) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(),
+                   "; no weight has changed, but running statistics have: "
+                   "MemoryOptions::atomic_steps restores them"));
+}
+
+const Manager::Buffer& Manager::LentBuffer(size_t index) const {
+  return index < inputs_.size() ? inputs_[index]
+                                : labels_[index - inputs_.size()];
 }
 
 absl::Status Manager::Lend(size_t index, InputView values) {
-  const TensorType& spec = *inputs_[index].spec;
-  const absl::Status status = CheckValues("input", index, spec, 1, values);
+  const TensorType& spec = SpecOf(LentBuffer(index));
+  const bool is_input = index < inputs_.size();
+  const char* const what = is_input ? "input" : "label";
+  const size_t number = is_input ? index : index - inputs_.size();
+  const absl::Status status = CheckValues(what, number, spec, 1, values);
   if (!status.ok()) return status;
   user_inputs_[index] = values.data();
   if (!options_.watch_inputs) return absl::OkStatus();
   if (!IsMapped(values.data(), SizeBytes(spec))) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "input ", index, " is no memory of this program: it was released"));
+        what, " ", number, " is no memory of this program: it was released"));
   }
   fingerprints_[index] = Fingerprint(values.data(), SizeBytes(spec));
   return absl::OkStatus();
 }
 
-absl::Status Manager::Infer(absl::Span<const InputView> inputs) {
-  if (mode_ != NetworkMode::kInference) {
-    return absl::InvalidArgumentError(
-        "the plan is one for training: call TrainStep, or plan with "
-        "NetworkMode::kInference");
-  }
+absl::Status Manager::LendAll(absl::Span<const InputView> inputs) {
   if (inputs.size() != inputs_.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("an inference with ", inputs.size(),
@@ -330,11 +449,41 @@ absl::Status Manager::Infer(absl::Span<const InputView> inputs) {
   for (size_t i = 0; status.ok() && i < inputs.size(); ++i) {
     status = Lend(i, inputs[i]);
   }
+  return status;
+}
+
+absl::Status Manager::Infer(absl::Span<const InputView> inputs) {
+  absl::Status status = CheckMode(NetworkMode::kInference);
+  if (status.ok() && loss_ != nullptr) {
+    status = absl::FailedPreconditionError(
+        "the plan keeps the loss, which needs a label: call Evaluate");
+  }
+  if (status.ok()) status = LendAll(inputs);
   if (status.ok()) status = EnsureArena();
   if (!status.ok()) return status;
-  status = RunSteps(0, table_.steps().size());
+  size_t failed = 0;
+  status = RunSteps(0, table_.steps().size(), &failed);
   if (!options_.retain_arena) ReleaseArena();
   return status;
+}
+
+absl::StatusOr<float> Manager::Evaluate(absl::Span<const InputView> inputs,
+                                        InputView label) {
+  absl::Status status = CheckMode(NetworkMode::kInference);
+  if (status.ok() && loss_ == nullptr) {
+    status = absl::FailedPreconditionError(
+        "the plan has no loss: plan with MemoryOptions::keep_loss");
+  }
+  if (status.ok()) status = LendAll(inputs);
+  if (status.ok()) status = Lend(inputs_.size(), label);
+  if (status.ok()) status = EnsureArena();
+  if (!status.ok()) return status;
+  size_t failed = 0;
+  status = RunSteps(0, table_.steps().size(), &failed);
+  if (status.ok() && !std::isfinite(*loss_)) status = ExplainLoss(*loss_);
+  if (!options_.retain_arena) ReleaseArena();
+  if (!status.ok()) return status;
+  return *loss_;
 }
 
 absl::StatusOr<absl::Span<const float>> Manager::Output(size_t index) const {
@@ -345,7 +494,7 @@ absl::StatusOr<absl::Span<const float>> Manager::Output(size_t index) const {
   const Buffer& buffer = outputs_[index];
   return absl::MakeConstSpan(
       reinterpret_cast<const float*>(buffer.data),
-      static_cast<size_t>(buffer.spec->shape.elements()));
+      static_cast<size_t>(SpecOf(buffer).shape.elements()));
 }
 
 absl::Status Manager::EnsureArena() {
@@ -358,13 +507,30 @@ absl::Status Manager::EnsureArena() {
 
 void Manager::ReleaseArena() { MemoryBlock released = std::move(arena_); }
 
-absl::Status Manager::RunSteps(size_t begin, size_t end) {
+absl::Status Manager::RunSteps(size_t begin, size_t end, size_t* failed) {
   if (watch_ != nullptr && begin == 0) {
     watch_->Begin(arena_.data(), arena_.size_bytes());
   }
   for (size_t s = begin; s < end; ++s) {
-    const absl::Status status = RunStep(s);
+    *failed = s;
+    absl::Status status;
+    if (s == commit_step_ && IsLastMicroBatch()) status = PrepareUpdates();
+    if (status.ok()) status = RunStep(s);
     if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// All of them, before the first weight changes.
+absl::Status Manager::PrepareUpdates() {
+  for (const Step& step : table_.steps().subspan(commit_step_)) {
+    if (step.kind != StepKind::kApplyGradient) continue;
+    const Slots slots = SlotsOf(step);
+    const absl::Status status =
+        PrepareGradients(DataOf(step, slots), *options_.optimizer,
+                         options_.clip_value, iteration_);
+    if (!status.ok()) return InLayer(step, status);
+    if (watch_ != nullptr) watch_->MarkWritten(step.first_use, slots);
   }
   return absl::OkStatus();
 }
@@ -372,16 +538,22 @@ absl::Status Manager::RunSteps(size_t begin, size_t end) {
 absl::Status Manager::RunStep(size_t index) {
   const Step& step = table_.steps()[index];
   const Slots slots = SlotsOf(step);
-  const StepData data(slots, mode_, SeedOf(step.layer), *math_);
+  const StepData data = DataOf(step, slots);
   absl::Status status = CheckInputsUnchanged(step, slots);
   if (!status.ok()) return status;
   if (watch_ != nullptr) status = watch_->CheckRead(step.first_use, slots);
   if (status.ok()) status = RunKind(step, slots, data);
   if (status.ok() && watch_ != nullptr &&
-      step.kind != StepKind::kCopyStatistics) {
+      step.kind != StepKind::kCopyStatistics &&
+      step.kind != StepKind::kRestoreStatistics) {
     status = CheckFinite(slots, /*written=*/true);
   }
-  if (!status.ok()) return InLayer(step, status);
+  if (!status.ok()) {
+    // These say themselves which layer it is.
+    const bool of_all = step.kind == StepKind::kClipGradients ||
+                        step.kind == StepKind::kRestoreStatistics;
+    return of_all ? status : InLayer(step, status);
+  }
   if (watch_ != nullptr) {
     watch_->MarkWritten(step.first_use, slots);
     watch_->PoisonAfter(index, arena_.data());
@@ -422,20 +594,36 @@ absl::Status Manager::RunKind(const Step& step, Slots slots,
       AccumulateGradient(data, micro_batch_, micro_batches_);
       break;
     case StepKind::kClipGradients:
-      if (IsLastMicroBatch()) ClipGradients(data, options_.clip_norm);
+      if (IsLastMicroBatch() && !ClipGradients(data, options_.clip_norm)) {
+        return ExplainGradients();
+      }
       break;
     case StepKind::kApplyGradient:
       if (!IsLastMicroBatch()) break;
-      ApplyGradients(data, *options_.optimizer, options_.clip_value,
-                     iteration_);
-      break;
+      return ApplyUpdate(data);
     case StepKind::kCopyStatistics:
       if (micro_batch_ > 0) break;
       CopyStatistics(data, Role::kStatistic, Role::kSaved);
       break;
     case StepKind::kRestoreStatistics:
-      break;  // only where the loss is refused
+      // They are restored where the iteration is refused.
+      if (!CheckFinite(slots, /*written=*/true).ok()) {
+        return ExplainStatistics();
+      }
+      break;
   }
+  return absl::OkStatus();
+}
+
+// Where the plan changes weights layer by layer, what may refuse the update is
+// looked at just before it.
+absl::Status Manager::ApplyUpdate(const StepData& data) {
+  if (!IsAtomic()) {
+    const absl::Status status = PrepareGradients(
+        data, *options_.optimizer, options_.clip_value, iteration_);
+    if (!status.ok()) return status;
+  }
+  ApplyGradients(data, *options_.optimizer, iteration_);
   return absl::OkStatus();
 }
 
@@ -456,15 +644,17 @@ absl::Status Manager::CheckInputsUnchanged(const Step& step,
   for (const StepData::Slot& slot : slots) {
     for (size_t i = 0; i < user_inputs_.size(); ++i) {
       if (slot.data != user_inputs_[i]) continue;
-      const int64_t size_bytes = SizeBytes(*inputs_[i].spec);
+      const int64_t size_bytes = SizeBytes(SpecOf(LentBuffer(i)));
       const bool released = !IsMapped(slot.data, size_bytes);
       if (!released && Fingerprint(slot.data, size_bytes) == fingerprints_[i]) {
         continue;
       }
+      const bool is_input = i < inputs_.size();
       return absl::FailedPreconditionError(absl::StrCat(
-          "input ", i, released ? " was released" : " changed",
-          " before layer \"", table_.NameOf(step.layer),
-          "\" was done with it: keep the memory until Infer returns"));
+          is_input ? "input " : "label ", is_input ? i : i - inputs_.size(),
+          released ? " was released" : " changed", " before layer \"",
+          table_.NameOf(step.layer).Text(),
+          "\" was done with it: keep the memory until the call returns"));
     }
   }
   return absl::OkStatus();
@@ -489,18 +679,49 @@ absl::Status Manager::ExplainLoss(float loss) {
   return absl::OutOfRangeError(absl::StrCat("the loss is ", loss));
 }
 
+// Which gradient it is that is not finite.
+absl::Status Manager::ExplainGradients() {
+  for (const Step& step : table_.steps()) {
+    if (step.kind != StepKind::kApplyGradient) continue;
+    const absl::Status status = CheckFinite(SlotsOf(step), /*written=*/false);
+    if (!status.ok()) return InLayer(step, status);
+  }
+  return absl::OutOfRangeError("a gradient is not finite");
+}
+
+// Which running statistic; the forward step that wrote it did nothing else that
+// could be seen in the loss.
+absl::Status Manager::ExplainStatistics() {
+  for (const Step& step : table_.steps()) {
+    if (step.kind != StepKind::kForward) continue;
+    for (const StepData::Slot& slot : SlotsOf(step)) {
+      if (slot.operand.role != Role::kStatistic) continue;
+      const absl::Status status =
+          CheckFinite(absl::MakeConstSpan(&slot, 1), /*written=*/true);
+      if (!status.ok()) return InLayer(step, status);
+    }
+  }
+  return absl::OutOfRangeError("a running statistic is not finite");
+}
+
 absl::Status Manager::InLayer(const Step& step,
                               const absl::Status& status) const {
   if (status.ok()) return status;
   return absl::Status(
       status.code(),
-      absl::StrCat("layer \"", table_.NameOf(step.layer), "\", ",
+      absl::StrCat("layer \"", table_.NameOf(step.layer).Text(), "\", ",
                    StepKindName(step.kind), ": ", status.message()));
 }
 
 // Valid until the next call.
 Manager::Slots Manager::SlotsOf(const Step& step) {
   return table_.SlotsOf(step, {arena_.data(), user_inputs_, micro_batch_});
+}
+
+// Refers to `slots`.
+StepData Manager::DataOf(const Step& step, Slots slots) const {
+  return StepData(slots, mode_, SeedOf(step.layer), *math_,
+                  table_.NameOf(step.layer));
 }
 
 uint64_t Manager::SeedOf(size_t layer) const {

@@ -12,11 +12,13 @@
 //
 // In training inputs, label and loss are the manager's, allocated once; fill
 // them before each step, with the whole batch if there are micro-batches. In
-// inference inputs are the caller's memory, lent for the call and never copied,
-// and outputs are the manager's. Everything else lies in one arena, allocated
-// by the first step and freed by ReleaseArena. The plan may be destroyed after
-// Create; its math backend must outlive the manager. A step asks the heap for
-// nothing, unless it fails or has to allocate the arena.
+// inference inputs, and the label if the plan keeps the loss, are the caller's
+// memory, lent for the call and never copied, and outputs are the manager's.
+// Everything else lies in one arena, allocated by the first step and freed by
+// ReleaseArena. The plan may be destroyed after Create; its math backend must
+// outlive the manager. A step asks the heap for nothing, unless it fails or has
+// to allocate the arena. A step reads inputs, label, gradients and weights once
+// more to look for NaN and infinity: about one percent of its time.
 //
 // Thread-compatible; two managers must not train the same parameters at once.
 // Memory: the plan's fixed_bytes and arena height; besides, about 20 bytes for
@@ -104,30 +106,52 @@ class Manager {
       const ManagerOptions& options);
 
   // Training. InvalidArgument: no such input, or values of another number or
-  // type than it takes.
+  // type than it takes, or that are null or not aligned. FailedPrecondition:
+  // the plan is one for inference.
   absl::Status SetInput(size_t index, absl::Span<const float> values);
   absl::Status SetInput(size_t index, absl::Span<const int32_t> values);
   absl::Status SetLabel(absl::Span<const float> values);
   absl::Status SetLabel(absl::Span<const int32_t> values);
 
-  // Training. Where the values of the whole batch lie, to be written in place
-  // of the two above: no copy. Valid as long as the manager. InvalidArgument:
-  // no such input, or one of int32.
-  absl::StatusOr<absl::Span<float>> InputValues(size_t index);
-  absl::StatusOr<absl::Span<float>> LabelValues();
+  // Training. Where the values of the whole batch lie, float or int32_t, to be
+  // written in place of the two above: no copy. Valid as long as the manager;
+  // who asks counts as having set them. InvalidArgument: no such input, or one
+  // of another type. FailedPrecondition: the plan is one for inference.
+  template <typename Value = float>
+  absl::StatusOr<absl::Span<Value>> InputValues(size_t index);
+  template <typename Value = float>
+  absl::StatusOr<absl::Span<Value>> LabelValues();
 
   // Training: runs all steps and returns the loss from before the weights
-  // changed. OutOfRange: an index in the data names nothing, or the loss is not
-  // finite; then the text names the layer where the first NaN or infinity
-  // appeared. Nothing of the model has changed then, nor where the swap file
-  // could not be written. DataLoss: the swap file is damaged; weights of layers
-  // behind the one that is named have changed, so load the last saved ones.
+  // changed. No weight takes an update that is not finite; an error names the
+  // layer.
+  //
+  // FailedPrecondition: an input or the label was never set, or the plan is one
+  // for inference. OutOfRange: an index in the data names nothing; an input, a
+  // label, the loss, a running statistic, a gradient, or what a gradient would
+  // make of a weight is NaN or infinite. ResourceExhausted: the swap file
+  // cannot be written. DataLoss: it is damaged.
+  //
+  // Nothing of the model has changed then, unless a gradient, an update or
+  // damage of the swap file is the reason and the plan changes weights layer by
+  // layer: then the text says which layers have changed, and the last saved
+  // weights are to be loaded. MemoryOptions::atomic_steps, micro-batches and
+  // clipping by global norm change no weight before all are checked.
   absl::StatusOr<float> TrainStep();
 
   // Inference. `inputs` are one for each input of the network, of its size.
-  // InvalidArgument: they are not. FailedPrecondition: an input changed or was
-  // released meanwhile (watch_inputs).
+  // InvalidArgument: they are not, or are null or not aligned.
+  // FailedPrecondition: the plan is one for training, or keeps the loss, which
+  // needs a label; an input changed or was released meanwhile (watch_inputs).
   absl::Status Infer(absl::Span<const InputView> inputs);
+
+  // Inference with a plan that keeps the loss (MemoryOptions::keep_loss): as
+  // Infer, and returns the loss, a mean as in training; outputs are there, too.
+  // FailedPrecondition: the plan has no loss. OutOfRange: a label names no
+  // class, or the loss is not finite; the text names the layer where the first
+  // NaN or infinity appeared.
+  absl::StatusOr<float> Evaluate(absl::Span<const InputView> inputs,
+                                 InputView label);
 
   // Output `index`, valid until the next step; in training only if it is kept,
   // and with micro-batches that of the last. InvalidArgument: no such output.
@@ -151,35 +175,54 @@ class Manager {
   using Step = StepTable::Step;
   using Slots = absl::Span<const StepData::Slot>;
   struct Buffer {
-    const TensorType* spec;
-    char* data;
+    char* data;  // null: the caller's
+    uint32_t spec;
+    bool is_set;
   };
   explicit Manager(StepTable table) : table_(std::move(table)) {}
   absl::Status Bind(const ExecutionPlan& plan);
+  void FindSteps(const ExecutionPlan& plan);
   absl::Status OpenSwapFile(const ExecutionPlan& plan);
   Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
-  absl::Status CopyTo(const std::vector<Buffer>& buffers, const char* what,
+  const TensorType& SpecOf(const Buffer& buffer) const {
+    return table_.specs()[buffer.spec];
+  }
+  absl::Status CheckMode(NetworkMode mode) const;
+  absl::Status CopyTo(std::vector<Buffer>* buffers, const char* what,
                       size_t index, InputView values);
-  absl::StatusOr<absl::Span<float>> FloatsOf(const std::vector<Buffer>& buffers,
+  template <typename Value>
+  absl::StatusOr<absl::Span<Value>> ValuesOf(std::vector<Buffer>* buffers,
                                              const char* what, size_t index);
+  absl::Status CheckBatch();
+  absl::Status CheckData(const Buffer& buffer, const char* what, size_t index);
+  const Buffer& LentBuffer(size_t index) const;
   absl::Status Lend(size_t index, InputView values);
+  absl::Status LendAll(absl::Span<const InputView> inputs);
   absl::Status EnsureArena();
-  absl::Status RunSteps(size_t begin, size_t end);
+  absl::Status RunSteps(size_t begin, size_t end, size_t* failed);
   absl::Status RunStep(size_t index);
   absl::Status RunKind(const Step& step, Slots slots, const StepData& data);
   absl::Status RunSwap(const Step& step, const StepData& data);
-  absl::Status RunForward();
+  absl::Status RunForward(size_t* failed);
+  absl::Status PrepareUpdates();
+  absl::Status ApplyUpdate(const StepData& data);
+  bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
   bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
-  void RestoreStatistics();
+  bool RestoreStatistics(size_t failed);
+  absl::Status Undo(const absl::Status& status, size_t failed);
   absl::Status CheckInputsUnchanged(const Step& step, Slots slots) const;
   absl::Status ExplainLoss(float loss);
+  absl::Status ExplainGradients();
+  absl::Status ExplainStatistics();
   Slots SlotsOf(const Step& step);
+  StepData DataOf(const Step& step, Slots slots) const;
   absl::Status InLayer(const Step& step, const absl::Status& status) const;
   uint64_t SeedOf(size_t layer) const;
 
   std::shared_ptr<Parameters> parameters_;
   ManagerOptions options_;
   NetworkMode mode_ = NetworkMode::kInference;
+  uint32_t loss_step_ = 0;
   const MathBackend* math_ = nullptr;
   std::vector<LayerPointer> layers_;
   StepTable table_;
@@ -189,10 +232,14 @@ class Manager {
   std::vector<Buffer> inputs_;
   std::vector<Buffer> labels_;
   std::vector<Buffer> outputs_;
-  std::vector<const void*> user_inputs_;
-  std::vector<uint64_t> fingerprints_;  // of them, to watch_inputs
-  float* loss_ = nullptr;
-  size_t loss_step_ = 0;
+  std::vector<const void*> user_inputs_;  // then the label, with a loss
+  std::vector<uint64_t> fingerprints_;    // of them, to watch_inputs
+  float* loss_ = nullptr;                 // in inference null without a loss
+  // The number of steps where there is none: the step that restores statistics,
+  // and in a plan that changes no weight before all gradients are known, the
+  // one behind which only updates follow.
+  uint32_t restore_step_ = 0;
+  uint32_t commit_step_ = 0;
   int64_t arena_size_bytes_ = 0;
   int64_t iteration_ = 0;
   int64_t micro_batches_ = 1;

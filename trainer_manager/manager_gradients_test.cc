@@ -163,6 +163,15 @@ TEST(ManagerGradientsTest, SharedWeightsTrainByTheSumOfTheirGradients) {
     EXPECT_EQ((*training.parameters->Find("first.weight"))[0],
               3 - 0.5f * 2 * 12);
     EXPECT_EQ((*training.parameters->Find("first.bias"))[0], -0.5f * 2 * 4);
+    if (memory.share_gradients) continue;
+    const auto gradient =
+        training.manager->Inspect(training.plan, "first.weight gradient");
+    ASSERT_TRUE(gradient.ok()) << gradient.status();
+    EXPECT_EQ((*gradient)[0], 2 * 12);
+    const auto share = training.manager->Inspect(
+        training.plan, "second.weight share of gradient");
+    ASSERT_TRUE(share.ok()) << share.status();
+    EXPECT_EQ((*share)[0], 2 * 6);
   }
 }
 

@@ -25,8 +25,9 @@ namespace {
 using ::testing::HasSubstr;
 
 // A network within a budget that only a file reaches.
-ExecutionPlan SwappingPlan() {
+ExecutionPlan SwappingPlan(bool atomic = false) {
   MemoryOptions memory;
+  memory.atomic_steps = atomic;
   memory.swap_to_file = true;
   const Network network = RandomImageNetwork(5);
   auto plan = PlanExecution(network, NetworkMode::kTraining, memory);
@@ -49,6 +50,7 @@ absl::StatusOr<std::unique_ptr<Manager>> SwappingManager(
   if (!manager.ok()) return manager;
   const size_t values = static_cast<size_t>(
       plan.tensors[plan.input_tensors[0]].spec.shape.elements());
+  SetZeros(plan, manager->get());
   EXPECT_TRUE((*manager)->SetInput(0, RandomValues(values, 2)).ok());
   return manager;
 }
@@ -101,6 +103,20 @@ TEST(ManagerSwapTest, ADiskThatIsFullLeavesTheModelAsItWas) {
   close(kept);
   EXPECT_TRUE((*manager)->TrainStep().ok());
   EXPECT_NE(AllParameters(*parameters), before);
+}
+
+// What is read back is read before the first weight changes.
+TEST(ManagerSwapTest, ADamagedSwapFileLeavesTheModelOfAtomicSteps) {
+  const ExecutionPlan plan = SwappingPlan(/*atomic=*/true);
+  const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
+  auto manager = SwappingManager(plan, ::testing::TempDir(), parameters);
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  ASSERT_TRUE((*manager)->TrainStep().ok());
+  const std::vector<float> before = AllParameters(*parameters);
+  PutInPlaceOfFile("/dev/zero", UnnamedFile());
+  EXPECT_EQ((*manager)->TrainStep().status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(AllParameters(*parameters), before);
 }
 
 TEST(ManagerSwapTest, ADamagedSwapFileIsNoticed) {

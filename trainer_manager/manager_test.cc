@@ -67,7 +67,29 @@ TEST(ManagerTest, FillingInPlaceIsSetting) {
   }
 }
 
-TEST(ManagerTest, OnlyFloatsOfATrainingAreFilledInPlace) {
+TEST(ManagerTest, IndicesAreFilledInPlaceToo) {
+  for (const int64_t parts : {1, 2}) {
+    MemoryOptions memory;
+    memory.micro_batches = parts;
+    Training set = Train(SmallTransformer(2), memory);
+    Training filled = Train(SmallTransformer(2), memory);
+    std::vector<int32_t> tokens(128);
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      tokens[i] = static_cast<int32_t>(i * 7 % 1000);
+    }
+    ASSERT_TRUE(set.manager->SetInput(0, tokens).ok());
+    ASSERT_TRUE(set.manager->SetLabel(tokens).ok());
+    for (const auto& values : {filled.manager->InputValues<int32_t>(0),
+                               filled.manager->LabelValues<int32_t>()}) {
+      ASSERT_TRUE(values.ok()) << values.status();
+      ASSERT_EQ(values->size(), tokens.size());
+      std::copy(tokens.begin(), tokens.end(), values->begin());
+    }
+    EXPECT_EQ(*set.manager->TrainStep(), *filled.manager->TrainStep());
+  }
+}
+
+TEST(ManagerTest, OnlyWhatATrainingHasIsFilledInPlace) {
   Training tokens = Train(SmallTransformer(1));
   Training digits = Train(DigitMlp(1));
   for (const auto& values :
@@ -75,6 +97,8 @@ TEST(ManagerTest, OnlyFloatsOfATrainingAreFilledInPlace) {
         digits.manager->InputValues(1), digits.manager->LabelValues()}) {
     EXPECT_EQ(values.status().code(), absl::StatusCode::kInvalidArgument);
   }
+  EXPECT_EQ(digits.manager->InputValues<int32_t>(0).status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(digits.manager->InputValues(0).ok());
   const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
   ASSERT_TRUE(plan.ok());
@@ -83,7 +107,123 @@ TEST(ManagerTest, OnlyFloatsOfATrainingAreFilledInPlace) {
   auto inference = Manager::Create(*plan, *parameters, {});
   ASSERT_TRUE(inference.ok());
   EXPECT_EQ((*inference)->InputValues(0).status().code(),
-            absl::StatusCode::kInvalidArgument);
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(ManagerTest, TheWrongModeHasOneCode) {
+  const absl::StatusCode wrong = absl::StatusCode::kFailedPrecondition;
+  Training training = Train(TabularMlp(1));
+  const std::vector<float> row(13);
+  EXPECT_EQ(training.manager->Infer({absl::MakeConstSpan(row)}).code(), wrong);
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
+  auto inference = *Manager::Create(*plan, *Parameters::Create(*plan, 3), {});
+  EXPECT_EQ(inference->TrainStep().status().code(), wrong);
+  EXPECT_EQ(inference->SetInput(0, row).code(), wrong);
+  EXPECT_EQ(inference->SetLabel(row).code(), wrong);
+  EXPECT_EQ(inference->LabelValues().status().code(), wrong);
+}
+
+TEST(ManagerTest, NullAndMisalignedValuesAreNamed) {
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
+  auto inference = *Manager::Create(*plan, *Parameters::Create(*plan, 3), {});
+  Training training = Train(TabularMlp(1));
+  const auto null = absl::MakeConstSpan(static_cast<const float*>(nullptr), 13);
+  alignas(8) char bytes[14 * sizeof(float)] = {};
+  const auto misaligned =
+      absl::MakeConstSpan(reinterpret_cast<const float*>(bytes + 2), 13);
+  for (const absl::Status& status :
+       {inference->Infer({null}), training.manager->SetInput(0, null)}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("input 0 lies at a null address"));
+  }
+  for (const absl::Status& status :
+       {inference->Infer({misaligned}),
+        training.manager->SetInput(0, misaligned)}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("input 0 lies 2 bytes behind a multiple of 4"));
+  }
+}
+
+// The loss of an inference is that of the training's forward steps.
+TEST(ManagerTest, EvaluatesTheLossInInference) {
+  MemoryOptions memory;
+  memory.keep_loss = true;
+  for (const bool classes : {false, true}) {
+    const Network network = classes ? DigitMlp(8) : TabularMlp(8);
+    Training training = Train(network);
+    const std::vector<float> rows = RandomValues(8 * (classes ? 784 : 13), 5);
+    const std::vector<float> values = RandomValues(8, 6);
+    const std::vector<int32_t> digits = {1, 2, 3, 4, 5, 6, 7, 9};
+    const InputView label = classes ? InputView(absl::MakeConstSpan(digits))
+                                    : InputView(absl::MakeConstSpan(values));
+    ASSERT_TRUE(training.manager->SetInput(0, rows).ok());
+    ASSERT_TRUE((classes ? training.manager->SetLabel(digits)
+                         : training.manager->SetLabel(values))
+                    .ok());
+    const auto plan = PlanExecution(network, NetworkMode::kInference, memory);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const auto plain = PlanExecution(network, NetworkMode::kInference, {});
+    EXPECT_EQ(plan->network.outputs, plain->network.outputs);
+    ManagerOptions options;
+    options.watch_inputs = true;
+    options.poison = true;
+    auto inference = Manager::Create(*plan, training.parameters, options);
+    ASSERT_TRUE(inference.ok()) << inference.status();
+    auto without = *Manager::Create(*plain, training.parameters, {});
+    const auto loss =
+        (*inference)->Evaluate({absl::MakeConstSpan(rows)}, label);
+    ASSERT_TRUE(loss.ok()) << loss.status();
+    ASSERT_TRUE(without->Infer({absl::MakeConstSpan(rows)}).ok());
+    EXPECT_EQ(*(*inference)->Output(), *without->Output());
+    EXPECT_EQ(*loss, *training.manager->TrainStep());
+    // Which must have one.
+    EXPECT_EQ((*inference)->Infer({absl::MakeConstSpan(rows)}).code(),
+              absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(
+        without->Evaluate({absl::MakeConstSpan(rows)}, label).status().code(),
+        absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(training.manager->Evaluate({absl::MakeConstSpan(rows)}, label)
+                  .status()
+                  .code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST(ManagerTest, AnEvaluationThatCannotBeIsRefused) {
+  MemoryOptions memory;
+  memory.keep_loss = true;
+  const auto plan = PlanExecution(DigitMlp(2), NetworkMode::kInference, memory);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto parameters = *Parameters::Create(*plan, 3);
+  auto inference = *Manager::Create(*plan, parameters, {});
+  std::vector<float> rows(2 * 784);
+  const auto evaluate = [&](InputView label) {
+    return inference->Evaluate({absl::MakeConstSpan(rows)}, label).status();
+  };
+  const std::vector<int32_t> good = {1, 2};
+  const std::vector<int32_t> wrong = {1, 10};
+  EXPECT_TRUE(evaluate(absl::MakeConstSpan(good)).ok());
+  absl::Status status = evaluate(absl::MakeConstSpan(wrong));
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("layer \"loss\", forward: label 10"));
+  status = evaluate(absl::MakeConstSpan(rows));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("label 0 takes 2 int32 values"));
+  rows[5] = NAN;
+  status = evaluate(absl::MakeConstSpan(good));
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("first in layer \"fc1\", forward: input 0 is nan"));
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("relu", Relu(), {"x"});
+  EXPECT_EQ(
+      PlanExecution(network, NetworkMode::kInference, memory).status().code(),
+      absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ManagerTest, TheArenaComesWithTheFirstStepAndGoesOnRequest) {
@@ -175,6 +315,7 @@ TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
     memory.micro_batches = parts;
     const Training training = Train(network, memory);
     const std::vector<int32_t> labels = {2, 1};
+    ASSERT_TRUE(training.manager->InputValues(0).ok());
     ASSERT_TRUE(training.manager->SetLabel(absl::MakeConstSpan(labels)).ok());
     ASSERT_TRUE(training.manager->TrainStep().ok());
     const auto label =
@@ -233,6 +374,7 @@ TEST(ManagerTest, RefusesValuesOfTheWrongNumberOrType) {
 
 TEST(ManagerTest, ALabelThatIsNoClassNamesTheLayer) {
   Training training = Train(DigitMlp(2));
+  ASSERT_TRUE(training.manager->InputValues(0).ok());
   ASSERT_TRUE(training.manager->SetLabel(std::vector<int32_t>{1, 10}).ok());
   const auto loss = training.manager->TrainStep();
   EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
@@ -311,10 +453,10 @@ TEST(ManagerTest, ANaNInTheDataIsFoundInTheLayerThatReadsIt) {
   Training training = Train(Normalized());
   std::vector<float> rows = RandomValues(12, 4);
   rows[7] = NAN;
+  SetZeros(training.plan, training.manager.get());
   ASSERT_TRUE(training.manager->SetInput(0, rows).ok());
   EXPECT_THAT(std::string(training.manager->TrainStep().status().message()),
-              HasSubstr("the loss is nan; first in layer \"fc1\", forward: "
-                        "input 0 is nan at place 7"));
+              HasSubstr("layer \"fc1\", forward: input 0 is nan at place 7"));
 }
 
 TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
@@ -374,7 +516,8 @@ TEST(ManagerTest, RefusesAnOptimizerThatWasNotPlanned) {
   EXPECT_THAT(
       std::string(
           Manager::Create(*plan, *parameters, options).status().message()),
-      HasSubstr("2 states for each weight, but 1 are planned"));
+      HasSubstr("2 states for each weight, but 1 are planned: give "
+                "PlanExecution its states_per_weight()"));
 }
 
 TEST(ManagerTest, RefusesParametersOfAnotherNetwork) {
@@ -483,6 +626,7 @@ TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
   network.AddLayer("relu", Relu(), {"fc"});
   network.AddLayer("loss", SoftmaxCrossEntropy(), {"relu"});
   Training training = Train(network, memory);
+  SetZeros(training.plan, training.manager.get());
   ASSERT_TRUE(training.manager->TrainStep().ok());
   const auto why = [](const Manager& manager, const ExecutionPlan& plan,
                       const char* name) {
@@ -529,6 +673,7 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
       ASSERT_TRUE(manager.ok()) << manager.status();
       const size_t inputs = static_cast<size_t>(
           plan.tensors[plan.input_tensors[0]].spec.shape.elements());
+      SetZeros(plan, manager->get());
       ASSERT_TRUE((*manager)->SetInput(0, RandomValues(inputs, 2)).ok());
       const auto loss = (*manager)->TrainStep();
       EXPECT_EQ(loss.ok(), !shortened)
@@ -559,7 +704,8 @@ TEST(ManagerTest, AStepThatUsesWhatItDidNotDeclareEndsTheProgram) {
   auto manager = Manager::Create(*plan, *Parameters::Create(*plan, 1), {});
   std::vector<float> x = {1, 2, 3};
   EXPECT_DEATH((void)(*manager)->Infer({absl::MakeConstSpan(x)}),
-               "reads its output 0, which its signature does not declare");
+               "layer \"greedy\": a step reads its output 0, which its "
+               "signature does not declare");
 }
 
 }  // namespace

@@ -115,9 +115,15 @@ absl::StatusOr<std::vector<size_t>> SortNodes(
   return order;
 }
 
-std::vector<size_t> UnreadValues(const ResolvedNetwork& network) {
+// Outputs of layers that are no losses, and that no layer reads, or none but a
+// loss.
+std::vector<size_t> UnreadValues(const ResolvedNetwork& network,
+                                 bool losses_read) {
   std::vector<bool> read(network.inputs.size() + network.layers.size(), false);
-  for (const auto& layer : network.layers) {
+  for (size_t l = 0; l < network.layers.size(); ++l) {
+    const auto& layer = network.layers[l];
+    if (layer.is_loss()) read[network.inputs.size() + l] = true;
+    if (layer.is_loss() && !losses_read) continue;
     for (const size_t value : layer.inputs) read[value] = true;
   }
   std::vector<size_t> unread;
@@ -127,27 +133,34 @@ std::vector<size_t> UnreadValues(const ResolvedNetwork& network) {
   return unread;
 }
 
-absl::Status FindTrainingOutputs(ResolvedNetwork* network) {
-  const size_t* prediction = nullptr;
-  for (const auto& layer : network->layers) {
+// There must be one loss; `prediction` becomes the value that it reads.
+absl::Status FindLoss(const ResolvedNetwork& network, size_t* prediction) {
+  bool found = false;
+  for (const auto& layer : network.layers) {
     if (!layer.is_loss()) continue;
-    if (prediction != nullptr) {
+    if (found) {
       return absl::InvalidArgumentError(absl::StrCat(
           "layer \"", layer.name, "\" is a second loss; one is supported"));
     }
-    prediction = &layer.inputs[0];
+    found = true;
+    *prediction = layer.inputs[0];
   }
-  if (prediction == nullptr) {
-    return absl::InvalidArgumentError(
-        "the network has no loss, so it cannot be trained");
-  }
-  network->outputs = {*prediction};
-  for (const size_t value : UnreadValues(*network)) {
+  if (found) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      network.mode == NetworkMode::kTraining
+          ? "the network has no loss, so it cannot be trained"
+          : "the network has no loss, so it cannot be kept");
+}
+
+absl::Status FindTrainingOutputs(ResolvedNetwork* network) {
+  size_t prediction = 0;
+  const absl::Status status = FindLoss(*network, &prediction);
+  if (!status.ok()) return status;
+  network->outputs = {prediction};
+  for (const size_t value : UnreadValues(*network, /*losses_read=*/true)) {
     const auto& layer = network->layers[value - network->inputs.size()];
-    if (!layer.is_loss()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "layer \"", layer.name, "\" leads to no loss: remove it"));
-    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("layer \"", layer.name, "\" leads to no loss: remove it"));
   }
   return absl::OkStatus();
 }
@@ -177,9 +190,10 @@ absl::Status ShareWeights(const std::string& weights_of,
       "no layer \"", weights_of, "\" runs before to share its ", "weights"));
 }
 
-// Describes the layers in their order, leaving out losses in inference.
+// Describes the layers in their order, leaving out losses in inference unless
+// they are kept.
 absl::Status DescribeLayers(const Network& network, const MathBackend& math,
-                            bool pack_places,
+                            bool pack_places, bool keep_loss,
                             const std::vector<std::vector<size_t>>& edges,
                             const std::vector<size_t>& order,
                             ResolvedNetwork* resolved) {
@@ -210,7 +224,7 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
                            "\" reads the loss \"", node.name, "\""));
         }
       }
-      continue;
+      if (!keep_loss) continue;
     }
     const absl::Status shared =
         ShareWeights(node.weights_of, *resolved, &layer);
@@ -237,7 +251,8 @@ void Network::AddLayer(std::string name, LayerPointer layer,
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
                                                NetworkMode mode,
                                                const MathBackend& math,
-                                               bool pack_places) {
+                                               bool pack_places,
+                                               bool keep_loss) {
   if (network.nodes().empty()) {
     return absl::InvalidArgumentError("the network has no layer");
   }
@@ -258,15 +273,17 @@ absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
   ResolvedNetwork resolved;
   resolved.mode = mode;
   resolved.inputs = network.inputs();
-  absl::Status status =
-      DescribeLayers(network, math, pack_places, *edges, *order, &resolved);
+  absl::Status status = DescribeLayers(network, math, pack_places, keep_loss,
+                                       *edges, *order, &resolved);
   if (!status.ok()) return status;
   if (mode == NetworkMode::kTraining) {
     status = FindTrainingOutputs(&resolved);
-    if (!status.ok()) return status;
   } else {
-    resolved.outputs = UnreadValues(resolved);
+    size_t prediction = 0;
+    if (keep_loss) status = FindLoss(resolved, &prediction);
+    resolved.outputs = UnreadValues(resolved, /*losses_read=*/false);
   }
+  if (!status.ok()) return status;
   return resolved;
 }
 

@@ -69,7 +69,7 @@ struct ResolvedNetwork {
   std::vector<Network::Input> inputs;
   std::vector<ResolvedLayer> layers;
   std::vector<size_t> outputs;  // values: what the loss reads in training, and
-                                // what no layer reads in inference
+                                // what no layer but the loss reads in inference
 
   const TensorType& spec(size_t value) const {
     return value < inputs.size()
@@ -79,12 +79,14 @@ struct ResolvedNetwork {
 };
 
 // `pack_places`: see LayerInputs.
-// In inference losses are left out, and what only they read is an output.
+// In inference losses are left out, unless `keep_loss`, and what only they read
+// is an output.
 // Layers come in the order in which they were added, as far as it can run.
 //
 // The text of an error names the layer. InvalidArgument: no layer at all, a
 // cycle, an input or a shape that the layer cannot take, an extent below 1; in
-// training also no loss, two losses, or a layer that leads to no loss.
+// training also a layer that leads to no loss; in training or with keep_loss no
+// loss, or two.
 // AlreadyExists: a name given twice. NotFound: the name of an input that is
 // neither an input nor a layer, or of a layer to share weights with that does
 // not run before; InvalidArgument also if the weights differ in shape, or one
@@ -92,7 +94,8 @@ struct ResolvedNetwork {
 // bytes.
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(
     const Network& network, NetworkMode mode,
-    const MathBackend& math = ReferenceMath(), bool pack_places = true);
+    const MathBackend& math = ReferenceMath(), bool pack_places = true,
+    bool keep_loss = false);
 
 }  // namespace footprint
 

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/finite_values.h"
 
 namespace footprint {
 namespace {
@@ -34,6 +36,19 @@ absl::Status CheckDecays(std::initializer_list<NamedValue> decays) {
   return absl::OkStatus();
 }
 
+// 0 if the value is finite, else 1: a number, which loops can vectorise.
+inline int32_t NotFinite(float value) {
+  return std::abs(value) <= std::numeric_limits<float>::max() ? 0 : 1;
+}
+
+// Whether not_finite(i) is 0 for all elements.
+template <typename Test>
+bool AllFinite(int64_t elements, const Test& not_finite) {
+  int32_t any = 0;
+  for (int64_t i = 0; i < elements; ++i) any |= not_finite(i);
+  return any == 0;
+}
+
 class StochasticGradientDescentOptimizer final : public Optimizer {
  public:
   explicit StochasticGradientDescentOptimizer(float rate) : rate_(rate) {}
@@ -46,7 +61,16 @@ class StochasticGradientDescentOptimizer final : public Optimizer {
 
   void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
              absl::Span<float* const>) const override {
-    for (int64_t i = 0; i < elements; ++i) weight[i] -= rate_ * gradient[i];
+    const float rate = rate_;  // which nothing that is written can be
+    for (int64_t i = 0; i < elements; ++i) weight[i] -= rate * gradient[i];
+  }
+
+  bool StaysFinite(int64_t, int64_t elements, const float* gradient,
+                   const float* weight,
+                   absl::Span<float* const>) const override {
+    return AllFinite(elements, [=](int64_t i) {
+      return NotFinite(weight[i] - rate_ * gradient[i]);
+    });
   }
 
  private:
@@ -66,11 +90,23 @@ class MomentumOptimizer final : public Optimizer {
 
   void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
              absl::Span<float* const> states) const override {
+    const float rate = rate_;
+    const float momentum = momentum_;
     float* velocity = states[0];
     for (int64_t i = 0; i < elements; ++i) {
-      velocity[i] = momentum_ * velocity[i] + gradient[i];
-      weight[i] -= rate_ * velocity[i];
+      velocity[i] = momentum * velocity[i] + gradient[i];
+      weight[i] -= rate * velocity[i];
     }
+  }
+
+  bool StaysFinite(int64_t, int64_t elements, const float* gradient,
+                   const float* weight,
+                   absl::Span<float* const> states) const override {
+    const float* velocity = states[0];
+    return AllFinite(elements, [=](int64_t i) {
+      const float next = momentum_ * velocity[i] + gradient[i];
+      return NotFinite(next) | NotFinite(weight[i] - rate_ * next);
+    });
   }
 
  private:
@@ -99,23 +135,67 @@ class AdamOptimizer final : public Optimizer {
 
   void Apply(int64_t iteration, int64_t elements, const float* gradient,
              float* weight, absl::Span<float* const> states) const override {
+    const Update update = UpdateAt(iteration);
+    float* first = states[0];
+    float* second = states[1];
+    for (int64_t i = 0; i < elements; ++i) {
+      const Values next =
+          update.Of(gradient[i], {weight[i], first[i], second[i]});
+      weight[i] = next.weight;
+      first[i] = next.first;
+      second[i] = next.second;
+    }
+  }
+
+  bool StaysFinite(int64_t iteration, int64_t elements, const float* gradient,
+                   const float* weight,
+                   absl::Span<float* const> states) const override {
+    const Update update = UpdateAt(iteration);
+    const float* first = states[0];
+    const float* second = states[1];
+    return AllFinite(elements, [=](int64_t i) {
+      const Values next =
+          update.Of(gradient[i], {weight[i], first[i], second[i]});
+      return NotFinite(next.weight) | NotFinite(next.first) |
+             NotFinite(next.second);
+    });
+  }
+
+ private:
+  struct Values {
+    float weight;
+    float first;
+    float second;
+  };
+
+  // What an iteration does to each weight.
+  struct Update {
+    float first_decay;
+    float second_decay;
+    float step;
+    float correction;
+    float epsilon;
+
+    Values Of(float g, const Values& last) const {
+      Values next;
+      next.first = first_decay * last.first + (1.0f - first_decay) * g;
+      next.second = second_decay * last.second + (1.0f - second_decay) * g * g;
+      next.weight =
+          last.weight -
+          step * next.first / (std::sqrt(next.second * correction) + epsilon);
+      return next;
+    }
+  };
+
+  Update UpdateAt(int64_t iteration) const {
     const double steps = static_cast<double>(iteration);
     const float step = static_cast<float>(
         rate_ / (1.0 - std::pow(static_cast<double>(first_decay_), steps)));
     const float correction = static_cast<float>(
         1.0 / (1.0 - std::pow(static_cast<double>(second_decay_), steps)));
-    float* first = states[0];
-    float* second = states[1];
-    for (int64_t i = 0; i < elements; ++i) {
-      const float g = gradient[i];
-      first[i] = first_decay_ * first[i] + (1.0f - first_decay_) * g;
-      second[i] = second_decay_ * second[i] + (1.0f - second_decay_) * g * g;
-      weight[i] -=
-          step * first[i] / (std::sqrt(second[i] * correction) + epsilon_);
-    }
+    return {first_decay_, second_decay_, step, correction, epsilon_};
   }
 
- private:
   const float rate_;
   const float first_decay_;
   const float second_decay_;
@@ -123,6 +203,11 @@ class AdamOptimizer final : public Optimizer {
 };
 
 }  // namespace
+
+bool Optimizer::StaysFinite(int64_t, int64_t elements, const float* gradient,
+                            const float*, absl::Span<float* const>) const {
+  return FirstNotFinite(gradient, elements) < 0;
+}
 
 OptimizerPointer StochasticGradientDescent(float rate) {
   return std::make_shared<StochasticGradientDescentOptimizer>(rate);

@@ -34,6 +34,14 @@ class Optimizer {
   // `iteration` counts from 1; each of `states` has the weight's elements.
   virtual void Apply(int64_t iteration, int64_t elements, const float* gradient,
                      float* weight, absl::Span<float* const> states) const = 0;
+
+  // Whether Apply with the same arguments would leave the weight and its states
+  // without NaN and infinity; writes nothing. Manager::TrainStep asks before it
+  // changes a layer's first weight. An optimizer that does not say: whether the
+  // gradient has neither.
+  virtual bool StaysFinite(int64_t iteration, int64_t elements,
+                           const float* gradient, const float* weight,
+                           absl::Span<float* const> states) const;
 };
 
 using OptimizerPointer = std::shared_ptr<const Optimizer>;

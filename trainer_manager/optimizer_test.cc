@@ -54,6 +54,59 @@ TEST(OptimizerTest, AdamMatchesItsFormulaInDouble) {
   EXPECT_NEAR(WeightAfterThreeSteps(*Adam(0.01f)), weight, 1e-6);
 }
 
+constexpr float kMost = std::numeric_limits<float>::max();
+
+// Whatever it says is what Apply then does.
+TEST(OptimizerTest, StaysFiniteIsWhatApplyLeaves) {
+  const std::vector<float> numbers = {0,     -1,     1e-20f,   3e19f,
+                                      kMost, -kMost, INFINITY, NAN};
+  int refused = 0;
+  int taken = 0;
+  for (const OptimizerPointer& optimizer :
+       {StochasticGradientDescent(2), Momentum(1e10f), Adam(0.1f),
+        Adam(3e38f, 0.9f, 0.999f, 0)}) {
+    for (const float gradient : numbers) {
+      for (const float weight : numbers) {
+        for (const float state : numbers) {
+          std::vector<float> values = {weight, state, std::abs(state)};
+          values.resize(1 +
+                        static_cast<size_t>(optimizer->states_per_weight()));
+          std::vector<float*> states;
+          for (size_t i = 1; i < values.size(); ++i) {
+            states.push_back(&values[i]);
+          }
+          const bool stays =
+              optimizer->StaysFinite(3, 1, &gradient, &values[0], states);
+          EXPECT_TRUE(std::isnan(weight) || values[0] == weight);
+          optimizer->Apply(3, 1, &gradient, &values[0], states);
+          bool finite = true;
+          for (const float value : values) finite &= std::isfinite(value);
+          EXPECT_EQ(stays, finite) << gradient << " " << weight << " " << state;
+          (stays ? taken : refused) += 1;
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, 400);
+  EXPECT_GT(taken, 400);
+}
+
+TEST(OptimizerTest, OneOfMyOwnIsAskedForItsGradientAtLeast) {
+  class Fixed final : public Optimizer {
+    int states_per_weight() const override { return 0; }
+    void Apply(int64_t, int64_t elements, const float*, float* weight,
+               absl::Span<float* const>) const override {
+      for (int64_t i = 0; i < elements; ++i) weight[i] -= 1;
+    }
+  };
+  const float gradients[] = {1, NAN};
+  const float weights[] = {1, 1};
+  const Fixed fixed;
+  const Optimizer& optimizer = fixed;
+  EXPECT_TRUE(optimizer.StaysFinite(1, 1, gradients, weights, {}));
+  EXPECT_FALSE(optimizer.StaysFinite(1, 2, gradients, weights, {}));
+}
+
 TEST(OptimizerTest, ParametersThatCannotTrainAreNamed) {
   const auto why = [](const OptimizerPointer& optimizer) {
     const absl::Status status = optimizer->CheckParameters();

@@ -114,9 +114,10 @@ void ExpectSubsetsEqual(const Network& network, int32_t classes, int steps,
   std::set<std::string> done;
   std::vector<uint32_t> debug;
   const auto train = [&](unsigned bits) {
-    const auto plan =
-        PlanExecution(network, NetworkMode::kTraining, OptionSubset(bits),
-                      optimizer->states_per_weight());
+    MemoryOptions options = OptionSubset(bits);
+    options.atomic_steps = bits % 3 == 1;
+    const auto plan = PlanExecution(network, NetworkMode::kTraining, options,
+                                    optimizer->states_per_weight());
     ASSERT_TRUE(plan.ok()) << plan.status();
     const bool poison = bits % 8 == 7;
     if (!done.insert(absl::StrCat(poison, KeyOf(*plan))).second) return;

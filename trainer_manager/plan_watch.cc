@@ -1,10 +1,10 @@
 #include "footprint/trainer_manager/plan_watch.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/fingerprint.h"
+#include "footprint/trainer_manager/finite_values.h"
 #include "footprint/trainer_manager/shape.h"
 
 namespace footprint {
@@ -13,14 +13,10 @@ namespace {
 constexpr int kPoison = 0xff;  // four of them are a NaN
 
 // The place of the first value that is NaN or infinite, or -1.
-int64_t FirstNotFinite(const StepData::Slot& slot) {
+int64_t FirstNotFiniteOf(const StepData::Slot& slot) {
   if (slot.spec->type != ValueType::kFloat32) return -1;
-  const float* values = static_cast<const float*>(slot.data);
-  const int64_t elements = slot.spec->shape.elements();
-  for (int64_t i = 0; i < elements; ++i) {
-    if (!std::isfinite(values[i])) return i;
-  }
-  return -1;
+  return FirstNotFinite(static_cast<const float*>(slot.data),
+                        slot.spec->shape.elements());
 }
 
 uint64_t FingerprintOf(const StepData::Slot& slot) {
@@ -35,7 +31,7 @@ absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written) {
                                        slot.operand.role != Role::kWorkspace &&
                                        slot.operand.role != Role::kSlice
                                  : slot.readable;
-    const int64_t place = checked ? FirstNotFinite(slot) : -1;
+    const int64_t place = checked ? FirstNotFiniteOf(slot) : -1;
     if (place < 0) continue;
     return absl::OutOfRangeError(absl::StrCat(
         RoleName(slot.operand.role), " ", slot.operand.index, " is ",

@@ -89,7 +89,8 @@ void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
       }
     }
     const auto of = [&data](const SlicedSlots& sliced) {
-      return StepData(sliced.slots(), data.mode(), data.seed(), data.math());
+      return StepData(sliced.slots(), data.mode(), data.seed(), data.math(),
+                      data.name());
     };
     layer.CalculateDerivative(of(derived));
     if (data.Has(Role::kSlice, 1)) {

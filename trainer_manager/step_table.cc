@@ -31,10 +31,14 @@ size_t FindSpec(const List& specs, const TensorType& spec) {
       std::find_if(specs.begin(), specs.end(), is_equal) - specs.begin());
 }
 
+// Of the caller's memory: inputs, then labels.
 size_t NumberOfInput(const ExecutionPlan& plan, size_t storage) {
   size_t number = 0;
-  while (plan.tensors[plan.input_tensors[number]].storage != storage) {
-    ++number;
+  for (const auto* list : {&plan.input_tensors, &plan.label_tensors}) {
+    for (const size_t tensor : *list) {
+      if (plan.tensors[tensor].storage == storage) return number;
+      ++number;
+    }
   }
   return number;
 }
@@ -252,14 +256,8 @@ absl::Span<const StepData::Slot> StepTable::SlotsOf(const Step& step,
   return slots_.subspan(0, step.uses);
 }
 
-absl::string_view StepTable::NameOf(size_t layer) const {
-  const char* name = names_;
-  for (; layer > 0; --layer) name += std::strlen(name) + 1;
-  return name;
-}
-
-const TensorType& StepTable::SpecOf(const PlannedTensor& tensor) const {
-  return specs_[FindSpec(specs_, tensor.spec)];
+uint32_t StepTable::SpecNumberOf(const PlannedTensor& tensor) const {
+  return static_cast<uint32_t>(FindSpec(specs_, tensor.spec));
 }
 
 }  // namespace footprint

@@ -49,7 +49,8 @@ class StepTable {
   // What lies elsewhere while a step runs.
   struct Memory {
     char* arena = nullptr;
-    absl::Span<const void* const> inputs;  // the caller's, in inference
+    // The caller's, in inference: inputs, then the label if there is a loss.
+    absl::Span<const void* const> inputs;
     // Which part of inputs and labels that hold all micro-batches.
     int64_t micro_batch = 0;
   };
@@ -65,10 +66,12 @@ class StepTable {
   absl::Span<const StepData::Slot> SlotsOf(const Step& step,
                                            const Memory& memory);
 
-  absl::string_view NameOf(size_t layer) const;
+  LayerName NameOf(size_t layer) const { return {names_, layer}; }
 
-  // Of a tensor of the plan: the table's own copy of its type.
-  const TensorType& SpecOf(const PlannedTensor& tensor) const;
+  // The table's own copies of the types of tensors, each that occurs once; the
+  // number of that of a tensor of the plan.
+  absl::Span<const TensorType> specs() const { return specs_; }
+  uint32_t SpecNumberOf(const PlannedTensor& tensor) const;
 
   char* fixed() const { return block_.data(); }
 

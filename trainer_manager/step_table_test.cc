@@ -69,7 +69,7 @@ void ExpectTableIsThePlan(const ExecutionPlan& plan, int64_t micro_batch) {
     EXPECT_EQ(step.kind, planned.kind);
     EXPECT_EQ(step.layer, planned.layer);
     EXPECT_EQ(step.first_use, uses);
-    EXPECT_EQ(std::string(table->NameOf(step.layer)),
+    EXPECT_EQ(std::string(table->NameOf(step.layer).Text()),
               plan.network.layers[planned.layer].name);
     const auto slots = table->SlotsOf(step, memory);
     ASSERT_EQ(slots.size(), planned.uses.size());
@@ -120,8 +120,10 @@ TEST(StepTableTest, FixedTensorsAreZeroAndWhole) {
   }
   EXPECT_EQ(table->steps().size(), plan.steps.size());
   EXPECT_EQ(table->steps()[0].kind, StepKind::kForward);
-  EXPECT_EQ(table->SpecOf(plan.tensors[plan.input_tensors[0]]).shape,
-            (Shape{8, 13}));
+  EXPECT_EQ(
+      table->specs()[table->SpecNumberOf(plan.tensors[plan.input_tensors[0]])]
+          .shape,
+      (Shape{8, 13}));
 }
 
 TEST(StepTableTest, KnowsPiecesOfTheFileAndLayersBefore) {

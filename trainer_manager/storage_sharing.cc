@@ -17,6 +17,7 @@ StorageClass ClassOf(TensorKind kind, const ExecutionPlan& plan) {
     case TensorKind::kStatistic:
       return StorageClass::kModel;
     case TensorKind::kInput:
+    case TensorKind::kLabel:
       return plan.mode == NetworkMode::kInference ? StorageClass::kUser
                                                   : StorageClass::kFixed;
     case TensorKind::kStatisticCopy:
@@ -25,7 +26,6 @@ StorageClass ClassOf(TensorKind kind, const ExecutionPlan& plan) {
                                     : StorageClass::kArena;
     case TensorKind::kOptimizerState:
     case TensorKind::kGradientSum:
-    case TensorKind::kLabel:
     case TensorKind::kOutput:
       return StorageClass::kFixed;
     default:

@@ -22,6 +22,18 @@ namespace footprint {
 namespace {
 
 // Inputs and labels stay zeros: no memory depends on them.
+bool LeaveZeros(const ExecutionPlan& plan, Manager* manager) {
+  const auto holds_indices = [&plan](size_t tensor) {
+    return plan.tensors[tensor].spec.type == ValueType::kInt32;
+  };
+  return (holds_indices(plan.input_tensors[0])
+              ? manager->InputValues<int32_t>(0).ok()
+              : manager->InputValues(0).ok()) &&
+         (holds_indices(plan.label_tensors[0])
+              ? manager->LabelValues<int32_t>().ok()
+              : manager->LabelValues().ok());
+}
+
 std::unique_ptr<Manager> CreateTraining(const Network& network,
                                         const MemoryOptions& memory,
                                         const OptimizerPointer& optimizer,
@@ -41,7 +53,7 @@ std::unique_ptr<Manager> CreateTraining(const Network& network,
   ManagerOptions options;
   options.optimizer = optimizer;
   auto manager = Manager::Create(*plan, *parameters, options);
-  if (!manager.ok()) return nullptr;
+  if (!manager.ok() || !LeaveZeros(*plan, manager->get())) return nullptr;
   return *std::move(manager);
 }
 

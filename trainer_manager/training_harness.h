@@ -39,6 +39,9 @@ Training Train(const Network& network, const MemoryOptions& memory = {},
 // For TabularMlp(8): eight rows whose label is a function of them.
 void SetRows(Manager* manager);
 
+// Zeros for all inputs and the label.
+void SetZeros(const ExecutionPlan& plan, Manager* manager);
+
 // The values of all parameters, one after the other.
 std::vector<float> AllParameters(const Parameters& parameters);
 
