@@ -538,6 +538,110 @@ TEST(ExecutionPlanTest, MicroBatchesAreChosenWhereTheyHelpAndAreAllowed) {
   }
 }
 
+// Few weights and large activations, as in the images of a camera.
+Network Camera(int64_t batch) {
+  Network network;
+  network.AddInput("image", {{batch, 3, 28, 40}});
+  Convolution2dOptions filters;
+  filters.channels = 16;
+  filters.padding = 1;
+  network.AddLayer("conv1", Convolution2d(filters), {"image"});
+  network.AddLayer("tanh1", Tanh(), {"conv1"});
+  network.AddLayer("conv2", Convolution2d(filters), {"tanh1"});
+  network.AddLayer("tanh2", Tanh(), {"conv2"});
+  network.AddLayer("pool", AveragePool2d(4), {"tanh2"});
+  network.AddLayer("flat", Flatten(), {"pool"});
+  network.AddLayer("fc", FullyConnected(10), {"flat"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"fc"});
+  return network;
+}
+
+// A prime, and what no power of two divides.
+TEST(ExecutionPlanTest, AnyDivisorOfTheBatchIsTried) {
+  for (const int64_t batch : {13, 21}) {
+    MemoryOptions options;
+    const int64_t whole = MinimumOf(Camera(batch), options);
+    options.micro_batches = batch;
+    const int64_t single = MinimumOf(Camera(batch), options);
+    options.micro_batches = 1;
+    options.choose_micro_batches = true;
+    EXPECT_LE(MinimumOf(Camera(batch), options), single) << batch;
+    EXPECT_LT(single, whole / 3) << batch;
+  }
+  // The fewest that do.
+  MemoryOptions options;
+  options.micro_batches = 3;
+  options.budget_bytes =
+      Plan(Camera(21), NetworkMode::kTraining, options).planned_bytes();
+  options.micro_batches = 1;
+  options.choose_micro_batches = true;
+  EXPECT_EQ(Plan(Camera(21), NetworkMode::kTraining, options).micro_batches, 3);
+}
+
+TEST(ExecutionPlanTest, PartsThatChangeStatisticsAreNamed) {
+  Network network;
+  network.AddInput("x", {{6, 64}});
+  network.AddLayer("fc", FullyConnected(4), {"x"});
+  network.AddLayer("norm", BatchNormalization(), {"fc"});
+  network.AddLayer("loss", MeanSquaredError(), {"norm"});
+  MemoryOptions options;
+  options.budget_bytes = 0;
+  const auto refused =
+      PlanExecution(network, NetworkMode::kTraining, options).status();
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("choose_micro_batches (then layer \"norm\" normalizes "
+                        "over a part of the batch: the result is another)"));
+  EXPECT_THAT(Plan(network, NetworkMode::kTraining).LayersOfPartStatistics(),
+              ::testing::IsEmpty());
+  options = {};
+  options.micro_batches = 3;
+  EXPECT_THAT(
+      Plan(network, NetworkMode::kTraining, options).LayersOfPartStatistics(),
+      ::testing::ElementsAre("norm"));
+  // One row has no variance: a sixth is not tried.
+  options.micro_batches = 1;
+  options.choose_micro_batches = true;
+  EXPECT_GT(MinimumOf(network, options), 0);
+}
+
+// Gradients wait for each other, and for nothing else.
+TEST(ExecutionPlanTest, AtomicStepsTakeTheBytesOfGradientsAtMost) {
+  for (const Network& network :
+       {TabularMlp(32), LeNet5(32), Vgg16(32), SmallTransformer(32)}) {
+    MemoryOptions options;
+    const ExecutionPlan plan = Plan(network, NetworkMode::kTraining, options);
+    options.atomic_steps = true;
+    const ExecutionPlan atomic = Plan(network, NetworkMode::kTraining, options);
+    EXPECT_EQ(PlaySteps(atomic), "");
+    EXPECT_GE(atomic.planned_bytes(), plan.planned_bytes());
+    EXPECT_LE(atomic.planned_bytes(),
+              plan.planned_bytes() + plan.model_bytes + 16 * 200);
+    bool updates = false;
+    for (const PlannedStep& step : atomic.steps) {
+      updates |= step.kind == StepKind::kApplyGradient;
+      EXPECT_EQ(updates, step.kind == StepKind::kApplyGradient);
+    }
+    // Sums over micro-batches wait anyway.
+    options.micro_batches = 4;
+    const int64_t parts =
+        Plan(network, NetworkMode::kTraining, options).planned_bytes();
+    options.atomic_steps = false;
+    EXPECT_EQ(Plan(network, NetworkMode::kTraining, options).planned_bytes(),
+              parts);
+  }
+}
+
+TEST(ExecutionPlanTest, ARefusedInferenceIsGivenNoAdviceForATraining) {
+  MemoryOptions options;
+  options.budget_bytes = 1;
+  const absl::Status status =
+      PlanExecution(TabularMlp(32), NetworkMode::kInference, options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("a budget of that size would do; a smaller batch may "
+                        "need less"));
+}
+
 TEST(ExecutionPlanTest, WhatIsOffIsNamedWhereABudgetIsRefused) {
   MemoryOptions options;
   options.budget_bytes = 1;

@@ -33,8 +33,10 @@ std::string Verdict(absl::Span<const TensorRequest> requests,
     absl::StrAppend(&text, "The search ruled out every plan below ",
                     Bytes(bound.bytes), "; most bytes are live");
   } else {
-    absl::StrAppend(&text, "No plan needs less than ", Bytes(bound.bytes),
-                    ": the ", bound.tensors.size(),
+    absl::StrAppend(&text,
+                    labels.bound_step.empty() ? "No plan needs less than "
+                                              : "These steps need at least ",
+                    Bytes(bound.bytes), ": the ", bound.tensors.size(),
                     " tensors in full colour are live together");
   }
   absl::StrAppend(&text, " at ", BoundStep(plan, labels), ".");

@@ -80,6 +80,7 @@ TEST(DrawPlanTest, NamesStepsWhereTheyHaveNames) {
   EXPECT_TRUE(Has(html, ">forward</text>"));
   EXPECT_TRUE(Has(html, ">backward</text>"));
   EXPECT_TRUE(Has(html, "live together at step 2, conv1: forward."));
+  EXPECT_TRUE(Has(html, "These steps need at least 60 B"));
   EXPECT_TRUE(
       Has(html, "lower bound 60 B, needed at step 2, conv1: forward</text>"));
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,9 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -33,43 +36,125 @@ int64_t BytesOf(const Parameters::Parameter& parameter) {
   return static_cast<int64_t>(parameter.values.size() * sizeof(float));
 }
 
+// What the file holds for a parameter.
+struct Source {
+  const TensorInfo* tensor = nullptr;
+  bool transposed = false;
+};
+
+FileTensor FileTensorOf(const Parameters::Parameter& parameter,
+                        const ParameterMap& map) {
+  const auto found = map.tensors.find(std::string(parameter.name));
+  if (found != map.tensors.end()) return found->second;
+  FileTensor same;
+  same.name = std::string(parameter.name);
+  return same;
+}
+
+absl::StatusOr<Source> MatchOne(const SafetensorsIndex& index,
+                                const Parameters::Parameter& parameter,
+                                const FileTensor& in_file) {
+  if (in_file.transposed && parameter.shape.rank() != 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "parameter \"", parameter.name, "\" is of shape ",
+        parameter.shape.ToString(), "; only a matrix can be transposed"));
+  }
+  const absl::StatusOr<const TensorInfo*> tensor = index.Find(in_file.name);
+  if (!tensor.ok()) {
+    return absl::InvalidArgumentError(tensor.status().message());
+  }
+  TensorShape expected = FileShape(parameter.shape);
+  if (in_file.transposed) std::reverse(expected.begin(), expected.end());
+  if ((*tensor)->dtype == DType::kF32 && (*tensor)->shape == expected) {
+    return Source{*tensor, in_file.transposed};
+  }
+  TensorShape other = expected;
+  std::reverse(other.begin(), other.end());
+  const bool fits_transposed =
+      expected.size() == 2 && (*tensor)->shape == other;
+  return absl::InvalidArgumentError(absl::StrCat(
+      index.file_name(), ": tensor \"", in_file.name, "\" is ",
+      DTypeName((*tensor)->dtype), " ", ShapeText((*tensor)->shape),
+      ", but the model has F32 ", ShapeText(expected),
+      fits_transposed ? "; transposed it would fit: see ParameterMap" : ""));
+}
+
+bool IsIgnored(const std::string& name, const ParameterMap& map) {
+  for (const std::string& ending : map.ignored_endings) {
+    if (absl::EndsWith(name, ending)) return true;
+  }
+  return false;
+}
+
 // The tensors of the file, in the order of the model's parameters.
-absl::StatusOr<std::vector<const TensorInfo*>> Match(
-    const SafetensorsIndex& index, const Parameters& parameters) {
-  std::vector<const TensorInfo*> tensors;
+absl::StatusOr<std::vector<Source>> Match(const SafetensorsIndex& index,
+                                          const ParameterMap& map,
+                                          const Parameters& parameters) {
+  for (const auto& entry : map.tensors) {
+    if (parameters.Find(entry.first).ok()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the map names \"", entry.first,
+                     "\", which is no parameter of the model"));
+  }
+  std::vector<Source> sources;
+  absl::flat_hash_set<std::string> used;
   for (const Parameters::Parameter& parameter : parameters.all()) {
-    const absl::StatusOr<const TensorInfo*> tensor = index.Find(parameter.name);
-    if (!tensor.ok()) {
-      return absl::InvalidArgumentError(tensor.status().message());
-    }
-    if ((*tensor)->dtype != DType::kF32 ||
-        (*tensor)->shape != FileShape(parameter.shape)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          index.file_name(), ": tensor \"", parameter.name, "\" is ",
-          DTypeName((*tensor)->dtype), " ", ShapeText((*tensor)->shape),
-          ", but the model has F32 ", parameter.shape.ToString()));
-    }
-    tensors.push_back(*tensor);
+    const FileTensor in_file = FileTensorOf(parameter, map);
+    const absl::StatusOr<Source> source = MatchOne(index, parameter, in_file);
+    if (!source.ok()) return source.status();
+    used.insert(in_file.name);
+    sources.push_back(*source);
   }
   for (const TensorInfo& tensor : index.tensors()) {
-    if (!parameters.Find(tensor.name).ok()) {
+    if (!used.contains(tensor.name) && !IsIgnored(tensor.name, map)) {
       return absl::InvalidArgumentError(
           absl::StrCat(index.file_name(), ": tensor \"", tensor.name,
                        "\" is no parameter of the model"));
     }
   }
-  return tensors;
+  return sources;
 }
 
-absl::Status ReadValues(int descriptor, const TensorInfo& tensor,
+absl::Status ReadPart(int descriptor, int64_t offset_bytes,
+                      absl::Span<float> values, const std::string& file) {
+  const int64_t size_bytes =
+      static_cast<int64_t>(values.size() * sizeof(float));
+  const int64_t got = lowmem_internal::ReadAt(descriptor, offset_bytes,
+                                              size_bytes, values.data());
+  if (got == size_bytes) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(
+      file, ": cannot read ", size_bytes, " bytes at byte ", offset_bytes, ": ",
+      got < 0 ? strerror(errno) : "the file ends before"));
+}
+
+// Of a matrix of the file; its transposed goes to `values`.
+absl::Status ReadTransposed(int descriptor, const TensorInfo& tensor,
+                            absl::Span<float> values, const std::string& file) {
+  constexpr size_t kBufferValues = 16 * 1024;
+  const size_t rows = static_cast<size_t>(tensor.shape[0]);
+  const size_t columns = static_cast<size_t>(tensor.shape[1]);
+  std::vector<float> buffer(std::min(kBufferValues, values.size()));
+  for (size_t first = 0; first < values.size(); first += buffer.size()) {
+    const auto part = absl::MakeSpan(buffer).subspan(
+        0, std::min(buffer.size(), values.size() - first));
+    const absl::Status status = ReadPart(
+        descriptor,
+        tensor.offset_bytes + static_cast<int64_t>(first * sizeof(float)), part,
+        file);
+    if (!status.ok()) return status;
+    for (size_t i = 0; i < part.size(); ++i) {
+      const size_t row = (first + i) / columns;
+      values[(first + i) % columns * rows + row] = part[i];
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadValues(int descriptor, const Source& source,
                         absl::Span<float> values, const std::string& file) {
-  const int64_t got = lowmem_internal::ReadAt(descriptor, tensor.offset_bytes,
-                                              tensor.size_bytes, values.data());
-  if (got == tensor.size_bytes) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrCat(file, ": cannot read ", tensor.size_bytes, " bytes at byte ",
-                   tensor.offset_bytes, ": ",
-                   got < 0 ? strerror(errno) : "the file ends before"));
+  return source.transposed
+             ? ReadTransposed(descriptor, *source.tensor, values, file)
+             : ReadPart(descriptor, source.tensor->offset_bytes, values, file);
 }
 
 }  // namespace
@@ -93,6 +178,11 @@ absl::Status SaveParameters(const Parameters& parameters,
 }
 
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters) {
+  return LoadParameters(path, ParameterMap(), parameters);
+}
+
+absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
+                            Parameters* parameters) {
   const std::string file(path);
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
@@ -104,10 +194,10 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters) {
   const absl::StatusOr<SafetensorsIndex> index =
       SafetensorsIndex::Read(descriptor, file);
   if (!index.ok()) return index.status();
-  const auto tensors = Match(*index, *parameters);
+  const auto tensors = Match(*index, map, *parameters);
   if (!tensors.ok()) return tensors.status();
   for (size_t i = 0; i < tensors->size(); ++i) {
-    const absl::Status status = ReadValues(descriptor, *(*tensors)[i],
+    const absl::Status status = ReadValues(descriptor, (*tensors)[i],
                                            parameters->all()[i].values, file);
     if (!status.ok()) return status;
   }

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/parameter_map.h"
 #include "footprint/trainer_manager/parameters.h"
 
 namespace footprint {
@@ -28,6 +29,11 @@ absl::Status SaveParameters(const Parameters& parameters,
 // or of another model; the text names the first parameter that differs.
 // Unavailable: the system refused to read; some values may have changed.
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
+
+// The same for a file of another program. InvalidArgument also: the map names
+// what is no parameter of the model, or transposes what is no matrix.
+absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
+                            Parameters* parameters);
 
 }  // namespace footprint
 

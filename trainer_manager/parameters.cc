@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/finite_values.h"
 #include "footprint/trainer_manager/random_sequence.h"
 
 namespace footprint {
@@ -38,8 +39,8 @@ bool IsParameter(const ExecutionPlan& plan, const PlannedTensor& tensor) {
   return plan.storages[tensor.storage].storage_class == StorageClass::kModel;
 }
 
-void Initialize(const WeightSpec& weight, RandomSequence* random,
-                absl::Span<float> values) {
+void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
+                       absl::Span<float> values) {
   const Fan fan = FanOf(weight.spec.shape);
   const double bound = std::sqrt(6.0 / (fan.in + fan.out));
   for (float& value : values) {
@@ -100,7 +101,7 @@ absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
 }
 
 absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
-    const ExecutionPlan& plan, uint64_t seed) {
+    const ExecutionPlan& plan, uint64_t seed, const Initialize& initialize) {
   std::shared_ptr<Parameters> parameters(new Parameters);
   const absl::Status status = parameters->AllocateFor(plan);
   if (!status.ok()) return status;
@@ -114,9 +115,19 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
         const auto values =
             parameters->Find(absl::StrCat(layer.name, ".", weight.name));
         if (!values.ok()) return values.status();
-        Initialize(weight, &random, *values);
+        InitializeAsAsked(weight, &random, *values);
       }
     }
+  }
+  if (initialize == nullptr) return parameters;
+  for (const Parameter& parameter : parameters->all()) {
+    initialize(parameter);
+    const int64_t place =
+        FirstNotFinite(parameter.values.data(), parameter.shape.elements());
+    if (place < 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the initializer makes parameter \"", parameter.name, "\" ",
+        parameter.values[static_cast<size_t>(place)], " at place ", place));
   }
   return parameters;
 }

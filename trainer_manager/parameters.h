@@ -13,6 +13,7 @@
 #define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -33,10 +34,17 @@ class Parameters {
     absl::Span<float> values;
   };
 
-  // Initialised as the layers ask; the same seed gives the same values.
-  // ResourceExhausted: no memory.
+  // Called with each parameter, in the order of the layers, once it holds what
+  // its layer asks for; may write other values.
+  using Initialize = std::function<void(const Parameter&)>;
+
+  // Initialised as the layers ask, then as `initialize` does, if given; the
+  // same seed gives the same values. ResourceExhausted: no memory.
+  // InvalidArgument: a value of `initialize` is NaN or infinite; the text names
+  // the parameter.
   static absl::StatusOr<std::shared_ptr<Parameters>> Create(
-      const ExecutionPlan& plan, uint64_t seed);
+      const ExecutionPlan& plan, uint64_t seed,
+      const Initialize& initialize = nullptr);
 
   // In the order of the layers.
   absl::Span<const Parameter> all() const { return parameters_; }

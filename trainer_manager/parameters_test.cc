@@ -48,6 +48,34 @@ TEST(ParametersTest, TheSeedDecides) {
   EXPECT_NE(values(1), values(2));
 }
 
+TEST(ParametersTest, AnInitializerOfMyOwnHasTheLastWord) {
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kTraining, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto asked = *Parameters::Create(*plan, 1);
+  const auto parameters =
+      Parameters::Create(*plan, 1, [](const Parameters::Parameter& parameter) {
+        if (parameter.name != "fc2.bias") return;
+        EXPECT_EQ(parameter.shape.ToString(), "[50]");
+        EXPECT_EQ(parameter.values[3], 0);  // as its layer asks
+        std::fill(parameter.values.begin(), parameter.values.end(), 0.5f);
+      });
+  ASSERT_TRUE(parameters.ok()) << parameters.status();
+  for (const Parameters::Parameter& parameter : (*parameters)->all()) {
+    if (parameter.name == "fc2.bias") {
+      EXPECT_EQ(parameter.values[49], 0.5f);
+    } else {
+      EXPECT_EQ(parameter.values, *asked->Find(parameter.name));
+    }
+  }
+  const absl::Status status =
+      Parameters::Create(*plan, 1, [](const Parameters::Parameter& parameter) {
+        if (parameter.name == "fc3.weight") parameter.values[7] = NAN;
+      }).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "the initializer makes parameter \"fc3.weight\" nan at place 7");
+}
+
 TEST(ParametersTest, NamesWhatItDoesNotHave) {
   const auto parameters = Create(TabularMlp(1), 1);
   EXPECT_EQ(parameters->all().size(), 6u);

@@ -171,8 +171,9 @@ int PlanFile(const std::string& path, const PlanOptions& options) {
   if (!file.is_open() || file.bad()) {
     return Complain(absl::StrCat("cannot read ", path), kBadInput);
   }
+  int64_t tensors_with_gaps = 0;
   const absl::StatusOr<std::vector<TensorRequest>> requests =
-      footprint::ParseRequestsCsv(text, path);
+      footprint::ParseRequestsCsv(text, path, &tensors_with_gaps);
   if (!requests.ok()) {
     return Complain(std::string(requests.status().message()), kBadInput);
   }
@@ -185,6 +186,11 @@ int PlanFile(const std::string& path, const PlanOptions& options) {
         absl::IsResourceExhausted(plan.status()) ? kDoesNotFit : kBadInput);
   }
   Print(path, *requests, *plan, ProcessorMilliseconds() - begin);
+  if (tensors_with_gaps > 0) {
+    std::cout << "  " << tensors_with_gaps
+              << " tensors have gaps, in which they count as live: the plan is "
+                 "valid, but one that uses the gaps may be lower\n";
+  }
   return WriteResults(path, *requests, *plan);
 }
 

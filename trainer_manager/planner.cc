@@ -225,7 +225,21 @@ absl::Status CheckOptions(const PlanOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status OverCapacity(const MemoryPlan& plan, int64_t capacity_bytes) {
+// What may find a plan that this method did not find.
+absl::string_view NextStepAfter(PlanMethod method) {
+  switch (method) {
+    case PlanMethod::kPortfolio:
+      return "raise the node limit or the time limit";
+    case PlanMethod::kExact:
+      return "raise the node limit or the time limit, or use the method "
+             "portfolio";
+    default:
+      return "use the method portfolio";
+  }
+}
+
+absl::Status OverCapacity(const MemoryPlan& plan, const PlanOptions& options) {
+  const int64_t capacity_bytes = options.capacity_bytes;
   if (plan.lower_bound.bytes > capacity_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "no plan fits ", capacity_bytes, " bytes: the minimum is ",
@@ -235,8 +249,7 @@ absl::Status OverCapacity(const MemoryPlan& plan, int64_t capacity_bytes) {
   return absl::ResourceExhaustedError(absl::StrCat(
       "no plan of at most ", capacity_bytes, " bytes was found, the best has ",
       plan.height_bytes, "; one may exist, as ", plan.lower_bound.bytes,
-      " is the lower bound: raise the node or time limit, or use the method "
-      "portfolio"));
+      " is the lower bound: ", NextStepAfter(options.method)));
 }
 
 }  // namespace
@@ -265,7 +278,7 @@ absl::StatusOr<MemoryPlan> PlanMemory(absl::Span<const TensorRequest> requests,
         "a defect of the planner, please report it: ", status.message()));
   }
   if (plan.height_bytes > options.capacity_bytes) {
-    return OverCapacity(plan, options.capacity_bytes);
+    return OverCapacity(plan, options);
   }
   return plan;
 }

@@ -244,6 +244,27 @@ TEST(PlanMemoryTest, SaysWhenOneMayFitButWasNotFound) {
             absl::string_view::npos);
 }
 
+TEST(PlanMemoryTest, RecommendsNoMethodThatIsInUse) {
+  const std::vector<TensorRequest> requests =
+      CutPerfectPacking(60, 1000, CutStyle::kPinwheel, 3).requests;
+  for (const PlanMethod method : AllPlanMethods()) {
+    PlanOptions options = Method(method);
+    options.capacity_bytes = 1000;
+    options.node_limit = 1;
+    const absl::Status status = PlanMemory(requests, options).status();
+    ASSERT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    const bool in_use = method == PlanMethod::kPortfolio;
+    EXPECT_EQ(status.message().find("use the method portfolio") !=
+                  absl::string_view::npos,
+              !in_use)
+        << status;
+    EXPECT_EQ(
+        status.message().find("raise the node") != absl::string_view::npos,
+        in_use || method == PlanMethod::kExact)
+        << status;
+  }
+}
+
 TEST(PlanMemoryTest, StopsAtTheCapacityWhenThatIsAllThatIsAsked) {
   const std::vector<TensorRequest> requests =
       CutPerfectPacking(60, 1000, CutStyle::kPinwheel, 3).requests;

@@ -1,4 +1,5 @@
-// Prints what each reference network needs, and within which budgets it trains:
+// Prints what the steps of each reference network need at least and take, and
+// within which budgets it trains:
 // `bazel run -c opt //trainer_manager:print_reference_bounds`. --details lists
 // the tensors of each certificate; --pictures=FOLDER draws each plan there.
 
@@ -75,16 +76,22 @@ int Print(const Row& row, bool details, const std::string& pictures) {
       footprint::PlanExecution(row.network, NetworkMode::kTraining, {});
   const auto debug = footprint::PlanExecution(
       row.network, NetworkMode::kTraining, MemoryOptions::Debug());
-  if (!plan.ok() || !debug.ok()) {
-    std::cerr << row.name << ": " << plan.status() << debug.status() << "\n";
+  MemoryOptions all_or_nothing;
+  all_or_nothing.atomic_steps = true;
+  const auto atomic = footprint::PlanExecution(
+      row.network, NetworkMode::kTraining, all_or_nothing);
+  if (!plan.ok() || !debug.ok() || !atomic.ok()) {
+    std::cerr << row.name << ": " << plan.status() << debug.status()
+              << atomic.status() << "\n";
     return 1;
   }
   const footprint::LowerBound& bound = plan->arena.lower_bound;
   std::cout << absl::StrFormat(
-      "%-22s %11d %11d %11d %11d %11d %12d %8.3f %8.3f  %s\n", row.name,
+      "%-22s %11d %11d %11d %11d %11d %11d %12d %8.3f %8.3f  %s\n", row.name,
       plan->model_bytes, plan->fixed_bytes, plan->arena.height_bytes,
-      plan->planned_bytes(), plan->bound_bytes(), debug->planned_bytes(),
-      row.page_megabytes, row.pytorch_megabytes, StepName(*plan, bound.step));
+      plan->planned_bytes(), plan->bound_bytes(), atomic->planned_bytes(),
+      debug->planned_bytes(), row.page_megabytes, row.pytorch_megabytes,
+      StepName(*plan, bound.step));
   if (!details) return Draw(*plan, row.name, pictures);
   for (const size_t t : CertificateTensors(*plan)) {
     std::cout << absl::StrFormat("    %11d  %s\n", plan->tensors[t].size_bytes,
@@ -112,11 +119,12 @@ int main(int argc, char** argv) {
   }
   std::cout
       << "SGD, batch 32 unless said; bytes (the last two before the step: "
-         "MB, 1e6)\n"
-      << absl::StrFormat("%-22s %11s %11s %11s %11s %11s %12s %8s %8s  %s\n",
-                         "network", "model", "fixed", "arena", "planned",
-                         "bound", "debug mode", "LB-A", "PyTorch",
-                         "step of the bound");
+         "MB, 1e6)\nthese steps need at least the bound; atomic: planned with "
+         "atomic_steps\n"
+      << absl::StrFormat(
+             "%-22s %11s %11s %11s %11s %11s %11s %12s %8s %8s  %s\n",
+             "network", "model", "fixed", "arena", "planned", "bound", "atomic",
+             "debug mode", "LB-A", "PyTorch", "step of the bound");
   int failed = 0;
   for (const Row& row : std::vector<Row>{
            {"MLP 13-50-50-1", footprint::TabularMlp(32), 0.0380, 0.0682},

@@ -28,8 +28,8 @@ absl::StatusOr<float> Train() {
   const auto plan = footprint::PlanExecution(
       network, footprint::NetworkMode::kTraining, footprint::MemoryOptions());
   if (!plan.ok()) return plan.status();
-  std::cout << plan->planned_bytes() << " bytes, at least "
-            << plan->bound_bytes() << " are needed\n";
+  std::cout << plan->planned_bytes() << " bytes; these steps need at least "
+            << plan->bound_bytes() << "\n";
 
   const auto parameters = footprint::Parameters::Create(*plan, /*seed=*/1);
   if (!parameters.ok()) return parameters.status();

@@ -36,6 +36,8 @@ ABSL_FLAG(bool, recompute, true, "whether cheap outputs are calculated again");
 ABSL_FLAG(int64_t, budget_bytes, 0, "what is planned at most; 0: no limit");
 ABSL_FLAG(bool, micro_batches, false,
           "whether a budget may be reached by micro-batches");
+ABSL_FLAG(bool, atomic, false,
+          "whether no weight changes before all gradients are known");
 ABSL_FLAG(std::string, swap_folder, "",
           "where a budget may be reached by a file; empty: nowhere");
 ABSL_FLAG(int, steps, 1, "for each line read");
@@ -104,6 +106,7 @@ MemoryOptions MemoryOfFlags() {
   if (absl::GetFlag(FLAGS_budget_bytes) > 0) {
     memory.budget_bytes = absl::GetFlag(FLAGS_budget_bytes);
   }
+  memory.atomic_steps = absl::GetFlag(FLAGS_atomic);
   memory.choose_micro_batches = absl::GetFlag(FLAGS_micro_batches);
   memory.swap_to_file = !absl::GetFlag(FLAGS_swap_folder).empty();
   return memory;
@@ -145,6 +148,10 @@ absl::Status Run() {
   if (!status.ok()) return status;
   const absl::StatusOr<float> loss = (*manager)->TrainStep();
   if (!loss.ok()) return loss.status();
+  for (const std::string& layer : plan->LayersOfPartStatistics()) {
+    std::cerr << "training_steps: layer " << layer
+              << " normalizes over a part of the batch\n";
+  }
   std::cout << "ready planned " << plan->planned_bytes() << std::endl;
   status = ServeSteps(manager->get());
   if (!status.ok()) return status;
