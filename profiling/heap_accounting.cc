@@ -42,6 +42,7 @@ HeapRegionBytes ToRegionBytes(const RegionTotals& totals) {
   bytes.peak_mapped_bytes = totals.peak_mapped_bytes;
   bytes.peak_live_requested_bytes = totals.peak_requested_bytes;
   bytes.active_thread_count = totals.active_thread_count;
+  bytes.threads_may_overlap = totals.threads_may_overlap;
   return bytes;
 }
 

@@ -11,14 +11,21 @@
 //   // bytes.peak_live_bytes: what Fit needed on top of what was there before.
 //
 // Bytes are usable bytes. A realloc in place counts the difference; of one that
-// moved, both blocks were live for the moment. With one thread, and with
-// threads that take turns, every figure is exact; while threads run freely, a
-// peak is within 4 KiB a thread of one that an order of the same calls would
-// have.
+// moved, both blocks were live for the moment.
+//
+// Threads. What was counted is right to the byte with one thread, and with
+// threads that take turns in any way; while threads run freely, a peak is
+// within 4 KiB a thread of one that an order of the same calls would have. That
+// a peak is the same in every run is another matter: it is where every two
+// threads that allocate or free are kept apart by creation and join
+// (pthread_create, pthread_join by the creator; std::thread is made of these).
+// Turns that are taken by locks may be taken otherwise: then
+// `threads_may_overlap`, and the bound over all orders is
+// `sum_thread_peak_bytes`.
 //
 // Thread-safety: every function may be called from any thread. Regions are of
 // the process and may overlap in any way; at most 32 are open at once.
-// Memory: 1 KiB a thread, outside the heap. Time: about 5 % of a loop that does
+// Memory: 2 KiB a thread, outside the heap. Time: about 5 % of a loop that does
 // nothing but allocate and free; beginning and ending a region takes
 // microseconds.
 // Source: docs/decisions/0002-exact-heap-accounting.md.
@@ -45,7 +52,9 @@ struct HeapRegionBytes {
   int64_t peak_live_bytes = 0;
   // The same mark, what was live at the begin included.
   int64_t peak_live_absolute_bytes = 0;
-  // Sum of the threads' own net high-water marks.
+  // The highest sum of the own net high-water marks of threads that can be
+  // alive at once, as far as creations and joins tell, and of what those that
+  // were joined before left: no order of the threads needs more.
   int64_t sum_thread_peak_bytes = 0;
   // Handed out, freed or not.
   int64_t allocated_bytes = 0;
@@ -54,9 +63,11 @@ struct HeapRegionBytes {
   int64_t net_growth_bytes = 0;
   // High-water mark of what the program mapped by itself (mmap), net.
   int64_t peak_mapped_bytes = 0;
-  // Threads that allocated or freed. With more than one, peak_live_bytes
-  // depends on how they took turns; sum_thread_peak_bytes need not.
+  // Threads that allocated or freed.
   int active_thread_count = 0;
+  // No creation or join keeps some two of them apart, so that peak_live_bytes
+  // depends on how they took turns; sum_thread_peak_bytes need not.
+  bool threads_may_overlap = false;
   // As peak_live_bytes, in bytes as the program asked for them. Zero unless
   // RequestedBytesAreCounted().
   int64_t peak_live_requested_bytes = 0;

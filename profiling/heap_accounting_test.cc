@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -272,6 +273,247 @@ TEST(HeapAccountingTest, AThreadThatOnlyWaitsIsNotActive) {
   waiting.join();
   EXPECT_EQ(EndHeapRegion(region).active_thread_count, 2);
   pthread_barrier_destroy(&barrier);
+}
+
+// Threads that create and join order.
+
+constexpr int64_t kThreadBytes = 300 << 10;  // the allocator hands out more
+// std::thread's own, and what the C library keeps for a thread.
+constexpr int64_t kThreadCostBytes = 4096;
+
+void HoldForAMoment() { std::free(Opaque(std::malloc(kThreadBytes))); }
+
+int64_t HeldBytes() {
+  void* block = Opaque(std::malloc(kThreadBytes));
+  const int64_t bytes = static_cast<int64_t>(malloc_usable_size(block));
+  std::free(block);
+  return bytes;
+}
+
+// What `run` needs, the second time: what threads cost for the first time is
+// outside.
+template <typename Run>
+HeapRegionBytes MeasureThreads(Run run) {
+  run();
+  const HeapRegion region = BeginHeapRegion();
+  run();
+  return EndHeapRegion(region);
+}
+
+TEST(ThreadOrderTest, ThreadsOneAfterAnotherCannotOverlap) {
+  const HeapRegionBytes bytes = MeasureThreads([] {
+    for (int i = 0; i < 4; ++i) std::thread(HoldForAMoment).join();
+  });
+  EXPECT_FALSE(bytes.threads_may_overlap);
+  EXPECT_EQ(bytes.active_thread_count, 5);
+  EXPECT_GE(bytes.peak_live_bytes, HeldBytes());
+  EXPECT_GE(bytes.sum_thread_peak_bytes, bytes.peak_live_bytes);
+  EXPECT_LE(bytes.sum_thread_peak_bytes, HeldBytes() + kThreadCostBytes);
+}
+
+TEST(ThreadOrderTest, AThreadThatWasJoinedAtOnceOverlapsWithNothingAfterIt) {
+  const HeapRegionBytes bytes = MeasureThreads([] {
+    HoldForAMoment();
+    std::thread(HoldForAMoment).join();
+    HoldForAMoment();
+  });
+  EXPECT_FALSE(bytes.threads_may_overlap);
+  EXPECT_LE(bytes.sum_thread_peak_bytes, HeldBytes() + kThreadCostBytes);
+}
+
+TEST(ThreadOrderTest, ThreadsInPairsOverlapInPairs) {
+  const HeapRegionBytes bytes = MeasureThreads([] {
+    for (int i = 0; i < 2; ++i) {
+      std::thread first(HoldForAMoment);
+      std::thread second(HoldForAMoment);
+      first.join();
+      second.join();
+    }
+  });
+  EXPECT_TRUE(bytes.threads_may_overlap);
+  EXPECT_GE(bytes.sum_thread_peak_bytes, 2 * HeldBytes());
+  EXPECT_LE(bytes.sum_thread_peak_bytes, 2 * HeldBytes() + kThreadCostBytes);
+}
+
+TEST(ThreadOrderTest, ACreatorThatAllocatesMeanwhileOverlaps) {
+  const HeapRegionBytes bytes = MeasureThreads([] {
+    std::thread thread(HoldForAMoment);
+    HoldForAMoment();
+    thread.join();
+  });
+  EXPECT_TRUE(bytes.threads_may_overlap);
+  EXPECT_GE(bytes.sum_thread_peak_bytes, 2 * HeldBytes());
+}
+
+// What a thread leaves is live beside the next.
+TEST(ThreadOrderTest, CountsWhatAThreadLeft) {
+  std::vector<void*> left(4);
+  const auto run = [&left] {
+    for (void*& block : left) {
+      std::thread([&block] { block = std::malloc(kThreadBytes); }).join();
+    }
+    for (void* block : left) std::free(block);
+  };
+  const HeapRegionBytes bytes = MeasureThreads(run);
+  EXPECT_FALSE(bytes.threads_may_overlap);
+  EXPECT_GE(bytes.sum_thread_peak_bytes, bytes.peak_live_bytes);
+  EXPECT_GE(bytes.peak_live_bytes, 4 * HeldBytes());
+  EXPECT_LE(bytes.sum_thread_peak_bytes, 4 * HeldBytes() + kThreadCostBytes);
+}
+
+TEST(ThreadOrderTest, TurnsTakenByLocksMayBeTakenOtherwise) {
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, 2);
+  const HeapRegionBytes bytes = MeasureThreads([&barrier] {
+    std::thread first([&barrier] {
+      HoldForAMoment();
+      pthread_barrier_wait(&barrier);
+    });
+    std::thread second([&barrier] {
+      pthread_barrier_wait(&barrier);
+      HoldForAMoment();
+    });
+    first.join();
+    second.join();
+  });
+  pthread_barrier_destroy(&barrier);
+  EXPECT_TRUE(bytes.threads_may_overlap);
+  EXPECT_GE(bytes.sum_thread_peak_bytes, 2 * HeldBytes());
+  // And yet it is right to the byte.
+  EXPECT_LE(bytes.peak_live_bytes, HeldBytes() + kThreadCostBytes);
+}
+
+TEST(ThreadOrderTest, AThreadBelowAThreadIsOrderedWithIt) {
+  const HeapRegionBytes bytes = MeasureThreads([] {
+    for (int i = 0; i < 2; ++i) {
+      std::thread([] {
+        HoldForAMoment();
+        std::thread(HoldForAMoment).join();
+      }).join();
+    }
+  });
+  EXPECT_FALSE(bytes.threads_may_overlap);
+  EXPECT_LE(bytes.sum_thread_peak_bytes, HeldBytes() + kThreadCostBytes);
+}
+
+TEST(ThreadOrderTest, EveryJoinOrders) {
+  const auto run_and = [](int (*join)(pthread_t)) {
+    for (int i = 0; i < 2; ++i) {
+      pthread_t thread;
+      pthread_create(
+          &thread, nullptr,
+          [](void*) -> void* {
+            HoldForAMoment();
+            return nullptr;
+          },
+          nullptr);
+      while (join(thread) != 0) {
+      }
+    }
+  };
+  static constexpr timespec kLater = {int64_t{1} << 40, 0};
+  for (int (*join)(pthread_t) : {
+           +[](pthread_t thread) { return pthread_join(thread, nullptr); },
+           +[](pthread_t thread) {
+             return pthread_tryjoin_np(thread, nullptr);
+           },
+           +[](pthread_t thread) {
+             return pthread_timedjoin_np(thread, nullptr, &kLater);
+           },
+           +[](pthread_t thread) {
+             return pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC,
+                                         &kLater);
+           },
+       }) {
+    EXPECT_FALSE(MeasureThreads([&] { run_and(join); }).threads_may_overlap);
+  }
+}
+
+// Detached, or joined by another thread than its creator: nothing is known.
+TEST(ThreadOrderTest, AThreadThatItsCreatorDoesNotJoinMayOverlap) {
+  const auto end_detached = [](bool from_the_begin) {
+    std::atomic<bool> is_over{false};
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (from_the_begin) {
+      pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    }
+    pthread_t thread;
+    pthread_create(
+        &thread, &attributes,
+        [](void* is_over) -> void* {
+          HoldForAMoment();
+          static_cast<std::atomic<bool>*>(is_over)->store(true);
+          return nullptr;
+        },
+        &is_over);
+    pthread_attr_destroy(&attributes);
+    if (!from_the_begin) pthread_detach(thread);
+    while (!is_over) sched_yield();
+    HoldForAMoment();
+  };
+  const auto join_elsewhere = [] {
+    std::thread first(HoldForAMoment);
+    std::thread second([&first] {
+      first.join();
+      HoldForAMoment();
+    });
+    second.join();
+  };
+  for (const HeapRegionBytes& bytes :
+       {MeasureThreads([&] { end_detached(true); }),
+        MeasureThreads([&] { end_detached(false); }),
+        MeasureThreads(join_elsewhere)}) {
+    EXPECT_TRUE(bytes.threads_may_overlap);
+    EXPECT_GE(bytes.sum_thread_peak_bytes, 2 * HeldBytes());
+  }
+}
+
+TEST(ThreadOrderTest, ACreationThatFailsLeavesNothing) {
+  const HeapRegionBytes bytes = MeasureThreads([] {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, size_t{1} << 50);
+    pthread_t thread;
+    EXPECT_NE(pthread_create(
+                  &thread, &attributes, [](void*) -> void* { return nullptr; },
+                  nullptr),
+              0);
+    pthread_attr_destroy(&attributes);
+    std::thread(HoldForAMoment).join();
+  });
+  EXPECT_FALSE(bytes.threads_may_overlap);
+  EXPECT_LE(bytes.sum_thread_peak_bytes, HeldBytes() + kThreadCostBytes);
+}
+
+// Any thread may do anything of this at any time.
+TEST(ThreadOrderTest, ManyThreadsCreateJoinAndDetachAtOnce) {
+  const HeapRegion region = BeginHeapRegion();
+  std::vector<std::thread> creators;
+  std::atomic<int> detached_count{0};
+  for (int i = 0; i < 4; ++i) {
+    creators.emplace_back([&detached_count, i] {
+      for (int round = 0; round < 200; ++round) {
+        std::thread thread([] { std::free(Opaque(std::malloc(1000))); });
+        if ((round + i) % 3 == 0) {
+          thread.join();
+          continue;
+        }
+        ++detached_count;
+        std::thread([&detached_count] {
+          std::free(Opaque(std::malloc(2000)));
+          --detached_count;
+        }).detach();
+        thread.join();
+        if (round % 50 == 0) EndHeapRegion(BeginHeapRegion());
+      }
+    });
+  }
+  for (std::thread& creator : creators) creator.join();
+  const HeapRegionBytes bytes = EndHeapRegion(region);
+  EXPECT_TRUE(bytes.threads_may_overlap);
+  EXPECT_GE(bytes.sum_thread_peak_bytes, bytes.peak_live_bytes);
+  while (detached_count > 0) sched_yield();
 }
 
 // Threads that run freely: each holds `kTop` bytes at a moment that all share,

@@ -2,10 +2,13 @@
 
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 
 #include "footprint/profiling/allocator.h"
 
@@ -13,6 +16,27 @@ namespace footprint::profiling_internal {
 
 const uint64_t kNoBytes = 0;
 __thread ThreadAccount thread_account;
+
+struct ThreadRecord {
+  ThreadNode node;
+  // Null before the thread's first call and after its last.
+  ThreadAccount* account = nullptr;
+  bool has_ended = false;
+  bool has_number = false;  // `thread` is set
+  pthread_t thread = {};
+  // What the thread is to run, until it begins; a record that is given up
+  // before that goes when it begins.
+  void* (*function)(void*) = nullptr;
+  void* argument = nullptr;
+  bool is_given_up = false;
+  // Of the creator at the begin of the join, which does not end before the
+  // thread does.
+  uint64_t joiner_activity = 0;
+  // Tells one use of this memory from the next.
+  uint64_t number = 0;
+  ThreadRecord* next = nullptr;
+  ThreadRecord* previous = nullptr;
+};
 
 namespace {
 
@@ -36,8 +60,10 @@ struct Region {
   bool open = false;
   Totals begin;
   int64_t peak_live_bytes = 0;
-  // Net peaks of threads that ended in the region.
+  // Of threads that ended in the region and that nobody joins.
   int64_t ended_thread_peak_bytes = 0;
+  int ended_root_count = 0;
+  bool ended_roots_overlap = false;
   int ended_active_thread_count = 0;
   int64_t begin_mapped_bytes = 0;
   int64_t peak_mapped_bytes = 0;
@@ -54,6 +80,10 @@ struct Ledger {
   pthread_key_t thread_end_key = 0;
   ThreadAccount* first_account = nullptr;
   int account_count = 0;
+  ThreadRecord* first_record = nullptr;
+  ThreadRecord* free_records = nullptr;
+  uint64_t record_count = 0;
+  RegionSet open_regions = 0;
   // Since the last region event.
   int64_t peak_bytes = 0;
   // Of all accounts; kept only while there are several.
@@ -212,12 +242,118 @@ void BeginWindows() {
   ledger.sum_of_limits = account->counted_limit_bytes;
 }
 
+ThreadRecord* RecordOf(ThreadNode* node) {
+  return reinterpret_cast<ThreadRecord*>(node);
+}
+
+// Not from the heap, whose every call comes here.
+void MapRecords() {
+  constexpr size_t kCount = 32;
+  void* const mapped = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, kCount * sizeof(ThreadRecord),
+              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (mapped == MAP_FAILED) {
+    static constexpr char kMessage[] =
+        "footprint: no memory for the record of a thread\n";
+    if (write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1) < 0) std::abort();
+    std::abort();
+  }
+  auto* const records = static_cast<ThreadRecord*>(mapped);
+  for (size_t i = 0; i < kCount; ++i) {
+    records[i].next = ledger.free_records;
+    ledger.free_records = &records[i];
+  }
+}
+
+ThreadRecord* NewRecord() {
+  if (ledger.free_records == nullptr) MapRecords();
+  ThreadRecord* const record = ledger.free_records;
+  ledger.free_records = record->next;
+  new (record) ThreadRecord();
+  record->number = ++ledger.record_count;
+  record->next = ledger.first_record;
+  if (record->next != nullptr) record->next->previous = record;
+  ledger.first_record = record;
+  return record;
+}
+
+void FreeRecord(ThreadRecord* record) {
+  record->number = 0;
+  record->previous = nullptr;
+  record->next = ledger.free_records;
+  ledger.free_records = record;
+}
+
+// Of a thread without a creator, children and account.
+void DropRecord(ThreadRecord* record) {
+  (record->previous != nullptr ? record->previous->next : ledger.first_record) =
+      record->next;
+  if (record->next != nullptr) record->next->previous = record->previous;
+  if (record->function != nullptr) {
+    // RunThread is on its way to it.
+    record->is_given_up = true;
+  } else {
+    FreeRecord(record);
+  }
+}
+
+// What a root that ended adds to every region that is still open.
+void DropEndedRoot(ThreadRecord* record) {
+  for (int i = 0; i < kMaxOpenRegions; ++i) {
+    Region& region = ledger.regions[i];
+    if (!region.open) continue;
+    region.ended_thread_peak_bytes += HighestBytes(i, record->node);
+    if (IsActive(i, record->node)) ++region.ended_root_count;
+    region.ended_roots_overlap |= Overlaps(i, record->node);
+  }
+  DropRecord(record);
+}
+
+// Nobody who is known joins it.
+void MakeRoot(ThreadRecord* record) {
+  if (record->node.creator != nullptr) {
+    DetachChild(ledger.open_regions, &record->node);
+  }
+  if (record->has_ended) {
+    DropEndedRoot(record);
+  } else if (record->account == nullptr) {
+    DropRecord(record);
+  }
+}
+
+// The calling thread's or an account's own record, if it still is.
+ThreadRecord* OwnRecord(const ThreadAccount& account) {
+  return account.record != nullptr &&
+                 account.record->number == account.record_number
+             ? account.record
+             : nullptr;
+}
+
+void LookAt(const ThreadAccount& account, int64_t live_bytes,
+            ThreadRecord* record) {
+  record->node.live_bytes = live_bytes;
+  record->node.activity = account.activity();
+}
+
+// Begins a stretch of the calling thread's course.
+void EndStretch(ThreadAccount* account) {
+  ThreadRecord* const record = account->record;
+  const int64_t live_bytes = account->live_bytes();
+  LookAt(*account, live_bytes, record);
+  RaiseHighest(ledger.open_regions,
+               std::max(account->peak_bytes.load(), live_bytes), &record->node);
+  account->peak_bytes.store(live_bytes);
+  account->check_at_bytes.store(0);
+}
+
 void InsertAccount(ThreadAccount* account) {
   if (OneThreadIsAlone()) BeginWindows();
   account->peak_bytes.store(0);
-  std::fill_n(account->region_peak_bytes, kMaxOpenRegions, 0);
-  std::fill_n(account->region_begin_bytes, kMaxOpenRegions, 0);
-  std::fill_n(account->region_begin_activity, kMaxOpenRegions, 0);
+  if (OwnRecord(*account) == nullptr) {
+    account->record = NewRecord();
+    account->record_number = account->record->number;
+  }
+  account->record->account = account;
   account->next = ledger.first_account;
   ledger.first_account = account;
   ++ledger.account_count;
@@ -227,13 +363,8 @@ void InsertAccount(ThreadAccount* account) {
 }
 
 bool WasActive(const ThreadAccount& account, int region) {
-  return account.activity() != account.region_begin_activity[region];
-}
-
-int64_t NetThreadPeakBytes(const ThreadAccount& account, int region) {
-  return std::max(account.region_peak_bytes[region],
-                  account.peak_bytes.load()) -
-         account.region_begin_bytes[region];
+  return account.activity() !=
+         account.record->node.in_region[region].begin_activity;
 }
 
 void RemoveAccount(ThreadAccount* account) {
@@ -243,10 +374,16 @@ void RemoveAccount(ThreadAccount* account) {
   ledger.sum_of_limits -= account->counted_limit_bytes;
   for (int i = 0; i < kMaxOpenRegions; ++i) {
     if (!ledger.regions[i].open) continue;
-    ledger.regions[i].ended_thread_peak_bytes +=
-        NetThreadPeakBytes(*account, i);
     if (WasActive(*account, i)) ++ledger.regions[i].ended_active_thread_count;
   }
+  EndStretch(account);
+  ThreadRecord* const record = account->record;
+  record->account = nullptr;
+  record->has_ended = true;
+  while (record->node.first_child != nullptr) {
+    MakeRoot(RecordOf(record->node.first_child));
+  }
+  if (record->node.creator == nullptr) DropEndedRoot(record);
   ledger.ended.Add(*account);
   account->state = State::kClosed;
   // Every later call of this thread comes to CountAfterEnd.
@@ -267,10 +404,13 @@ void CountAfterEnd(ThreadAccount* account, bool is_allocation) {
     ledger.ended.allocated_bytes += change_bytes;
     ++ledger.ended.allocation_count;
   }
-  if (change_bytes > 0) {
-    for (Region& region : ledger.regions) {
-      if (region.open) region.ended_thread_peak_bytes += change_bytes;
-    }
+  ThreadRecord* const record = OwnRecord(*account);
+  if (record != nullptr) LookAt(*account, live_bytes, record);
+  for (int i = 0; i < kMaxOpenRegions && change_bytes > 0; ++i) {
+    if (!ledger.regions[i].open) continue;
+    (record != nullptr ? record->node.in_region[i].highest_bytes
+                       : ledger.regions[i].ended_thread_peak_bytes) +=
+        change_bytes;
   }
   const int64_t sum_bytes = SumLiveBytes(nullptr, 0);
   ledger.peak_bytes = std::max(ledger.peak_bytes, sum_bytes);
@@ -289,12 +429,9 @@ Totals CurrentTotals() {
 void FoldThreadPeaks() {
   for (ThreadAccount* each = ledger.first_account; each != nullptr;
        each = each->next) {
-    const int64_t peak_bytes = each->peak_bytes.load();
-    for (int i = 0; i < kMaxOpenRegions; ++i) {
-      if (!ledger.regions[i].open) continue;
-      each->region_peak_bytes[i] =
-          std::max(each->region_peak_bytes[i], peak_bytes);
-    }
+    LookAt(*each, each->summed_live_bytes, each->record);
+    RaiseHighest(ledger.open_regions, each->peak_bytes.load(),
+                 &each->record->node);
     each->peak_bytes.store(each->summed_live_bytes);
   }
 }
@@ -321,10 +458,17 @@ int64_t FoldPeaks() {
   return live_bytes;
 }
 
+void SetOpen(int slot, bool is_open) {
+  ledger.regions[slot].open = is_open;
+  const RegionSet bit = RegionSet{1} << slot;
+  ledger.open_regions =
+      is_open ? ledger.open_regions | bit : ledger.open_regions & ~bit;
+}
+
 void OpenRegionSlot(int slot, int64_t live_bytes) {
   Region& region = ledger.regions[slot];
   region = Region();
-  region.open = true;
+  SetOpen(slot, true);
   region.begin = CurrentTotals();
   region.begin.live_bytes = live_bytes;
   region.peak_live_bytes = live_bytes;
@@ -334,12 +478,26 @@ void OpenRegionSlot(int slot, int64_t live_bytes) {
     region.begin_requested_bytes = ledger.requested->live_bytes();
     region.peak_requested_bytes = region.begin_requested_bytes;
   }
-  for (ThreadAccount* each = ledger.first_account; each != nullptr;
+  for (ThreadRecord* each = ledger.first_record; each != nullptr;
        each = each->next) {
-    each->region_begin_bytes[slot] = each->summed_live_bytes;
-    each->region_peak_bytes[slot] = each->summed_live_bytes;
-    each->region_begin_activity[slot] = each->activity();
+    BeginRegion(slot, &each->node);
   }
+}
+
+// The bound over all interleavings, and whether there are several.
+void SumThreads(int slot, RegionTotals* totals) {
+  const Region& region = ledger.regions[slot];
+  int active_root_count = region.ended_root_count;
+  totals->sum_thread_peak_bytes = region.ended_thread_peak_bytes;
+  totals->threads_may_overlap = region.ended_roots_overlap;
+  for (const ThreadRecord* each = ledger.first_record; each != nullptr;
+       each = each->next) {
+    if (each->node.creator != nullptr) continue;
+    totals->sum_thread_peak_bytes += HighestBytes(slot, each->node);
+    totals->threads_may_overlap |= Overlaps(slot, each->node);
+    if (IsActive(slot, each->node)) ++active_root_count;
+  }
+  totals->threads_may_overlap |= active_root_count > 1;
 }
 
 RegionTotals ReadRegionSlot(int slot, int64_t live_bytes) {
@@ -352,11 +510,10 @@ RegionTotals ReadRegionSlot(int slot, int64_t live_bytes) {
   totals.allocated_bytes = end.allocated_bytes - region.begin.allocated_bytes;
   totals.allocation_count =
       end.allocation_count - region.begin.allocation_count;
-  totals.sum_thread_peak_bytes = region.ended_thread_peak_bytes;
+  SumThreads(slot, &totals);
   totals.active_thread_count = region.ended_active_thread_count;
   for (const ThreadAccount* each = ledger.first_account; each != nullptr;
        each = each->next) {
-    totals.sum_thread_peak_bytes += NetThreadPeakBytes(*each, slot);
     if (WasActive(*each, slot)) ++totals.active_thread_count;
   }
   totals.peak_mapped_bytes =
@@ -364,6 +521,19 @@ RegionTotals ReadRegionSlot(int slot, int64_t live_bytes) {
   totals.peak_requested_bytes =
       region.peak_requested_bytes - region.begin_requested_bytes;
   return totals;
+}
+
+// Of the youngest thread of that number: the number of one that ended may be
+// used anew.
+ThreadRecord* FindRecord(pthread_t thread) {
+  for (ThreadRecord* each = ledger.first_record; each != nullptr;
+       each = each->next) {
+    if (each->node.creator != nullptr && each->has_number &&
+        pthread_equal(each->thread, thread)) {
+      return each;
+    }
+  }
+  return nullptr;
 }
 
 // The functions below take the lock themselves, if they need it.
@@ -438,6 +608,11 @@ void AfterForkInChild() {
     if (each != &thread_account) RemoveAccount(each);
     each = next;
   }
+  for (ThreadRecord* each = ledger.first_record; each != nullptr;) {
+    ThreadRecord* const next = each->next;
+    if (each != OwnRecord(thread_account)) MakeRoot(each);
+    each = next;
+  }
   pthread_mutex_unlock(&ledger.lock);
 }
 
@@ -464,7 +639,7 @@ void OpenThreadAccount() {
         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
                 0) == 0;
     pthread_key_create(&ledger.thread_end_key, AtThreadEnd);
-    ledger.regions[kProcessRegion].open = true;
+    SetOpen(kProcessRegion, true);
   }
   pthread_setspecific(ledger.thread_end_key, account);
   InsertAccount(account);
@@ -516,6 +691,89 @@ void Reallocation::After(bool in_place, bool succeeded) {
   AfterDeallocation();
 }
 
+ThreadRecord* BeginThread(void* (*function)(void*), void* argument) {
+  OpenThreadAccount();
+  LedgerLock lock;
+  ThreadAccount* account = &thread_account;
+  if (account->state != State::kOpen) return nullptr;
+  ThreadRecord* const record = NewRecord();
+  record->function = function;
+  record->argument = argument;
+  EndStretch(account);
+  AddChild(ledger.open_regions, &account->record->node, &record->node);
+  return record;
+}
+
+void* RunThread(void* given_record) {
+  auto* const record = static_cast<ThreadRecord*>(given_record);
+  void* (*const function)(void*) = record->function;
+  void* const argument = record->argument;
+  {
+    LedgerLock lock;
+    record->function = nullptr;
+    if (record->is_given_up) {
+      FreeRecord(record);
+    } else {
+      record->thread = pthread_self();
+      record->has_number = true;
+      thread_account.record = record;
+      thread_account.record_number = record->number;
+    }
+  }
+  return function(argument);
+}
+
+void EndCreation(ThreadRecord* record, int error, const pthread_t* thread) {
+  LedgerLock lock;
+  if (error != 0) {
+    record->function = nullptr;
+    MakeRoot(record);
+    return;
+  }
+  // A thread that detached itself has no record by now.
+  const ThreadNode* child = thread_account.record->node.last_child;
+  while (child != nullptr && child != &record->node) {
+    child = child->previous_sibling;
+  }
+  if (child == nullptr) return;
+  record->thread = *thread;
+  record->has_number = true;
+  record->node.creator_activity = thread_account.activity();
+}
+
+ThreadRecord* BeginJoin(pthread_t thread) {
+  LedgerLock lock;
+  ThreadRecord* const record = FindRecord(thread);
+  if (record == nullptr) return nullptr;
+  ThreadRecord* const joiner = OwnRecord(thread_account);
+  if (joiner == nullptr || record->node.creator != &joiner->node) {
+    MakeRoot(record);
+    return nullptr;
+  }
+  record->joiner_activity = thread_account.activity();
+  return record;
+}
+
+void EndJoin(ThreadRecord* record, bool succeeded) {
+  if (record == nullptr || !succeeded) return;
+  LedgerLock lock;
+  ThreadNode* const joiner = record->node.creator;
+  if (joiner == nullptr) return;
+  EndStretch(&thread_account);
+  // What the join itself freed comes after the thread's end.
+  const uint64_t activity = joiner->activity;
+  joiner->activity = record->joiner_activity;
+  JoinChild(ledger.open_regions, &record->node);
+  joiner->activity = activity;
+  DropRecord(record);
+}
+
+void ForgetThread(pthread_t thread) {
+  LedgerLock lock;
+  ThreadRecord* const record = FindRecord(thread);
+  if (record != nullptr) MakeRoot(record);
+}
+
 void CountMappedBytes(int64_t change_bytes) {
   LedgerLock lock;
   ledger.mapped_bytes += change_bytes;
@@ -547,7 +805,7 @@ RegionTotals CloseRegion(int region) {
   OpenThreadAccount();
   LedgerLock lock;
   const RegionTotals totals = ReadRegionSlot(region, FoldPeaks());
-  ledger.regions[region].open = false;
+  SetOpen(region, false);
   return totals;
 }
 

@@ -10,20 +10,30 @@
 // sums. Each limit has a floor 4 KiB below it: a thread that frees its way
 // below the floor takes the lock to move both, so a racing sum is wrong by at
 // most 4 KiB a thread.
+//
+// Which threads can be alive at once is known from their creations and joins
+// (thread_entry_points.cc, thread_tree.h).
 
 #ifndef FOOTPRINT_PROFILING_HEAP_LEDGER_H_
 #define FOOTPRINT_PROFILING_HEAP_LEDGER_H_
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 
+#include "footprint/profiling/thread_tree.h"
+
 namespace footprint::profiling_internal {
 
-inline constexpr int kMaxOpenRegions = 33;
 // How far a free-running thread may stray from what it has published.
 inline constexpr int64_t kWindowBytes = 4096;
 // What an account reads until it is opened.
 extern const uint64_t kNoBytes;
+
+// What the ledger keeps of a thread, from its creation until it is joined; in
+// the ledger's own memory, since the thread's storage goes before that.
+struct ThreadRecord;
 
 // One thread's account, in the thread's own storage. The thread writes it,
 // except for what the holder of the ledger's lock may write: everything after
@@ -38,8 +48,8 @@ struct ThreadAccount {
   // Bytes that a realloc in place kept: jemalloc counts them again.
   std::atomic<int64_t> kept_in_place_bytes{0};
   State state = State::kNew;
-  // Since the last region event: the high-water mark of the thread's live
-  // bytes.
+  // Since the last region event, creation or join by this thread: the
+  // high-water mark of its live bytes.
   std::atomic<int64_t> peak_bytes{INT64_MIN};
   // What remains is also written by others, under the lock.
   //
@@ -61,11 +71,9 @@ struct ThreadAccount {
   bool is_settling = false;
   // Read under the lock for one sum over all threads.
   int64_t summed_live_bytes = 0;
-  int64_t region_peak_bytes[kMaxOpenRegions] = {};
-  int64_t region_begin_bytes[kMaxOpenRegions] = {};
-  // Bytes handed out and taken back when the region began: a thread whose sum
-  // has not changed was not active in the region.
-  uint64_t region_begin_activity[kMaxOpenRegions] = {};
+  // Another thread's since, if the numbers differ.
+  ThreadRecord* record = nullptr;
+  uint64_t record_number = 0;
   ThreadAccount* next = nullptr;
 
   int64_t live_bytes() const {
@@ -141,6 +149,20 @@ class Reallocation {
   uint64_t deallocated_bytes_before_;
 };
 
+// Around pthread_create, of a thread that can be joined:
+//   ThreadRecord* record = BeginThread(function, argument);
+//   error = real_pthread_create(&thread, attributes, RunThread, record);
+//   EndCreation(record, error, &thread);
+// Null: the thread is to be created without.
+ThreadRecord* BeginThread(void* (*function)(void*), void* argument);
+void* RunThread(void* record);
+void EndCreation(ThreadRecord* record, int error, const pthread_t* thread);
+
+// Around a call that may join `thread`; and before one that detaches it.
+ThreadRecord* BeginJoin(pthread_t thread);
+void EndJoin(ThreadRecord* record, bool succeeded);
+void ForgetThread(pthread_t thread);
+
 // Bytes that the program mapped (positive) or unmapped (negative) by itself.
 void CountMappedBytes(int64_t change_bytes);
 
@@ -157,6 +179,8 @@ struct RegionTotals {
   int64_t peak_mapped_bytes = 0;     // net
   int64_t peak_requested_bytes = 0;  // net; zero where not counted
   int active_thread_count = 0;
+  // Calls of several threads that no creation or join orders.
+  bool threads_may_overlap = false;
 };
 
 // The region that began with the process's first allocation.

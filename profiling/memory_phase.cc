@@ -61,6 +61,7 @@ void Accumulate(HeapRegionBytes* sum, const HeapRegionBytes& visit) {
   Raise(&sum->peak_live_requested_bytes, visit.peak_live_requested_bytes);
   sum->active_thread_count =
       std::max(sum->active_thread_count, visit.active_thread_count);
+  sum->threads_may_overlap |= visit.threads_may_overlap;
   sum->allocated_bytes += visit.allocated_bytes;
   sum->allocation_count += visit.allocation_count;
   sum->net_growth_bytes += visit.net_growth_bytes;

@@ -37,7 +37,7 @@ void Attribute(const std::string& phase_name, int64_t live_bytes,
 }  // namespace
 
 void AddRegionMetrics(const HeapRegionBytes& bytes, Metrics* metrics) {
-  const Determinism peak = bytes.active_thread_count > 1 ? BOUNDED : EXACT;
+  const Determinism peak = bytes.threads_may_overlap ? BOUNDED : EXACT;
   AddMetric(PEAK_LIVE_USABLE_BYTES, peak, bytes.peak_live_bytes, metrics);
   AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, peak,
             bytes.peak_live_absolute_bytes, metrics);

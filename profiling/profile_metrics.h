@@ -18,8 +18,9 @@ namespace footprint {
 using Metrics = google::protobuf::RepeatedPtrField<Metric>;
 using Phases = google::protobuf::RepeatedPtrField<Phase>;
 
-// One metric for each figure of `bytes`. A peak that several threads made
-// together is BOUNDED; whether the others are EXACT, more processes must show.
+// One metric for each figure of `bytes`. A peak that threads made together
+// which may overlap is BOUNDED; whether the others are EXACT, more processes
+// must show.
 void AddRegionMetrics(const HeapRegionBytes& bytes, Metrics* metrics);
 
 // What cannot be exact: resident set and the allocator's own view, as of now.

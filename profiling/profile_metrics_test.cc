@@ -31,6 +31,7 @@ TEST(ProfileMetricsTest, APeakOfSeveralThreadsIsBoundedAndTheirSumIsNot) {
   HeapRegionBytes bytes;
   bytes.sum_thread_peak_bytes = 9;
   bytes.active_thread_count = 2;
+  bytes.threads_may_overlap = true;
   Metrics metrics;
   AddRegionMetrics(bytes, &metrics);
   EXPECT_EQ(Find(metrics, PEAK_LIVE_USABLE_BYTES)->determinism(), BOUNDED);
