@@ -41,11 +41,11 @@ mkdir -p "$WORKSPACE/gates/testdata"
 cp -L gates/testdata/small*.textproto "$WORKSPACE/gates/testdata"
 chmod -R u+w "$WORKSPACE"
 export BUILD_WORKSPACE_DIRECTORY=$WORKSPACE
-expect 0 '^[+]  max_bytes: 1572864  # two MiB' gates/small_update --dry_run
+expect 0 '^[+]  max_bytes: 1638400  # two MiB' gates/small_update --dry_run
 diff -r gates/testdata "$WORKSPACE/gates/testdata" | grep -v '^Only in gates' && failures=$((failures + 1))
-expect 0 'limit 2.00 MiB .* -> 1.50 MiB' gates/small_update
+expect 0 'limit 2.00 MiB .* -> 1.56 MiB' gates/small_update
 expect 0 'nothing to change' gates/small_update
-grep -q 'max_bytes: 1572864  # two MiB' "$WORKSPACE/gates/testdata/small.textproto" || failures=$((failures + 1))
+grep -q 'max_bytes: 1638400  # two MiB' "$WORKSPACE/gates/testdata/small.textproto" || failures=$((failures + 1))
 
 ((failures == 0)) && echo "all as expected"
 exit "$((failures > 0))"

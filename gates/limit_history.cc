@@ -72,7 +72,8 @@ class Series {
       if (!is_recorded) return;
       Say(-1, absl::StrCat(
                   "has no history of its ", name_,
-                  ", and the file says \"recorded: true\"; add history { date: "
+                  ", and the file says \"recorded: true\"; run the update "
+                  "with --record --reason=\"...\", which adds history { date: "
                   "\"2026-11-21\" new_",
                   name_, ": ", text, " reason: \"...\" }"));
     } else if (text.empty()) {
@@ -82,8 +83,9 @@ class Series {
     } else {
       Say(-1, absl::StrCat("has the ", name_, " ", text,
                            ", and its history ends with ", last_,
-                           ": it was changed by hand; put it back, or say what "
-                           "happened: history { date: \"2026-11-21\" old_",
+                           ": it was changed by hand; put it back, or say why "
+                           "with the update's --record --reason=\"...\", which "
+                           "adds history { date: \"2026-11-21\" old_",
                            name_, ": ", last_, " new_", name_, ": ", text,
                            " reason: \"...\" }"));
     }
@@ -190,6 +192,40 @@ HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
   if (ratio.has_value()) entry.set_new_ratio(*ratio);
   if (minimum.has_value()) entry.set_new_minimum(*minimum);
   return entry;
+}
+
+absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
+                                          bool is_recorded,
+                                          absl::string_view date,
+                                          absl::string_view reason) {
+  HistoryEntry last;  // of each number, its last
+  for (const HistoryEntry& entry : threshold.history()) last.MergeFrom(entry);
+  HistoryEntry missing = FirstEntry(threshold, date, reason);
+  const auto is_kept = [is_recorded](bool has_last, auto last_value,
+                                     auto new_value) {
+    return has_last ? last_value == new_value : !is_recorded;
+  };
+  if (is_kept(last.has_new_value(), last.new_value(), missing.new_value())) {
+    missing.clear_new_value();
+  } else if (missing.has_new_value() && last.has_new_value()) {
+    missing.set_old_value(last.new_value());
+  }
+  if (is_kept(last.has_new_ratio(), last.new_ratio(), missing.new_ratio())) {
+    missing.clear_new_ratio();
+  } else if (missing.has_new_ratio() && last.has_new_ratio()) {
+    missing.set_old_ratio(last.new_ratio());
+  }
+  if (is_kept(last.has_new_minimum(), last.new_minimum(),
+              missing.new_minimum())) {
+    missing.clear_new_minimum();
+  } else if (missing.has_new_minimum() && last.has_new_minimum()) {
+    missing.set_old_minimum(last.new_minimum());
+  }
+  if (!missing.has_new_value() && !missing.has_new_ratio() &&
+      !missing.has_new_minimum()) {
+    return absl::nullopt;
+  }
+  return missing;
 }
 
 bool IsReason(absl::string_view text) {

@@ -4,11 +4,11 @@
 //   *threshold.add_history() = FirstEntry(threshold, "2026-11-21", "measured");
 //
 // A history is right if every entry has a day of the calendar, none before the
-// one above it, a reason and a new value; each old value is the new value before
-// it; and the last new values are the threshold's. A limit, a ratio and a minimum
-// have their values apart from each other. So a number that is changed by hand
-// without an entry is seen, if the threshold has a history. No clock is asked: a
-// day to come is as good as another.
+// one above it, a reason and a new value; each old value is the new value
+// before it; and the last new values are the threshold's. A limit, a ratio and
+// a minimum have their values apart from each other. So a number that is
+// changed by hand without an entry is seen, if the threshold has a history. No
+// clock is asked: a day to come is as good as another.
 //
 // Pure functions, thread-safe; the results own their texts. Memory and time:
 // linear in the history.
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "footprint/gates/gate.pb.h"
 
 namespace footprint {
@@ -29,14 +30,21 @@ struct HistoryProblem {
   std::string message;
 };
 
-// In the order of the entries. `is_recorded`: every number of the threshold must
-// have a history.
+// In the order of the entries. `is_recorded`: every number of the threshold
+// must have a history.
 std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
                                          bool is_recorded);
 
 // What the limits of `threshold` begin with.
 HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
                         absl::string_view reason);
+
+// The entry without which a history does not end with the threshold's numbers,
+// or nullopt: what was changed by hand.
+absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
+                                          bool is_recorded,
+                                          absl::string_view date,
+                                          absl::string_view reason);
 
 // False if `text` is empty or white space.
 bool IsReason(absl::string_view text);

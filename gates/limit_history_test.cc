@@ -139,5 +139,29 @@ TEST(LimitHistoryTest, TheFirstEntrySaysWhatEveryNumberBeginsWith) {
   }
 }
 
+TEST(LimitHistoryTest, TheMissingEntryMakesBothEndsMeet) {
+  for (bool is_recorded : {false, true}) {
+    for (const std::string& text :
+         {"max_bytes: 200" + Entry("2026-11-21", "new_value: 100"),
+          "max_bytes: 9 min_bytes: 3" +
+              Entry("2026-11-21", "new_value: 8 new_minimum: 3"),
+          "max_ratio { ratio: 2 }" + Entry("2026-11-21", "new_ratio: 3"),
+          "exact_count: 0" + Entry("2026-11-21", "new_value: 5"),
+          std::string("max_bytes: 7 min_bytes: 2")}) {
+      Threshold threshold;
+      ASSERT_TRUE(
+          google::protobuf::TextFormat::ParseFromString(text, &threshold));
+      const auto missing =
+          MissingEntry(threshold, is_recorded, "2026-11-22", "by hand");
+      const bool is_right = CheckHistory(threshold, is_recorded).empty();
+      EXPECT_EQ(missing.has_value(), !is_right) << text;
+      if (missing.has_value()) *threshold.add_history() = *missing;
+      EXPECT_THAT(CheckHistory(threshold, is_recorded), IsEmpty()) << text;
+      EXPECT_FALSE(
+          MissingEntry(threshold, is_recorded, "2026-11-22", "x").has_value());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace footprint

@@ -15,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/gate.pb.h"
+#include "footprint/gates/limit_history.h"
 #include "footprint/gates/threshold_file.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/text_format.h"
@@ -116,11 +117,26 @@ std::string FormatRatio(double ratio) {
 // One text with its messages and places.
 class Editor {
  public:
-  Editor(absl::string_view path, absl::string_view text)
+  Editor(absl::string_view path, absl::string_view text,
+         bool is_history_checked)
       : path_(path),
         text_(text),
         places_(text),
-        source_(ParseThresholdFile(path, text, &locations_)) {}
+        source_(
+            ParseThresholdFile(path, text, &locations_, is_history_checked)) {}
+
+  absl::StatusOr<std::string> Record(absl::string_view date,
+                                     absl::string_view reason) {
+    std::vector<ThresholdChange> changes;
+    for (int i = 0; i < source_.file.threshold_size(); ++i) {
+      ThresholdChange change;
+      change.threshold = i;
+      change.history = MissingEntry(source_.file.threshold(i),
+                                    source_.file.recorded(), date, reason);
+      if (change.history.has_value()) changes.push_back(change);
+    }
+    return Edit(changes);
+  }
 
   absl::StatusOr<std::string> Edit(
       const std::vector<ThresholdChange>& changes) {
@@ -300,7 +316,14 @@ std::string Print(const ThresholdFile& file) {
 absl::StatusOr<std::string> EditThresholds(
     absl::string_view path, absl::string_view text,
     const std::vector<ThresholdChange>& changes) {
-  return Editor(path, text).Edit(changes);
+  return Editor(path, text, true).Edit(changes);
+}
+
+absl::StatusOr<std::string> RecordChangesByHand(absl::string_view path,
+                                                absl::string_view text,
+                                                absl::string_view date,
+                                                absl::string_view reason) {
+  return Editor(path, text, false).Record(date, reason);
 }
 
 std::string AppendThresholds(absl::string_view text,

@@ -42,6 +42,14 @@ absl::StatusOr<std::string> EditThresholds(
     absl::string_view path, absl::string_view text,
     const std::vector<ThresholdChange>& changes);
 
+// The text with an entry for each number that was changed by hand (or, where
+// the file is recorded, has no history yet), and nothing else. As
+// EditThresholds, but the histories in `text` may lack these entries.
+absl::StatusOr<std::string> RecordChangesByHand(absl::string_view path,
+                                                absl::string_view text,
+                                                absl::string_view date,
+                                                absl::string_view reason);
+
 // Blocks at the end of the text, with its line ends.
 std::string AppendThresholds(absl::string_view text,
                              const std::vector<Threshold>& thresholds);

@@ -183,6 +183,42 @@ TEST(ThresholdEditTest, RefusesWhatIsNotThere) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
+  const std::string begin =
+      "# proto-file: gates/gate.proto\n"
+      "# proto-message: footprint.ThresholdFile\nschema_version: 1\n";
+  const std::string entry =
+      "  history { date: \"2026-11-21\" old_value: 90 new_value: 100 reason: "
+      "\"a cache\" }\n";
+  const std::string changed = absl::StrCat(
+      begin, "threshold {\n  selector { label: \"//a:b\" }\n",
+      "  metric: PEAK_LIVE_USABLE_BYTES\n  max_bytes: 200  # more\n", entry,
+      "}\n");
+  const absl::StatusOr<std::string> recorded =
+      RecordChangesByHand("t", changed, "2026-11-22", "two caches");
+  ASSERT_TRUE(recorded.ok()) << recorded.status();
+  EXPECT_EQ(*recorded,
+            absl::StrReplaceAll(
+                changed,
+                {{entry, entry + absl::StrReplaceAll(
+                                     entry, {{"old_value: 90 new_value: 100",
+                                              "old_value: 100 new_value: 200"},
+                                             {"-21", "-22"},
+                                             {"a cache", "two caches"}})}}));
+  EXPECT_EQ(*RecordChangesByHand("t", *recorded, "2026-11-22", "x"), *recorded);
+  // What else is wrong is not mended, nor is a day before the last.
+  EXPECT_FALSE(RecordChangesByHand("t", "nonsense", "2026-11-22", "x").ok());
+  EXPECT_FALSE(RecordChangesByHand("t", changed, "2026-11-20", "x").ok());
+  // Without a history there is nothing to miss, unless the file says so.
+  EXPECT_EQ(*RecordChangesByHand("t", kText, "2026-11-22", "x"), kText);
+  const std::string first = absl::StrReplaceAll(
+      kText, {{"environment {", "recorded: true environment {"}});
+  const absl::StatusOr<std::string> all =
+      RecordChangesByHand("t", first, "2026-11-22", "first value");
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_THAT(ParseThresholdFile("t", *all).problems, IsEmpty());
+}
+
 TEST(ThresholdEditTest, AppendedBlocksParse) {
   Threshold threshold;
   threshold.mutable_selector()->set_label("//x:y");

@@ -129,9 +129,11 @@ class ThresholdChecker {
  public:
   ThresholdChecker(const ThresholdFile& file,
                    const TextFormat::ParseInfoTree& locations,
-                   ThresholdSource* source, ProblemCollector* problems)
+                   bool is_history_checked, ThresholdSource* source,
+                   ProblemCollector* problems)
       : file_(file),
         locations_(locations),
+        is_history_checked_(is_history_checked),
         source_(source),
         problems_(problems) {}
 
@@ -206,6 +208,7 @@ class ThresholdChecker {
     CheckRule(threshold);
     CheckMinimum(threshold);
     CheckUnique(threshold, index);
+    if (!is_history_checked_) return;
     for (const HistoryProblem& problem :
          CheckHistory(threshold, file_.recorded())) {
       AddOfHistory(problem);
@@ -391,6 +394,7 @@ class ThresholdChecker {
 
   const ThresholdFile& file_;
   const TextFormat::ParseInfoTree& locations_;
+  const bool is_history_checked_;
   ThresholdSource* const source_;
   ProblemCollector* const problems_;
   TextFormat::ParseInfoTree* fields_ = nullptr;
@@ -410,7 +414,8 @@ int ByteOrderMarkLength(absl::string_view text) {
 
 ThresholdSource ParseThresholdFile(absl::string_view path,
                                    absl::string_view text,
-                                   TextFormat::ParseInfoTree* locations) {
+                                   TextFormat::ParseInfoTree* locations,
+                                   bool is_history_checked) {
   ThresholdSource source;
   source.path = std::string(path);
   ProblemCollector problems(&source);
@@ -430,7 +435,9 @@ ThresholdSource ParseThresholdFile(absl::string_view path,
     if (source.problems.empty()) problems.Add(-1, 0, "cannot be parsed");
     return source;
   }
-  ThresholdChecker(source.file, *locations, &source, &problems).CheckAll();
+  ThresholdChecker(source.file, *locations, is_history_checked, &source,
+                   &problems)
+      .CheckAll();
   return source;
 }
 

@@ -48,10 +48,12 @@ ThresholdSource ParseThresholdFile(absl::string_view path,
                                    absl::string_view text);
 
 // The same, and where each field stands: lines and columns from 0, with tabs up
-// to the next multiple of 8, of the text after a byte-order mark.
+// to the next multiple of 8, of the text after a byte-order mark. Whoever mends
+// a history reads it unchecked.
 ThresholdSource ParseThresholdFile(
     absl::string_view path, absl::string_view text,
-    google::protobuf::TextFormat::ParseInfoTree* locations);
+    google::protobuf::TextFormat::ParseInfoTree* locations,
+    bool is_history_checked = true);
 
 // Length of the byte-order mark that `text` begins with: 3 or 0.
 int ByteOrderMarkLength(absl::string_view text);

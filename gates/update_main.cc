@@ -58,6 +58,8 @@ Flags
                         4096 (bytes); without it each file's own "headroom { ... }"
                         holds, and in a file without one a maximum that holds stays
   --add                 add a threshold for each benchmark that has none
+  --record              write what was changed by hand into the histories, and
+                        change no number; needs --reason
   --file=PATH           where --add puts them; needed if there is a choice
   --environment=PATH    write or extend the file of a new environment
   --dry_run             change nothing, print the difference
@@ -103,12 +105,21 @@ class Update {
   int Run() {
     absl::Status status = ReadHeadroom();
     if (status.ok()) status = Read();
+    if (status.ok() && flags_.Has("record")) return Finish(WriteOrShow());
     if (status.ok()) status = CheckSelection();
     if (status.ok()) status = PlanNumbers();
     if (status.ok() && flags_.Has("environment")) status = PlanEnvironment();
     if (status.ok() && flags_.Has("add")) status = PlanAdditions();
-    if (status.ok())
-      status = flags_.Has("dry_run") ? PrintDiff() : WriteFiles();
+    if (status.ok()) status = WriteOrShow();
+    return Finish(status);
+  }
+
+ private:
+  absl::Status WriteOrShow() {
+    return flags_.Has("dry_run") ? PrintDiff() : WriteFiles();
+  }
+
+  int Finish(const absl::Status& status) const {
     if (!status.ok()) return Complain(status.message());
     for (const std::string& refusal : refusals_) {
       std::fprintf(stderr, "update: not changed: %s\n", refusal.c_str());
@@ -116,7 +127,6 @@ class Update {
     return refusals_.empty() ? kDone : kRefused;
   }
 
- private:
   std::string InWorkspace(const std::string& path) const {
     return path.empty() || path[0] == '/' ? path
                                           : absl::StrCat(workspace_, "/", path);
@@ -138,7 +148,11 @@ class Update {
           ReadWholeFile(InWorkspace(source.path));
       if (!text.ok()) return text.status();
       files_.push_back({source.path, *text, *text});
-      sources_.push_back(ParseThresholdFile(source.path, *text));
+      if (flags_.Has("record")) {
+        absl::Status status = Record(&files_.back());
+        if (!status.ok()) return status;
+      }
+      sources_.push_back(ParseThresholdFile(source.path, files_.back().edited));
       for (const Problem& problem : sources_.back().problems) {
         input.problems.push_back(problem);
       }
@@ -151,6 +165,18 @@ class Update {
     }
     if (!problems.empty()) return absl::InvalidArgumentError(problems);
     profiles_ = std::move(input.profiles);
+    return absl::OkStatus();
+  }
+
+  absl::Status Record(WorkspaceFile* file) {
+    absl::StatusOr<std::string> recorded = RecordChangesByHand(
+        file->path, file->text, options_.date, options_.reason);
+    if (!recorded.ok()) return recorded.status();
+    if (*recorded != file->text) {
+      descriptions_.push_back(
+          absl::StrCat(file->path, ": recorded what was changed by hand"));
+    }
+    file->edited = *recorded;
     return absl::OkStatus();
   }
 
@@ -379,11 +405,11 @@ absl::StatusOr<FileLock> LockWorkspace(const std::string& workspace) {
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  absl::StatusOr<CommandFlags> flags =
-      CommandFlags::Parse(arguments,
-                          {"manifest", "update_target", "only", "benchmark",
-                           "reason", "file", "environment", "headroom"},
-                          {"allow_increase", "add", "dry_run", "help"});
+  absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
+      arguments,
+      {"manifest", "update_target", "only", "benchmark", "reason", "file",
+       "environment", "headroom"},
+      {"allow_increase", "add", "dry_run", "record", "help"});
   if (!flags.ok()) return Complain(flags.status().message());
   if (flags->Has("help")) {
     std::fputs(kHelp, stdout);
@@ -396,13 +422,13 @@ int Main(const std::vector<std::string>& arguments) {
         "run ",
         flags->Value("update_target", "//gates:update")));
   }
-  const bool needs_reason =
-      flags->Has("allow_increase") || flags->Has("reason");
+  const bool needs_reason = flags->Has("allow_increase") ||
+                            flags->Has("record") || flags->Has("reason");
   if (needs_reason && !IsReason(flags->Value("reason", ""))) {
     return Complain(
-        "--allow_increase needs --reason=\"...\", and not a blank one: say why "
-        "more memory is worth it; it goes into the history of each limit that "
-        "rises");
+        "--allow_increase needs --reason=\"...\", and not a blank one, and so "
+        "does --record: say why more memory is worth it; it goes into the "
+        "history of each limit that changes");
   }
   const absl::StatusOr<FileLock> lock = LockWorkspace(workspace);
   if (!lock.ok()) return Complain(lock.status().message());

@@ -88,6 +88,14 @@ sed -i 's/  1000 /  3000 /' limits.textproto && cp limits.textproto before
 expect 2 'has the value 3000, and its history ends with 1000: it was changed by hand'
 unchanged
 
+expect 2 'needs --reason' --record
+expect 0 '^[+]  history .* old_value: 1000 new_value: 3000 reason: "two caches"' --record --reason='two caches' --dry_run
+unchanged
+expect 0 'recorded what was changed by hand' --record --reason='two caches'
+grep -qE '^  history .* old_value: 1000 new_value: 3000 reason: "two caches"' limits.textproto ||
+  fail "not recorded"
+accepted
+
 # A profile of one process, and one that forked, lower nothing.
 for doubt in 'process_count: 1' 'process_count: 3 forked'; do
   sed "s/process_count: 3/${doubt% forked}/" p.profile.textproto >doubtful.profile.textproto
