@@ -39,11 +39,12 @@ std::string Caption(const std::string& title, const std::string& description) {
   return html;
 }
 
-std::string Legend(const std::vector<std::string>& names) {
+std::string Legend(const std::vector<std::string>& names, size_t first_colour) {
   std::string html = "<ul class=\"legend\">";
   for (size_t i = 0; i < names.size(); ++i) {
     absl::StrAppend(&html, "<li><span class=\"key\" style=\"background:var(--c",
-                    i % kColourCount, ")\"></span>", Escape(names[i]), "</li>");
+                    (first_colour + i) % kColourCount, ")\"></span>",
+                    Escape(names[i]), "</li>");
   }
   return html + "</ul>\n";
 }

@@ -41,8 +41,9 @@ std::string Percent(double share);
 // Title and description of a figure.
 std::string Caption(const std::string& title, const std::string& description);
 
-// The names of series in their colours.
-std::string Legend(const std::vector<std::string>& names);
+// The names of series in their colours, of which the first has `first_colour`.
+std::string Legend(const std::vector<std::string>& names,
+                   size_t first_colour = 0);
 
 // A picture's extent and margins, in its own units.
 inline constexpr double kWidth = 760;

@@ -24,13 +24,13 @@ double Sum(const std::vector<double>& values) {
   return sum;
 }
 
-// The names of the parts that are not known: "startup, read".
+// The names of the parts that are not known: "startup + read".
 std::string UnknownParts(const StackedBars& chart,
                          const StackedBars::Bar& bar) {
   std::string names;
   for (size_t i = 0; i < bar.values.size() && i < chart.series.size(); ++i) {
     if (!std::isnan(bar.values[i])) continue;
-    absl::StrAppend(&names, names.empty() ? "" : ", ", chart.series[i]);
+    absl::StrAppend(&names, names.empty() ? "" : " + ", chart.series[i]);
   }
   return names;
 }
@@ -44,7 +44,7 @@ std::string Part(const std::string& name, const std::string& value,
   // Below it a line of one pixel beside the part would make it look larger.
   constexpr double kLeastWidthOfLine = 0.01;
   std::string text;
-  if (width >= kLeastWidthOfText) {
+  if (!share.empty() && width >= kLeastWidthOfText) {
     text =
         width < kLeastWidthOfTextOnTelephone
             ? absl::StrCat("<span class=\"small\">", Escape(share), "</span>")
@@ -65,8 +65,6 @@ std::string BarRow(const StackedBars& chart, const StackedBars::Bar& bar,
                    double full_width) {
   const double total = Sum(bar.values);
   const std::string unknown = UnknownParts(chart, bar);
-  const std::string note =
-      unknown.empty() ? "" : absl::StrCat(unknown, " unknown");
   std::string words;
   std::string parts;
   for (size_t i = 0; i < bar.values.size() && i < chart.series.size(); ++i) {
@@ -77,24 +75,23 @@ std::string BarRow(const StackedBars& chart, const StackedBars::Bar& bar,
     absl::StrAppend(&words, words.empty() ? "" : ", ", chart.series[i], " ",
                     text, share.empty() ? "" : " (", share,
                     share.empty() ? "" : ")");
-    absl::StrAppend(&parts,
-                    Part(chart.series[i], text, share, value / full_width, i));
+    absl::StrAppend(&parts, Part(chart.series[i], text, share,
+                                 value / full_width, chart.first_colour + i));
   }
   if (!unknown.empty()) {
+    const std::string note = absl::StrCat(unknown, " unknown");
     absl::StrAppend(&words, words.empty() ? "" : ", ", note);
-    const std::string text =
-        absl::StrCat("<span class=\"unknown\">", Escape(note), "</span>");
     // Without a sum there are no shares to draw.
-    parts = chart.scale == StackedBars::Scale::kShare
-                ? text
-                : absl::StrCat(parts, text);
+    if (chart.scale == StackedBars::Scale::kShare) {
+      parts = absl::StrCat("<span class=\"unknown\">", Escape(note), "</span>");
+    }
   }
   return absl::StrCat("<tr><th scope=\"row\">", Escape(bar.label),
                       "</th><td><div class=\"bar\" role=\"img\" aria-label=\"",
                       Escape(words.empty() ? "nothing" : words), "\">", parts,
                       "</div></td><td class=\"total\">",
-                      unknown.empty() ? "" : "at least ",
-                      Escape(chart.format(total)), "</td></tr>\n");
+                      Escape(chart.format(total)), unknown.empty() ? "" : " + ",
+                      Escape(unknown), "</td></tr>\n");
 }
 
 }  // namespace
@@ -106,7 +103,8 @@ std::string DrawStackedBars(const StackedBars& chart) {
     largest = std::max(largest, Sum(bar.values));
   }
   absl::StrAppend(&html, "<figure>\n", Caption(chart.title, chart.description),
-                  Legend(chart.series), "<table class=\"bars\">\n");
+                  Legend(chart.series, chart.first_colour),
+                  "<table class=\"bars\">\n");
   for (const StackedBars::Bar& bar : chart.bars) {
     const bool is_share = chart.scale == StackedBars::Scale::kShare;
     const double full_width = is_share ? Sum(bar.values) : largest;

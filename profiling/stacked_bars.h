@@ -15,6 +15,7 @@
 #ifndef FOOTPRINT_PROFILING_STACKED_BARS_H_
 #define FOOTPRINT_PROFILING_STACKED_BARS_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct StackedBars {
   std::string title;
   std::string description;
   std::vector<std::string> series;  // at most 8 are told apart by colour
+  // Of the first series, so that charts that leave some out colour alike.
+  size_t first_colour = 0;
   std::vector<Bar> bars;
   Scale scale = Scale::kShare;
   std::function<std::string(double)> format = AbbreviateBytes;

@@ -56,17 +56,29 @@ TEST(StackedBarsTest, TellsNoSharesOfWhatIsUnknown) {
   EXPECT_THAT(html,
               HasSubstr("aria-label=\"fit 100 B, read unknown\">"
                         "<span class=\"unknown\">read unknown</span></div>"
-                        "</td><td class=\"total\">at least 100 B<"));
+                        "</td><td class=\"total\">100 B + read<"));
   EXPECT_THAT(html, HasSubstr("read 300 B (75 %), fit 100 B (25 %)"));
   EXPECT_THAT(html, HasSubstr("aria-label=\"read unknown\""));
-  EXPECT_THAT(html, HasSubstr(">at least 0 B<"));
+  EXPECT_THAT(html, HasSubstr(">0 B + read<"));
   EXPECT_THAT(html, Not(HasSubstr("nan")));
+  // Bytes that are known can be drawn.
   chart.scale = StackedBars::Scale::kAbsolute;
   html = DrawStackedBars(chart);
   EXPECT_THAT(html, HasSubstr("flex:0 1 25.00%"));
-  EXPECT_THAT(html, HasSubstr("title=\"fit: 100 B\"></span>"
-                              "<span class=\"unknown\">read unknown</span>"));
+  EXPECT_THAT(html, HasSubstr("title=\"fit: 100 B\"></span></div></td>"
+                              "<td class=\"total\">100 B + read<"));
+  EXPECT_THAT(html, HasSubstr("aria-label=\"fit 100 B, read unknown\""));
   EXPECT_THAT(html, Not(HasSubstr("nan")));
+}
+
+TEST(StackedBarsTest, BeginsWithTheColourItIsTold) {
+  StackedBars chart = TwoBars();
+  chart.first_colour = 3;
+  const std::string html = DrawStackedBars(chart);
+  EXPECT_THAT(html, HasSubstr("<span class=\"key\" style=\"background:var(--c3)"
+                              "\"></span>read"));
+  EXPECT_THAT(html, HasSubstr("background:var(--c4);color:var(--t4)"));
+  EXPECT_THAT(html, Not(HasSubstr("--c0")));
 }
 
 TEST(StackedBarsTest, SaysThatABarIsEmpty) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,6 +12,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "footprint/profiling/format_bytes.h"
 #include "footprint/profiling/page.h"
 
 namespace footprint {
@@ -21,12 +23,18 @@ namespace {
 constexpr size_t kStartup = 0;
 constexpr size_t kFit = 2;
 
-int64_t MetricOf(const google::protobuf::RepeatedPtrField<Metric>& metrics,
-                 MetricKind kind) {
+using Metrics = google::protobuf::RepeatedPtrField<Metric>;
+
+Bytes MetricOf(const Metrics& metrics, MetricKind kind) {
   for (const Metric& metric : metrics) {
     if (metric.kind() == kind) return metric.value();
   }
-  return 0;
+  return absl::nullopt;
+}
+
+Bytes Sum(const Bytes& a, const Bytes& b) {
+  if (!a.has_value() || !b.has_value()) return absl::nullopt;
+  return *a + *b;
 }
 
 std::string ArgumentOf(const BenchmarkMemory& memory, const char* name) {
@@ -45,10 +53,11 @@ absl::Status AddStages(const BenchmarkMemory& memory, StageRun* run) {
       return absl::InvalidArgumentError(
           absl::StrCat(memory.name(), " has no phase \"", kStages[i], "\""));
     }
-    run->peak_bytes[i] = MetricOf(phase->metrics(), PEAK_LIVE_USABLE_BYTES) +
-                         MetricOf(phase->metrics(), PEAK_MAPPED_BYTES);
+    run->peak_bytes[i] = Sum(MetricOf(phase->metrics(), PEAK_LIVE_USABLE_BYTES),
+                             MetricOf(phase->metrics(), PEAK_MAPPED_BYTES));
     if (i == kStartup) {
-      run->peak_bytes[i] += MetricOf(phase->metrics(), IMAGE_BYTES);
+      run->peak_bytes[i] =
+          Sum(run->peak_bytes[i], MetricOf(phase->metrics(), IMAGE_BYTES));
     }
     run->volume_bytes[i] = MetricOf(phase->metrics(), ALLOCATED_USABLE_BYTES);
   }
@@ -71,20 +80,8 @@ absl::StatusOr<StageRun> RunOf(const BenchmarkMemory& memory) {
   return run;
 }
 
-std::string WithCommas(int64_t number) {
-  std::string digits = absl::StrCat(number);
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<size_t>(at), ",");
-  }
-  return digits;
-}
-
 std::string SizeOf(const StageRun& run) {
-  return absl::StrCat(run.features, " x ", WithCommas(run.rows));
-}
-
-int64_t Total(const StageBytes& bytes) {
-  return std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
+  return absl::StrCat(run.features, " x ", FormatCount(run.rows));
 }
 
 std::vector<std::string> ProgramsOf(const std::vector<StageRun>& runs) {
@@ -93,18 +90,59 @@ std::vector<std::string> ProgramsOf(const std::vector<StageRun>& runs) {
   return {programs.begin(), programs.end()};
 }
 
-using StageView = StageBytes StageRun::*;
+constexpr char kAboutUnknown[] =
+    "?: unknown, since a stage of the run is not in the profile, which holds "
+    "what was the same in every process. >=: the sum of what is known.";
+constexpr char kAboutUnknownOnPage[] =
+    "Unknown: not in the profile, which holds what was the same in every "
+    "process. Such a run has no shares, and its sum is that of what is known.";
+
+// Which bytes of the stages, and from which stage on.
+struct StageView {
+  StageBytes StageRun::*bytes;
+  size_t first_stage = kStartup;
+};
+
+// Of the stages in the view: what is known, and whether all is.
+struct StageTotal {
+  int64_t known_bytes = 0;
+  bool is_whole = true;
+};
+
+StageTotal TotalOf(const StageRun& run, StageView view) {
+  StageTotal total;
+  for (size_t i = view.first_stage; i < kStages.size(); ++i) {
+    const Bytes& bytes = (run.*view.bytes)[i];
+    total.known_bytes += bytes.value_or(0);
+    total.is_whole = total.is_whole && bytes.has_value();
+  }
+  return total;
+}
+
+// "0.0" is nothing, and "100.0" all.
+std::string ShareText(int64_t part, int64_t total) {
+  if (part <= 0) return "0.0";
+  const double percent =
+      100 * static_cast<double>(part) / static_cast<double>(total);
+  if (percent < 0.05) return "<0.1";
+  if (part < total && percent >= 99.95) return ">99.9";
+  return absl::StrFormat("%.1f", percent);
+}
 
 std::string ShareRow(const StageRun& run, StageView view) {
-  const StageBytes& bytes = run.*view;
-  const double total = std::max<double>(1, static_cast<double>(Total(bytes)));
+  const StageTotal total = TotalOf(run, view);
   std::string row =
       absl::StrFormat("%-18s %-7s %14s", run.program, run.io, SizeOf(run));
-  for (const int64_t stage : bytes) {
-    absl::StrAppendFormat(&row, " %9.1f",
-                          100 * static_cast<double>(stage) / total);
+  for (size_t i = view.first_stage; i < kStages.size(); ++i) {
+    absl::StrAppendFormat(
+        &row, " %9s",
+        total.is_whole ? ShareText(*(run.*view.bytes)[i], total.known_bytes)
+                       : "?");
   }
-  absl::StrAppendFormat(&row, " %10s\n", AbbreviateBytes(total));
+  absl::StrAppendFormat(
+      &row, " %10s\n",
+      absl::StrCat(total.is_whole ? "" : ">=",
+                   AbbreviateBytes(static_cast<double>(total.known_bytes))));
   return row;
 }
 
@@ -114,17 +152,46 @@ std::string ShareTable(const std::vector<StageRun>& runs, StageView view,
                                      "io", "features x rows");
   for (const char* stage : kStages) absl::StrAppendFormat(&text, " %9s", stage);
   absl::StrAppendFormat(&text, " %10s\n", "sum");
+  bool is_whole = true;
   for (const std::string& program : ProgramsOf(runs)) {
     for (const StageRun& run : runs) {
-      if (run.program == program) text += ShareRow(run, view);
+      if (run.program != program) continue;
+      text += ShareRow(run, view);
+      is_whole = is_whole && TotalOf(run, view).is_whole;
     }
   }
+  if (!is_whole) absl::StrAppend(&text, kAboutUnknown, "\n");
   return text;
 }
 
-std::vector<StageRun> WithoutStartup(std::vector<StageRun> runs) {
-  for (StageRun& run : runs) run.peak_bytes[kStartup] = 0;
-  return runs;
+// What the bars of a program say, in a sentence.
+std::string SentenceOf(const std::vector<StageRun>& runs,
+                       const std::string& program, StageView view) {
+  std::map<size_t, int> count_of_largest;
+  int run_count = 0;
+  int unknown_count = 0;
+  for (const StageRun& run : runs) {
+    if (run.program != program) continue;
+    ++run_count;
+    if (!TotalOf(run, view).is_whole) {
+      ++unknown_count;
+      continue;
+    }
+    const StageBytes& bytes = run.*view.bytes;
+    const auto largest =
+        std::max_element(bytes.begin() + view.first_stage, bytes.end());
+    ++count_of_largest[static_cast<size_t>(largest - bytes.begin())];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [stage, count] : count_of_largest) {
+    parts.push_back(absl::StrCat(kStages[stage], " in ", count));
+  }
+  if (unknown_count > 0) {
+    parts.push_back(absl::StrCat("not known in ", unknown_count));
+  }
+  return absl::StrCat(
+      "The largest part of ", run_count,
+      run_count == 1 ? " run: " : " runs: ", absl::StrJoin(parts, ", "), ".");
 }
 
 StackedBars BarsOf(const std::vector<StageRun>& runs,
@@ -132,13 +199,25 @@ StackedBars BarsOf(const std::vector<StageRun>& runs,
                    StackedBars::Scale scale) {
   StackedBars chart;
   chart.title = program;
-  chart.series.assign(kStages.begin(), kStages.end());
+  chart.description = absl::StrCat(
+      "A bar is a run: features x rows, and how the table is read. Its parts, "
+      "to "
+      "scale, are the stages' ",
+      scale == StackedBars::Scale::kShare ? "shares of their sum" : "bytes",
+      "; the sum is at its end. ", SentenceOf(runs, program, view));
+  chart.series.assign(kStages.begin() + view.first_stage, kStages.end());
+  chart.first_colour = view.first_stage;
   chart.scale = scale;
   for (const StageRun& run : runs) {
     if (run.program != program) continue;
     StackedBars::Bar bar;
     bar.label = absl::StrCat(SizeOf(run), "  ", run.io);
-    bar.values.assign((run.*view).begin(), (run.*view).end());
+    for (size_t i = view.first_stage; i < kStages.size(); ++i) {
+      const Bytes& bytes = (run.*view.bytes)[i];
+      bar.values.push_back(bytes.has_value()
+                               ? static_cast<double>(*bytes)
+                               : std::numeric_limits<double>::quiet_NaN());
+    }
     chart.bars.push_back(bar);
   }
   return chart;
@@ -150,13 +229,19 @@ PageTable NumbersOf(const std::vector<StageRun>& runs,
   table.caption = absl::StrCat(program, ", bytes");
   table.header = {"features x rows", "io"};
   table.text_columns = 2;
-  table.header.insert(table.header.end(), kStages.begin(), kStages.end());
+  table.header.insert(table.header.end(), kStages.begin() + view.first_stage,
+                      kStages.end());
   table.header.push_back("sum");
   for (const StageRun& run : runs) {
     if (run.program != program) continue;
     std::vector<std::string> row = {SizeOf(run), run.io};
-    for (const int64_t bytes : run.*view) row.push_back(WithCommas(bytes));
-    row.push_back(WithCommas(Total(run.*view)));
+    for (size_t i = view.first_stage; i < kStages.size(); ++i) {
+      const Bytes& bytes = (run.*view.bytes)[i];
+      row.push_back(bytes.has_value() ? FormatCount(*bytes) : "unknown");
+    }
+    const StageTotal total = TotalOf(run, view);
+    row.push_back(absl::StrCat(total.is_whole ? "" : "at least ",
+                               FormatCount(total.known_bytes)));
     table.rows.push_back(row);
   }
   return table;
@@ -168,6 +253,10 @@ PageContent::View ViewOf(const std::vector<StageRun>& runs, StageView view,
   PageContent::View result;
   result.name = name;
   result.content.AddParagraph(explanation);
+  const bool is_whole = std::all_of(
+      runs.begin(), runs.end(),
+      [view](const StageRun& run) { return TotalOf(run, view).is_whole; });
+  if (!is_whole) result.content.AddParagraph(kAboutUnknownOnPage);
   for (const std::string& program : ProgramsOf(runs)) {
     result.content.AddStackedBars(BarsOf(runs, program, view, scale));
     PageContent numbers;
@@ -198,13 +287,13 @@ LineChart FitChart(const std::vector<StageRun>& runs) {
   LineChart chart;
   chart.title = "Peak of fit against the count of rows";
   chart.description =
-      "Text input. A level line: fitting needs memory for the features, not "
-      "for the rows.";
+      "What fitting needs beyond the table, for text input, by the count of "
+      "rows. A level line: it needs memory for the features, not for the rows.";
   chart.x_label = "rows";
   chart.y_label = "peak of fit";
   chart.has_logarithmic_x = chart.has_logarithmic_y = true;
   chart.format_x = [](double rows) {
-    return WithCommas(static_cast<int64_t>(std::lround(rows)));
+    return FormatCount(static_cast<int64_t>(std::lround(rows)));
   };
   chart.format_y = [](double bytes) {
     // Powers of ten are no round numbers of KiB.
@@ -214,8 +303,9 @@ LineChart FitChart(const std::vector<StageRun>& runs) {
   std::map<std::pair<std::string, int64_t>, LineChart::Line> lines;
   for (const StageRun& run : runs) {
     if (run.io != "csv") continue;
+    if (!run.peak_bytes[kFit].has_value()) continue;
     lines[{run.program, run.features}].points.emplace_back(
-        run.rows, run.peak_bytes[kFit]);
+        run.rows, *run.peak_bytes[kFit]);
   }
   for (auto& [key, line] : lines) {
     if (line.points.size() < 2) continue;
@@ -223,6 +313,11 @@ LineChart FitChart(const std::vector<StageRun>& runs) {
     chart.lines.push_back(std::move(line));
   }
   return chart;
+}
+
+std::string BytesText(const Bytes& bytes) {
+  return bytes.has_value() ? AbbreviateBytes(static_cast<double>(*bytes))
+                           : "unknown";
 }
 
 PageTable BeyondTheTable(const std::vector<StageRun>& runs) {
@@ -233,13 +328,13 @@ PageTable BeyondTheTable(const std::vector<StageRun>& runs) {
   table.text_columns = 3;
   for (const StageRun& run : runs) {
     const int64_t held = run.io == "mapped" ? 0 : run.table_bytes();
-    const int64_t beyond = run.process_peak_bytes - held;
-    table.rows.push_back(
-        {run.program, SizeOf(run), run.io,
-         run.io == "mapped" ? "in the file"
-                            : AbbreviateBytes(static_cast<double>(held)),
-         AbbreviateBytes(static_cast<double>(run.process_peak_bytes)),
-         AbbreviateBytes(static_cast<double>(beyond))});
+    const Bytes peak = run.process_peak_bytes;
+    const Bytes beyond = Sum(peak, -held);
+    table.rows.push_back({run.program, SizeOf(run), run.io,
+                          run.io == "mapped"
+                              ? "in the file"
+                              : AbbreviateBytes(static_cast<double>(held)),
+                          BytesText(peak), BytesText(beyond)});
   }
   return table;
 }
@@ -276,11 +371,11 @@ absl::StatusOr<std::vector<StageRun>> CollectRuns(
 
 std::string StageText(const std::vector<StageRun>& runs) {
   return absl::StrCat(
-      ShareTable(runs, &StageRun::peak_bytes,
+      ShareTable(runs, {&StageRun::peak_bytes},
                  "Share of the stages' peaks, in per cent (startup with code "
                  "and libraries)"),
       "\n",
-      ShareTable(runs, &StageRun::volume_bytes,
+      ShareTable(runs, {&StageRun::volume_bytes},
                  "Share of the allocated bytes, in per cent"));
 }
 
@@ -291,16 +386,16 @@ std::string StageHtml(const std::vector<StageRun>& runs) {
       "it, predict, write. What each stage needs, over features x rows.");
   page.AddViews(
       "Show",
-      {ViewOf(runs, &StageRun::peak_bytes, StackedBars::Scale::kShare,
+      {ViewOf(runs, {&StageRun::peak_bytes}, StackedBars::Scale::kShare,
               "Share of the peak", kAboutPeak),
-       ViewOf(WithoutStartup(runs), &StageRun::peak_bytes,
+       ViewOf(runs, {&StageRun::peak_bytes, kStartup + 1},
               StackedBars::Scale::kShare, "Share without startup",
               kAboutPeakWithoutStartup),
-       ViewOf(runs, &StageRun::volume_bytes, StackedBars::Scale::kShare,
+       ViewOf(runs, {&StageRun::volume_bytes}, StackedBars::Scale::kShare,
               "Share of the volume", kAboutVolume),
-       ViewOf(runs, &StageRun::peak_bytes, StackedBars::Scale::kAbsolute,
+       ViewOf(runs, {&StageRun::peak_bytes}, StackedBars::Scale::kAbsolute,
               "Peak in bytes", kAboutPeak),
-       ViewOf(runs, &StageRun::volume_bytes, StackedBars::Scale::kAbsolute,
+       ViewOf(runs, {&StageRun::volume_bytes}, StackedBars::Scale::kAbsolute,
               "Volume in bytes", kAboutVolume)});
   page.AddHeading("Fit");
   const LineChart fit = FitChart(runs);
@@ -312,6 +407,9 @@ std::string StageHtml(const std::vector<StageRun>& runs) {
     page.AddLineChart(fit);
   }
   page.AddHeading("The whole process");
+  page.AddParagraph(
+      "The most that the heap held at any one moment, and how much of it was "
+      "the table: what remains is what the program itself needs.");
   page.AddTable(BeyondTheTable(runs));
   return page.Html();
 }

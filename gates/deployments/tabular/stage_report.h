@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {
@@ -30,7 +31,9 @@ namespace tabular {
 inline constexpr std::array<const char*, 7> kStages = {
     "startup", "read", "fit", "save", "load", "inference", "write"};
 
-using StageBytes = std::array<int64_t, kStages.size()>;
+// None: unknown.
+using Bytes = absl::optional<int64_t>;
+using StageBytes = std::array<Bytes, kStages.size()>;
 
 // One program over one table, read in one way.
 struct StageRun {
@@ -41,7 +44,7 @@ struct StageRun {
   StageBytes peak_bytes = {};
   StageBytes volume_bytes = {};
   // Of the whole process's heap, at its worst moment.
-  int64_t process_peak_bytes = 0;
+  Bytes process_peak_bytes;
 
   int64_t table_bytes() const { return 8 * (features + 1) * rows; }
 };

@@ -2,10 +2,13 @@
 
 #include "footprint/gates/deployments/tabular/stage_report.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -48,16 +51,35 @@ MemoryProfile ProfileOf(const std::string& program, const std::string& io,
     phase->set_name(kStages[i]);
     phase->set_parent(-1);
     AddMetric(PEAK_LIVE_USABLE_BYTES, 100 * (i + 1), phase);
+    AddMetric(PEAK_MAPPED_BYTES, 0, phase);
     AddMetric(ALLOCATED_USABLE_BYTES, 10, phase);
   }
+  AddMetric(IMAGE_BYTES, 0, memory->mutable_phases(0));
   return profile;
+}
+
+void SetMetric(MetricKind kind, int64_t value, Phase* phase) {
+  for (Metric& metric : *phase->mutable_metrics()) {
+    if (metric.kind() == kind) metric.set_value(value);
+  }
+}
+
+// As merging leaves a metric out that was not the same in every process.
+void RemoveMetric(MetricKind kind, Phase* phase) {
+  auto* metrics = phase->mutable_metrics();
+  metrics->erase(std::remove_if(metrics->begin(), metrics->end(),
+                                [kind](const Metric& metric) {
+                                  return metric.kind() == kind;
+                                }),
+                 metrics->end());
+  phase->add_unrepeated(kind);
 }
 
 TEST(StageReportTest, AddsImageToStartupAndMappedFilesToTheirStage) {
   MemoryProfile profile = ProfileOf("linear_regression", "mapped", "3", "5");
-  AddMetric(IMAGE_BYTES, 1000,
+  SetMetric(IMAGE_BYTES, 1000,
             profile.mutable_benchmarks(0)->mutable_phases(0));
-  AddMetric(PEAK_MAPPED_BYTES, 5000,
+  SetMetric(PEAK_MAPPED_BYTES, 5000,
             profile.mutable_benchmarks(0)->mutable_phases(1));
   const auto runs = CollectRuns({profile});
   ASSERT_TRUE(runs.ok()) << runs.status();
@@ -95,6 +117,97 @@ TEST(StageReportTest, SaysSharesInTextAndPage) {
   EXPECT_THAT(html, HasSubstr("fit 10 B (14 %)"));
 }
 
+// The network's volume of startup, and two more.
+std::vector<StageRun> RunsWithUnknowns() {
+  MemoryProfile profile = ProfileOf("neural_network", "csv", "10", "1000");
+  RemoveMetric(ALLOCATED_USABLE_BYTES,
+               profile.mutable_benchmarks(0)->mutable_phases(0));
+  RemoveMetric(PEAK_MAPPED_BYTES,
+               profile.mutable_benchmarks(0)->mutable_phases(2));
+  profile.mutable_benchmarks(0)->clear_metrics();
+  const auto runs =
+      CollectRuns({profile, ProfileOf("linear_regression", "csv", "3", "5")});
+  EXPECT_TRUE(runs.ok()) << runs.status();
+  return *runs;
+}
+
+TEST(StageReportTest, TakesNothingThatIsMissingForZero) {
+  const StageRun run = RunsWithUnknowns()[1];
+  EXPECT_EQ(run.program, "neural_network");
+  EXPECT_EQ(run.volume_bytes,
+            (StageBytes{absl::nullopt, 10, 10, 10, 10, 10, 10}));
+  EXPECT_EQ(run.peak_bytes,
+            (StageBytes{100, 200, absl::nullopt, 400, 500, 600, 700}));
+  EXPECT_EQ(run.process_peak_bytes, absl::nullopt);
+}
+
+TEST(StageReportTest, GivesNoSharesOfAnUnknownSumInTheText) {
+  const std::string text = StageText(RunsWithUnknowns());
+  const std::string unknown = "         ?";
+  std::string row = absl::StrCat("neural_network     csv         10 x 1,000");
+  for (size_t i = 0; i < kStages.size(); ++i) row += unknown;
+  EXPECT_THAT(text, HasSubstr(row + "  >=2.4 KiB\n"));
+  EXPECT_THAT(text, HasSubstr(row + "     >=60 B\n"));
+  EXPECT_THAT(text, HasSubstr("?: unknown, since a stage of the run is not in "
+                              "the profile"));
+  // The other program's are known.
+  EXPECT_THAT(text, HasSubstr("      14.3      14.3"));
+  const auto known = CollectRuns({ProfileOf("a", "csv", "3", "5")});
+  EXPECT_THAT(StageText(*known), Not(HasSubstr("?")));
+}
+
+TEST(StageReportTest, GivesNoSharesOfAnUnknownSumOnThePage) {
+  const std::string html = StageHtml(RunsWithUnknowns());
+  EXPECT_THAT(html,
+              HasSubstr("<span class=\"unknown\">startup unknown</span>"));
+  EXPECT_THAT(html, HasSubstr("<span class=\"unknown\">fit unknown</span>"));
+  EXPECT_THAT(html, HasSubstr("read 10 B, fit 10 B, save 10 B, load 10 B, "
+                              "inference 10 B, write 10 B, startup unknown"));
+  EXPECT_THAT(html, HasSubstr(">60 B + startup</td>"));
+  EXPECT_THAT(html, ContainsRegex(">unknown</td><td[^>]*>10</td>"));
+  EXPECT_THAT(html, HasSubstr(">at least 60</td>"));
+  // The process's peak, and what it is beyond the table.
+  EXPECT_THAT(html, ContainsRegex(">unknown</td><td[^>]*>unknown</td></tr>"));
+  EXPECT_THAT(html, HasSubstr("Such a run has no shares"));
+  EXPECT_THAT(html, Not(HasSubstr("nan")));
+  const auto known = CollectRuns({ProfileOf("a", "csv", "3", "5")});
+  EXPECT_THAT(StageHtml(*known), Not(HasSubstr("unknown<")));
+}
+
+TEST(StageReportTest, TellsNearlyNothingFromNothing) {
+  MemoryProfile profile = ProfileOf("program", "csv", "10", "1000");
+  for (Phase& phase : *profile.mutable_benchmarks(0)->mutable_phases()) {
+    SetMetric(ALLOCATED_USABLE_BYTES, 0, &phase);
+  }
+  SetMetric(ALLOCATED_USABLE_BYTES, 1000000,
+            profile.mutable_benchmarks(0)->mutable_phases(1));
+  SetMetric(ALLOCATED_USABLE_BYTES, 1,
+            profile.mutable_benchmarks(0)->mutable_phases(2));
+  const auto runs = CollectRuns({profile});
+  ASSERT_TRUE(runs.ok());
+  EXPECT_THAT(StageText(*runs),
+              HasSubstr("       0.0     >99.9      <0.1       0.0"));
+}
+
+TEST(StageReportTest, SaysInASentenceWhatAFigureShows) {
+  const auto runs =
+      CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000"),
+                   ProfileOf("linear_regression", "mapped", "10", "1000")});
+  ASSERT_TRUE(runs.ok());
+  const std::string html = StageHtml(*runs);
+  EXPECT_THAT(html, HasSubstr("The largest part of 2 runs: write in 2."));
+  size_t figures = 0;
+  for (size_t at = html.find("<figcaption>"); at != std::string::npos;
+       at = html.find("<figcaption>", at + 1)) {
+    ++figures;
+    EXPECT_EQ(html.compare(html.find('\n', at) + 1, 17, "<p class=\"about\">"),
+              0);
+  }
+  EXPECT_EQ(figures, 5u);
+  EXPECT_THAT(StageHtml(RunsWithUnknowns()),
+              HasSubstr("The largest part of 1 run: not known in 1."));
+}
+
 TEST(StageReportTest, LeavesStartupOutOnRequest) {
   const auto runs =
       CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000")});
@@ -104,6 +217,8 @@ TEST(StageReportTest, LeavesStartupOutOnRequest) {
   EXPECT_THAT(html, HasSubstr("write 700 B (25 %)"));
   EXPECT_THAT(html, HasSubstr("write 700 B (26 %)"));
   EXPECT_THAT(html, HasSubstr("startup 100 B (4 %)"));
+  // Left out, not 0: the first column is read.
+  EXPECT_THAT(html, ContainsRegex("io</th><th[^>]*>read</th>"));
 }
 
 TEST(StageReportTest, SaysWhatTheHeapHoldsBeyondTheTable) {
