@@ -17,6 +17,7 @@
 #include "footprint/memo/exact_filter.h"
 #include "footprint/memo/memo_trace_file.h"
 #include "footprint/memo/product_registry.h"
+#include "footprint/memo/run_catching.h"
 #include "footprint/memo/schedule_planner.h"
 #include "footprint/profiling/whole_file.h"
 
@@ -218,9 +219,17 @@ class PlannedRun {
   void RunInstances(const Stretch& stretch, BenchmarkReporter* reporter) {
     for (const std::vector<std::string>& names :
          memo_internal::DivideForFilters(stretch.instance_names)) {
-      const size_t count = benchmark::RunSpecifiedBenchmarks(
-          reporter, nullptr, memo_internal::ExactFilter(names));
+      size_t count = 0;
+      const absl::Status status =
+          memo_internal::RunCatching("a benchmark that is no product", [&] {
+            count = benchmark::RunSpecifiedBenchmarks(
+                reporter, nullptr, memo_internal::ExactFilter(names));
+            return absl::OkStatus();
+          });
       ran_count_ += count;
+      if (!status.ok()) {
+        RecordProblem(MemoEvent::TASK_FAILED, names.front(), status);
+      }
       if (count != names.size()) RecordNotRun(names, count);
     }
   }
@@ -230,10 +239,11 @@ class PlannedRun {
     had_problem_ = true;
     Say(AddEvent(MemoEvent::NOT_RUN, names.front(), 0),
         absl::StrCat(names.size() - std::min(count, names.size()), " of ",
-                     names.size(), " benchmarks did not run, of those from \"",
+                     names.size(),
+                     " benchmarks did not run to their end, of "
+                     "those from \"",
                      names.front(), "\" to \"", names.back(),
-                     "\"; Google Benchmark finds no benchmark of a listed name "
-                     "where the name has a line break"));
+                     "\": one of them threw, or has a line break in its name"));
   }
 
   void RunProductCell(const Stretch& stretch, const ScheduledStep& step,
@@ -242,26 +252,40 @@ class PlannedRun {
     cell.error = LoadValues(step.cell);
     bool is_set_up = cell.error.ok();
     if (cell.error.ok() && cell.setup != nullptr) {
-      cell.error = cell.setup();
+      cell.error = memo_internal::RunCatching("the setup", cell.setup);
       is_set_up = cell.error.ok();
-      if (!is_set_up) RecordProblem(MemoEvent::TASK_FAILED, cell);
+      if (!is_set_up) {
+        RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
+      }
     }
     cell.is_planned = true;
+    cell.thrown = absl::OkStatus();
     RunInstances(stretch, reporter);
     cell.is_planned = false;
     AddEvent(MemoEvent::CELL_RAN, stretch.instance_names[0], 0);
+    if (!cell.thrown.ok()) {
+      RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.thrown);
+    }
     if (is_set_up && cell.teardown != nullptr) {
-      cell.error = cell.teardown();
-      if (!cell.error.ok()) RecordProblem(MemoEvent::TASK_FAILED, cell);
+      cell.error = memo_internal::RunCatching("the teardown", cell.teardown);
+      if (!cell.error.ok()) {
+        RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
+      }
     }
     for (int value : step.evictions) Evict(memos_[static_cast<size_t>(value)]);
   }
 
   // In the plan's order; after an earlier failure, also what the plan took for
-  // loaded.
+  // loaded. What could not be loaded once is not tried again, nor is anything
+  // else loaded for a cell that cannot run.
   absl::Status LoadValues(int cell) {
-    absl::Status first_error;
-    for (int value : request_.cells[static_cast<size_t>(cell)].values) {
+    const std::vector<int>& values =
+        request_.cells[static_cast<size_t>(cell)].values;
+    for (int value : values) {
+      const auto failed = failed_loads_.find(value);
+      if (failed != failed_loads_.end()) return failed->second;
+    }
+    for (int value : values) {
       PlannedMemo* const memo = memos_[static_cast<size_t>(value)];
       if (memo->is_pinned()) continue;
       const uint64_t load_count = memo->statistics().load_count;
@@ -271,13 +295,13 @@ class PlannedRun {
         AddEvent(MemoEvent::LOAD_FAILED, memo->name(), 0)
             ->set_detail(std::string(status.message()));
         had_problem_ = true;
-        first_error.Update(status);
-        continue;
+        failed_loads_[value] = status;
+        return status;
       }
       RecordValue(request_.values[static_cast<size_t>(value)], *memo,
                   memo->statistics().load_count != load_count);
     }
-    return first_error;
+    return absl::OkStatus();
   }
 
   // A value that is alive from now on. One that somebody else had loaded, such
@@ -328,10 +352,10 @@ class PlannedRun {
     AddEvent(MemoEvent::EVICTED, memo->name(), bytes);
   }
 
-  void RecordProblem(MemoEvent::Kind kind, const ProductCell& cell) {
+  void RecordProblem(MemoEvent::Kind kind, const std::string& name,
+                     const absl::Status& status) {
     had_problem_ = true;
-    Say(AddEvent(kind, cell.name, 0),
-        absl::StrCat(cell.name, ": ", cell.error.message()));
+    Say(AddEvent(kind, name, 0), absl::StrCat(name, ": ", status.message()));
   }
 
   MemoEvent* AddEvent(MemoEvent::Kind kind, const std::string& name,
@@ -362,6 +386,7 @@ class PlannedRun {
   Schedule schedule_;
   // Of the values that are alive.
   std::map<std::string, int64_t> live_bytes_;
+  std::map<int, absl::Status> failed_loads_;
   size_t ran_count_ = 0;
   bool had_problem_ = false;
 };

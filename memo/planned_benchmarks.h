@@ -17,8 +17,8 @@
 // (schedule_planner.h), says the plan on standard error, and runs instance
 // after instance: evict, load, set up, run with all its repetitions, tear down.
 // Loads lie outside of every timer and of every memory manager's region. An
-// instance whose value cannot be loaded shows the error in its row; the others
-// run.
+// instance whose value cannot be loaded shows the error in its row, as does one
+// whose function throws; the others run. A load that failed is not tried again.
 //
 // Works with filter, repetitions, threads, warm-up, memory managers and
 // --benchmark_out (JSON or console). Refuses random interleaving, which would
@@ -68,7 +68,8 @@ class PlannedBenchmarks {
   // interleaving, or what PlanSchedule refuses.
   const absl::Status& status() const { return status_; }
 
-  // 2 if the plan was refused; 1 if a value, a task or an eviction failed, a
+  // 2 if the plan was refused; 1 if a value, a task, a function that threw or
+  // an eviction failed, a
   // benchmark that the filter leaves did not run, a file could not be written
   // at the end, or the budget was exceeded by a size that was declared too
   // small; otherwise `status`, that of a function which called the runner.

@@ -16,6 +16,8 @@
 //
 // Ownership: copies of the memos, to the end of the process. The function's
 // references end with the call.
+// A function that takes a value by copy does not compile, except scalars and
+// where its parameter is a template's. What it throws is shown in its row.
 // Thread-safety: register from main's thread, before the run. With Threads(n)
 // the function is called by n threads at once, with the same values.
 
@@ -34,6 +36,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "benchmark/benchmark.h"
+#include "footprint/memo/copied_parameter.h"
 #include "footprint/memo/memo.h"
 #include "footprint/memo/product_registry.h"
 
@@ -53,15 +56,21 @@ class ProductBenchmarks {
   using Task = std::function<absl::Status(const Ts&...)>;
 
   // Once for a benchmark instance, after its values are loaded and before any
-  // timer; its error is shown in the row instead of a time.
-  ProductBenchmarks& Setup(Task task) {
-    for (auto& [cell, values] : cells_) cell->setup = Bind(task, values);
+  // timer; its error, or what it throws, is shown in the row instead of a time.
+  template <typename Function>
+  ProductBenchmarks& Setup(Function task) {
+    CheckTask<Function>();
+    const Task setup(std::move(task));
+    for (auto& [cell, values] : cells_) cell->setup = Bind(setup, values);
     return *this;
   }
   // Once for a benchmark instance that was set up, while its values are there.
   // Its error goes to standard error, and to the exit status.
-  ProductBenchmarks& Teardown(Task task) {
-    for (auto& [cell, values] : cells_) cell->teardown = Bind(task, values);
+  template <typename Function>
+  ProductBenchmarks& Teardown(Function task) {
+    CheckTask<Function>();
+    const Task teardown(std::move(task));
+    for (auto& [cell, values] : cells_) cell->teardown = Bind(teardown, values);
     return *this;
   }
   // Calls `configure` with the pointer that RegisterBenchmark returned for each
@@ -85,6 +94,17 @@ class ProductBenchmarks {
   using Benchmark = std::remove_pointer_t<decltype(benchmark::RegisterBenchmark(
       "", std::declval<void (*)(benchmark::State&)>()))>;
 
+  template <typename Function>
+  static void CheckTask() {
+    static_assert(
+        std::is_invocable_r_v<absl::Status, Function&, const Ts&...>,
+        "a task takes, of each axis in turn, a const reference to its "
+        "value, and returns an absl::Status");
+    static_assert(!memo_internal::TakesACopy<Function, Ts...>(),
+                  "this task copies a value at each call; take it by const "
+                  "reference");
+  }
+
   static std::function<absl::Status()> Bind(Task task, Values values) {
     return [task, values] {
       return std::apply([&](auto*... memos) { return task(memos->value()...); },
@@ -95,11 +115,11 @@ class ProductBenchmarks {
   template <typename Function>
   void Register(const std::string& product, const std::string& name,
                 const std::shared_ptr<Function>& function, Values values) {
-    memo_internal::ProductCell made;
-    made.name = name;
-    made.product = product;
-    std::apply([&](auto*... memos) { made.memos = {memos...}; }, values);
-    made.run = [function, values](benchmark::State& state) {
+    auto made = std::make_unique<memo_internal::ProductCell>();
+    made->name = name;
+    made->product = product;
+    std::apply([&](auto*... memos) { made->memos = {memos...}; }, values);
+    made->run = [function, values](benchmark::State& state) {
       std::apply([&](auto*... memos) { (*function)(state, memos->value()...); },
                  values);
     };
@@ -108,7 +128,7 @@ class ProductBenchmarks {
     cells_.emplace_back(cell, values);
     benchmarks_.push_back(benchmark::RegisterBenchmark(
         cell->name.c_str(), [cell](benchmark::State& state) {
-          memo_internal::RunCell(*cell, state);
+          memo_internal::RunCell(cell, state);
         }));
   }
 
@@ -162,6 +182,9 @@ absl::StatusOr<ProductBenchmarks<Ts...>> Product(std::string name,
       std::is_invocable_v<Function&, benchmark::State&, const Ts&...>,
       "the function takes a benchmark::State& and, of each axis in turn, a "
       "const reference to its value");
+  static_assert(
+      !memo_internal::TakesACopy<Function, benchmark::State, Ts...>(),
+      "this function copies a value at each call; take it by const reference");
   for (const absl::Status& status :
        {memo_internal::CheckAxis(name, axes.name, axes.memos.size())...}) {
     if (!status.ok()) return status;

@@ -4,21 +4,29 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/memo/run_catching.h"
 
 namespace footprint::memo_internal {
 
-void RunCell(const ProductCell& cell, benchmark::State& state) {
-  if (!cell.is_planned) {
+void RunCell(ProductCell* cell, benchmark::State& state) {
+  if (!cell->is_planned) {
     state.SkipWithError(
         "a product runs under PlannedBenchmarks only; see "
         "footprint/memo/planned_benchmarks.h");
     return;
   }
-  if (!cell.error.ok()) {
-    state.SkipWithError(std::string(cell.error.message()).c_str());
+  if (!cell->error.ok()) {
+    state.SkipWithError(std::string(cell->error.message()).c_str());
     return;
   }
-  cell.run(state);
+  const absl::Status status = RunCatching("the function", [&] {
+    cell->run(state);
+    return absl::OkStatus();
+  });
+  if (status.ok()) return;
+  state.SkipWithError(std::string(status.message()).c_str());
+  std::lock_guard<std::mutex> lock(cell->mutex);
+  cell->thrown.Update(status);
 }
 
 ProductRegistry& ProductRegistry::Get() {
@@ -39,9 +47,9 @@ absl::Status ProductRegistry::CheckAreNew(
   return absl::OkStatus();
 }
 
-ProductCell* ProductRegistry::Add(ProductCell cell) {
-  auto& entry = cells_[cell.name];
-  entry = std::make_unique<ProductCell>(std::move(cell));
+ProductCell* ProductRegistry::Add(std::unique_ptr<ProductCell> cell) {
+  auto& entry = cells_[cell->name];
+  entry = std::move(cell);
   return entry.get();
 }
 

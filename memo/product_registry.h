@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,9 @@ struct ProductCell {
   // True while a planned run has its values; `error` is then why it cannot run.
   bool is_planned = false;
   absl::Status error;
+  // What `run` threw first, of several threads perhaps.
+  std::mutex mutex;
+  absl::Status thrown;
 };
 
 // InvalidArgument for an axis that cannot be one.
@@ -75,7 +79,7 @@ absl::Status CheckAxis(const std::string& product, const std::string& axis,
                        size_t memo_count);
 
 // What Google Benchmark calls: runs the cell, or shows its error in its row.
-void RunCell(const ProductCell& cell, benchmark::State& state);
+void RunCell(ProductCell* cell, benchmark::State& state);
 
 // All products of the process. Not thread-safe: for main's thread. Never
 // destroyed.
@@ -94,7 +98,7 @@ class ProductRegistry {
 
   // InvalidArgument if a name is there twice, or a cell has it already.
   absl::Status CheckAreNew(std::vector<std::string> cell_names) const;
-  ProductCell* Add(ProductCell cell);
+  ProductCell* Add(std::unique_ptr<ProductCell> cell);
 
   // The cell that a benchmark instance belongs to: Google Benchmark appends
   // "/threads:2" and the like to a cell's name. Null for other benchmarks.

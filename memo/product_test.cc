@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,12 @@ class RecordingReporter : public benchmark::BenchmarkReporter {
     return run.skip_message;
   }
 };
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file),
+                     std::istreambuf_iterator<char>());
+}
 
 struct Outcome {
   std::vector<Remark> remarks;
@@ -275,6 +282,72 @@ TEST_F(ProductTest, AFailingFactoryShowsInItsRowsOnly) {
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_EQ(outcome.trace.failed_load_count(), 1);
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
+}
+
+TEST_F(ProductTest, AFailedLoadIsNotTriedAgain) {
+  failing_id = 1;
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({});
+  ASSERT_EQ(outcome.reporter.names.size(), 6u);
+  int failed = 0;
+  for (const auto& [name, error] : outcome.reporter.errors) {
+    failed += error.find("no such file") != std::string::npos ? 1 : 0;
+  }
+  // Model 1 with both data sets, and data set 1 with all models.
+  EXPECT_EQ(failed, 4);
+  EXPECT_EQ(outcome.trace.failed_load_count(), 2);
+  // Models 0 and 2, data set 0, and one attempt each at what fails.
+  EXPECT_EQ(load_count, 5);
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
+}
+
+TEST_F(ProductTest, WhatTasksAndFunctionsThrowIsShownAndTheRestRuns) {
+  const std::string path = testing::TempDir() + "/throwing.json";
+  auto product = Product(
+      Unique("BM"),
+      [](benchmark::State& state, const Model& model) {
+        for (auto _ : state) {
+          if (model.id == 0) throw std::runtime_error("bad weather");
+        }
+      },
+      MakeAxis<Model>("model", 3, 400));
+  ASSERT_TRUE(product.ok());
+  product->ForEach([](auto* cell) { cell->Threads(2); });
+  product->Setup([](const Model& model) {
+    if (model.id == 1) throw 3;
+    return absl::OkStatus();
+  });
+  product->Teardown([](const Model& model) -> absl::Status {
+    if (model.id == 2) throw std::runtime_error("dust");
+    return absl::OkStatus();
+  });
+  const Outcome outcome = RunWith({"--benchmark_out=" + path});
+  ASSERT_EQ(outcome.reporter.names.size(), 3u);
+  std::vector<std::string> errors;
+  for (const auto& [name, error] : outcome.reporter.errors) {
+    errors.push_back(error);
+  }
+  EXPECT_EQ(errors,
+            std::vector<std::string>(
+                {"the function threw: bad weather",
+                 "the setup threw something that is no std::exception", ""}));
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_NE(ReadFile(path).find("bad weather"), std::string::npos);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
+}
+
+TEST_F(ProductTest, AnotherBenchmarkThatThrowsDoesNotEndTheRun) {
+  benchmark::RegisterBenchmark("BM_Throws", [](benchmark::State& state) {
+    for (auto _ : state) throw std::runtime_error("bad weather");
+  });
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.count, 6u);
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_EQ(outcome.reporter.names.size(), 6u);
+  EXPECT_NE(outcome.trace.events(0).detail().find("bad weather"),
+            std::string::npos);
 }
 
 TEST_F(ProductTest, TasksGetTheValuesOnceAnInstance) {
@@ -615,12 +688,6 @@ TEST_F(ProductTest, CellsShareTheProcessOfTheirProduct) {
   // Its file holds one plan.
   EXPECT_EQ(argument_of("--memo_trace_out=t", "BM_Plain"),
             "--memory_one_process");
-}
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file),
-                     std::istreambuf_iterator<char>());
 }
 
 TEST_F(ProductTest, WritesAllRowsToOneFile) {
