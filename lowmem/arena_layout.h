@@ -15,6 +15,9 @@
 
 namespace footprint {
 
+// More threads than any machine has processors; beyond, a plan is refused.
+inline constexpr int kMostWorkers = 1024;
+
 // Part of an arena.
 struct ArenaRange {
   int64_t offset_bytes = 0;

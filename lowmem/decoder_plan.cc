@@ -163,6 +163,10 @@ absl::Status Check(const DecoderPlanRequest& request) {
     return absl::InvalidArgumentError(
         "no worker: at least one thread computes");
   }
+  if (request.workers > kMostWorkers) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        request.workers, " threads; from 1 to ", kMostWorkers, " compute"));
+  }
   return absl::OkStatus();
 }
 

@@ -17,7 +17,8 @@
 // is planned to read it into.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.
-// InvalidArgument: no position, more than the model has, or no worker.
+// InvalidArgument: no position, more than the model has, no worker or more than
+// kMostWorkers.
 // Pure and thread-safe. Memory: none. Time: microseconds; where tiles are read
 // ahead milliseconds, since they are counted for each choice.
 

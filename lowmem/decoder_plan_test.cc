@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/arena_layout.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -141,9 +142,13 @@ TEST(PlanDecoder, RefusesImpossibleRequests) {
   EXPECT_EQ(MinBudgetBytes(LargeRequest(1025)).status().message(),
             "1025 tokens, but the model has 1024 positions");
   DecoderPlanRequest request = LargeRequest(5);
-  request.workers = 0;
-  EXPECT_EQ(PlanDecoder(request, 1 << 30).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  for (const int workers : {0, -1, kMostWorkers + 1}) {
+    request.workers = workers;
+    EXPECT_EQ(PlanDecoder(request, 1 << 30).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  request.workers = kMostWorkers;
+  EXPECT_TRUE(MinBudgetBytes(request).ok());
 }
 
 }  // namespace

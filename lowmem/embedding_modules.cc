@@ -59,10 +59,16 @@ ChunkedEmbedding::ChunkedEmbedding(const EmbeddingTable& table,
                                    int64_t chunk_rows)
     : Module("ChunkedEmbedding"),
       weight_(AddParameter("weight", {table.rows, table.features})),
-      chunk_rows_(std::max<int64_t>(1, chunk_rows)) {}
+      // A row by itself is a chunk of one.
+      chunk_rows_(chunk_rows == 0 ? 1 : chunk_rows) {}
 
 absl::StatusOr<PanelActivations> ChunkedEmbedding::Run(
     absl::Span<const int32_t> ids) {
+  if (chunk_rows_ < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("chunk_rows is ", chunk_rows_,
+                     "; 0 holds only the rows asked for, n that many rows"));
+  }
   const absl::Status status = CheckRows(ids, weight_->rows());
   if (!status.ok()) return status;
   const int64_t features = weight_->columns();

@@ -14,7 +14,8 @@
 // row, and its order of the ids, 8 bytes each. A table that is kept
 // (LazyLoadingOptions.skip_modules) is used where it is.
 //
-// InvalidArgument: an id that the table has no row for. Otherwise module.h's.
+// InvalidArgument: an id that the table has no row for, a negative chunk_rows.
+// Otherwise module.h's.
 
 #ifndef FOOTPRINT_LOWMEM_EMBEDDING_MODULES_H_
 #define FOOTPRINT_LOWMEM_EMBEDDING_MODULES_H_
@@ -48,7 +49,7 @@ class EmbeddingModule : public Module {
 // "ChunkedEmbedding": the same tensor.
 class ChunkedEmbedding : public Module {
  public:
-  // chunk_rows is at least 0.
+  // chunk_rows is at least 0; below, every Run says so.
   ChunkedEmbedding(const EmbeddingTable& table, int64_t chunk_rows);
 
   bool leases_rows() const override { return true; }

@@ -13,7 +13,9 @@
 //
 // The output's bits are the same for every backend, budget, number of workers
 // and packing of the file, and for a sequence in a batch (ForwardBatch) those
-// it has by itself in a plan for as many tokens.
+// it has by itself in a plan for as many tokens. A plan for one token
+// multiplies vectors and sums in another order: one token has other last bits
+// there than in every plan for more, whatever runs beside it.
 //
 // The encoder must outlive its runs, and a run its output, which the next
 // Forward overwrites. An encoder is thread-safe; a run is used by one thread at

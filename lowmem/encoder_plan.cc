@@ -123,6 +123,10 @@ absl::Status Check(const EncoderPlanRequest& request) {
     return absl::InvalidArgumentError(
         "no worker: at least one thread computes");
   }
+  if (request.workers > kMostWorkers) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        request.workers, " threads; from 1 to ", kMostWorkers, " compute"));
+  }
   if (request.sequences < 1 || request.sequences > kMostSequences) {
     return absl::InvalidArgumentError(
         absl::StrCat(request.sequences, " sequences; a batch has from 1 to ",

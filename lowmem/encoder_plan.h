@@ -20,8 +20,8 @@
 // is planned to read it into.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.
-// InvalidArgument: no tokens, more tokens than positions, no worker or no
-// sequence.
+// InvalidArgument: no tokens, more tokens than positions, no worker, more than
+// kMostWorkers, or no sequence.
 // Pure and thread-safe. Memory: none. Time: microseconds; where tiles are read
 // ahead milliseconds, since they are counted for each choice.
 

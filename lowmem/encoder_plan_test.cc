@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/arena_layout.h"
 #include "footprint/lowmem/encoder_config.h"
 #include "gtest/gtest.h"
 
@@ -179,9 +180,13 @@ TEST(PlanEncoder, RefusesWhatCannotRun) {
               absl::StatusCode::kInvalidArgument);
   }
   EncoderPlanRequest request = LargeRequest(1);
-  request.workers = 0;
-  EXPECT_EQ(PlanEncoder(request, 1 << 30).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  for (const int workers : {0, -1, kMostWorkers + 1}) {
+    request.workers = workers;
+    EXPECT_EQ(PlanEncoder(request, 1 << 30).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  request.workers = kMostWorkers;
+  EXPECT_TRUE(MinBudgetBytes(request).ok());
   for (const int64_t sequences : {int64_t{0}, int64_t{1} << 60}) {
     request = LargeRequest(1);
     request.sequences = sequences;

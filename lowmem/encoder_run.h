@@ -33,12 +33,13 @@ class EncoderRun {
       absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) = 0;
 
   // Several sequences, one after the other: returns the states of the first's
-  // tokens, then of the second's, with nothing between. Lengths are the
-  // sequences' own and may differ: there is neither padding nor a mask. Leave
-  // out the padding at a sequence's end; the others' states are what they would
-  // be if a mask hid it. (Without tokens before others, these stand at other
-  // positions: that is another input.) All are checked before the first is
-  // begun; an error names the sequence.
+  // tokens, then of the second's, with nothing between. Each has the bits that
+  // Forward gives it in a plan for as many tokens (see encoder.h about plans
+  // for a single one). Lengths are the sequences' own and may differ: there is
+  // neither padding nor a mask. Leave out the padding at a sequence's end; the
+  // others' states are what they would be if a mask hid it. (Without tokens
+  // before others, these stand at other positions: that is another input.) All
+  // are checked before the first is begun; an error names the sequence.
   virtual absl::StatusOr<absl::Span<const float>> ForwardBatch(
       absl::Span<const EncoderSequence> sequences) = 0;
 

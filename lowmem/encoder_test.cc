@@ -461,6 +461,42 @@ TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
   }
 }
 
+// What encoder.h says of one token: its bits are the plan's, for one token or
+// for more, and no others.
+TEST(Encoder, GivesOneTokenTheBitsOfItsPlan) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 32),
+                      ElementType::kFloat32, "one_token");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const std::vector<int32_t> one = {7};
+  const std::vector<int32_t> many(40, 3);
+  const auto by_itself = [&](int64_t tokens) {
+    const auto run = (*encoder)->Start(*(*encoder)->Plan(tokens, 1, kPlenty));
+    EXPECT_TRUE(run.ok()) << run.status();
+    const auto states = (*run)->Forward(one, {});
+    EXPECT_TRUE(states.ok()) << states.status();
+    return Floats(*states);
+  };
+  const std::vector<float> alone = by_itself(1);
+  const std::vector<float> planned_for_more = by_itself(2);
+  EXPECT_EQ(by_itself(40), planned_for_more);
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(40, 2, kPlenty, 3));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const auto batch = (*run)->ForwardBatch({{many, {}}, {one, {}}, {many, {}}});
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  EXPECT_EQ(Floats(batch->subspan(40 * 48, 48)), planned_for_more);
+  const auto ones = (*encoder)->Start(*(*encoder)->Plan(1, 2, kPlenty, 2));
+  ASSERT_TRUE(ones.ok()) << ones.status();
+  const auto pair = (*ones)->ForwardBatch({{one, {}}, {one, {}}});
+  ASSERT_TRUE(pair.ok()) << pair.status();
+  EXPECT_EQ(Floats(pair->subspan(48, 48)), alone);
+  EXPECT_LT(
+      LargestError(alone, {planned_for_more.begin(), planned_for_more.end()}),
+      2e-5);
+}
+
 TEST(Encoder, ChecksABatchBeforeItBegins) {
   const EncoderConfig config = SmallConfig();
   const std::string folder =

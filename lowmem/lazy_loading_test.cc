@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -456,6 +457,18 @@ TEST(LazyLoading, IsNeededAndOnlyOnce) {
   const auto again = LazyLoading(&model, file, ModelOptions());
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_TRUE(model.Run(SomeIds()).ok());
+}
+
+// Minus one is no "all of them" and no "row by row".
+TEST(ChunkedEmbedding, RefusesANegativeChunk) {
+  for (const int64_t chunk_rows :
+       {int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
+    ChunkedEmbedding words({4, 2}, chunk_rows);
+    const absl::Status status = words.Run({1}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat("chunk_rows is ", chunk_rows)));
+  }
 }
 
 TEST(LazyLoading, NamesBadInput) {

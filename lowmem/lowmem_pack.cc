@@ -5,18 +5,18 @@
 // INPUT may be the index of a checkpoint in several files,
 // model.safetensors.index.json.
 //
-// See pack.h. Exit 0: OUTPUT is written. 1: it could not be, and what was there
-// before is there still. 2: wrong usage.
+// See pack.h. Exit codes are those of command_line.h: 0: OUTPUT is written. 1:
+// it could not be, and what was there before is there still. 2: wrong usage.
 
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/command_line.h"
 #include "footprint/lowmem/pack.h"
 #include "footprint/lowmem/progress_bar.h"
 
@@ -29,9 +29,15 @@ ABSL_FLAG(bool, no_panels, false,
 
 namespace {
 
+using footprint::lowmem_internal::ExitCode;
+
 absl::Status Configure(footprint::PackOptions& options) {
-  if (absl::GetFlag(FLAGS_no_panels)) return absl::OkStatus();
   const std::vector<std::string> texts = absl::GetFlag(FLAGS_panels);
+  if (absl::GetFlag(FLAGS_no_panels)) {
+    if (texts.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "--panels and --no_panels are both given; leave one out");
+  }
   if (texts.empty()) options.panels = footprint::DefaultPanelRules();
   for (const std::string& text : texts) {
     absl::StatusOr<footprint::PanelRule> rule = footprint::ParsePanelRule(text);
@@ -41,30 +47,31 @@ absl::Status Configure(footprint::PackOptions& options) {
   return absl::OkStatus();
 }
 
-int Fail(int code, const absl::Status& status) {
-  fprintf(stderr, "lowmem_pack: %s\n", status.ToString().c_str());
-  return code;
+int Fail(ExitCode code, const absl::Status& status) {
+  return footprint::lowmem_internal::Fail("lowmem_pack", code, status);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "[--panels=PATTERN=COLUMNS,... | --no_panels] INPUT OUTPUT");
-  const std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
+      "lowmem_pack [--panels=PATTERN=COLUMNS,... | --no_panels] INPUT OUTPUT");
+  const std::vector<char*> arguments =
+      footprint::lowmem_internal::ParseFlags(argc, argv);
   if (arguments.size() != 3) {
-    return Fail(2, absl::InvalidArgumentError(absl::StrCat(
-                       "takes INPUT and OUTPUT, got ", arguments.size() - 1,
-                       " paths; see --help")));
+    return Fail(ExitCode::kWrongUsage,
+                absl::InvalidArgumentError(
+                    absl::StrCat("takes INPUT and OUTPUT, got ",
+                                 arguments.size() - 1, " paths; see --help")));
   }
   footprint::PackOptions options;
   const absl::Status configured = Configure(options);
-  if (!configured.ok()) return Fail(2, configured);
+  if (!configured.ok()) return Fail(ExitCode::kWrongUsage, configured);
   footprint::ProgressBar bar(stderr, "packing");
   options.progress = [&bar](int64_t done, int64_t total) {
     bar.Update(done, total);
   };
   const absl::Status packed =
       footprint::Pack(arguments[1], arguments[2], options);
-  return packed.ok() ? 0 : Fail(1, packed);
+  return packed.ok() ? 0 : Fail(ExitCode::kFailed, packed);
 }

@@ -4,14 +4,17 @@
 //   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
 //   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
 //
-// Says what it held, read, and took, and what to do where most of what it read
-// was not needed. Exit codes: 0; 1 the model, the input or
-// the budget cannot be run (the text says why); 2 wrong usage.
+// Says what came out, what it held, read, and took, and what to do where most
+// of what it read was not needed. Exit codes are those of command_line.h: 0; 1
+// the model, the input or the budget cannot be run (the text says why); 2 the
+// command line is wrong, whatever the model.
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -21,7 +24,6 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,11 +32,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "footprint/lowmem/arena_layout.h"
+#include "footprint/lowmem/atomic_file.h"
+#include "footprint/lowmem/command_line.h"
 #include "footprint/lowmem/config_reader.h"
 #include "footprint/lowmem/decoder.h"
 #include "footprint/lowmem/decoder_plan.h"
 #include "footprint/lowmem/encoder.h"
+#include "footprint/lowmem/model_family.h"
 #include "footprint/lowmem/program_pages.h"
 #include "footprint/lowmem/safetensors.h"
 #include "footprint/lowmem/token_panel.h"
@@ -45,8 +52,9 @@
 ABSL_FLAG(std::string, ids, "",
           "token ids, separated by commas; an encoder takes several sequences, "
           "separated by semicolons");
-ABSL_FLAG(int, random_ids, 0, "run this many tokens drawn at random instead");
-ABSL_FLAG(int, batch, 1, "so many sequences of --random_ids");
+ABSL_FLAG(absl::optional<int64_t>, random_ids, absl::nullopt,
+          "run this many tokens drawn at random instead");
+ABSL_FLAG(int64_t, batch, 1, "so many sequences of --random_ids");
 ABSL_FLAG(std::string, budget, "",
           "bytes for activations, workspace and weights in flight, such as "
           "16MiB; the least that is possible unless given");
@@ -58,7 +66,8 @@ ABSL_FLAG(
     "file for floats: an encoder's last hidden states, tokens x hidden, one "
     "sequence after the other; a "
     "decoder's logits after the last token read");
-ABSL_FLAG(int, generate, 1, "how many tokens a decoder goes on for");
+ABSL_FLAG(absl::optional<int64_t>, generate, absl::nullopt,
+          "how many tokens a decoder goes on for; 1 unless given");
 ABSL_FLAG(bool, layers, false, "say how long each layer took");
 
 namespace footprint {
@@ -66,52 +75,123 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
+// What the command line asks for; the model is not known yet.
+struct Request {
+  std::string directory;
+  WeightBackend backend = WeightBackend::kPread;
+  int threads = 1;
+  int repeat = 1;
+  std::vector<Ids> sequences;  // or drawn at random:
+  int64_t random_tokens = 0;
+  int64_t random_sequences = 0;
+  absl::optional<int64_t> budget_bytes;  // the least unless given
+  absl::optional<int64_t> generate;
+
+  bool is_random() const { return random_tokens > 0; }
+  int64_t sequence_count() const {
+    return is_random() ? random_sequences
+                       : static_cast<int64_t>(sequences.size());
+  }
+  // Of the longest sequence.
+  int64_t tokens() const {
+    int64_t tokens = random_tokens;
+    for (const Ids& ids : sequences) {
+      tokens = std::max(tokens, static_cast<int64_t>(ids.size()));
+    }
+    return tokens;
+  }
+};
+
+// Of one sequence. Nothing at all is an empty one.
 absl::StatusOr<Ids> ParseIds(absl::string_view text) {
   Ids ids;
-  for (absl::string_view part : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+  if (text.empty()) return ids;
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
     int32_t id = 0;
     if (!absl::SimpleAtoi(part, &id)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--ids: \"", part, "\" is not a number"));
+          absl::StrCat("--ids: \"", part,
+                       "\" is not a number; ids are separated by commas"));
     }
     ids.push_back(id);
   }
   return ids;
 }
 
-// At least one sequence.
-absl::StatusOr<std::vector<Ids>> InputSequences(int64_t vocabulary) {
-  std::vector<Ids> sequences;
-  if (absl::GetFlag(FLAGS_random_ids) > 0) {
-    if (absl::GetFlag(FLAGS_batch) < 1) {
+absl::Status ReadSequences(Request* request) {
+  const std::vector<std::string> texts =
+      absl::StrSplit(absl::GetFlag(FLAGS_ids), ';');
+  for (size_t i = 0; i < texts.size(); ++i) {
+    absl::StatusOr<Ids> ids = ParseIds(texts[i]);
+    if (!ids.ok()) return ids.status();
+    if (ids->empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          texts.size() == 1 ? "" : absl::StrCat("sequence ", i, ": "),
+          "no tokens: the input is empty; give --ids or --random_ids"));
+    }
+    request->sequences.push_back(*std::move(ids));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadInput(Request* request) {
+  const absl::optional<int64_t> random_ids = absl::GetFlag(FLAGS_random_ids);
+  const int64_t batch = absl::GetFlag(FLAGS_batch);
+  if (random_ids.has_value()) {
+    if (!absl::GetFlag(FLAGS_ids).empty()) {
+      return absl::InvalidArgumentError(
+          "--ids and --random_ids are both given; leave one out");
+    }
+    if (*random_ids < 1) {
+      return absl::InvalidArgumentError("--random_ids: at least 1 token");
+    }
+    if (batch < 1) {
       return absl::InvalidArgumentError("--batch: at least 1 sequence");
     }
-    std::mt19937 random(1);
-    sequences.resize(absl::GetFlag(FLAGS_batch));
-    for (Ids& ids : sequences) {
-      for (int i = 0; i < absl::GetFlag(FLAGS_random_ids); ++i) {
-        ids.push_back(static_cast<int32_t>(random() % vocabulary));
-      }
-    }
-    return sequences;
+    request->random_tokens = *random_ids;
+    request->random_sequences = batch;
+    return absl::OkStatus();
   }
-  if (absl::GetFlag(FLAGS_batch) != 1) {
+  if (batch != 1) {
     return absl::InvalidArgumentError(
         "--batch goes with --random_ids; separate the sequences of --ids by "
         "semicolons");
   }
-  const std::string text = absl::GetFlag(FLAGS_ids);
-  for (absl::string_view part : absl::StrSplit(text, ';')) {
-    const absl::StatusOr<Ids> ids = ParseIds(part);
-    if (!ids.ok()) return ids.status();
-    sequences.push_back(*ids);
-  }
-  return sequences;
+  return ReadSequences(request);
 }
 
-// A line of /proc/self/status in bytes; -1 if there is none.
-int64_t ProcessBytes(absl::string_view key) {
-  FILE* const file = fopen("/proc/self/status", "r");
+absl::Status ReadFlags(Request* request) {
+  const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
+  if (!backend.ok()) return backend.status();
+  request->backend = *backend;
+  request->threads = absl::GetFlag(FLAGS_threads);
+  if (request->threads < 1 || request->threads > kMostWorkers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--threads: from 1 to ", kMostWorkers, " threads"));
+  }
+  request->repeat = absl::GetFlag(FLAGS_repeat);
+  if (request->repeat < 1) {
+    return absl::InvalidArgumentError("--repeat: at least 1 pass");
+  }
+  request->generate = absl::GetFlag(FLAGS_generate);
+  if (request->generate.has_value() && *request->generate < 1) {
+    return absl::InvalidArgumentError("--generate: at least 1 token");
+  }
+  const std::string budget = absl::GetFlag(FLAGS_budget);
+  if (!budget.empty()) {
+    const absl::StatusOr<int64_t> bytes = ParseBytes(budget);
+    if (!bytes.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--budget: ", bytes.status().message()));
+    }
+    request->budget_bytes = *bytes;
+  }
+  return ReadInput(request);
+}
+
+// A line of such a file in bytes; -1 if there is none.
+int64_t ProcBytes(const char* path, absl::string_view key) {
+  FILE* const file = fopen(path, "r");
   if (file == nullptr) return -1;
   char line[256];
   int64_t bytes = -1;
@@ -126,6 +206,42 @@ int64_t ProcessBytes(absl::string_view key) {
   }
   fclose(file);
   return bytes;
+}
+
+int64_t ProcessBytes(absl::string_view key) {
+  return ProcBytes("/proc/self/status", key);
+}
+
+// What a run would take must be there: the system kills what takes more.
+absl::Status CheckMemory(const Request& request, int64_t plan_bytes) {
+  const int64_t ids_bytes = request.tokens() * request.sequence_count() *
+                            static_cast<int64_t>(sizeof(int32_t));
+  const int64_t free_bytes =
+      ProcBytes("/proc/meminfo", "MemAvailable") +
+      std::max<int64_t>(0, ProcBytes("/proc/meminfo", "SwapFree"));
+  // Where the system does not say, it decides.
+  if (free_bytes < 0 || ids_bytes + plan_bytes <= free_bytes) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat(request.sequence_count(), " sequences of ", request.tokens(),
+                   " tokens take ", FormatRoundedBytes(ids_bytes + plan_bytes),
+                   ", and ", FormatRoundedBytes(free_bytes),
+                   " are free; run fewer, or in a smaller --budget"));
+}
+
+// After the plan, which refuses counts that no model takes.
+std::vector<Ids> InputSequences(const Request& request, int64_t vocabulary) {
+  if (!request.is_random()) return request.sequences;
+  std::mt19937 random(1);
+  std::vector<Ids> sequences(request.random_sequences);
+  for (Ids& ids : sequences) {
+    ids.reserve(request.random_tokens);
+    for (int64_t i = 0; i < request.random_tokens; ++i) {
+      ids.push_back(static_cast<int32_t>(random() % vocabulary));
+    }
+  }
+  return sequences;
 }
 
 // The multiplications and additions of the products.
@@ -237,53 +353,87 @@ void PrintProcess(const WeightStore& store, const std::string& reading) {
       1e-9 * static_cast<double>(counters.wait_nanoseconds));
 }
 
+// To a pipe or a device as it comes, to a file as a whole or not at all.
 absl::Status WriteOutput(absl::Span<const float> states) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();
+  const int64_t bytes = static_cast<int64_t>(states.size() * sizeof(float));
+  struct stat found;
+  if (stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) {
+    absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, bytes);
+    if (!file.ok()) return file.status();
+    const absl::Status status = file->Append(states.data(), bytes);
+    return status.ok() ? file->Commit() : status;
+  }
   FILE* file = fopen(path.c_str(), "wb");
   bool written = file != nullptr &&
                  fwrite(states.data(), sizeof(float), states.size(), file) ==
                      states.size();
   if (file != nullptr) written = fclose(file) == 0 && written;
   if (written) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
+  return absl::UnavailableError(
+      absl::StrCat(path, ": cannot be written: ", strerror(errno)));
 }
 
-// What was asked for, or the least that is possible.
-absl::StatusOr<int64_t> Budget(const absl::StatusOr<int64_t>& least) {
-  const std::string text = absl::GetFlag(FLAGS_budget);
-  return text.empty() ? least : ParseBytes(text);
+// The first numbers of some sequences' first tokens: enough to compare by eye.
+void PrintStates(absl::Span<const float> states,
+                 const std::vector<EncoderSequence>& sequences,
+                 int64_t hidden) {
+  constexpr size_t kMostSequences = 8;
+  constexpr int64_t kMostFeatures = 6;
+  const int64_t features = std::min(hidden, kMostFeatures);
+  const float* at = states.data();
+  for (size_t i = 0; i < std::min(sequences.size(), kMostSequences); ++i) {
+    const int64_t tokens = static_cast<int64_t>(sequences[i].ids.size());
+    printf("%-13s%lld x %lld", i == 0 ? "states" : "",
+           static_cast<long long>(tokens), static_cast<long long>(hidden));
+    for (int64_t feature = 0; feature < features; ++feature) {
+      printf("%s %.6g", feature == 0 ? ", the first token's" : "", at[feature]);
+    }
+    printf("%s\n", features < hidden ? " ..." : "");
+    at += tokens * hidden;
+  }
+  if (sequences.size() > kMostSequences) {
+    printf("%-13s... and of %d sequences more\n", "",
+           static_cast<int>(sequences.size() - kMostSequences));
+  }
+  if (absl::GetFlag(FLAGS_output).empty()) {
+    printf("%-13sall of them: --output=FILE, floats\n", "");
+  }
 }
 
-absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
-  const auto encoder = Encoder::Open(directory, backend);
+absl::Status RunEncoder(const Request& request) {
+  if (request.generate.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        request.directory,
+        ": --generate goes with a decoder (GPT-2), and this "
+        "is an encoder: it gives states of the tokens it is given"));
+  }
+  const auto encoder = Encoder::Open(request.directory, request.backend);
   if (!encoder.ok()) return encoder.status();
   const EncoderConfig& config = (*encoder)->config();
-  const auto ids = InputSequences(config.vocabulary);
-  if (!ids.ok()) return ids.status();
-  std::vector<EncoderSequence> sequences;
-  int64_t tokens = 0;
-  for (const Ids& one : *ids) {
-    sequences.push_back({one, {}});
-    tokens = std::max(tokens, static_cast<int64_t>(one.size()));
-  }
-  const int64_t count = static_cast<int64_t>(sequences.size());
-  const int threads = absl::GetFlag(FLAGS_threads);
-  const auto budget =
-      Budget((*encoder)->MinBudgetBytes(tokens, threads, count));
-  if (!budget.ok()) return budget.status();
-  const auto plan = (*encoder)->Plan(tokens, threads, *budget, count);
+  const int64_t tokens = request.tokens();
+  const int64_t count = request.sequence_count();
+  const auto least = (*encoder)->MinBudgetBytes(tokens, request.threads, count);
+  if (!least.ok()) return least.status();
+  const auto plan = (*encoder)->Plan(
+      tokens, request.threads, request.budget_bytes.value_or(*least), count);
   if (!plan.ok()) return plan.status();
+  const absl::Status memory = CheckMemory(request, plan->peak_bytes);
+  if (!memory.ok()) return memory;
+  const std::vector<Ids> ids = InputSequences(request, config.vocabulary);
+  std::vector<EncoderSequence> sequences;
+  for (const Ids& one : ids) sequences.push_back({one, {}});
   const auto run = (*encoder)->Start(*plan);
   if (!run.ok()) return run.status();
   ReleaseProgramPages();
-  for (int i = 0; i < absl::GetFlag(FLAGS_repeat); ++i) {
+  absl::Span<const float> states;
+  for (int i = 0; i < request.repeat; ++i) {
     const double begin = ProcessorSeconds();
-    const auto states = (*run)->ForwardBatch(sequences);
-    if (!states.ok()) return states.status();
+    const auto pass = (*run)->ForwardBatch(sequences);
+    if (!pass.ok()) return pass.status();
+    states = *pass;
     PrintTimes(**run, config, sequences, ProcessorSeconds() - begin);
-    const absl::Status written = WriteOutput(*states);
-    if (!written.ok()) return written;
   }
   PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
@@ -293,21 +443,21 @@ absl::Status RunEncoder(const std::string& directory, WeightBackend backend) {
   if (ReadForNothing((*encoder)->store())) {
     PrintAdvice((*encoder)->store(), plan->budget_bytes, 0);
   }
-  return absl::OkStatus();
+  PrintStates(states, sequences, config.hidden);
+  return WriteOutput(states);
 }
 
 // Reads the input and goes on; says each token and how long it took.
 absl::Status Generate(DecoderRun& run, absl::Span<const int32_t> prompt,
-                      int64_t layers) {
+                      int64_t count, int64_t layers) {
   std::vector<double> seconds;
-  printf("tokens      ");
-  const absl::Status status = GenerateGreedily(
-      run, prompt, absl::GetFlag(FLAGS_generate), [&](int32_t id) {
-        printf(" %d", id);
+  const absl::Status status =
+      GenerateGreedily(run, prompt, count, [&](int32_t id) {
+        printf("%s %d", seconds.empty() ? "tokens      " : "", id);
         fflush(stdout);
         seconds.push_back(Seconds(run.step_nanoseconds()));
       });
-  printf("\n");
+  if (!seconds.empty()) printf("\n");
   if (!status.ok()) return status;
   printf("time         %.4f s for the input of %d tokens\n", seconds[0],
          static_cast<int>(prompt.size()));
@@ -349,36 +499,36 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
   return above * kPageBytes;
 }
 
-absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
-  const auto decoder = Decoder::Open(directory, backend);
+absl::Status RunDecoder(const Request& request) {
+  if (request.sequence_count() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.directory,
+                     ": several sequences, but a decoder "
+                     "reads one; run it once for each"));
+  }
+  const auto decoder = Decoder::Open(request.directory, request.backend);
   if (!decoder.ok()) return decoder.status();
   const DecoderConfig& config = (*decoder)->config();
-  const auto sequences = InputSequences(config.vocabulary);
-  if (!sequences.ok()) return sequences.status();
-  if (sequences->size() > 1) {
-    return absl::InvalidArgumentError(
-        "several sequences, but a decoder reads one; run it once for each");
-  }
-  const Ids& ids = sequences->front();
-  if (ids.empty()) {
-    return absl::InvalidArgumentError("no tokens: the input is empty");
-  }
-  const int generated = absl::GetFlag(FLAGS_generate);
-  if (generated < 1) {
-    return absl::InvalidArgumentError("--generate: at least 1 token");
-  }
-  const int64_t positions = static_cast<int64_t>(ids.size()) + generated - 1;
-  const int threads = absl::GetFlag(FLAGS_threads);
-  const auto budget = Budget((*decoder)->MinBudgetBytes(positions, threads));
-  if (!budget.ok()) return budget.status();
-  const auto plan = (*decoder)->Plan(positions, threads, *budget);
+  const int64_t generated = request.generate.value_or(1);
+  const int threads = request.threads;
+  // Far beyond any model, and no sum of two overflows.
+  constexpr int64_t kMost = int64_t{1} << 40;
+  const int64_t positions =
+      std::min(request.tokens(), kMost) + std::min(generated - 1, kMost);
+  const auto least = (*decoder)->MinBudgetBytes(positions, threads);
+  if (!least.ok()) return least.status();
+  const auto plan = (*decoder)->Plan(positions, threads,
+                                     request.budget_bytes.value_or(*least));
   if (!plan.ok()) return plan.status();
+  const absl::Status memory = CheckMemory(request, plan->peak_bytes);
+  if (!memory.ok()) return memory;
+  const Ids ids = InputSequences(request, config.vocabulary).front();
   const auto run = (*decoder)->Start(*plan);
   if (!run.ok()) return run.status();
   ReleaseProgramPages();
-  for (int i = 0; i < absl::GetFlag(FLAGS_repeat); ++i) {
+  for (int i = 0; i < request.repeat; ++i) {
     (*run)->Clear();
-    const absl::Status status = Generate(**run, ids, config.layers);
+    const absl::Status status = Generate(**run, ids, generated, config.layers);
     if (!status.ok()) return status;
   }
   const absl::Status written = WriteOutput((*run)->logits());
@@ -397,20 +547,34 @@ absl::Status RunDecoder(const std::string& directory, WeightBackend backend) {
   return absl::OkStatus();
 }
 
-absl::Status Run(const std::string& directory) {
-  const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
-  if (!backend.ok()) return backend.status();
-  if (absl::GetFlag(FLAGS_repeat) < 1) {
-    return absl::InvalidArgumentError("--repeat: at least 1 pass");
-  }
-  const std::string path = directory + "/config.json";
+absl::Status Run(const Request& request) {
+  const std::string path = request.directory + "/config.json";
   const auto text = ReadConfigText(path);
   if (!text.ok()) return text.status();
   auto config = ConfigReader::Parse(*text, path);
   if (!config.ok()) return config.status();
-  return config->TextOr("model_type", "bert") == "gpt2"
-             ? RunDecoder(directory, *backend)
-             : RunEncoder(directory, *backend);
+  const ModelFamily family = FindModelFamily(*config);
+  if (!config->status().ok()) return config->status();
+  return family == ModelFamily::kGpt2 ? RunDecoder(request)
+                                      : RunEncoder(request);
+}
+
+int Main(const std::vector<char*>& arguments) {
+  using lowmem_internal::ExitCode;
+  using lowmem_internal::Fail;
+  constexpr char kProgram[] = "lowmem_run";
+  if (arguments.size() != 2) {
+    return Fail(kProgram, ExitCode::kWrongUsage,
+                absl::InvalidArgumentError(
+                    absl::StrCat("takes one MODEL_DIR, got ",
+                                 arguments.size() - 1, "; see --help")));
+  }
+  Request request;
+  request.directory = arguments[1];
+  const absl::Status flags = ReadFlags(&request);
+  if (!flags.ok()) return Fail(kProgram, ExitCode::kWrongUsage, flags);
+  const absl::Status status = Run(request);
+  return status.ok() ? 0 : Fail(kProgram, ExitCode::kFailed, status);
 }
 
 }  // namespace
@@ -425,15 +589,5 @@ int main(int argc, char** argv) {
       "row by row, by --backend=direct in whole pages, which is many\ntimes "
       "slower.\n"
       "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
-  const std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
-  if (arguments.size() != 2) {
-    fprintf(stderr,
-            "usage: lowmem_run MODEL_DIR --ids=101,7592,102 "
-            "[--budget=16MiB]; --help says more\n");
-    return 2;
-  }
-  const absl::Status status = footprint::Run(arguments[1]);
-  if (status.ok()) return 0;
-  fprintf(stderr, "lowmem_run: %s\n", std::string(status.message()).c_str());
-  return 1;
+  return footprint::Main(footprint::lowmem_internal::ParseFlags(argc, argv));
 }

@@ -91,19 +91,56 @@ run gpt2.F32 --ids="1,2,3,${said%% *}" --generate=3
 run gpt2.F32 --random_ids=30 --generate=11
 refuses 1 '41 tokens, but the model has 40 positions' gpt2.F32 --random_ids=30 --generate=12
 
-# Bad input.
-refuses 2 'usage: lowmem_run'
-refuses 1 'no tokens: the input is empty' minilm.F32
-refuses 1 'no tokens: the input is empty' gpt2.F32 --ids=
-refuses 1 'sequence 1: no tokens' minilm.F32 --ids='1;'
-refuses 1 '"x" is not a number' minilm.F32 --ids=1,x
+# What came out is said: tokens, features and the first of them.
+run minilm.F32 --ids='1,2,3;4,5' --output=output
+python3 - output <<'END' || fail "not the states: $(cat log)"
+import struct, sys
+values = struct.unpack("<640f", open(sys.argv[1], "rb").read())
+lines = open("log").read().split("\n")
+at = next(i for i, line in enumerate(lines) if line.startswith("states "))
+for line, tokens, first in ((lines[at], 3, 0), (lines[at + 1], 2, 3 * 128)):
+    head, numbers = line.split(", the first token's ")
+    assert head.endswith(" %d x 128" % tokens), head
+    shown = [float(text) for text in numbers.replace(" ...", "").split()]
+    assert len(shown) == 6, numbers
+    for got, wanted in zip(shown, values[first:]):
+        assert abs(got - wanted) <= 1e-5 * abs(wanted), (got, wanted)
+END
+! grep -q -- '--output' log || fail "it was written: $(cat log)"
+run minilm.F32 --random_ids=3 --batch=10
+says '^ +\.\.\. and of 2 sequences more'
+says '--output=FILE'
+
+# Bad input: 2 where the command line is wrong, 1 where the model does not take it.
+refuses 2 'lowmem_run: takes one MODEL_DIR'
+refuses 2 'no tokens: the input is empty' minilm.F32
+refuses 2 'no tokens: the input is empty' gpt2.F32 --ids=
+refuses 2 'sequence 1: no tokens' minilm.F32 --ids='1;'
+refuses 2 '"x" is not a number' minilm.F32 --ids=1,x
+refuses 2 '"" is not a number' minilm.F32 --ids=1,,2
+refuses 2 '"" is not a number' minilm.F32 --ids=1,2,
+refuses 2 '--ids and --random_ids are both given' minilm.F32 --ids=1 --random_ids=2
+refuses 2 '--random_ids: at least 1 token' minilm.F32 --random_ids=-1
+refuses 2 '--batch: at least 1 sequence' minilm.F32 --random_ids=1 --batch=0
+refuses 2 '--batch goes with --random_ids' minilm.F32 --ids=1 --batch=2
+refuses 2 '--budget: ' minilm.F32 --ids=1 --budget=much
+refuses 1 '--generate goes with a decoder' minilm.F32 --ids=1 --generate=2
+refuses 1 'several sequences, but a decoder reads one' gpt2.F32 --ids='1;2'
+# Before anything of that size is filled.
+refuses 1 '2000000000 tokens, but the model has 40 positions' \
+  minilm.F32 --random_ids=2000000000
+refuses 1 'tokens, but the model has 40 positions' gpt2.F32 --random_ids=9000000000000000000
+refuses 1 '2000000000 sequences; a batch has from 1 to' \
+  minilm.F32 --random_ids=1 --batch=2000000000
+refuses 1 'positions' gpt2.F32 --ids=1 --generate=9000000000000000000
 refuses 1 'token 1 has the id 100; the vocabulary has 100 entries' minilm.F32 --ids=1,100
 refuses 1 'token 0 has the id -1' gpt2.F32 --ids=-1
 refuses 1 '41 tokens, but the model has 40 positions' minilm.F32 --random_ids=41
-refuses 1 'no backend "disk"' minilm.F32 --ids=1 --backend=disk
-refuses 1 'no worker' minilm.F32 --ids=1 --threads=0
-refuses 1 '--repeat: at least 1 pass' minilm.F32 --ids=1 --repeat=0
-refuses 1 '--generate: at least 1 token' gpt2.F32 --ids=1 --generate=0
+refuses 2 'no backend "disk"' minilm.F32 --ids=1 --backend=disk
+refuses 2 '--threads: from 1 to 1024' minilm.F32 --ids=1 --threads=0
+refuses 2 '--threads: from 1 to 1024' minilm.F32 --ids=1 --threads=40000
+refuses 2 '--repeat: at least 1 pass' minilm.F32 --ids=1 --repeat=0
+refuses 2 '--generate: at least 1 token' gpt2.F32 --ids=1 --generate=0
 refuses 1 "a checkpoint's folder holds config.json" nowhere --ids=1
 for folder in minilm.F32 gpt2.F32; do
   refuses 1 'too small' $folder --ids=1,2,3 --budget=1KiB
@@ -114,6 +151,82 @@ done
 cp -r minilm.F32 other
 sed -i 's/"intermediate_size": *600/"intermediate_size": 599/' other/config.json
 refuses 1 'is [600, 128], but the config asks for [599, 128]' other --ids=1
+
+# Pipes that nobody writes to, as config and as weights.
+mkdir pipes
+mkfifo pipes/config.json
+refuses 1 'pipes/config.json: not a regular file' pipes --ids=1
+rm pipes/config.json
+cp minilm.F32/config.json pipes
+mkfifo pipes/model.safetensors
+for backend in resident pread direct mmap; do
+  refuses 1 'pipes/model.safetensors: not a regular file' pipes --ids=1 --backend=$backend
+done
+
+# Families are told by model_type or architectures; RoBERTa is not taken for BERT.
+for shape in minilm gpt2; do
+  rm -rf other
+  cp -r $shape.F32 other
+  sed -i '/"model_type"/d' other/config.json
+  run other --ids=1,2 --output=output
+  run $shape.F32 --ids=1,2 --output=expected
+  cmp expected output || fail "other bits without model_type: $shape"
+  python3 - other/config.json <<'END'
+import json, sys
+config = json.load(open(sys.argv[1]))
+del config["architectures"]
+config["pad_token_id"] = 1
+json.dump(config, open(sys.argv[1], "w"))
+END
+  refuses 1 'model_type is missing' other --ids=1
+done
+sed -i 's/{/{"model_type": "gpt2", "tie_word_embeddings": false, /' other/config.json
+refuses 1 'no tensor "lm_head.weight"' other --ids=1
+
+# Weights that are no numbers give no output, and where they are is said.
+damage() {
+  python3 - "$@" <<'END'
+import json, struct, sys
+path, name, value = sys.argv[1:]
+data = bytearray(open(path, "rb").read())
+(length,) = struct.unpack("<Q", data[:8])
+begin, end = json.loads(data[8 : 8 + length])[name]["data_offsets"]
+data[8 + length + begin : 8 + length + end] = struct.pack("<f", float(value)) * ((end - begin) // 4)
+open(path, "wb").write(data)
+END
+}
+for value in nan inf; do
+  for damaged in 'minilm encoder.layer.1.intermediate.dense.weight layer 1' \
+    'minilm embeddings.LayerNorm.bias the table of embeddings' \
+    'gpt2 h.0.attn.c_attn.weight layer 0' 'gpt2 ln_f.bias the output'; do
+    read -r shape tensor where <<<"$damaged"
+    rm -rf other output
+    cp -r $shape.F32 other
+    damage other/model.safetensors "$tensor" $value
+    refuses 1 "model.safetensors: $where gives numbers that are NaN or infinite" \
+      other --ids=1,2,3 --output=output
+    ! grep -q '^tokens\|^states' log || fail "a result of NaN: $(cat log)"
+    [[ ! -e output ]] || fail 'NaN were written'
+  done
+done
+
+# The output is a file as a whole, through a link to where it leads.
+mkdir outputs
+run minilm.F32 --ids=1,2,3 --output=expected
+ln -s outputs/states link
+echo precious >victim
+ln -s ../victim outputs/states.partial
+refuses 1 'states.partial: is a symbolic link' minilm.F32 --ids=1,2,3 --output=link
+[[ $(cat victim) == precious ]] || fail 'what the planted link led to was written over'
+rm outputs/states.partial
+run minilm.F32 --ids=1,2,3 --output=link
+[[ -L link ]] || fail 'the link was replaced'
+cmp expected outputs/states || fail 'other bits through a link'
+mkfifo output.pipe
+cat output.pipe >output &
+run minilm.F32 --ids=1,2,3 --output=output.pipe
+wait $!
+cmp expected output || fail 'other bits through a pipe'
 
 # A checkpoint in several files: what is advised works.
 mkdir shards

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -31,12 +32,21 @@ int64_t EditDistance(absl::string_view a, absl::string_view b) {
   return row.back();
 }
 
-// Zero for a name that only lacks or adds a prefix.
-int64_t NameDistance(absl::string_view wanted, absl::string_view present) {
-  if (absl::EndsWith(present, absl::StrCat(".", wanted)) ||
-      absl::EndsWith(wanted, absl::StrCat(".", present))) {
-    return 0;
-  }
+// Whether `name` is `end` behind a prefix and a dot.
+bool HasPrefix(absl::string_view name, absl::string_view end) {
+  return name.size() > end.size() && absl::EndsWith(name, end) &&
+         name[name.size() - end.size() - 1] == '.';
+}
+
+// Zero for a name that only lacks or adds a prefix; beyond `limit` anything
+// that is.
+int64_t NameDistance(absl::string_view wanted, absl::string_view present,
+                     int64_t limit) {
+  if (HasPrefix(present, wanted) || HasPrefix(wanted, present)) return 0;
+  const int64_t lengths = static_cast<int64_t>(wanted.size()) -
+                          static_cast<int64_t>(present.size());
+  // So many characters at least are added or left out.
+  if (std::abs(lengths) > limit) return limit + 1;
   return EditDistance(wanted, present);
 }
 
@@ -49,7 +59,7 @@ std::vector<std::string> NearNames(
   const int64_t limit = std::max<int64_t>(2, wanted.size() / 3);
   for (const absl::string_view candidate : candidates) {
     if (candidate.size() > kLongestComparedName) continue;
-    const int64_t distance = NameDistance(wanted, candidate);
+    const int64_t distance = NameDistance(wanted, candidate, limit);
     if (distance <= limit) near.emplace_back(distance, candidate);
   }
   std::sort(near.begin(), near.end());

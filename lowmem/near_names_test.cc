@@ -35,6 +35,15 @@ TEST(NearNames, DoNotMindAPrefix) {
   EXPECT_THAT(NearNames("r.0.bias", names), IsEmpty());
 }
 
+// Only the dot makes a prefix of what stands before.
+TEST(NearNames, LeaveOutWhatIsFarLongerOrShorter) {
+  const std::string tail(30, 'x');
+  const std::vector<absl::string_view> names = {tail, "a"};
+  EXPECT_THAT(NearNames("xx", names), ElementsAre("a"));
+  EXPECT_THAT(NearNames(std::string(33, 'x'), names), ElementsAre(tail));
+  EXPECT_THAT(NearNames(std::string(46, 'x'), names), IsEmpty());
+}
+
 TEST(NearNames, LeaveOutWhatIsTooLongToCompare) {
   const std::string long_name(600, 'a');
   const std::vector<absl::string_view> names = {long_name, "b"};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -25,47 +26,68 @@ bool Matches(const PanelRule& rule, const std::string& name) {
   return fnmatch(rule.pattern.c_str(), name.c_str(), 0) == 0;
 }
 
+bool IsMatrix(const Weight& weight) {
+  return weight.shape().size() == 2 && weight.columns() > 0;
+}
+
 // The columns of the panels in which a weight is to be stored; all of its
 // columns if in its usual order.
-absl::StatusOr<int64_t> PanelColumns(const std::vector<PanelRule>& rules,
-                                     const Weight& weight) {
-  const std::string& name = weight.tensor().name;
+int64_t PanelColumns(const std::vector<PanelRule>& rules,
+                     const Weight& weight) {
   for (const PanelRule& rule : rules) {
-    if (!Matches(rule, name)) continue;
-    if (rule.panel_columns == 0) break;
-    if (weight.shape().size() == 2 && weight.columns() > 0) {
-      return std::min(rule.panel_columns, weight.columns());
-    }
-    if (rule.optional) break;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "rule \"", rule.pattern, "\" names the tensor \"", name, "\" of shape ",
-        ShapeText(weight.shape()),
-        ", and only matrices have panels: narrow the pattern, or put a rule "
-        "with 0 columns before it"));
+    if (!Matches(rule, weight.tensor().name)) continue;
+    if (rule.panel_columns == 0 || !IsMatrix(weight)) break;
+    return std::min(rule.panel_columns, weight.columns());
   }
   return weight.columns();
 }
 
 using Stores = std::vector<std::unique_ptr<WeightStore>>;
 
-bool MatchesAny(const PanelRule& rule, const Stores& stores) {
+// The files, and where there are several whose each tensor is.
+struct Inputs {
+  Stores stores;
+  // As an index says it; empty without one.
+  std::map<std::string, const WeightStore*> owners;
+
+  // Of a tensor that other files have as well.
+  bool Counts(const std::string& name, const WeightStore& store) const {
+    const auto owner = owners.find(name);
+    return owner == owners.end() || owner->second == &store;
+  }
+};
+
+// A rule that picks no matrix is a mistake.
+absl::Status CheckRule(const PanelRule& rule, const Stores& stores) {
+  std::string others;
   for (const std::unique_ptr<WeightStore>& store : stores) {
     for (const TensorInfo& tensor : store->index().tensors()) {
-      if (Matches(rule, tensor.name)) return true;
+      if (!Matches(rule, tensor.name)) continue;
+      const absl::StatusOr<Weight> weight = store->Find(tensor.name);
+      if (!weight.ok()) return weight.status();
+      if (IsMatrix(*weight) || rule.panel_columns == 0) return absl::OkStatus();
+      others = absl::StrCat("\"", tensor.name, "\" of shape ",
+                            ShapeText(weight->shape()));
     }
   }
-  return false;
+  const SafetensorsIndex& index = stores[0]->index();
+  if (!others.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "rule \"", rule.pattern, "\" matches no matrix of ", index.file_name(),
+        ", but ", others, ", and only matrices have panels"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "rule \"", rule.pattern, "\" matches no tensor of ", index.file_name(),
+      "; its first tensor is \"",
+      index.tensors().empty() ? "" : index.tensors()[0].name, "\""));
 }
 
 absl::Status CheckRulesMatch(const std::vector<PanelRule>& rules,
                              const Stores& stores) {
-  const SafetensorsIndex& index = stores[0]->index();
   for (const PanelRule& rule : rules) {
-    if (rule.optional || MatchesAny(rule, stores)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "rule \"", rule.pattern, "\" matches no tensor of ", index.file_name(),
-        "; its first tensor is \"",
-        index.tensors().empty() ? "" : index.tensors()[0].name, "\""));
+    if (rule.optional) continue;
+    const absl::Status status = CheckRule(rule, stores);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -79,27 +101,30 @@ absl::Status Add(absl::string_view path, Stores* stores) {
 }
 
 // Of the file, or of all that an index names.
-absl::StatusOr<Stores> OpenStores(absl::string_view path) {
-  Stores stores;
+absl::StatusOr<Inputs> OpenInputs(absl::string_view path) {
+  Inputs inputs;
   if (!absl::EndsWith(path, ".json")) {
-    const absl::Status added = Add(path, &stores);
+    const absl::Status added = Add(path, &inputs.stores);
     if (!added.ok()) return added;
-    return stores;
+    return inputs;
   }
   const absl::StatusOr<std::vector<Shard>> shards = ReadShardIndex(path);
   if (!shards.ok()) return shards.status();
   for (const Shard& shard : *shards) {
-    const absl::Status added = Add(shard.path, &stores);
+    const absl::Status added = Add(shard.path, &inputs.stores);
     if (!added.ok()) return added;
+    const WeightStore* const store = inputs.stores.back().get();
     for (const std::string& tensor : shard.tensors) {
-      const auto found = stores.back()->index().Find(tensor);
-      if (found.ok()) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": promises a tensor that is not there: ",
-                       found.status().message(), ". Download all files again"));
+      const auto found = store->index().Find(tensor);
+      if (!found.ok()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            path, ": promises a tensor that is not there: ",
+            found.status().message(), ". Download all files again"));
+      }
+      inputs.owners[tensor] = store;
     }
   }
-  return stores;
+  return inputs;
 }
 
 // One weight on its way from one file to the other.
@@ -116,8 +141,8 @@ struct PackedWeight {
 
 class Packer {
  public:
-  Packer(const Stores& stores, const PackOptions& options)
-      : stores_(stores), options_(options) {}
+  Packer(const Inputs& inputs, const PackOptions& options)
+      : inputs_(inputs), options_(options) {}
 
   absl::Status Run(absl::string_view output_path) {
     absl::Status planned = Plan();
@@ -137,7 +162,7 @@ class Packer {
  private:
   absl::Status Plan() {
     writer_options_.alignment_bytes = kPageBytes;
-    for (const std::unique_ptr<WeightStore>& store : stores_) {
+    for (const std::unique_ptr<WeightStore>& store : inputs_.stores) {
       const absl::Status planned = PlanFile(store.get());
       if (!planned.ok()) return planned;
     }
@@ -151,21 +176,28 @@ class Packer {
       }
     }
     for (const TensorInfo& tensor : store->index().tensors()) {
+      if (!inputs_.Counts(tensor.name, *store)) continue;
+      const auto [first, is_new] = planned_.emplace(tensor.name, store);
+      if (!is_new) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the tensor \"", tensor.name, "\" is in ",
+            first->second->index().file_name(), " and in ",
+            store->index().file_name(),
+            ", and the index does not say which counts: add it there"));
+      }
       const absl::StatusOr<Weight> weight = store->Find(tensor.name);
       if (!weight.ok()) return weight.status();
-      const absl::StatusOr<int64_t> columns =
-          PanelColumns(options_.panels, *weight);
-      if (!columns.ok()) return columns.status();
+      const int64_t columns = PanelColumns(options_.panels, *weight);
       PackedWeight packed;
       packed.store = store;
       packed.weight = *weight;
-      packed.panel_columns = *columns;
+      packed.panel_columns = columns;
       TensorSpec spec = {tensor.name, tensor.dtype, weight->shape()};
       if (packed.in_panels()) {
-        const int64_t panels = (weight->columns() + *columns - 1) / *columns;
-        spec.shape = {panels, weight->rows(), *columns};
+        const int64_t panels = (weight->columns() + columns - 1) / columns;
+        spec.shape = {panels, weight->rows(), columns};
         writer_options_.metadata[PanelsKey(tensor.name)] =
-            PanelsText(weight->rows(), weight->columns(), *columns);
+            PanelsText(weight->rows(), weight->columns(), columns);
       }
       total_bytes_ += *TensorBytes(spec.dtype, spec.shape);
       specs_.push_back(std::move(spec));
@@ -249,8 +281,9 @@ class Packer {
     return status;
   }
 
-  const Stores& stores_;
+  const Inputs& inputs_;
   const PackOptions& options_;
+  std::map<std::string, const WeightStore*> planned_;
   SafetensorsWriterOptions writer_options_;
   std::vector<TensorSpec> specs_;
   std::vector<PackedWeight> weights_;
@@ -291,11 +324,11 @@ std::vector<PanelRule> DefaultPanelRules() {
 
 absl::Status Pack(absl::string_view input_path, absl::string_view output_path,
                   const PackOptions& options) {
-  const absl::StatusOr<Stores> stores = OpenStores(input_path);
-  if (!stores.ok()) return stores.status();
-  absl::Status rules = CheckRulesMatch(options.panels, *stores);
+  const absl::StatusOr<Inputs> inputs = OpenInputs(input_path);
+  if (!inputs.ok()) return inputs.status();
+  absl::Status rules = CheckRulesMatch(options.panels, inputs->stores);
   if (!rules.ok()) return rules;
-  return Packer(*stores, options).Run(output_path);
+  return Packer(*inputs, options).Run(output_path);
 }
 
 }  // namespace footprint

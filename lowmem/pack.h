@@ -14,14 +14,16 @@
 // its panels, and with no rules takes them away.
 //
 // An input that ends in ".json" is the index of a checkpoint in several files
-// (model.safetensors.index.json): the output holds the tensors of all of them.
+// (model.safetensors.index.json): the output holds the tensors of all of them,
+// one that several have from the file that the index names.
 //
 // Input and output may be the same path. Atomic (see AtomicFile). Memory: 320
 // KiB and the headers. Time: one pass through the file.
 //
 // Errors: those of SafetensorsIndex for the input, of AtomicFile for the
-// output, of ReadShardIndex. InvalidArgument: a rule that no tensor matches, or
-// that names no matrix; a tensor that is in none or several of the files.
+// output, of ReadShardIndex. InvalidArgument: a rule that no matrix matches; a
+// tensor that the index names and its file does not have, or that several files
+// have and the index does not name.
 
 #ifndef FOOTPRINT_LOWMEM_PACK_H_
 #define FOOTPRINT_LOWMEM_PACK_H_
@@ -39,11 +41,11 @@ namespace footprint {
 
 // The first rule whose pattern matches a tensor's name counts. In a pattern, *
 // stands for any characters, as in a shell. Of 0 columns: the matrix stays as
-// it is, whatever later rules say.
+// it is, whatever later rules say. What is no matrix always stays.
 struct PanelRule {
   std::string pattern;
   int64_t panel_columns = 0;
-  // A rule that matches nothing is a mistake, unless it is meant for other
+  // A rule that matches no matrix is a mistake, unless it is meant for other
   // models as well.
   bool optional = false;
 };

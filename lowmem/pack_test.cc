@@ -130,10 +130,26 @@ TEST(PackTest, RefusesShardsThatTheIndexContradicts) {
               HasSubstr("shard3: cannot be opened"));
   EXPECT_THAT(message(R"("a": "shard1", "a ": "shard2")"),
               HasSubstr("no tensor \"a \""));
-  // The second is there, too, though the index gives it to the first alone.
-  WriteWeights("shard2", {{"a", DType::kF32, {3}}, {"b", DType::kF32, {3}}});
-  EXPECT_THAT(message(R"("a": "shard1", "b": "shard2")"),
-              HasSubstr("\"a\" stands twice"));
+}
+
+// As exports leave it that share a tensor between shards.
+TEST(PackTest, TakesATensorOfTwoShardsFromTheOneThatTheIndexNames) {
+  WriteWeights("shard1", {{"a", DType::kF32, {3}}, {"b", DType::kF32, {3}}});
+  WriteWeights("shard2", {{"c", DType::kF32, {3}}, {"a", DType::kF32, {3}}});
+  const std::vector<std::string> first = Matrices(TestPath("shard1"));
+  const std::vector<std::string> second = Matrices(TestPath("shard2"));
+  ASSERT_NE(first[0], second[1]);
+  const std::string whole = TestPath("one_of_two");
+  const auto pack = [&](const std::string& map) {
+    return Pack(WriteIndex(map), whole, PackOptions());
+  };
+  ASSERT_TRUE(pack(R"("a": "shard1", "b": "shard1", "c": "shard2")").ok());
+  EXPECT_THAT(Matrices(whole), ElementsAre(first[0], first[1], second[0]));
+  ASSERT_TRUE(pack(R"("a": "shard2", "b": "shard1", "c": "shard2")").ok());
+  EXPECT_THAT(Matrices(whole), ElementsAre(first[1], second[0], second[1]));
+  EXPECT_THAT(std::string(pack(R"("b": "shard1", "c": "shard2")").message()),
+              testing::AllOf(HasSubstr("\"a\" is in "), HasSubstr("shard1"),
+                             HasSubstr("shard2"), HasSubstr("the index")));
 }
 
 TEST(PackTest, PutsEveryTensorAtAPageAndPanelsInARow) {
@@ -182,12 +198,30 @@ TEST(PackTest, RefusesRulesThatMeanNothing) {
       "rules", {{"m", DType::kF32, {2, 3}}, {"bias", DType::kF32, {2}}});
   EXPECT_THAT(std::string(Pack(path, path, WithRule("n*=2")).message()),
               HasSubstr("\"n*\" matches no tensor"));
-  EXPECT_THAT(std::string(Pack(path, path, WithRule("*=2")).message()),
-              HasSubstr("only matrices have panels"));
+  EXPECT_THAT(std::string(Pack(path, path, WithRule("b*=2")).message()),
+              HasSubstr("matches no matrix"));
   for (const char* text : {"", "=3", "m", "m=", "m=-1", "m=x"}) {
     EXPECT_FALSE(ParsePanelRule(text).ok()) << text;
   }
   EXPECT_EQ(ParsePanelRule("a=b=3")->pattern, "a=b");
+}
+
+// A pattern for all weights means those that have columns.
+TEST(PackTest, LeavesWhatIsNoMatrixAsItIs) {
+  const std::string path =
+      WriteWeights("mixed", {{"norm.weight", DType::kF32, {300}},
+                             {"m.weight", DType::kF32, {10, 300}},
+                             {"conv.weight", DType::kF32, {2, 3, 300}},
+                             {"none.weight", DType::kF32, {4, 0}},
+                             {"scale.weight", DType::kF32, {}}});
+  const std::vector<std::string> before = Matrices(path);
+  const absl::Status packed = Pack(path, path, WithRule("*.weight=256"));
+  ASSERT_TRUE(packed.ok()) << packed;
+  EXPECT_EQ(Matrices(path), before);
+  std::unique_ptr<WeightStore> store =
+      *WeightStore::Open(path, WeightBackend::kPread);
+  EXPECT_EQ(store->index().metadata().count("panels:m.weight"), 1u);
+  EXPECT_EQ(store->index().metadata().size(), 2u);
 }
 
 TEST(PackTest, DefaultRulesPickWhatIsReadByColumns) {

@@ -288,37 +288,52 @@ def mebibytes_label(mebibytes):
 
 
 STREAMED, RESIDENT = "#1f5f8b", "#b3541e"
-FRAME = {"width": 800, "height": 480, "left": 80, "right": 30, "top": 84, "bottom": 70}
+FRAME = {"width": 800, "height": 500, "left": 80, "right": 30, "top": 108, "bottom": 70}
 
 
-def axes(low, high, most, place):
+def rate_axis(rates):
+    """Where the axis begins and ends, and its step: from 0 unless that is mostly empty."""
+    least, most = min(rates), max(rates)
+    if least <= most / 2:
+        step = nice_step(1.15 * most)
+        return 0, 1.15 * most, step
+    span = max(most - least, 0.01 * most)
+    step = nice_step(1.3 * span)
+    return (math.floor((least - 0.15 * span) / step) * step,
+            math.ceil((most + 0.15 * span) / step) * step, step)
+
+
+def axes(low, high, rates, place):
     """Grid and numbers: powers of two of MiB, round numbers of tokens."""
+    first, last, step = rates
     bottom, right = FRAME["height"] - FRAME["bottom"], FRAME["width"] - FRAME["right"]
     lines = []
     for power in range(low, high + 1):
-        x, _ = place(2.0**power, 0)
+        x, _ = place(2.0**power, first)
         lines.append('<path d="M%.1f %dV%d" stroke="#e3e3e3"/>' % (
             x, bottom, FRAME["top"]))
         if (power - low) % 2 == 0:
             lines.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (
                 x, bottom + 20, mebibytes_label(2.0**power)))
-    step = nice_step(most)
-    for index in range(int(most / step) + 1):
-        _, y = place(2.0**low, index * step)
+    for index in range(int((last - first) / step + 1e-6) + 1):
+        rate = first + index * step
+        _, y = place(2.0**low, rate)
         lines.append('<path d="M%d %.1fH%d" stroke="#e3e3e3"/>' % (FRAME["left"], y, right))
         lines.append('<text x="%d" y="%.1f" text-anchor="end">%g</text>' % (
-            FRAME["left"] - 8, y + 5, index * step))
+            FRAME["left"] - 8, y + 5, rate))
     lines.append('<path d="M%d %dV%dH%d" fill="none" stroke="#555"/>' % (
         FRAME["left"], FRAME["top"], bottom, right))
     lines.append('<text x="%d" y="%d" text-anchor="middle">peak of the process (VmHWM), '
                  'log scale</text>' % ((FRAME["left"] + right) / 2, bottom + 50))
     lines.append('<text transform="translate(22 %d) rotate(-90)" '
-                 'text-anchor="middle">tokens a second</text>' % (
-                     (FRAME["top"] + bottom) / 2))
+                 'text-anchor="middle">tokens a second%s</text>' % (
+                     (FRAME["top"] + bottom) / 2,
+                     ", from %g" % first if first > 0 else ""))
     return lines
 
 
 def legend(subtitle):
+    """A line each: how wide a text is depends on the reader's fonts."""
     left = FRAME["left"]
     return [
         '<text x="%d" y="50" fill="#555">%s</text>' % (left, subtitle),
@@ -326,28 +341,30 @@ def legend(subtitle):
         '<circle cx="%d" cy="69" r="4.5" fill="%s"/>' % (left + 12, STREAMED),
         '<text x="%d" y="74">weights streamed, in the budget at the point</text>' % (
             left + 32),
-        '<rect x="%d" y="64.5" width="9" height="9" fill="%s"/>' % (left + 348, RESIDENT),
-        '<text x="%d" y="74">all weights resident</text>' % (left + 364)]
+        '<path d="M%d 91h24" stroke="%s" stroke-dasharray="5 4"/>' % (left, RESIDENT),
+        '<rect x="%.1f" y="86.5" width="9" height="9" fill="%s"/>' % (left + 7.5, RESIDENT),
+        '<text x="%d" y="96">all weights resident</text>' % (left + 32)]
 
 
 def draw(points, resident, titles, path):
     """Throughput against peak. `points` are (peak in MiB, tokens a second, budget)."""
     low = math.floor(math.log2(min(x for x, _, _ in points)))
     high = math.ceil(math.log2(max([x for x, _, _ in points] + [resident[0]])))
-    most = 1.15 * max([y for _, y, _ in points] + [resident[1]])
+    rates = rate_axis([y for _, y, _ in points] + [resident[1]])
 
     def place(x, y):
         inner = FRAME["width"] - FRAME["left"] - FRAME["right"]
         tall = FRAME["height"] - FRAME["bottom"] - FRAME["top"]
         return (FRAME["left"] + (math.log2(x) - low) / (high - low) * inner,
-                FRAME["height"] - FRAME["bottom"] - y / most * tall)
+                FRAME["height"] - FRAME["bottom"]
+                - (y - rates[0]) / (rates[1] - rates[0]) * tall)
 
     lines = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" '
              'font-family="sans-serif" font-size="14">' % (
                  FRAME["width"], FRAME["height"]),
              '<rect width="100%" height="100%" fill="#fff"/>',
              '<text x="%d" y="28" font-size="18">%s</text>' % (FRAME["left"], titles[0])]
-    lines += legend(titles[1]) + axes(low, high, most, place)
+    lines += legend(titles[1]) + axes(low, high, rates, place)
     x, y = place(*resident)
     lines.append('<path d="M%d %.1fH%.1f" stroke="%s" stroke-dasharray="5 4"/>' % (
         FRAME["left"], y, x, RESIDENT))

@@ -48,6 +48,36 @@ for label in '512 KiB' '1 MiB' '64 MiB' 'log scale' 'all weights resident'; do
 done
 grep -q '^resident ' "$TEST_TMPDIR/sweep" || fail "no resident run in the sweep"
 
+# No text runs into the next, in whatever font, and the points fill the picture,
+# whether rates are alike or not.
+python3 - "$TEST_TMPDIR/drawn.svg" <<'END' || fail "a picture that cannot be read"
+import re, sys
+sys.path.insert(0, "lowmem")
+import run_table
+
+def check(rates, resident):
+    points = [(5.0 * 2**i, rate, "%dMiB" % 2**i) for i, rate in enumerate(rates)]
+    run_table.draw(points, (900.0, resident), ("A title", "A subtitle"), sys.argv[1])
+    text = open(sys.argv[1], encoding="utf-8").read()
+    frame = run_table.FRAME
+    heights = [float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', text)][1:]
+    heights += [float(re.findall(r'<rect x="[\d.]+" y="([\d.]+)" width="9"', text)[-1]) + 4.5]
+    tall = frame["height"] - frame["bottom"] - frame["top"]
+    assert max(heights) - min(heights) >= 0.4 * tall, (rates, heights)
+    assert frame["top"] <= min(heights) and max(heights) <= frame["top"] + tall, heights
+    head = [(float(x), float(y), len(label)) for x, y, label in
+            re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)</text>', text)
+            if float(y) < frame["top"]]
+    assert len(head) == 4, head
+    for i, (x, y, letters) in enumerate(head):
+        assert x + 14 * 0.8 * letters <= frame["width"], head
+        assert all(abs(y - other) >= 18 for _, other, _ in head[:i]), head
+
+check([183.7, 203.9, 205.3, 198.1, 203.5, 202.0, 204.7, 191.6], 205.0)
+check([20.0, 60.0, 100.0, 180.0], 205.0)
+check([0.301, 0.302, 0.303, 0.304], 0.31)
+END
+
 if table --models=no-such-shape 2>"$TEST_TMPDIR/error"; then fail "a shape that is not there"; fi
 grep -q 'lowmem_generate' "$TEST_TMPDIR/error" || fail "the failure has no program"
 echo passed

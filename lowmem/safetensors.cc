@@ -233,6 +233,10 @@ class HeaderHandler {
       place_ = Place::kMetadataValue;
       return true;
     }
+    if (tensors_.size() == SafetensorsIndex::kMaximumTensors) {
+      return Fail(absl::StrCat("more than ", SafetensorsIndex::kMaximumTensors,
+                               " tensors"));
+    }
     tensor_ = TensorInfo();
     tensor_.name = std::move(key);
     in_tensor_ = true;
@@ -458,21 +462,26 @@ absl::Status SafetensorsIndex::CheckLayout() {
 
 // Every byte of the data belongs to exactly one tensor.
 absl::Status SafetensorsIndex::CheckRanges() {
-  std::sort(tensors_.begin(), tensors_.end(),
-            [](const TensorInfo& a, const TensorInfo& b) {
-              return std::tie(a.offset_bytes, a.size_bytes, a.name) <
-                     std::tie(b.offset_bytes, b.size_bytes, b.name);
-            });
+  const auto is_before = [](const TensorInfo& a, const TensorInfo& b) {
+    return std::tie(a.offset_bytes, a.size_bytes) <
+           std::tie(b.offset_bytes, b.size_bytes);
+  };
+  // Most files have them in order; those without bytes stay as they stand.
+  if (!std::is_sorted(tensors_.begin(), tensors_.end(), is_before)) {
+    std::stable_sort(tensors_.begin(), tensors_.end(), is_before);
+  }
   const int64_t data_bytes = file_bytes_ - data_offset_bytes_;
   int64_t end = 0;
-  std::string before = "the header";
+  const TensorInfo* before = nullptr;
   for (TensorInfo& tensor : tensors_) {
     if (tensor.offset_bytes != end) {
       return absl::InvalidArgumentError(absl::StrCat(
           file_name_, ": tensor \"", tensor.name, "\" begins at data offset ",
           tensor.offset_bytes,
           tensor.offset_bytes < end ? ", inside " : ", leaving a gap after ",
-          before, ", which ends at ", end,
+          before == nullptr ? "the header"
+                            : absl::StrCat("\"", before->name, "\""),
+          ", which ends at ", end,
           ". The file is damaged or made to mislead: export it again"));
     }
     // No overflow: the parser read the sum as one number.
@@ -484,7 +493,7 @@ absl::Status SafetensorsIndex::CheckRanges() {
           " bytes of data: it is truncated, download it again"));
     }
     tensor.offset_bytes += data_offset_bytes_;
-    before = absl::StrCat("\"", tensor.name, "\"");
+    before = &tensor;
   }
   if (end != data_bytes) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -508,8 +517,10 @@ absl::Status SafetensorsIndex::CheckNames() {
   const auto is_padding = [](const TensorInfo& tensor) {
     return absl::StartsWith(tensor.name, kPaddingPrefix);
   };
-  tensors_.erase(std::remove_if(tensors_.begin(), tensors_.end(), is_padding),
-                 tensors_.end());
+  const auto kept =
+      std::remove_if(tensors_.begin(), tensors_.end(), is_padding);
+  if (kept == tensors_.end()) return absl::OkStatus();
+  tensors_.erase(kept, tensors_.end());
   SortByName();
   return absl::OkStatus();
 }
@@ -518,8 +529,9 @@ void SafetensorsIndex::SortByName() {
   by_name_.resize(tensors_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0);
   std::sort(by_name_.begin(), by_name_.end(), [this](int32_t a, int32_t b) {
-    return std::tie(tensors_[a].name, tensors_[a].offset_bytes) <
-           std::tie(tensors_[b].name, tensors_[b].offset_bytes);
+    const int order = tensors_[a].name.compare(tensors_[b].name);
+    return order != 0 ? order < 0
+                      : tensors_[a].offset_bytes < tensors_[b].offset_bytes;
   });
 }
 

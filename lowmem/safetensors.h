@@ -15,13 +15,15 @@
 // Memory: while reading, the header's text besides the index; then about 150
 // bytes a tensor and its name. Time: O(n log n) in tensors.
 //
-// InvalidArgument: not a safetensors file, or one that breaks the format; the
+// InvalidArgument: not a safetensors file, one that breaks the format, or more
+// tensors than kMaximumTensors; the
 // text names the file, the tensor, and the byte. NotFound: no such file or
 // tensor. Unavailable: the system refused to read.
 
 #ifndef FOOTPRINT_LOWMEM_SAFETENSORS_H_
 #define FOOTPRINT_LOWMEM_SAFETENSORS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -89,6 +91,9 @@ class SafetensorsIndex {
  public:
   // The format's own limit for a header.
   static constexpr int64_t kMaximumHeaderBytes = 100'000'000;
+  // This reader's own, padding included: the largest models have a quarter of
+  // it, and a header full of empty tensors would take seconds.
+  static constexpr size_t kMaximumTensors = size_t{1} << 19;
 
   static absl::StatusOr<SafetensorsIndex> Open(absl::string_view path);
 

@@ -67,6 +67,33 @@ TEST(SafetensorsTest, ReadsWhatAnotherImplementationWrote) {
   EXPECT_EQ((*index->Find("brain"))->size_bytes, 6);
 }
 
+// As many empty tensors as a header has room for would take seconds to sort.
+TEST(SafetensorsTest, RefusesMoreTensorsThanAnyModelHas) {
+  std::string header = "{";
+  for (size_t i = 0; i <= SafetensorsIndex::kMaximumTensors; ++i) {
+    absl::StrAppend(&header, i == 0 ? "" : ",", "\"", i,
+                    R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})");
+  }
+  // What follows is not read.
+  absl::StrAppend(&header, ",]}");
+  EXPECT_THAT(std::string(StatusOf(header, 0).message()),
+              HasSubstr("more than 524288 tensors"));
+}
+
+// Those without bytes all stand at one place.
+TEST(SafetensorsTest, KeepsTheHeadersOrderOfEmptyTensors) {
+  const std::string header = absl::StrCat(
+      "{", Entry("c", "U8", "[0]", 2, 2), ",", Entry("b", "U8", "[2]", 0, 2),
+      ",", Entry("a", "U8", "[0]", 2, 2), "}");
+  const auto index = SafetensorsIndex::Parse(
+      header, 8 + static_cast<int64_t>(header.size()) + 2, "file");
+  ASSERT_TRUE(index.ok()) << index.status();
+  std::string names;
+  for (const TensorInfo& tensor : index->tensors()) names += tensor.name;
+  EXPECT_EQ(names, "bca");
+  EXPECT_NE(index->FindOrNull("a"), nullptr);
+}
+
 TEST(SafetensorsTest, TakesTensorsInAnyOrderOfTheHeader) {
   const std::string header =
       absl::StrCat("{", Entry("b", "F32", "[1]", 2, 6), ",",

@@ -32,9 +32,12 @@ Weight WeightFinder::Matrix(const std::string& name, int64_t rows,
   const Weight matrix = Shaped(name, {rows, columns});
   if (status_.ok() && matrix.panel_columns() != matrix.columns() &&
       matrix.panel_columns() % kSumBlock != 0) {
-    Fail(absl::StrCat(prefix_, name, " is packed in panels of ",
-                      matrix.panel_columns(), " columns; multiples of ",
-                      kSumBlock, " can be computed with"));
+    Fail(absl::StrCat(
+        prefix_, name, " is packed in panels of ", matrix.panel_columns(),
+        " columns; multiples of ", kSumBlock,
+        " can be computed with: pack it again, "
+        "lowmem_pack ",
+        store_.index().file_name(), " ", store_.index().file_name()));
   }
   return matrix;
 }

@@ -82,17 +82,91 @@ done
 refuses 1 'missing: cannot be opened' lazy_loading_example missing
 
 lowmem_pack --no_panels minilm/packed.safetensors minilm/again.safetensors 2>log
-lowmem_pack --panels='*.dense.weight=64' minilm/model.safetensors minilm/other.safetensors 2>log
+# What the README packs runs, with the bits that it had before.
+lowmem_pack --panels='*.dense.weight=256' minilm/model.safetensors minilm/other.safetensors 2>log
+mkdir all other
+cp minilm/config.json all
+cp minilm/config.json other
+cp minilm/other.safetensors other/model.safetensors
+lowmem_pack --panels='*.weight=256' minilm/model.safetensors all/model.safetensors 2>log
+lowmem_run minilm --ids=1,2,3 --output=expected >log
+for folder in other all; do
+  lowmem_run $folder --ids=1,2,3 --output=output >log || fail "$folder does not run: $(cat log)"
+  cmp expected output || fail "$folder has other bits"
+done
+# Narrower panels cut sums: said with what mends it.
+lowmem_pack --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors 2>log
+refuses 1 'multiples of 256' lowmem_run other --ids=1,2,3
+advice=$(grep -o 'lowmem_pack .*' log)
+$advice 2>log || fail "$advice: $(cat log)"
+lowmem_run other --ids=1,2,3 --output=output >log
+cmp expected output || fail "other bits after: $advice"
+
+# In place a file keeps its permissions, a link is followed, and a planted link
+# beside it is not.
+chmod 600 other/model.safetensors
+ln -s ../other/model.safetensors all/link
+lowmem_pack all/link all/link 2>log
+[[ -L all/link ]] || fail 'a link was replaced'
+[[ $(stat -c %a other/model.safetensors) == 600 ]] ||
+  fail "permissions: $(stat -c %a other/model.safetensors)"
+echo precious >victim
+ln -s "$PWD/victim" out.partial
+refuses 1 'out.partial: is a symbolic link' lowmem_pack minilm/model.safetensors out
+[[ $(cat victim) == precious ]] || fail 'what the link led to was written over'
+rm out.partial
+# A limit of file sizes is an error, not the end by a signal.
+(
+  ulimit -f 1000
+  refuses 1 'raise the limit of file sizes' lowmem_pack minilm/model.safetensors out
+  mkdir limited
+  refuses 1 'raise the limit of file sizes' lowmem_generate --layers=1 limited
+  # A block is 1 KiB: 300 tokens of 384 numbers do not fit.
+  ulimit -f 100
+  refuses 1 'raise the limit of file sizes' \
+    lowmem_run minilm --random_ids=300 --output=out
+)
+[[ ! -e out && ! -e out.partial ]] || fail 'something is left over'
 
 refuses 1 'no tensor "encoder.layer.0.intermediate.dense.wieght"' \
   stream_weights_example minilm/model.safetensors encoder.layer.0.intermediate.dense.wieght
-refuses 2 'takes INPUT and OUTPUT' lowmem_pack minilm/model.safetensors
-refuses 2 'is no rule' lowmem_pack --panels=x minilm/model.safetensors out
-refuses 1 'matches no tensor' lowmem_pack --panels=x=2 minilm/model.safetensors out
-refuses 1 'cannot be opened' lowmem_pack missing out
-refuses 2 'no shape "bert"' lowmem_generate --shape=bert out
-refuses 2 'no dtype "I8x"' lowmem_generate --dtype=I8x out
+# One kind of message, one set of exit codes: 2 for the command line, 1 for what
+# it names.
+refuses 2 'lowmem_pack: takes INPUT and OUTPUT' lowmem_pack minilm/model.safetensors
+refuses 2 'lowmem_pack: "x" is no rule' lowmem_pack --panels=x minilm/model.safetensors out
+refuses 2 'lowmem_pack: --panels and --no_panels' \
+  lowmem_pack --panels='*=2' --no_panels minilm/model.safetensors out
+refuses 1 'lowmem_pack: rule "x" matches no tensor' \
+  lowmem_pack --panels=x=2 minilm/model.safetensors out
+refuses 1 'lowmem_pack: missing: cannot be opened' lowmem_pack missing out
+refuses 2 'lowmem_generate: takes one FOLDER' lowmem_generate
+refuses 2 'lowmem_generate: no shape "bert"' lowmem_generate --shape=bert out
+refuses 2 'lowmem_generate: no dtype "I8x"' lowmem_generate --dtype=I8x out
+refuses 2 'lowmem_generate: weights are F32' lowmem_generate --dtype=I64 out
+refuses 2 'lowmem_generate: --vocabulary=-5: at least 1' lowmem_generate --vocabulary=-5 out
+refuses 2 '--layers=0: at least 1' lowmem_generate --layers=0 out
+refuses 2 'do not divide among 5 heads' lowmem_generate --heads=5 out
 refuses 1 'make the folder' lowmem_generate --layers=1 missing/folder
+refuses 2 'lowmem_run: takes one MODEL_DIR' lowmem_run
+for program in lowmem_run lowmem_pack lowmem_generate; do
+  refuses 2 'nosuch' $program --nosuch=1 minilm
+  $program --help >log 2>&1 || fail "$program --help exited $?"
+  grep -q "$program " log || fail "$program --help said: $(cat log)"
+done
+[[ ! -e out ]] || fail 'a refused command wrote its output'
+
+# A name is shown whole, whatever it holds.
+python3 - <<'END'
+import struct
+header = b'{"a\\u0000\\u001b[2Jb":{"dtype":"U9","shape":[0],"data_offsets":[0,0]}}'
+with open("hostile", "wb") as file:
+    file.write(struct.pack("<Q", len(header)) + header)
+END
+refuses 1 'tensor "a\x00\x1b[2Jb": dtype "U9"' lowmem_pack hostile out
+
+# A pipe that nobody writes to is no file.
+mkfifo pipe
+refuses 1 'pipe: not a regular file' timeout 20 lowmem_pack pipe out
 
 # A run that is killed leaves the old file.
 before=$(cksum <minilm/packed.safetensors)
