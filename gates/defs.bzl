@@ -142,7 +142,8 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
       profiles: instead of `profile`: all the memory_profile targets of a program
         that is measured with several arguments, since a threshold for the program
         that matches none of them is a mistake.
-      thresholds: threshold files; they may hold thresholds of other programs.
+      thresholds: threshold files; only those that say "shared: true" may hold
+        thresholds of other programs.
       update: the update program of a memory_gate_suite with the same thresholds.
       tags: as usual; "memory_gate" and "measures_jemalloc" are added.
       **kwargs: what every test takes: size, visibility, testonly ...
