@@ -49,7 +49,8 @@ class Sweep {
         order_(order),
         budget_bytes_(budget_bytes),
         next_uses_(request, order),
-        residents_(request.values.size()) {}
+        residents_(request.values.size()),
+        cell_of_value_(request.values.size(), -1) {}
 
   Schedule Run() {
     schedule_.steps.resize(order_.size());
@@ -81,21 +82,42 @@ class Sweep {
 
   void RunStep(size_t step) {
     const std::vector<int>& values = ValuesOf(step);
-    int64_t missing_bytes = 0;
     for (int value : values) {
-      At(value).last_use = static_cast<int>(step);
-      if (!At(value).is_loaded) missing_bytes += Value(value).bytes;
+      cell_of_value_[static_cast<size_t>(value)] = static_cast<int>(step);
     }
+    int64_t missing_bytes = FindMissing(values);
     if (live_bytes_ > budget_bytes_ - missing_bytes) {
       MakeRoom(static_cast<int>(step), missing_bytes);
     }
-    for (int value : values) {
-      if (!At(value).is_loaded) Load(step, value);
+    if (live_bytes_ > budget_bytes_ - missing_bytes) {
+      // What the cell itself has already is in the way of its other loads.
+      for (int value : values) {
+        if (At(value).is_loaded) Evict(value);
+      }
+      FindMissing(values);
     }
+    for (int value : missing_) Load(step, value);
+    for (int value : values) At(value).last_use = static_cast<int>(step);
     for (size_t use = 0; use < values.size(); ++use) {
       At(values[use]).next_use = next_uses_.Of(step, use);
       if (At(values[use]).next_use == kNever) Evict(values[use]);
     }
+  }
+
+  // What is to be loaded, in the order that needs least, and that need.
+  int64_t FindMissing(const std::vector<int>& values) {
+    missing_.clear();
+    int64_t bytes = 0;
+    bool has_passing = false;
+    for (int value : values) {
+      if (At(value).is_loaded) continue;
+      missing_.push_back(value);
+      bytes += Value(value).bytes;
+      has_passing |= Value(value).passing_bytes() > 0;
+    }
+    if (!has_passing) return bytes;
+    SortLoads(request_, &missing_);
+    return bytes + PassingBytes(request_, missing_);
   }
 
   void Load(size_t step, int value) {
@@ -140,9 +162,13 @@ class Sweep {
     while (room_bytes < 0) {
       int best = -1;
       for (int value : chosen_) {
-        if (At(value).last_use == step || Value(value).bytes == 0) continue;
+        if (cell_of_value_[static_cast<size_t>(value)] == step ||
+            Value(value).bytes == 0) {
+          continue;
+        }
         if (best < 0 || IsBetterVictim(step, value, best)) best = value;
       }
+      if (best < 0) break;
       chosen_.erase(std::find(chosen_.begin(), chosen_.end(), best));
       victims.push_back(best);
       room_bytes += Value(best).bytes;
@@ -165,6 +191,9 @@ class Sweep {
   std::vector<Resident> residents_;
   std::vector<int> loaded_;
   std::vector<int> chosen_;
+  std::vector<int> missing_;
+  // The last step whose cell needs a value.
+  std::vector<int> cell_of_value_;
   int64_t live_bytes_ = 0;
   Schedule schedule_;
 };

@@ -136,6 +136,72 @@ std::vector<std::vector<int>> Groups(const ScheduleRequest& request) {
 
 }  // namespace
 
+namespace {
+
+// Chooses cells one after the other.
+class GreedyWalk {
+ public:
+  explicit GreedyWalk(const ScheduleRequest& request)
+      : request_(request),
+        uses_left_(request.values.size()),
+        is_loaded_(request.values.size()) {
+    for (const PlannedCell& cell : request.cells) {
+      for (int value : cell.values) ++uses_left_[static_cast<size_t>(value)];
+    }
+  }
+
+  std::vector<int> Run() {
+    std::vector<int> left(request_.cells.size());
+    std::iota(left.begin(), left.end(), 0);
+    std::vector<int> order;
+    while (!left.empty()) {
+      const auto best =
+          std::min_element(left.begin(), left.end(),
+                           [this](int a, int b) { return Rank(a) < Rank(b); });
+      for (int value : Values(*best)) {
+        is_loaded_[static_cast<size_t>(value)] = true;
+        --uses_left_[static_cast<size_t>(value)];
+      }
+      order.push_back(*best);
+      left.erase(best);
+    }
+    return order;
+  }
+
+ private:
+  const std::vector<int>& Values(int cell) const {
+    return request_.cells[static_cast<size_t>(cell)].values;
+  }
+
+  // What it needs more, and, negative, what it frees.
+  std::pair<int64_t, int64_t> Rank(int cell) const {
+    int64_t needed_bytes = 0;
+    int64_t freed_bytes = 0;
+    for (int value : Values(cell)) {
+      const auto index = static_cast<size_t>(value);
+      const int64_t bytes = request_.values[index].bytes;
+      if (!is_loaded_[index]) needed_bytes += bytes;
+      if (uses_left_[index] == 1) freed_bytes += bytes;
+    }
+    return {needed_bytes, -freed_bytes};
+  }
+
+  const ScheduleRequest& request_;
+  std::vector<int> uses_left_;
+  std::vector<bool> is_loaded_;
+};
+
+}  // namespace
+
+std::vector<int> GreedyOrder(const ScheduleRequest& request) {
+  if (request.cells.size() <= kMostGreedyCells) {
+    return GreedyWalk(request).Run();
+  }
+  std::vector<int> order(request.cells.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 std::vector<std::vector<int>> SerpentineOrders(const ScheduleRequest& request,
                                                int64_t budget_bytes) {
   size_t widest = 0;

@@ -4,6 +4,7 @@
 #ifndef FOOTPRINT_MEMO_CELL_ORDERS_H_
 #define FOOTPRINT_MEMO_CELL_ORDERS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,13 @@ namespace footprint::memo_internal {
 // themselves. Each order names every cell once.
 std::vector<std::vector<int>> SerpentineOrders(const ScheduleRequest& request,
                                                int64_t budget_bytes);
+
+// The order that goes on, from cell to cell, with the one that needs fewest
+// bytes more; of equal ones, with the one that frees most. It brings together
+// cells of several products that share values. Above kMostGreedyCells cells,
+// the given order: the time is quadratic.
+inline constexpr size_t kMostGreedyCells = 512;
+std::vector<int> GreedyOrder(const ScheduleRequest& request);
 
 }  // namespace footprint::memo_internal
 

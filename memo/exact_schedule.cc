@@ -23,6 +23,7 @@ struct State {
   Mask kept = 0;
   int64_t cost = 0;
   int64_t peak_bytes = 0;
+  Mask dropped = 0;     // needed by the cell and kept, but loaded anew
   int32_t parent = -1;  // in the layer before
   int32_t cell = -1;
 };
@@ -36,6 +37,9 @@ class Search {
       Mask mask = 0;
       for (int value : cell.values) mask |= Bit(static_cast<size_t>(value));
       needs_.push_back(mask);
+    }
+    for (const PlannedValue& value : request.values) {
+      has_passing_ |= value.passing_bytes() > 0;
     }
   }
 
@@ -88,21 +92,50 @@ class Search {
     for (size_t cell = 0; cell < needs_.size(); ++cell) {
       if ((state.done & Bit(cell)) != 0) continue;
       if (!request_.may_reorder && cell != depth()) continue;
-      const Mask optional = state.kept & ~needs_[cell];
-      const Move move = {parent, cell, needs_[cell] | state.kept,
-                         state.done | Bit(cell),
-                         NeededBeyond(state.done | Bit(cell))};
-      Keep(state, move, optional, 0, budget_bytes_ - Bytes(needs_[cell]));
+      Move move;
+      move.parent = parent;
+      move.cell = cell;
+      move.done = state.done | Bit(cell);
+      move.needed_later = NeededBeyond(move.done);
+      ExpandCell(state, &move);
     }
   }
 
   struct Move {
     int32_t parent;
     size_t cell;
-    Mask available;
     Mask done;
     Mask needed_later;
+    Mask dropped;
+    Mask loads;
+    int64_t passing_bytes;
   };
+
+  // What the cell needs and has may be in the way of its other loads, where
+  // those need more than they leave; then every set of it is dropped in turn.
+  void ExpandCell(const State& state, Move* move) {
+    const Mask needs = needs_[move->cell];
+    const Mask droppable = has_passing_ ? state.kept & needs : 0;
+    move->dropped = 0;
+    do {
+      move->loads = (needs & ~state.kept) | move->dropped;
+      move->passing_bytes = has_passing_ ? Passing(move->loads) : 0;
+      const int64_t room_bytes =
+          budget_bytes_ - Bytes(needs) - move->passing_bytes;
+      if (room_bytes >= 0) {
+        Keep(state, *move, state.kept & ~needs, 0, room_bytes);
+      }
+      if (++transition_count_ > kMostTransitions) return;
+      move->dropped = (move->dropped - droppable) & droppable;
+    } while (move->dropped != 0);
+  }
+
+  int64_t Passing(Mask mask) const {
+    std::vector<int> loads;
+    AppendValues(mask, &loads);
+    SortLoads(request_, &loads);
+    return PassingBytes(request_, loads);
+  }
 
   // Every largest set of `undecided` values that fits beside `kept`.
   void Keep(const State& state, const Move& move, Mask undecided, Mask kept,
@@ -132,9 +165,10 @@ class Search {
     State next;
     next.done = move.done;
     next.kept = (kept | needs_[move.cell]) & move.needed_later;
-    next.cost = state.cost + Cost(needs_[move.cell] & ~state.kept);
-    next.peak_bytes =
-        std::max(state.peak_bytes, Bytes(kept | needs_[move.cell]));
+    next.cost = state.cost + Cost(move.loads);
+    next.peak_bytes = std::max(
+        state.peak_bytes, Bytes(kept | needs_[move.cell]) + move.passing_bytes);
+    next.dropped = move.dropped;
     next.parent = move.parent;
     next.cell = static_cast<int32_t>(move.cell);
     // Each value that is needed and not kept costs at least one load more.
@@ -186,10 +220,12 @@ class Search {
     Mask wanted = 0;
     for (size_t step = path.size(); step-- > 0;) {
       const Mask need = needs_[static_cast<size_t>(path[step]->cell)];
-      const Mask kept_before = step == 0 ? 0 : path[step - 1]->kept;
+      const Mask kept_before =
+          step == 0 ? 0 : path[step - 1]->kept & ~path[step]->dropped;
       schedule.steps[step].cell = path[step]->cell;
       AppendValues(need & ~wanted, &schedule.steps[step].evictions);
       AppendValues(need & ~kept_before, &schedule.steps[step].loads);
+      SortLoads(request_, &schedule.steps[step].loads);
       schedule.load_count +=
           static_cast<int64_t>(schedule.steps[step].loads.size());
       wanted = ((wanted & ~need) | need) & kept_before;
@@ -212,6 +248,7 @@ class Search {
   std::vector<std::vector<State>> layers_;
   absl::flat_hash_map<std::pair<Mask, Mask>, size_t> index_;
   int64_t transition_count_ = 0;
+  bool has_passing_ = false;
 };
 
 }  // namespace

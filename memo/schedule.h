@@ -15,7 +15,8 @@
 
 namespace footprint {
 
-enum class SizeSource { kUnknown, kDeclared, kMeasured };
+// Guessed: from the size of a file, or measured in doubt.
+enum class SizeSource { kUnknown, kDeclared, kMeasured, kGuessed };
 
 struct PlannedValue {
   std::string name;
@@ -23,6 +24,13 @@ struct PlannedValue {
   SizeSource source = SizeSource::kDeclared;
   // What a load costs compared with others; at least 1.
   int64_t load_cost = 1;
+  // What is needed while it loads, itself included; if below `bytes`, those.
+  int64_t load_peak_bytes = 0;
+
+  // Needed while it loads, and free again afterwards.
+  int64_t passing_bytes() const {
+    return load_peak_bytes > bytes ? load_peak_bytes - bytes : 0;
+  }
 };
 
 struct PlannedCell {
@@ -35,7 +43,7 @@ struct PlannedCell {
 struct ScheduleRequest {
   std::vector<PlannedValue> values;
   std::vector<PlannedCell> cells;
-  // Of all values that are alive together.
+  // Of all values that are alive together, at any moment of a load, too.
   absl::optional<int64_t> budget_bytes;
   // Whether cells may run in another order than the given one.
   bool may_reorder = false;
@@ -76,12 +84,25 @@ struct Schedule {
   // Most bytes alive together; without the values of unknown size.
   int64_t peak_bytes = 0;
   int64_t unknown_size_count = 0;
-  // What the largest cell needs: no order and no eviction gets below.
+  // What the largest cell needs for its values and to load them: no order and
+  // no eviction gets below.
   int64_t smallest_budget_bytes = 0;
 };
 
-// What the steps have alive together at most.
+// What the steps have alive together at most, loads in their order included.
 int64_t PeakBytes(const ScheduleRequest& request, const Schedule& schedule);
+
+// How many values the steps have alive together at most.
+int64_t PeakCount(const Schedule& schedule);
+
+// Puts the loads of one step into the order that needs least: what passes most
+// goes first, when least is there.
+void SortLoads(const ScheduleRequest& request, std::vector<int>* loads);
+
+// What sorted loads need at one time, less what they leave: 0 where nothing
+// passes.
+int64_t PassingBytes(const ScheduleRequest& request,
+                     const std::vector<int>& sorted_loads);
 
 }  // namespace footprint
 

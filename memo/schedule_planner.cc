@@ -21,12 +21,15 @@ using memo_internal::kNoBudget;
 absl::Status CheckValues(const ScheduleRequest& request) {
   int64_t total_bytes = 0;
   for (const PlannedValue& value : request.values) {
-    if (value.bytes < 0 || value.load_cost < 1) {
+    if (value.bytes < 0 || value.load_cost < 1 || value.load_peak_bytes < 0) {
       return absl::InvalidArgumentError(absl::StrCat(
           "value \"", value.name, "\": ", value.bytes, " bytes at load cost ",
-          value.load_cost, "; bytes are at least 0 and a cost at least 1"));
+          value.load_cost, ", ", value.load_peak_bytes,
+          " bytes to load; bytes are at least 0 and a cost at least 1"));
     }
-    if (__builtin_add_overflow(total_bytes, value.bytes, &total_bytes)) {
+    if (__builtin_add_overflow(total_bytes,
+                               std::max(value.bytes, value.load_peak_bytes),
+                               &total_bytes)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "value \"", value.name,
           "\": the sizes up to here add up to more than 64 bits hold"));
@@ -79,7 +82,9 @@ int64_t CellBytes(const ScheduleRequest& request, const PlannedCell& cell) {
   for (int value : cell.values) {
     bytes += request.values[static_cast<size_t>(value)].bytes;
   }
-  return bytes;
+  std::vector<int> loads = cell.values;
+  SortLoads(request, &loads);
+  return bytes + PassingBytes(request, loads);
 }
 
 // The same request with no value named twice in a cell.
@@ -108,6 +113,7 @@ bool AreOfEqualSizes(const ScheduleRequest& request) {
       if (value.bytes != first->bytes || value.load_cost != first->load_cost) {
         return false;
       }
+      if (value.passing_bytes() != 0) return false;
     }
   }
   return true;
@@ -145,8 +151,10 @@ Schedule ScheduleBySweeps(const ScheduleRequest& request,
   Schedule best = memo_internal::ScheduleByBelady(
       request, GivenOrder(request.cells.size()), budget_bytes);
   if (!request.may_reorder) return best;
-  for (const std::vector<int>& order :
-       memo_internal::SerpentineOrders(request, budget_bytes)) {
+  std::vector<std::vector<int>> orders =
+      memo_internal::SerpentineOrders(request, budget_bytes);
+  orders.push_back(memo_internal::GreedyOrder(request));
+  for (const std::vector<int>& order : orders) {
     Schedule schedule =
         memo_internal::ScheduleByBelady(request, order, budget_bytes);
     if (IsBetter(schedule, best)) best = std::move(schedule);
@@ -201,8 +209,9 @@ absl::StatusOr<Schedule> PlanSchedule(const ScheduleRequest& given) {
   if (smallest_budget_bytes > budget_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "cell \"", largest->name, "\" needs ", smallest_budget_bytes,
-        " bytes at once and the budget is ", budget_bytes,
-        "; the smallest budget that can is ", smallest_budget_bytes));
+        " bytes at once, to load its values included, and the budget is ",
+        budget_bytes, "; the smallest budget that can is ",
+        smallest_budget_bytes));
   }
   Schedule schedule = ScheduleBest(request, budget_bytes);
   schedule.smallest_budget_bytes = smallest_budget_bytes;

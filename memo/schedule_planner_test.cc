@@ -41,13 +41,16 @@ void ExpectConsistent(const ScheduleRequest& request,
   for (size_t i = 0; i < schedule.steps.size(); ++i) {
     const ScheduledStep& step = schedule.steps[i];
     EXPECT_TRUE(ran.insert(step.cell).second) << "twice: cell " << step.cell;
+    int64_t bytes = 0;
+    for (int v : live) bytes += request.values[static_cast<size_t>(v)].bytes;
     for (int value : step.loads) {
       EXPECT_TRUE(live.insert(value).second) << "loaded twice";
       ++loads;
-      cost += request.values[static_cast<size_t>(value)].load_cost;
+      const PlannedValue& loaded = request.values[static_cast<size_t>(value)];
+      cost += loaded.load_cost;
+      peak_bytes = std::max(peak_bytes, bytes + loaded.load_peak_bytes);
+      bytes += loaded.bytes;
     }
-    int64_t bytes = 0;
-    for (int v : live) bytes += request.values[static_cast<size_t>(v)].bytes;
     peak_bytes = std::max(peak_bytes, bytes);
     const std::vector<int>& needs =
         request.cells[static_cast<size_t>(step.cell)].values;
@@ -86,6 +89,24 @@ Schedule Plan(const ScheduleRequest& request) {
   return *schedule;
 }
 
+// Most that is needed on the way when `loads` are loaded in the best order.
+int64_t NeedOfLoads(const ScheduleRequest& request, std::vector<int> loads) {
+  std::sort(loads.begin(), loads.end());
+  int64_t least = INT64_MAX;
+  do {
+    int64_t live = 0;
+    int64_t most = 0;
+    for (int index : loads) {
+      const PlannedValue& value = request.values[static_cast<size_t>(index)];
+      most = std::max(most, live + value.load_peak_bytes);
+      live += value.bytes;
+      most = std::max(most, live);
+    }
+    least = std::min(least, most);
+  } while (std::next_permutation(loads.begin(), loads.end()));
+  return least;
+}
+
 // The naive oracle: every subset of what is alive may be kept, every cell that
 // has not run may be next.
 class Oracle {
@@ -104,7 +125,7 @@ class Oracle {
       for (int value : request_.cells[cell].values) need |= 1u << value;
       // Every subset of `live`, the empty one last.
       for (unsigned kept = live;; kept = (kept - 1) & live) {
-        if (Sum(kept | need, true) <= *request_.budget_bytes) {
+        if (Fits(kept, need)) {
           lowest = std::min(lowest, Sum(need & ~kept, false) +
                                         Lowest(done | 1u << cell, kept | need));
         }
@@ -116,6 +137,18 @@ class Oracle {
   }
 
  private:
+  bool Fits(unsigned kept, unsigned need) {
+    const unsigned loads = need & ~kept;
+    needs_.resize(1u << request_.values.size(), -1);
+    if (needs_[loads] < 0) {
+      std::vector<int> values;
+      for (int i = 0; i < static_cast<int>(request_.values.size()); ++i) {
+        if ((loads >> i & 1) != 0) values.push_back(i);
+      }
+      needs_[loads] = NeedOfLoads(request_, values);
+    }
+    return Sum(kept, true) + needs_[loads] <= *request_.budget_bytes;
+  }
   int64_t Sum(unsigned values, bool bytes) const {
     int64_t sum = 0;
     for (size_t i = 0; i < request_.values.size(); ++i) {
@@ -127,6 +160,8 @@ class Oracle {
 
   const ScheduleRequest& request_;
   std::map<std::pair<unsigned, unsigned>, int64_t> lowest_;
+  // Of each set of loads; -1 where not known yet.
+  std::vector<int64_t> needs_;
 };
 
 ScheduleRequest RandomRequest(std::mt19937* random, int most_cells,
@@ -141,6 +176,9 @@ ScheduleRequest RandomRequest(std::mt19937* random, int most_cells,
   for (int i = 0; i < value_count; ++i) {
     request.values.push_back({absl::StrCat("v", i), draw(1, largest),
                               SizeSource::kDeclared, draw(1, dearest)});
+    if (draw(0, 3) == 0) {
+      request.values.back().load_peak_bytes = draw(1, 3 * largest);
+    }
   }
   int64_t smallest = 0;
   const int cell_count = draw(1, most_cells);
@@ -149,9 +187,7 @@ ScheduleRequest RandomRequest(std::mt19937* random, int most_cells,
     std::iota(values.begin(), values.end(), 0);
     std::shuffle(values.begin(), values.end(), *random);
     values.resize(static_cast<size_t>(draw(1, std::min(3, value_count))));
-    int64_t bytes = 0;
-    for (int v : values) bytes += request.values[static_cast<size_t>(v)].bytes;
-    smallest = std::max(smallest, bytes);
+    smallest = std::max(smallest, NeedOfLoads(request, values));
     request.cells.push_back({absl::StrCat("c", i), values});
   }
   request.budget_bytes = smallest + draw(0, 2 * largest);
@@ -194,6 +230,51 @@ TEST(SchedulePlannerTest, ProductOfThreeModelsAndTwoDataSets) {
   EXPECT_EQ(schedule.peak_bytes, 800);
   EXPECT_EQ(schedule.smallest_budget_bytes, 600);
   EXPECT_FALSE(schedule.is_reordered);
+}
+
+// To make a model of 100 takes 300; then a data set of 50 has room besides.
+TEST(SchedulePlannerTest, TheNeedOfALoadIsPlannedFor) {
+  ScheduleRequest request = Grid(1, 2, 50);
+  request.values[0].bytes = 100;
+  request.values[0].load_peak_bytes = 300;
+  request.budget_bytes = 300;
+  const Schedule schedule = Plan(request);
+  EXPECT_EQ(schedule.load_count, 3);
+  EXPECT_EQ(schedule.peak_bytes, 300);
+  EXPECT_EQ(schedule.smallest_budget_bytes, 300);
+  EXPECT_EQ(schedule.steps[0].loads, std::vector<int>({0, 1}));
+  request.budget_bytes = 299;
+  EXPECT_EQ(PlanSchedule(request).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+// The data set is there when the second model needs all: it goes and comes
+// again after it.
+TEST(SchedulePlannerTest, WhatTheCellHasGivesWayToItsOtherLoads) {
+  ScheduleRequest request = Grid(2, 1, 50);
+  request.values[1].load_peak_bytes = 100;
+  request.budget_bytes = 100;
+  const Schedule schedule = Plan(request);
+  EXPECT_EQ(schedule.load_count, 4);
+  EXPECT_EQ(schedule.peak_bytes, 100);
+}
+
+// Two products over the same models: side by side in their names' order, one
+// model at a time in another.
+TEST(SchedulePlannerTest, AnotherOrderBringsProductsOfTheSameValuesTogether) {
+  for (const int models : {3, 40}) {
+    ScheduleRequest request = Grid(models, 2, 100);
+    request.values[static_cast<size_t>(models)].bytes = 50;
+    request.values[static_cast<size_t>(models) + 1].bytes = 50;
+    std::vector<PlannedCell> alone;
+    for (int i = 0; i < models; ++i) alone.push_back({"alone", {i}});
+    request.cells.insert(request.cells.begin(), alone.begin(), alone.end());
+    EXPECT_EQ(Plan(request).peak_bytes, models * 100 + 100);
+    request.may_reorder = true;
+    const Schedule schedule = Plan(request);
+    EXPECT_EQ(schedule.peak_bytes, 200);
+    EXPECT_EQ(schedule.load_count, models + 2);
+  }
 }
 
 TEST(SchedulePlannerTest, FilteredProductHasItsOwnOptimum) {
