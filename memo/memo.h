@@ -170,8 +170,8 @@ class TypedMemo final : public MemoCore, public ValuePlace<T> {
  public:
   using Factory = absl::AnyInvocable<absl::StatusOr<T>()>;
 
-  TypedMemo(std::string name, Factory factory, int64_t declared_bytes)
-      : MemoCore(std::move(name), typeid(T), declared_bytes),
+  TypedMemo(std::string name, Factory factory, MemoOptions options)
+      : MemoCore(std::move(name), typeid(T), std::move(options)),
         factory_(std::move(factory)) {}
   ~TypedMemo() override { DestroyLast(); }
 
@@ -371,9 +371,8 @@ Memo<T> Handle<T>::memo() const {
   return Memo<T>(core()->shared_from_this());
 }
 
-// Makes the memo of this name. `declared_bytes` is what a value is expected to
-// take: it stands where nothing is measured, or what is measured is in doubt;
-// otherwise the statistics tell a difference.
+// Makes the memo of this name. Where a value is measured without doubt, the
+// statistics tell a difference from what `options` declare.
 // InvalidArgument for an empty name, a null factory, declared bytes that are
 // negative or more than kMostDeclaredBytes, or the name of a memo of another
 // type. AlreadyExists if a memo has the name: a second factory would never be
@@ -382,21 +381,34 @@ template <typename T,
           std::enable_if_t<memo_internal::IsMemoValue<T>(), int> = 0>
 absl::StatusOr<Memo<T>> MakeMemo(
     std::string name, absl::AnyInvocable<absl::StatusOr<T>()> factory,
-    int64_t declared_bytes = 0) {
+    MemoOptions options) {
   if (factory == nullptr) {
     return absl::InvalidArgumentError(
         "memo \"" + name + "\": the factory is null; pass a function");
   }
-  if (declared_bytes < 0 || declared_bytes > kMostDeclaredBytes) {
+  for (int64_t bytes :
+       {options.declared_bytes, options.declared_load_peak_bytes}) {
+    if (bytes >= 0 && bytes <= kMostDeclaredBytes) continue;
     return absl::InvalidArgumentError(
-        "memo \"" + name + "\": " + std::to_string(declared_bytes) +
+        "memo \"" + name + "\": " + std::to_string(bytes) +
         " bytes are declared; declare what a value takes, up to 128 TiB");
   }
   auto core = std::make_shared<memo_internal::TypedMemo<T>>(
-      std::move(name), std::move(factory), declared_bytes);
+      std::move(name), std::move(factory), std::move(options));
   const absl::Status status = memo_internal::AddMemo(core);
   if (!status.ok()) return status;
   return memo_internal::MemoAccess::Make<T>(std::move(core));
+}
+
+// The same, of a value of which no more is known.
+template <typename T,
+          std::enable_if_t<memo_internal::IsMemoValue<T>(), int> = 0>
+absl::StatusOr<Memo<T>> MakeMemo(
+    std::string name, absl::AnyInvocable<absl::StatusOr<T>()> factory,
+    int64_t declared_bytes = 0) {
+  MemoOptions options;
+  options.declared_bytes = declared_bytes;
+  return MakeMemo<T>(std::move(name), std::move(factory), std::move(options));
 }
 
 // Refuses to compile, in one line.

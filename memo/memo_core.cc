@@ -154,12 +154,13 @@ absl::Status Annotate(const absl::Status& status, const std::string& name) {
 
 }  // namespace
 
-MemoCore::MemoCore(std::string name, std::type_index type,
-                   int64_t declared_bytes)
+MemoCore::MemoCore(std::string name, std::type_index type, MemoOptions options)
     : name_(std::move(name)), type_(type) {
   ChooseFence();
   statistics_.name = name_;
-  statistics_.declared_bytes = declared_bytes;
+  statistics_.declared_bytes = options.declared_bytes;
+  statistics_.declared_load_peak_bytes = options.declared_load_peak_bytes;
+  statistics_.source_path = std::move(options.source_path);
 }
 
 MemoCore::~MemoCore() {
@@ -585,16 +586,44 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(
 
 }  // namespace memo_internal
 
-absl::Status ClearMemos(AfterEviction after) {
+namespace {
+
+std::vector<std::shared_ptr<memo_internal::MemoCore>> AllMemos() {
   memo_internal::MemoCore::EndUnneeded();
   std::vector<std::shared_ptr<memo_internal::MemoCore>> memos;
-  {
-    memo_internal::Registry& registry = memo_internal::TheRegistry();
-    std::lock_guard<std::mutex> lock(registry.mutex);
-    for (const auto& [name, memo] : registry.by_name) {
-      if (auto alive = memo.lock()) memos.push_back(std::move(alive));
-    }
+  memo_internal::Registry& registry = memo_internal::TheRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  for (const auto& [name, memo] : registry.by_name) {
+    if (auto alive = memo.lock()) memos.push_back(std::move(alive));
   }
+  return memos;
+}
+
+}  // namespace
+
+absl::Status EvictMemo(const std::string& name, AfterEviction after) {
+  for (const auto& memo : AllMemos()) {
+    if (memo->name() == name) return memo->Evict(after);
+  }
+  return absl::NotFoundError(
+      absl::StrCat("there is no ", memo_internal::Quote(name)));
+}
+
+std::vector<MemoStatistics> ListLoadedMemos() {
+  std::vector<MemoStatistics> loaded;
+  for (const auto& memo : AllMemos()) {
+    MemoStatistics statistics = memo->statistics();
+    if (statistics.is_loaded) loaded.push_back(std::move(statistics));
+  }
+  std::sort(loaded.begin(), loaded.end(),
+            [](const MemoStatistics& left, const MemoStatistics& right) {
+              return left.name < right.name;
+            });
+  return loaded;
+}
+
+absl::Status ClearMemos(AfterEviction after) {
+  std::vector<std::shared_ptr<memo_internal::MemoCore>> memos = AllMemos();
   // Again as long as it helps: a value may hold handles to other memos.
   for (bool has_helped = true; has_helped;) {
     std::vector<std::shared_ptr<memo_internal::MemoCore>> pinned;

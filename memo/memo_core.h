@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <typeindex>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,6 +36,18 @@ enum class BytesSource {
   // Measured, but in doubt, and nothing was declared: rather too much than too
   // little.
   kDoubtful,
+};
+
+// What is known of a value before it is loaded.
+struct MemoOptions {
+  // What it is expected to take: stands where nothing is measured, or what is
+  // measured is in doubt. 0: unknown.
+  int64_t declared_bytes = 0;
+  // What its factory is expected to need while it runs, the value included.
+  int64_t declared_load_peak_bytes = 0;
+  // The file that it comes from, whose size is the guess for a first plan.
+  // Empty: the memo's name, where that names a file.
+  std::string source_path;
 };
 
 struct MemoStatistics {
@@ -65,6 +78,8 @@ struct MemoStatistics {
   std::string doubt;
   // What the user declared; 0 if nothing.
   int64_t declared_bytes = 0;
+  int64_t declared_load_peak_bytes = 0;
+  std::string source_path;
   // A value that was measured without doubt was not of the declared size.
   bool declared_bytes_differ = false;
   CrossCheck cross_check = CrossCheck::kNotPossible;
@@ -79,7 +94,7 @@ struct ThreadRecord;
 
 class MemoCore : public std::enable_shared_from_this<MemoCore> {
  public:
-  MemoCore(std::string name, std::type_index type, int64_t declared_bytes);
+  MemoCore(std::string name, std::type_index type, MemoOptions options);
   MemoCore(const MemoCore&) = delete;
   MemoCore& operator=(const MemoCore&) = delete;
   virtual ~MemoCore();
@@ -169,6 +184,14 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
 // Evicts every value that is not pinned. FailedPrecondition, naming those left,
 // if some are.
 absl::Status ClearMemos(AfterEviction after = AfterEviction::kPurgeFreeMemory);
+
+// Evicts the memo of this name if it holds a value that is not pinned. The
+// errors of Memo::Evict; NotFound if there is no such memo.
+absl::Status EvictMemo(const std::string& name,
+                       AfterEviction after = AfterEviction::kPurgeFreeMemory);
+
+// Of all memos that hold a value, by name.
+std::vector<MemoStatistics> ListLoadedMemos();
 
 struct MemoTotals {
   // Memos that hold a value.

@@ -27,7 +27,8 @@ class FakeMemo final : public MemoCore {
 
   FakeMemo(const std::string& name, Callback on_load,
            int64_t declared_bytes = 0, std::type_index type = typeid(int))
-      : MemoCore(name, type, declared_bytes), on_load_(std::move(on_load)) {}
+      : MemoCore(name, type, {declared_bytes, 0, ""}),
+        on_load_(std::move(on_load)) {}
   ~FakeMemo() override { DestroyLast(); }
 
   absl::StatusOr<const void*> Acquire() {

@@ -20,6 +20,10 @@ MemoPlan DescribePlan(const ScheduleRequest& request,
     described->set_bytes(value.bytes);
     described->set_is_measured(value.source == SizeSource::kMeasured);
     described->set_is_unknown(value.source == SizeSource::kUnknown);
+    described->set_is_guessed(value.source == SizeSource::kGuessed);
+    described->set_load_peak_bytes(value.load_peak_bytes);
+    plan.set_guessed_size_count(plan.guessed_size_count() +
+                                (value.source == SizeSource::kGuessed ? 1 : 0));
   }
   for (const ScheduledStep& step : schedule.steps) {
     MemoPlanStep* described = plan.add_steps();
@@ -39,6 +43,7 @@ MemoPlan DescribePlan(const ScheduleRequest& request,
   plan.set_peak_bytes(schedule.peak_bytes);
   plan.set_unknown_size_count(schedule.unknown_size_count);
   plan.set_smallest_budget_bytes(schedule.smallest_budget_bytes);
+  plan.set_peak_count(PeakCount(schedule));
   return plan;
 }
 
@@ -49,12 +54,33 @@ std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace) {
                          event.kind() == MemoEvent::FOUND_LOADED;
     if (!is_size || event.bytes() <= 0) continue;
     LoadedSize& size = sizes[event.name()];
-    if (event.bytes() < size.bytes) continue;
-    size.bytes = event.bytes();
-    size.source =
-        event.is_measured() ? SizeSource::kMeasured : SizeSource::kDeclared;
+    size.resident_bytes = std::max(size.resident_bytes, event.resident_bytes());
+    size.load_peak_bytes =
+        std::max(size.load_peak_bytes, event.load_peak_bytes());
+    const int64_t bytes =
+        event.allocated_bytes() > 0 ? event.allocated_bytes() : event.bytes();
+    if (bytes < size.bytes) continue;
+    size.bytes = bytes;
+    size.source = event.is_measured()   ? SizeSource::kMeasured
+                  : event.is_doubtful() ? SizeSource::kGuessed
+                                        : SizeSource::kDeclared;
   }
   return sizes;
+}
+
+MemoTrace TraceOfSizes(const std::map<std::string, LoadedSize>& sizes) {
+  MemoTrace trace;
+  for (const auto& [name, size] : sizes) {
+    MemoEvent* event = trace.add_events();
+    event->set_kind(MemoEvent::LOADED);
+    event->set_name(name);
+    event->set_bytes(size.bytes);
+    event->set_resident_bytes(size.resident_bytes);
+    event->set_load_peak_bytes(size.load_peak_bytes);
+    event->set_is_measured(size.source == SizeSource::kMeasured);
+    event->set_is_doubtful(size.source == SizeSource::kGuessed);
+  }
+  return trace;
 }
 
 absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path) {

@@ -26,11 +26,17 @@ inline constexpr int kMemoTraceSchemaVersion = 1;
 MemoPlan DescribePlan(const ScheduleRequest& request, const Schedule& schedule);
 
 struct LoadedSize {
-  int64_t bytes = 0;
-  SizeSource source = SizeSource::kDeclared;  // kMeasured or kDeclared
+  int64_t bytes = 0;            // allocated or mapped
+  int64_t resident_bytes = 0;   // 0 if not counted
+  int64_t load_peak_bytes = 0;  // 0 if not measured
+  // kMeasured, kGuessed (measured in doubt) or kDeclared
+  SizeSource source = SizeSource::kDeclared;
 };
 // By name, the largest size of each value that was loaded.
 std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace);
+
+// A trace of loads alone that has these sizes, for a later plan.
+MemoTrace TraceOfSizes(const std::map<std::string, LoadedSize>& sizes);
 
 // The errors of ReadWholeFile (//profiling:whole_file), such as NotFound;
 // DataLoss if it is empty or cut short; InvalidArgument if it is no trace;

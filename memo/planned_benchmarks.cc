@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -14,11 +15,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "footprint/memo/available_memory.h"
 #include "footprint/memo/exact_filter.h"
+#include "footprint/memo/load_meter.h"
+#include "footprint/memo/memo_core.h"
 #include "footprint/memo/memo_trace_file.h"
+#include "footprint/memo/plan_in_words.h"
+#include "footprint/memo/planned_sizes.h"
 #include "footprint/memo/product_registry.h"
 #include "footprint/memo/run_catching.h"
 #include "footprint/memo/schedule_planner.h"
+#include "footprint/profiling/format_bytes.h"
 #include "footprint/profiling/whole_file.h"
 
 namespace footprint {
@@ -126,47 +133,44 @@ std::vector<Stretch> DivideIntoStretches(
   return stretches;
 }
 
-PlannedValue DescribeValue(
-    const PlannedMemo& memo,
-    const std::map<std::string, LoadedSize>& known_sizes) {
-  const MemoStatistics statistics = memo.statistics();
-  PlannedValue value;
-  value.name = memo.name();
-  const auto known = known_sizes.find(value.name);
-  if (known != known_sizes.end()) {
-    value.bytes = known->second.bytes;
-    value.source = known->second.source;
-  } else if (statistics.bytes_source == BytesSource::kMeasured) {
-    value.bytes = statistics.peak_bytes;
-    value.source = SizeSource::kMeasured;
-  } else if (statistics.declared_bytes > 0) {
-    value.bytes = statistics.declared_bytes;
-  } else {
-    value.source = SizeSource::kUnknown;
+// The same request where cells may run in any order. Where sizes are unknown,
+// each value counts as one.
+ScheduleRequest InAnyOrder(ScheduleRequest request, bool has_unknown_sizes) {
+  request.may_reorder = true;
+  if (!has_unknown_sizes) return request;
+  for (PlannedValue& value : request.values) {
+    value.bytes = 1;
+    value.load_peak_bytes = 0;
+    value.source = SizeSource::kDeclared;
   }
-  return value;
+  request.budget_bytes.reset();
+  return request;
 }
 
-// By more than a hundredth: an allocator rounds what is asked for.
-bool IsFarFrom(int64_t bytes, int64_t expected_bytes) {
-  return std::abs(bytes - expected_bytes) > expected_bytes / 100;
-}
-
-// In one line; empty where nothing was planned.
-std::string PlanInWords(const MemoPlan& plan) {
-  if (plan.values().empty()) return "";
-  const bool knows_sizes = plan.unknown_size_count() == 0;
-  return absl::StrCat(
-      plan.values_size(), " values, ", plan.load_count(), " loads planned (",
-      plan.method(), plan.is_optimal() ? ", optimal" : ", not proved optimal",
-      plan.is_reordered() ? ", cells reordered" : "", "); ",
-      knows_sizes ? "peak " : "peak at least ", plan.peak_bytes(), " bytes",
-      plan.has_budget_bytes()
-          ? absl::StrCat(", budget ", plan.budget_bytes(), " bytes")
-          : "",
-      knows_sizes
-          ? ""
-          : absl::StrCat(", ", plan.unknown_size_count(), " sizes unknown"));
+// What another order would need, if it needs less than the given one.
+void DescribeOtherOrder(const ScheduleRequest& request,
+                        const Schedule& schedule, MemoPlan* plan) {
+  const bool has_unknown_sizes = schedule.unknown_size_count > 0;
+  const bool is_best =
+      !has_unknown_sizes &&
+      schedule.peak_bytes == schedule.smallest_budget_bytes &&
+      schedule.load_count == static_cast<int64_t>(request.values.size());
+  if (request.may_reorder || is_best) return;
+  const absl::StatusOr<Schedule> other =
+      PlanSchedule(InAnyOrder(request, has_unknown_sizes));
+  if (!other.ok()) return;
+  const int64_t count = PeakCount(*other);
+  const bool is_better =
+      has_unknown_sizes
+          ? count < PeakCount(schedule)
+          : std::make_pair(other->load_count, other->peak_bytes) <
+                std::make_pair(schedule.load_count, schedule.peak_bytes);
+  if (!is_better) return;
+  plan->set_other_order_peak_count(count);
+  plan->set_other_order_load_count(other->load_count);
+  if (!has_unknown_sizes) {
+    plan->set_other_order_peak_bytes(other->peak_bytes);
+  }
 }
 
 // Carries out a schedule.
@@ -179,6 +183,7 @@ class PlannedRun {
                     const std::map<std::string, LoadedSize>& known_sizes) {
     request_.budget_bytes = options.budget_bytes;
     request_.may_reorder = options.may_reorder;
+    counts_resident_ = options.counts_resident;
     std::map<PlannedMemo*, int> indices;
     for (const Stretch& stretch : stretches_) {
       PlannedCell& cell = request_.cells.emplace_back();
@@ -189,7 +194,8 @@ class PlannedRun {
             indices.try_emplace(memo, static_cast<int>(memos_.size()));
         if (is_new) {
           memos_.push_back(memo);
-          request_.values.push_back(DescribeValue(*memo, known_sizes));
+          request_.values.push_back(memo_internal::DescribeValue(
+              memo->statistics(), known_sizes, counts_resident_));
         }
         cell.values.push_back(entry->second);
       }
@@ -198,10 +204,16 @@ class PlannedRun {
     if (!schedule.ok()) return schedule.status();
     schedule_ = *std::move(schedule);
     *trace_->mutable_plan() = DescribePlan(request_, schedule_);
+    trace_->mutable_plan()->set_counts_resident_bytes(counts_resident_);
+    DescribeOtherOrder(request_, schedule_, trace_->mutable_plan());
     return absl::OkStatus();
   }
 
   void Run(BenchmarkReporter* reporter) {
+    for (const MemoStatistics& loaded : ListLoadedMemos()) {
+      loaded_before_.insert(loaded.name);
+    }
+    loads_left_ = schedule_.load_count;
     for (const ScheduledStep& step : schedule_.steps) {
       Stretch& stretch = stretches_[static_cast<size_t>(step.cell)];
       if (stretch.cell == nullptr) {
@@ -249,7 +261,9 @@ class PlannedRun {
   void RunProductCell(const Stretch& stretch, const ScheduledStep& step,
                       BenchmarkReporter* reporter) {
     ProductCell& cell = *stretch.cell;
-    cell.error = LoadValues(step.cell);
+    cell.error = LoadValues(step);
+    loads_left_ -= static_cast<int64_t>(step.loads.size());
+    EvictLoadedByFactories();
     bool is_set_up = cell.error.ok();
     if (cell.error.ok() && cell.setup != nullptr) {
       cell.error = memo_internal::RunCatching("the setup", cell.setup);
@@ -273,14 +287,17 @@ class PlannedRun {
       }
     }
     for (int value : step.evictions) Evict(memos_[static_cast<size_t>(value)]);
+    EvictLoadedByFactories();
   }
 
   // In the plan's order; after an earlier failure, also what the plan took for
   // loaded. What could not be loaded once is not tried again, nor is anything
   // else loaded for a cell that cannot run.
-  absl::Status LoadValues(int cell) {
-    const std::vector<int>& values =
-        request_.cells[static_cast<size_t>(cell)].values;
+  absl::Status LoadValues(const ScheduledStep& step) {
+    std::vector<int> values = step.loads;
+    const std::vector<int>& needed =
+        request_.cells[static_cast<size_t>(step.cell)].values;
+    values.insert(values.end(), needed.begin(), needed.end());
     for (int value : values) {
       const auto failed = failed_loads_.find(value);
       if (failed != failed_loads_.end()) return failed->second;
@@ -311,29 +328,92 @@ class PlannedRun {
     const MemoStatistics statistics = memo.statistics();
     const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
     // What nobody could count takes what the plan says.
-    const int64_t bytes = is_known ? statistics.live_bytes : planned.bytes;
+    const int64_t bytes =
+        is_known ? memo_internal::LoadedBytesOf(statistics, counts_resident_)
+                 : planned.bytes;
+    const int64_t before_bytes = LiveBytes();
+    loaded_by_factories_.erase(memo.name());
     live_bytes_[memo.name()] = bytes;
     if (is_new) trace_->set_load_count(trace_->load_count() + 1);
-    trace_->set_peak_bytes(std::max(trace_->peak_bytes(), LiveBytes()));
-    AddEvent(is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED, memo.name(),
-             bytes)
-        ->set_is_measured(statistics.bytes_source == BytesSource::kMeasured);
-    if (is_known && planned.source != SizeSource::kUnknown &&
-        IsFarFrom(bytes, planned.bytes)) {
+    AddSizes(statistics,
+             AddEvent(is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED,
+                      memo.name(), bytes));
+    const bool is_promised = planned.source == SizeSource::kDeclared ||
+                             planned.source == SizeSource::kMeasured;
+    if (is_known && is_promised &&
+        memo_internal::IsFarFrom(bytes, planned.bytes)) {
       Say(AddEvent(MemoEvent::SIZE_DIFFERS, memo.name(), bytes),
-          absl::StrCat("\"", memo.name(), "\" takes ", bytes,
-                       " bytes, not the ", planned.bytes, " planned for; ",
+          absl::StrCat("\"", memo.name(), "\" takes ", FormatBytes(bytes),
+                       ", not the ", FormatBytes(planned.bytes),
+                       " planned for; ",
                        planned.source == SizeSource::kDeclared
                            ? "declare that"
                            : "measure anew with --memo_trace_out="));
     }
-    if (request_.budget_bytes.has_value() &&
-        LiveBytes() > *request_.budget_bytes) {
-      had_problem_ = true;
-      Say(AddEvent(MemoEvent::BUDGET_EXCEEDED, memo.name(), bytes),
-          absl::StrCat("planned values take ", LiveBytes(),
-                       " bytes, more than the budget of ",
-                       *request_.budget_bytes));
+    if (is_new) RecordLoadedByFactory();
+    const int64_t passing_bytes = memo_internal::PassingBytesOf(
+        statistics.load_peak_bytes, statistics.live_bytes);
+    RecordPeak(memo.name(), LiveBytes(), "planned values take ");
+    if (is_new && passing_bytes > 0) {
+      RecordPeak(memo.name(), before_bytes + bytes + passing_bytes,
+                 "with what its load needed besides, planned values took ");
+    }
+  }
+
+  void AddSizes(const MemoStatistics& statistics, MemoEvent* event) {
+    event->set_is_measured(statistics.bytes_source == BytesSource::kMeasured);
+    event->set_is_doubtful(statistics.bytes_source == BytesSource::kDoubtful);
+    event->set_detail(statistics.doubt);
+    event->set_load_peak_bytes(statistics.load_peak_bytes);
+    event->set_resident_bytes(statistics.resident_bytes);
+    if (counts_resident_) event->set_allocated_bytes(statistics.live_bytes);
+  }
+
+  void RecordPeak(const std::string& name, int64_t bytes,
+                  const std::string& words) {
+    trace_->set_peak_bytes(std::max(trace_->peak_bytes(), bytes));
+    if (!request_.budget_bytes.has_value() || bytes <= *request_.budget_bytes) {
+      return;
+    }
+    had_problem_ = true;
+    Say(AddEvent(MemoEvent::BUDGET_EXCEEDED, name, bytes),
+        absl::StrCat("\"", name, "\": ", words, FormatBytes(bytes),
+                     ", more than the budget of ",
+                     FormatBytes(*request_.budget_bytes),
+                     counts_resident_
+                         ? " resident"
+                         : " allocated (--memo_budget_counts=resident counts "
+                           "only what is resident)"));
+  }
+
+  // What factories have loaded besides is alive, though no plan knew of it.
+  void RecordLoadedByFactory() {
+    for (const MemoStatistics& loaded : ListLoadedMemos()) {
+      if (live_bytes_.count(loaded.name) > 0 ||
+          loaded_before_.count(loaded.name) > 0) {
+        continue;
+      }
+      const int64_t bytes =
+          memo_internal::LoadedBytesOf(loaded, counts_resident_);
+      loaded_by_factories_.insert(loaded.name);
+      live_bytes_[loaded.name] = bytes;
+      AddSizes(loaded,
+               AddEvent(MemoEvent::LOADED_BY_FACTORY, loaded.name, bytes));
+    }
+  }
+
+  // Under a budget as soon as they are not pinned: they are loaded again for
+  // the next factory, whose need while it loads has room for them. Else when
+  // nothing is left to load.
+  void EvictLoadedByFactories() {
+    if (!request_.budget_bytes.has_value() && loads_left_ > 0) return;
+    const std::set<std::string> names = loaded_by_factories_;
+    for (const std::string& name : names) {
+      if (!EvictMemo(name).ok()) continue;  // A value holds it.
+      loaded_by_factories_.erase(name);
+      const int64_t bytes = live_bytes_[name];
+      live_bytes_.erase(name);
+      AddEvent(MemoEvent::EVICTED, name, bytes);
     }
   }
 
@@ -387,17 +467,73 @@ class PlannedRun {
   // Of the values that are alive.
   std::map<std::string, int64_t> live_bytes_;
   std::map<int, absl::Status> failed_loads_;
+  // By name: what was there before the run, and what factories have loaded.
+  std::set<std::string> loaded_before_;
+  std::set<std::string> loaded_by_factories_;
+  int64_t loads_left_ = 0;
+  bool counts_resident_ = false;
   size_t ran_count_ = 0;
   bool had_problem_ = false;
 };
 
-absl::StatusOr<std::map<std::string, LoadedSize>> ReadSizes(
-    const std::string& path) {
-  if (path.empty()) return std::map<std::string, LoadedSize>();
+using Sizes = std::map<std::string, LoadedSize>;
+
+absl::StatusOr<Sizes> ReadSizes(const std::string& path) {
+  if (path.empty()) return Sizes();
   absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
   if (!trace.ok()) return trace.status();
   return LoadedSizes(*trace);
 }
+
+// Nothing is remembered before the first run.
+absl::StatusOr<Sizes> ReadRememberedSizes(const std::string& path) {
+  absl::StatusOr<Sizes> sizes = ReadSizes(path);
+  if (absl::IsNotFound(sizes.status())) return Sizes();
+  return sizes;
+}
+
+// What was measured in `trace` besides what is remembered.
+absl::Status RememberSizes(const MemoTrace& trace, Sizes remembered,
+                           const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  for (const auto& [name, size] : LoadedSizes(trace)) {
+    if (size.source == SizeSource::kDeclared) continue;
+    const int64_t resident_bytes = remembered[name].resident_bytes;
+    remembered[name] = size;
+    if (size.resident_bytes == 0) {
+      remembered[name].resident_bytes = resident_bytes;
+    }
+  }
+  return WriteMemoTraceFile(TraceOfSizes(remembered), path);
+}
+
+// Nothing, an error, or the budget that the machine allows.
+absl::Status ResolveBudget(ProductOptions* options) {
+  if (!options->budget_is_auto) return absl::OkStatus();
+  const absl::StatusOr<AvailableMemory> memory = ReadAvailableMemory();
+  if (!memory.ok()) {
+    return absl::Status(
+        memory.status().code(),
+        absl::StrCat("--memo_budget=auto: ", memory.status().message()));
+  }
+  // The benchmarks themselves need some.
+  options->budget_bytes = memory->bytes - memory->bytes / 8;
+  std::cerr << "memo: budget " << FormatBytes(*options->budget_bytes)
+            << ", seven eighths of what " << memory->limited_by
+            << " has left\n";
+  return absl::OkStatus();
+}
+
+// While it lives, resident bytes are counted, if that is asked for.
+class ResidentBytesCount {
+ public:
+  explicit ResidentBytesCount(bool is_counted) {
+    memo_internal::CountResidentBytes(is_counted);
+  }
+  ResidentBytesCount(const ResidentBytesCount&) = delete;
+  ResidentBytesCount& operator=(const ResidentBytesCount&) = delete;
+  ~ResidentBytesCount() { memo_internal::CountResidentBytes(false); }
+};
 
 std::unique_ptr<BenchmarkReporter> MakeFileReporter(const std::string& format) {
   if (format == "console") {
@@ -496,28 +632,37 @@ PlannedBenchmarks::PlannedBenchmarks(int* argc, char** argv)
 absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
     BenchmarkReporter* reporter) {
   if (!options_.ok()) return options_.status();
+  ProductOptions options = *options_;
   absl::StatusOr<std::vector<std::string>> instance_names =
-      InstancesToRun(*options_);
+      InstancesToRun(options);
   if (instance_names.ok()) {
     instance_names =
-        CellsOfProduct(options_->product, *std::move(instance_names));
+        CellsOfProduct(options.product, *std::move(instance_names));
   }
   if (!instance_names.ok()) return instance_names.status();
-  if (!options_->trace_path.empty()) {
-    const absl::Status can_write = CheckReplaceable(options_->trace_path);
+  for (const std::string& path : {options.trace_path, options.remember_path}) {
+    if (path.empty()) continue;
+    const absl::Status can_write = CheckReplaceable(path);
     if (!can_write.ok()) return can_write;
   }
-  const auto known_sizes = ReadSizes(options_->sizes_path);
+  const absl::StatusOr<Sizes> remembered =
+      ReadRememberedSizes(options.remember_path);
+  if (!remembered.ok()) return remembered.status();
+  absl::StatusOr<Sizes> known_sizes = ReadSizes(options.sizes_path);
   if (!known_sizes.ok()) return known_sizes.status();
+  known_sizes->insert(remembered->begin(), remembered->end());
+  const absl::Status resolved = ResolveBudget(&options);
+  if (!resolved.ok()) return resolved;
+  const ResidentBytesCount count(options.counts_resident);
   PlannedRun run(DivideIntoStretches(*instance_names), &trace_);
-  const absl::Status planned = run.Plan(*options_, *known_sizes);
+  const absl::Status planned = run.Plan(options, *known_sizes);
   if (!planned.ok()) return planned;
   const std::string words = PlanInWords(trace_.plan());
   if (!words.empty()) std::cerr << "memo: " << words << "\n";
 
   RowsFile rows;
   const absl::Status opened =
-      rows.Open(options_->benchmark_out_path, options_->benchmark_out_format);
+      rows.Open(options.benchmark_out_path, options.benchmark_out_format);
   if (!opened.ok()) return opened;
   JoiningReporter joining(reporter, rows.reporter());
   if (joining.Begin(ContextFor(*instance_names))) {
@@ -526,20 +671,21 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   }
   had_problem_ = run.had_problem();
   // What ran has run, whatever becomes of the files.
-  if (!rows.Flush()) {
-    had_problem_ = true;
-    std::cerr << "memo: " << options_->benchmark_out_path
-              << ": could not be written\n";
+  NoteProblem(rows.Flush()
+                  ? absl::OkStatus()
+                  : absl::InternalError(absl::StrCat(
+                        options.benchmark_out_path, ": could not be written")));
+  if (!options.trace_path.empty()) {
+    NoteProblem(WriteMemoTraceFile(trace_, options.trace_path));
   }
-  if (!options_->trace_path.empty()) {
-    const absl::Status written =
-        WriteMemoTraceFile(trace_, options_->trace_path);
-    if (!written.ok()) {
-      had_problem_ = true;
-      std::cerr << "memo: " << written.message() << "\n";
-    }
-  }
+  NoteProblem(RememberSizes(trace_, *remembered, options.remember_path));
   return run.ran_count();
+}
+
+void PlannedBenchmarks::NoteProblem(const absl::Status& status) {
+  if (status.ok()) return;
+  had_problem_ = true;
+  std::cerr << "memo: " << status.message() << "\n";
 }
 
 size_t PlannedBenchmarks::Run(BenchmarkReporter* reporter) {
@@ -562,7 +708,8 @@ std::function<size_t(BenchmarkReporter*)> PlannedBenchmarks::runner() {
 std::function<std::string(const std::string&)> PlannedBenchmarks::sharing()
     const {
   return [this](const std::string& instance_name) -> std::string {
-    if (options_.ok() && !options_->trace_path.empty()) {
+    if (options_.ok() &&
+        !(options_->trace_path.empty() && options_->remember_path.empty())) {
       return "--memory_one_process";
     }
     const ProductCell* const cell =

@@ -20,6 +20,9 @@
 // instance whose value cannot be loaded shows the error in its row, as does one
 // whose function throws; the others run. A load that failed is not tried again.
 //
+// What only factories load counts as alive, and is evicted after the load under
+// a budget, else when nothing is left to load.
+//
 // Works with filter, repetitions, threads, warm-up, memory managers and
 // --benchmark_out (JSON or console). Refuses random interleaving, which would
 // keep all values alive. Benchmarks that are no product run where they stand.
@@ -84,6 +87,8 @@ class PlannedBenchmarks {
 
  private:
   absl::StatusOr<size_t> RunPlanned(benchmark::BenchmarkReporter* reporter);
+  // Says an error and remembers that there was one.
+  void NoteProblem(const absl::Status& status);
 
   absl::StatusOr<ProductOptions> options_;
   absl::Status status_;

@@ -59,7 +59,8 @@ absl::StatusOr<Axis<T>> MakeAxis(const std::string& axis_name,
 }
 
 // region each
-// Three models in succession: one is alive at a time.
+// Three models in succession: one is alive at a time, where no later product
+// needs them again or cells may be reordered.
 absl::Status RegisterEachModel(const Axis<Model>& models) {
   return Product(
              "BM_SumWeights",
@@ -75,7 +76,8 @@ absl::Status RegisterEachModel(const Axis<Model>& models) {
 // endregion
 
 // region product
-// Every model with every data set: five loads, and three values alive at most.
+// Every model with every data set: five loads, and by itself three values alive
+// at most.
 absl::Status RegisterEveryPair(const Axis<Model>& models,
                                const Axis<Data>& data) {
   return Product(

@@ -49,6 +49,30 @@ absl::Status SetOrder(absl::string_view value, ProductOptions* options) {
   return absl::OkStatus();
 }
 
+absl::Status SetBudget(absl::string_view value, ProductOptions* options) {
+  options->budget_is_auto = value == "auto";
+  options->budget_bytes.reset();
+  if (options->budget_is_auto) return absl::OkStatus();
+  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
+  if (!bytes.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--memo_budget=", bytes.status().message(), "; or write \"auto\""));
+  }
+  options->budget_bytes = *bytes;
+  return absl::OkStatus();
+}
+
+absl::Status SetCounted(absl::string_view value,
+                        absl::optional<bool>* counts_resident) {
+  if (value != "allocated" && value != "resident") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--memo_budget_counts=", value,
+                     ": write \"allocated\" or \"resident\""));
+  }
+  *counts_resident = value == "resident";
+  return absl::OkStatus();
+}
+
 absl::Status SetPath(absl::string_view flag, absl::string_view value,
                      std::string* path) {
   if (value.empty()) {
@@ -71,15 +95,13 @@ absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
 
 // True if the argument was one of ours; `status` tells if it was a good one.
 bool Take(absl::string_view argument, ProductOptions* options,
-          absl::Status* status) {
+          absl::optional<bool>* counts_resident, absl::Status* status) {
   if (absl::ConsumePrefix(&argument, "--memo_budget=")) {
-    const absl::StatusOr<int64_t> bytes = ParseBytes(argument);
-    if (bytes.ok()) {
-      options->budget_bytes = *bytes;
-    } else {
-      *status = absl::InvalidArgumentError(
-          absl::StrCat("--memo_budget=", bytes.status().message()));
-    }
+    *status = SetBudget(argument, options);
+  } else if (absl::ConsumePrefix(&argument, "--memo_budget_counts=")) {
+    *status = SetCounted(argument, counts_resident);
+  } else if (absl::ConsumePrefix(&argument, "--memo_remember=")) {
+    *status = SetPath("--memo_remember", argument, &options->remember_path);
   } else if (absl::ConsumePrefix(&argument, "--memo_order=")) {
     *status = SetOrder(argument, options);
   } else if (absl::ConsumePrefix(&argument, "--memo_trace_out=")) {
@@ -106,11 +128,17 @@ bool Take(absl::string_view argument, ProductOptions* options,
 
 const char kProductFlagsHelp[] =
     "  --memo_budget=600MiB     load and evict so that planned values never\n"
-    "                           take more (B, KiB, MiB, GiB, TiB)\n"
+    "                           take more (B, KiB, MiB, GiB, TiB), nor while\n"
+    "                           they load; auto: seven eighths of what the\n"
+    "                           control group and the machine have left\n"
+    "  --memo_budget_counts=resident  resident bytes; default: allocated,\n"
+    "                           except of auto\n"
     "  --memo_order=reorder     cells may run in another order; default: "
     "given\n"
     "  --memo_trace_out=FILE    write the plan and what happened\n"
     "  --memo_sizes=FILE        take sizes from such a file\n"
+    "  --memo_remember=FILE     take sizes from it, if it is there, and write\n"
+    "                           those that this run measures\n"
     "  --memo_product=NAME      of what the filter selects, only the cells of\n"
     "                           this product\n";
 
@@ -125,13 +153,14 @@ absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   if (!format.empty()) {
     first_error = SetOutFormat("BENCHMARK_OUT_FORMAT=", format, &options);
   }
+  absl::optional<bool> counts_resident;
   bool is_over = false;
   int kept = *argc > 0 ? 1 : 0;
   for (int i = 1; i < *argc; ++i) {
     const absl::string_view argument = argv[i];
     is_over |= argument == "--";
     absl::Status status;
-    if (!is_over && Take(argument, &options, &status)) {
+    if (!is_over && Take(argument, &options, &counts_resident, &status)) {
       if (first_error.ok()) first_error = status;
       continue;
     }
@@ -145,6 +174,7 @@ absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   *argc = kept;
   argv[kept] = nullptr;
   if (!first_error.ok()) return first_error;
+  options.counts_resident = counts_resident.value_or(options.budget_is_auto);
   return options;
 }
 

@@ -20,10 +20,15 @@ namespace footprint {
 
 struct ProductOptions {
   absl::optional<int64_t> budget_bytes;  // --memo_budget=
-  bool may_reorder = false;              // --memo_order=reorder
-  std::string trace_path;                // --memo_trace_out=
-  std::string sizes_path;                // --memo_sizes=
-  std::string product;                   // --memo_product=; empty: all
+  bool budget_is_auto = false;           // --memo_budget=auto
+  // --memo_budget_counts=; without it, resident bytes where the budget is auto,
+  // which is a limit of resident bytes, and else allocated ones.
+  bool counts_resident = false;
+  bool may_reorder = false;   // --memo_order=reorder
+  std::string trace_path;     // --memo_trace_out=
+  std::string sizes_path;     // --memo_sizes=
+  std::string remember_path;  // --memo_remember=
+  std::string product;        // --memo_product=; empty: all
   // --benchmark_out=, or BENCHMARK_OUT in the environment; taken, since Google
   // Benchmark would begin the file anew for every cell. Empty: none.
   std::string benchmark_out_path;

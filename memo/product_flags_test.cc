@@ -57,6 +57,27 @@ TEST(ProductFlagsTest, NothingIsAskedForByDefault) {
   EXPECT_EQ(taken.options->benchmark_out_format, "json");
 }
 
+TEST(ProductFlagsTest, ABudgetMayBeAutoAndCountEitherBytes) {
+  const auto options_of = [](std::vector<std::string> flags) {
+    return TakeFrom(std::move(flags)).options;
+  };
+  EXPECT_TRUE(options_of({"--memo_budget=auto"})->budget_is_auto);
+  EXPECT_TRUE(options_of({"--memo_budget=auto"})->counts_resident);
+  EXPECT_FALSE(options_of({"--memo_budget=1KiB"})->counts_resident);
+  EXPECT_TRUE(
+      options_of({"--memo_budget=1KiB", "--memo_budget_counts=resident"})
+          ->counts_resident);
+  EXPECT_FALSE(
+      options_of({"--memo_budget_counts=allocated", "--memo_budget=auto"})
+          ->counts_resident);
+  // The last one counts.
+  EXPECT_FALSE(
+      options_of({"--memo_budget=auto", "--memo_budget=1KiB"})->budget_is_auto);
+  EXPECT_EQ(options_of({"--memo_remember=x"})->remember_path, "x");
+  EXPECT_FALSE(options_of({"--memo_budget_counts=virtual"}).ok());
+  EXPECT_FALSE(options_of({"--memo_remember="}).ok());
+}
+
 TEST(ProductFlagsTest, SeesGoogleBenchmarksSwitches) {
   for (const char* value : {"", "=true", "=1", "=yes", "=on", "=y"}) {
     const std::string flag = "--benchmark_enable_random_interleaving";

@@ -594,10 +594,151 @@ TEST_F(ProductTest, SaysThePlanInALineForTheProfile) {
   ASSERT_EQ(outcome.remarks.size(), 1u);
   EXPECT_EQ(outcome.remarks[0].about(), "memo plan");
   EXPECT_EQ(outcome.remarks[0].text(),
-            "5 values, 5 loads planned (keep to last use, optimal); peak 800 "
-            "bytes, budget 2048 bytes");
+            "5 values, 5 loads planned (keep to last use, optimal), 3 alive at "
+            "most; peak 800 B, budget 2.00 KiB (2,048 B)");
   benchmark::ClearRegisteredBenchmarks();
   EXPECT_EQ(RunWith({}).remarks.size(), 0u);
+}
+
+// As the README's program: all models are needed again by the second product.
+TEST_F(ProductTest, SaysWhatAnotherOrderWouldNeed) {
+  Axis<Model> models = MakeAxis<Model>("model", 3, 100);
+  Axis<Data> data = MakeAxis<Data>("data", 2, 50);
+  ASSERT_TRUE(Product(
+                  Unique("alone"),
+                  [](benchmark::State& state, const Model&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  models)
+                  .ok());
+  ASSERT_TRUE(Product(
+                  Unique("pairs"),
+                  [](benchmark::State& state, const Model&, const Data&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  models, data)
+                  .ok());
+  const Outcome given = RunWith({});
+  EXPECT_EQ(given.trace.plan().peak_bytes(), 400);
+  EXPECT_EQ(given.trace.peak_bytes(), 400);
+  EXPECT_NE(given.remarks[0].text().find(
+                "peak 400 B; in another order (--memo_order=reorder) 200 B"),
+            std::string::npos)
+      << given.remarks[0].text();
+  load_count = 0;
+  const Outcome reordered = RunWith({"--memo_order=reorder"});
+  EXPECT_EQ(reordered.trace.peak_bytes(), 200);
+  EXPECT_EQ(load_count, 5);
+  EXPECT_EQ(reordered.trace.plan().other_order_peak_count(), 0);
+}
+
+TEST_F(ProductTest, GuessesAFilesSizeAndRefusesNothingForIt) {
+  const std::string path = testing::TempDir() + "/guessed";
+  std::ofstream(path) << std::string(700, 'w');
+  Axis<Model> axis = MakeAxis<Model>("model", 1, 0);
+  axis.memos.push_back(*MakeMemo<Model>(path, [] { return Model{7}; }));
+  MemoOptions options;
+  options.source_path = path;
+  axis.memos.push_back(*MakeMemo<Model>(
+      Unique("from a file"), [] { return Model{8}; }, options));
+  ASSERT_TRUE(Product(
+                  Unique("BM"),
+                  [](benchmark::State& state, const Model&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  axis)
+                  .ok());
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_TRUE(outcome.trace.plan().values(0).is_unknown());
+  EXPECT_TRUE(outcome.trace.plan().values(1).is_guessed());
+  EXPECT_EQ(outcome.trace.plan().values(1).bytes(), 700);
+  EXPECT_EQ(outcome.trace.plan().values(2).bytes(), 700);
+  EXPECT_NE(outcome.remarks[0].text().find("2 sizes guessed; 1 sizes unknown"),
+            std::string::npos);
+  const Outcome some =
+      RunWith({"--memo_budget=700B", "--benchmark_filter=guessed|file"});
+  EXPECT_EQ(some.exit_status, 0) << some.status;
+}
+
+TEST_F(ProductTest, RemembersWhatWasMeasured) {
+  RegisterThreeByTwo();
+  const std::string path = testing::TempDir() + "/remembered.binpb";
+  // Without jemalloc nothing is measured, so there is nothing to remember.
+  EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 0);
+  absl::StatusOr<MemoTrace> remembered = ReadMemoTraceFile(path);
+  ASSERT_TRUE(remembered.ok()) << remembered.status();
+  EXPECT_EQ(remembered->events_size(), 0);
+  // As an earlier run, with another program's value besides.
+  LoadedSize size;
+  size.bytes = 4000;
+  size.load_peak_bytes = 5 << 20;
+  size.source = SizeSource::kMeasured;
+  ASSERT_TRUE(
+      WriteMemoTraceFile(
+          TraceOfSizes({{Unique("model0"), size}, {"other", size}}), path)
+          .ok());
+  const Outcome outcome = RunWith({"--memo_remember=" + path});
+  EXPECT_EQ(outcome.trace.plan().values(0).bytes(), 4000);
+  EXPECT_EQ(outcome.trace.plan().values(0).load_peak_bytes(), 5 << 20);
+  EXPECT_EQ(outcome.trace.plan().peak_bytes(), 5 << 20);
+  EXPECT_EQ(ReadMemoTraceFile(path)->events_size(), 2);
+  EXPECT_EQ(RunWith({"--memo_remember=/no/such/folder/x"}).exit_status, 2);
+  std::ofstream(path) << "no trace";
+  EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 2);
+}
+
+TEST_F(ProductTest, AnAutomaticBudgetIsWhatTheMachineHasLeft) {
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({"--memo_budget=auto"});
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.status;
+  EXPECT_GT(outcome.trace.plan().budget_bytes(), 800);
+  EXPECT_TRUE(outcome.trace.plan().counts_resident_bytes());
+}
+
+TEST_F(ProductTest, WhatFactoriesLoadCountsAndIsEvicted) {
+  int inner_count = 0;
+  const Memo<Data> inner = *MakeMemo<Data>(
+      Unique("inner"),
+      [&] {
+        ++inner_count;
+        return Data{5};
+      },
+      100);
+  Axis<Model> axis{"model", {}};
+  for (int i = 0; i < 3; ++i) {
+    axis.memos.push_back(*MakeMemo<Model>(
+        Unique(absl::StrCat("model", i)),
+        [inner, i]() -> absl::StatusOr<Model> {
+          const auto handle = inner.Get();
+          if (!handle.ok()) return handle.status();
+          return Model{i + (*handle)->id};
+        },
+        400));
+  }
+  ASSERT_TRUE(Product(
+                  Unique("BM"),
+                  [](benchmark::State& state, const Model&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  axis)
+                  .ok());
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.trace.peak_bytes(), 500);
+  EXPECT_EQ(outcome.trace.events(1).kind(), MemoEvent::LOADED_BY_FACTORY);
+  EXPECT_EQ(outcome.trace.events(1).name(), Unique("inner"));
+  EXPECT_EQ(inner_count, 1);
+  EXPECT_FALSE(inner.statistics().is_loaded);
+  // Under a budget it makes room at once; the run says that it had none.
+  const Outcome budgeted = RunWith({"--memo_budget=450B"});
+  EXPECT_EQ(budgeted.exit_status, 1);
+  EXPECT_EQ(inner_count, 4);
+  EXPECT_EQ(RunWith({"--memo_budget=500B"}).exit_status, 0);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
 }
 
 // What somebody else has loaded is alive too, but was no load of the plan.
@@ -687,6 +828,9 @@ TEST_F(ProductTest, CellsShareTheProcessOfTheirProduct) {
   EXPECT_EQ(argument_of("--x", "BM_Plain"), "");
   // Its file holds one plan.
   EXPECT_EQ(argument_of("--memo_trace_out=t", "BM_Plain"),
+            "--memory_one_process");
+  // Its file holds the sizes of one run.
+  EXPECT_EQ(argument_of("--memo_remember=s", "BM_Plain"),
             "--memory_one_process");
 }
 
