@@ -43,12 +43,18 @@ LayoutChart LiveValues(const MemoTrace& trace) {
   chart.title = "Values alive";
   chart.description =
       "A box is a value from its load to its eviction; a step is a cell of the "
-      "product, in the order in which they ran.";
+      "product, in the order in which they ran. The level red line is the "
+      "planned peak, which also holds what loads need on their way; the "
+      "upright "
+      "one is the step at which most was alive.";
   chart.series = {"value"};
   chart.marked_bytes = trace.plan().peak_bytes();
-  chart.marked_label = "planned peak";
+  chart.marked_label = absl::StrCat(
+      "planned peak ",
+      AbbreviateBytes(static_cast<double>(trace.plan().peak_bytes())));
   std::map<std::string, LayoutChart::Box> alive;
   int64_t step = 0;
+  int64_t most_live_bytes = 0;
   const auto end_box = [&](LayoutChart::Box box) {
     box.end_step = std::max(step, box.begin_step + 1);
     chart.boxes.push_back(std::move(box));
@@ -56,9 +62,11 @@ LayoutChart LiveValues(const MemoTrace& trace) {
   for (const MemoEvent& event : trace.events()) {
     if (event.kind() == MemoEvent::CELL_RAN) ++step;
     if ((event.kind() == MemoEvent::LOADED ||
-         event.kind() == MemoEvent::FOUND_LOADED) &&
+         event.kind() == MemoEvent::FOUND_LOADED ||
+         event.kind() == MemoEvent::LOADED_BY_FACTORY) &&
         event.bytes() > 0) {
-      if (event.live_bytes() == trace.peak_bytes()) chart.marked_step = step;
+      if (event.live_bytes() > most_live_bytes) chart.marked_step = step;
+      most_live_bytes = std::max(most_live_bytes, event.live_bytes());
       LayoutChart::Box& box = alive[event.name()];
       box.label = event.name();
       box.begin_step = step;
@@ -80,13 +88,19 @@ std::string LeadOf(const MemoTrace& trace) {
   return absl::StrCat(
       trace.load_count(), " loads, ", plan.load_count(), " of them planned (",
       plan.method(), plan.is_optimal() ? ", optimal" : ", not proved optimal",
-      plan.is_reordered() ? ", cells reordered" : "", "). Peak of ",
+      plan.is_reordered() ? ", cells reordered" : "", "). Peak",
+      plan.counts_resident_bytes() ? ", in resident bytes," : "", " of ",
       AbbreviateBytes(static_cast<double>(plan.peak_bytes())), " planned, ",
       AbbreviateBytes(static_cast<double>(trace.peak_bytes())), " measured",
       plan.has_budget_bytes()
           ? absl::StrCat(
                 ", within a budget of ",
                 AbbreviateBytes(static_cast<double>(plan.budget_bytes())))
+          : "",
+      plan.other_order_peak_bytes() > 0
+          ? absl::StrCat("; in another order (--memo_order=reorder) ",
+                         AbbreviateBytes(static_cast<double>(
+                             plan.other_order_peak_bytes())))
           : "",
       ".");
 }
@@ -106,12 +120,15 @@ PageTable PlannedSteps(const MemoPlan& plan) {
 PageTable Events(const MemoTrace& trace) {
   PageTable table;
   table.caption = "What happened";
-  table.header = {"event", "of", "what went wrong", "bytes", "bytes alive"};
+  table.header = {"event", "of",          "remark",
+                  "bytes", "bytes alive", "bytes needed to load"};
   table.text_columns = 3;
   for (const MemoEvent& event : trace.events()) {
-    table.rows.push_back({MemoEvent::Kind_Name(event.kind()), event.name(),
-                          event.detail(), absl::StrCat(event.bytes()),
-                          absl::StrCat(event.live_bytes())});
+    table.rows.push_back(
+        {MemoEvent::Kind_Name(event.kind()), event.name(), event.detail(),
+         FormatCount(event.bytes()), FormatCount(event.live_bytes()),
+         event.load_peak_bytes() > 0 ? FormatCount(event.load_peak_bytes())
+                                     : ""});
   }
   return table;
 }

@@ -57,6 +57,25 @@ TEST(TracePageTest, ShowsPlanPeakAndEvents) {
   EXPECT_EQ(page, TracePage(TwoModels()));
 }
 
+TEST(TracePageTest, NumbersHaveSeparatorsAndRedLinesHaveWords) {
+  MemoTrace trace = TwoModels();
+  trace.mutable_events(4)->set_load_peak_bytes(41943360);
+  const std::string page = TracePage(trace);
+  EXPECT_THAT(page, HasSubstr("2,097,152"));
+  EXPECT_THAT(page, HasSubstr("3,145,728"));
+  EXPECT_THAT(page, HasSubstr("41,943,360"));
+  EXPECT_THAT(page, HasSubstr("planned peak 3.0 MiB"));
+  EXPECT_THAT(page, HasSubstr("The level red line is the planned peak"));
+  EXPECT_THAT(page, HasSubstr("the upright one is the step at which most"));
+}
+
+TEST(TracePageTest, SaysWhatAnotherOrderNeeds) {
+  MemoTrace trace = TwoModels();
+  trace.mutable_plan()->set_other_order_peak_bytes(2 << 20);
+  EXPECT_THAT(TracePage(trace),
+              HasSubstr("; in another order (--memo_order=reorder) 2.0 MiB."));
+}
+
 // The picture needs no more height than what is alive together, where a large
 // value finds only two small holes, too.
 TEST(TracePageTest, DrawsNoHigherThanThePeak) {
