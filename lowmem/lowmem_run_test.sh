@@ -201,7 +201,7 @@ for value in nan inf; do
     'gpt2 h.0.attn.c_attn.weight layer 0' 'gpt2 ln_f.bias the output'; do
     read -r shape tensor where <<<"$damaged"
     rm -rf other output
-    cp -r $shape.F32 other
+    cp -r "$shape.F32" other
     damage other/model.safetensors "$tensor" $value
     refuses 1 "model.safetensors: $where gives numbers that are NaN or infinite" \
       other --ids=1,2,3 --output=output
