@@ -190,6 +190,17 @@ printf 'thresholds\tnew.textproto\n' >>manifest
 accepted
 expect 2 'has thresholds of its own environment' --environment=other.textproto
 [[ -e other.textproto ]] && fail "a file for nothing"
+# A benchmark that only the other environment judges: what the verdict names adds it.
+sed -i 's|label: "//a:b"|& benchmark: "BM_X"|' new.textproto
+{ cat p.profile.textproto; sed -n 's/BM_X/BM_Y/p' p.profile.textproto; } >two.profile.textproto
+"$ENCODE" two.profile.textproto two.binpb || exit 2
+sed -i 's/p.binpb/two.binpb/' manifest
+"$CHECK" --manifest=manifest >"$TEST_TMPDIR/out" 2>&1
+(($? == 5)) || fail "a benchmark that is judged elsewhere only was accepted"
+command=$(sed -n 's/.*accept this environment with: bazel run [^ ]* -- //p' "$TEST_TMPDIR/out")
+eval "\"\$UPDATE\" --manifest=manifest $command" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
+grep -q 'benchmark: "BM_Y"' new.textproto || fail "nothing was added"
+accepted
 
 ((failures == 0)) && echo "all as expected"
 exit "$((failures > 0))"
