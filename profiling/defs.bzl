@@ -145,8 +145,9 @@ def memory_profile(
         **kwargs):
     """Measures the memory of a program and keeps the profile as a build output.
 
-    The program runs in `process_count` fresh processes that differ in
-    address-space layout and size of the environment. What repeats bit for bit is
+    The program runs `process_count` times, in fresh processes that differ in
+    address-space layout and size of the environment; `//profiling:benchmark_main`
+    starts one for each benchmark in turn. What repeats bit for bit is
     EXACT; the rest is named. A program that crashes, hangs or writes no profile
     gives a profile that says so, and the build goes on: a gate reports it.
 
@@ -167,7 +168,7 @@ def memory_profile(
       data: files that it opens: labels, each found under its path in its
         repository, or a dictionary from label to the name by which it is opened.
       process_count: how many processes must agree; at least 3.
-      timeout_seconds: of each process.
+      timeout_seconds: of each run of the program, with all its benchmarks.
       tags: added to "measures_jemalloc", which sanitizer configurations leave out.
       **kwargs: common attributes: testonly, visibility, and so on.
     """

@@ -46,7 +46,7 @@ struct ProgramMeasurement {
   std::vector<std::string> arguments;
   std::vector<DataFile> data;
   int process_count = kMinimumProcessCount;
-  int time_limit_seconds = 300;  // of each process
+  int time_limit_seconds = 300;  // of each process, with those it starts
   // Non-zero ends the measurement. May be null.
   const volatile std::sig_atomic_t* is_cancelled = nullptr;
 };
