@@ -216,11 +216,12 @@ int64_t ProcessBytes(absl::string_view key) {
 absl::Status CheckMemory(const Request& request, int64_t plan_bytes) {
   const int64_t ids_bytes = request.tokens() * request.sequence_count() *
                             static_cast<int64_t>(sizeof(int32_t));
+  const int64_t available_bytes = ProcBytes("/proc/meminfo", "MemAvailable");
   const int64_t free_bytes =
-      ProcBytes("/proc/meminfo", "MemAvailable") +
+      available_bytes +
       std::max<int64_t>(0, ProcBytes("/proc/meminfo", "SwapFree"));
   // Where the system does not say, it decides.
-  if (free_bytes < 0 || ids_bytes + plan_bytes <= free_bytes) {
+  if (available_bytes < 0 || ids_bytes + plan_bytes <= free_bytes) {
     return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(
