@@ -1,7 +1,8 @@
 #include "footprint/memo/exact_filter.h"
 
+#include <regex.h>
+
 #include <numeric>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,17 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// As Google Benchmark matches.
+// By POSIX's extended expressions, as Google Benchmark matches.
 Names MatchesOf(const std::string& filter, const Names& names) {
-  const std::regex expression(filter, std::regex::extended);
+  regex_t expression;
+  EXPECT_EQ(regcomp(&expression, filter.c_str(), REG_EXTENDED | REG_NOSUB), 0);
   Names matches;
   for (const std::string& name : names) {
-    if (std::regex_search(name, expression)) matches.push_back(name);
+    if (regexec(&expression, name.c_str(), 0, nullptr, 0) == 0) {
+      matches.push_back(name);
+    }
   }
+  regfree(&expression);
   return matches;
 }
 
