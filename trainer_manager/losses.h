@@ -3,7 +3,8 @@
 //
 //   network.AddLayer("loss", footprint::MeanSquaredError(), {"prediction"});
 //
-// In inference a loss and its label do not exist. See layer.h for ownership and
+// In inference a loss and its label do not exist, unless
+// MemoryOptions::keep_loss. See layer.h for ownership and
 // thread-safety. Memory: softmax keeps one float a row, not the probabilities:
 // they follow from the logits and that float.
 

@@ -134,9 +134,10 @@ class Manager {
   //
   // Nothing of the model has changed then, unless a gradient, an update or
   // damage of the swap file is the reason and the plan changes weights layer by
-  // layer: then the text says which layers have changed, and the last saved
-  // weights are to be loaded. MemoryOptions::atomic_steps, micro-batches and
-  // clipping by global norm change no weight before all are checked.
+  // layer: then running statistics have changed, the text says which layers'
+  // weights have, and the last saved ones are to be loaded.
+  // MemoryOptions::atomic_steps, micro-batches and clipping by global norm
+  // change no weight before all are checked.
   absl::StatusOr<float> TrainStep();
 
   // Inference. `inputs` are one for each input of the network, of its size.

@@ -1,6 +1,7 @@
 // What a training does with NaN and infinity, and with data that was never set:
 // no weight takes them.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -107,9 +108,8 @@ TEST(ManagerFiniteTest, ALabelThatIsNotFiniteIsRefused) {
 // Inputs of 3e38 that weights of 1e-38 make small: all is finite but the first
 // layer's gradient.
 std::vector<float> LargeRows(Training* training) {
-  for (float& weight : *training->parameters->Find("fc1.weight")) {
-    weight = 1e-38f;
-  }
+  const absl::Span<float> weights = *training->parameters->Find("fc1.weight");
+  std::fill(weights.begin(), weights.end(), 1e-38f);
   return {3e38f, 0, 0, 3e38f, 0, 0};
 }
 
@@ -239,9 +239,7 @@ TEST(ManagerFiniteTest, AnAtomicStepRestoresStatisticsToo) {
     MemoryOptions memory;
     memory.atomic_steps = atomic;
     Training training = Train(network, memory);
-    for (float& weight : *training.parameters->Find("fc1.weight")) {
-      weight = 1e-38f;
-    }
+    LargeRows(&training);
     const std::vector<float> before = AllParameters(*training.parameters);
     const absl::Status status =
         StepOn(training.manager.get(), {3e38f, 0, 0, 0, 3e38f, 0},
