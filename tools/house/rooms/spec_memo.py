@@ -1,0 +1,9 @@
+ROOMS = {
+ "memo/schedule": {"memo": "belady_schedule cell_orders exact_schedule memo_trace_proto memo_trace_file schedule schedule_planner schedule_planner_benchmark"},
+ "memo/product": {"memo": "product product_benchmark product_example product_flags trace_page trace_report"},
+}
+FILES = {}
+DOCS = {
+ "memo/schedule": "When each value is loaded and evicted: orders of cells, budgets, the plan.",
+ "memo/product": "Benchmarks over combinations of memos, registered with Google Benchmark.",
+}
