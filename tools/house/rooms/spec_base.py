@@ -2,12 +2,13 @@ ROOMS = {
  "base/files": {
   "gates": "file_lock",
   "gates/deployments/tabular": "checksum input_file output_file",
-  "lowmem": "atomic_file read_at refuse_system_call test_file",
+  "lowmem": "atomic_file regular_file read_at refuse_system_call test_file",
   "profiling": "whole_file",
   "trainer_manager": "fingerprint unnamed_file",
  },
  "base/memory": {
   "lowmem": "byte_arena",
+  "memo": "jemalloc_controls available_memory",
   "profiling": "allocator process_memory allocator_jemalloc_test allocator_other_test",
   "trainer_manager": "alignment mapped_memory memory_block",
  },
