@@ -210,6 +210,10 @@ for package in SOURCES:
             m = re.search(r'    visibility = \[([^\]]*)\],\n', text)
             if m and (room.startswith("base/") or "visibility:public" in m[1] or all(v.startswith("//" + room.split("/")[0]) for v in re.findall(r'"([^"]*)"', m[1]))):
                 text = text.replace(m[0], "")
+            elif m and "visibility:private" not in m[1]:
+                others = [v.replace(":__pkg__", ":__subpackages__") for v in re.findall(r'"([^"]*)"', m[1])]
+                own = "//%s:__subpackages__" % room.split("/")[0]
+                text = text.replace(m[0], "    visibility = [%s],\n" % ", ".join('"%s"' % v for v in sorted({own, *others})))
         builds[room].append(text)
         used = set(re.findall(r"\b[A-Za-z_]\w*\b", text))
         def need(c):
