@@ -7,3 +7,4 @@ DOCS = {
  "memo/schedule": "When each value is loaded and evicted: orders of cells, budgets, the plan.",
  "memo/product": "Benchmarks over combinations of memos, registered with Google Benchmark.",
 }
+VISIBILITY = {"memo": "//memo:__subpackages__"}
