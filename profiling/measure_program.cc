@@ -39,23 +39,71 @@ constexpr int kPaddingStepBytes = 1361;
 // Its length may reach the heap, so it is always the same.
 constexpr char kFolderPattern[] = "/tmp/footprint-XXXXXX";
 
-// Opens a folder for as long as the result lives, and locks it: the lock tells
-// that it is in use, and goes with this process, however that ends. False if
-// another process has it or removed it.
-bool LockFolder(const std::string& path, int* folder) {
-  *folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+// Proves that a runner made the folder that it lies in. It is locked for as
+// long as the folder is in use; the lock goes with the runner, however that
+// ends.
+constexpr char kMarkerName[] = ".footprint_profile_runner";
+
+// Of the folder itself: a copy, or a folder that somebody renamed to keep it,
+// has another path or another number. Empty if there is no such folder.
+std::string MarkerText(const std::string& path) {
   struct stat facts = {};
-  if (*folder >= 0 && flock(*folder, LOCK_EX | LOCK_NB) == 0 &&
-      fstat(*folder, &facts) == 0 && facts.st_nlink > 0 &&
-      facts.st_uid == geteuid()) {
-    return true;
-  }
-  if (*folder >= 0) close(*folder);
-  *folder = -1;
-  return false;
+  if (lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return "";
+  return absl::StrCat("profile_runner of Footprint made ", path, ", inode ",
+                      facts.st_ino, ", and removes it\n");
 }
 
-// Removes what runners left that were killed.
+// The locked marker of a new folder, or -1. Its text comes last: what is killed
+// before has no marker, and leaves an empty folder.
+int MakeMarker(const std::string& path) {
+  const std::string text = MarkerText(path);
+  const int marker = open(absl::StrCat(path, "/", kMarkerName).c_str(),
+                          O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (marker < 0) return -1;
+  if (flock(marker, LOCK_EX | LOCK_NB) == 0 &&
+      write(marker, text.data(), text.size()) ==
+          static_cast<ssize_t>(text.size())) {
+    return marker;
+  }
+  close(marker);
+  return -1;
+}
+
+// The locked marker of a folder that no runner uses any more, or -1.
+int LockAbandoned(const std::string& path) {
+  const int marker = open(absl::StrCat(path, "/", kMarkerName).c_str(),
+                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (marker < 0) return -1;
+  const std::string text = MarkerText(path);
+  std::string found(text.size() + 1, '\0');
+  struct stat facts = {};
+  if (fstat(marker, &facts) == 0 && S_ISREG(facts.st_mode) &&
+      facts.st_uid == geteuid() && flock(marker, LOCK_EX | LOCK_NB) == 0 &&
+      fstat(marker, &facts) == 0 && facts.st_nlink == 1 && !text.empty() &&
+      read(marker, &found[0], found.size()) ==
+          static_cast<ssize_t>(text.size()) &&
+      absl::StartsWith(found, text)) {
+    return marker;
+  }
+  close(marker);
+  return -1;
+}
+
+// The marker goes last, so that a removal that is cut short can be ended.
+void RemoveFolder(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().filename() != kMarkerName) {
+      fs::remove_all(entry->path(), ignored);
+    }
+  }
+  unlink(absl::StrCat(path, "/", kMarkerName).c_str());
+  rmdir(path.c_str());
+}
+
+// Removes what runners left that were killed, and nothing that is another's.
 void RemoveAbandonedFolders() {
   const fs::path pattern(kFolderPattern);
   const std::string prefix =
@@ -64,15 +112,14 @@ void RemoveAbandonedFolders() {
   for (fs::directory_iterator entry(pattern.parent_path(), error), end;
        !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    int folder = -1;
     if (name.size() != pattern.filename().string().size() ||
-        !absl::StartsWith(name, prefix) ||
-        !LockFolder(entry->path().string(), &folder)) {
+        !absl::StartsWith(name, prefix)) {
       continue;
     }
-    std::error_code ignored;
-    fs::remove_all(entry->path(), ignored);
-    close(folder);
+    const int marker = LockAbandoned(entry->path().string());
+    if (marker < 0) continue;
+    RemoveFolder(entry->path().string());
+    close(marker);
   }
 }
 
@@ -80,26 +127,27 @@ void RemoveAbandonedFolders() {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    // Another runner may take a new folder for an abandoned one.
-    for (int attempt = 0; attempt < 100 && folder_ < 0; ++attempt) {
-      std::string name = kFolderPattern;
-      if (mkdtemp(&name[0]) == nullptr) return;
-      if (LockFolder(name, &folder_)) path_ = name;
-    }
+    std::string name = kFolderPattern;
+    if (mkdtemp(&name[0]) == nullptr) return;
+    marker_ = MakeMarker(name);
+    path_ = name;
+    if (marker_ >= 0) return;
+    RemoveFolder(path_);
+    path_.clear();
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-    if (folder_ >= 0) close(folder_);
+    if (path_.empty()) return;
+    RemoveFolder(path_);
+    close(marker_);
   }
   // Empty if it could not be made.
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
-  int folder_ = -1;
+  int marker_ = -1;
 };
 
 absl::Status CheckDataName(const std::string& name) {
@@ -108,7 +156,8 @@ absl::Status CheckDataName(const std::string& name) {
   for (const fs::path& part : path) {
     is_inside = is_inside && part != ".." && part != ".";
   }
-  if (!is_inside || name == kProfileName || name == kSamplesName) {
+  if (!is_inside || name == kProfileName || name == kSamplesName ||
+      *path.begin() == kMarkerName) {
     return absl::InvalidArgumentError(
         absl::StrCat("data name '", name,
                      "' must be relative, stay inside the folder, and be "
