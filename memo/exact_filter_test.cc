@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/profiling/benchmark_processes.h"
 #include "gtest/gtest.h"
 
 namespace footprint::memo_internal {
@@ -25,6 +26,16 @@ Names MatchesOf(const std::string& filter, const Names& names) {
   }
   regfree(&expression);
   return matches;
+}
+
+// Both packages write such filters, and neither may use the other's.
+TEST(ExactFilterTest, EscapesAsTheProfilerDoes) {
+  for (int byte = 1; byte < 256; ++byte) {
+    const std::string name = {'A', static_cast<char>(byte), 'B'};
+    const std::vector<std::string> arguments =
+        CommandLineOfGroup({"program"}, {{name}, ""}, "p");
+    EXPECT_EQ(arguments[1], "--benchmark_filter=" + ExactFilter({name}));
+  }
 }
 
 TEST(ExactFilterTest, MatchesTheNamesAndNoOthers) {

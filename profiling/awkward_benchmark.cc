@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "benchmark/benchmark.h"
+#include "footprint/profiling/benchmark_profiler.h"
 
 namespace {
 
@@ -81,4 +82,19 @@ BENCHMARK(BM_MinTime)->MinTime(0.5)->MeasureProcessCPUTime();
 BENCHMARK(BM_MinTime)->MinTime(0.5)->UseManualTime();
 BENCHMARK(BM_MinTime)->MinTime(0.5)->Threads(2);
 
+void BM_Named(benchmark::State& state) { AllocateOnce(state); }
+
+void RegisterNames() {
+  for (const char* name : {"N\nM", "N", "M", "]\n[", "N[128]", "N{a}", "N(x)",
+                           "N<T>", "N]", "N}", "N^.$|*+?\\"}) {
+    benchmark::RegisterBenchmark(name, BM_Named);
+  }
+}
+
 }  // namespace
+
+int main(int argc, char** argv) {
+  if (std::getenv("AWKWARD_NAMES") != nullptr) RegisterNames();
+  return footprint::ProfileBenchmarks(argc, argv,
+                                      footprint::RunWithGoogleBenchmark);
+}

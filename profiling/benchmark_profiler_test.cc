@@ -51,11 +51,13 @@ int RunSample(const std::string& arguments, const std::string& before = "") {
 
 // What awkward_benchmark measured of the benchmarks that `filter` selects.
 MemoryProfile MeasureAwkward(const std::string& filter, int expected_status,
-                             const std::string& flags = "") {
+                             const std::string& flags = "",
+                             const std::string& before = "") {
   const std::string path = Scratch("awkward");
-  EXPECT_EQ(Run("awkward_benchmark", "--benchmark_filter='" + filter +
-                                         "' --memory_profile_out=" + path +
-                                         " " + flags),
+  EXPECT_EQ(Run("awkward_benchmark",
+                "--benchmark_filter='" + filter +
+                    "' --memory_profile_out=" + path + " " + flags,
+                before),
             expected_status)
       << ReadText(Scratch("err"));
   const auto profile = ReadMemoryProfileFile(path);
@@ -283,6 +285,20 @@ TEST_F(BenchmarkProfilerTest, AFailureTakesNoOtherBenchmarkWithIt) {
   ASSERT_EQ(profile.benchmarks_size(), 2);
   EXPECT_EQ(profile.benchmarks(0).name(), "BM_Litter");
   EXPECT_EQ(profile.benchmarks(1).name(), "BM_AfterChild");
+}
+
+std::vector<std::string> NamesOf(const MemoryProfile& profile) {
+  std::vector<std::string> names;
+  for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+    names.push_back(benchmark.name());
+  }
+  return names;
+}
+
+TEST_F(BenchmarkProfilerTest, ANameMayHaveAnyCharacter) {
+  EXPECT_THAT(NamesOf(MeasureAwkward("^[^B]", 0, "", "AWKWARD_NAMES=1")),
+              testing::ElementsAre("N\nM", "N", "M", "]\n[", "N[128]", "N{a}",
+                                   "N(x)", "N<T>", "N]", "N}", "N^.$|*+?\\"));
 }
 
 TEST_F(BenchmarkProfilerTest, AFailureOfTheOnlyBenchmarkIsSaid) {
