@@ -469,6 +469,40 @@ TEST(ThreadOrderTest, AThreadThatItsCreatorDoesNotJoinMayOverlap) {
   }
 }
 
+void MapForAMoment() {
+  void* const mapped = mmap(nullptr, kThreadBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  munmap(mapped, kThreadBytes);
+}
+
+// The peak of what is mapped depends on their order, too.
+TEST(ThreadOrderTest, ThreadsThatOnlyMapMayOverlap) {
+  const auto map = [](void*) -> void* {
+    MapForAMoment();
+    return nullptr;
+  };
+  const auto at_once = [map] {
+    pthread_t first;
+    pthread_t second;
+    pthread_create(&first, nullptr, map, nullptr);
+    pthread_create(&second, nullptr, map, nullptr);
+    pthread_join(first, nullptr);
+    pthread_join(second, nullptr);
+  };
+  const auto in_turn = [map] {
+    for (int i = 0; i < 2; ++i) {
+      pthread_t thread;
+      pthread_create(&thread, nullptr, map, nullptr);
+      pthread_join(thread, nullptr);
+    }
+  };
+  EXPECT_TRUE(MeasureThreads(at_once).threads_may_overlap);
+  const HeapRegionBytes bytes = MeasureThreads(in_turn);
+  EXPECT_FALSE(bytes.threads_may_overlap);
+  EXPECT_GE(bytes.peak_mapped_bytes, kThreadBytes);
+}
+
 TEST(ThreadOrderTest, ACreationThatFailsLeavesNothing) {
   const HeapRegionBytes bytes = MeasureThreads([] {
     pthread_attr_t attributes;

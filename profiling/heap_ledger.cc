@@ -776,6 +776,13 @@ void ForgetThread(pthread_t thread) {
 
 void CountMappedBytes(int64_t change_bytes) {
   LedgerLock lock;
+  // The peak of what is mapped depends on the order of threads, too.
+  ThreadAccount* const account = &thread_account;
+  ++account->mapping_count;
+  ThreadRecord* const record = OwnRecord(*account);
+  if (account->state == State::kClosed && record != nullptr) {
+    LookAt(*account, account->summed_live_bytes, record);
+  }
   ledger.mapped_bytes += change_bytes;
   ledger.mapped_peak_bytes =
       std::max(ledger.mapped_peak_bytes, ledger.mapped_bytes);

@@ -75,6 +75,8 @@ struct ThreadAccount {
   ThreadRecord* record = nullptr;
   uint64_t record_number = 0;
   ThreadAccount* next = nullptr;
+  // Calls that mapped or unmapped; written under the lock.
+  uint64_t mapping_count = 0;
 
   int64_t live_bytes() const {
     return static_cast<int64_t>(
@@ -83,7 +85,7 @@ struct ThreadAccount {
   }
   uint64_t activity() const {
     return __atomic_load_n(allocated_bytes, __ATOMIC_RELAXED) +
-           __atomic_load_n(deallocated_bytes, __ATOMIC_RELAXED);
+           __atomic_load_n(deallocated_bytes, __ATOMIC_RELAXED) + mapping_count;
   }
 };
 
@@ -163,7 +165,8 @@ ThreadRecord* BeginJoin(pthread_t thread);
 void EndJoin(ThreadRecord* record, bool succeeded);
 void ForgetThread(pthread_t thread);
 
-// Bytes that the program mapped (positive) or unmapped (negative) by itself.
+// Bytes that the program mapped (positive) or unmapped (negative) by itself. A
+// call of the thread, whose account should be open.
 void CountMappedBytes(int64_t change_bytes);
 
 // True once an entry point has counted an allocation.

@@ -20,7 +20,12 @@ MappedRanges ranges;
 
 class RangesLock {
  public:
-  RangesLock() { pthread_mutex_lock(&lock); }
+  RangesLock() {
+    // Under the lock it could wait for the allocator's, which a fork may hold
+    // that waits for this one.
+    OpenThreadAccount();
+    pthread_mutex_lock(&lock);
+  }
   ~RangesLock() { pthread_mutex_unlock(&lock); }
   RangesLock(const RangesLock&) = delete;
   RangesLock& operator=(const RangesLock&) = delete;
