@@ -118,6 +118,15 @@ std::string DoubtOf(const MemoryProfile& profile,
       " started child processes, whose memory is not in its figures");
 }
 
+// Whether `selector`, which finds `found` in the profile, may name more of it:
+// a benchmark that failed, of which the profile keeps no name.
+bool MayNameFailed(const MemoryProfile& profile, const Selector& selector,
+                   const std::vector<int>& found) {
+  const bool is_one = !selector.benchmark().empty() &&
+                      IsLiteral(selector.benchmark()) && !found.empty();
+  return profile.has_failure() && !is_one;
+}
+
 int64_t AddUpToLargest(int64_t value, int64_t more) {
   int64_t sum = 0;
   return __builtin_add_overflow(value, more, &sum)
@@ -187,9 +196,10 @@ class Planner {
       const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
       if (!IsForEnvironmentOf(measured, sources_[source])) continue;
       Doubt(DoubtOf(measured));
-      for (int benchmark : index_.BenchmarksOf(profile, threshold.selector())) {
-        Find(threshold, profile, benchmark);
-      }
+      const std::vector<int> benchmarks =
+          index_.BenchmarksOf(profile, threshold.selector());
+      DoubtFailed(measured, threshold.selector(), benchmarks);
+      for (int benchmark : benchmarks) Find(threshold, profile, benchmark);
     }
     if (!named_.is_selected) return;
     if (named_.found.empty()) {
@@ -209,6 +219,13 @@ class Planner {
 
   void Doubt(const std::string& doubt) {
     if (named_.doubt.empty()) named_.doubt = doubt;
+  }
+
+  void DoubtFailed(const MemoryProfile& profile, const Selector& selector,
+                   const std::vector<int>& found) {
+    if (!MayNameFailed(profile, selector, found)) return;
+    Doubt(profile.label() +
+          " has benchmarks that failed, which the threshold may name");
   }
 
   void Find(const Threshold& threshold, int profile, int benchmark) {
@@ -305,6 +322,11 @@ class Planner {
     const int64_t value = baseline[0].metric->value();
     if (highest > RatioLimit(threshold.max_ratio().ratio(), value)) {
       change->ratio = RatioFor(highest, value);
+      const Selector& selector = threshold.max_ratio().baseline();
+      for (int profile : index_.ProfilesOf(selector.label())) {
+        DoubtFailed(profiles_[static_cast<size_t>(profile)], selector,
+                    index_.BenchmarksOf(profile, selector));
+      }
     }
   }
 
@@ -509,7 +531,9 @@ class EnvironmentPlanner {
     const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
     std::vector<Measurement> found;
     std::set<int64_t> values;
-    bool is_whole = true;  // all that it names lacks a threshold here
+    // All that it names was measured, and lacks a threshold here.
+    bool is_whole = !MayNameFailed(
+        measured, old.selector(), index_.BenchmarksOf(profile, old.selector()));
     for (const Measurement& one : Find(old, profile)) {
       const BenchmarkMemory& benchmark = measured.benchmarks(one.benchmark);
       if (!IsSelected(options_, measured, benchmark) ||

@@ -18,6 +18,8 @@
 // also names what the options leave out, if it would be loosened; and whatever
 // would follow from a measurement that does not count, since its producer
 // failed, it forked, it did not repeat, or fewer than three processes made it.
+// A producer some of whose benchmarks failed does not say which: it moves only
+// a rule that names one measured benchmark, without '*'.
 //
 // After the plan is carried out with increases allowed, `Evaluate` accepts
 // every measurement that a threshold names, if it repeats and its profile is

@@ -211,6 +211,50 @@ TEST(ThresholdUpdateTest, AProducerThatFailedMovesNoLimit) {
   EXPECT_THAT(plan.refusals[0], HasSubstr("//a:c gave no measurement"));
 }
 
+// A benchmark that failed has no name in the profile: what may name it waits.
+TEST(ThresholdUpdateTest, ARuleThatMayNameAFailedBenchmarkStays) {
+  MemoryProfile profile = Profile(1000);
+  profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
+  const auto update = [&](const std::string& selector) {
+    return Update(profile,
+                  absl::StrCat("headroom { percent: 10 }\n"
+                               "threshold { selector { ",
+                               selector,
+                               " } metric: PEAK_LIVE_USABLE_BYTES max_bytes: "
+                               "2000 }\n"),
+                  Increase());
+  };
+  for (const char* may_name_it :
+       {"label: '//a:*'", "label: '//a:b'", "label: '//a:b' benchmark: '*'",
+        "label: '//a:b' benchmark: 'BM_X*'"}) {
+    const Result result = update(may_name_it);
+    EXPECT_THAT(result.plan.changes[0], IsEmpty()) << may_name_it;
+    ASSERT_THAT(result.plan.refusals, SizeIs(1)) << may_name_it;
+    EXPECT_THAT(result.plan.refusals[0],
+                HasSubstr("//a:b has benchmarks that failed"));
+  }
+  for (const char* names_another : {"label: '//a:b' benchmark: 'BM_X'",
+                                    "label: '//a:*' benchmark: 'BM_X'"}) {
+    const Result result = update(names_another);
+    EXPECT_EQ(result.source.file.threshold(0).max_bytes(), 1100)
+        << names_another;
+    EXPECT_THAT(result.plan.refusals, IsEmpty());
+  }
+}
+
+// What failed may be of the rule that is translated, so no rule of all is.
+TEST(ThresholdUpdateTest, ANewEnvironmentLeavesOutWhatFailed) {
+  MemoryProfile profile = Profile(80);
+  profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
+  const ThresholdSource model = ParseThresholdFile(
+      "t", absl::StrCat(kHeader, "environment { compiler: 'clang' }\n",
+                        Rule("exact_bytes: 1")));
+  const NewThresholds added =
+      ThresholdsForEnvironment({profile}, {model}, UpdateOptions());
+  ASSERT_THAT(added.thresholds, SizeIs(1));
+  EXPECT_EQ(added.thresholds[0].selector().benchmark(), "BM_X");
+}
+
 TEST(ThresholdUpdateTest, OnlyExactFiguresLowerALimit) {
   MemoryProfile profile = Profile(80);
   profile.mutable_benchmarks(0)->mutable_metrics(0)->set_determinism(BOUNDED);
