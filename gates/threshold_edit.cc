@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/limit_history.h"
+#include "footprint/gates/selector.h"
 #include "footprint/gates/threshold_file.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/text_format.h"
@@ -117,16 +120,20 @@ std::string FormatRatio(double ratio) {
 // One text with its messages and places.
 class Editor {
  public:
-  Editor(absl::string_view path, absl::string_view text,
-         bool is_history_checked)
+  // Whether histories are checked before the edit and after it.
+  enum class Check { kNever, kAfter, kBoth };
+
+  Editor(absl::string_view path, absl::string_view text, Check check)
       : path_(path),
         text_(text),
         places_(text),
-        source_(
-            ParseThresholdFile(path, text, &locations_, is_history_checked)) {}
+        is_result_checked_(check != Check::kNever),
+        source_(ParseThresholdFile(path, text, &locations_,
+                                   check == Check::kBoth)) {}
 
-  absl::StatusOr<std::string> Record(absl::string_view date,
-                                     absl::string_view reason) {
+  // Before Edit: what would make every history complete.
+  std::vector<ThresholdChange> MissingEntries(absl::string_view date,
+                                              absl::string_view reason) const {
     std::vector<ThresholdChange> changes;
     for (int i = 0; i < source_.file.threshold_size(); ++i) {
       ThresholdChange change;
@@ -135,8 +142,10 @@ class Editor {
                                     source_.file.recorded(), date, reason);
       if (change.history.has_value()) changes.push_back(change);
     }
-    return Edit(changes);
+    return changes;
   }
+
+  const ThresholdSource& source() const { return source_; }
 
   absl::StatusOr<std::string> Edit(
       const std::vector<ThresholdChange>& changes) {
@@ -279,7 +288,9 @@ class Editor {
   // A slip here would silently change a gate: `source_.file` is what the text
   // must say.
   absl::StatusOr<std::string> Verified(const std::string& edited) const {
-    const ThresholdSource again = ParseThresholdFile(path_, edited);
+    TextFormat::ParseInfoTree locations;
+    const ThresholdSource again =
+        ParseThresholdFile(path_, edited, &locations, is_result_checked_);
     if (!again.problems.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the change would make it wrong: ", again.problems[0].location(),
@@ -298,6 +309,7 @@ class Editor {
   const absl::string_view path_;
   const absl::string_view text_;
   const TextPlaces places_;
+  const bool is_result_checked_;
   TextFormat::ParseInfoTree locations_;
   ThresholdSource source_;
   std::vector<Splice> splices_;
@@ -316,14 +328,43 @@ std::string Print(const ThresholdFile& file) {
 absl::StatusOr<std::string> EditThresholds(
     absl::string_view path, absl::string_view text,
     const std::vector<ThresholdChange>& changes) {
-  return Editor(path, text, true).Edit(changes);
+  return Editor(path, text, Editor::Check::kBoth).Edit(changes);
 }
 
-absl::StatusOr<std::string> RecordChangesByHand(absl::string_view path,
-                                                absl::string_view text,
-                                                absl::string_view date,
-                                                absl::string_view reason) {
-  return Editor(path, text, false).Record(date, reason);
+absl::StatusOr<RecordedChanges> RecordChangesByHand(
+    absl::string_view path, absl::string_view text, absl::string_view date,
+    absl::string_view reason,
+    const std::function<std::string(const Threshold&)>& why_not) {
+  Editor whole(path, text, Editor::Check::kAfter);
+  const std::vector<ThresholdChange> missing =
+      whole.MissingEntries(date, reason);
+  RecordedChanges recorded;
+  std::vector<ThresholdChange> wanted;
+  for (const ThresholdChange& change : missing) {
+    const Threshold& threshold =
+        whole.source().file.threshold(change.threshold);
+    const std::string what =
+        absl::StrCat(whole.source().LocationOf(change.threshold), ": ",
+                     DescribeSelector(threshold.selector()));
+    const std::string reason_against = why_not(threshold);
+    if (reason_against.empty()) {
+      wanted.push_back(change);
+      recorded.descriptions.push_back(what +
+                                      ": recorded what was changed by hand");
+    } else {
+      recorded.left.push_back(absl::StrCat(
+          what,
+          " was changed by hand too, and is not recorded: ", reason_against));
+    }
+  }
+  // What is left out is all that may be wrong with the result.
+  absl::StatusOr<std::string> edited = whole.Edit(missing);
+  if (edited.ok() && !recorded.left.empty()) {
+    edited = Editor(path, text, Editor::Check::kNever).Edit(wanted);
+  }
+  if (!edited.ok()) return edited.status();
+  recorded.text = *std::move(edited);
+  return recorded;
 }
 
 std::string AppendThresholds(absl::string_view text,

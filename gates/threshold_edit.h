@@ -15,6 +15,7 @@
 #define FOOTPRINT_GATES_THRESHOLD_EDIT_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,13 +43,23 @@ absl::StatusOr<std::string> EditThresholds(
     absl::string_view path, absl::string_view text,
     const std::vector<ThresholdChange>& changes);
 
+struct RecordedChanges {
+  std::string text;
+  // What has a new entry, and what was changed by hand and has none, for
+  // people: "t.textproto:12: //a:b BM_X ...".
+  std::vector<std::string> descriptions;
+  std::vector<std::string> left;
+};
+
 // The text with an entry for each number that was changed by hand (or, where
-// the file is recorded, has no history yet), and nothing else. As
-// EditThresholds, but the histories in `text` may lack these entries.
-absl::StatusOr<std::string> RecordChangesByHand(absl::string_view path,
-                                                absl::string_view text,
-                                                absl::string_view date,
-                                                absl::string_view reason);
+// the file is recorded, has no history yet), and nothing else. Left out, with
+// the words it gives: what `why_not` is not empty for. As EditThresholds, but
+// the histories in `text` may lack these entries, and those in the result the
+// ones that were left out.
+absl::StatusOr<RecordedChanges> RecordChangesByHand(
+    absl::string_view path, absl::string_view text, absl::string_view date,
+    absl::string_view reason,
+    const std::function<std::string(const Threshold&)>& why_not);
 
 // Blocks at the end of the text, with its line ends.
 std::string AppendThresholds(absl::string_view text,

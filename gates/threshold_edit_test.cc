@@ -19,8 +19,10 @@
 namespace footprint {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr char kText[] =
     "# proto-file: gates/gate.proto\n"
@@ -183,6 +185,17 @@ TEST(ThresholdEditTest, RefusesWhatIsNotThere) {
             absl::StatusCode::kInvalidArgument);
 }
 
+absl::StatusOr<std::string> Record(const std::string& text,
+                                   const std::string& date,
+                                   const std::string& reason) {
+  absl::StatusOr<RecordedChanges> recorded = RecordChangesByHand(
+      "t", text, date, reason, [](const Threshold&) { return ""; });
+  if (!recorded.ok()) return recorded.status();
+  EXPECT_EQ(recorded->descriptions.empty(), recorded->text == text);
+  EXPECT_THAT(recorded->left, IsEmpty());
+  return recorded->text;
+}
+
 TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
   const std::string begin =
       "# proto-file: gates/gate.proto\n"
@@ -195,7 +208,7 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
       "  metric: PEAK_LIVE_USABLE_BYTES\n  max_bytes: 200  # more\n", entry,
       "}\n");
   const absl::StatusOr<std::string> recorded =
-      RecordChangesByHand("t", changed, "2026-11-22", "two caches");
+      Record(changed, "2026-11-22", "two caches");
   ASSERT_TRUE(recorded.ok()) << recorded.status();
   EXPECT_EQ(*recorded,
             absl::StrReplaceAll(
@@ -205,18 +218,49 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
                                               "old_value: 100 new_value: 200"},
                                              {"-21", "-22"},
                                              {"a cache", "two caches"}})}}));
-  EXPECT_EQ(*RecordChangesByHand("t", *recorded, "2026-11-22", "x"), *recorded);
+  EXPECT_EQ(*Record(*recorded, "2026-11-22", "x"), *recorded);
   // What else is wrong is not mended, nor is a day before the last.
-  EXPECT_FALSE(RecordChangesByHand("t", "nonsense", "2026-11-22", "x").ok());
-  EXPECT_FALSE(RecordChangesByHand("t", changed, "2026-11-20", "x").ok());
+  EXPECT_FALSE(Record("nonsense", "2026-11-22", "x").ok());
+  EXPECT_FALSE(Record(changed, "2026-11-20", "x").ok());
   // Without a history there is nothing to miss, unless the file says so.
-  EXPECT_EQ(*RecordChangesByHand("t", kText, "2026-11-22", "x"), kText);
+  EXPECT_EQ(*Record(kText, "2026-11-22", "x"), kText);
   const std::string first = absl::StrReplaceAll(
       kText, {{"environment {", "recorded: true environment {"}});
   const absl::StatusOr<std::string> all =
-      RecordChangesByHand("t", first, "2026-11-22", "first value");
+      Record(first, "2026-11-22", "first value");
   ASSERT_TRUE(all.ok()) << all.status();
   EXPECT_THAT(ParseThresholdFile("t", *all).problems, IsEmpty());
+}
+
+TEST(ThresholdEditTest, RecordsNothingThatIsLeftOut) {
+  std::string text =
+      "# proto-file: gates/gate.proto\n"
+      "# proto-message: footprint.ThresholdFile\nschema_version: 1\n";
+  for (const char* label : {"//a:b", "//c:d"}) {
+    absl::StrAppend(&text, "threshold { selector { label: \"", label,
+                    "\" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 2 history "
+                    "{ date: '2026-11-21' new_value: 1 reason: 'x' } }\n");
+  }
+  const auto leave_out = [](const Threshold& threshold) {
+    return threshold.selector().label() == "//a:b" ? "" : "not asked for";
+  };
+  const absl::StatusOr<RecordedChanges> recorded =
+      RecordChangesByHand("t", text, "2026-11-22", "y", leave_out);
+  ASSERT_TRUE(recorded.ok()) << recorded.status();
+  EXPECT_THAT(recorded->descriptions,
+              ElementsAre("t:4: //a:b *: recorded what was changed by hand"));
+  EXPECT_THAT(recorded->left,
+              ElementsAre("t:5: //c:d * was changed by hand too, and is not "
+                          "recorded: not asked for"));
+  const std::vector<Problem> problems =
+      ParseThresholdFile("t", recorded->text).problems;
+  ASSERT_THAT(problems, SizeIs(1));
+  EXPECT_THAT(problems[0].location(), HasSubstr("t:5:"));
+  // What recording would not mend is refused also where it is left out.
+  EXPECT_FALSE(RecordChangesByHand(
+                   "t", absl::StrReplaceAll(text, {{"2026-11-21", "today"}}),
+                   "2026-11-22", "y", leave_out)
+                   .ok());
 }
 
 TEST(ThresholdEditTest, AppendedBlocksParse) {

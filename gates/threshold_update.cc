@@ -127,6 +127,16 @@ bool MayNameFailed(const MemoryProfile& profile, const Selector& selector,
   return profile.has_failure() && !is_one;
 }
 
+// The way out for a threshold that also names what the options leave out.
+std::string NameAllOf(const Selector& selector) {
+  return absl::StrCat(
+      " too, which --only and --benchmark leave out; name all that it "
+      "names: --only=",
+      ShellQuote(selector.label()),
+      selector.benchmark().empty() ? "" : " --benchmark=",
+      selector.benchmark().empty() ? "" : ShellQuote(selector.benchmark()));
+}
+
 int64_t AddUpToLargest(int64_t value, int64_t more) {
   int64_t sum = 0;
   return __builtin_add_overflow(value, more, &sum)
@@ -387,14 +397,8 @@ class Planner {
         is_increase || (change.minimum.has_value() &&
                         *change.minimum < old.minimum.value_or(0));
     if (is_loosened && !named_.left_out.empty()) {
-      const Selector& selector = threshold.selector();
-      return absl::StrCat(
-          " would loosen it for ", named_.left_out,
-          " too, which --only and --benchmark leave out; name all that it "
-          "names: --only=",
-          ShellQuote(selector.label()),
-          selector.benchmark().empty() ? "" : " --benchmark=",
-          selector.benchmark().empty() ? "" : ShellQuote(selector.benchmark()));
+      return absl::StrCat(" would loosen it for ", named_.left_out,
+                          NameAllOf(threshold.selector()));
     }
     if (is_increase && !options_.allow_increase) {
       return " is an increase; allow it with --allow_increase --reason=\"...\"";
@@ -641,6 +645,34 @@ UpdatePlan PlanUpdate(absl::Span<const MemoryProfile> profiles,
                       absl::Span<const ThresholdSource> sources,
                       const UpdateOptions& options) {
   return Planner(profiles, sources, options).Run();
+}
+
+std::string WhyLeftOut(const Threshold& threshold,
+                       absl::Span<const MemoryProfile> profiles,
+                       const UpdateOptions& options) {
+  if (options.label == "*" && options.benchmark == "*") return "";
+  const Selector& selector = threshold.selector();
+  bool is_named = false;
+  std::string left_out;
+  for (const MemoryProfile& profile : profiles) {
+    if (!GlobMatches(selector.label(), profile.label())) continue;
+    if (!GlobMatches(options.label, profile.label())) {
+      left_out = profile.label();
+    } else if (options.benchmark == "*") {
+      is_named = true;  // also what is not measured any more
+    }
+    for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+      if (!SelectsBenchmark(selector, benchmark)) continue;
+      if (IsSelected(options, profile, benchmark)) {
+        is_named = true;
+      } else {
+        left_out = DescribeMeasurement(profile.label(), benchmark.name(), "");
+      }
+    }
+  }
+  if (!is_named) return "--only and --benchmark leave it out";
+  if (left_out.empty()) return "";
+  return absl::StrCat("it names ", left_out, NameAllOf(selector));
 }
 
 NewThresholds ThresholdsForNewBenchmarks(

@@ -70,6 +70,12 @@ UpdatePlan PlanUpdate(absl::Span<const MemoryProfile> profiles,
                       absl::Span<const ThresholdSource> sources,
                       const UpdateOptions& options);
 
+// Why the options leave `threshold` out, or "": it names nothing that they
+// name, or also something else. With the default options nothing is left out.
+std::string WhyLeftOut(const Threshold& threshold,
+                       absl::Span<const MemoryProfile> profiles,
+                       const UpdateOptions& options);
+
 struct NewThresholds {
   std::vector<Threshold> thresholds;
   std::vector<std::string> refusals;  // measurements that do not count

@@ -30,6 +30,7 @@
 #include "footprint/gates/update_command.h"
 #include "footprint/profiling/memory_profile.pb.h"
 #include "footprint/profiling/whole_file.h"
+#include "google/protobuf/text_format.h"
 
 namespace footprint {
 namespace {
@@ -59,7 +60,8 @@ Flags
                         holds, and in a file without one a maximum that holds stays
   --add                 add a threshold for each benchmark that has none
   --record              write what was changed by hand into the histories, and
-                        change no number; needs --reason
+                        change no number; needs --reason; with --only and
+                        --benchmark for thresholds that name nothing else
   --file=PATH           where --add puts them; needed if there is a choice
   --environment=PATH    write or extend the file of a new environment
   --dry_run             change nothing, print the difference
@@ -67,8 +69,8 @@ Flags
 
 Comments, order and spacing stay as they are. Look at the change with git diff.
 Every change goes into the history of its threshold, with date and reason.
-Exit status: 0 done, 1 some limits were left: they would have to rise, or what was
-measured does not count, 2 nothing was changed because of a mistake that the message
+Exit status: 0 done, 1 some limits were left: they would have to rise, what was
+measured does not count, or --only leaves out what was changed by hand, 2 nothing was changed because of a mistake that the message
 names.
 )";
 
@@ -106,7 +108,6 @@ class Update {
     absl::Status status = ReadHeadroom();
     if (status.ok()) status = Read();
     if (status.ok() && flags_.Has("record")) return Finish(WriteOrShow());
-    if (status.ok()) status = CheckSelection();
     if (status.ok()) status = PlanNumbers();
     if (status.ok() && flags_.Has("environment")) status = PlanEnvironment();
     if (status.ok() && flags_.Has("add")) status = PlanAdditions();
@@ -142,6 +143,7 @@ class Update {
 
   absl::Status Read() {
     GateInput input = ReadGateInput(flags_.Value("manifest", ""));
+    profiles_ = std::move(input.profiles);
     for (const ThresholdSource& source : input.thresholds) {
       // What is built may be older than what is edited since.
       absl::StatusOr<std::string> text =
@@ -152,7 +154,10 @@ class Update {
         absl::Status status = Record(&files_.back());
         if (!status.ok()) return status;
       }
-      sources_.push_back(ParseThresholdFile(source.path, files_.back().edited));
+      // Histories were checked while they were recorded.
+      google::protobuf::TextFormat::ParseInfoTree locations;
+      sources_.push_back(ParseThresholdFile(source.path, files_.back().edited,
+                                            &locations, !flags_.Has("record")));
       for (const Problem& problem : sources_.back().problems) {
         input.problems.push_back(problem);
       }
@@ -164,19 +169,27 @@ class Update {
                       ": ", problem.message());
     }
     if (!problems.empty()) return absl::InvalidArgumentError(problems);
-    profiles_ = std::move(input.profiles);
-    return absl::OkStatus();
+    return IsAllSelected() ? absl::OkStatus() : CheckSelection();
+  }
+
+  // Recording all asks nothing of the profiles.
+  bool IsAllSelected() const {
+    return flags_.Has("record") && !flags_.Has("only") &&
+           !flags_.Has("benchmark");
   }
 
   absl::Status Record(WorkspaceFile* file) {
-    absl::StatusOr<std::string> recorded = RecordChangesByHand(
-        file->path, file->text, options_.date, options_.reason);
+    absl::StatusOr<RecordedChanges> recorded = RecordChangesByHand(
+        file->path, file->text, options_.date, options_.reason,
+        [this](const Threshold& threshold) {
+          return WhyLeftOut(threshold, profiles_, options_);
+        });
     if (!recorded.ok()) return recorded.status();
-    if (*recorded != file->text) {
-      descriptions_.push_back(
-          absl::StrCat(file->path, ": recorded what was changed by hand"));
-    }
-    file->edited = *recorded;
+    file->edited = recorded->text;
+    descriptions_.insert(descriptions_.end(), recorded->descriptions.begin(),
+                         recorded->descriptions.end());
+    refusals_.insert(refusals_.end(), recorded->left.begin(),
+                     recorded->left.end());
     return absl::OkStatus();
   }
 
@@ -429,6 +442,13 @@ int Main(const std::vector<std::string>& arguments) {
         "--allow_increase needs --reason=\"...\", and not a blank one, and so "
         "does --record: say why more memory is worth it; it goes into the "
         "history of each limit that changes");
+  }
+  for (const char* flag :
+       {"add", "file", "environment", "headroom", "allow_increase"}) {
+    if (!flags->Has("record") || !flags->Has(flag)) continue;
+    return Complain(absl::StrCat("--record changes no number, so --", flag,
+                                 " means nothing beside it; leave one of the "
+                                 "two out"));
   }
   const absl::StatusOr<FileLock> lock = LockWorkspace(workspace);
   if (!lock.ok()) return Complain(lock.status().message());

@@ -96,6 +96,45 @@ grep -qE '^  history .* old_value: 1000 new_value: 3000 reason: "two caches"' li
   fail "not recorded"
 accepted
 
+# It records what it is asked for, and of another owner nothing.
+sed 's|//a:b|//c:d|; s/BM_X/BM_Z/' p.profile.textproto >cd.profile.textproto
+"$ENCODE" cd.profile.textproto cd.binpb || exit 2
+printf 'profile\tp.binpb\t//a:b\nprofile\tcd.binpb\t//c:d\nthresholds\ttwo.textproto\n' >two
+two() {
+  {
+    head -n 3 limits.textproto
+    for label in //a:b //c:d "$@"; do
+      echo "threshold { selector { label: \"$label\" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 3000"
+      echo '  history { date: "2026-11-21" new_value: 1000 reason: "first" }'
+      echo '}'
+    done
+  } >two.textproto
+  cp two.textproto two.before
+}
+expect_two() {
+  local wanted=$1 pattern=$2 count=$3 status
+  shift 3
+  "$UPDATE" --manifest=two --record --reason=why "$@" >"$TEST_TMPDIR/out" 2>&1
+  status=$?
+  ((status == wanted)) || fail "status $status, not $wanted: --record $*"
+  grep -qE -- "$pattern" "$TEST_TMPDIR/out" || fail "no line like: $pattern"
+  (($(grep -c 'new_value: 3000 reason: "why"' two.textproto) == count)) || fail "not $count recorded: $*"
+  ((count > 0)) || cmp -s two.textproto two.before || fail "the file changed: $*"
+}
+two
+expect_two 1 'two.textproto:7: //c:d [*] was changed by hand too.*leave it out' 1 --only=//a:b
+sed -n 4,7p two.textproto | grep -q 'old_value: 1000' || fail "the other one was recorded"
+expect_two 0 'recorded what was changed by hand' 2 --benchmark=BM_Z
+two
+expect_two 2 'nothing that was measured is named --only=//a:x' 0 --only=//a:x
+expect_two 2 'nothing that was measured is named .*--benchmark=BM_None' 0 --benchmark=BM_None
+for flag in --add --file=two.textproto --environment=n.textproto --headroom=10% --allow_increase; do
+  expect_two 2 "--record changes no number, so ${flag%=*} means nothing" 0 "$flag"
+done
+two '//*'
+expect_two 1 "//[*] [*] was changed by hand too.*names //c:d BM_Z too.*--only='//[*]'" 1 --only=//a:b
+expect_two 0 'recorded what was changed by hand' 3
+
 # A profile of one process, and one that forked, lower nothing.
 for doubt in 'process_count: 1' 'process_count: 3 forked'; do
   sed "s/process_count: 3/${doubt% forked}/" p.profile.textproto >doubtful.profile.textproto
