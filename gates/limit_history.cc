@@ -194,13 +194,28 @@ HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
   return entry;
 }
 
+std::string DateOfNextEntry(const Threshold& threshold,
+                            absl::string_view today) {
+  const int count = threshold.history_size();
+  if (count == 0) return std::string(today);
+  const std::string& last = threshold.history(count - 1).date();
+  return IsDay(last) && last > today ? last : std::string(today);
+}
+
+std::string DescribeOtherDate(const HistoryEntry& entry,
+                              absl::string_view today) {
+  if (entry.date() == today) return "";
+  return absl::StrCat(", dated ", entry.date(), ", as the entry above it");
+}
+
 absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
                                           bool is_recorded,
                                           absl::string_view date,
                                           absl::string_view reason) {
   HistoryEntry last;  // of each number, its last
   for (const HistoryEntry& entry : threshold.history()) last.MergeFrom(entry);
-  HistoryEntry missing = FirstEntry(threshold, date, reason);
+  HistoryEntry missing =
+      FirstEntry(threshold, DateOfNextEntry(threshold, date), reason);
   const auto is_kept = [is_recorded](bool has_last, auto last_value,
                                      auto new_value) {
     return has_last ? last_value == new_value : !is_recorded;

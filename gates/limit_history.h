@@ -8,7 +8,8 @@
 // before it; and the last new values are the threshold's. A limit, a ratio and
 // a minimum have their values apart from each other. So a number that is
 // changed by hand without an entry is seen, if the threshold has a history. No
-// clock is asked: a day to come is as good as another.
+// clock is asked: a day to come is as good as another. The entries that follow
+// one of a day to come have its date, until that day is past.
 //
 // Pure functions, thread-safe; the results own their texts. Memory and time:
 // linear in the history.
@@ -39,8 +40,18 @@ std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
 HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
                         absl::string_view reason);
 
+// The day of a new entry that is written on the day `today`: that of the last
+// entry if it is later.
+std::string DateOfNextEntry(const Threshold& threshold,
+                            absl::string_view today);
+
+// For messages, where `entry` is not of `today`: ", dated 2099-01-01, as the
+// entry above it"; else "".
+std::string DescribeOtherDate(const HistoryEntry& entry,
+                              absl::string_view today);
+
 // The entry without which a history does not end with the threshold's numbers,
-// or nullopt: what was changed by hand.
+// or nullopt: what was changed by hand. Its day is DateOfNextEntry of `date`.
 absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
                                           bool is_recorded,
                                           absl::string_view date,

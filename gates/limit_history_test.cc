@@ -139,6 +139,21 @@ TEST(LimitHistoryTest, TheFirstEntrySaysWhatEveryNumberBeginsWith) {
   }
 }
 
+TEST(LimitHistoryTest, ANewEntryIsNotBeforeTheLast) {
+  Threshold threshold;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString("max_bytes: 2",
+                                                            &threshold));
+  EXPECT_EQ(DateOfNextEntry(threshold, "2026-11-22"), "2026-11-22");
+  threshold.add_history()->set_date("2026-11-21");
+  threshold.mutable_history(0)->set_new_value(1);
+  threshold.mutable_history(0)->set_reason("x");
+  EXPECT_EQ(DateOfNextEntry(threshold, "2026-11-22"), "2026-11-22");
+  threshold.mutable_history(0)->set_date("2099-01-01");
+  EXPECT_EQ(DateOfNextEntry(threshold, "2026-11-22"), "2099-01-01");
+  *threshold.add_history() = *MissingEntry(threshold, false, "2026-11-22", "y");
+  EXPECT_THAT(CheckHistory(threshold, false), IsEmpty());
+}
+
 TEST(LimitHistoryTest, TheMissingEntryMakesBothEndsMeet) {
   for (bool is_recorded : {false, true}) {
     for (const std::string& text :

@@ -349,8 +349,9 @@ absl::StatusOr<RecordedChanges> RecordChangesByHand(
     const std::string reason_against = why_not(threshold);
     if (reason_against.empty()) {
       wanted.push_back(change);
-      recorded.descriptions.push_back(what +
-                                      ": recorded what was changed by hand");
+      recorded.descriptions.push_back(
+          absl::StrCat(what, ": recorded what was changed by hand",
+                       DescribeOtherDate(*change.history, date)));
     } else {
       recorded.left.push_back(absl::StrCat(
           what,

@@ -219,9 +219,16 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
                                              {"-21", "-22"},
                                              {"a cache", "two caches"}})}}));
   EXPECT_EQ(*Record(*recorded, "2026-11-22", "x"), *recorded);
-  // What else is wrong is not mended, nor is a day before the last.
+  // What else is wrong is not mended.
   EXPECT_FALSE(Record("nonsense", "2026-11-22", "x").ok());
-  EXPECT_FALSE(Record(changed, "2026-11-20", "x").ok());
+  // On a day before the last entry's: dated as that, and said.
+  const absl::StatusOr<RecordedChanges> early = RecordChangesByHand(
+      "t", changed, "2026-11-20", "x", [](const Threshold&) { return ""; });
+  ASSERT_TRUE(early.ok()) << early.status();
+  EXPECT_THAT(early->text, HasSubstr("date: \"2026-11-21\" old_value: 100"));
+  EXPECT_THAT(early->descriptions,
+              ElementsAre("t:4: //a:b *: recorded what was changed by hand, "
+                          "dated 2026-11-21, as the entry above it"));
   // Without a history there is nothing to miss, unless the file says so.
   EXPECT_EQ(*Record(kText, "2026-11-22", "x"), kText);
   const std::string first = absl::StrReplaceAll(

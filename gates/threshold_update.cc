@@ -380,7 +380,8 @@ class Planner {
     WriteHistory(sources_[source].file.threshold(number), is_increase,
                  old_limit, &change);
     plan_.changes[source].push_back(change);
-    plan_.descriptions.push_back(description);
+    plan_.descriptions.push_back(
+        description + DescribeOtherDate(*change.history, options_.date));
   }
 
   // Why a change is not made, or "".
@@ -410,7 +411,7 @@ class Planner {
                     const absl::optional<int64_t>& old_limit,
                     ThresholdChange* change) const {
     HistoryEntry entry;
-    entry.set_date(options_.date);
+    entry.set_date(DateOfNextEntry(threshold, options_.date));
     entry.set_reason(!options_.reason.empty() ? options_.reason
                      : is_increase            ? "measured more"
                                               : "measured less");

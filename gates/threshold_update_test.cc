@@ -309,6 +309,18 @@ TEST(ThresholdUpdateTest, RaisesOnRequestAndWritesItDown) {
   EXPECT_THAT(raised.plan.refusals, IsEmpty());
 }
 
+TEST(ThresholdUpdateTest, ADateToComeBlocksNoUpdate) {
+  const Result result = Update(
+      Profile(80),
+      kEnvironment + Rule("exact_bytes: 100 history { date: '2099-01-01' "
+                          "new_value: 100 reason: 'a slip' }"));
+  EXPECT_THAT(result.source.problems, IsEmpty());
+  ASSERT_THAT(result.source.file.threshold(0).history(), SizeIs(2));
+  EXPECT_EQ(result.source.file.threshold(0).history(1).date(), "2099-01-01");
+  EXPECT_THAT(result.plan.descriptions,
+              ElementsAre(HasSubstr("dated 2099-01-01, as the entry above")));
+}
+
 TEST(ThresholdUpdateTest, LeavesWhatIsNotSelected) {
   UpdateOptions options;
   options.benchmark = "BM_Z";

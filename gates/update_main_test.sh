@@ -96,6 +96,17 @@ grep -qE '^  history .* old_value: 1000 new_value: 3000 reason: "two caches"' li
   fail "not recorded"
 accepted
 
+# A date to come, which check accepts, blocks no update.
+limits 2000
+sed -i '/max_bytes/a\  history { date: "2099-01-01" new_value: 2000 reason: "a slip" }' limits.textproto
+accepted
+expect 0 '1000 B.*dated 2099-01-01, as the entry above it'
+grep -q 'date: "2099-01-01" old_value: 2000 new_value: 1000' limits.textproto || fail "not dated as the last entry"
+accepted
+sed -i 's/  1000 /  3000 /' limits.textproto
+expect 0 'changed by hand, dated 2099-01-01, as the entry above it' --record --reason='two caches'
+accepted
+
 # It records what it is asked for, and of another owner nothing.
 sed 's|//a:b|//c:d|; s/BM_X/BM_Z/' p.profile.textproto >cd.profile.textproto
 "$ENCODE" cd.profile.textproto cd.binpb || exit 2
