@@ -1,6 +1,5 @@
 #include "footprint/trainer_manager/parameter_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/lowmem/read_at.h"
+#include "footprint/lowmem/regular_file.h"
 #include "footprint/lowmem/safetensors.h"
 #include "footprint/lowmem/safetensors_writer.h"
 
@@ -184,12 +184,9 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters) {
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters) {
   const std::string file(path);
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    const std::string text = absl::StrCat(file, ": ", strerror(errno));
-    return errno == ENOENT ? absl::NotFoundError(text)
-                           : absl::UnavailableError(text);
-  }
+  const absl::StatusOr<int> opened = lowmem_internal::OpenRegularFile(file);
+  if (!opened.ok()) return opened.status();
+  const int descriptor = *opened;
   const auto closer = absl::MakeCleanup([descriptor] { close(descriptor); });
   const absl::StatusOr<SafetensorsIndex> index =
       SafetensorsIndex::Read(descriptor, file);

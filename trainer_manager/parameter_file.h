@@ -25,9 +25,10 @@ namespace footprint {
 absl::Status SaveParameters(const Parameters& parameters,
                             absl::string_view path);
 
-// NotFound: no such file. InvalidArgument: not a safetensors file, cut short,
-// or of another model; the text names the first parameter that differs.
-// Unavailable: the system refused to read; some values may have changed.
+// NotFound: no such file. InvalidArgument: no regular file (a pipe is not
+// waited for), not a safetensors file, cut short, or of another model; the text
+// names the first parameter that differs. Unavailable: the system refused to
+// read; some values may have changed.
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 
 // The same for a file of another program. InvalidArgument also: the map names

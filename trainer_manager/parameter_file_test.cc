@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/parameter_file.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +111,23 @@ TEST(ParameterFileTest, RefusesATruncatedOrForeignFile) {
             absl::StatusCode::kNotFound);
   EXPECT_EQ(SaveParameters(*model, PathOf("no/such/folder")).code(),
             absl::StatusCode::kNotFound);
+}
+
+// A pipe that nobody writes to would be waited for without end.
+TEST(ParameterFileTest, RefusesWhatIsNoRegularFile) {
+  const auto model = Make(TabularMlp(1), 1);
+  const std::string pipe = PathOf("pipe.safetensors");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  alarm(20);
+  for (const std::string& path :
+       {pipe, ::testing::TempDir(), std::string("/dev/zero")}) {
+    const absl::Status status = LoadParameters(path, model.get());
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(path + ": not a regular file"));
+  }
+  alarm(0);
+  unlink(pipe.c_str());
 }
 
 // A child saves one state after the other until it is killed.
