@@ -1,9 +1,12 @@
 #include "footprint/lowmem/command_line.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "absl/flags/parse.h"
@@ -19,9 +22,12 @@ int exit_code_while_parsing = -1;
 
 void EndWithExitCode() {
   if (exit_code_while_parsing < 0) return;
+  // Abseil prints help there.
   std::cout.flush();
+  const int finished =
+      exit_code_while_parsing == 0 ? Finish(program_invocation_short_name) : 0;
   fflush(nullptr);
-  _exit(exit_code_while_parsing);
+  _exit(std::max(exit_code_while_parsing, finished));
 }
 
 bool AsksForHelp(int argc, char** argv) {
@@ -65,6 +71,16 @@ int Fail(absl::string_view program, ExitCode code, const absl::Status& status) {
   fputs(absl::StrCat(program, ": ", Printable(status.message()), "\n").c_str(),
         stderr);
   return static_cast<int>(code);
+}
+
+int Finish(absl::string_view program) {
+  const bool flushed = fflush(stdout) == 0;
+  if (flushed && ferror(stdout) == 0) return 0;
+  // Why an earlier flush failed is not known any more.
+  return Fail(program, ExitCode::kFailed,
+              absl::UnavailableError(absl::StrCat(
+                  "standard output: cannot be written, results are lost",
+                  flushed ? "" : absl::StrCat(": ", strerror(errno)))));
 }
 
 }  // namespace footprint::lowmem_internal

@@ -4,6 +4,7 @@
 //     const std::vector<char*> arguments = ParseFlags(argc, argv);
 //     const absl::Status status = Run(arguments);
 //     if (!status.ok()) return Fail("lowmem_run", ExitCode::kFailed, status);
+//     return Finish("lowmem_run");
 //   }
 //
 // Exit code 0: done. 1: the files, the model or the machine would not do it. 2:
@@ -34,6 +35,10 @@ std::string Printable(absl::string_view text);
 
 // Says why, and returns the exit code.
 int Fail(absl::string_view program, ExitCode code, const absl::Status& status);
+
+// The exit code of a program that did all it was asked: 0, or that of kFailed,
+// and says why, where not all that it printed reached standard output.
+int Finish(absl::string_view program);
 
 }  // namespace footprint::lowmem_internal
 

@@ -500,6 +500,22 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
   return above * kPageBytes;
 }
 
+// Refuses what no model has room for, so that the sum does not overflow; what
+// only both are too many for, the plan refuses.
+absl::Status CheckCounts(const Request& request, int64_t generated,
+                         int64_t positions) {
+  const auto refuse = [&](const char* flag, int64_t count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.directory, ": ", flag, "=", count,
+                     ", but the model has ", positions, " positions"));
+  };
+  if (request.is_random() && request.tokens() > positions) {
+    return refuse("--random_ids", request.tokens());
+  }
+  if (generated > positions) return refuse("--generate", generated);
+  return absl::OkStatus();
+}
+
 absl::Status RunDecoder(const Request& request) {
   if (request.sequence_count() > 1) {
     return absl::InvalidArgumentError(
@@ -512,10 +528,9 @@ absl::Status RunDecoder(const Request& request) {
   const DecoderConfig& config = (*decoder)->config();
   const int64_t generated = request.generate.value_or(1);
   const int threads = request.threads;
-  // Far beyond any model, and no sum of two overflows.
-  constexpr int64_t kMost = int64_t{1} << 40;
-  const int64_t positions =
-      std::min(request.tokens(), kMost) + std::min(generated - 1, kMost);
+  const absl::Status counts = CheckCounts(request, generated, config.positions);
+  if (!counts.ok()) return counts;
+  const int64_t positions = request.tokens() + generated - 1;
   const auto least = (*decoder)->MinBudgetBytes(positions, threads);
   if (!least.ok()) return least.status();
   const auto plan = (*decoder)->Plan(positions, threads,
@@ -575,7 +590,8 @@ int Main(const std::vector<char*>& arguments) {
   const absl::Status flags = ReadFlags(&request);
   if (!flags.ok()) return Fail(kProgram, ExitCode::kWrongUsage, flags);
   const absl::Status status = Run(request);
-  return status.ok() ? 0 : Fail(kProgram, ExitCode::kFailed, status);
+  return status.ok() ? lowmem_internal::Finish(kProgram)
+                     : Fail(kProgram, ExitCode::kFailed, status);
 }
 
 }  // namespace

@@ -111,6 +111,15 @@ run minilm.F32 --random_ids=3 --batch=10
 says '^ +\.\.\. and of 2 sequences more'
 says '--output=FILE'
 
+# Results that were lost are an error.
+for command in 'minilm.F32 --ids=1,2' 'gpt2.F32 --ids=1,2 --generate=3' --help; do
+  status=0
+  # shellcheck disable=SC2086
+  lowmem_run $command >/dev/full 2>log || status=$?
+  ((status == 1)) || fail "$command to a full device exited $status: $(cat log)"
+  says '^lowmem_run: standard output: cannot be written, results are lost'
+done
+
 # Bad input: 2 where the command line is wrong, 1 where the model does not take it.
 refuses 2 'lowmem_run: takes one MODEL_DIR'
 refuses 2 'no tokens: the input is empty' minilm.F32
@@ -129,10 +138,12 @@ refuses 1 'several sequences, but a decoder reads one' gpt2.F32 --ids='1;2'
 # Before anything of that size is filled.
 refuses 1 '2000000000 tokens, but the model has 40 positions' \
   minilm.F32 --random_ids=2000000000
-refuses 1 'tokens, but the model has 40 positions' gpt2.F32 --random_ids=9000000000000000000
+refuses 1 '--random_ids=9223372036854775807, but the model has 40 positions' \
+  gpt2.F32 --random_ids=9223372036854775807
 refuses 1 '2000000000 sequences; a batch has from 1 to' \
   minilm.F32 --random_ids=1 --batch=2000000000
-refuses 1 'positions' gpt2.F32 --ids=1 --generate=9000000000000000000
+refuses 1 '--generate=9000000000000000000, but the model has 40 positions' \
+  gpt2.F32 --ids=1 --generate=9000000000000000000
 refuses 1 'token 1 has the id 100; the vocabulary has 100 entries' minilm.F32 --ids=1,100
 refuses 1 'token 0 has the id -1' gpt2.F32 --ids=-1
 refuses 1 '41 tokens, but the model has 40 positions' minilm.F32 --random_ids=41

@@ -152,6 +152,10 @@ for program in lowmem_run lowmem_pack lowmem_generate; do
   refuses 2 'nosuch' $program --nosuch=1 minilm
   $program --help >log 2>&1 || fail "$program --help exited $?"
   grep -q "$program " log || fail "$program --help said: $(cat log)"
+  status=0
+  $program --help >/dev/full 2>log || status=$?
+  ((status == 1)) || fail "$program --help to a full device exited $status"
+  grep -q "^$program: standard output: cannot be written" log || fail "$(cat log)"
 done
 [[ ! -e out ]] || fail 'a refused command wrote its output'
 
