@@ -377,7 +377,7 @@ absl::Status Manager::RunForward(size_t* failed) {
   if (!status.ok() || std::isfinite(*loss_)) return status;
   RestoreStatistics(loss_step_);
   *failed = loss_step_;
-  return ExplainLoss(*loss_);
+  return ExplainForward(absl::StrCat("the loss is ", *loss_), loss_step_ + 1);
 }
 
 // As long as their copies are there: runs no check, since copies are made
@@ -463,8 +463,25 @@ absl::Status Manager::Infer(absl::Span<const InputView> inputs) {
   if (!status.ok()) return status;
   size_t failed = 0;
   status = RunSteps(0, table_.steps().size(), &failed);
+  if (status.ok()) status = CheckOutputs();
   if (!options_.retain_arena) ReleaseArena();
   return status;
+}
+
+// After an inference, whose arena is still there.
+absl::Status Manager::CheckOutputs() {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Buffer& output = outputs_[i];
+    const TensorType& spec = SpecOf(output);
+    if (output.data == nullptr || spec.type != ValueType::kFloat32) continue;
+    const float* values = reinterpret_cast<const float*>(output.data);
+    const int64_t place = FirstNotFinite(values, spec.shape.elements());
+    if (place < 0) continue;
+    return ExplainForward(
+        absl::StrCat("output ", i, " is ", values[place], " at place ", place),
+        table_.steps().size());
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<float> Manager::Evaluate(absl::Span<const InputView> inputs,
@@ -480,7 +497,11 @@ absl::StatusOr<float> Manager::Evaluate(absl::Span<const InputView> inputs,
   if (!status.ok()) return status;
   size_t failed = 0;
   status = RunSteps(0, table_.steps().size(), &failed);
-  if (status.ok() && !std::isfinite(*loss_)) status = ExplainLoss(*loss_);
+  if (status.ok() && !std::isfinite(*loss_)) {
+    status =
+        ExplainForward(absl::StrCat("the loss is ", *loss_), loss_step_ + 1);
+  }
+  if (status.ok()) status = CheckOutputs();
   if (!options_.retain_arena) ReleaseArena();
   if (!status.ok()) return status;
   return *loss_;
@@ -661,8 +682,8 @@ absl::Status Manager::CheckInputsUnchanged(const Step& step,
 }
 
 // Runs forward once more, to see where the first NaN or infinity comes from.
-absl::Status Manager::ExplainLoss(float loss) {
-  for (size_t s = 0; s <= loss_step_; ++s) {
+absl::Status Manager::ExplainForward(const std::string& what, size_t end) {
+  for (size_t s = 0; s < end; ++s) {
     const Step& step = table_.steps()[s];
     const bool checked = step.kind != StepKind::kCopyStatistics;
     absl::Status status;
@@ -672,11 +693,10 @@ absl::Status Manager::ExplainLoss(float loss) {
       status = InLayer(step, CheckFinite(SlotsOf(step), true));
     }
     if (status.ok()) continue;
-    return absl::Status(
-        status.code(),
-        absl::StrCat("the loss is ", loss, "; first in ", status.message()));
+    return absl::Status(status.code(),
+                        absl::StrCat(what, "; first in ", status.message()));
   }
-  return absl::OutOfRangeError(absl::StrCat("the loss is ", loss));
+  return absl::OutOfRangeError(what);
 }
 
 // Which gradient it is that is not finite.

@@ -144,13 +144,15 @@ class Manager {
   // InvalidArgument: they are not, or are null or not aligned.
   // FailedPrecondition: the plan is one for training, or keeps the loss, which
   // needs a label; an input changed or was released meanwhile (watch_inputs).
+  // OutOfRange: an index in the data names nothing; an output is NaN or
+  // infinite, and the text names the layer where the first appeared.
   absl::Status Infer(absl::Span<const InputView> inputs);
 
   // Inference with a plan that keeps the loss (MemoryOptions::keep_loss): as
   // Infer, and returns the loss, a mean as in training; outputs are there, too.
   // FailedPrecondition: the plan has no loss. OutOfRange: a label names no
-  // class, or the loss is not finite; the text names the layer where the first
-  // NaN or infinity appeared.
+  // class, or the loss or an output is not finite; the text names the layer
+  // where the first NaN or infinity appeared.
   absl::StatusOr<float> Evaluate(absl::Span<const InputView> inputs,
                                  InputView label);
 
@@ -212,7 +214,8 @@ class Manager {
   bool RestoreStatistics(size_t failed);
   absl::Status Undo(const absl::Status& status, size_t failed);
   absl::Status CheckInputsUnchanged(const Step& step, Slots slots) const;
-  absl::Status ExplainLoss(float loss);
+  absl::Status CheckOutputs();
+  absl::Status ExplainForward(const std::string& what, size_t end);
   absl::Status ExplainGradients();
   absl::Status ExplainStatistics();
   Slots SlotsOf(const Step& step);

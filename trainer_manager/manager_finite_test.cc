@@ -250,5 +250,72 @@ TEST(ManagerFiniteTest, AnAtomicStepRestoresStatisticsToo) {
   }
 }
 
+// Weights that the caller made NaN or infinite himself, and large inputs.
+TEST(ManagerFiniteTest, AnInferenceThatIsNotFiniteNamesTheFirstLayer) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("fc1", FullyConnected(4), {"x"});
+  network.AddLayer("between", Relu(), {"fc1"});
+  network.AddLayer("fc2", FullyConnected(1), {"between"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const std::vector<float> small = {1, 2, 3, 4, 5, 6};
+  const std::vector<float> large(6, 1e30f);
+  const std::vector<float> damaged = {1, 2, 3, 4, kInfinity, 6};
+  for (const bool retain : {false, true}) {
+    const auto parameters = *Parameters::Create(*plan, 1);
+    ManagerOptions options;
+    options.retain_arena = retain;
+    const auto manager = *Manager::Create(*plan, parameters, options);
+    const auto text = [&](const std::vector<float>& rows) {
+      const absl::Status status = manager->Infer({absl::MakeConstSpan(rows)});
+      EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+      return TextOf(status);
+    };
+    ASSERT_TRUE(manager->Infer({absl::MakeConstSpan(small)}).ok());
+    EXPECT_THAT(text(damaged),
+                AllOf(HasSubstr("output 0 is "),
+                      HasSubstr("; first in layer \"fc1\", forward: input 0 "
+                                "is inf at place 4")));
+    const absl::Span<float> weights = *parameters->Find("fc1.weight");
+    std::fill(weights.begin(), weights.end(), 1e30f);
+    EXPECT_THAT(text(large), HasSubstr("; first in layer \"fc1\", forward: "
+                                       "output 0 is inf at place 0"));
+    std::fill(weights.begin(), weights.end(), 1);
+    (*parameters->Find("fc2.bias"))[0] = NAN;
+    EXPECT_THAT(text(small),
+                AllOf(HasSubstr("output 0 is nan at place 0; first in layer "
+                                "\"fc2\", forward: weight 1 is nan")));
+    (*parameters->Find("fc2.bias"))[0] = 0;
+    ASSERT_TRUE(manager->Infer({absl::MakeConstSpan(small)}).ok());
+  }
+}
+
+// A second head, which the loss does not see.
+TEST(ManagerFiniteTest, AnEvaluationLooksAtEveryOutput) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("fc", FullyConnected(1), {"x"});
+  network.AddLayer("other", FullyConnected(1), {"x"});
+  network.AddLayer("loss", MeanSquaredError(), {"fc"});
+  MemoryOptions memory;
+  memory.keep_loss = true;
+  const auto plan = PlanExecution(network, NetworkMode::kInference, memory);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto parameters = *Parameters::Create(*plan, 1);
+  const auto manager = *Manager::Create(*plan, parameters, {});
+  const std::vector<float> rows = {1, 2, 3, 4, 5, 6};
+  const std::vector<float> labels = {1, 1};
+  const auto evaluate = [&] {
+    return manager->Evaluate({absl::MakeConstSpan(rows)},
+                             absl::MakeConstSpan(labels));
+  };
+  ASSERT_TRUE(evaluate().ok()) << evaluate().status();
+  (*parameters->Find("other.bias"))[0] = NAN;
+  const absl::Status status = evaluate().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(TextOf(status), HasSubstr("; first in layer \"other\""));
+}
+
 }  // namespace
 }  // namespace footprint

@@ -127,10 +127,36 @@ absl::Status ReadPart(int descriptor, int64_t offset_bytes,
       got < 0 ? strerror(errno) : "the file ends before"));
 }
 
+constexpr size_t kBufferValues = 16 * 1024;
+
+// Whether the parameter takes the tensor's values.
+absl::Status CheckValues(int descriptor, const TensorInfo& tensor,
+                         const Parameters::Parameter& parameter,
+                         const std::string& file) {
+  std::vector<float> buffer(std::min(kBufferValues, parameter.values.size()));
+  for (size_t first = 0; first < parameter.values.size();
+       first += buffer.size()) {
+    const auto part = absl::MakeSpan(buffer).subspan(
+        0, std::min(buffer.size(), parameter.values.size() - first));
+    const absl::Status status = ReadPart(
+        descriptor,
+        tensor.offset_bytes + static_cast<int64_t>(first * sizeof(float)), part,
+        file);
+    if (!status.ok()) return status;
+    const int64_t place = FirstRefused(parameter.name, part);
+    if (place < 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        file, ": tensor \"", tensor.name, "\" is ",
+        part[static_cast<size_t>(place)], " at place ",
+        first + static_cast<size_t>(place),
+        "; no parameter takes NaN or infinity, no variance less than 0"));
+  }
+  return absl::OkStatus();
+}
+
 // Of a matrix of the file; its transposed goes to `values`.
 absl::Status ReadTransposed(int descriptor, const TensorInfo& tensor,
                             absl::Span<float> values, const std::string& file) {
-  constexpr size_t kBufferValues = 16 * 1024;
   const size_t rows = static_cast<size_t>(tensor.shape[0]);
   const size_t columns = static_cast<size_t>(tensor.shape[1]);
   std::vector<float> buffer(std::min(kBufferValues, values.size()));
@@ -193,6 +219,11 @@ absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
   if (!index.ok()) return index.status();
   const auto tensors = Match(*index, map, *parameters);
   if (!tensors.ok()) return tensors.status();
+  for (size_t i = 0; i < tensors->size(); ++i) {
+    const absl::Status status = CheckValues(descriptor, *(*tensors)[i].tensor,
+                                            parameters->all()[i], file);
+    if (!status.ok()) return status;
+  }
   for (size_t i = 0; i < tensors->size(); ++i) {
     const absl::Status status = ReadValues(descriptor, (*tensors)[i],
                                            parameters->all()[i].values, file);

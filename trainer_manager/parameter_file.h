@@ -6,9 +6,11 @@
 //
 // The file holds each parameter by its name, in F32. Saving replaces the file
 // as a whole or not at all: interrupted, or on a full disk, the old one stays.
-// Loading is strict: file and model have the same names and shapes, which is
-// checked before the first value changes, and values are read straight into the
-// model's memory. Thread-compatible. Memory: 64 KiB and the file's header.
+// Loading is strict: file and model have the same names and shapes, and all
+// values are finite, which is checked before the first value changes; then
+// values are read straight into the model's memory. A file must not be written
+// in place meanwhile; saving does not. Thread-compatible. Memory: 64 KiB and
+// the file's header. Time: that of reading the file twice.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETER_FILE_H_
 #define FOOTPRINT_TRAINER_MANAGER_PARAMETER_FILE_H_
@@ -27,8 +29,9 @@ absl::Status SaveParameters(const Parameters& parameters,
 
 // NotFound: no such file. InvalidArgument: no regular file (a pipe is not
 // waited for), not a safetensors file, cut short, or of another model; the text
-// names the first parameter that differs. Unavailable: the system refused to
-// read; some values may have changed.
+// names the first parameter that differs; or a value is NaN, infinite, or a
+// running variance below 0; the text names the tensor and the place.
+// Unavailable: the system refused to read; some values may have changed.
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 
 // The same for a file of another program. InvalidArgument also: the map names

@@ -6,15 +6,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/activations.h"
 #include "footprint/trainer_manager/execution_plan.h"
+#include "footprint/trainer_manager/normalization.h"
 #include "footprint/trainer_manager/reference_networks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -128,6 +132,53 @@ TEST(ParameterFileTest, RefusesWhatIsNoRegularFile) {
   }
   alarm(0);
   unlink(pipe.c_str());
+}
+
+TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
+  const std::string path = PathOf("damaged.safetensors");
+  const auto model = Make(DigitMlp(1), 1);
+  const std::vector<float> before = ValuesOf(*model);
+  for (const float value : {NAN, INFINITY, -INFINITY}) {
+    // The last of many buffers, of the first parameter, and one of the last.
+    for (const auto& [name, place] :
+         {std::make_pair("fc1.weight", 784 * 512 - 1),
+          std::make_pair("fc3.bias", 3)}) {
+      const auto damaged = Make(DigitMlp(1), 2);
+      (*damaged->Find(name))[static_cast<size_t>(place)] = value;
+      ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+      const absl::Status status = LoadParameters(path, model.get());
+      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr(absl::StrCat(path, ": tensor \"", name, "\" is ",
+                                         value, " at place ", place)));
+      EXPECT_EQ(ValuesOf(*model), before);
+    }
+  }
+}
+
+TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("norm", BatchNormalization(), {"x"});
+  const std::string path = PathOf("variance.safetensors");
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto damaged = *Parameters::Create(*plan, 1);
+  // A mean may be below 0, and 0 is a variance.
+  (*damaged->Find("norm.mean"))[1] = -1;
+  (*damaged->Find("norm.variance"))[0] = 0;
+  ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+  const auto model = *Parameters::Create(*plan, 2);
+  ASSERT_TRUE(LoadParameters(path, model.get()).ok());
+  const std::vector<float> before = ValuesOf(*model);
+  (*damaged->Find("norm.mean"))[1] = 5;
+  (*damaged->Find("norm.variance"))[2] = -1;
+  ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+  const absl::Status status = LoadParameters(path, model.get());
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("tensor \"norm.variance\" is -1 at place 2"));
+  EXPECT_EQ(ValuesOf(*model), before);
 }
 
 // A child saves one state after the other until it is killed.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/finite_values.h"
 #include "footprint/trainer_manager/random_sequence.h"
@@ -66,6 +67,16 @@ void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
 
 }  // namespace
 
+int64_t FirstRefused(absl::string_view name, absl::Span<const float> values) {
+  const int64_t place =
+      FirstNotFinite(values.data(), static_cast<int64_t>(values.size()));
+  if (place >= 0 || !absl::EndsWith(name, ".variance")) return place;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 0) return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
 // Names and records lie behind the values.
 absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
   static_assert(std::is_trivially_destructible<Parameter>::value,
@@ -122,8 +133,7 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
   if (initialize == nullptr) return parameters;
   for (const Parameter& parameter : parameters->all()) {
     initialize(parameter);
-    const int64_t place =
-        FirstNotFinite(parameter.values.data(), parameter.shape.elements());
+    const int64_t place = FirstRefused(parameter.name, parameter.values);
     if (place < 0) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "the initializer makes parameter \"", parameter.name, "\" ",

@@ -26,6 +26,11 @@
 
 namespace footprint {
 
+// The place of the first value that no parameter of this name takes, or -1:
+// NaN, infinity and, where the name ends in ".variance" as a norm's running
+// variance does, less than 0. Time: one pass.
+int64_t FirstRefused(absl::string_view name, absl::Span<const float> values);
+
 class Parameters {
  public:
   struct Parameter {
@@ -40,8 +45,8 @@ class Parameters {
 
   // Initialised as the layers ask, then as `initialize` does, if given; the
   // same seed gives the same values. ResourceExhausted: no memory.
-  // InvalidArgument: a value of `initialize` is NaN or infinite; the text names
-  // the parameter.
+  // InvalidArgument: a value of `initialize` is NaN or infinite, or a running
+  // variance below 0; the text names the parameter.
   static absl::StatusOr<std::shared_ptr<Parameters>> Create(
       const ExecutionPlan& plan, uint64_t seed,
       const Initialize& initialize = nullptr);

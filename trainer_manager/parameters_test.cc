@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "footprint/trainer_manager/reference_networks.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::shared_ptr<Parameters> Create(const Network& network, uint64_t seed) {
   const auto plan = PlanExecution(network, NetworkMode::kTraining, {});
@@ -74,6 +79,21 @@ TEST(ParametersTest, AnInitializerOfMyOwnHasTheLastWord) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message(),
             "the initializer makes parameter \"fc3.weight\" nan at place 7");
+}
+
+TEST(ParametersTest, NoInitializerMakesAVarianceBelowZero) {
+  const auto plan = PlanExecution(ResNet18(2), NetworkMode::kTraining, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const absl::Status status =
+      Parameters::Create(*plan, 1, [](const Parameters::Parameter& parameter) {
+        if (absl::EndsWith(parameter.name, ".mean")) parameter.values[0] = -1;
+        if (!absl::EndsWith(parameter.name, ".variance")) return;
+        parameter.values[0] = 0;
+        parameter.values[1] = -0.5f;
+      }).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr(".variance\" -0.5 at place 1"));
 }
 
 TEST(ParametersTest, NamesWhatItDoesNotHave) {
