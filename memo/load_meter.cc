@@ -2,7 +2,15 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define FOOTPRINT_MEMO_KNOWS_SINGLE_THREAD 1
+#else
+#define FOOTPRINT_MEMO_KNOWS_SINGLE_THREAD 0
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -99,12 +107,7 @@ void ReadWithoutHeap(const char* path, Take take) {
   close(file);
 }
 
-struct PageCounts {
-  int64_t address_bytes = 0;
-  int64_t resident_bytes = 0;
-};
-
-PageCounts ReadPageCounts() {
+int64_t ReadResidentBytes() {
   int64_t pages[2] = {0, 0};
   int field = 0;
   ReadWithoutHeap("/proc/self/statm", [&](char character) {
@@ -113,66 +116,71 @@ PageCounts ReadPageCounts() {
       pages[field] = pages[field] * 10 + (character - '0');
     }
   });
-  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
-  return {pages[0] * page_bytes, pages[1] * page_bytes};
+  return pages[1] * sysconf(_SC_PAGESIZE);
 }
 
-// Finds mappings of one inaccessible page, as glibc puts one before the stack
-// of each thread: lines like "7f00-7f01 ---p 00000000 ...".
-class GuardPages {
+// Of mappings, from lines like "7f00-7f01 rw-p 00000000 00:00 0    [stack]".
+// What nobody may touch takes nothing; main's stack grows by itself.
+class MappedAddresses {
  public:
   void Take(char character) {
-    if (character == '\n') {
-      column_ = 0;
-      address_[0] = address_[1] = 0;
-      place_ = 0;
-      is_guard_ = true;
-    } else if (place_ < 2) {
-      TakeAddress(character);
-    } else if (column_ < 4) {
-      is_guard_ &= character == "---p"[column_++];
-      if (column_ == 4 && is_guard_ &&
-          address_[1] - address_[0] == page_bytes_) {
-        ++count_;
-      }
-    }
-  }
-  int64_t count() const { return count_; }
-
- private:
-  void TakeAddress(char character) {
-    if (character == '-' || character == ' ') {
-      ++place_;
+    if (character != '\n') {
+      if (size_ < sizeof(line_) - 1) line_[size_++] = character;
       return;
     }
-    const int digit = character <= '9' ? character - '0' : character - 'a' + 10;
-    address_[place_] = address_[place_] * 16 + static_cast<uint64_t>(digit);
+    line_[size_] = '\0';
+    TakeLine();
+    size_ = 0;
+  }
+  int64_t accessible_bytes() const { return accessible_bytes_; }
+  int64_t inaccessible_count() const { return inaccessible_count_; }
+
+ private:
+  void TakeLine() {
+    char* rest = nullptr;
+    const uint64_t begin = std::strtoull(line_, &rest, 16);
+    if (*rest != '-') return;
+    const uint64_t end = std::strtoull(rest + 1, &rest, 16);
+    if (std::strncmp(rest, " ---", 4) == 0) {
+      ++inaccessible_count_;
+    } else if (std::strstr(rest, "[stack]") == nullptr) {
+      accessible_bytes_ += static_cast<int64_t>(end - begin);
+    }
   }
 
-  const uint64_t page_bytes_ = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  uint64_t address_[2] = {0, 0};
-  int place_ = 0;   // 0 and 1: an address; 2: what follows
-  int column_ = 0;  // of what follows
-  bool is_guard_ = true;
-  int64_t count_ = 0;
+  char line_[128];
+  size_t size_ = 0;
+  int64_t accessible_bytes_ = 0;
+  int64_t inaccessible_count_ = 0;
 };
 
-// Addresses of thread stacks, of the usual size each.
+// The usual one.
 int64_t ThreadStackBytes() {
   static const int64_t stack_bytes = [] {
     pthread_attr_t attributes;
     size_t stack = 0;
-    size_t guard = 0;
     if (pthread_getattr_default_np(&attributes) != 0) return int64_t{0};
     pthread_attr_getstacksize(&attributes, &stack);
-    pthread_attr_getguardsize(&attributes, &guard);
     pthread_attr_destroy(&attributes);
-    return static_cast<int64_t>(stack + guard);
+    return static_cast<int64_t>(stack);
   }();
-  GuardPages guards;
-  ReadWithoutHeap("/proc/self/maps",
-                  [&](char character) { guards.Take(character); });
-  return guards.count() * stack_bytes;
+  return stack_bytes;
+}
+
+// Also where nothing is known: a folder has two links besides those of what is
+// in it.
+bool HasOtherThreads() {
+  struct stat threads;
+  return stat("/proc/self/task", &threads) != 0 || threads.st_nlink != 3;
+}
+
+// A thread that was joined leaves its stack to the next one.
+bool MayHaveHadOtherThreads() {
+#if FOOTPRINT_MEMO_KNOWS_SINGLE_THREAD
+  return __libc_single_threaded == 0;
+#else
+  return true;
+#endif
 }
 
 const char* FindDoubt(const MemoryReading& growth, bool was_alone) {
@@ -182,8 +190,16 @@ const char* FindDoubt(const MemoryReading& growth, bool was_alone) {
   if (growth.thread_bytes < 0 || growth.mapped_bytes < 0) {
     return "more was freed than was allocated";
   }
-  if (growth.mapped_bytes != 0 && !was_alone) {
+  if (growth.mapped_bytes == 0) return nullptr;
+  if (!was_alone) {
     return "something was mapped while other values were loaded or evicted";
+  }
+  if (growth.has_other_threads) {
+    return "something was mapped or unmapped while the process had other "
+           "threads, whose mappings, or stacks, it may be";
+  }
+  if (growth.inaccessible_count != 0 && MayHaveHadOtherThreads()) {
+    return "what was mapped may be the stack of a thread that has ended";
   }
   return nullptr;
 }
@@ -197,6 +213,8 @@ MemoryReading& MemoryReading::operator+=(const MemoryReading& other) {
   metered_bytes += other.metered_bytes;
   mapped_bytes += other.mapped_bytes;
   resident_bytes += other.resident_bytes;
+  inaccessible_count += other.inaccessible_count;
+  has_other_threads |= other.has_other_threads;
   return *this;
 }
 
@@ -207,6 +225,8 @@ MemoryReading operator-(MemoryReading left, const MemoryReading& right) {
   left.metered_bytes -= right.metered_bytes;
   left.mapped_bytes -= right.mapped_bytes;
   left.resident_bytes -= right.resident_bytes;
+  left.inaccessible_count -= right.inaccessible_count;
+  left.has_other_threads |= right.has_other_threads;
   return left;
 }
 
@@ -216,11 +236,15 @@ MemoryReading ReadMemory() {
   FlushThreadCache();
   const bool has_resident = resident_bytes_are_counted.load();
   if (has_resident) PurgeFreeMemory();
-  const PageCounts pages = ReadPageCounts();
-  if (has_resident) reading.resident_bytes = pages.resident_bytes;
+  if (has_resident) reading.resident_bytes = ReadResidentBytes();
+  MappedAddresses addresses;
+  ReadWithoutHeap("/proc/self/maps",
+                  [&](char character) { addresses.Take(character); });
+  reading.inaccessible_count = addresses.inaccessible_count();
+  reading.has_other_threads = HasOtherThreads();
   const AllocatorBytes allocator = ReadAllocatorBytes();
-  reading.mapped_bytes = pages.address_bytes - allocator.mapped_bytes -
-                         ReadRetainedBytes() - ThreadStackBytes();
+  reading.mapped_bytes = addresses.accessible_bytes() - allocator.mapped_bytes -
+                         ReadRetainedBytes();
   reading.heap_bytes = allocator.allocated_bytes;
   reading.metered_bytes = ReadAllMeteredBytes();
   const ThreadHeapBytes thread = ReadThreadHeapBytes();
@@ -300,7 +324,12 @@ LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
   loaded.cross_check = growth.heap_bytes == growth.metered_bytes
                            ? CrossCheck::kAgrees
                            : CrossCheck::kDiffers;
-  loaded.mapped_bytes = std::max<int64_t>(0, growth.mapped_bytes);
+  loaded.mapped_bytes = growth.mapped_bytes;
+  // In doubt anyway: as many stacks as may be.
+  if (growth.has_other_threads || loaded.cross_check == CrossCheck::kDiffers) {
+    loaded.mapped_bytes -= growth.inaccessible_count * ThreadStackBytes();
+  }
+  loaded.mapped_bytes = std::max<int64_t>(0, loaded.mapped_bytes);
   const int64_t unexplained_bytes =
       std::max<int64_t>(0, growth.heap_bytes - growth.metered_bytes);
   loaded.bytes = std::max<int64_t>(0, growth.thread_bytes + unexplained_bytes) +

@@ -6,15 +6,18 @@
 //   LoadedBytes loaded = meter.Stop();
 //
 // Heap: the growth of jemalloc's own counters of this thread, exact to the
-// byte. Mappings: the growth of the process's addresses beyond jemalloc's own
-// and the stacks of threads. What other threads allocate meanwhile is in
-// neither counter, so the growth of the whole heap is compared with that of all
-// threads that are being metered: where it differs by one byte, the figure is
-// doubtful. Without jemalloc nothing is known.
+// byte. Mappings: the growth of the process's accessible addresses beyond
+// jemalloc's own. What other threads allocate meanwhile is in neither counter,
+// so the growth of the whole heap is compared with that of all threads that are
+// being metered: where it differs by one byte, the figure is doubtful. So is
+// any growth of mappings while the process has other threads, since nobody
+// knows whose it is, and one that may be a stack which an ended thread left.
+// Without jemalloc nothing is known.
 //
-// Limits: what a worker thread takes out of its own cache of freed blocks, up
-// to some hundred KiB, looks as if nothing was allocated. The peak is that of
-// this thread's heap, within 64 KiB, and of what stays mapped.
+// Limits: what other threads map and unmap in equal amounts is not seen. What a
+// worker thread takes out of its own cache of freed blocks, up to some hundred
+// KiB, looks as if nothing was allocated. The peak is that of this thread's
+// heap, within 64 KiB, and of what stays mapped.
 //
 // Thread-safety: construct and stop on one thread, the last one first. Memory:
 // some words a thread. Time: some 100 microseconds for each reading, more where
@@ -64,8 +67,12 @@ struct MemoryReading {
   int64_t thread_allocated_bytes = 0;  // freed or not
   int64_t heap_bytes = 0;              // live, of the process
   int64_t metered_bytes = 0;           // live, of all threads while metered
-  int64_t mapped_bytes = 0;            // of the process, without its allocator
+  // Accessible, of the process, without its allocator.
+  int64_t mapped_bytes = 0;
   int64_t resident_bytes = 0;
+  int64_t inaccessible_count = 0;  // mappings, such as one before each stack
+  // Of a difference: at either moment.
+  bool has_other_threads = false;
 
   MemoryReading& operator+=(const MemoryReading& other);
   friend MemoryReading operator-(MemoryReading left,

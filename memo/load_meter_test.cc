@@ -1,6 +1,8 @@
 #include "footprint/memo/load_meter.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <cstdint>
@@ -24,20 +26,30 @@ std::unique_ptr<char[]> MakeBlock() {
 // Of pages that are never touched, unmapped at the end.
 class Mapping {
  public:
-  explicit Mapping(size_t bytes)
+  explicit Mapping(size_t bytes, int protection = PROT_READ | PROT_WRITE)
       : bytes_(bytes),
-        begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+        begin_(mmap(nullptr, bytes, protection,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
     EXPECT_NE(begin_, MAP_FAILED);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() { munmap(begin_, bytes_); }
 
+  char* begin() const { return static_cast<char*>(begin_); }
+
  private:
   const size_t bytes_;
   void* const begin_;
 };
+
+// A thread that was joined is among the kernel's for a moment yet.
+void WaitUntilAlone() {
+  struct stat threads;
+  do {
+    ASSERT_EQ(stat("/proc/self/task", &threads), 0);
+  } while (threads.st_nlink > 3);
+}
 
 TEST(LoadMeterTest, MeasuresWhatIsLeftToTheByte) {
   LoadMeter meter;
@@ -189,6 +201,85 @@ TEST(LoadMeterTest, AMappingBesideAnotherMeterIsADoubt) {
               mapping = std::make_unique<Mapping>(kBlockBytes);
             }).doubt,
             nullptr);
+}
+
+// By a thread that takes nothing from the heap.
+TEST(LoadMeterTest, WhatAnotherThreadMapsOrUnmapsIsADoubt) {
+  void* theirs = nullptr;
+  EXPECT_NE(MeterBeside([&] {
+              theirs = mmap(nullptr, kBlockBytes, PROT_READ,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            }).doubt,
+            nullptr);
+  ASSERT_NE(theirs, MAP_FAILED);
+  EXPECT_NE(MeterBeside([&] { munmap(theirs, kBlockBytes); }).doubt, nullptr);
+  const LoadedBytes loaded = MeterBeside([] {});
+  EXPECT_EQ(loaded.doubt, nullptr);
+}
+
+TEST(LoadMeterTest, AMappingOfTheOnlyThreadIsCertain) {
+  WaitUntilAlone();
+  LoadMeter meter;
+  const Mapping mapping(kBlockBytes);
+  const LoadedBytes loaded = meter.Stop();
+  EXPECT_EQ(loaded.doubt, nullptr);
+  EXPECT_EQ(loaded.bytes, kBlockBytes);
+}
+
+TEST(LoadMeterTest, CountsNoPagesThatNobodyMayTouch) {
+  WaitUntilAlone();
+  {
+    LoadMeter meter;
+    const Mapping mapping(kBlockBytes);
+    ASSERT_EQ(mprotect(mapping.begin(), 4096, PROT_NONE), 0);
+    ASSERT_EQ(mprotect(mapping.begin() + kBlockBytes - 4096, 4096, PROT_NONE),
+              0);
+    EXPECT_EQ(meter.Stop().mapped_bytes, kBlockBytes - 2 * 4096);
+  }
+  LoadMeter meter;
+  const Mapping mapping(int64_t{64} << 30, PROT_NONE);
+  EXPECT_EQ(meter.Stop().mapped_bytes, 0);
+}
+
+// Its stack is not of the usual size, and nothing tells it from a mapping.
+TEST(LoadMeterTest, AThreadThatGoesOnIsADoubt) {
+  WaitUntilAlone();
+  static std::atomic<bool> may_end{false};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 64 << 20);
+  pthread_t thread;
+  LoadMeter meter;
+  ASSERT_EQ(pthread_create(
+                &thread, &attributes,
+                [](void*) -> void* {
+                  while (!may_end) sched_yield();
+                  return nullptr;
+                },
+                nullptr),
+            0);
+  EXPECT_NE(meter.Stop().doubt, nullptr);
+  may_end = true;
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+// glibc keeps its stack for the next.
+TEST(LoadMeterTest, AThreadThatHasEndedIsADoubt) {
+  WaitUntilAlone();
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 32 << 20);
+  pthread_t thread;
+  LoadMeter meter;
+  ASSERT_EQ(pthread_create(
+                &thread, &attributes, [](void*) -> void* { return nullptr; },
+                nullptr),
+            0);
+  pthread_join(thread, nullptr);
+  WaitUntilAlone();
+  EXPECT_NE(meter.Stop().doubt, nullptr);
+  pthread_attr_destroy(&attributes);
 }
 
 TEST(LoadMeterTest, OneThatWasNotStoppedIsInNobodysWay) {

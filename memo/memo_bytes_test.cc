@@ -1,5 +1,7 @@
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -204,7 +206,16 @@ struct Unmap {
 };
 using Mapped = std::unique_ptr<void, Unmap>;
 
+// A thread that was joined is among the kernel's for a moment yet.
+void WaitUntilAlone() {
+  struct stat threads;
+  do {
+    ASSERT_EQ(stat("/proc/self/task", &threads), 0);
+  } while (threads.st_nlink > 3);
+}
+
 TEST(MemoBytesTest, AMappedFileCounts) {
+  WaitUntilAlone();
   const std::string path = testing::TempDir() + "/weights";
   std::ofstream(path) << std::string(1 << 20, 'w');
   const auto load = [&] {
@@ -220,6 +231,69 @@ TEST(MemoBytesTest, AMappedFileCounts) {
     EXPECT_EQ(mapped->statistics().live_bytes, 1 << 20);
     EXPECT_EQ(mapped->statistics().mapped_bytes, 1 << 20);
     EXPECT_EQ(mapped->statistics().bytes_source, BytesSource::kMeasured);
+  }
+}
+
+// Whose living objects are counted.
+struct Counted {
+  explicit Counted(std::atomic<int>* live) : live_count(live) { ++*live; }
+  Counted(Counted&& other) noexcept
+      : live_count(other.live_count), bytes(std::move(other.bytes)) {
+    ++*live_count;
+  }
+  Counted& operator=(Counted&&) = delete;
+  ~Counted() { --*live_count; }
+  std::atomic<int>* live_count;
+  Bytes bytes = Bytes(1 << 20);
+};
+
+TEST(MemoBytesTest, ACancelledThreadLeavesALoadedValueToItsMemo) {
+  std::atomic<int> live_count{0};
+  auto memo = MakeMemo<Counted>("cancelled at the end", [&] {
+    // Acts at the next point of cancellation.
+    pthread_cancel(pthread_self());
+    return absl::StatusOr<Counted>(Counted(&live_count));
+  });
+  std::thread([&] {
+    (void)memo->Get().ok();
+    pthread_testcancel();
+    ADD_FAILURE() << "the thread goes on";
+  }).join();
+  EXPECT_EQ(live_count, 1);
+  EXPECT_EQ(memo->statistics().load_count, 1u);
+  EXPECT_TRUE(memo->statistics().is_loaded);
+  EXPECT_TRUE(memo->Evict().ok());
+  EXPECT_EQ(live_count, 0);
+}
+
+// Whether the thread is cancelled in the inner factory or as its memo ends.
+TEST(MemoBytesTest, AThreadMayBeCancelledWithinNestedMemos) {
+  for (const bool ends_within : {false, true}) {
+    std::atomic<int> count{0};
+    auto inner = MakeMemo<Bytes>("inner of a cancelled", [&] {
+      if (++count == 1) {
+        pthread_cancel(pthread_self());
+        if (ends_within) pthread_testcancel();
+      }
+      return absl::StatusOr<Bytes>(Bytes(1 << 20));
+    });
+    auto outer =
+        MakeMemo<Bytes>("outer of a cancelled", [&]() -> absl::StatusOr<Bytes> {
+          auto handle = inner->Get();
+          if (!handle.ok()) return handle.status();
+          pthread_testcancel();
+          return Bytes(2 << 20);
+        });
+    std::thread([&] {
+      (void)outer->Get().ok();
+      ADD_FAILURE() << "the thread goes on";
+    }).join();
+    EXPECT_EQ(inner->statistics().is_loaded, !ends_within);
+    EXPECT_FALSE(outer->statistics().is_loaded);
+    EXPECT_EQ(outer->statistics().failed_load_count, 1u);
+    ASSERT_TRUE(outer->Get().ok());
+    EXPECT_EQ(outer->statistics().live_bytes, 2 << 20);
+    EXPECT_TRUE(ClearMemos().ok());
   }
 }
 
