@@ -178,14 +178,18 @@ class TypedMemo final : public MemoCore, public ValuePlace<T> {
  private:
   absl::StatusOr<const void*> Load() override {
     if constexpr (sizeof(T) <= kLargestInlineBytes) {
-      absl::StatusOr<T> value = factory_();
+      absl::StatusOr<T> value = RunFactory();
       return Keep(&value);
     } else {
       // A thread's stack may be smaller than a value.
       const std::unique_ptr<absl::StatusOr<T>> value(
-          new absl::StatusOr<T>(factory_()));
+          new absl::StatusOr<T>(RunFactory()));
       return Keep(value.get());
     }
+  }
+  absl::StatusOr<T> RunFactory() {
+    const UsersCancellation may_be_cancelled;
+    return factory_();
   }
   absl::StatusOr<const void*> Keep(absl::StatusOr<T>* value) {
     if (!value->ok()) return value->status();

@@ -103,6 +103,9 @@ ThreadRecord* ThisThread() {
   return this_thread;
 }
 
+// Whether the user lets this thread be cancelled, where memo does not.
+thread_local int users_cancel_state = PTHREAD_CANCEL_ENABLE;
+
 // Keeps what happens in its scope out of the bytes of the memo being loaded.
 class Exclusion {
  public:
@@ -153,6 +156,24 @@ absl::Status Annotate(const absl::Status& status, const std::string& name) {
 }
 
 }  // namespace
+
+NoCancellation::NoCancellation() : outer_users_state_(users_cancel_state) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &outer_state_);
+  users_cancel_state = outer_state_;
+}
+
+NoCancellation::~NoCancellation() {
+  users_cancel_state = outer_users_state_;
+  pthread_setcancelstate(outer_state_, nullptr);
+}
+
+UsersCancellation::UsersCancellation() {
+  pthread_setcancelstate(users_cancel_state, nullptr);
+}
+
+UsersCancellation::~UsersCancellation() {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+}
 
 MemoCore::MemoCore(std::string name, std::type_index type, MemoOptions options)
     : name_(std::move(name)), type_(type) {
@@ -220,6 +241,7 @@ void MemoCore::DestroyLast() {
                  name_.c_str());
     std::abort();
   }
+  const NoCancellation no_cancellation;
   const Exclusion exclusion(ThisThread());
   const absl::Status status = EvictUnmeasured();
   (void)status;  // Nobody else can hold or load it any more.
@@ -263,6 +285,7 @@ void MemoCore::EndAttempt(State state, ThreadRecord* thread,
 }
 
 absl::StatusOr<const void*> MemoCore::AcquireSlowly() {
+  const NoCancellation no_cancellation;
   const Exclusion exclusion(ThisThread());
   return AcquireUnmeasured();
 }
@@ -313,7 +336,10 @@ absl::Status MemoCore::WaitForAttempt(ThreadRecord* thread,
   const std::shared_ptr<Attempt> theirs = attempt_;
   thread->waits_for = this;
   const Waiting waiting{thread};
-  while (!theirs->is_done) theirs->done.wait(*lock);
+  while (!theirs->is_done) {
+    const UsersCancellation may_be_cancelled;
+    theirs->done.wait(*lock);
+  }
   return theirs->status;
 }
 
@@ -450,6 +476,7 @@ void MemoCore::CountBytes(const LoadedBytes& loaded) {
 }
 
 absl::Status MemoCore::Evict(AfterEviction after) {
+  const NoCancellation no_cancellation;
   EndUnneeded();
   absl::Status status;
   {

@@ -92,6 +92,30 @@ namespace memo_internal {
 struct Attempt;
 struct ThreadRecord;
 
+// While it lives, this thread is not cancelled (pthread_cancel): of memo's own
+// work half would be done, and destructors that read files would end the
+// process. What was asked for acts at the user's next point of cancellation.
+class NoCancellation {
+ public:
+  NoCancellation();
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+  ~NoCancellation();
+
+ private:
+  int outer_state_ = 0;
+  int outer_users_state_ = 0;
+};
+
+// Within it, as the user had it.
+class UsersCancellation {
+ public:
+  UsersCancellation();
+  UsersCancellation(const UsersCancellation&) = delete;
+  UsersCancellation& operator=(const UsersCancellation&) = delete;
+  ~UsersCancellation();
+};
+
 class MemoCore : public std::enable_shared_from_this<MemoCore> {
  public:
   MemoCore(std::string name, std::type_index type, MemoOptions options);
