@@ -536,6 +536,7 @@ MemoStatistics MemoCore::statistics() const {
   std::lock_guard<std::mutex> lock(TheRegistry().mutex);
   MemoStatistics statistics = statistics_;
   statistics.is_loaded = state_ == State::kReady;
+  statistics.handle_count = pointer_.live_pin_count();
   // Each load pins once for its caller; each pin that found nothing was a miss.
   const uint64_t pins = pointer_.pin_count();
   const uint64_t others = missed_pin_count_ + statistics.load_count;

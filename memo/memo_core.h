@@ -59,6 +59,8 @@ struct MemoStatistics {
   uint64_t hit_count = 0;
   uint64_t eviction_count = 0;
   bool is_loaded = false;
+  // Handles that hold the value now.
+  uint64_t handle_count = 0;
   // Of the value that is loaded now; 0 if none is.
   int64_t live_bytes = 0;
   // The largest of its values so far.

@@ -57,6 +57,9 @@ std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace) {
     size.resident_bytes = std::max(size.resident_bytes, event.resident_bytes());
     size.load_peak_bytes =
         std::max(size.load_peak_bytes, event.load_peak_bytes());
+    size.held_bytes = std::max(size.held_bytes, event.held_bytes());
+    size.held_resident_bytes =
+        std::max(size.held_resident_bytes, event.held_resident_bytes());
     const int64_t bytes =
         event.allocated_bytes() > 0 ? event.allocated_bytes() : event.bytes();
     if (bytes < size.bytes) continue;
@@ -77,6 +80,8 @@ MemoTrace TraceOfSizes(const std::map<std::string, LoadedSize>& sizes) {
     event->set_bytes(size.bytes);
     event->set_resident_bytes(size.resident_bytes);
     event->set_load_peak_bytes(size.load_peak_bytes);
+    event->set_held_bytes(size.held_bytes);
+    event->set_held_resident_bytes(size.held_resident_bytes);
     event->set_is_measured(size.source == SizeSource::kMeasured);
     event->set_is_doubtful(size.source == SizeSource::kGuessed);
   }

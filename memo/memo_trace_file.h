@@ -29,6 +29,9 @@ struct LoadedSize {
   int64_t bytes = 0;            // allocated or mapped
   int64_t resident_bytes = 0;   // 0 if not counted
   int64_t load_peak_bytes = 0;  // 0 if not measured
+  // Of other memos whose handles the value holds.
+  int64_t held_bytes = 0;
+  int64_t held_resident_bytes = 0;
   // kMeasured, kGuessed (measured in doubt) or kDeclared
   SizeSource source = SizeSource::kDeclared;
 };

@@ -103,14 +103,17 @@ class PinnedPointer {
     return false;
   }
 
-  bool IsPinned() const {
+  bool IsPinned() const { return live_pin_count() != 0; }
+
+  // Pins without an Unpin yet.
+  uint64_t live_pin_count() const {
     // Unpins first: whoever is seen to have unpinned is then seen to have
     // pinned, even if a handle moved between threads meanwhile.
     uint64_t unpins = 0;
     for (const PinRow& row : rows_) {
       unpins += row.unpins.load(Fence::kLoad);
     }
-    return pin_count() != unpins;
+    return pin_count() - unpins;
   }
 
   // All pins so far, with those that found nothing.

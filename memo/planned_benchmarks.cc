@@ -184,6 +184,7 @@ class PlannedRun {
     request_.budget_bytes = options.budget_bytes;
     request_.may_reorder = options.may_reorder;
     counts_resident_ = options.counts_resident;
+    known_sizes_ = known_sizes;
     std::map<PlannedMemo*, int> indices;
     for (const Stretch& stretch : stretches_) {
       PlannedCell& cell = request_.cells.emplace_back();
@@ -306,6 +307,7 @@ class PlannedRun {
       PlannedMemo* const memo = memos_[static_cast<size_t>(value)];
       if (memo->is_pinned()) continue;
       const uint64_t load_count = memo->statistics().load_count;
+      const std::map<std::string, uint64_t> handles_before = CountHandles();
       const absl::Status status = memo->Load();
       if (!status.ok()) {
         trace_->set_failed_load_count(trace_->failed_load_count() + 1);
@@ -316,15 +318,40 @@ class PlannedRun {
         return status;
       }
       RecordValue(request_.values[static_cast<size_t>(value)], *memo,
-                  memo->statistics().load_count != load_count);
+                  memo->statistics().load_count != load_count,
+                  HeldSince(handles_before, memo->name()));
     }
     return absl::OkStatus();
+  }
+
+  static std::map<std::string, uint64_t> CountHandles() {
+    std::map<std::string, uint64_t> counts;
+    for (const MemoStatistics& loaded : ListLoadedMemos()) {
+      counts[loaded.name] = loaded.handle_count;
+    }
+    return counts;
+  }
+
+  // What the load of `name` has got handles of, and its value has kept.
+  LoadedSize HeldSince(const std::map<std::string, uint64_t>& handles_before,
+                       const std::string& name) const {
+    LoadedSize held;
+    for (const MemoStatistics& loaded : ListLoadedMemos()) {
+      const auto before = handles_before.find(loaded.name);
+      const uint64_t count =
+          before == handles_before.end() ? 0 : before->second;
+      if (loaded.name == name || loaded.handle_count <= count) continue;
+      held.held_bytes += loaded.live_bytes;
+      held.held_resident_bytes +=
+          counts_resident_ ? memo_internal::LoadedBytesOf(loaded, true) : 0;
+    }
+    return held;
   }
 
   // A value that is alive from now on. One that somebody else had loaded, such
   // as the factory of another value, counts, too, but is no load of the plan.
   void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
-                   bool is_new) {
+                   bool is_new, const LoadedSize& held) {
     const MemoStatistics statistics = memo.statistics();
     const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
     // What nobody could count takes what the plan says.
@@ -335,21 +362,23 @@ class PlannedRun {
     loaded_by_factories_.erase(memo.name());
     live_bytes_[memo.name()] = bytes;
     if (is_new) trace_->set_load_count(trace_->load_count() + 1);
-    AddSizes(statistics,
-             AddEvent(is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED,
-                      memo.name(), bytes));
-    const bool is_promised = planned.source == SizeSource::kDeclared ||
-                             planned.source == SizeSource::kMeasured;
-    if (is_known && is_promised &&
-        memo_internal::IsFarFrom(bytes, planned.bytes)) {
-      Say(AddEvent(MemoEvent::SIZE_DIFFERS, memo.name(), bytes),
-          absl::StrCat("\"", memo.name(), "\" takes ", FormatBytes(bytes),
-                       ", not the ", FormatBytes(planned.bytes),
-                       " planned for; ",
-                       planned.source == SizeSource::kDeclared
-                           ? "declare that"
-                           : "measure anew with --memo_trace_out="));
-    }
+    MemoEvent* const event =
+        AddEvent(is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED,
+                 memo.name(), bytes);
+    AddSizes(statistics, event);
+    // Whoever loaded it saw what it took.
+    const LoadedSize known = KnownSize(memo.name());
+    const LoadedSize& kept = is_new ? held : known;
+    event->set_held_bytes(kept.held_bytes);
+    event->set_held_resident_bytes(kept.held_resident_bytes);
+    // What it holds cannot be declared.
+    const bool plan_counts_held =
+        known.held_bytes > 0 || planned.source != SizeSource::kDeclared;
+    const int64_t held_bytes = counts_resident_ && kept.held_resident_bytes > 0
+                                   ? kept.held_resident_bytes
+                                   : kept.held_bytes;
+    CompareWithPlan(planned, statistics,
+                    bytes + (plan_counts_held ? held_bytes : 0));
     if (is_new) RecordLoadedByFactory();
     const int64_t passing_bytes = memo_internal::PassingBytesOf(
         statistics.load_peak_bytes, statistics.live_bytes);
@@ -358,6 +387,29 @@ class PlannedRun {
       RecordPeak(memo.name(), before_bytes + bytes + passing_bytes,
                  "with what its load needed besides, planned values took ");
     }
+  }
+
+  LoadedSize KnownSize(const std::string& name) const {
+    const auto known = known_sizes_.find(name);
+    return known == known_sizes_.end() ? LoadedSize() : known->second;
+  }
+
+  // `bytes` with what the value holds.
+  void CompareWithPlan(const PlannedValue& planned,
+                       const MemoStatistics& statistics, int64_t bytes) {
+    const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
+    const bool is_promised = planned.source == SizeSource::kDeclared ||
+                             planned.source == SizeSource::kMeasured;
+    if (!is_known || !is_promised ||
+        !memo_internal::IsFarFrom(bytes, planned.bytes)) {
+      return;
+    }
+    Say(AddEvent(MemoEvent::SIZE_DIFFERS, planned.name, bytes),
+        absl::StrCat("\"", planned.name, "\" takes ", FormatBytes(bytes),
+                     ", not the ", FormatBytes(planned.bytes), " planned for; ",
+                     planned.source == SizeSource::kDeclared
+                         ? "declare that"
+                         : "measure anew with --memo_trace_out="));
   }
 
   void AddSizes(const MemoStatistics& statistics, MemoEvent* event) {
@@ -462,6 +514,7 @@ class PlannedRun {
   std::vector<Stretch> stretches_;
   MemoTrace* const trace_;
   std::vector<PlannedMemo*> memos_;
+  std::map<std::string, LoadedSize> known_sizes_;
   ScheduleRequest request_;
   Schedule schedule_;
   // Of the values that are alive.

@@ -64,8 +64,12 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
     // An allocator may round up; nobody touches what it adds.
     value.bytes = std::min(size.bytes, statistics.declared_bytes);
   }
+  // A load's need counts what the load took of other memos.
   const int64_t passing_bytes =
-      PassingBytesOf(size.load_peak_bytes, size.bytes);
+      PassingBytesOf(size.load_peak_bytes, size.bytes + size.held_bytes);
+  value.bytes += counts_resident && size.held_resident_bytes > 0
+                     ? size.held_resident_bytes
+                     : size.held_bytes;
   if (passing_bytes > 0) value.load_peak_bytes = value.bytes + passing_bytes;
   return value;
 }

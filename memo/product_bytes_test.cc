@@ -117,5 +117,52 @@ TEST(ProductBytesTest, WhatALoadNeedsIsMeasuredAndPlannedFor) {
   EXPECT_FALSE(ExceedsBudget(second.trace));
 }
 
+// A value that keeps a handle of a memo which no product has.
+struct Holder {
+  Handle<Bytes> held;
+  Bytes own;
+};
+
+TEST(ProductBytesTest, WhatAValueHoldsIsRememberedAndPlannedFor) {
+  const Memo<Bytes> inner = *MakeMemo<Bytes>(
+      "held by a value", [] { return absl::StatusOr<Bytes>(Bytes(32 << 20)); });
+  Axis<Holder> axis{"holder", {}};
+  for (int i = 0; i < 2; ++i) {
+    axis.memos.push_back(*MakeMemo<Holder>(
+        absl::StrCat("holder", i), [inner]() -> absl::StatusOr<Holder> {
+          auto handle = inner.Get();
+          if (!handle.ok()) return handle.status();
+          return Holder{*std::move(handle), Bytes(4 << 20)};
+        }));
+  }
+  benchmark::ClearRegisteredBenchmarks();
+  ASSERT_TRUE(Product(
+                  "BM_Holders",
+                  [](benchmark::State& state, const Holder&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  axis)
+                  .ok());
+  const std::string remember =
+      "--memo_remember=" + testing::TempDir() + "/holders.binpb";
+  const Outcome first = RunWith({remember});
+  ASSERT_EQ(first.exit_status, 0) << first.status;
+  EXPECT_EQ(first.trace.events(0).held_bytes(), 32 << 20);
+  const Outcome known = RunWith({remember});
+  for (const MemoPlanValue& value : known.trace.plan().values()) {
+    EXPECT_EQ(value.bytes(), 36 << 20) << value.name();
+  }
+  for (const MemoEvent& event : known.trace.events()) {
+    EXPECT_NE(event.kind(), MemoEvent::SIZE_DIFFERS) << event.detail();
+  }
+  // The meter knows the need of a load within 64 KiB.
+  EXPECT_GE(known.trace.peak_bytes(), 36 << 20);
+  EXPECT_LE(known.trace.peak_bytes(), (36 << 20) + (64 << 10));
+  EXPECT_EQ(RunWith({remember, "--memo_budget=35MiB"}).exit_status, 2);
+  EXPECT_EQ(RunWith({remember, "--memo_budget=37MiB"}).exit_status, 0);
+  EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
+}
+
 }  // namespace
 }  // namespace footprint
