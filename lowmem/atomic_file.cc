@@ -28,6 +28,13 @@ std::string FolderOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// A stale one is removed unasked, so the name is one that no user chooses.
+std::string PartialPath(const std::string& path) {
+  const size_t name = path.rfind('/') + 1;  // 0 without a folder
+  return absl::StrCat(path.substr(0, name), ".", path.substr(name),
+                      ".footprint-partial");
+}
+
 bool IsFull(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
@@ -106,7 +113,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(absl::string_view path,
   if (!followed.ok()) return followed.status();
   AtomicFile file;
   file.path_ = *std::move(followed);
-  file.partial_path_ = absl::StrCat(file.path_, ".partial");
+  file.partial_path_ = PartialPath(file.path_);
   file.expected_bytes_ = expected_bytes;
   struct stat old;
   const bool replaces = stat(file.path_.c_str(), &old) == 0;

@@ -5,16 +5,17 @@
 //   absl::Status status = file->Append(data, bytes);
 //   if (status.ok()) status = file->Commit();
 //
-// What is appended goes to "PATH.partial", which Commit flushes to the disk and
-// renames. Whatever happens before, and a full disk, a limit of file sizes
-// (RLIMIT_FSIZE) or a killed process too, leaves the old file as it was; a
-// partial file that a killed process left behind is removed by the next. Two
-// processes never write to one: the second is refused.
+// What is appended goes to the partial file, ".NAME.footprint-partial" beside a
+// path's NAME, which Commit flushes to the disk and renames. Whatever happens
+// before, and a full disk, a limit of file sizes (RLIMIT_FSIZE) or a killed
+// process too, leaves the old file as it was; a partial file that a killed
+// process left behind is removed by the next. Two processes never write to one:
+// the second is refused.
 //
 // Where PATH is a symbolic link, the file that it leads to is replaced, beside
 // itself, and the link stays. A file that is replaced gives its owner, group
 // and permissions to the new one; its other names (hard links) keep the old
-// bytes, and access lists are those of the folder. "PATH.partial" is always a
+// bytes, and access lists are those of the folder. The partial file is always a
 // new file: a link of that name is not followed but refused.
 //
 // Movable; thread-compatible. Memory: 64 KiB. Time: that of the disk.
@@ -22,7 +23,7 @@
 // ResourceExhausted: no room; the text says how much is wanted. Unavailable:
 // the system refused, or another process is writing. NotFound: no such folder.
 // InvalidArgument: PATH is no name of a file or no regular file, or
-// "PATH.partial" is none. PermissionDenied: the old file's owner cannot be
+// the partial file is none. PermissionDenied: the old file's owner cannot be
 // kept.
 
 #ifndef FOOTPRINT_LOWMEM_ATOMIC_FILE_H_

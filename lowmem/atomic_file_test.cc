@@ -25,6 +25,13 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
+// What a path's file is written under.
+std::string PartialOf(const std::string& path) {
+  const size_t name = path.rfind('/') + 1;  // 0 without a folder
+  return absl::StrCat(path.substr(0, name), ".", path.substr(name),
+                      ".footprint-partial");
+}
+
 absl::Status Append(AtomicFile& file, const std::string& bytes) {
   return file.Append(bytes.data(), static_cast<int64_t>(bytes.size()));
 }
@@ -39,7 +46,7 @@ TEST(AtomicFileTest, ReplacesTheFileOnCommit) {
   ASSERT_TRUE(Append(moved, "w").ok());
   ASSERT_TRUE(moved.Commit().ok());
   EXPECT_EQ(ReadTestFile(path), "new");
-  EXPECT_FALSE(Exists(path + ".partial"));
+  EXPECT_FALSE(Exists(PartialOf(path)));
 }
 
 TEST(AtomicFileTest, KeepsTheOrderOfSmallAndLargePieces) {
@@ -62,9 +69,9 @@ TEST(AtomicFileTest, LeavesNothingWithoutCommit) {
   {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, 0);
     ASSERT_TRUE(Append(*file, "new").ok());
-    EXPECT_TRUE(Exists(path + ".partial"));
+    EXPECT_TRUE(Exists(PartialOf(path)));
   }
-  EXPECT_FALSE(Exists(path + ".partial"));
+  EXPECT_FALSE(Exists(PartialOf(path)));
   EXPECT_EQ(ReadTestFile(path), "old");
 }
 
@@ -95,14 +102,32 @@ TEST(AtomicFileTest, SurvivesAKilledProcess) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(ReadTestFile(path), "old");
-  EXPECT_EQ(ReadTestFile(path + ".partial").size(), 100'000);
+  EXPECT_EQ(ReadTestFile(PartialOf(path)).size(), 100'000);
   // What it left is no hindrance, and none of it is left over.
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, 0);
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_TRUE(Append(*file, "new").ok());
   ASSERT_TRUE(file->Commit().ok());
   EXPECT_EQ(ReadTestFile(path), "new");
-  EXPECT_FALSE(Exists(path + ".partial"));
+  EXPECT_FALSE(Exists(PartialOf(path)));
+}
+
+// A user may have files of such names, and another program may write them.
+TEST(AtomicFileTest, LeavesAUsersPartialFileAlone) {
+  const std::string path = TestPath("own");
+  const std::string own = WriteTestFile("own.partial", "precious");
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, 0);
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE(Append(*file, "new").ok());
+  EXPECT_TRUE(Exists(PartialOf(path)));
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadTestFile(path), "new");
+  EXPECT_EQ(ReadTestFile(own), "precious");
+  // Beside what is written, also where that has no folder in its name.
+  ASSERT_EQ(chdir(testing::TempDir().c_str()), 0);
+  file = AtomicFile::Create("bare", 0);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE(Exists(".bare.footprint-partial"));
 }
 
 // What stands under the partial file's name is another's.
@@ -110,25 +135,25 @@ TEST(AtomicFileTest, FollowsNoLinkOfThePartialFilesName) {
   const std::string path = TestPath("planted");
   const std::string victim = WriteTestFile("victim", "precious");
   for (const std::string& target : {victim, TestPath("not_there")}) {
-    ASSERT_EQ(symlink(target.c_str(), (path + ".partial").c_str()), 0);
+    ASSERT_EQ(symlink(target.c_str(), PartialOf(path).c_str()), 0);
     const absl::Status status = AtomicFile::Create(path, 0).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr("planted.partial: is a symbolic link"));
-    ASSERT_EQ(unlink((path + ".partial").c_str()), 0);
+                HasSubstr("/.planted.footprint-partial: is a symbolic link"));
+    ASSERT_EQ(unlink(PartialOf(path).c_str()), 0);
   }
   EXPECT_EQ(ReadTestFile(victim), "precious");
   EXPECT_FALSE(Exists(TestPath("not_there")));
-  ASSERT_EQ(mkfifo((path + ".partial").c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo(PartialOf(path).c_str(), 0600), 0);
   EXPECT_THAT(std::string(AtomicFile::Create(path, 0).status().message()),
-              HasSubstr("planted.partial: is no regular file"));
-  unlink((path + ".partial").c_str());
+              HasSubstr("/.planted.footprint-partial: is no regular file"));
+  unlink(PartialOf(path).c_str());
 }
 
 TEST(AtomicFileTest, LeavesOtherNamesOfAStalePartialFileAlone) {
   const std::string path = TestPath("linked");
   const std::string victim = WriteTestFile("other_name", "precious");
-  ASSERT_EQ(link(victim.c_str(), (path + ".partial").c_str()), 0);
+  ASSERT_EQ(link(victim.c_str(), PartialOf(path).c_str()), 0);
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, 0);
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_TRUE(Append(*file, "new").ok());
@@ -142,13 +167,13 @@ TEST(AtomicFileTest, CommitsNothingButWhatItWrote) {
   {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, 0);
     ASSERT_TRUE(file.ok()) << file.status();
-    ASSERT_EQ(unlink((path + ".partial").c_str()), 0);
-    WriteTestFile("swapped.partial", "foreign");
+    ASSERT_EQ(unlink(PartialOf(path).c_str()), 0);
+    WriteTestFile(".swapped.footprint-partial", "foreign");
     EXPECT_THAT(std::string(file->Commit().message()),
                 HasSubstr("was removed or replaced while it was written"));
   }
   EXPECT_EQ(ReadTestFile(path), "old");
-  EXPECT_EQ(ReadTestFile(path + ".partial"), "foreign");
+  EXPECT_EQ(ReadTestFile(PartialOf(path)), "foreign");
 }
 
 struct stat StatusOf(const std::string& path) {
@@ -172,7 +197,7 @@ TEST(AtomicFileTest, KeepsThePermissionsOfTheFileItReplaces) {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, 0);
     ASSERT_TRUE(file.ok()) << file.status();
     // Nor may others look while it is written.
-    EXPECT_EQ(StatusOf(path + ".partial").st_mode & 07777, mode);
+    EXPECT_EQ(StatusOf(PartialOf(path)).st_mode & 07777, mode);
     ASSERT_TRUE(file->Commit().ok());
     EXPECT_EQ(StatusOf(path).st_mode & 07777, mode);
   }
@@ -207,7 +232,7 @@ void ReplaceRootsFile(const std::string& folder) {
     _exit(2);
   }
   fprintf(stderr, "%s\n", Replace("roots", "new").ToString().c_str());
-  _exit(Exists("roots.partial") ? 1 : 0);
+  _exit(Exists(".roots.footprint-partial") ? 1 : 0);
 }
 
 TEST(AtomicFileDeathTest, RefusesAFileWhoseOwnerItCannotKeep) {
@@ -271,7 +296,7 @@ TEST(AtomicFileDeathTest, LeavesTheOldFileWhenTheDiskIsFull) {
   EXPECT_EXIT(
       {
         WriteBeyondLimit(path);
-        _exit(Exists(path + ".partial") ? 1 : 0);
+        _exit(Exists(PartialOf(path)) ? 1 : 0);
       },
       testing::ExitedWithCode(0),
       "RESOURCE_EXHAUSTED.*cannot be written.*is as it was: raise the limit "
@@ -303,7 +328,7 @@ TEST(AtomicFileTest, SaysSoBeforeWritingWhenTheDiskIsTooSmall) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("1152921504606846976 bytes are wanted"));
-  EXPECT_FALSE(Exists(path + ".partial"));
+  EXPECT_FALSE(Exists(PartialOf(path)));
   EXPECT_EQ(ReadTestFile(path), "old");
 }
 

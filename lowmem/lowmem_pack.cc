@@ -55,7 +55,10 @@ int Fail(ExitCode code, const absl::Status& status) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "lowmem_pack [--panels=PATTERN=COLUMNS,... | --no_panels] INPUT OUTPUT");
+      "lowmem_pack [--panels=PATTERN=COLUMNS,... | --no_panels] INPUT OUTPUT\n"
+      "OUTPUT is written beside itself under a hidden name,\n"
+      ".OUTPUT.footprint-partial, and renamed when it is whole; what a killed\n"
+      "run left of that name is removed.");
   const std::vector<char*> arguments =
       footprint::lowmem_internal::ParseFlags(argc, argv);
   if (arguments.size() != 3) {

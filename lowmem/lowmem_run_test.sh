@@ -226,10 +226,10 @@ mkdir outputs
 run minilm.F32 --ids=1,2,3 --output=expected
 ln -s outputs/states link
 echo precious >victim
-ln -s ../victim outputs/states.partial
-refuses 1 'states.partial: is a symbolic link' minilm.F32 --ids=1,2,3 --output=link
+ln -s ../victim outputs/.states.footprint-partial
+refuses 1 '.states.footprint-partial: is a symbolic link' minilm.F32 --ids=1,2,3 --output=link
 [[ $(cat victim) == precious ]] || fail 'what the planted link led to was written over'
-rm outputs/states.partial
+rm outputs/.states.footprint-partial
 run minilm.F32 --ids=1,2,3 --output=link
 [[ -L link ]] || fail 'the link was replaced'
 cmp expected outputs/states || fail 'other bits through a link'

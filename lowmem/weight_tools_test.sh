@@ -111,10 +111,15 @@ lowmem_pack all/link all/link 2>log
 [[ $(stat -c %a other/model.safetensors) == 600 ]] ||
   fail "permissions: $(stat -c %a other/model.safetensors)"
 echo precious >victim
-ln -s "$PWD/victim" out.partial
-refuses 1 'out.partial: is a symbolic link' lowmem_pack minilm/model.safetensors out
+ln -s "$PWD/victim" .out.footprint-partial
+refuses 1 '.out.footprint-partial: is a symbolic link' lowmem_pack minilm/model.safetensors out
 [[ $(cat victim) == precious ]] || fail 'what the link led to was written over'
-rm out.partial
+rm .out.footprint-partial
+# A user's own file of a usual name stays.
+echo precious >mine.partial
+lowmem_pack minilm/model.safetensors mine 2>log
+[[ $(cat mine.partial) == precious ]] || fail 'a file of the user is gone'
+rm mine mine.partial
 # A limit of file sizes is an error, not the end by a signal.
 (
   ulimit -f 1000
@@ -126,7 +131,7 @@ rm out.partial
   refuses 1 'raise the limit of file sizes' \
     lowmem_run minilm --random_ids=300 --output=out
 )
-[[ ! -e out && ! -e out.partial ]] || fail 'something is left over'
+[[ ! -e out && ! -e .out.footprint-partial ]] || fail 'something is left over'
 
 refuses 1 'no tensor "encoder.layer.0.intermediate.dense.wieght"' \
   stream_weights_example minilm/model.safetensors encoder.layer.0.intermediate.dense.wieght
