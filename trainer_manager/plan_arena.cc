@@ -56,7 +56,8 @@ constexpr char kUsage[] =
     "that prove the\nbound.\n\n"
     "  plan_arena --picture=plan.html --output=plan.csv network.csv\n"
     "  plan_arena --capacity=1048576 folder\n\n"
-    "Exit status: 0 planned, 1 nothing fits the capacity, 2 bad input.";
+    "Exit status: 0 planned, 1 nothing fits the capacity, 2 bad input or "
+    "lost results.";
 
 enum ExitStatus { kPlanned = 0, kDoesNotFit = 1, kBadInput = 2 };
 
@@ -151,7 +152,12 @@ bool ListFiles(const std::vector<char*>& arguments,
     }
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-      if (entry.path().extension() == ".csv") found.push_back(entry.path());
+      if (entry.path().extension() != ".csv") continue;
+      found.push_back(entry.path());
+      // Nobody may ever write to a pipe that nobody named.
+      if (entry.is_regular_file(error)) continue;
+      Complain(absl::StrCat(found.back(), ": not a regular file"), kBadInput);
+      return false;
     }
     if (error || found.empty()) {
       Complain(absl::StrCat("no .csv file in the folder ", arguments[i]),
@@ -165,6 +171,12 @@ bool ListFiles(const std::vector<char*>& arguments,
 }
 
 int PlanFile(const std::string& path, const PlanOptions& options) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::character ||
+      type == std::filesystem::file_type::block) {
+    return Complain(absl::StrCat(path, ": not a file but a device"), kBadInput);
+  }
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)),
                          std::istreambuf_iterator<char>());
@@ -219,5 +231,9 @@ int main(int argc, char** argv) {
   }
   std::cout << absl::StrFormat("cpu in all: %.2f ms\n",
                                ProcessorMilliseconds() - begin);
+  if (!std::cout.flush()) {
+    return Complain("standard output: cannot be written, results are lost",
+                    kBadInput);
+  }
   return worst;
 }

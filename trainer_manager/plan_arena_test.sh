@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The program as a person uses it: what it reads, and where results are lost.
+set -euo pipefail
+export PATH="$PWD/trainer_manager:$PATH"
+cd "$TEST_TMPDIR"
+
+fail() {
+  printf 'plan_arena_test: %s\n' "$*" >&2
+  exit 1
+}
+# Runs a command that must fail with bad input and say the text.
+refuses() {
+  local text=$1 status=0
+  shift
+  timeout 20 "$@" >out 2>log || status=$?
+  ((status == 2)) || fail "$* exited $status, not 2: $(cat log)"
+  grep -qF -- "$text" log || fail "$* said: $(cat log)"
+}
+
+mkdir folder
+printf 'id,lower,upper,size\na,0,4,1024\nb,3,6,512\n' >folder/two.csv
+plan_arena folder >out
+grep -q 'folder/two.csv: 2 tensors, height 1536, lower bound 1536' out || fail "$(cat out)"
+# A pipe that somebody writes to is read; one among a folder's files is not waited for.
+plan_arena <(cat folder/two.csv) >out
+grep -q ': 2 tensors, height 1536' out || fail "$(cat out)"
+mkfifo folder/pipe.csv
+refuses 'folder/pipe.csv: not a regular file' plan_arena folder
+rm folder/pipe.csv
+refuses '/dev/zero: not a file' plan_arena /dev/zero
+
+refuses 'plan_arena: standard output: cannot be written' \
+  bash -c 'plan_arena folder >/dev/full'
+echo passed
