@@ -145,7 +145,8 @@ class Manager {
   // FailedPrecondition: the plan is one for training, or keeps the loss, which
   // needs a label; an input changed or was released meanwhile (watch_inputs).
   // OutOfRange: an index in the data names nothing; an output is NaN or
-  // infinite, and the text names the layer where the first appeared.
+  // infinite, and the text names the layer where the first appeared. Looking is
+  // one pass over the outputs.
   absl::Status Infer(absl::Span<const InputView> inputs);
 
   // Inference with a plan that keeps the loss (MemoryOptions::keep_loss): as
