@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/charconv.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
@@ -71,6 +72,29 @@ NumberKind ReadNumber(absl::string_view text, double* number) {
   return result.ec == std::errc() && std::isfinite(*number)
              ? NumberKind::kFinite
              : NumberKind::kNone;
+}
+
+// Whether `text` is what a row holds and a column is seldom named: a number, or
+// what stands for one that is missing (as for pandas, and "?", "-").
+bool IsLikeInRow(absl::string_view text) {
+  text = WithoutBlanks(text);
+  double number = 0;
+  if (text.empty() || ReadNumber(text, &number) != NumberKind::kNone) {
+    return true;
+  }
+  constexpr absl::string_view kMissing[] = {
+      "NA",   "N/A",  "n/a",  "<NA>", "#N/A", "#NA", "NULL",
+      "Null", "null", "None", "none", "?",    "-",   ".",
+  };
+  for (const absl::string_view missing : kMissing) {
+    if (text == missing) return true;
+  }
+  if (text[0] == '+' || text[0] == '-') text.remove_prefix(1);
+  constexpr absl::string_view kNotFinite[] = {"nan", "inf", "infinity"};
+  for (const absl::string_view name : kNotFinite) {
+    if (absl::EqualsIgnoreCase(text, name)) return true;
+  }
+  return false;
 }
 
 // The way out where `text` looks as if something else parted its fields.
@@ -144,12 +168,12 @@ class FirstLineReader {
     }
     absl::Status status = PlaceTargetLast(layout);
     if (!status.ok()) return status;
-    if (columns_.header == CsvHeader::kAuto && are_numbers_) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          place_,
-          ": the first line should name the columns, but holds nothing but "
-          "numbers; say --header=no if it is a row, --header=yes if it is "
-          "not"));
+    if (columns_.header == CsvHeader::kAuto && !like_in_row_.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(place_, ": the first line should name the columns, but ",
+                       like_in_row_,
+                       ", as a row's would be; say --header=no if it is a row, "
+                       "--header=yes if its names are like that"));
     }
     return absl::OkStatus();
   }
@@ -211,8 +235,10 @@ class FirstLineReader {
   absl::Status AddNumber(const CsvFields& fields, size_t field) {
     double number = 0;
     if (has_header_) {
-      are_numbers_ = are_numbers_ &&
-                     ReadNumber(fields.text(), &number) != NumberKind::kNone;
+      if (like_in_row_.empty() && IsLikeInRow(fields.text())) {
+        like_in_row_ = absl::StrCat("its field ", field + 1, " is ",
+                                    Excerpt(WithoutBlanks(fields.text())));
+      }
       return absl::OkStatus();
     }
     absl::Status status =
@@ -259,7 +285,8 @@ class FirstLineReader {
   std::vector<bool> ignored_found_;
   std::string place_;
   std::map<std::string, size_t> field_of_name_;
-  bool are_numbers_ = true;  // the names of columns that are not ignored
+  // The first name, of columns that are not ignored, that a row might hold.
+  std::string like_in_row_;
   std::vector<double> numbers_;
   size_t target_field_ = 0;
   bool has_target_ = false;

@@ -34,9 +34,12 @@ namespace tabular {
 
 // What the first line is.
 enum class CsvHeader {
-  // The columns' names; refused if all are numbers, as those of a row would be.
+  // The columns' names; refused if one, of a column that is not ignored, is
+  // what
+  // a row would hold: a number, nothing, or what stands for a missing number
+  // (NA, nan, inf, null, "?" and the like).
   kAuto,
-  // The columns' names, numbers or not.
+  // The columns' names, whatever they are.
   kYes,
   // A row: the columns are named "1", "2" and so on.
   kNo,

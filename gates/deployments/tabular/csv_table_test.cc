@@ -96,15 +96,34 @@ TEST(CsvTableTest, RefusesToTakeARowForTheHeader) {
   EXPECT_THAT(
       ErrorOf("1,2\n3,4\n"),
       HasSubstr("table.csv:1:1: the first line should name the columns, "
-                "but holds nothing but numbers; say --header=no"));
+                "but its field 1 is \"1\", as a row's would be; say "
+                "--header=no if it is a row, --header=yes if its names are "
+                "like that"));
   EXPECT_THAT(ErrorOf("\"1\",+2e400\n3,4\n"), HasSubstr("--header=no"));
   CsvColumns columns;
   columns.ignored = {"19-Sep-03"};
   EXPECT_THAT(ErrorOf("19-Sep-03,1,2\n18-Sep-03,3,4\n", columns),
               HasSubstr("--header=no"));
-  // Names that count columns.
-  EXPECT_THAT(MustRead("0,1,target\n3,4,5\n"),
-              ElementsAre(ElementsAre(3, 4, 5)));
+  // One field is enough: a number, or what stands for one that is missing.
+  for (const char* first :
+       {"NA,2,3",   ",2,3",         "nan,inf,1e999", "x,y,2021", "0,1,target",
+        "a,,c",     "a,\"\",c",     "a, ,c",         "a,b,NaN",  "a,b,-inf",
+        "a,b,+1.5", "a,b,N/A",      "a,b,null",      "a,b,None", "a,b,?",
+        "a,b,-",    "a,b,Infinity", "a,b, NA ",      "a,b,#N/A", "a,b,+nan"}) {
+    const std::string text = absl::StrCat(first, "\n3,4,5\n");
+    EXPECT_THAT(ErrorOf(text), HasSubstr("as a row's would be")) << first;
+    CsvColumns named;
+    named.header = CsvHeader::kYes;
+    EXPECT_THAT(MustRead(text, named), ElementsAre(ElementsAre(3, 4, 5)));
+  }
+  EXPECT_THAT(ErrorOf("a,b,2021\n3,4,5\n"),
+              HasSubstr("but its field 3 is \"2021\""));
+  // Names that only begin so: sodium is no missing value.
+  EXPECT_THAT(MustRead("RI,Na,1st,e,x1,info,-x\n1,2,3,4,5,6,7\n"),
+              ElementsAre(ElementsAre(1, 2, 3, 4, 5, 6, 7)));
+  // What is named on the command line is a name.
+  columns.ignored = {"0"};
+  EXPECT_THAT(MustRead("0,a\n3,4\n", columns), ElementsAre(ElementsAre(4)));
 }
 
 TEST(CsvTableTest, ReadsTheFirstLineAsItIsTold) {

@@ -82,6 +82,9 @@ for program in "$LINEAR" "$NETWORK"; do
     "$program" --data=bare.csv --header=yes "${outputs[@]}"
   expect 0 "300 rows, 4 features" \
     "$program" --data=bare.csv --header=no --ignore=1 --target=6 "${outputs[@]}"
+  { echo NA,2,3,4,5,6; cat bare.csv; } >one_gap.csv
+  expect 1 'one_gap.csv:1:1: the first line should name the columns, but its field 1 is "NA"' \
+    "$program" --data=one_gap.csv "${outputs[@]}"
   tr , ';' <data.csv >semicolons.csv
   expect 1 'say --delimiter=";"' \
     "$program" --data=semicolons.csv "${outputs[@]}"
@@ -112,6 +115,12 @@ for program in "$LINEAR" "$NETWORK"; do
   expect 1 "/dev/null: is not a regular file" \
     "$program" --data=data.csv --model=/dev/null --predictions=p.csv
 done
+
+expect 1 'its field 1 is "NA"' "$MAKE_TABLE" --from_csv=one_gap.csv \
+  --format=binary --output=one_gap.table
+[[ ! -e one_gap.table ]] || fail "a row was taken for the header"
+expect 0 "" "$MAKE_TABLE" --from_csv=one_gap.csv --header=yes \
+  --format=binary --output=one_gap.table
 
 # A full disk ends the making of a table at once, however long it would be.
 for format in csv binary; do
