@@ -683,8 +683,9 @@ class Evaluation {
     // All that the threshold names moves with it.
     const Selector& selector = threshold.selector();
     judgement->set_command_to_accept(command_.ToAccept(
-        ruling.is_shared ? selector.label() : judgement->label(),
-        ruling.is_shared ? selector.benchmark() : judgement->benchmark(),
+        ruling.is_shared ? selector.label() : EscapeGlob(judgement->label()),
+        ruling.is_shared ? selector.benchmark()
+                         : EscapeGlob(judgement->benchmark()),
         judgement->measured() > judgement->limit()));
   }
 

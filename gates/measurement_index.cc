@@ -54,7 +54,7 @@ MeasurementIndex::MeasurementIndex(absl::Span<const MemoryProfile> profiles)
 std::vector<int> MeasurementIndex::ProfilesOf(
     absl::string_view label_glob) const {
   if (IsLiteral(label_glob)) {
-    const auto found = profiles_by_label_.find(label_glob);
+    const auto found = profiles_by_label_.find(NameOfLiteral(label_glob));
     return found == profiles_by_label_.end() ? std::vector<int>()
                                              : found->second;
   }
@@ -72,7 +72,7 @@ std::vector<int> MeasurementIndex::BenchmarksOf(
   const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
   const auto& by_name = benchmark_by_name_[static_cast<size_t>(profile)];
   if (!selector.benchmark().empty() && IsLiteral(selector.benchmark())) {
-    const auto found = by_name.find(selector.benchmark());
+    const auto found = by_name.find(NameOfLiteral(selector.benchmark()));
     if (found == by_name.end() ||
         !SelectsArguments(selector, measured.benchmarks(found->second))) {
       return {};

@@ -10,12 +10,57 @@
 
 namespace footprint {
 
+namespace {
+
+// Where what stands at `at` ends: an escape is two characters.
+size_t After(absl::string_view glob, size_t at) {
+  return at + (glob[at] == '\\' ? 2 : 1);
+}
+
+// Whether one character of the text, `c`, is what stands at `at`, no '*'.
+bool IsAt(absl::string_view glob, size_t at, char c) {
+  return glob[glob[at] == '\\' ? at + 1 : at] == c;
+}
+
+}  // namespace
+
+bool IsGlob(absl::string_view glob) {
+  for (size_t at = 0; at < glob.size(); at = After(glob, at)) {
+    if (glob[at] != '\\') continue;
+    if (at + 1 == glob.size()) return false;
+    if (glob[at + 1] != '*' && glob[at + 1] != '\\') return false;
+  }
+  return true;
+}
+
 bool IsLiteral(absl::string_view glob) {
-  return glob.find('*') == absl::string_view::npos;
+  for (size_t at = 0; at < glob.size(); at = After(glob, at)) {
+    if (glob[at] == '*') return false;
+  }
+  return true;
+}
+
+std::string NameOfLiteral(absl::string_view glob) {
+  std::string name;
+  for (size_t at = 0; at < glob.size(); ++at) {
+    if (glob[at] == '\\' && at + 1 < glob.size()) ++at;
+    name += glob[at];
+  }
+  return name;
+}
+
+std::string EscapeGlob(absl::string_view name) {
+  std::string glob;
+  for (const char c : name) {
+    if (c == '*' || c == '\\') glob += '\\';
+    glob += c;
+  }
+  return glob;
 }
 
 // Goes back to the last '*' only: an earlier one cannot do better.
 bool GlobMatches(absl::string_view glob, absl::string_view text) {
+  if (!IsGlob(glob)) return false;
   size_t glob_at = 0;
   size_t text_at = 0;
   size_t after_star = absl::string_view::npos;
@@ -24,8 +69,8 @@ bool GlobMatches(absl::string_view glob, absl::string_view text) {
     if (glob_at < glob.size() && glob[glob_at] == '*') {
       after_star = ++glob_at;
       star_text_at = text_at;
-    } else if (glob_at < glob.size() && glob[glob_at] == text[text_at]) {
-      ++glob_at;
+    } else if (glob_at < glob.size() && IsAt(glob, glob_at, text[text_at])) {
+      glob_at = After(glob, glob_at);
       ++text_at;
     } else if (after_star != absl::string_view::npos) {
       glob_at = after_star;

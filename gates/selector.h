@@ -19,11 +19,19 @@
 namespace footprint {
 
 // '*' in `glob` stands for any run of characters, the empty one and '/'
-// included; every other character stands for itself.
+// included; "\*" for a star and "\\" for a backslash; every other character for
+// itself. False if `glob` is none.
 bool GlobMatches(absl::string_view glob, absl::string_view text);
+
+// False if a backslash is before anything but '*' and a backslash.
+bool IsGlob(absl::string_view glob);
 
 // True if `glob` names one thing only.
 bool IsLiteral(absl::string_view glob);
+
+// What a glob names that is literal, and the glob that names `name` only.
+std::string NameOfLiteral(absl::string_view glob);
+std::string EscapeGlob(absl::string_view name);
 
 // Whether the benchmark's name and arguments fit; label and phase are not
 // looked at. An empty selector.benchmark fits every name.

@@ -52,6 +52,45 @@ TEST(SelectorTest, GlobsAgreeWithTheirDefinition) {
   EXPECT_GT(matched, 1000);
 }
 
+TEST(SelectorTest, ABackslashMakesAStarAStar) {
+  const std::string glob = "BM_F<int\\*>";
+  EXPECT_TRUE(GlobMatches(glob, "BM_F<int*>"));
+  EXPECT_FALSE(GlobMatches(glob, "BM_F<int, char>"));
+  EXPECT_FALSE(GlobMatches(glob, "BM_F<int>"));
+  EXPECT_FALSE(GlobMatches(glob, glob));
+  EXPECT_TRUE(GlobMatches("*\\*>*", "BM_F<int**>/1"));
+  EXPECT_TRUE(GlobMatches("a\\\\b", "a\\b"));
+  EXPECT_FALSE(GlobMatches("a\\\\b", "ab"));
+  EXPECT_TRUE(GlobMatches("\\\\*", "\\x"));
+  EXPECT_TRUE(IsLiteral(glob));
+  EXPECT_TRUE(IsLiteral("\\\\"));
+  EXPECT_FALSE(IsLiteral("\\\\*"));
+  EXPECT_EQ(NameOfLiteral(glob), "BM_F<int*>");
+  // A glob that is none names nothing.
+  for (const char* bad : {"\\", "a\\", "a\\b", "\\n*", "*\\\\\\"}) {
+    EXPECT_FALSE(IsGlob(bad)) << bad;
+    for (const char* text : {"", "\\", "a\\", "ab", "a\\b", "nx"}) {
+      EXPECT_FALSE(GlobMatches(bad, text)) << bad << " on " << text;
+    }
+  }
+  EXPECT_TRUE(IsGlob(glob));
+}
+
+TEST(SelectorTest, AnEscapedNameNamesItselfOnly) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 5000; ++round) {
+    std::string name;
+    std::string other;
+    for (int i = random() % 5; i > 0; --i) name += "a*\\"[random() % 3];
+    for (int i = random() % 5; i > 0; --i) other += "a*\\"[random() % 3];
+    const std::string glob = EscapeGlob(name);
+    EXPECT_TRUE(IsGlob(glob));
+    EXPECT_TRUE(IsLiteral(glob));
+    EXPECT_EQ(NameOfLiteral(glob), name);
+    EXPECT_EQ(GlobMatches(glob, other), name == other) << glob << " " << other;
+  }
+}
+
 TEST(SelectorTest, EveryArgumentMustBePresentWithItsValue) {
   BenchmarkMemory benchmark;
   benchmark.set_name("BM_Fit/rows:10/columns:2");

@@ -197,6 +197,7 @@ class ThresholdChecker {
       Add("selector",
           "selects nothing: give selector { label: \"//package:target\" }");
     }
+    CheckGlobs("selector", threshold.selector());
     if (UnitOfMetric(threshold.metric()) == MetricUnit::kNone) {
       Add("metric",
           "names no known metric; for example metric: PEAK_LIVE_USABLE_BYTES");
@@ -212,6 +213,18 @@ class ThresholdChecker {
     for (const HistoryProblem& problem :
          CheckHistory(threshold, file_.recorded())) {
       AddOfHistory(problem);
+    }
+  }
+
+  void CheckGlobs(const char* field, const Selector& selector) {
+    for (const std::string* glob :
+         {&selector.label(), &selector.benchmark(), &selector.phase()}) {
+      if (IsGlob(*glob)) continue;
+      Add(field,
+          absl::StrCat(field, " names ", *glob,
+                       ", which has a backslash before what needs none; a name "
+                       "with a star has \\*, one with a backslash \\\\, in the "
+                       "file's quotes \"\\\\*\" and \"\\\\\\\\\""));
     }
   }
 
@@ -286,6 +299,7 @@ class ThresholdChecker {
   }
 
   void CheckRatio(const Ratio& ratio) {
+    CheckGlobs("max_ratio", ratio.baseline());
     // Written so that NaN fails too.
     if (!(ratio.ratio() > 0) || !std::isfinite(ratio.ratio())) {
       Add("max_ratio", absl::StrCat("ratio is ", ratio.ratio(),

@@ -213,6 +213,27 @@ TEST(ThresholdFileTest, WantsASelector) {
   }
 }
 
+TEST(ThresholdFileTest, ABackslashIsBeforeAStarOrABackslash) {
+  const auto parse = [](const std::string& field) {
+    return Parse(absl::StrCat("threshold {\n selector { label: '//a:b' ", field,
+                              " } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 "
+                              "}"));
+  };
+  for (const char* field :
+       {"benchmark: 'BM\\\\nX'", "benchmark: 'BM\\\\'", "phase: 'a\\\\?'"}) {
+    EXPECT_THAT(OnlyProblem(parse(field)),
+                HasSubstr("t.textproto:5:2: selector names "))
+        << field;
+  }
+  EXPECT_THAT(
+      OnlyProblem(Parse(OneThreshold(
+          "metric: PEAK_LIVE_USABLE_BYTES max_ratio { ratio: 1 baseline { "
+          "label: '//a:\\\\b' benchmark: 'x' } }"))),
+      HasSubstr("max_ratio names //a:\\b"));
+  EXPECT_THAT(parse("benchmark: 'BM_F<int\\\\*>' phase: '\\\\\\\\*'").problems,
+              IsEmpty());
+}
+
 TEST(ThresholdFileTest, ExactValuesNeedAnEnvironment) {
   const std::string exact =
       OneThreshold("metric: PEAK_LIVE_USABLE_BYTES exact_bytes: 1");

@@ -568,15 +568,16 @@ class EnvironmentPlanner {
       const bool is_minimum = old.rule_case() == Threshold::RULE_NOT_SET;
       Selector selector = old.selector();
       // Other profiles that the label names get their own.
-      selector.set_label(measured.label());
+      selector.set_label(EscapeGlob(measured.label()));
       return Add(old, selector,
                  is_minimum ? *values.begin() : *values.rbegin());
     }
     for (const Measurement& one : found) {
       Selector selector = old.selector();
-      selector.set_label(measured.label());
-      selector.set_benchmark(measured.benchmarks(one.benchmark).name());
-      if (one.phase >= 0) selector.set_phase(PhaseOf(one));
+      selector.set_label(EscapeGlob(measured.label()));
+      selector.set_benchmark(
+          EscapeGlob(measured.benchmarks(one.benchmark).name()));
+      if (one.phase >= 0) selector.set_phase(EscapeGlob(PhaseOf(one)));
       Add(old, selector, one.metric->value());
     }
   }
@@ -701,8 +702,8 @@ NewThresholds ThresholdsForNewBenchmarks(
         continue;
       }
       Threshold threshold;
-      threshold.mutable_selector()->set_label(profile.label());
-      threshold.mutable_selector()->set_benchmark(benchmark.name());
+      threshold.mutable_selector()->set_label(EscapeGlob(profile.label()));
+      threshold.mutable_selector()->set_benchmark(EscapeGlob(benchmark.name()));
       threshold.set_metric(metric->kind());
       if (file.has_environment() && metric->determinism() == EXACT) {
         threshold.set_exact_bytes(metric->value());

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/report_escape.h"
+#include "footprint/gates/selector.h"
 
 namespace footprint {
 namespace {
@@ -65,15 +66,15 @@ std::string UpdateCommand::ToAccept(absl::string_view label,
 std::string UpdateCommand::ToAdd(absl::string_view label,
                                  absl::string_view benchmark) const {
   return absl::StrCat("bazel run ", ShellQuote(target),
-                      " -- --add --only=", ShellQuote(label),
-                      " --benchmark=", ShellQuote(benchmark));
+                      " -- --add --only=", ShellQuote(EscapeGlob(label)),
+                      " --benchmark=", ShellQuote(EscapeGlob(benchmark)));
 }
 
 std::string UpdateCommand::ToBless(absl::string_view label,
                                    absl::string_view path) const {
   return absl::StrCat("bazel run ", ShellQuote(target),
                       " -- --environment=", ShellQuote(path),
-                      " --only=", ShellQuote(label));
+                      " --only=", ShellQuote(EscapeGlob(label)));
 }
 
 }  // namespace footprint

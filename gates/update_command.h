@@ -27,12 +27,12 @@ struct UpdateCommand {
   // The target of the update program.
   std::string target;
 
-  // Accepts what the benchmarks that both name need now; '*' in them stands for
-  // any characters, and an empty benchmark for every one. A limit that would
-  // rise needs a reason, which the reader fills in.
+  // Accepts what the benchmarks that both name need now; they are globs
+  // (selector.h), and an empty benchmark stands for every one. A limit that
+  // would rise needs a reason, which the reader fills in.
   std::string ToAccept(absl::string_view label, absl::string_view benchmark,
                        bool is_increase) const;
-  // Adds thresholds for a benchmark that has none.
+  // Adds thresholds for the benchmark of this name, which has none.
   std::string ToAdd(absl::string_view label, absl::string_view benchmark) const;
   // Writes the exact values of a new environment to `path`.
   std::string ToBless(absl::string_view label, absl::string_view path) const;

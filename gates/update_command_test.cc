@@ -26,6 +26,15 @@ TEST(UpdateCommandTest, NamesOneBenchmark) {
             "--only=//a:b");
 }
 
+TEST(UpdateCommandTest, ANameWithAStarNamesItselfOnly) {
+  const UpdateCommand command{"//gates:update"};
+  EXPECT_EQ(command.ToAdd("//a:b", "BM_F<int*>"),
+            "bazel run //gates:update -- --add --only=//a:b "
+            "--benchmark='BM_F<int\\*>'");
+  EXPECT_EQ(command.ToBless("//a:*", "t"),
+            "bazel run //gates:update -- --environment=t --only='//a:\\*'");
+}
+
 TEST(UpdateCommandTest, NamesEveryBenchmarkByNone) {
   const UpdateCommand command{"//gates:update"};
   EXPECT_EQ(command.ToAccept("//a:*", "", false),

@@ -51,8 +51,8 @@ constexpr char kHelp[] =
 
 Flags
   --only=LABEL          only what was measured by this label ('*': any characters)
-  --benchmark=NAME      only this benchmark ('*': any characters); a threshold that
-                        names others too is not loosened
+  --benchmark=NAME      only this benchmark ('*': any characters, '\*': a star);
+                        a threshold that names others too is not loosened
   --allow_increase      let limits rise; needs --reason
   --reason=TEXT         goes into the history of each number that changes
   --headroom=HOW        how far maxima stay above what was measured: exact, 10% or
@@ -194,6 +194,11 @@ class Update {
   }
 
   absl::Status CheckSelection() const {
+    if (!IsGlob(options_.label) || !IsGlob(options_.benchmark)) {
+      return absl::InvalidArgumentError(
+          "--only and --benchmark have a backslash only before a star or a "
+          "backslash that is part of the name: \\* and \\\\");
+    }
     for (const MemoryProfile& profile : profiles_) {
       for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
         if (GlobMatches(options_.label, profile.label()) &&

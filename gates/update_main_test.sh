@@ -174,6 +174,23 @@ command=$(sed -n 's/.*add what it needs now with: bazel run [^ ]* -- //p; s/^ *Q
 eval "\"\$UPDATE\" --manifest=odd $command" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
 grep -q 'benchmark: "BM_\\n\\t\\"Q\\""' limits.textproto || fail "nothing was added: $command"
 
+# So do those for a name with a star and a backslash, and they mean no other.
+{ sed 's/BM_X/BM_F<int*>\\\\/' p.profile.textproto; sed -n 's/BM_X/BM_F<int, char>\\\\/p' p.profile.textproto; } >star.profile.textproto
+"$ENCODE" star.profile.textproto star.binpb || exit 2
+printf 'profile\tstar.binpb\t//a:b\nthresholds\tlimits.textproto\n' >star
+limits 2000
+sed -i 's|label: "//a:b"|& benchmark: "BM_F<int, char>*"|' limits.textproto
+"$CHECK" --manifest=star >"$TEST_TMPDIR/out"
+command=$(sed -n 's/.*add what it needs now with: bazel run [^ ]* -- //p' "$TEST_TMPDIR/out")
+eval "\"\$UPDATE\" --manifest=star $command" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
+"$CHECK" --manifest=star >"$TEST_TMPDIR/out" || fail "what was added is refused: $command"
+sed -i 's/max_bytes: 1000/max_bytes: 999/; s/new_value: 1000$/new_value: 999/' limits.textproto
+"$CHECK" --manifest=star >"$TEST_TMPDIR/out"
+command=$(sed -n 's/^ *accept it with: bazel run [^ ]* -- //p' "$TEST_TMPDIR/out")
+eval "\"\$UPDATE\" --manifest=star ${command/.../a cache}" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
+"$CHECK" --manifest=star >"$TEST_TMPDIR/out" || fail "not accepted after: $command"
+expect 2 'have a backslash only before a star' --only='//a\b'
+
 # Mistakes change nothing.
 limits 2000
 expect 2 'nothing that was measured is named --only=//c:d' --only=//c:d
