@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/civil_time.h"
 #include "absl/types/optional.h"
 #include "footprint/gates/gate.pb.h"
@@ -37,8 +38,11 @@ bool IsDay(const std::string& text) {
 class Series {
  public:
   // `name` in entries: "value", "ratio", "minimum".
-  Series(std::string name, std::vector<HistoryProblem>* problems)
-      : name_(std::move(name)), problems_(problems) {}
+  Series(std::string name, bool is_recorded,
+         std::vector<HistoryProblem>* problems)
+      : name_(std::move(name)),
+        is_recorded_(is_recorded),
+        problems_(problems) {}
 
   template <typename Value>
   void Add(int entry, const absl::optional<Value>& old_value,
@@ -60,16 +64,23 @@ class Series {
                              ", where the entries above end with ", last_,
                              ": a change between them has no entry; add it"));
     }
+    if (last_.empty() && !began.empty() && is_recorded_) {
+      Say(entry, absl::StrCat("begins with old_", name_, ": ", began,
+                              ", and the file says \"recorded: true\": what is "
+                              "above it was cut off; give it back, or write "
+                              "what the ",
+                              name_, " began with: new_", name_, ": ", began));
+    }
     last_ = Text(*new_value);
   }
 
   // `now`: what the threshold has.
   template <typename Value>
-  void End(const absl::optional<Value>& now, bool is_recorded) {
+  void End(const absl::optional<Value>& now) {
     const std::string text = now.has_value() ? Text(*now) : "";
     if (text == last_) return;
     if (last_.empty()) {
-      if (!is_recorded) return;
+      if (!is_recorded_) return;
       Say(-1, absl::StrCat(
                   "has no history of its ", name_,
                   ", and the file says \"recorded: true\"; run the update "
@@ -97,6 +108,7 @@ class Series {
   }
 
   const std::string name_;
+  const bool is_recorded_;
   std::vector<HistoryProblem>* const problems_;
   std::string last_;
 };
@@ -161,9 +173,9 @@ void CheckWords(const Threshold& threshold, int number,
 std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
                                          bool is_recorded) {
   std::vector<HistoryProblem> problems;
-  Series limits("value", &problems);
-  Series ratios("ratio", &problems);
-  Series minima("minimum", &problems);
+  Series limits("value", is_recorded, &problems);
+  Series ratios("ratio", is_recorded, &problems);
+  Series minima("minimum", is_recorded, &problems);
   for (int i = 0; i < threshold.history_size(); ++i) {
     const HistoryEntry& entry = threshold.history(i);
     CheckWords(threshold, i, &problems);
@@ -174,9 +186,9 @@ std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
     minima.Add(i, If(entry.has_old_minimum(), entry.old_minimum()),
                If(entry.has_new_minimum(), entry.new_minimum()));
   }
-  limits.End(LimitOf(threshold), is_recorded);
-  ratios.End(RatioOf(threshold), is_recorded);
-  minima.End(MinimumOf(threshold), is_recorded);
+  limits.End(LimitOf(threshold));
+  ratios.End(RatioOf(threshold));
+  minima.End(MinimumOf(threshold));
   return problems;
 }
 
@@ -244,7 +256,26 @@ absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
 }
 
 bool IsReason(absl::string_view text) {
-  return !absl::StripAsciiWhitespace(text).empty();
+  // What Unicode has of spaces, and of characters that show nothing.
+  constexpr absl::string_view kBlanks[] = {
+      "\u00a0",   "\u00ad", "\u034f", "\u061c", "\u115f", "\u1160", "\u1680",
+      "\u180e",   "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+      "\u2006",   "\u2007", "\u2008", "\u2009", "\u200a", "\u200b", "\u200c",
+      "\u200d",   "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b",
+      "\u202c",   "\u202d", "\u202e", "\u202f", "\u205f", "\u2060", "\u2061",
+      "\u2062",   "\u2063", "\u2064", "\u2800", "\u3000", "\u3164", "\ufeff",
+      "\xc2\x85",
+  };
+  while (!text.empty()) {
+    bool is_blank = absl::ascii_isspace(static_cast<unsigned char>(text[0])) ||
+                    absl::ascii_iscntrl(static_cast<unsigned char>(text[0]));
+    if (is_blank) text.remove_prefix(1);
+    for (const absl::string_view blank : kBlanks) {
+      is_blank |= absl::ConsumePrefix(&text, blank);
+    }
+    if (!is_blank) return true;
+  }
+  return false;
 }
 
 }  // namespace footprint

@@ -57,7 +57,8 @@ absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
                                           absl::string_view date,
                                           absl::string_view reason);
 
-// False if `text` is empty or white space.
+// False if `text` is empty or holds only what shows nothing: white space, also
+// that of Unicode, and control characters.
 bool IsReason(absl::string_view text);
 
 }  // namespace footprint

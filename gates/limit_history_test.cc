@@ -54,6 +54,7 @@ TEST(LimitHistoryTest, AChainFromTheFirstValueToTheLimitIsRight) {
                 IsEmpty());
     EXPECT_THAT(
         Problems("max_ratio { ratio: 0.1 }" +
+                     Entry("2026-11-21", "new_ratio: 0.3") +
                      Entry("2026-11-21", "old_ratio: 0.3 new_ratio: 0.1"),
                  is_recorded),
         IsEmpty());
@@ -109,7 +110,8 @@ TEST(LimitHistoryTest, DatesAreDaysInTheirOrder) {
 }
 
 TEST(LimitHistoryTest, EveryEntryHasAReasonAndAValue) {
-  for (const char* reason : {"", " ", "\\t\\n "}) {
+  for (const char* reason :
+       {"", " ", "\\t\\n ", "\u200b", " \u3000\u00a0", "\ufeff"}) {
     ExpectOne(absl::StrCat("max_bytes: 1 history { date: '2026-11-21' "
                            "new_value: 1 reason: '",
                            reason, "' }"),
@@ -125,6 +127,11 @@ TEST(LimitHistoryTest, InARecordedFileEveryNumberHasItsHistory) {
   ExpectOne("max_bytes: 9 min_bytes: 4" + Entry("2026-11-21", "new_value: 9"),
             "has no history of its minimum", true);
   ExpectOne("max_ratio { ratio: 2 }", "new_ratio: 2", true);
+  // From its first value on: a front that was cut off is seen.
+  const std::string cut =
+      "max_bytes: 70" + Entry("2026-11-21", "old_value: 90 new_value: 70");
+  EXPECT_THAT(Problems(cut), IsEmpty());
+  ExpectOne(cut, "0: begins with old_value: 90", true);
 }
 
 TEST(LimitHistoryTest, TheFirstEntrySaysWhatEveryNumberBeginsWith) {
