@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <iostream>
 
 #include "benchmark/benchmark.h"
 #include "footprint/profiling/benchmark_profiler.h"
@@ -82,6 +83,46 @@ BENCHMARK(BM_MinTime)->MinTime(0.5)->MeasureProcessCPUTime();
 BENCHMARK(BM_MinTime)->MinTime(0.5)->UseManualTime();
 BENCHMARK(BM_MinTime)->MinTime(0.5)->Threads(2);
 
+void BM_Exit(benchmark::State& state) {
+  for (auto _ : state) std::exit(static_cast<int>(state.range(0)));
+}
+BENCHMARK(BM_Exit)->Arg(0)->Arg(2)->Arg(3);
+
+void BM_LaterRepetition(benchmark::State& state) {
+  static int repetition = 0;
+  if (++repetition % 3 == 2) state.SkipWithError("the second");
+  AllocateOnce(state);
+}
+BENCHMARK(BM_LaterRepetition)->Repetitions(3);
+BENCHMARK(BM_LaterRepetition)
+    ->Name("BM_LaterAggregate")
+    ->Repetitions(3)
+    ->ReportAggregatesOnly();
+
+void BM_Foreign(benchmark::State& state) { AllocateOnce(state); }
+BENCHMARK(BM_Foreign)->Name("BM_Foreign_caf\xe9");
+BENCHMARK(BM_Foreign)->Name("BM_ForeignOther");
+
+void BM_ForeignWord(benchmark::State& state) {
+  state.SkipWithError("caf\xe9");
+  AllocateOnce(state);
+}
+BENCHMARK(BM_ForeignWord);
+
+BENCHMARK(BM_Foreign)->Name("BM_Twice");
+BENCHMARK(BM_Foreign)->Name("BM_Twice");
+
+// As many mebibytes as main read.
+int input_mebibytes = 0;
+void BM_Input(benchmark::State& state) {
+  for (auto _ : state) {
+    void* block = std::malloc(kMebibyte * static_cast<size_t>(input_mebibytes));
+    benchmark::DoNotOptimize(block);
+    std::free(block);
+  }
+}
+BENCHMARK(BM_Input);
+
 void BM_Named(benchmark::State& state) { AllocateOnce(state); }
 
 void RegisterNames() {
@@ -95,6 +136,9 @@ void RegisterNames() {
 
 int main(int argc, char** argv) {
   if (std::getenv("AWKWARD_NAMES") != nullptr) RegisterNames();
+  if (std::getenv("AWKWARD_INPUT") != nullptr) std::cin >> input_mebibytes;
+  const char* const folder = std::getenv("AWKWARD_FOLDER");
+  if (folder != nullptr && chdir(folder) != 0) return 4;
   return footprint::ProfileBenchmarks(argc, argv,
                                       footprint::RunWithGoogleBenchmark);
 }

@@ -1,12 +1,16 @@
 #include "footprint/profiling/benchmark_processes.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -18,6 +22,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -81,6 +86,39 @@ std::string ExactFilter(const std::string& name) {
   return filter + "$";
 }
 
+// Where and with what this program was started, before main changes it.
+struct Start {
+  char folder[PATH_MAX];
+  bool has_input_file;  // standard input is a regular file
+  off_t input_offset;
+};
+Start start;
+
+__attribute__((constructor(101))) void RememberStart() {
+  if (getcwd(start.folder, sizeof(start.folder)) == nullptr) {
+    start.folder[0] = '\0';
+  }
+  struct stat facts = {};
+  start.has_input_file =
+      fstat(STDIN_FILENO, &facts) == 0 && S_ISREG(facts.st_mode);
+  start.input_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+}
+
+// Between fork and execve: main finds what it found in the first process.
+void ReturnToStart() {
+  if (start.folder[0] != '\0' && chdir(start.folder) != 0) {
+    dprintf(STDERR_FILENO, "cannot return to the folder %s: %s\n", start.folder,
+            std::strerror(errno));
+    _exit(127);
+  }
+  if (start.has_input_file) {
+    lseek(STDIN_FILENO, start.input_offset, SEEK_SET);
+  } else if (InputIsStream()) {
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) _exit(127);
+  }
+}
+
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
   for (const std::string& string : strings) {
@@ -102,6 +140,7 @@ absl::StatusOr<int> RunThisProgram(const std::vector<std::string>& arguments) {
   }
   if (process == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ReturnToStart();
     execve("/proc/self/exe", pointers.data(), environ);
     _exit(127);
   }
@@ -115,14 +154,51 @@ absl::StatusOr<int> RunThisProgram(const std::vector<std::string>& arguments) {
   return wait_status;
 }
 
-std::string DescribeEnd(int wait_status) {
+// Of a process that left `names` without a measurement.
+std::string DescribeEnd(int wait_status, bool has_begun) {
   if (WIFSIGNALED(wait_status)) {
     return absl::StrCat("was killed by signal ", WTERMSIG(wait_status));
   }
   if (WEXITSTATUS(wait_status) != 0) {
     return absl::StrCat("exited with status ", WEXITSTATUS(wait_status));
   }
-  return "did not run; see --benchmark_list_tests";
+  return has_begun ? "exited with status 0 before it was measured"
+                   : "did not run; see --benchmark_list_tests";
+}
+
+// What the file of a process holds until the profile replaces it.
+constexpr char kBegun[] = "begun\n";
+
+bool MakeEmpty(const std::string& path) {
+  return std::ofstream(path, std::ios::binary | std::ios::trunc).good();
+}
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// How long the character is that `text` begins with; 0 if it is no UTF-8.
+size_t CharacterSize(absl::string_view text) {
+  const auto byte = [text](size_t i) {
+    return static_cast<unsigned char>(text[i]);
+  };
+  const size_t size = byte(0) < 0x80   ? 1
+                      : byte(0) < 0xC2 ? 0
+                      : byte(0) < 0xE0 ? 2
+                      : byte(0) < 0xF0 ? 3
+                      : byte(0) < 0xF5 ? 4
+                                       : 0;
+  if (size == 0 || size > text.size()) return 0;
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates and what is beyond Unicode.
+  const bool is_wrong = (byte(0) == 0xE0 && byte(1) < 0xA0) ||
+                        (byte(0) == 0xED && byte(1) > 0x9F) ||
+                        (byte(0) == 0xF0 && byte(1) < 0x90) ||
+                        (byte(0) == 0xF4 && byte(1) > 0x8F);
+  return is_wrong ? 0 : size;
 }
 
 // The names that begin an entry of `text`, as MeasureGroup's callee wrote it.
@@ -166,6 +242,34 @@ std::vector<std::string> ListBenchmarks(std::string* complaints) {
     names.push_back(texts.texts()[i]);
   }
   return names;
+}
+
+std::string AsUtf8(absl::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const size_t size = CharacterSize(text);
+    if (size == 0) {
+      valid += "\\x" + absl::BytesToHexString(text.substr(0, 1));
+    } else {
+      valid.append(text.data(), size);
+    }
+    text.remove_prefix(std::max<size_t>(size, 1));
+  }
+  return valid;
+}
+
+bool InputIsStream() {
+  struct stat facts = {};
+  return fstat(STDIN_FILENO, &facts) == 0 &&
+         (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode));
+}
+
+void SayBegun(const std::string& profile_path) {
+  const int file = open(profile_path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (file < 0) return;
+  // A loss makes a message less clear.
+  if (write(file, kBegun, std::strlen(kBegun)) < 0) errno = 0;
+  close(file);
 }
 
 std::vector<BenchmarkGroup> GroupBenchmarks(
@@ -217,7 +321,7 @@ std::vector<std::string> CommandLineOfGroup(
     arguments.push_back(group.argument);
   }
   arguments.push_back(absl::StrCat("--memory_profile_out=", profile_path));
-  arguments.push_back("--memory_one_process");
+  arguments.push_back("--memory_one_process=part");
   arguments.insert(arguments.end(), end, kept.end());
   return arguments;
 }
@@ -227,15 +331,22 @@ absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
                                   const std::string& profile_path,
                                   MemoryProfile* profile,
                                   std::vector<std::string>* failures) {
-  unlink(profile_path.c_str());
+  if (!MakeEmpty(profile_path)) {
+    return absl::InternalError(absl::StrCat(
+        profile_path, ": cannot be written: ", std::strerror(errno),
+        "; make room there"));
+  }
   absl::StatusOr<int> wait_status =
       RunThisProgram(CommandLineOfGroup(command_line, group, profile_path));
   if (!wait_status.ok()) return wait_status.status();
-  if (WIFEXITED(*wait_status) && WEXITSTATUS(*wait_status) == 2) return false;
+  const std::string written = ReadAll(profile_path);
+  if (WIFEXITED(*wait_status) && WEXITSTATUS(*wait_status) == 2 &&
+      written.empty()) {
+    return false;
+  }
   absl::StatusOr<MemoryProfile> measured = ReadMemoryProfileFile(profile_path);
-  unlink(profile_path.c_str());
   std::set<std::string> missing(group.names.begin(), group.names.end());
-  std::string why = DescribeEnd(*wait_status);
+  std::string why = DescribeEnd(*wait_status, written == kBegun);
   if (measured.ok()) {
     const std::string& told = measured->failure().detail();
     if (!told.empty()) failures->push_back(told);
@@ -246,15 +357,15 @@ absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
       *profile->add_benchmarks() = std::move(benchmark);
     }
     for (const std::string& name : group.names) {
-      if (IsSaidToHaveFailed(name, told)) missing.erase(name);
+      if (IsSaidToHaveFailed(AsUtf8(name), told)) missing.erase(name);
     }
     AddRemarks(*measured, profile);
-  } else if (*wait_status == 0) {
+  } else if (*wait_status == 0 && !written.empty() && written != kBegun) {
     why = std::string(measured.status().message());
   }
   for (const std::string& name : group.names) {
     if (missing.erase(name) > 0) {
-      failures->push_back(absl::StrCat(name, ": ", why));
+      failures->push_back(absl::StrCat(AsUtf8(name), ": ", why));
     }
   }
   return true;

@@ -7,6 +7,10 @@
 //     MeasureGroup(CommandLine(), group, "profile.part", &profile, &failures);
 //   }
 //
+// Each process begins as this one did: in the folder in which it was started,
+// and with standard input from where it stood, if that is a file. What this one
+// read from a pipe or socket is gone, so those are replaced by /dev/null.
+//
 // What differs between the processes is the filter only: the name of the file
 // is the same for all, since its length may reach the heap.
 //
@@ -21,6 +25,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {
@@ -42,6 +47,17 @@ struct BenchmarkGroup {
 // Benchmark switched to listing.
 std::vector<std::string> ListBenchmarks(std::string* complaints);
 
+// `text` with each byte that is no UTF-8 written as \xNN: fields of a profile
+// are UTF-8.
+std::string AsUtf8(absl::string_view text);
+
+// Whether standard input is a pipe or socket, which cannot be read twice.
+bool InputIsStream();
+
+// For the process that CommandLineOfGroup describes, when its benchmarks begin:
+// from then on it is they who end it.
+void SayBegun(const std::string& profile_path);
+
 // In the order of their first names; equal names are one group.
 std::vector<BenchmarkGroup> GroupBenchmarks(
     const std::vector<std::string>& names, const ProcessSharing& sharing);
@@ -56,8 +72,9 @@ std::vector<std::string> CommandLineOfGroup(
 
 // Runs the process and moves its benchmarks and remarks to the end of
 // `profile`; says in `failures` why names of the group have no measurement.
-// False if the process found its command line or link wrong (exit status 2), as
-// others would. kInternal: no process could be started.
+// `profile_path` is the caller's own file, which it removes. False if the
+// process found its command line or link wrong (exit status 2 before a
+// benchmark began), as others would. kInternal: no process could be started.
 absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
                                   const BenchmarkGroup& group,
                                   const std::string& profile_path,

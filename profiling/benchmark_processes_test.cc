@@ -44,15 +44,26 @@ TEST(BenchmarkProcessesTest, AFilterSelectsTheOnlyName) {
                                  {{"BM_A<int>/x:1.5/$"}, ""}, "p.part"),
               ElementsAre("program", "--own=1",
                           "--benchmark_filter=^BM_A<int>/x:1\\.5/\\$$",
-                          "--memory_profile_out=p.part", "--memory_one_process",
-                          "--", "--own=2"));
+                          "--memory_profile_out=p.part",
+                          "--memory_one_process=part", "--", "--own=2"));
 }
 
 TEST(BenchmarkProcessesTest, AnArgumentSelectsThoseThatShare) {
-  EXPECT_THAT(CommandLineOfGroup({"program", "--benchmark_filter=A|B"},
-                                 {{"P/1", "P/2"}, "--product=P"}, "p"),
-              ElementsAre("program", "--benchmark_filter=A|B", "--product=P",
-                          "--memory_profile_out=p", "--memory_one_process"));
+  EXPECT_THAT(
+      CommandLineOfGroup({"program", "--benchmark_filter=A|B"},
+                         {{"P/1", "P/2"}, "--product=P"}, "p"),
+      ElementsAre("program", "--benchmark_filter=A|B", "--product=P",
+                  "--memory_profile_out=p", "--memory_one_process=part"));
+}
+
+TEST(BenchmarkProcessesTest, WhatIsNoUtf8IsEscaped) {
+  EXPECT_EQ(AsUtf8(""), "");
+  EXPECT_EQ(AsUtf8("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\n"),
+            "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\n");
+  EXPECT_EQ(AsUtf8("caf\xe9/1"), "caf\\xe9/1");
+  EXPECT_EQ(AsUtf8("\xc3"), "\\xc3");
+  EXPECT_EQ(AsUtf8("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(AsUtf8("\xc0\x80\xe0\x80\x80"), "\\xc0\\x80\\xe0\\x80\\x80");
 }
 
 TEST(BenchmarkProcessesTest, KnowsHowItWasCalled) {

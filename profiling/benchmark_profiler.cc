@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +46,8 @@ class LoopRecorder {
     // A thread that failed before its loop never arrived.
     arrived_at_begin_ = 0;
     arrived_at_end_ = 0;
+    loops_begun_ = 0;
+    loops_ended_ = 0;
     state_ = State::kSetup;
     phase_.emplace("setup", MemoryPhase::Around::kEveryThread);
   }
@@ -52,6 +57,8 @@ class LoopRecorder {
     if (++arrived_at_begin_ < thread_count) return;
     arrived_at_begin_ = 0;
     arrived_at_end_ = 0;
+    succeeded_at_end_ = 0;
+    ++loops_begun_;
     if (state_ == State::kSetup) {
       state_ = State::kLoop;
       phase_.emplace("loop", MemoryPhase::Around::kEveryThread);
@@ -63,11 +70,19 @@ class LoopRecorder {
     }
   }
 
-  void ThreadLeavesLoop(int thread_count) {
-    if (++arrived_at_end_ < thread_count || state_ != State::kLoop) return;
+  // A thread that failed before does not count.
+  void ThreadLeavesLoop(int thread_count, bool has_failed) {
+    if (!has_failed) ++succeeded_at_end_;
+    if (++arrived_at_end_ < thread_count) return;
+    if (succeeded_at_end_.exchange(0) == thread_count) ++loops_ended_;
+    if (state_ != State::kLoop) return;
     state_ = State::kTeardown;
     phase_.emplace("teardown", MemoryPhase::Around::kEveryThread);
   }
+
+  // Whether a repetition failed before or in its loop: where only aggregates
+  // are reported, nothing else tells.
+  bool ALoopFailed() const { return loops_ended_ != loops_begun_; }
 
   // False in an ordinary run.
   bool IsOn() const { return state_ != State::kOff; }
@@ -88,6 +103,9 @@ class LoopRecorder {
   std::optional<MemoryPhase> phase_;
   std::atomic<int> arrived_at_begin_{0};
   std::atomic<int> arrived_at_end_{0};
+  std::atomic<int> succeeded_at_end_{0};
+  std::atomic<int> loops_begun_{0};
+  std::atomic<int> loops_ended_{0};
 };
 
 LoopRecorder loop_recorder;
@@ -136,10 +154,14 @@ int64_t HostDescriptionBytes() {
 // Turns what was recorded of each benchmark into the profile.
 class ProfileReporter : public BenchmarkReporter {
  public:
-  explicit ProfileReporter(int64_t host_description_bytes)
-      : host_description_bytes_(host_description_bytes) {}
+  // `on_begin` is called when benchmarks begin, outside any phase.
+  ProfileReporter(int64_t host_description_bytes,
+                  std::function<void()> on_begin)
+      : host_description_bytes_(host_description_bytes),
+        on_begin_(std::move(on_begin)) {}
 
   bool ReportContext(const Context& /*context*/) override {
+    on_begin_();
     ExpectBenchmark();
     return true;
   }
@@ -148,7 +170,7 @@ class ProfileReporter : public BenchmarkReporter {
     const bool had_loop = loop_recorder.EndBenchmark();
     // Repetitions may be reported a second time, or only, as their aggregates.
     if (!runs.empty() && (had_loop || runs[0].run_type == Run::RT_Iteration)) {
-      Record(runs[0], had_loop);
+      Record(runs, had_loop);
     }
     ExpectBenchmark();
   }
@@ -166,14 +188,39 @@ class ProfileReporter : public BenchmarkReporter {
     loop_recorder.ExpectBenchmark();
   }
 
-  void Record(const Run& run, bool had_loop) {
-    const std::string name = run.run_name.str();
-    std::string failure = Failure(run, 0);
-    if (failure.empty() && !had_loop) failure = "error: it has no loop";
+  // Why the benchmark of these repetitions has no measurement, or "".
+  std::string FindFailure(const std::vector<Run>& runs, bool had_loop) {
+    for (const Run& run : runs) {
+      const std::string failure = Failure(run, 0);
+      if (!failure.empty()) return failure;
+    }
+    if (!had_loop) return "error: it has no loop";
+    if (runs[0].run_type != Run::RT_Iteration && loop_recorder.ALoopFailed()) {
+      return "error: a repetition failed";
+    }
     const std::string fault = MemoryPhasesFault();
-    if (failure.empty() && !fault.empty()) failure = "error: " + fault;
+    if (!fault.empty()) return "error: " + fault;
+    const std::string name = runs[0].run_name.str();
+    if (AsUtf8(name) != name) {
+      return "error: its name is not UTF-8, which a profile needs; rename it";
+    }
+    if (names_.insert(name).second) return "";
+    // Nor is the other known by its name.
+    auto* const benchmarks = profile_.mutable_benchmarks();
+    benchmarks->erase(std::remove_if(benchmarks->begin(), benchmarks->end(),
+                                     [&name](const BenchmarkMemory& benchmark) {
+                                       return benchmark.name() == name;
+                                     }),
+                      benchmarks->end());
+    return "error: another benchmark has the same name; rename one";
+  }
+
+  void Record(const std::vector<Run>& runs, bool had_loop) {
+    const Run& run = runs[0];
+    const std::string name = run.run_name.str();
+    const std::string failure = FindFailure(runs, had_loop);
     if (!failure.empty()) {
-      failures_.push_back(absl::StrCat(name, ": ", failure));
+      failures_.push_back(AsUtf8(absl::StrCat(name, ": ", failure)));
       std::cerr << failures_.back() << "\n";
       return;
     }
@@ -203,7 +250,9 @@ class ProfileReporter : public BenchmarkReporter {
   }
 
   const int64_t host_description_bytes_;
+  const std::function<void()> on_begin_;
   MemoryProfile profile_;
+  std::set<std::string> names_;  // measured or twice there
   std::vector<std::string> failures_;
   int forks_before_ = 0;
   ChildProcessMark children_before_;
@@ -249,20 +298,32 @@ bool AsksForHelp(int argc, char** argv) {
   });
 }
 
+enum class Process {
+  kFirst,   // starts one for each benchmark
+  kOnly,    // --memory_one_process
+  kOfPart,  // =part: was started by the first
+};
+
 // Takes --memory_one_process out of the command line before "--", if it is
 // there.
-bool TakeOneProcess(int* argc, char** argv) {
+Process TakeOneProcess(int* argc, char** argv) {
+  Process process = Process::kFirst;
   char** const end = argv + *argc;
   char** const options_end = std::find_if(argv, end, [](const char* argument) {
     return std::strcmp(argument, "--") == 0;
   });
   char** const kept_end =
-      std::remove_if(argv, options_end, [](const char* argument) {
-        return std::strcmp(argument, "--memory_one_process") == 0;
+      std::remove_if(argv, options_end, [&process](const char* argument) {
+        const bool is_part =
+            std::strcmp(argument, "--memory_one_process=part") == 0;
+        const bool is_only = std::strcmp(argument, "--memory_one_process") == 0;
+        if (is_part) process = Process::kOfPart;
+        if (is_only && process == Process::kFirst) process = Process::kOnly;
+        return is_part || is_only;
       });
   *argc = static_cast<int>(std::move(options_end, end, kept_end) - argv);
   argv[*argc] = nullptr;
-  return kept_end != options_end;
+  return process;
 }
 
 bool ChoosesFormat(int argc, char** argv) {
@@ -298,8 +359,10 @@ int WriteMeasured(MemoryProfile profile,
 }
 
 int MeasureHere(const BenchmarkRunner& run, const RemarkSource& remarks,
-                const MemoryOutputs& outputs) {
-  ProfileReporter reporter(HostDescriptionBytes());
+                Process process, const MemoryOutputs& outputs) {
+  ProfileReporter reporter(HostDescriptionBytes(), [&outputs, process] {
+    if (process == Process::kOfPart) SayBegun(outputs.profile_path);
+  });
   if (run(&reporter) == 0) return NoBenchmark();
   MemoryProfile profile = reporter.TakeProfile();
   if (remarks != nullptr) {
@@ -317,6 +380,30 @@ bool AsksForRows(const std::vector<std::string>& command_line) {
                      });
 }
 
+// A new file beside `output`; gone at the end. Every process writes to the same
+// name: its length may reach the heap.
+class PartFile {
+ public:
+  explicit PartFile(const std::string& output) : path_(output + ".XXXXXX") {
+    const int file = mkstemp(&path_[0]);
+    if (file < 0) {
+      path_.clear();
+    } else {
+      close(file);
+    }
+  }
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+  ~PartFile() {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+  // Empty if it could not be made; errno tells why.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 int MeasureInProcesses(const ProcessSharing& sharing,
                        const MemoryOutputs& outputs) {
   std::string complaints;
@@ -330,15 +417,27 @@ int MeasureInProcesses(const ProcessSharing& sharing,
                  "add --memory_one_process.\n";
     return 2;
   }
-  const std::string part_path =
-      (outputs.profile_path.empty() ? outputs.samples_path
-                                    : outputs.profile_path) +
-      ".part";
+  if (InputIsStream()) {
+    std::cerr << "Standard input is a pipe or a socket, which the benchmarks' "
+                 "processes cannot read again: they find nothing there. If "
+                 "this program reads it, give it a file, or measure with "
+                 "--memory_one_process.\n";
+  }
+  const std::string& output = outputs.profile_path.empty()
+                                  ? outputs.samples_path
+                                  : outputs.profile_path;
+  const PartFile part(output);
+  if (part.path().empty()) {
+    std::cerr << output
+              << ": no file can be made beside it: " << std::strerror(errno)
+              << "; check that its folder is there and can be written\n";
+    return 1;
+  }
   MemoryProfile profile;
   std::vector<std::string> failures;
   for (const BenchmarkGroup& group : GroupBenchmarks(names, sharing)) {
     const absl::StatusOr<bool> is_measured =
-        MeasureGroup(command_line, group, part_path, &profile, &failures);
+        MeasureGroup(command_line, group, part.path(), &profile, &failures);
     if (!is_measured.ok()) std::cerr << is_measured.status() << "\n";
     if (!is_measured.ok()) return 1;
     if (!*is_measured) return 2;
@@ -347,15 +446,16 @@ int MeasureInProcesses(const ProcessSharing& sharing,
 }
 
 int MeasureMemory(const BenchmarkRunner& run, const RemarkSource& remarks,
-                  const ProcessSharing& sharing, bool is_one_process,
+                  const ProcessSharing& sharing, Process process,
                   const MemoryOutputs& outputs) {
   if (!HeapIsAccounted()) {
     std::cerr << "This program's allocations are not counted; link it with "
                  "malloc = \"//profiling:exact_heap\".\n";
     return 2;
   }
-  return is_one_process ? MeasureHere(run, remarks, outputs)
-                        : MeasureInProcesses(sharing, outputs);
+  return process == Process::kFirst
+             ? MeasureInProcesses(sharing, outputs)
+             : MeasureHere(run, remarks, process, outputs);
 }
 
 int RunOrdinarily(const BenchmarkRunner& run, bool console) {
@@ -387,7 +487,7 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
     return 2;
   }
   const MemoryOutputs& outputs = *flags;
-  const bool is_one_process = TakeOneProcess(&argc, argv);
+  const Process process = TakeOneProcess(&argc, argv);
   const bool console = !ChoosesFormat(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
   // The count that time would decide becomes one iteration.
@@ -403,7 +503,7 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
   }
   if (!Initialize(std::move(arguments))) return 2;
   const int status =
-      measures ? MeasureMemory(run, remarks, sharing, is_one_process, outputs)
+      measures ? MeasureMemory(run, remarks, sharing, process, outputs)
                : RunOrdinarily(run, console);
   benchmark::Shutdown();
   return status;
@@ -425,7 +525,8 @@ void __wrap__ZN9benchmark5State16StartKeepRunningEv(benchmark::State* state) {
 }
 
 void __wrap__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state) {
-  footprint::loop_recorder.ThreadLeavesLoop(static_cast<int>(state->threads()));
+  footprint::loop_recorder.ThreadLeavesLoop(static_cast<int>(state->threads()),
+                                            state->error_occurred());
   if (footprint::loop_recorder.IsOn()) {
     // What UseManualTime() goes by, and what all others do.
     state->SetIterationTime(footprint::kSecondsAhead);

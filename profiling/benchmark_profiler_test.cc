@@ -301,6 +301,81 @@ TEST_F(BenchmarkProfilerTest, ANameMayHaveAnyCharacter) {
                                    "N(x)", "N<T>", "N]", "N}", "N^.$|*+?\\"));
 }
 
+// Whatever the status is: 2 is what a wrong command line has, too.
+TEST_F(BenchmarkProfilerTest, ABenchmarkThatExitsFails) {
+  const MemoryProfile profile = MeasureAwkward("Litter|Exit|AfterChild", 1);
+  EXPECT_EQ(profile.failure().detail(),
+            "BM_Exit/0: exited with status 0 before it was measured; "
+            "BM_Exit/2: exited with status 2; BM_Exit/3: exited with status 3");
+  EXPECT_THAT(NamesOf(profile),
+              testing::ElementsAre("BM_Litter", "BM_AfterChild"));
+}
+
+TEST_F(BenchmarkProfilerTest, AFileBesideTheOutputIsTheUsers) {
+  const std::string part = Scratch("awkward.part");
+  std::ofstream(part) << "the user's";
+  MeasureAwkward("AfterChild", 0);
+  EXPECT_EQ(ReadText(part), "the user's");
+  EXPECT_EQ(std::system(("! ls " + Scratch("awkward.??????")).c_str()), 0);
+}
+
+// main is run anew in each process, and must find what it found.
+TEST_F(BenchmarkProfilerTest, EachProcessBeginsInTheFirstOnesFolder) {
+  const std::string folder = "AWKWARD_FOLDER=profiling";
+  EXPECT_THAT(NamesOf(MeasureAwkward("AfterChild|Litter", 0, "", folder)),
+              testing::SizeIs(2));
+}
+
+TEST_F(BenchmarkProfilerTest, EachProcessReadsItsInputFromTheBegin) {
+  const std::string input = Scratch("input");
+  std::ofstream(input) << "3 mebibytes\n";
+  const MemoryProfile profile =
+      MeasureAwkward("Input", 0, "<" + input, "AWKWARD_INPUT=1");
+  EXPECT_THAT(ReadText(Scratch("err")), Not(HasSubstr("Standard input")));
+  ASSERT_EQ(profile.benchmarks_size(), 1);
+  EXPECT_EQ(Find(profile.benchmarks(0), PEAK_LIVE_USABLE_BYTES).value(),
+            3 * kMebibyte);
+}
+
+TEST_F(BenchmarkProfilerTest, APipeThatCannotBeReadTwiceIsSaid) {
+  MeasureAwkward("AfterChild", 0, "", "echo 3 |");
+  EXPECT_THAT(ReadText(Scratch("err")),
+              testing::AllOf(HasSubstr("Standard input is a pipe"),
+                             HasSubstr("--memory_one_process")));
+  MeasureAwkward("AfterChild", 0, "--memory_one_process", "echo 3 |");
+  EXPECT_THAT(ReadText(Scratch("err")), Not(HasSubstr("Standard input")));
+}
+
+TEST_F(BenchmarkProfilerTest, WhatIsNoUtf8IsNamedBesideTheOthers) {
+  for (const char* flags : {"", "--memory_one_process"}) {
+    const MemoryProfile profile = MeasureAwkward("Foreign", 1, flags);
+    EXPECT_EQ(profile.failure().detail(),
+              "BM_Foreign_caf\\xe9: error: its name is not UTF-8, which a "
+              "profile needs; rename it; BM_ForeignWord: error: caf\\xe9");
+    EXPECT_THAT(NamesOf(profile), testing::ElementsAre("BM_ForeignOther"));
+  }
+}
+
+TEST_F(BenchmarkProfilerTest, BenchmarksOfOneNameAreSaid) {
+  for (const char* flags : {"", "--memory_one_process"}) {
+    const MemoryProfile profile = MeasureAwkward("Twice|AfterChild", 1, flags);
+    EXPECT_EQ(profile.failure().detail(),
+              "BM_Twice: error: another benchmark has the same name; rename "
+              "one");
+    EXPECT_THAT(NamesOf(profile), testing::ElementsAre("BM_AfterChild"));
+  }
+}
+
+TEST_F(BenchmarkProfilerTest, ALaterRepetitionThatFailsIsAFailure) {
+  for (const char* flags : {"", "--memory_one_process"}) {
+    const MemoryProfile profile = MeasureAwkward("Later", 1, flags);
+    EXPECT_EQ(profile.failure().detail(),
+              "BM_LaterRepetition/repeats:3: error: the second; "
+              "BM_LaterAggregate/repeats:3: error: a repetition failed");
+    EXPECT_EQ(profile.benchmarks_size(), 0);
+  }
+}
+
 TEST_F(BenchmarkProfilerTest, AFailureOfTheOnlyBenchmarkIsSaid) {
   for (const char* flags : {"", "--memory_one_process"}) {
     const MemoryProfile profile = MeasureAwkward("Skip", 1, flags);
