@@ -435,7 +435,12 @@ int MeasureInProcesses(const ProcessSharing& sharing,
   }
   MemoryProfile profile;
   std::vector<std::string> failures;
-  for (const BenchmarkGroup& group : GroupBenchmarks(names, sharing)) {
+  const std::vector<BenchmarkGroup> groups = GroupBenchmarks(names, sharing);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const BenchmarkGroup& group = groups[i];
+    // The last such line names what ran when the program was ended.
+    std::cerr << "process " << i + 1 << " of " << groups.size() << ": "
+              << AsUtf8(group.names[0]) << "\n";
     const absl::StatusOr<bool> is_measured =
         MeasureGroup(command_line, group, part.path(), &profile, &failures);
     if (!is_measured.ok()) std::cerr << is_measured.status() << "\n";

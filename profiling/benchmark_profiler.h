@@ -10,14 +10,17 @@
 // With --memory_profile_out=FILE each benchmark runs in a process of its own
 // (benchmark_processes.h), once, for one iteration or as many as it asks for
 // with Iterations(n), never for a count that time decides, whatever MinTime()
-// says; of Repetitions(n), and after a warm-up, the first run counts. Its
-// figures are those of the loop. Phases: "setup" is what comes before the loop,
-// "loop", and "teardown" what comes after. A benchmark that fails is named in
-// the profile beside what the others measured. Without the flag the program is
-// an ordinary benchmark program that also shows memory.
+// says; of Repetitions(n), and after a warm-up, the first run counts, and
+// "teardown" reaches to the loop of the second. Its figures are those of the
+// loop. Phases: "setup" is what comes before the loop,
+// "loop", and "teardown" what comes after. A benchmark that fails, in any
+// repetition, crashes or exits is named in the profile beside what the others
+// measured; so is one whose name is not UTF-8 or is also another's. Without the
+// flag the program is an ordinary benchmark program that also shows memory.
 //
 // With --memory_one_process all benchmarks run in this process, one after the
-// other, and each finds what the one before left: for a debugger.
+// other, and each finds what the one before left: for a debugger, and for a
+// main that reads a pipe, which the others' processes would find empty.
 //
 // Absolute peaks leave out what Google Benchmark keeps to describe the host,
 // which another host would make longer or shorter.

@@ -311,6 +311,14 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkThatExitsFails) {
               testing::ElementsAre("BM_Litter", "BM_AfterChild"));
 }
 
+// A time limit tells no more than what was written before.
+TEST_F(BenchmarkProfilerTest, SaysWhichBenchmarkRuns) {
+  MeasureAwkward("Litter|Crash", 1);
+  EXPECT_THAT(ReadText(Scratch("err")),
+              testing::AllOf(HasSubstr("process 1 of 2: BM_Litter\n"),
+                             HasSubstr("process 2 of 2: BM_Crash\n")));
+}
+
 TEST_F(BenchmarkProfilerTest, AFileBesideTheOutputIsTheUsers) {
   const std::string part = Scratch("awkward.part");
   std::ofstream(part) << "the user's";

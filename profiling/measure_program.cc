@@ -254,6 +254,10 @@ bool EndedWell(const ProcessEnd& end, int time_limit_seconds,
     case ProcessEnd::Kind::kTimedOut:
       failure->set_kind(ProducerFailure::TIMED_OUT);
       failure->set_time_limit_seconds(time_limit_seconds);
+      failure->set_detail(
+          "raise timeout_seconds; where each benchmark, in a process of its "
+          "own, sets up the same again, args = [\"--memory_one_process\"] does "
+          "it once");
       return false;
     case ProcessEnd::Kind::kSignalled:
       failure->set_kind(ProducerFailure::SIGNALLED);

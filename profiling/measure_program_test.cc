@@ -163,6 +163,7 @@ TEST(MeasureProgramTest, RecordsHanging) {
   const ProducerFailure failure = FailureOf(program);
   EXPECT_EQ(failure.kind(), ProducerFailure::TIMED_OUT);
   EXPECT_EQ(failure.time_limit_seconds(), 1);
+  EXPECT_THAT(failure.detail(), HasSubstr("--memory_one_process"));
 }
 
 TEST(MeasureProgramTest, RecordsMissingAndBadProfiles) {
