@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 
@@ -88,18 +90,7 @@ size_t StatesOf(const std::string& name) {
   return name.size() + kStatesOfAlternative;
 }
 
-}  // namespace
-
-std::string ExactFilter(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  std::string filter = "^";
-  AppendRests(names.begin(), names.end(), 0, 0, &filter);
-  return filter + "$";
-}
-
-std::vector<std::vector<std::string>> DivideForFilters(
-    const std::vector<std::string>& names) {
+std::vector<Names> DivideUnique(const Names& names) {
   std::vector<Names> parts(1);
   size_t states = 0;
   for (const std::string& name : names) {
@@ -121,6 +112,35 @@ std::vector<std::vector<std::string>> DivideForFilters(
     }
     parts.back().push_back(name);
     states += StatesOf(name);
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string ExactFilter(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::string filter = "^";
+  AppendRests(names.begin(), names.end(), 0, 0, &filter);
+  return filter + "$";
+}
+
+std::vector<std::vector<std::string>> DivideForFilters(
+    const std::vector<std::string>& names) {
+  std::map<absl::string_view, size_t> counts;
+  Names unique_names;
+  for (const std::string& name : names) {
+    if (++counts[name] == 1) unique_names.push_back(name);
+  }
+  std::vector<Names> parts = DivideUnique(unique_names);
+  if (unique_names.size() == names.size()) return parts;
+  for (Names& part : parts) {
+    Names repeated;
+    for (const std::string& name : part) {
+      repeated.insert(repeated.end(), counts[name], name);
+    }
+    part = std::move(repeated);
   }
   return parts;
 }

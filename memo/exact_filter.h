@@ -17,6 +17,7 @@
 #ifndef FOOTPRINT_MEMO_EXACT_FILTER_H_
 #define FOOTPRINT_MEMO_EXACT_FILTER_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,12 @@ namespace footprint::memo_internal {
 // A filter that matches these names and no others. At least one name.
 std::string ExactFilter(std::vector<std::string> names);
 
-// The same names in the same order, in parts whose filters are not too large.
+// Longer names end the process: its regular expressions are matched by
+// recursion, a character at a time.
+inline constexpr size_t kMostNameBytes = 4000;
+
+// The same names in parts whose filters are not too large, in the same order,
+// but those that are there twice with the first, since a filter matches both.
 // Benchmarks of one family (the name up to its first slash), which Google
 // Benchmark computes a complexity over, stay together where that can be.
 std::vector<std::vector<std::string>> DivideForFilters(

@@ -108,10 +108,27 @@ TEST(ExactFilterTest, AFamilyStaysTogetherWhereItCan) {
 }
 
 TEST(ExactFilterTest, AFamilyTooLargeForOneFilterIsDivided) {
-  const Names names(900, "BM_One/" + std::string(60, 'x'));
+  Names names;
+  for (int i = 0; i < 900; ++i) {
+    names.push_back("BM_One/" + std::string(60, 'x') + std::to_string(i));
+  }
   const std::vector<Names> parts = DivideForFilters(names);
   EXPECT_GT(parts.size(), 1u);
   EXPECT_EQ(Joined(parts), names);
+}
+
+TEST(ExactFilterTest, NamesThatAreThereTwiceStandInOnePart) {
+  Names names;
+  for (int i = 0; i < 900; ++i) {
+    names.push_back("BM_" + std::to_string(i) + std::string(60, 'x'));
+  }
+  names.push_back(names.front());
+  const std::vector<Names> parts = DivideForFilters(names);
+  ASSERT_GT(parts.size(), 1u);
+  EXPECT_EQ(parts[0][0], names[0]);
+  EXPECT_EQ(parts[0][1], names[0]);
+  EXPECT_EQ(parts.back().back(), names[899]);
+  EXPECT_EQ(Joined(parts).size(), names.size());
 }
 
 }  // namespace
