@@ -62,13 +62,19 @@ class JoiningReporter : public BenchmarkReporter {
 
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) names_.insert(run.run_name.str());
     display_->ReportRuns(runs);
     if (file_ != nullptr) file_->ReportRuns(runs);
   }
 
+  // Of an instance, since ForgetRows.
+  bool HasRows(const std::string& name) const { return names_.count(name) > 0; }
+  void ForgetRows() { names_.clear(); }
+
  private:
   BenchmarkReporter* const display_;
   BenchmarkReporter* const file_;
+  std::set<std::string> names_;
 };
 
 // Only lends its streams while Google Benchmark lists instances.
@@ -93,6 +99,19 @@ void SwitchListing(bool is_on) {
   int count = 3;
   benchmark::Initialize(&count, arguments);
   BenchmarkReporter::Context::executable_name = name;
+}
+
+// How many benchmarks `filter` leaves.
+size_t CountBenchmarks(const std::string& filter) {
+  std::ostringstream ignored;
+  ListingReporter reporter;
+  reporter.SetOutputStream(&ignored);
+  reporter.SetErrorStream(&ignored);
+  SwitchListing(true);
+  const size_t count =
+      benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter);
+  SwitchListing(false);
+  return count;
 }
 
 // The instances that the filter leaves, in Google Benchmark's order.
@@ -210,7 +229,7 @@ class PlannedRun {
     return absl::OkStatus();
   }
 
-  void Run(BenchmarkReporter* reporter) {
+  void Run(JoiningReporter* reporter) {
     for (const MemoStatistics& loaded : ListLoadedMemos()) {
       loaded_before_.insert(loaded.name);
     }
@@ -229,38 +248,66 @@ class PlannedRun {
   size_t ran_count() const { return ran_count_; }
 
  private:
-  void RunInstances(const Stretch& stretch, BenchmarkReporter* reporter) {
-    for (const std::vector<std::string>& names :
+  void RunInstances(const Stretch& stretch, JoiningReporter* reporter) {
+    for (std::vector<std::string> names :
          memo_internal::DivideForFilters(stretch.instance_names)) {
-      size_t count = 0;
-      const absl::Status status =
-          memo_internal::RunCatching("a benchmark that is no product", [&] {
-            count = benchmark::RunSpecifiedBenchmarks(
-                reporter, nullptr, memo_internal::ExactFilter(names));
-            return absl::OkStatus();
-          });
-      ran_count_ += count;
-      if (!status.ok()) {
-        RecordProblem(MemoEvent::TASK_FAILED, names.front(), status);
-      }
-      if (count != names.size()) RecordNotRun(names, count);
+      while (!names.empty()) names = RunNames(std::move(names), reporter);
     }
   }
 
+  // Returns what is left to run after one that threw.
+  std::vector<std::string> RunNames(std::vector<std::string> names,
+                                    JoiningReporter* reporter) {
+    reporter->ForgetRows();
+    size_t count = 0;
+    const absl::Status status =
+        memo_internal::RunCatching("the benchmark", [&] {
+          count = benchmark::RunSpecifiedBenchmarks(
+              reporter, nullptr, memo_internal::ExactFilter(names));
+          return absl::OkStatus();
+        });
+    if (status.ok()) {
+      ran_count_ += count;
+      if (count != names.size()) RecordCount(names, count);
+      return {};
+    }
+    const size_t asked_count = names.size();
+    names.erase(std::remove_if(names.begin(), names.end(),
+                               [&](const std::string& name) {
+                                 return reporter->HasRows(name);
+                               }),
+                names.end());
+    ran_count_ += asked_count - names.size();
+    // They run in their order, except those that are not there.
+    const auto thrower =
+        std::find_if(names.begin(), names.end(), [](const std::string& name) {
+          return CountBenchmarks(memo_internal::ExactFilter({name})) > 0;
+        });
+    const std::string name =
+        thrower != names.end() ? *thrower : "a benchmark of a name that ran";
+    RecordProblem(MemoEvent::TASK_FAILED, name, status);
+    names.erase(std::remove(names.begin(), names.end(), name), names.end());
+    return names;
+  }
+
   // Google Benchmark only returns how many it found.
-  void RecordNotRun(const std::vector<std::string>& names, size_t count) {
+  void RecordCount(const std::vector<std::string>& names, size_t count) {
     had_problem_ = true;
+    const std::string which = absl::StrCat(" of those from \"", names.front(),
+                                           "\" to \"", names.back(), "\"");
     Say(AddEvent(MemoEvent::NOT_RUN, names.front(), 0),
-        absl::StrCat(names.size() - std::min(count, names.size()), " of ",
-                     names.size(),
-                     " benchmarks did not run to their end, of "
-                     "those from \"",
-                     names.front(), "\" to \"", names.back(),
-                     "\": one of them threw, or has a line break in its name"));
+        count < names.size()
+            ? absl::StrCat(names.size() - count, " of ", names.size(),
+                           " benchmarks did not run,", which,
+                           ": there are none of such names; does one have a "
+                           "line break in its name?")
+            : absl::StrCat(count, " benchmarks ran where ", names.size(),
+                           " were asked for,", which,
+                           ": give each a name of its own"));
   }
 
   void RunProductCell(const Stretch& stretch, const ScheduledStep& step,
-                      BenchmarkReporter* reporter) {
+                      JoiningReporter* reporter) {
     ProductCell& cell = *stretch.cell;
     cell.error = LoadValues(step);
     loads_left_ -= static_cast<int64_t>(step.loads.size());
@@ -666,6 +713,17 @@ absl::StatusOr<std::vector<std::string>> CellsOfProduct(
                    "--benchmark_list_tests without a filter lists all"));
 }
 
+absl::Status CheckNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (name.size() <= memo_internal::kMostNameBytes) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the benchmark \"", name.substr(0, 100), "...\" has a name of ",
+        name.size(), " characters, and regular expressions manage ",
+        memo_internal::kMostNameBytes, "; give it a shorter one"));
+  }
+  return absl::OkStatus();
+}
+
 BenchmarkReporter::Context ContextFor(
     const std::vector<std::string>& instance_names) {
   BenchmarkReporter::Context context;
@@ -693,6 +751,8 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
         CellsOfProduct(options.product, *std::move(instance_names));
   }
   if (!instance_names.ok()) return instance_names.status();
+  const absl::Status names_checked = CheckNames(*instance_names);
+  if (!names_checked.ok()) return names_checked;
   for (const std::string& path : {options.trace_path, options.remember_path}) {
     if (path.empty()) continue;
     const absl::Status can_write = CheckReplaceable(path);

@@ -19,6 +19,9 @@
 // Loads lie outside of every timer and of every memory manager's region. An
 // instance whose value cannot be loaded shows the error in its row, as does one
 // whose function throws; the others run. A load that failed is not tried again.
+// A benchmark that is no product has no row if it throws, and those beside it
+// run; one that throws with Threads() of more than 1 ends the process, since
+// Google Benchmark runs it on threads that nobody can catch for.
 //
 // What only factories load counts as alive, and is evicted after the load under
 // a budget, else when nothing is left to load.
@@ -67,7 +70,8 @@ class PlannedBenchmarks {
   // one plan, all benchmarks do. Refers to this object.
   std::function<std::string(const std::string& instance_name)> sharing() const;
 
-  // Why nothing ran: the command line, a filter that matches nothing, random
+  // Why nothing ran: the command line, a filter that matches nothing, a name
+  // of more than 4,000 characters, random
   // interleaving, or what PlanSchedule refuses.
   const absl::Status& status() const { return status_; }
 

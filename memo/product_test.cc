@@ -557,6 +557,72 @@ TEST_F(ProductTest, BenchmarksOfOneNameRunOnceEach) {
   EXPECT_EQ(outcome.exit_status, 0);
 }
 
+TEST_F(ProductTest, BenchmarksOfOneNameRunOnceEachAlsoAmongMany) {
+  const std::string base(60, 'x');
+  int call_count = 0;
+  for (int i = 0; i <= 1500; ++i) {
+    benchmark::RegisterBenchmark(absl::StrCat("BM_", i % 1500, base).c_str(),
+                                 [&call_count](benchmark::State& state) {
+                                   for (auto _ : state) {
+                                   }
+                                   ++call_count;
+                                 })
+        ->Iterations(1);
+  }
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.count, 1501u);
+  EXPECT_EQ(call_count, 1501);
+  EXPECT_EQ(outcome.exit_status, 0);
+}
+
+TEST_F(ProductTest, ABenchmarkThatThrowsLeavesItsNeighboursTheirRows) {
+  const auto plain = [](benchmark::State& state) {
+    for (auto _ : state) {
+    }
+  };
+  const auto throwing = [](benchmark::State&) {
+    throw std::runtime_error("bad weather");
+  };
+  benchmark::RegisterBenchmark("BM_ThrowsFirst", throwing);
+  benchmark::RegisterBenchmark("BM_One", plain);
+  benchmark::RegisterBenchmark("BM_Two\nLines", plain);
+  benchmark::RegisterBenchmark("BM_ThrowsLater", throwing);
+  benchmark::RegisterBenchmark("BM_Three", plain);
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.reporter.names,
+            std::vector<std::string>({"BM_One", "BM_Three"}));
+  EXPECT_EQ(outcome.count, 2u);
+  EXPECT_EQ(outcome.exit_status, 1);
+  std::vector<std::string> failed;
+  int not_run_count = 0;
+  for (const MemoEvent& event : outcome.trace.events()) {
+    if (event.kind() == MemoEvent::TASK_FAILED) {
+      failed.push_back(event.name());
+      EXPECT_NE(event.detail().find("bad weather"), std::string::npos);
+    }
+    not_run_count += event.kind() == MemoEvent::NOT_RUN ? 1 : 0;
+  }
+  EXPECT_EQ(failed,
+            std::vector<std::string>({"BM_ThrowsFirst", "BM_ThrowsLater"}));
+  EXPECT_EQ(not_run_count, 1);  // What has a line break in its name.
+}
+
+TEST_F(ProductTest, RefusesNamesThatWouldEndTheProcess) {
+  const auto plain = [](benchmark::State& state) {
+    for (auto _ : state) {
+    }
+  };
+  benchmark::RegisterBenchmark(std::string(4000, 'l').c_str(), plain);
+  EXPECT_EQ(RunWith({}).count, 1u);
+  benchmark::RegisterBenchmark(
+      absl::StrCat("BM_Long", std::string(20'000, 'l')).c_str(), plain);
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(outcome.status.message().find("BM_Longlll"), std::string::npos);
+  EXPECT_LT(outcome.status.message().size(), 400u);
+}
+
 TEST_F(ProductTest, AProductIsNotRunUnplanned) {
   RegisterThreeByTwo();
   RunWith({"--benchmark_list_tests=false"});
