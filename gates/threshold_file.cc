@@ -279,7 +279,7 @@ class ThresholdChecker {
         return CheckNumber(threshold, "exact_count", MetricUnit::kCount,
                            threshold.exact_count());
       case Threshold::kMaxRatio:
-        return CheckRatio(threshold.max_ratio());
+        return CheckRatio(threshold.selector(), threshold.max_ratio());
       case Threshold::RULE_NOT_SET:
         if (!threshold.has_min_bytes() && !threshold.has_min_count()) {
           Add("",
@@ -298,8 +298,28 @@ class ThresholdChecker {
                    "a file that says environment { ... }, or use a maximum"));
   }
 
-  void CheckRatio(const Ratio& ratio) {
+  // One measurement, whatever the arguments say.
+  static bool IsSame(const Selector& a, const Selector& b) {
+    return a.label() == b.label() && a.benchmark() == b.benchmark() &&
+           a.phase() == b.phase() && !a.benchmark().empty() &&
+           IsLiteral(a.label()) && IsLiteral(a.benchmark()) &&
+           IsLiteral(a.phase());
+  }
+
+  void CheckRatio(const Selector& selector, const Ratio& ratio) {
     CheckGlobs("max_ratio", ratio.baseline());
+    // Of a baseline of 1 this is beyond what a metric can hold.
+    constexpr double kBeyondInt64 = 9223372036854775808.0;
+    if (std::isfinite(ratio.ratio()) && ratio.ratio() >= kBeyondInt64) {
+      Add("max_ratio", absl::StrCat("ratio is ", ratio.ratio(),
+                                    ", which every measurement keeps, so it "
+                                    "judges nothing; give a smaller one"));
+    }
+    if (ratio.ratio() >= 1 && IsSame(selector, ratio.baseline())) {
+      Add("max_ratio",
+          "has its own measurement for the baseline, so it judges nothing; "
+          "name another baseline");
+    }
     // Written so that NaN fails too.
     if (!(ratio.ratio() > 0) || !std::isfinite(ratio.ratio())) {
       Add("max_ratio", absl::StrCat("ratio is ", ratio.ratio(),

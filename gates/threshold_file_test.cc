@@ -346,6 +346,19 @@ TEST(ThresholdFileTest, RefusesRulesThatNothingCouldBreak) {
   }
 }
 
+TEST(ThresholdFileTest, RefusesRatiosThatNothingCouldBreak) {
+  const auto parse = [](const char* ratio, const char* baseline) {
+    return Parse(absl::StrCat(
+        "threshold { selector { label: '//a:b' benchmark: 'BM_X' } metric: "
+        "PEAK_LIVE_USABLE_BYTES max_ratio { ratio: ",
+        ratio, " baseline { label: '//a:b' benchmark: '", baseline, "' } } }"));
+  };
+  EXPECT_THAT(OnlyProblem(parse("1", "BM_X")), HasSubstr("judges nothing"));
+  EXPECT_THAT(OnlyProblem(parse("1e300", "BM_Y")), HasSubstr("judges nothing"));
+  EXPECT_THAT(parse("1", "BM_Y").problems, IsEmpty());
+  EXPECT_THAT(parse("9e18", "BM_Y").problems, IsEmpty());
+}
+
 TEST(ThresholdFileTest, ReportsEveryProblem) {
   const std::string bad =
       OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max_bytes: -1");
