@@ -532,7 +532,8 @@ TEST(ThresholdUpdatePropertyTest, AnUpdateIsAcceptedAndIsFinal) {
                        " max_bytes: ", minimum + below(100)),
           absl::StrCat("max_ratio { ratio: ", 1 + below(30),
                        "e-1 baseline { "
-                       "label: '//a:b' benchmark: 'BM_Y' } }"),
+                       "label: '//a:b' benchmark: '",
+                       std::string(name) == "BM_X" ? "BM_Y" : "BM_X", "' } }"),
       };
       absl::StrAppend(&body, begin, rules[below(5)], " }\n");
     }
