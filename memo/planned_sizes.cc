@@ -52,8 +52,16 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
                            const std::map<std::string, LoadedSize>& known_sizes,
                            bool counts_resident) {
   const auto known = known_sizes.find(statistics.name);
-  const LoadedSize size =
-      known != known_sizes.end() ? known->second : SizeOf(statistics);
+  LoadedSize size = SizeOf(statistics);
+  if (known != known_sizes.end()) {
+    const bool is_better_known = size.source == SizeSource::kMeasured ||
+                                 size.source == SizeSource::kDeclared;
+    if (known->second.source != SizeSource::kGuessed || !is_better_known) {
+      size = known->second;
+    }
+    size.held_bytes = known->second.held_bytes;
+    size.held_resident_bytes = known->second.held_resident_bytes;
+  }
   PlannedValue value;
   value.name = statistics.name;
   value.source = size.source;

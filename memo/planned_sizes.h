@@ -19,10 +19,10 @@
 namespace footprint::memo_internal {
 
 // In this order: what an earlier run measured, what this process has measured,
-// what is declared, what this process has measured in doubt, the size of the
-// file that the value comes from. `counts_resident`: resident bytes, where they
-// are known, or else the declared ones, if they are fewer. With what the value
-// holds of other memos.
+// what is declared, what an earlier run or this process has measured in doubt,
+// the size of the file that the value comes from. `counts_resident`: resident
+// bytes, where they are known, or else the declared ones, if they are fewer.
+// With what the value holds of other memos.
 PlannedValue DescribeValue(const MemoStatistics& statistics,
                            const std::map<std::string, LoadedSize>& known_sizes,
                            bool counts_resident);

@@ -44,6 +44,29 @@ TEST(PlannedSizesTest, WhatIsKnownBestComesFirst) {
   EXPECT_EQ(describe({{path, size}}).bytes, 80);
 }
 
+TEST(PlannedSizesTest, WhatWasRememberedInDoubtStandsBelowADeclaration) {
+  LoadedSize size;
+  size.bytes = 80;
+  size.source = SizeSource::kGuessed;
+  MemoStatistics statistics;
+  statistics.name = "model";
+  const auto describe = [&] {
+    return DescribeValue(statistics, {{"model", size}}, false);
+  };
+  EXPECT_EQ(describe().bytes, 80);
+  EXPECT_EQ(describe().source, SizeSource::kGuessed);
+  statistics.declared_bytes = 70;
+  size.held_bytes = 5;
+  EXPECT_EQ(describe().bytes, 75);
+  EXPECT_EQ(describe().source, SizeSource::kDeclared);
+  statistics.bytes_source = BytesSource::kMeasured;
+  statistics.peak_bytes = 60;
+  EXPECT_EQ(describe().bytes, 65);
+  EXPECT_EQ(describe().source, SizeSource::kMeasured);
+  size.source = SizeSource::kMeasured;
+  EXPECT_EQ(describe().bytes, 85);
+}
+
 TEST(PlannedSizesTest, AFolderIsNoGuess) {
   MemoStatistics statistics;
   statistics.name = testing::TempDir();
