@@ -1,6 +1,13 @@
 #include "footprint/memo/memo_trace_file.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -126,6 +133,80 @@ absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path) {
   trace.set_schema_version(kMemoTraceSchemaVersion);
   trace.set_complete(true);
   return ReplaceFile(path, trace.SerializeAsString(), ToDisk::kAtLeisure);
+}
+
+absl::StatusOr<std::map<std::string, LoadedSize>> ReadRememberedSizes(
+    const std::string& path) {
+  const absl::StatusOr<std::string> bytes = ReadWholeFile(path);
+  if (absl::IsNotFound(bytes.status()) || (bytes.ok() && bytes->empty())) {
+    return std::map<std::string, LoadedSize>();
+  }
+  const absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
+  if (!trace.ok()) return trace.status();
+  return LoadedSizes(*trace);
+}
+
+namespace {
+
+// While it lives, no other process, or thread, has the lock on the file of this
+// path. The file is made if it is missing. Where it cannot be locked, as on
+// some network's file systems, nothing is.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path) {
+    while (true) {
+      file_ = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+      if (file_ < 0) return;
+      int result = 0;
+      do {
+        result = flock(file_, LOCK_EX);
+      } while (result != 0 && errno == EINTR);
+      if (result != 0 || IsStillAt(path)) return;
+      close(file_);  // It was replaced meanwhile.
+    }
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() {
+    if (file_ >= 0) close(file_);
+  }
+
+ private:
+  bool IsStillAt(const std::string& path) const {
+    struct stat locked;
+    struct stat there;
+    return fstat(file_, &locked) == 0 && stat(path.c_str(), &there) == 0 &&
+           locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
+  }
+
+  int file_ = -1;
+};
+
+}  // namespace
+
+absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
+                           const std::string& path) {
+  const FileLock lock(path);
+  absl::StatusOr<std::map<std::string, LoadedSize>> remembered =
+      ReadRememberedSizes(path);
+  if (!remembered.ok()) return remembered.status();
+  for (const auto& [name, size] : sizes) {
+    if (size.source == SizeSource::kDeclared) continue;
+    LoadedSize& known = (*remembered)[name];
+    const LoadedSize before = known;
+    known = size;
+    // An allocator rounds, by a hundredth at most.
+    const bool is_same =
+        std::abs(size.bytes - before.bytes) <= before.bytes / 100;
+    if (size.resident_bytes == 0 && is_same) {
+      known.resident_bytes = before.resident_bytes;
+    }
+    if (size.held_resident_bytes == 0 && is_same &&
+        size.held_bytes == before.held_bytes) {
+      known.held_resident_bytes = before.held_resident_bytes;
+    }
+  }
+  return WriteMemoTraceFile(TraceOfSizes(*remembered), path);
 }
 
 }  // namespace footprint

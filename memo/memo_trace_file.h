@@ -45,6 +45,17 @@ MemoTrace TraceOfSizes(const std::map<std::string, LoadedSize>& sizes);
 // DataLoss if it is empty or cut short; InvalidArgument if it is no trace;
 // FailedPrecondition if it is of a newer schema.
 absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path);
+
+// Sizes of earlier runs; none where the file is missing or empty. Else the
+// errors of ReadMemoTraceFile.
+absl::StatusOr<std::map<std::string, LoadedSize>> ReadRememberedSizes(
+    const std::string& path);
+// Puts what was measured among `sizes` into such a file, beside what is there.
+// A resident size that was not counted stays if the value is of the same size.
+// Several processes may do that at once: each waits for the one before.
+absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
+                           const std::string& path);
+
 // Sets schema version and completeness. Replaces an old file in one step; the
 // errors are those of ReplaceFile (//profiling:whole_file).
 absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path);

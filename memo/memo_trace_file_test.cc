@@ -1,8 +1,12 @@
 #include "footprint/memo/memo_trace_file.h"
 
+#include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <random>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
@@ -114,6 +118,61 @@ TEST(MemoTraceFileTest, RefusesEveryCutFileAndSurvivesNoise) {
       LoadedSizes(*trace);
     }
   }
+}
+
+LoadedSize Measured(int64_t bytes, int64_t resident_bytes) {
+  LoadedSize size;
+  size.bytes = bytes;
+  size.resident_bytes = resident_bytes;
+  size.source = SizeSource::kMeasured;
+  return size;
+}
+
+TEST(MemoTraceFileTest, AResidentSizeIsForgottenWithItsValue) {
+  const std::string path = Path("stale.binpb");
+  std::remove(path.c_str());
+  const auto remember = [&](const LoadedSize& size) {
+    EXPECT_TRUE(RememberSizes({{"a", size}}, path).ok());
+    return (*ReadRememberedSizes(path))["a"];
+  };
+  remember(Measured(10'000, 9'000));
+  // Of the same value, whose resident size was not counted this time.
+  EXPECT_EQ(remember(Measured(10'001, 0)).resident_bytes, 9'000);
+  EXPECT_EQ(remember(Measured(100'000, 0)).resident_bytes, 0);
+  EXPECT_EQ(remember(Measured(100'000, 0)).bytes, 100'000);
+  // What is declared is known anyway.
+  LoadedSize declared;
+  declared.bytes = 7;
+  EXPECT_EQ(remember(declared).bytes, 100'000);
+}
+
+TEST(MemoTraceFileTest, ManyRunsMayRememberAtOnce) {
+  const std::string path = Path("together.binpb");
+  std::remove(path.c_str());
+  std::vector<std::thread> runs;
+  for (int run = 0; run < 8; ++run) {
+    runs.emplace_back([&path, run] {
+      for (int i = 0; i < 10; ++i) {
+        const std::string name = std::to_string(run * 10 + i);
+        EXPECT_TRUE(RememberSizes({{name, Measured(100, 0)}}, path).ok());
+      }
+    });
+  }
+  for (std::thread& run : runs) run.join();
+  EXPECT_EQ(ReadRememberedSizes(path)->size(), 80u);
+}
+
+TEST(MemoTraceFileTest, AnEmptyOrMissingFileRemembersNothing) {
+  const std::string path = Path("nothing.binpb");
+  std::remove(path.c_str());
+  ASSERT_TRUE(ReadRememberedSizes(path).ok());
+  WriteText(path, "");
+  ASSERT_TRUE(ReadRememberedSizes(path).ok());
+  EXPECT_TRUE(ReadRememberedSizes(path)->empty());
+  EXPECT_TRUE(RememberSizes({{"a", Measured(100, 0)}}, path).ok());
+  EXPECT_EQ(ReadRememberedSizes(path)->size(), 1u);
+  WriteText(path, "no trace");
+  EXPECT_FALSE(RememberSizes({{"a", Measured(100, 0)}}, path).ok());
 }
 
 }  // namespace

@@ -204,6 +204,7 @@ class PlannedRun {
     request_.may_reorder = options.may_reorder;
     counts_resident_ = options.counts_resident;
     known_sizes_ = known_sizes;
+    remembers_ = !options.remember_path.empty();
     std::map<PlannedMemo*, int> indices;
     for (const Stretch& stretch : stretches_) {
       PlannedCell& cell = request_.cells.emplace_back();
@@ -454,9 +455,18 @@ class PlannedRun {
     Say(AddEvent(MemoEvent::SIZE_DIFFERS, planned.name, bytes),
         absl::StrCat("\"", planned.name, "\" takes ", FormatBytes(bytes),
                      ", not the ", FormatBytes(planned.bytes), " planned for; ",
-                     planned.source == SizeSource::kDeclared
-                         ? "declare that"
+                     planned.source == SizeSource::kDeclared ? "declare that"
+                     : remembers_
+                         ? IsMeasured(statistics)
+                               ? "the next run plans with that"
+                               : "remove the file of --memo_remember= to "
+                                 "forget that"
                          : "measure anew with --memo_trace_out="));
+  }
+
+  static bool IsMeasured(const MemoStatistics& statistics) {
+    return statistics.bytes_source == BytesSource::kMeasured ||
+           statistics.bytes_source == BytesSource::kDoubtful;
   }
 
   void AddSizes(const MemoStatistics& statistics, MemoEvent* event) {
@@ -572,6 +582,7 @@ class PlannedRun {
   std::set<std::string> loaded_by_factories_;
   int64_t loads_left_ = 0;
   bool counts_resident_ = false;
+  bool remembers_ = false;
   size_t ran_count_ = 0;
   bool had_problem_ = false;
 };
@@ -585,26 +596,16 @@ absl::StatusOr<Sizes> ReadSizes(const std::string& path) {
   return LoadedSizes(*trace);
 }
 
-// Nothing is remembered before the first run.
-absl::StatusOr<Sizes> ReadRememberedSizes(const std::string& path) {
-  absl::StatusOr<Sizes> sizes = ReadSizes(path);
-  if (absl::IsNotFound(sizes.status())) return Sizes();
-  return sizes;
-}
-
-// What was measured in `trace` besides what is remembered.
-absl::Status RememberSizes(const MemoTrace& trace, Sizes remembered,
-                           const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  for (const auto& [name, size] : LoadedSizes(trace)) {
-    if (size.source == SizeSource::kDeclared) continue;
-    const int64_t resident_bytes = remembered[name].resident_bytes;
-    remembered[name] = size;
-    if (size.resident_bytes == 0) {
-      remembered[name].resident_bytes = resident_bytes;
+// `first`, except where they are in doubt and `second` are not.
+Sizes BetterSizes(Sizes first, const Sizes& second) {
+  for (const auto& [name, size] : second) {
+    const auto [entry, is_new] = first.try_emplace(name, size);
+    if (entry->second.source == SizeSource::kGuessed &&
+        size.source != SizeSource::kGuessed) {
+      entry->second = size;
     }
   }
-  return WriteMemoTraceFile(TraceOfSizes(remembered), path);
+  return first;
 }
 
 // Nothing, an error, or the budget that the machine allows.
@@ -758,12 +759,14 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
     const absl::Status can_write = CheckReplaceable(path);
     if (!can_write.ok()) return can_write;
   }
-  const absl::StatusOr<Sizes> remembered =
-      ReadRememberedSizes(options.remember_path);
+  absl::StatusOr<Sizes> remembered = Sizes();
+  if (!options.remember_path.empty()) {
+    remembered = ReadRememberedSizes(options.remember_path);
+  }
   if (!remembered.ok()) return remembered.status();
   absl::StatusOr<Sizes> known_sizes = ReadSizes(options.sizes_path);
   if (!known_sizes.ok()) return known_sizes.status();
-  known_sizes->insert(remembered->begin(), remembered->end());
+  known_sizes = BetterSizes(*std::move(known_sizes), *remembered);
   const absl::Status resolved = ResolveBudget(&options);
   if (!resolved.ok()) return resolved;
   const ResidentBytesCount count(options.counts_resident);
@@ -791,7 +794,9 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   if (!options.trace_path.empty()) {
     NoteProblem(WriteMemoTraceFile(trace_, options.trace_path));
   }
-  NoteProblem(RememberSizes(trace_, *remembered, options.remember_path));
+  if (!options.remember_path.empty()) {
+    NoteProblem(RememberSizes(LoadedSizes(trace_), options.remember_path));
+  }
   return run.ran_count();
 }
 

@@ -757,6 +757,44 @@ TEST_F(ProductTest, RemembersWhatWasMeasured) {
   EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 2);
 }
 
+TEST_F(ProductTest, WhatAnotherRunRemembersMeanwhileStays) {
+  const std::string path = testing::TempDir() + "/remembered_by_two.binpb";
+  std::ofstream(path, std::ios::trunc).flush();  // Empty: no sizes.
+  LoadedSize size;
+  size.bytes = 4000;
+  size.source = SizeSource::kMeasured;
+  ASSERT_TRUE(Product(
+                  Unique("BM"),
+                  [&](benchmark::State& state, const Model&) {
+                    for (auto _ : state) {
+                    }
+                    EXPECT_TRUE(RememberSizes({{"other", size}}, path).ok());
+                  },
+                  MakeAxis<Model>("model", 1, 400))
+                  .ok());
+  EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 0);
+  EXPECT_EQ((*ReadRememberedSizes(path))["other"].bytes, 4000);
+}
+
+TEST_F(ProductTest, ADifferentSizeIsSaidWithTheFlagThatIsInUse) {
+  const std::string path = testing::TempDir() + "/different.binpb";
+  LoadedSize size;
+  size.bytes = 4000;
+  size.source = SizeSource::kMeasured;
+  ASSERT_TRUE(
+      WriteMemoTraceFile(TraceOfSizes({{Unique("model0"), size}}), path).ok());
+  RegisterThreeByTwo();
+  const Outcome outcome = RunWith({"--memo_remember=" + path});
+  int differing_count = 0;
+  for (const MemoEvent& event : outcome.trace.events()) {
+    if (event.kind() != MemoEvent::SIZE_DIFFERS) continue;
+    ++differing_count;
+    EXPECT_NE(event.detail().find("--memo_remember="), std::string::npos);
+    EXPECT_EQ(event.detail().find("--memo_trace_out="), std::string::npos);
+  }
+  EXPECT_EQ(differing_count, 1);
+}
+
 TEST_F(ProductTest, AnAutomaticBudgetIsWhatTheMachineHasLeft) {
   RegisterThreeByTwo();
   const Outcome outcome = RunWith({"--memo_budget=auto"});
