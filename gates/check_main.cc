@@ -13,12 +13,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/gates/command_flags.h"
 #include "footprint/gates/evaluate.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/gate_input.h"
 #include "footprint/gates/verdict_report.h"
-#include "footprint/profiling/whole_file.h"
 
 namespace footprint {
 namespace {

@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/gates/evaluate.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/threshold_file.h"
 #include "footprint/profiling/memory_profile.pb.h"
 #include "footprint/profiling/memory_profile_file.h"
-#include "footprint/profiling/whole_file.h"
 
 namespace footprint {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "footprint/gates/report_escape.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/gates/selector.h"
 
 namespace footprint {

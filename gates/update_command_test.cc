@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "footprint/gates/report_escape.h"
+#include "footprint/base/text/report_escape.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -16,10 +16,11 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "footprint/base/files/file_lock.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/gates/command_flags.h"
 #include "footprint/gates/environment_difference.h"
 #include "footprint/gates/evaluate.h"
-#include "footprint/gates/file_lock.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/gate_input.h"
 #include "footprint/gates/limit_history.h"
@@ -29,7 +30,6 @@
 #include "footprint/gates/threshold_update.h"
 #include "footprint/gates/update_command.h"
 #include "footprint/profiling/memory_profile.pb.h"
-#include "footprint/profiling/whole_file.h"
 #include "google/protobuf/text_format.h"
 
 namespace footprint {

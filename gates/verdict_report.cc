@@ -18,9 +18,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/gates/gate.pb.h"
-#include "footprint/gates/report_escape.h"
-#include "footprint/profiling/format_bytes.h"
 #include "footprint/profiling/metric_kind.h"
 
 namespace footprint {

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/test_file.h"
+#include "footprint/base/files/test_file.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "footprint/lowmem/atomic_file.h"
+#include "footprint/base/files/atomic_file.h"
 #include "footprint/lowmem/half_float.h"
 #include "nlohmann/json.hpp"
 

@@ -29,8 +29,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "footprint/lowmem/safetensors.h"
-#include "footprint/lowmem/safetensors_writer.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
 
 namespace footprint {
 

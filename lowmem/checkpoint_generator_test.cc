@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/files/test_file.h"
 #include "footprint/lowmem/half_float.h"
-#include "footprint/lowmem/test_file.h"
 #include "footprint/lowmem/weight_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

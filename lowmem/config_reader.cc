@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/regular_file.h"
+#include "footprint/base/files/regular_file.h"
 
 namespace footprint {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "footprint/lowmem/test_file.h"
+#include "footprint/base/files/test_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

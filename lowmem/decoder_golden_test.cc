@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "footprint/base/simd/each_vector_target.h"
 #include "footprint/lowmem/decoder.h"
-#include "footprint/lowmem/each_vector_target.h"
 #include "footprint/lowmem/weight_store.h"
 #include "gtest/gtest.h"
 

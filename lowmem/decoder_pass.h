@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "footprint/lowmem/byte_arena.h"
+#include "footprint/base/memory/byte_arena.h"
 #include "footprint/lowmem/decoder_config.h"
 #include "footprint/lowmem/decoder_plan.h"
 #include "footprint/lowmem/decoder_tiles.h"

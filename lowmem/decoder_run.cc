@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/byte_arena.h"
+#include "footprint/base/memory/byte_arena.h"
 #include "footprint/lowmem/decoder_pass.h"
 #include "footprint/lowmem/model_run.h"
 #include "footprint/lowmem/pinned_store.h"

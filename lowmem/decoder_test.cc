@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/each_vector_target.h"
+#include "footprint/base/simd/each_vector_target.h"
 #include "footprint/lowmem/test_decoder.h"
 #include "footprint/lowmem/weight_store.h"
 #include "gtest/gtest.h"

@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "footprint/base/files/test_file.h"
 #include "footprint/lowmem/matrix_product.h"
-#include "footprint/lowmem/test_file.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/each_vector_target.h"
+#include "footprint/base/simd/each_vector_target.h"
 #include "footprint/lowmem/encoder.h"
 #include "footprint/lowmem/encoder_config.h"
 #include "footprint/lowmem/weight_store.h"

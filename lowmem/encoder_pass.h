@@ -22,7 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "footprint/lowmem/byte_arena.h"
+#include "footprint/base/memory/byte_arena.h"
 #include "footprint/lowmem/encoder_config.h"
 #include "footprint/lowmem/encoder_plan.h"
 #include "footprint/lowmem/encoder_weights.h"

@@ -21,9 +21,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
+#include "footprint/base/text/progress_bar.h"
 #include "footprint/lowmem/checkpoint_generator.h"
 #include "footprint/lowmem/command_line.h"
-#include "footprint/lowmem/progress_bar.h"
 
 ABSL_FLAG(std::string, shape, "minilm",
           "bert-base, bert-large, bert-large-multilingual, minilm, distilbert, "

@@ -16,9 +16,9 @@
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/text/progress_bar.h"
 #include "footprint/lowmem/command_line.h"
 #include "footprint/lowmem/pack.h"
-#include "footprint/lowmem/progress_bar.h"
 
 ABSL_FLAG(std::vector<std::string>, panels, {},
           "Rules PATTERN=COLUMNS for matrices to be stored in column panels, "

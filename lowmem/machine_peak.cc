@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "footprint/lowmem/vector_targets.h"
+#include "footprint/base/simd/vector_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/machine_peak.cc"

@@ -4,14 +4,14 @@
 #include <cstring>
 #include <type_traits>
 
+#include "footprint/base/simd/vector_targets.h"
 #include "footprint/lowmem/token_panel.h"
-#include "footprint/lowmem/vector_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/matrix_product.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
-#include "footprint/lowmem/vector_math-inl.h"
+#include "footprint/base/simd/vector_math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "footprint/lowmem/each_vector_target.h"
+#include "footprint/base/simd/each_vector_target.h"
 #include "footprint/lowmem/reference_kernels.h"
 #include "footprint/lowmem/token_panel.h"
 #include "gtest/gtest.h"

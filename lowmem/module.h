@@ -42,8 +42,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "footprint/base/safetensors/safetensors.h"
 #include "footprint/lowmem/panel_activations.h"
-#include "footprint/lowmem/safetensors.h"
 
 namespace footprint {
 

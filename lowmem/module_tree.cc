@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "footprint/lowmem/near_names.h"
+#include "footprint/base/text/near_names.h"
 
 namespace footprint::lowmem_internal {
 namespace {

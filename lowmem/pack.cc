@@ -11,9 +11,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
+#include "footprint/base/safetensors/shard_index.h"
 #include "footprint/lowmem/panels.h"
-#include "footprint/lowmem/safetensors_writer.h"
-#include "footprint/lowmem/shard_index.h"
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/safetensors_writer.h"
-#include "footprint/lowmem/test_file.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
 #include "footprint/lowmem/weight_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <cstring>
 
+#include "footprint/base/simd/vector_targets.h"
 #include "footprint/lowmem/token_panel.h"
-#include "footprint/lowmem/vector_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/panel_kernels.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
-#include "footprint/lowmem/vector_math-inl.h"
+#include "footprint/base/simd/vector_math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

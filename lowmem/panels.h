@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "footprint/lowmem/safetensors.h"
+#include "footprint/base/safetensors/safetensors.h"
 
 namespace footprint {
 

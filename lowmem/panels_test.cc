@@ -5,8 +5,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/safetensors.h"
-#include "footprint/lowmem/test_file.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/safetensors/safetensors.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

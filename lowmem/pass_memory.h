@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
+#include "footprint/base/memory/byte_arena.h"
 #include "footprint/lowmem/arena_layout.h"
-#include "footprint/lowmem/byte_arena.h"
 #include "footprint/lowmem/streamed_product.h"
 
 namespace footprint::lowmem_internal {

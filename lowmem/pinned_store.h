@@ -24,7 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "footprint/lowmem/safetensors.h"
+#include "footprint/base/safetensors/safetensors.h"
 #include "footprint/lowmem/tile.h"
 #include "footprint/lowmem/weight_store.h"
 

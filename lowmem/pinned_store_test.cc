@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "footprint/lowmem/test_file.h"
+#include "footprint/base/files/test_file.h"
 #include "footprint/lowmem/weight_store.h"
 #include "gtest/gtest.h"
 

@@ -9,9 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "footprint/base/files/test_file.h"
 #include "footprint/lowmem/panels.h"
 #include "footprint/lowmem/reference_kernels.h"
-#include "footprint/lowmem/test_file.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

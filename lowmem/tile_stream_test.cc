@@ -16,8 +16,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/refuse_system_call.h"
-#include "footprint/lowmem/test_file.h"
+#include "footprint/base/files/refuse_system_call.h"
+#include "footprint/base/files/test_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/read_at.h"
-#include "footprint/lowmem/regular_file.h"
+#include "footprint/base/files/read_at.h"
+#include "footprint/base/files/regular_file.h"
 
 namespace footprint::lowmem_internal {
 namespace {

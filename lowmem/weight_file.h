@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "footprint/lowmem/safetensors.h"
+#include "footprint/base/safetensors/safetensors.h"
 
 namespace footprint::lowmem_internal {
 

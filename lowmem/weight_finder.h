@@ -22,8 +22,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/safetensors/safetensors.h"
 #include "footprint/lowmem/matrix_product.h"
-#include "footprint/lowmem/safetensors.h"
 #include "footprint/lowmem/weight_store.h"
 
 namespace footprint {

@@ -36,7 +36,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "footprint/lowmem/safetensors.h"
+#include "footprint/base/safetensors/safetensors.h"
 #include "footprint/lowmem/tile.h"
 
 namespace footprint {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/test_file.h"
+#include "footprint/base/files/test_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "footprint/lowmem/refuse_system_call.h"
+#include "footprint/base/files/refuse_system_call.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

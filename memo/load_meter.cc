@@ -20,8 +20,8 @@
 #include <mutex>
 #include <vector>
 
-#include "footprint/memo/jemalloc_controls.h"
-#include "footprint/profiling/allocator.h"
+#include "footprint/base/memory/allocator.h"
+#include "footprint/base/memory/jemalloc_controls.h"
 
 namespace footprint::memo_internal {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "footprint/memo/jemalloc_controls.h"
+#include "footprint/base/memory/jemalloc_controls.h"
 #include "gtest/gtest.h"
 
 namespace footprint::memo_internal {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/base/memory/allocator.h"
 #include "footprint/memo/memo.h"
-#include "footprint/profiling/allocator.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -19,8 +19,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "footprint/base/memory/allocator.h"
 #include "footprint/memo/run_catching.h"
-#include "footprint/profiling/allocator.h"
 
 namespace footprint {
 namespace memo_internal {

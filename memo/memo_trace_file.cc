@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/profiling/whole_file.h"
+#include "footprint/base/files/whole_file.h"
 
 namespace footprint {
 

@@ -41,7 +41,7 @@ std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace);
 // A trace of loads alone that has these sizes, for a later plan.
 MemoTrace TraceOfSizes(const std::map<std::string, LoadedSize>& sizes);
 
-// The errors of ReadWholeFile (//profiling:whole_file), such as NotFound;
+// The errors of ReadWholeFile (//base/files:whole_file), such as NotFound;
 // DataLoss if it is empty or cut short; InvalidArgument if it is no trace;
 // FailedPrecondition if it is of a newer schema.
 absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path);
@@ -57,7 +57,7 @@ absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
                            const std::string& path);
 
 // Sets schema version and completeness. Replaces an old file in one step; the
-// errors are those of ReplaceFile (//profiling:whole_file).
+// errors are those of ReplaceFile (//base/files:whole_file).
 absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path);
 
 }  // namespace footprint

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/profiling/format_bytes.h"
+#include "footprint/base/text/format_bytes.h"
 
 namespace footprint {
 namespace {

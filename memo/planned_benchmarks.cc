@@ -15,7 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "footprint/memo/available_memory.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/memory/available_memory.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/memo/exact_filter.h"
 #include "footprint/memo/load_meter.h"
 #include "footprint/memo/memo_core.h"
@@ -25,8 +27,6 @@
 #include "footprint/memo/product_registry.h"
 #include "footprint/memo/run_catching.h"
 #include "footprint/memo/schedule_planner.h"
-#include "footprint/profiling/format_bytes.h"
-#include "footprint/profiling/whole_file.h"
 
 namespace footprint {
 namespace {

@@ -28,11 +28,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "benchmark/benchmark.h"
+#include "footprint/base/memory/process_memory.h"
 #include "footprint/memo/memo.h"
 #include "footprint/memo/planned_benchmarks.h"
 #include "footprint/memo/product.h"
 #include "footprint/profiling/benchmark_profiler.h"
-#include "footprint/profiling/process_memory.h"
 
 namespace footprint {
 namespace {

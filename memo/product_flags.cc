@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "footprint/profiling/parse_bytes.h"
+#include "footprint/base/text/parse_bytes.h"
 
 namespace footprint {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "footprint/profiling/page.h"
+#include "footprint/base/page/page.h"
 #include "footprint/trainer_manager/planner.h"
 
 namespace footprint {

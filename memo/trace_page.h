@@ -4,7 +4,7 @@
 //   absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile("trace.binpb");
 //   if (trace.ok()) WriteFile("trace.html", TracePage(*trace));
 //
-// The page needs no network (//profiling:page). Thread-safe. Memory: the page.
+// The page needs no network (//base/page). Thread-safe. Memory: the page.
 // Time: quadratic in the values that are alive together.
 
 #ifndef FOOTPRINT_MEMO_TRACE_PAGE_H_

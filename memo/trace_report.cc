@@ -12,9 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/memo/memo_trace_file.h"
 #include "footprint/memo/trace_page.h"
-#include "footprint/profiling/whole_file.h"
 
 namespace {
 

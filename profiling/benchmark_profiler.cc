@@ -23,12 +23,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/memory/process_memory.h"
 #include "footprint/profiling/benchmark_memory_manager.h"
 #include "footprint/profiling/benchmark_processes.h"
 #include "footprint/profiling/heap_accounting.h"
 #include "footprint/profiling/memory_output_flags.h"
 #include "footprint/profiling/memory_phase.h"
-#include "footprint/profiling/process_memory.h"
 #include "footprint/profiling/profile_metrics.h"
 
 namespace footprint {

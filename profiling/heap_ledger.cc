@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "footprint/profiling/allocator.h"
+#include "footprint/base/memory/allocator.h"
 
 namespace footprint::profiling_internal {
 

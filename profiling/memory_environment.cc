@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "footprint/profiling/allocator.h"
+#include "footprint/base/memory/allocator.h"
 
 // Weak, so that the library links, and answers honestly, without jemalloc.
 extern "C" {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
-#include "footprint/profiling/format_bytes.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/memory_profile.pb.h"
 
 namespace footprint {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "footprint/profiling/allocator.h"
+#include "footprint/base/memory/allocator.h"
+#include "footprint/base/memory/process_memory.h"
 #include "footprint/profiling/memory_phase.h"
-#include "footprint/profiling/process_memory.h"
 
 namespace footprint {
 namespace {

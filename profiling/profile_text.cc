@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "footprint/profiling/format_bytes.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/memory_profile.pb.h"
 #include "footprint/profiling/metric_kind.h"
 #include "google/protobuf/descriptor.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/process_memory.h"
 #include "footprint/profiling/memory_phase.h"
-#include "footprint/profiling/process_memory.h"
 #include "footprint/profiling/profile_metrics.h"
 
 namespace footprint {

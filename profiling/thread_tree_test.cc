@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "footprint/profiling/property_seeds.h"
+#include "footprint/base/random/property_seeds.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/random_sequence.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/vector_functions.h"
 
 namespace footprint {

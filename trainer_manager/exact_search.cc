@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "absl/time/clock.h"
-#include "footprint/trainer_manager/alignment.h"
+#include "footprint/base/memory/alignment.h"
 
 namespace footprint {
 namespace trainer_manager_internal {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/alignment.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/trainer_manager/recomputation.h"
 #include "footprint/trainer_manager/step_writer.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "footprint/lowmem/vector_targets.h"
+#include "footprint/base/simd/vector_targets.h"
 #include "footprint/trainer_manager/product_blocks.h"
 #include "footprint/trainer_manager/shifted_images.h"
 

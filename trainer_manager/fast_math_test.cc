@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "footprint/lowmem/each_vector_target.h"
+#include "footprint/base/simd/each_vector_target.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/random_sequence.h"
+#include "footprint/base/random/random_sequence.h"
 
 namespace footprint {
 namespace {

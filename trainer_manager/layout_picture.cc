@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "footprint/profiling/format_bytes.h"
+#include "footprint/base/text/format_bytes.h"
 
 namespace footprint {
 namespace {

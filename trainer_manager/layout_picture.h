@@ -15,7 +15,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "footprint/profiling/page.h"
+#include "footprint/base/page/page.h"
 #include "footprint/trainer_manager/plan.h"
 
 namespace footprint {

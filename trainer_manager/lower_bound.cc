@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "footprint/trainer_manager/alignment.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/trainer_manager/placement_problem.h"
 
 namespace footprint {

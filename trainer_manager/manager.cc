@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/fingerprint.h"
+#include "footprint/base/files/fingerprint.h"
+#include "footprint/base/memory/mapped_memory.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/finite_values.h"
 #include "footprint/trainer_manager/gradient_steps.h"
-#include "footprint/trainer_manager/mapped_memory.h"
-#include "footprint/trainer_manager/random_sequence.h"
 #include "footprint/trainer_manager/sliced_step.h"
 
 namespace footprint {

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/files/unnamed_file.h"
 #include "footprint/trainer_manager/execution_plan.h"
 #include "footprint/trainer_manager/manager.h"
 #include "footprint/trainer_manager/optimizer.h"
 #include "footprint/trainer_manager/parameters.h"
 #include "footprint/trainer_manager/random_network.h"
 #include "footprint/trainer_manager/training_harness.h"
-#include "footprint/trainer_manager/unnamed_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

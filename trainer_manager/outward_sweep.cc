@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "footprint/trainer_manager/alignment.h"
+#include "footprint/base/memory/alignment.h"
 
 namespace footprint {
 namespace trainer_manager_internal {

@@ -16,10 +16,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "footprint/lowmem/read_at.h"
-#include "footprint/lowmem/regular_file.h"
-#include "footprint/lowmem/safetensors.h"
-#include "footprint/lowmem/safetensors_writer.h"
+#include "footprint/base/files/read_at.h"
+#include "footprint/base/files/regular_file.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
 
 namespace footprint {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "footprint/lowmem/safetensors_writer.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
 #include "footprint/trainer_manager/convolution2d.h"
 #include "footprint/trainer_manager/execution_plan.h"
 #include "footprint/trainer_manager/fully_connected.h"

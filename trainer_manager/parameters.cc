@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/finite_values.h"
-#include "footprint/trainer_manager/random_sequence.h"
 
 namespace footprint {
 namespace {

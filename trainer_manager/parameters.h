@@ -20,8 +20,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/base/memory/memory_block.h"
 #include "footprint/trainer_manager/execution_plan.h"
-#include "footprint/trainer_manager/memory_block.h"
 #include "footprint/trainer_manager/shape.h"
 
 namespace footprint {

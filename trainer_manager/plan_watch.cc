@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/fingerprint.h"
+#include "footprint/base/files/fingerprint.h"
 #include "footprint/trainer_manager/finite_values.h"
 #include "footprint/trainer_manager/shape.h"
 

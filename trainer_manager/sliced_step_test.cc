@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/activations.h"
 #include "footprint/trainer_manager/fully_connected.h"
 #include "footprint/trainer_manager/math_backend.h"
-#include "footprint/trainer_manager/random_sequence.h"
 #include "footprint/trainer_manager/shape.h"
 #include "gtest/gtest.h"
 

@@ -26,9 +26,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/base/memory/memory_block.h"
 #include "footprint/trainer_manager/execution_types.h"
 #include "footprint/trainer_manager/layer.h"
-#include "footprint/trainer_manager/memory_block.h"
 #include "footprint/trainer_manager/parameters.h"
 #include "footprint/trainer_manager/shape.h"
 

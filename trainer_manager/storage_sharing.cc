@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "footprint/trainer_manager/alignment.h"
+#include "footprint/base/memory/alignment.h"
 
 namespace footprint {
 namespace {

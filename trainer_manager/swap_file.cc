@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/read_at.h"
-#include "footprint/trainer_manager/fingerprint.h"
+#include "footprint/base/files/fingerprint.h"
+#include "footprint/base/files/read_at.h"
 
 namespace footprint {
 namespace {

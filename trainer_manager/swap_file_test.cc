@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "footprint/trainer_manager/unnamed_file.h"
+#include "footprint/base/files/unnamed_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

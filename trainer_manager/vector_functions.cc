@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <limits>
 
-#include "footprint/lowmem/vector_targets.h"
+#include "footprint/base/simd/vector_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "trainer_manager/vector_functions.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
-#include "footprint/lowmem/vector_math-inl.h"
+#include "footprint/base/simd/vector_math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

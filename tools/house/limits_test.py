@@ -8,8 +8,8 @@ import limits
 QUERY = """<query version="2">
 <rule class="cc_library" name="//lowmem/weights:tile"><rule-input name="//base/files:read_at"/></rule>
 <rule class="cc_library" name="//lowmem/models:encoder">
-  <rule-input name="//lowmem/weights:tile"/><rule-input name="//profiling:page"/></rule>
-<rule class="alias" name="//profiling:page"><label name="actual" value="//profiling/pages:page"/></rule>
+  <rule-input name="//lowmem/weights:tile"/><rule-input name="//base/page"/></rule>
+<rule class="alias" name="//base/page"><label name="actual" value="//profiling/pages:page"/></rule>
 <rule class="cc_library" name="//profiling/pages:page"/>
 <rule class="cc_library" name="//base/files:read_at"/>
 <rule class="cc_test" name="//lowmem/weights:tile_test"><rule-input name="//lowmem/models:encoder"/></rule>

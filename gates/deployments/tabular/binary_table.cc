@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "footprint/gates/deployments/tabular/checksum.h"
-#include "footprint/gates/deployments/tabular/input_file.h"
+#include "footprint/base/files/checksum.h"
+#include "footprint/base/files/input_file.h"
 
 namespace footprint {
 namespace tabular {

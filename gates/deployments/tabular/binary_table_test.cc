@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "footprint/gates/deployments/tabular/checksum.h"
+#include "footprint/base/files/checksum.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -26,7 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "footprint/gates/deployments/tabular/output_file.h"
+#include "footprint/base/files/output_file.h"
 #include "footprint/gates/deployments/tabular/table.h"
 
 namespace footprint {

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/gates/deployments/tabular/checksum.h"
-#include "footprint/gates/deployments/tabular/input_file.h"
-#include "footprint/gates/deployments/tabular/output_file.h"
+#include "footprint/base/files/checksum.h"
+#include "footprint/base/files/input_file.h"
+#include "footprint/base/files/output_file.h"
 
 namespace footprint {
 namespace tabular {

@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "footprint/profiling/format_bytes.h"
-#include "footprint/profiling/page.h"
+#include "footprint/base/page/page.h"
+#include "footprint/base/text/format_bytes.h"
 
 namespace footprint {
 namespace tabular {

@@ -10,7 +10,7 @@
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "footprint/gates/deployments/tabular/output_file.h"
+#include "footprint/base/files/output_file.h"
 #include "footprint/gates/deployments/tabular/stage_report.h"
 #include "footprint/profiling/memory_profile_file.h"
 

@@ -1,0 +1,52 @@
+#include "footprint/base/files/refuse_system_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+namespace footprint {
+namespace {
+
+// Refuses `number` with `error` if any of `argument_bits` is set in its third
+// argument; always, if there are none.
+bool Refuse(unsigned number, unsigned argument_bits, unsigned error) {
+  // The lower half of an argument comes first.
+  const struct sock_filter refuse_all[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_filter refuse_bits[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+               offsetof(struct seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, argument_bits, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program;
+  program.filter = const_cast<struct sock_filter*>(
+      argument_bits == 0 ? refuse_all : refuse_bits);
+  program.len = argument_bits == 0 ? 4 : 6;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+}  // namespace
+
+bool RefuseIoUring() { return Refuse(SYS_io_uring_setup, 0, EPERM); }
+
+// The C library asks by one of the two.
+bool RefuseThreads() {
+  return Refuse(SYS_clone3, 0, EAGAIN) && Refuse(SYS_clone, 0, EAGAIN);
+}
+
+bool RefuseDirectOpen() { return Refuse(SYS_openat, O_DIRECT, EINVAL); }
+
+}  // namespace footprint

@@ -1,0 +1,22 @@
+// Makes the kernel refuse system calls to this process, as a container's filter
+// does, so that fallbacks are tested by what they fall back from.
+//
+// For children of death tests: a refusal cannot be taken back.
+
+#ifndef FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_
+#define FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_
+
+namespace footprint {
+
+// From now on io_uring_setup fails with EPERM. False if filters are refused.
+bool RefuseIoUring();
+
+// From now on no thread can be started.
+bool RefuseThreads();
+
+// From now on opening a file with O_DIRECT fails with EINVAL.
+bool RefuseDirectOpen();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_

@@ -1,0 +1,31 @@
+// Files for tests, byte by byte as the test says, well-formed or not.
+//
+//   std::string path = footprint::WriteTestFile(
+//       "two.safetensors",
+//       footprint::SafetensorsBytes(
+//           R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", "xy"));
+
+#ifndef FOOTPRINT_BASE_FILES_TEST_FILE_H_
+#define FOOTPRINT_BASE_FILES_TEST_FILE_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+// The length, `header` as it stands, and `data`.
+std::string SafetensorsBytes(absl::string_view header, absl::string_view data);
+
+// A path in the test's own folder.
+std::string TestPath(absl::string_view name);
+
+// Replaces the file in place and returns its path.
+std::string WriteTestFile(absl::string_view name, absl::string_view bytes);
+
+// What a file holds; ends the test if it cannot be read.
+std::string ReadTestFile(absl::string_view path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_FILES_TEST_FILE_H_

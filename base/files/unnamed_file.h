@@ -1,0 +1,31 @@
+// Finds the file without a name that this process has open, for tests that
+// damage it.
+//
+//   pwrite(footprint::UnnamedFile(), "x", 1, 0);
+//
+// Linux only, by /proc.
+
+#ifndef FOOTPRINT_BASE_FILES_UNNAMED_FILE_H_
+#define FOOTPRINT_BASE_FILES_UNNAMED_FILE_H_
+
+#include <unistd.h>
+
+#include <string>
+
+namespace footprint {
+
+// The highest descriptor of one, or -1.
+inline int UnnamedFile() {
+  for (int descriptor = 255; descriptor > 2; --descriptor) {
+    const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+    std::string path(4096, '\0');
+    const ssize_t size = readlink(link.c_str(), &path[0], path.size());
+    path.resize(size < 0 ? 0 : static_cast<size_t>(size));
+    if (path.find("(deleted)") != std::string::npos) return descriptor;
+  }
+  return -1;
+}
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_FILES_UNNAMED_FILE_H_

@@ -1,0 +1,85 @@
+#include "footprint/base/memory/allocator.h"
+
+#include <cstdio>
+
+// Weak, so that the library links, and answers honestly, without jemalloc.
+extern "C" {
+__attribute__((weak)) int mallctl(const char* name, void* old_value,
+                                  size_t* old_size, void* new_value,
+                                  size_t new_size) noexcept;
+}
+
+namespace footprint {
+namespace {
+
+template <typename T>
+bool ReadControl(const char* name, T* value) {
+  if (mallctl == nullptr) return false;
+  size_t size = sizeof(T);
+  return mallctl(name, value, &size, nullptr, 0) == 0;
+}
+
+int64_t ReadStatistic(const char* name) {
+  size_t bytes = 0;
+  return ReadControl(name, &bytes) ? static_cast<int64_t>(bytes) : 0;
+}
+
+}  // namespace
+
+bool IsJemalloc() {
+  bool has_statistics = false;
+  return ReadControl("config.stats", &has_statistics) && has_statistics;
+}
+
+void WriteAllocatorName(char* name, size_t capacity) {
+  const char* version = nullptr;
+  if (ReadControl("version", &version)) {
+    std::snprintf(name, capacity, "jemalloc %s", version);
+  } else {
+    std::snprintf(name, capacity, "unknown");
+  }
+}
+
+ThreadHeapBytes ReadThreadHeapBytes() {
+  const ThreadHeapCounters counters = FindThreadHeapCounters();
+  if (counters.allocated_bytes == nullptr) return {};
+  return {*counters.allocated_bytes, *counters.deallocated_bytes};
+}
+
+ThreadHeapCounters FindThreadHeapCounters() {
+  uint64_t* allocated = nullptr;
+  uint64_t* deallocated = nullptr;
+  if (!ReadControl("thread.allocatedp", &allocated) ||
+      !ReadControl("thread.deallocatedp", &deallocated)) {
+    return {};
+  }
+  return {allocated, deallocated};
+}
+
+AllocatorBytes ReadAllocatorBytes() {
+  AllocatorBytes bytes;
+  if (mallctl == nullptr) return bytes;
+  // jemalloc's statistics stand still until the epoch is advanced.
+  uint64_t epoch = 1;
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof(epoch));
+  bytes.allocated_bytes = ReadStatistic("stats.allocated");
+  bytes.active_bytes = ReadStatistic("stats.active");
+  bytes.resident_bytes = ReadStatistic("stats.resident");
+  bytes.mapped_bytes = ReadStatistic("stats.mapped");
+  return bytes;
+}
+
+const char* BuiltInAllocatorOptions() {
+  const char* options = nullptr;
+  return ReadControl("config.malloc_conf", &options) ? options : nullptr;
+}
+
+bool PurgeFreeMemory() {
+  if (mallctl == nullptr) return false;
+  // The calling thread's cache holds free blocks that no arena can purge.
+  mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+  // 4096 is MALLCTL_ARENAS_ALL, jemalloc's stable name for "every arena".
+  return mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0) == 0;
+}
+
+}  // namespace footprint

@@ -1,0 +1,120 @@
+#include "footprint/base/memory/available_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/types/optional.h"
+
+namespace footprint {
+namespace {
+
+// Empty if it cannot be read.
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file),
+                     std::istreambuf_iterator<char>());
+}
+
+// A file of one number. Absent if there is none, as where a limit is "max".
+absl::optional<int64_t> ReadNumber(const std::string& path) {
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(ReadText(path), &number)) return absl::nullopt;
+  return number;
+}
+
+// The number after `key` at the begin of a line; 0 if there is none.
+int64_t NumberAfter(absl::string_view text, absl::string_view key) {
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (!absl::ConsumePrefix(&line, key)) continue;
+    const std::vector<absl::string_view> words =
+        absl::StrSplit(line, ' ', absl::SkipEmpty());
+    int64_t number = 0;
+    if (!words.empty() && absl::SimpleAtoi(words[0], &number)) return number;
+  }
+  return 0;
+}
+
+// How one version of control groups names its files.
+struct Version {
+  const char* folder;
+  const char* limit;
+  const char* usage;
+  const char* idle_file_pages;  // a line of memory.stat
+};
+constexpr Version kFirst = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                            "memory.usage_in_bytes", "total_inactive_file "};
+constexpr Version kSecond = {"/sys/fs/cgroup", "memory.max", "memory.current",
+                             "inactive_file "};
+
+void Lower(int64_t bytes, const std::string& limited_by,
+           absl::optional<AvailableMemory>* least) {
+  bytes = std::max<int64_t>(0, bytes);
+  if (least->has_value() && (*least)->bytes <= bytes) return;
+  *least = AvailableMemory{bytes, limited_by};
+}
+
+// Looks at the group and all above it: any of them may be the narrowest.
+void LookAtGroups(const std::string& root, const Version& version,
+                  absl::string_view group,
+                  absl::optional<AvailableMemory>* least) {
+  std::vector<std::string> parts =
+      absl::StrSplit(group, '/', absl::SkipEmpty());
+  while (true) {
+    const std::string path = absl::StrCat("/", absl::StrJoin(parts, "/"));
+    const std::string folder =
+        absl::StrCat(root, version.folder, parts.empty() ? "" : path, "/");
+    const absl::optional<int64_t> limit = ReadNumber(folder + version.limit);
+    const absl::optional<int64_t> usage = ReadNumber(folder + version.usage);
+    if (limit.has_value() && usage.has_value()) {
+      const int64_t idle = NumberAfter(ReadText(folder + "memory.stat"),
+                                       version.idle_file_pages);
+      Lower(*limit - *usage + idle, absl::StrCat("the control group ", path),
+            least);
+    }
+    if (parts.empty()) return;
+    parts.pop_back();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<AvailableMemory> ReadAvailableMemory(const std::string& root) {
+  absl::optional<AvailableMemory> least;
+  const int64_t machine_kibibytes =
+      NumberAfter(ReadText(root + "/proc/meminfo"), "MemAvailable:");
+  if (machine_kibibytes > 0) {
+    Lower(machine_kibibytes * 1024, "the machine", &least);
+  }
+  // Lines like "4:memory:/group" of the first version, "0::/group" of the
+  // second.
+  const std::string groups = ReadText(root + "/proc/self/cgroup");
+  for (absl::string_view line : absl::StrSplit(groups, '\n')) {
+    const std::vector<absl::string_view> fields =
+        absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (fields.size() != 3) continue;
+    if (fields[1].empty()) LookAtGroups(root, kSecond, fields[2], &least);
+    const std::vector<absl::string_view> controllers =
+        absl::StrSplit(fields[1], ',');
+    if (std::find(controllers.begin(), controllers.end(), "memory") !=
+        controllers.end()) {
+      LookAtGroups(root, kFirst, fields[2], &least);
+    }
+  }
+  if (!least.has_value()) {
+    return absl::FailedPreconditionError(
+        "neither /proc/meminfo nor a control group says how much memory there "
+        "is; give a number of bytes");
+  }
+  return *least;
+}
+
+}  // namespace footprint

@@ -1,0 +1,35 @@
+// How much memory this process may still take: the least of what its control
+// groups and the machine have left.
+//
+//   absl::StatusOr<AvailableMemory> memory = ReadAvailableMemory();
+//   if (memory.ok()) Use(memory->bytes, memory->limited_by);
+//
+// Thread-safe: no state is kept. Memory and time: a few small files of /proc
+// and /sys are read.
+
+#ifndef FOOTPRINT_BASE_MEMORY_AVAILABLE_MEMORY_H_
+#define FOOTPRINT_BASE_MEMORY_AVAILABLE_MEMORY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+struct AvailableMemory {
+  int64_t bytes = 0;
+  // "the machine" or "the control group /path".
+  std::string limited_by;
+};
+
+// Of a control group counts its limit less what is in use, of both versions and
+// of all groups above; file pages that the kernel gives up first are not in
+// use. Of the machine counts MemAvailable. `root` is for tests: the folder in
+// which /proc and /sys lie. FailedPrecondition where the kernel tells nothing.
+absl::StatusOr<AvailableMemory> ReadAvailableMemory(
+    const std::string& root = "");
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_MEMORY_AVAILABLE_MEMORY_H_

@@ -1,0 +1,50 @@
+// What the operating system and the allocator say of this process's memory,
+// beside the exact accounting of its heap (heap_accounting.h).
+//
+//   int64_t code_bytes = footprint::LoadedImageBytes();
+//   footprint::ResidentBytes resident = footprint::ReadResidentBytes();
+//
+// Thread-safety: every function may be called from any thread. The results are
+// numbers that hold for the moment of the call; nothing is owned or kept.
+
+#ifndef FOOTPRINT_BASE_MEMORY_PROCESS_MEMORY_H_
+#define FOOTPRINT_BASE_MEMORY_PROCESS_MEMORY_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace footprint {
+
+// Address space of the program and of its shared libraries as loaded: code and
+// static data, in whole pages. The same in every run of the same files. What
+// the kernel adds by itself (vdso) is left out.
+int64_t LoadedImageBytes();
+
+// The kernel's view; varies from run to run. Zeros where /proc cannot be read.
+struct ResidentBytes {
+  int64_t peak_bytes = 0;       // VmHWM: high-water mark since the start
+  int64_t anonymous_bytes = 0;  // RssAnon: heap, stacks, written data
+  int64_t file_bytes = 0;       // RssFile: code and mapped files
+};
+ResidentBytes ReadResidentBytes();
+
+// True if this process has, or waited for, a child process.
+bool HasHadChildProcess();
+
+// A moment, to be asked later whether this process started children since, also
+// by vfork, posix_spawn or system(). A child from before that is waited for
+// meanwhile cannot be told from a new one, and counts as one. Memory: the
+// numbers of the children that live at that moment.
+class ChildProcessMark {
+ public:
+  ChildProcessMark();
+  bool HasStartedSince() const;
+
+ private:
+  int64_t ended_work_;
+  std::vector<int> alive_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_MEMORY_PROCESS_MEMORY_H_

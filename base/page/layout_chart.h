@@ -1,0 +1,55 @@
+// A picture of what lies where in an arena, and when, for a page (page.h).
+//
+//   LayoutChart chart;
+//   chart.title = "Layout";
+//   chart.boxes = {{"conv1", /*begin_step=*/0, /*end_step=*/4,
+//                   /*offset_bytes=*/0, /*size_bytes=*/1024}};
+//   std::string html = DrawLayoutChart(chart);
+//
+// Text is escaped; equal data give equal bytes. Thread-safe. Memory: the text.
+
+#ifndef FOOTPRINT_BASE_PAGE_LAYOUT_CHART_H_
+#define FOOTPRINT_BASE_PAGE_LAYOUT_CHART_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace footprint {
+
+// What lies where in an arena, and when: a box a tensor over steps and bytes;
+// below it, how many bytes are live at each step, of which series.
+struct LayoutChart {
+  struct Box {
+    std::string label;
+    int64_t begin_step = 0;
+    int64_t end_step = 0;  // one past the last
+    int64_t offset_bytes = 0;
+    int64_t size_bytes = 0;
+    size_t series = 0;
+    bool is_marked = false;  // full colour and an outline; others are pale
+  };
+
+  // Steps that belong together, such as "forward".
+  struct Span {
+    std::string label;
+    int64_t begin_step = 0;
+    int64_t end_step = 0;  // one past the last
+  };
+
+  std::string title;
+  std::string description;
+  std::vector<std::string> series;  // at most 8 are told apart by colour
+  std::vector<Box> boxes;
+  std::vector<Span> spans;  // below the steps' numbers
+  int64_t marked_step = 0;
+  int64_t marked_bytes = 0;  // a level that `marked_label` explains
+  std::string marked_label;
+};
+
+std::string DrawLayoutChart(const LayoutChart& chart);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_PAGE_LAYOUT_CHART_H_

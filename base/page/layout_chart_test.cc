@@ -1,0 +1,88 @@
+#include "footprint/base/page/layout_chart.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+LayoutChart TwoBoxes() {
+  LayoutChart chart;
+  chart.title = "Layout";
+  chart.series = {"weight", "gradient"};
+  chart.boxes = {{"a<b", 0, 4, 0, 30, 0, true}, {"c", 2, 8, 30, 30, 1, false}};
+  chart.marked_step = 2;
+  chart.marked_bytes = 60;
+  chart.marked_label = "lower bound";
+  return chart;
+}
+
+TEST(LayoutChartTest, DrawsALayoutToScale) {
+  const std::string html = DrawLayoutChart(TwoBoxes());
+  // 0 to 8 steps from 84 to 720, 0 to 60 bytes from 430 up to 30.
+  EXPECT_THAT(html, HasSubstr("class=\"box marked\" x=\"84.00\" y=\"230.00\" "
+                              "width=\"318.00\" height=\"200.00\""));
+  EXPECT_THAT(html, HasSubstr("class=\"box pale\" x=\"243.00\" y=\"30.00\" "
+                              "width=\"477.00\" height=\"200.00\""));
+  EXPECT_THAT(html, HasSubstr("a&lt;b (weight): 30 B (30 B) at 0, from step 0 "
+                              "until before 4"));
+  // Live from 634 up to 474: 30 bytes of the first until step 4, on them, from
+  // step 2, 30 of the second, which come down then.
+  EXPECT_THAT(html, HasSubstr("d=\"M84.00 634.00V554.00H402.00V634.00H720.00"
+                              "V634.00Z\" style=\"fill:var(--c0)\"><title>"
+                              "weight: at most 30 B"));
+  EXPECT_THAT(html, HasSubstr("d=\"M84.00 554.00V554.00H243.00V474.00H402.00"
+                              "V554.00H720.00V634.00H402.00V554.00Z\" "
+                              "style=\"fill:var(--c1)\"><title>"
+                              "gradient: at most 30 B"));
+  EXPECT_THAT(html, HasSubstr(">lower bound</text>"));
+}
+
+TEST(LayoutChartTest, DrawsNoOutlineThatWouldHideItsBox) {
+  LayoutChart chart = TwoBoxes();
+  EXPECT_THAT(DrawLayoutChart(chart), Not(HasSubstr(" thin\"")));
+  chart.boxes.push_back({"thin", 0, 8, 6000, 10, 0, true});
+  EXPECT_THAT(DrawLayoutChart(chart), HasSubstr("class=\"box marked thin\""));
+}
+
+TEST(LayoutChartTest, NamesWhatStepsBelongTo) {
+  LayoutChart chart = TwoBoxes();
+  EXPECT_THAT(DrawLayoutChart(chart), Not(HasSubstr("class=\"span\"")));
+  chart.spans = {{"forward", 0, 4}, {"back<ward", 4, 8}};
+  const std::string html = DrawLayoutChart(chart);
+  // A bracket each, a name in its middle, and a line between them.
+  EXPECT_THAT(html, HasSubstr("M86.00 661.00V666.00H400.00V661.00"));
+  EXPECT_THAT(html, HasSubstr("x=\"243.00\" y=\"684.00\" "
+                              "text-anchor=\"middle\">forward</text>"));
+  EXPECT_THAT(html, HasSubstr("M404.00 661.00V666.00H718.00V661.00"));
+  EXPECT_THAT(html, HasSubstr(">back&lt;ward</text>"));
+  EXPECT_THAT(html, HasSubstr("M402.00 30.00V634.00"));
+}
+
+TEST(LayoutChartTest, DrawsOneLayerWithoutSeries) {
+  LayoutChart chart = TwoBoxes();
+  chart.series.clear();
+  chart.boxes[1].series = 0;
+  EXPECT_THAT(DrawLayoutChart(chart),
+              HasSubstr("class=\"live\" d=\"M84.00 634.00V554.00H243.00V474.00"
+                        "H402.00V554.00H720.00V634.00Z\"><title>at most 60 B"));
+}
+
+TEST(LayoutChartTest, DrawsALayoutOfNothingAndOfTheLargestSizes) {
+  EXPECT_THAT(DrawLayoutChart({}), Not(HasSubstr("nan")));
+  LayoutChart chart;
+  constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
+  chart.boxes = {{"a", 5, 6, 0, kMaximum}};
+  chart.marked_bytes = kMaximum;
+  EXPECT_THAT(DrawLayoutChart(chart), Not(HasSubstr("inf")));
+}
+
+}  // namespace
+}  // namespace footprint

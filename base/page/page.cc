@@ -1,0 +1,229 @@
+#include "footprint/base/page/page.h"
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/page/chart_drawing.h"
+
+namespace footprint {
+
+using page_internal::Escape;
+using page_internal::kColourCount;
+using page_internal::kGroupBegin;
+using page_internal::kGroupEnd;
+using page_internal::kGroupName;
+
+namespace {
+
+// Colours that stay apart for colour-blind readers, on light and on dark; the
+// text on each is chosen for contrast.
+constexpr char kStyle[] = R"css(
+:root { color-scheme: light dark;
+  --paper: #fcfcfb; --ink: #16181d; --soft: #5c626e; --rule: #d9dbe0;
+  --wash: #f1f2f4; --accent: #1f5fb4;
+  --c0: #2a78d6; --c1: #eda100; --c2: #1baf7a; --c3: #4a3aa7; --c4: #e34948;
+  --c5: #7b8494; --c6: #eb6834; --c7: #c2569a;
+  --t0: #fff; --t1: #16181d; --t2: #16181d; --t3: #fff; --t4: #fff;
+  --t5: #fff; --t6: #16181d; --t7: #fff; }
+@media (prefers-color-scheme: dark) { :root {
+  --paper: #15171b; --ink: #eceef1; --soft: #a3a9b5; --rule: #363a43;
+  --wash: #1f2228; --accent: #7fb2f5;
+  --c0: #3987e5; --c1: #c98500; --c2: #199e70; --c3: #9085e9; --c4: #e66767;
+  --c5: #8d95a5; --c6: #d95926; --c7: #d55181;
+  --t0: #fff; --t1: #0c0d10; --t2: #0c0d10; --t3: #0c0d10; --t4: #0c0d10;
+  --t5: #0c0d10; --t6: #0c0d10; --t7: #0c0d10; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .5rem;
+  letter-spacing: -.01em; }
+h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; }
+p { max-width: 42rem; margin: 0 0 .9rem; }
+.lead { color: var(--soft); font-size: 1.05rem; margin-bottom: 1.75rem; }
+pre { background: var(--wash); padding: .75rem 1rem; overflow-x: auto;
+  border-radius: 6px; font-size: .875rem; }
+.scroll { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-size: .9rem;
+  font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+caption span { display: inline-block; max-width: calc(100vw - 2.5rem); }
+.plain th, .plain td { padding: .3rem .9rem .3rem 0; text-align: right;
+  border-bottom: 1px solid var(--rule); white-space: nowrap; }
+.plain .text { text-align: left; }
+.plain thead th { color: var(--soft); font-weight: 500; }
+.plain tbody th { font-weight: 400; }
+figure { margin: 1.25rem 0 .75rem; }
+figcaption { font-weight: 600; margin-bottom: .15rem; }
+.about { color: var(--soft); font-size: .9rem; margin: 0 0 .6rem; }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.1rem;
+  margin: 0 0 .75rem; padding: 0; font-size: .875rem; }
+.key { display: inline-block; width: .75rem; height: .75rem; margin-right: .4rem;
+  border-radius: 2px; vertical-align: -.06rem; }
+.bars { width: 100%; }
+.bars th { text-align: left; font-weight: 400; white-space: nowrap;
+  padding: .16rem .9rem .16rem 0; width: 1%; }
+.bars td { padding: .16rem 0; }
+.bars .total { text-align: right; white-space: nowrap; width: 1%;
+  padding-left: .9rem; color: var(--soft); }
+.bar { display: flex; height: 1.35rem; border-radius: 2px; overflow: hidden; }
+.part, .unknown { min-width: 0; overflow: hidden; font-size: .75rem;
+  line-height: 1.35rem; text-align: center; white-space: nowrap; }
+.lined + .lined { border-left: 1px solid var(--paper); }
+.unknown { flex: 1 1 0; padding: 0 .4rem; text-align: left; color: var(--soft);
+  background: repeating-linear-gradient(135deg, var(--wash) 0 6px,
+    var(--paper) 6px 12px); }
+@media (max-width: 40rem) {
+  .bars tr { display: grid; grid-template-columns: 1fr auto; }
+  .bars td:nth-child(2) { grid-column: 1 / 3; grid-row: 2;
+    padding-bottom: .5rem; }
+  .bars th, .bars .total { width: auto; padding-bottom: 0; }
+  .small { visibility: hidden; } }
+svg { display: block; width: 100%; height: auto; }
+.scroll > svg { min-width: 34rem; }
+svg.narrow { display: none; }
+@media screen and (max-width: 40rem) {
+  svg.wide { display: none; }
+  svg.narrow { display: block; } }
+svg text { font-size: 13px; fill: var(--soft); }
+svg .grid { stroke: var(--rule); }
+svg .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
+svg .point { stroke: var(--paper); stroke-width: 2; }
+svg .box { stroke: var(--paper); stroke-width: .75; }
+svg .pale { fill-opacity: .4; }
+svg .marked { stroke: var(--ink); stroke-width: 1; }
+svg .thin { stroke: none; }
+svg .box:hover { fill-opacity: .75; }
+svg .inside { font-size: 11px; pointer-events: none; fill: var(--ink); }
+svg .level { stroke: var(--c4); stroke-width: 1.5; stroke-dasharray: 6 4;
+  pointer-events: none; }
+svg .live { fill: var(--c5); }
+svg .span { fill: none; stroke: var(--soft); pointer-events: none; }
+details { margin: 0 0 1.5rem; }
+summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
+.views { border: 0; margin: 1.5rem 0 0; padding: 0; min-width: 0; }
+.views > legend { padding: 0; margin-bottom: .4rem; color: var(--soft);
+  font-size: .875rem; }
+.views > input { position: absolute; opacity: 0; }
+.views > label { display: inline-block; cursor: pointer; font-size: .9rem;
+  padding: .25rem .8rem; margin: 0 .3rem .4rem 0; border-radius: 999px;
+  border: 1px solid var(--rule); }
+.views > input:checked + label { background: var(--ink); color: var(--paper);
+  border-color: var(--ink); }
+.views > input:focus-visible + label { outline: 2px solid var(--accent);
+  outline-offset: 2px; }
+.view { display: none; }
+@media print { .view { display: block; } }
+)css";
+
+std::string NameGroups(const std::string& html) {
+  std::string named;
+  std::vector<int> open_groups;
+  int group_count = 0;
+  for (const char byte : html) {
+    if (byte == kGroupBegin[0]) {
+      open_groups.push_back(++group_count);
+    } else if (byte == kGroupEnd[0]) {
+      open_groups.pop_back();
+    } else if (byte == kGroupName[0]) {
+      absl::StrAppend(&named, "views", open_groups.back());
+    } else {
+      named += byte;
+    }
+  }
+  return named;
+}
+
+}  // namespace
+
+void PageContent::AddHeading(absl::string_view text) {
+  absl::StrAppend(&html_, "<h2>", Escape(text), "</h2>\n");
+}
+
+void PageContent::AddParagraph(absl::string_view text) {
+  absl::StrAppend(&html_, "<p>", Escape(text), "</p>\n");
+}
+
+void PageContent::AddCode(absl::string_view text) {
+  absl::StrAppend(&html_, "<pre><code>", Escape(text), "</code></pre>\n");
+}
+
+void PageContent::AddTable(const PageTable& table) {
+  const auto text_class = [&table](size_t column) {
+    return column < table.text_columns ? " class=\"text\"" : "";
+  };
+  absl::StrAppend(&html_,
+                  "<div class=\"scroll\" tabindex=\"0\">"
+                  "<table class=\"plain\"><caption><span>",
+                  Escape(table.caption), "</span></caption><thead><tr>");
+  for (size_t i = 0; i < table.header.size(); ++i) {
+    absl::StrAppend(&html_, "<th scope=\"col\"", text_class(i), ">",
+                    Escape(table.header[i]), "</th>");
+  }
+  absl::StrAppend(&html_, "</tr></thead><tbody>\n");
+  for (const std::vector<std::string>& row : table.rows) {
+    absl::StrAppend(&html_, "<tr>");
+    for (size_t i = 0; i < row.size(); ++i) {
+      const char* tag = i == 0 ? "th" : "td";
+      absl::StrAppend(&html_, "<", tag, i == 0 ? " scope=\"row\"" : "",
+                      text_class(i), ">", Escape(row[i]), "</", tag, ">");
+    }
+    absl::StrAppend(&html_, "</tr>\n");
+  }
+  absl::StrAppend(&html_, "</tbody></table></div>\n");
+}
+
+void PageContent::AddStackedBars(const StackedBars& chart) {
+  html_ += DrawStackedBars(chart);
+}
+
+void PageContent::AddLineChart(const LineChart& chart) {
+  html_ += DrawLineChart(chart);
+}
+
+void PageContent::AddLayoutChart(const LayoutChart& chart) {
+  html_ += DrawLayoutChart(chart);
+}
+
+void PageContent::AddFold(absl::string_view summary,
+                          const PageContent& content) {
+  absl::StrAppend(&html_, "<details><summary>", Escape(summary), "</summary>\n",
+                  content.html_, "</details>\n");
+}
+
+void PageContent::AddViews(absl::string_view label,
+                           const std::vector<View>& views) {
+  absl::StrAppend(&html_, kGroupBegin, "<fieldset class=\"views\"><legend>",
+                  Escape(label), "</legend>\n");
+  for (size_t i = 0; i < views.size(); ++i) {
+    absl::StrAppend(&html_, "<input type=\"radio\" name=\"", kGroupName,
+                    "\" id=\"", kGroupName, "-", i, "\"",
+                    i == 0 ? " checked" : "", "><label for=\"", kGroupName, "-",
+                    i, "\">", Escape(views[i].name), "</label>\n");
+  }
+  for (const View& view : views) {
+    absl::StrAppend(&html_, "<div class=\"view\">\n", view.content.html_,
+                    "</div>\n");
+  }
+  absl::StrAppend(&html_, "</fieldset>\n", kGroupEnd);
+}
+
+Page::Page(absl::string_view title, absl::string_view lead)
+    : title_(title), lead_(lead) {}
+
+std::string Page::Html() const {
+  std::string style = kStyle;
+  for (size_t i = 1; i <= kColourCount; ++i) {
+    absl::StrAppend(&style, ".views > input:nth-of-type(", i,
+                    "):checked ~ .view:nth-of-type(", i,
+                    ") { display: block; }\n");
+  }
+  return absl::StrCat(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\">\n<title>",
+      Escape(title_), "</title>\n<style>", style,
+      "</style>\n</head>\n<body>\n<main>\n<h1>", Escape(title_),
+      "</h1>\n<p class=\"lead\">", Escape(lead_), "</p>\n", NameGroups(html_),
+      "</main>\n</body>\n</html>\n");
+}
+
+}  // namespace footprint

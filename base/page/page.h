@@ -1,0 +1,87 @@
+// Reports as self-contained pages: HTML and SVG from plain data.
+//
+//   footprint::Page page("Memory by stage", "Of each program.");
+//   page.AddTable({"Peaks", {"size", "peak"}, {{"10 x 1,000", "1.2 MiB"}}});
+//   footprint::StackedBars chart;
+//   chart.title = "Share of the peak";
+//   chart.series = {"read", "fit"};
+//   chart.bars = {{"10 x 1,000", {1200, 800}}};
+//   page.AddStackedBars(chart);
+//   WriteFile("report.html", page.Html());
+//
+// A page needs no network, no script and no font of its own; it follows the
+// reader's choice of light or dark, fits a telephone and a wide screen, prints
+// every view, and says in words what a picture shows. Any text may be given:
+// what HTML would understand otherwise is escaped. Equal data give equal bytes.
+//
+// Thread-compatible. Memory: the page's text, twice in Html. Time: linear.
+
+#ifndef FOOTPRINT_BASE_PAGE_PAGE_H_
+#define FOOTPRINT_BASE_PAGE_PAGE_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "footprint/base/page/layout_chart.h"
+#include "footprint/base/page/line_chart.h"
+#include "footprint/base/page/stacked_bars.h"
+#include "footprint/base/text/format_bytes.h"
+
+namespace footprint {
+
+// Rows under a header. The first `text_columns` columns are text, the rest
+// numbers, which end at the right.
+struct PageTable {
+  std::string caption;
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+  size_t text_columns = 1;
+};
+
+// What a page, a view or a fold holds, in the order in which it was added.
+class PageContent {
+ public:
+  void AddHeading(absl::string_view text);
+  void AddParagraph(absl::string_view text);
+  // Verbatim, such as a command.
+  void AddCode(absl::string_view text);
+  void AddTable(const PageTable& table);
+  void AddStackedBars(const StackedBars& chart);
+  void AddLineChart(const LineChart& chart);
+  void AddLayoutChart(const LayoutChart& chart);
+
+  // Shown only when the reader opens it.
+  void AddFold(absl::string_view summary, const PageContent& content);
+
+  // One of at most 8 at a time is shown; the reader chooses by name. `label`
+  // says what is chosen. On paper all are shown.
+  struct View;
+  void AddViews(absl::string_view label, const std::vector<View>& views);
+
+ private:
+  friend class Page;
+  std::string html_;
+};
+
+struct PageContent::View {
+  std::string name;
+  PageContent content;
+};
+
+class Page : public PageContent {
+ public:
+  // `lead` stands below the title.
+  Page(absl::string_view title, absl::string_view lead);
+
+  std::string Html() const;
+
+ private:
+  std::string title_;
+  std::string lead_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_PAGE_PAGE_H_

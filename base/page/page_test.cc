@@ -1,0 +1,145 @@
+// What page.h promises.
+
+#include "footprint/base/page/page.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Elements that HTML never closes.
+bool IsVoid(const std::string& name) {
+  return name == "meta" || name == "input" || name == "!DOCTYPE";
+}
+
+// "" if every element is closed in the right order, else the first that is not.
+std::string FindUnclosed(const std::string& html) {
+  std::vector<std::string> open;
+  for (size_t at = html.find('<'); at != std::string::npos;
+       at = html.find('<', at + 1)) {
+    const size_t end = html.find('>', at);
+    if (end == std::string::npos) return html.substr(at);
+    const std::string tag = html.substr(at + 1, end - at - 1);
+    const std::string name = tag.substr(0, tag.find_first_of(" /\n", 1));
+    if (tag.back() == '/' || IsVoid(name)) continue;
+    if (tag[0] != '/') {
+      open.push_back(name);
+    } else if (open.empty() || "/" + open.back() != tag) {
+      return tag;
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? "" : open.back();
+}
+
+StackedBars TwoBars() {
+  StackedBars chart;
+  chart.title = "Stages";
+  chart.series = {"read", "fit"};
+  chart.bars = {{"small", {300, 100}}, {"large", {0, 1000}}};
+  return chart;
+}
+
+std::string HtmlOf(const StackedBars& chart) {
+  Page page("Title", "Lead.");
+  page.AddStackedBars(chart);
+  return page.Html();
+}
+
+TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
+  Page page("Title", "Lead.");
+  page.AddHeading("First");
+  page.AddParagraph("Words.");
+  page.AddCode("bazel run //gates:check");
+  page.AddTable({"Caption", {"name", "bytes"}, {{"a", "1"}, {"b", "2"}}});
+  page.AddStackedBars(TwoBars());
+  LineChart lines;
+  lines.title = "Growth";
+  lines.lines = {{"peak", {{1, 10}, {2, 20}}}};
+  page.AddLineChart(lines);
+  LayoutChart layout;
+  layout.title = "Layout";
+  layout.boxes = {{"box", 0, 4, 0, 30}};
+  page.AddLayoutChart(layout);
+  PageContent inner;
+  inner.AddParagraph("Inner.");
+  page.AddFold("More", inner);
+  page.AddViews("Choose", {{"one", inner}, {"two", inner}});
+  const std::string html = page.Html();
+  EXPECT_EQ(FindUnclosed(html), "");
+  size_t last = 0;
+  for (const std::string text :
+       {"<h1>Title", "Lead.", "<h2>First", "Words.", "bazel run", "Caption",
+        "Stages", "Growth", "Layout", "More", "Inner.", "Choose", "two"}) {
+    const size_t found = html.find(text, last);
+    EXPECT_NE(found, std::string::npos) << text;
+    last = found;
+  }
+}
+
+TEST(PageTest, EscapesWhatHtmlWouldUnderstand) {
+  const std::string evil = "<script>\x03\x02\x01alert('&\"')</script>";
+  Page page(evil, evil);
+  page.AddHeading(evil);
+  page.AddParagraph(evil);
+  page.AddCode(evil);
+  page.AddTable({evil, {evil}, {{evil, evil}}});
+  StackedBars bars = TwoBars();
+  bars.title = bars.description = bars.series[0] = bars.bars[0].label = evil;
+  bars.format = [&evil](double) { return evil; };
+  page.AddStackedBars(bars);
+  LineChart lines;
+  lines.title = lines.description = lines.x_label = lines.y_label = evil;
+  lines.lines = {{evil, {{1, 10}, {2, 20}}}};
+  lines.format_x = lines.format_y = bars.format;
+  page.AddLineChart(lines);
+  LayoutChart layout;
+  layout.title = layout.description = layout.marked_label = evil;
+  layout.series = {evil, evil};
+  layout.boxes = {{evil, 0, 4, 0, 30}};
+  page.AddLayoutChart(layout);
+  page.AddFold(evil, PageContent());
+  page.AddViews(evil, {{evil, PageContent()}});
+  EXPECT_THAT(page.Html(), Not(HasSubstr("<script")));
+  EXPECT_THAT(page.Html(), Not(HasSubstr("'&\"'")));
+  EXPECT_THAT(page.Html(), Not(HasSubstr("\x03")));
+  EXPECT_EQ(FindUnclosed(page.Html()), "");
+}
+
+TEST(PageTest, NeedsNothingFromElsewhere) {
+  const std::string html = HtmlOf(TwoBars());
+  for (const char* foreign :
+       {"http", "src=", "@import", "url(", "<script", "<link"}) {
+    EXPECT_THAT(html, Not(HasSubstr(foreign)));
+  }
+}
+
+TEST(PageTest, TellsGroupsOfViewsApart) {
+  PageContent a;
+  a.AddViews("Choose", {{"one", PageContent()}});
+  Page page("Title", "");
+  page.AddViews("Outer", {{"one", a}, {"two", a}});
+  page.AddViews("Outer", {{"one", PageContent()}, {"two", PageContent()}});
+  const std::string html = page.Html();
+  std::vector<std::string> identifiers;
+  for (size_t at = html.find(" id=\""); at != std::string::npos;
+       at = html.find(" id=\"", at + 1)) {
+    identifiers.push_back(html.substr(at, html.find('"', at + 5) - at));
+  }
+  std::sort(identifiers.begin(), identifiers.end());
+  EXPECT_EQ(identifiers.size(), 6u);
+  EXPECT_EQ(std::unique(identifiers.begin(), identifiers.end()),
+            identifiers.end());
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,39 @@
+#include "footprint/base/random/random_sequence.h"
+
+#include <cmath>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// From the generator's published test vector, seed 1234567.
+TEST(RandomSequenceTest, IsSplitmix64) {
+  RandomSequence random(1234567);
+  EXPECT_EQ(random.Next(), 6457827717110365317u);
+  EXPECT_EQ(random.Next(), 3203168211198807973u);
+  EXPECT_EQ(random.Next(), 9817491932198370423u);
+}
+
+TEST(RandomSequenceTest, HasTheMomentsThatItSays) {
+  RandomSequence random(1);
+  constexpr int kCount = 100000;
+  double uniform = 0;
+  double normal = 0;
+  double squares = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const double u = random.Uniform();
+    EXPECT_GE(u, 0);
+    EXPECT_LT(u, 1);
+    uniform += u;
+    const double n = random.Normal();
+    normal += n;
+    squares += n * n;
+  }
+  EXPECT_NEAR(uniform / kCount, 0.5, 0.005);
+  EXPECT_NEAR(normal / kCount, 0, 0.02);
+  EXPECT_NEAR(squares / kCount, 1, 0.03);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,559 @@
+#include "footprint/base/safetensors/safetensors.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/numeric/int128.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "footprint/base/files/read_at.h"
+#include "footprint/base/files/regular_file.h"
+#include "footprint/base/text/near_names.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+struct DTypeEntry {
+  DType dtype;
+  absl::string_view name;
+  int64_t bytes;
+};
+
+constexpr DTypeEntry kDTypes[] = {
+    {DType::kF64, "F64", 8},        {DType::kF32, "F32", 4},
+    {DType::kF16, "F16", 2},        {DType::kBF16, "BF16", 2},
+    {DType::kF8E5M2, "F8_E5M2", 1}, {DType::kF8E4M3, "F8_E4M3", 1},
+    {DType::kF8E8M0, "F8_E8M0", 1}, {DType::kC64, "C64", 8},
+    {DType::kI64, "I64", 8},        {DType::kI32, "I32", 4},
+    {DType::kI16, "I16", 2},        {DType::kI8, "I8", 1},
+    {DType::kU64, "U64", 8},        {DType::kU32, "U32", 4},
+    {DType::kU16, "U16", 2},        {DType::kU8, "U8", 1},
+    {DType::kBool, "BOOL", 1},
+};
+
+constexpr int64_t kLengthBytes = 8;
+constexpr uint64_t kMaximumInt64 = std::numeric_limits<int64_t>::max();
+
+const DTypeEntry& Entry(DType dtype) {
+  return kDTypes[static_cast<size_t>(dtype)];
+}
+
+// Reads characters and leaves word of how far it is, for messages.
+class CountingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountingIterator(const char* position, const char** furthest)
+      : position_(position), furthest_(furthest) {}
+  reference operator*() const { return *position_; }
+  CountingIterator& operator++() {
+    ++position_;
+    *furthest_ = position_;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    CountingIterator before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const CountingIterator& other) const {
+    return position_ == other.position_;
+  }
+  bool operator!=(const CountingIterator& other) const {
+    return position_ != other.position_;
+  }
+
+ private:
+  const char* position_;
+  const char** furthest_;
+};
+
+// Takes the header's events, one key or value at a time, and keeps nothing but
+// the tensors. Every event is either expected where it comes or an error.
+class HeaderHandler {
+ public:
+  using number_integer_t = int64_t;
+  using number_unsigned_t = uint64_t;
+  using number_float_t = double;
+  using string_t = std::string;
+  using binary_t = nlohmann::json::binary_t;
+
+  bool null() { return Unexpected("null"); }
+  bool boolean(bool) { return Unexpected("a boolean"); }
+  bool number_float(double, const std::string& text) {
+    return Unexpected(absl::StrCat("the number ", text));
+  }
+  bool number_integer(int64_t value) {
+    return Unexpected(absl::StrCat("the negative number ", value));
+  }
+  bool binary(binary_t&) { return Unexpected("binary data"); }
+
+  bool number_unsigned(uint64_t value) {
+    if (value > kMaximumInt64) {
+      return Fail(absl::StrCat("the number ", value, " exceeds 63 bits"));
+    }
+    if (place_ == Place::kShape) {
+      tensor_.shape.push_back(static_cast<int64_t>(value));
+      return true;
+    }
+    if (place_ != Place::kOffsets || offset_count_ == 2) {
+      return Unexpected(absl::StrCat("the number ", value));
+    }
+    offsets_[offset_count_++] = static_cast<int64_t>(value);
+    return true;
+  }
+
+  bool string(std::string& value) {
+    if (place_ == Place::kMetadata) {
+      metadata_[key_] = std::move(value);
+      return true;
+    }
+    if (place_ != Place::kDType) return Unexpected("a string");
+    const absl::optional<DType> dtype = DTypeFromName(value);
+    if (!dtype.has_value()) {
+      return Fail(absl::StrCat("dtype \"", value,
+                               "\" is not one of the format's whole-byte types "
+                               "(F32, BF16, F16, ...)"));
+    }
+    tensor_.dtype = *dtype;
+    place_ = Place::kTensor;
+    return true;
+  }
+
+  bool start_object(size_t) {
+    if (place_ == Place::kBeforeHeader) {
+      place_ = Place::kHeader;
+      return true;
+    }
+    if (place_ == Place::kMetadataValue) {
+      place_ = Place::kMetadata;
+      return true;
+    }
+    if (place_ != Place::kTensorValue) return Unexpected("an object");
+    place_ = Place::kTensor;
+    return true;
+  }
+
+  bool key(std::string& key) {
+    if (place_ == Place::kHeader) return HeaderKey(key);
+    if (place_ == Place::kMetadata) {
+      if (metadata_.count(key) > 0) {
+        return Fail(absl::StrCat("__metadata__ has \"", key, "\" twice"));
+      }
+      key_ = std::move(key);
+      return true;
+    }
+    if (place_ != Place::kTensor) return Unexpected("a key");
+    return TensorKey(key);
+  }
+
+  bool start_array(size_t) {
+    if (place_ == Place::kShapeValue) {
+      place_ = Place::kShape;
+    } else if (place_ == Place::kOffsetsValue) {
+      place_ = Place::kOffsets;
+    } else {
+      return Unexpected("an array");
+    }
+    return true;
+  }
+
+  bool end_array() {
+    if (place_ == Place::kOffsets && offset_count_ != 2) {
+      return Fail("data_offsets wants two numbers");
+    }
+    place_ = Place::kTensor;
+    return true;
+  }
+
+  bool end_object() {
+    if (place_ == Place::kTensor) return EndTensor();
+    place_ = place_ == Place::kMetadata ? Place::kHeader : Place::kAfterHeader;
+    return true;
+  }
+
+  bool parse_error(size_t, const std::string& token,
+                   const nlohmann::json::exception&) {
+    return Fail(absl::StrCat("not valid JSON at \"",
+                             absl::string_view(token).substr(0, 40), "\""));
+  }
+
+  const std::string& error() const { return error_; }
+  std::vector<TensorInfo>& tensors() { return tensors_; }
+  std::map<std::string, std::string>& metadata() { return metadata_; }
+
+ private:
+  // What comes next.
+  enum class Place {
+    kBeforeHeader,
+    kHeader,
+    kMetadataValue,
+    kMetadata,
+    kTensorValue,
+    kTensor,
+    kDType,
+    kShapeValue,
+    kShape,
+    kOffsetsValue,
+    kOffsets,
+    kAfterHeader,
+  };
+
+  bool Fail(std::string what) {
+    error_ = in_tensor_ ? absl::StrCat("tensor \"", tensor_.name, "\": ", what)
+                        : std::move(what);
+    return false;
+  }
+
+  bool Unexpected(absl::string_view what) {
+    return Fail(absl::StrCat(what, " where the format has none"));
+  }
+
+  bool HeaderKey(std::string& key) {
+    if (key == "__metadata__") {
+      if (has_metadata_) return Fail("__metadata__ stands twice");
+      has_metadata_ = true;
+      place_ = Place::kMetadataValue;
+      return true;
+    }
+    if (tensors_.size() == SafetensorsIndex::kMaximumTensors) {
+      return Fail(absl::StrCat("more than ", SafetensorsIndex::kMaximumTensors,
+                               " tensors"));
+    }
+    tensor_ = TensorInfo();
+    tensor_.name = std::move(key);
+    in_tensor_ = true;
+    has_dtype_ = has_shape_ = false;
+    offset_count_ = 0;
+    has_offsets_ = false;
+    place_ = Place::kTensorValue;
+    return true;
+  }
+
+  bool TensorKey(const std::string& key) {
+    if (key == "dtype") return Once(&has_dtype_, Place::kDType, key);
+    if (key == "shape") return Once(&has_shape_, Place::kShapeValue, key);
+    if (key == "data_offsets") {
+      return Once(&has_offsets_, Place::kOffsetsValue, key);
+    }
+    return Fail(absl::StrCat("unknown key \"", key, "\""));
+  }
+
+  bool Once(bool* has, Place place, const std::string& key) {
+    if (*has) return Fail(absl::StrCat("\"", key, "\" stands twice"));
+    *has = true;
+    place_ = place;
+    return true;
+  }
+
+  bool EndTensor() {
+    if (!has_dtype_) return Fail("no dtype");
+    if (!has_shape_) return Fail("no shape");
+    if (!has_offsets_) return Fail("no data_offsets");
+    if (offsets_[0] > offsets_[1]) {
+      return Fail(absl::StrCat("data_offsets end at ", offsets_[1],
+                               ", before they begin at ", offsets_[0]));
+    }
+    const absl::StatusOr<int64_t> bytes =
+        TensorBytes(tensor_.dtype, tensor_.shape);
+    if (!bytes.ok()) return Fail(std::string(bytes.status().message()));
+    tensor_.offset_bytes = offsets_[0];
+    tensor_.size_bytes = offsets_[1] - offsets_[0];
+    if (*bytes != tensor_.size_bytes) {
+      return Fail(absl::StrCat("data_offsets [", offsets_[0], ", ", offsets_[1],
+                               "] hold ", tensor_.size_bytes, " bytes, but ",
+                               DTypeName(tensor_.dtype), " ",
+                               ShapeText(tensor_.shape), " takes ", *bytes));
+    }
+    tensors_.push_back(std::move(tensor_));
+    in_tensor_ = false;
+    place_ = Place::kHeader;
+    return true;
+  }
+
+  Place place_ = Place::kBeforeHeader;
+  bool has_metadata_ = false;
+  bool in_tensor_ = false;
+  bool has_dtype_ = false;
+  bool has_shape_ = false;
+  bool has_offsets_ = false;
+  int offset_count_ = 0;
+  int64_t offsets_[2] = {0, 0};
+  TensorInfo tensor_;
+  std::string key_;
+  std::string error_;
+  std::vector<TensorInfo> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+absl::Status SystemError(absl::string_view name, absl::string_view what) {
+  const std::string text =
+      absl::StrCat(name, ": ", what, ": ", strerror(errno));
+  return errno == ENOENT ? absl::NotFoundError(text)
+                         : absl::UnavailableError(text);
+}
+
+// Reads exactly `size` bytes; a file that ends before is an error of its own.
+absl::Status ReadExactly(int descriptor, int64_t offset, int64_t size,
+                         char* destination, absl::string_view name) {
+  const int64_t got =
+      lowmem_internal::ReadAt(descriptor, offset, size, destination);
+  if (got < 0) return SystemError(name, "cannot be read");
+  if (got < size) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": ends at byte ", offset + got, " while its header is read"));
+  }
+  return absl::OkStatus();
+}
+
+// What else begins with a length that no header has.
+absl::string_view NotSafetensorsText(const unsigned char* begin) {
+  return memcmp(begin, "version ", kLengthBytes) == 0
+             ? ": it is Git LFS's pointer to the file; run: git lfs pull"
+             : ": not a safetensors file?";
+}
+
+absl::Status HeaderError(absl::string_view name, int64_t byte,
+                         absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": header, near byte ", byte, ": ", what,
+                   ". The file is damaged or not safetensors: download or "
+                   "export it again"));
+}
+
+}  // namespace
+
+absl::string_view DTypeName(DType dtype) { return Entry(dtype).name; }
+
+int64_t DTypeBytes(DType dtype) { return Entry(dtype).bytes; }
+
+absl::optional<DType> DTypeFromName(absl::string_view name) {
+  for (const DTypeEntry& entry : kDTypes) {
+    if (entry.name == name) return entry.dtype;
+  }
+  return absl::nullopt;
+}
+
+std::string ShapeText(absl::Span<const int64_t> shape) {
+  return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
+}
+
+absl::StatusOr<int64_t> TensorBytes(DType dtype,
+                                    absl::Span<const int64_t> shape) {
+  // An extent of zero makes the product zero whatever the others are.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  absl::uint128 bytes = static_cast<uint64_t>(DTypeBytes(dtype));
+  for (const int64_t extent : shape) {
+    if (extent < 0) {
+      return absl::OutOfRangeError(
+          absl::StrCat("shape ", ShapeText(shape), " has a negative extent"));
+    }
+    bytes *= static_cast<uint64_t>(extent);
+    if (bytes > kMaximumInt64) {
+      return absl::OutOfRangeError(absl::StrCat("shape ", ShapeText(shape),
+                                                " of ", DTypeName(dtype),
+                                                " exceeds 63 bits"));
+    }
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Open(
+    absl::string_view path) {
+  const std::string name(path);
+  const absl::StatusOr<int> descriptor = lowmem_internal::OpenRegularFile(name);
+  if (!descriptor.ok()) return descriptor.status();
+  const absl::Cleanup close_it = [&] { close(*descriptor); };
+  return Read(*descriptor, name);
+}
+
+absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
+    int descriptor, absl::string_view name) {
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return SystemError(name, "no status");
+  if (!S_ISREG(status.st_mode)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": not a regular file; name the .safetensors file"));
+  }
+  if (status.st_size < kLengthBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": has ", status.st_size,
+                     " bytes, and a safetensors file begins with a length of ",
+                     kLengthBytes));
+  }
+  unsigned char bytes[kLengthBytes];
+  absl::Status read = ReadExactly(descriptor, 0, kLengthBytes,
+                                  reinterpret_cast<char*>(bytes), name);
+  if (!read.ok()) return read;
+  uint64_t length = 0;
+  for (int i = kLengthBytes - 1; i >= 0; --i) length = length << 8 | bytes[i];
+  if (length > static_cast<uint64_t>(kMaximumHeaderBytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": byte 0 promises a header of ", length,
+                     " bytes, above the format's limit of ",
+                     kMaximumHeaderBytes, NotSafetensorsText(bytes)));
+  }
+  if (length > static_cast<uint64_t>(status.st_size - kLengthBytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": byte 0 promises a header of ", length,
+                     " bytes, but the file ends at byte ", status.st_size,
+                     ": the file is truncated, download it again"));
+  }
+  std::string header(length, '\0');
+  read = ReadExactly(descriptor, kLengthBytes, static_cast<int64_t>(length),
+                     &header[0], name);
+  if (!read.ok()) return read;
+  return Parse(header, status.st_size, name);
+}
+
+absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Parse(
+    absl::string_view header, int64_t file_bytes, absl::string_view name) {
+  if (header.empty() || header.front() != '{') {
+    return HeaderError(name, kLengthBytes, "does not begin with '{'");
+  }
+  const size_t last = header.find_last_not_of(' ');
+  if (header[last] != '}') {
+    return HeaderError(name, kLengthBytes + static_cast<int64_t>(last),
+                       "does not end with '}' and spaces");
+  }
+  const absl::string_view object = header.substr(0, last + 1);
+  HeaderHandler handler;
+  const char* furthest = object.data();
+  const bool parsed = nlohmann::json::sax_parse(
+      CountingIterator(object.data(), &furthest),
+      CountingIterator(object.data() + object.size(), &furthest), &handler);
+  if (!parsed) {
+    return HeaderError(name, kLengthBytes + (furthest - object.data()),
+                       handler.error());
+  }
+  SafetensorsIndex index;
+  index.file_name_ = std::string(name);
+  index.file_bytes_ = file_bytes;
+  index.data_offset_bytes_ = kLengthBytes + static_cast<int64_t>(header.size());
+  index.tensors_ = std::move(handler.tensors());
+  index.metadata_ = std::move(handler.metadata());
+  absl::Status layout = index.CheckLayout();
+  if (!layout.ok()) return layout;
+  return index;
+}
+
+absl::Status SafetensorsIndex::CheckLayout() {
+  absl::Status status = CheckRanges();
+  if (status.ok()) status = CheckNames();
+  return status;
+}
+
+// Every byte of the data belongs to exactly one tensor.
+absl::Status SafetensorsIndex::CheckRanges() {
+  const auto is_before = [](const TensorInfo& a, const TensorInfo& b) {
+    return std::tie(a.offset_bytes, a.size_bytes) <
+           std::tie(b.offset_bytes, b.size_bytes);
+  };
+  // Most files have them in order; those without bytes stay as they stand.
+  if (!std::is_sorted(tensors_.begin(), tensors_.end(), is_before)) {
+    std::stable_sort(tensors_.begin(), tensors_.end(), is_before);
+  }
+  const int64_t data_bytes = file_bytes_ - data_offset_bytes_;
+  int64_t end = 0;
+  const TensorInfo* before = nullptr;
+  for (TensorInfo& tensor : tensors_) {
+    if (tensor.offset_bytes != end) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          file_name_, ": tensor \"", tensor.name, "\" begins at data offset ",
+          tensor.offset_bytes,
+          tensor.offset_bytes < end ? ", inside " : ", leaving a gap after ",
+          before == nullptr ? "the header"
+                            : absl::StrCat("\"", before->name, "\""),
+          ", which ends at ", end,
+          ". The file is damaged or made to mislead: export it again"));
+    }
+    // No overflow: the parser read the sum as one number.
+    end += tensor.size_bytes;
+    if (end > data_bytes) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          file_name_, ": tensor \"", tensor.name, "\" ends at data offset ",
+          end, ", but the file has ", data_bytes,
+          " bytes of data: it is truncated, download it again"));
+    }
+    tensor.offset_bytes += data_offset_bytes_;
+    before = &tensor;
+  }
+  if (end != data_bytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        file_name_, ": bytes ", data_offset_bytes_ + end, " to ", file_bytes_,
+        " belong to no tensor: the file is damaged, download it again"));
+  }
+  return absl::OkStatus();
+}
+
+// No name stands twice; afterwards padding is out of the way.
+absl::Status SafetensorsIndex::CheckNames() {
+  SortByName();
+  for (size_t i = 1; i < by_name_.size(); ++i) {
+    const TensorInfo& tensor = tensors_[by_name_[i]];
+    if (tensor.name != tensors_[by_name_[i - 1]].name) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_name_, ": the tensor \"", tensor.name,
+                     "\" stands twice, the second at byte ",
+                     tensor.offset_bytes, ": export the file again"));
+  }
+  const auto is_padding = [](const TensorInfo& tensor) {
+    return absl::StartsWith(tensor.name, kPaddingPrefix);
+  };
+  const auto kept =
+      std::remove_if(tensors_.begin(), tensors_.end(), is_padding);
+  if (kept == tensors_.end()) return absl::OkStatus();
+  tensors_.erase(kept, tensors_.end());
+  SortByName();
+  return absl::OkStatus();
+}
+
+void SafetensorsIndex::SortByName() {
+  by_name_.resize(tensors_.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0);
+  std::sort(by_name_.begin(), by_name_.end(), [this](int32_t a, int32_t b) {
+    const int order = tensors_[a].name.compare(tensors_[b].name);
+    return order != 0 ? order < 0
+                      : tensors_[a].offset_bytes < tensors_[b].offset_bytes;
+  });
+}
+
+const TensorInfo* SafetensorsIndex::FindOrNull(absl::string_view name) const {
+  const auto found =
+      std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                       [this](int32_t position, absl::string_view wanted) {
+                         return tensors_[position].name < wanted;
+                       });
+  if (found == by_name_.end() || tensors_[*found].name != name) return nullptr;
+  return &tensors_[*found];
+}
+
+absl::StatusOr<const TensorInfo*> SafetensorsIndex::Find(
+    absl::string_view name) const {
+  const TensorInfo* tensor = FindOrNull(name);
+  if (tensor != nullptr) return tensor;
+  std::vector<absl::string_view> names;
+  for (const TensorInfo& other : tensors_) names.push_back(other.name);
+  return absl::NotFoundError(absl::StrCat(file_name_, ": no tensor \"", name,
+                                          "\" among ", tensors_.size(),
+                                          NearNamesText(name, names)));
+}
+
+}  // namespace footprint

@@ -1,0 +1,99 @@
+// Writes a safetensors file of any size through a small buffer, as a whole or
+// not at all.
+//
+//   absl::StatusOr<footprint::SafetensorsWriter> writer =
+//       footprint::SafetensorsWriter::Create(
+//           "model.safetensors", {{"bias", footprint::DType::kF32, {3}}});
+//   const float bias[3] = {1, 2, 3};
+//   absl::Status status = writer->Append(bias, sizeof(bias));
+//   if (status.ok()) status = writer->Finish();
+//
+// The header says all tensors at once, and their values follow in that order,
+// in pieces of any size. The header passes SafetensorsIndex::Parse before a
+// byte is written, so what is written can be read.
+//
+// Movable; thread-compatible; copies the names. Memory: 64 KiB and the header.
+//
+// InvalidArgument: a name twice or not UTF-8, a size beyond 63 bits.
+// FailedPrecondition: more or fewer values than the tensors take. Otherwise as
+// AtomicFile.
+
+#ifndef FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_
+#define FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/files/atomic_file.h"
+#include "footprint/base/safetensors/safetensors.h"
+
+namespace footprint {
+
+struct TensorSpec {
+  std::string name;
+  DType dtype = DType::kF32;
+  TensorShape shape;
+};
+
+struct SafetensorsWriterOptions {
+  // Each tensor and the file's end stand at a multiple of it. Above 1, tensors
+  // named kPaddingPrefix fill the gaps, which the format does not allow; other
+  // programs see them as tensors that their model does not have.
+  int64_t alignment_bytes = 1;
+  std::map<std::string, std::string> metadata;
+};
+
+class SafetensorsWriter {
+ public:
+  static absl::StatusOr<SafetensorsWriter> Create(
+      absl::string_view path, absl::Span<const TensorSpec> tensors,
+      const SafetensorsWriterOptions& options = {});
+
+  // The next bytes of the values, across tensors if they are so many.
+  absl::Status Append(const void* data, int64_t bytes);
+
+  // FailedPrecondition, and the old file stays, if values are missing.
+  absl::Status Finish();
+
+  // The whole file's.
+  int64_t file_bytes() const { return file_bytes_; }
+
+ private:
+  // A tensor or padding.
+  struct Part {
+    std::string name;
+    int64_t bytes = 0;
+    bool padding = false;
+  };
+
+  struct Layout {
+    std::vector<std::string> entries;  // of the header
+    std::vector<Part> parts;
+    int64_t data_bytes = 0;
+  };
+
+  explicit SafetensorsWriter(AtomicFile file) : file_(std::move(file)) {}
+  static absl::Status AddPart(const TensorSpec& tensor, bool padding,
+                              Layout* layout);
+  static absl::Status LayOut(absl::Span<const TensorSpec> tensors,
+                             int64_t alignment, Layout* layout);
+  absl::Status Begin(const std::string& header);
+  absl::Status SkipComplete();
+
+  AtomicFile file_;
+  std::vector<Part> parts_;
+  size_t part_ = 0;
+  int64_t written_in_part_ = 0;
+  int64_t file_bytes_ = 0;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_

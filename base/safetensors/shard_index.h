@@ -1,0 +1,36 @@
+// Which files a checkpoint in several shards has: model.safetensors.index.json.
+//
+//   absl::StatusOr<std::vector<footprint::Shard>> shards =
+//       footprint::ReadShardIndex("gpt2-xl/model.safetensors.index.json");
+//   // (*shards)[0].path, (*shards)[0].tensors
+//
+// Only the index is read, not the files. They lie beside it: a name that leads
+// elsewhere is refused.
+//
+// Thread-safe. Memory: a few times the index's text, which has at most 64 MiB.
+//
+// InvalidArgument: no such index, or no regular file; the text names the file
+// and the key. NotFound: no such file. Unavailable: the system refused to read.
+
+#ifndef FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_
+#define FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+struct Shard {
+  std::string path;
+  std::vector<std::string> tensors;  // that the index expects there
+};
+
+// At least one, in the order of their names.
+absl::StatusOr<std::vector<Shard>> ReadShardIndex(absl::string_view path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_

@@ -1,0 +1,34 @@
+// The names closest to one that is not there, for error messages.
+//
+//   footprint::NearNames("encoder.0.expnd", names)
+//   // {"encoder.0.expand"}
+//
+// A name that only lacks or adds a prefix, as "bert." of some exports, is the
+// closest of all. Names of more than 512 characters are not compared.
+//
+// Thread-safe. Memory: what it returns. Time: the product of the lengths for
+// each candidate.
+
+#ifndef FOOTPRINT_BASE_TEXT_NEAR_NAMES_H_
+#define FOOTPRINT_BASE_TEXT_NEAR_NAMES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace footprint {
+
+// Up to three, the closest first; none that are far.
+std::vector<std::string> NearNames(
+    absl::string_view wanted, absl::Span<const absl::string_view> candidates);
+
+// What an error says of them: `; the closest: "a", "b"`, or that none is like
+// it.
+std::string NearNamesText(absl::string_view wanted,
+                          absl::Span<const absl::string_view> candidates);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_TEXT_NEAR_NAMES_H_

@@ -1,0 +1,61 @@
+#include "footprint/base/text/near_names.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(NearNames, AreTheClosestFirst) {
+  const std::vector<absl::string_view> names = {
+      "layer.1.bias", "layer.0.weight", "layer.0.bias", "pooler"};
+  EXPECT_THAT(NearNames("layer.0.bia", names),
+              ElementsAre("layer.0.bias", "layer.1.bias"));
+  EXPECT_THAT(NearNames("something else", names), IsEmpty());
+}
+
+TEST(NearNames, AreThreeAtMost) {
+  const std::vector<absl::string_view> names = {"a1", "a2", "a3", "a4"};
+  EXPECT_THAT(NearNames("a0", names), ElementsAre("a1", "a2", "a3"));
+}
+
+TEST(NearNames, DoNotMindAPrefix) {
+  const std::vector<absl::string_view> names = {"bert.encoder.layer.0.bias"};
+  EXPECT_THAT(NearNames("layer.0.bias", names), ElementsAre(names[0]));
+  EXPECT_THAT(NearNames("model.bert.encoder.layer.0.bias", names),
+              ElementsAre(names[0]));
+  // A part of a word is no prefix.
+  EXPECT_THAT(NearNames("r.0.bias", names), IsEmpty());
+}
+
+// Only the dot makes a prefix of what stands before.
+TEST(NearNames, LeaveOutWhatIsFarLongerOrShorter) {
+  const std::string tail(30, 'x');
+  const std::vector<absl::string_view> names = {tail, "a"};
+  EXPECT_THAT(NearNames("xx", names), ElementsAre("a"));
+  EXPECT_THAT(NearNames(std::string(33, 'x'), names), ElementsAre(tail));
+  EXPECT_THAT(NearNames(std::string(46, 'x'), names), IsEmpty());
+}
+
+TEST(NearNames, LeaveOutWhatIsTooLongToCompare) {
+  const std::string long_name(600, 'a');
+  const std::vector<absl::string_view> names = {long_name, "b"};
+  EXPECT_THAT(NearNames(long_name, names), IsEmpty());
+  EXPECT_THAT(NearNames("a", names), ElementsAre("b"));
+}
+
+TEST(NearNames, AreSaidInAnError) {
+  EXPECT_EQ(NearNamesText("wight", {"weight", "bias"}),
+            "; the closest: \"weight\"");
+  EXPECT_EQ(NearNamesText("wight", {}), ", and none with a name like it");
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,161 @@
+#include "footprint/base/text/report_escape.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+namespace {
+
+// How a byte is shown, plain and where a backslash must be doubled.
+constexpr char kShown[] = "\\x%02x";
+constexpr char kShownQuoted[] = "\\\\x%02x";
+
+// Length of the well-formed UTF-8 sequence that `text` begins with; 0 if none.
+size_t SequenceLength(absl::string_view text) {
+  const auto byte = [&](size_t i) {
+    return static_cast<unsigned char>(i < text.size() ? text[i] : 0);
+  };
+  const unsigned char first = byte(0);
+  const size_t length = first < 0x80   ? 1
+                        : first < 0xC2 ? 0
+                        : first < 0xE0 ? 2
+                        : first < 0xF0 ? 3
+                        : first < 0xF5 ? 4
+                                       : 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, and what lies beyond Unicode.
+  const unsigned char second = byte(1);
+  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+      (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) {
+    return 0;
+  }
+  // Non-characters that XML cannot hold: U+FFFE and U+FFFF.
+  if (first == 0xEF && second == 0xBF && byte(2) >= 0xBE) return 0;
+  // C1 control characters move terminals too.
+  if (first == 0xC2 && second < 0xA0) return 0;
+  return length;
+}
+
+std::string Hexadecimal(const char* format, char c) {
+  char text[16];
+  std::snprintf(text, sizeof(text), format, static_cast<unsigned char>(c));
+  return text;
+}
+
+// `escape_ascii(c, out)` for every ASCII character that is no control character
+// and for '\n' and '\t'; `control_format` for the other control characters,
+// `byte_format` for what is no UTF-8.
+template <typename EscapeAscii>
+std::string Escape(absl::string_view text, const char* control_format,
+                   const char* byte_format, EscapeAscii escape_ascii) {
+  std::string escaped;
+  escaped.reserve(text.size() + 16);
+  while (!text.empty()) {
+    const char c = text[0];
+    const size_t length = SequenceLength(text);
+    const bool is_control =
+        (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') ||
+        c == 0x7F;
+    if (length == 0) {
+      escaped += Hexadecimal(byte_format, c);
+    } else if (is_control) {
+      escaped += Hexadecimal(control_format, c);
+    } else if (length == 1) {
+      escape_ascii(c, &escaped);
+    } else {
+      escaped.append(text.data(), length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return escaped;
+}
+
+}  // namespace
+
+std::string EscapeForTerminal(absl::string_view text) {
+  return Escape(text, kShown, kShown, [](char c, std::string* out) {
+    if (c == '\n') {
+      *out += "\\n";
+    } else if (c == '\t') {
+      *out += "\\t";
+    } else {
+      *out += c;
+    }
+  });
+}
+
+std::string EscapeForXml(absl::string_view text) {
+  return Escape(text, kShown, kShown, [](char c, std::string* out) {
+    switch (c) {
+      case '<':
+        *out += "&lt;";
+        break;
+      case '>':
+        *out += "&gt;";
+        break;
+      case '&':
+        *out += "&amp;";
+        break;
+      case '"':
+        *out += "&quot;";
+        break;
+      case '\n':
+        *out += "&#10;";
+        break;
+      case '\t':
+        *out += "&#9;";
+        break;
+      default:
+        *out += c;
+    }
+  });
+}
+
+std::string EscapeForMarkdown(absl::string_view text) {
+  return Escape(text, kShownQuoted, kShownQuoted, [](char c, std::string* out) {
+    constexpr absl::string_view kSpecial = "\\`*_{}[]()#~|!";
+    switch (c) {
+      case '<':
+        *out += "&lt;";
+        break;
+      case '>':
+        *out += "&gt;";
+        break;
+      case '&':
+        *out += "&amp;";
+        break;
+      case '\n':
+        *out += "<br>";
+        break;
+      case '\t':
+        *out += ' ';
+        break;
+      default:
+        if (kSpecial.find(c) != absl::string_view::npos) *out += '\\';
+        *out += c;
+    }
+  });
+}
+
+std::string QuoteForJson(absl::string_view text) {
+  return "\"" +
+         Escape(text, "\\u%04x", kShownQuoted,
+                [](char c, std::string* out) {
+                  if (c == '\n') {
+                    *out += "\\n";
+                  } else if (c == '\t') {
+                    *out += "\\t";
+                  } else {
+                    if (c == '"' || c == '\\') *out += '\\';
+                    *out += c;
+                  }
+                }) +
+         "\"";
+}
+
+}  // namespace footprint

@@ -1,0 +1,43 @@
+#include "footprint/base/text/report_escape.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+TEST(ReportEscapeTest, PlainTextStaysAsItIs) {
+  const std::string plain = "BM_Fit/rows:10 caf\xc3\xa9, 1.50 MiB";
+  EXPECT_EQ(EscapeForTerminal(plain), plain);
+  EXPECT_EQ(EscapeForXml(plain), plain);
+  EXPECT_EQ(QuoteForJson(plain), "\"" + plain + "\"");
+}
+
+TEST(ReportEscapeTest, SpecialCharactersLoseTheirMeaning) {
+  EXPECT_EQ(EscapeForXml("<a&\"b\">"), "&lt;a&amp;&quot;b&quot;&gt;");
+  EXPECT_EQ(EscapeForMarkdown("a|b <i> _x_"), "a\\|b &lt;i&gt; \\_x\\_");
+  EXPECT_EQ(QuoteForJson("\"\\"), "\"\\\"\\\\\"");
+}
+
+TEST(ReportEscapeTest, ControlCharactersAreShown) {
+  EXPECT_EQ(EscapeForTerminal("a\n\t\x1b[2J\x7f"), "a\\n\\t\\x1b[2J\\x7f");
+  EXPECT_EQ(EscapeForXml("a\n\x01"), "a&#10;\\x01");
+  EXPECT_EQ(EscapeForMarkdown("a\nb\x01"), "a<br>b\\\\x01");
+  EXPECT_EQ(QuoteForJson("a\n\x01"), "\"a\\n\\u0001\"");
+}
+
+TEST(ReportEscapeTest, WhatIsNoUtf8IsShown) {
+  // Stray, cut short, overlong, surrogate, beyond Unicode.
+  EXPECT_EQ(EscapeForTerminal("\x80"), "\\x80");
+  EXPECT_EQ(EscapeForTerminal("\xc3"), "\\xc3");
+  EXPECT_EQ(EscapeForTerminal("\xc0\xaf"), "\\xc0\\xaf");
+  EXPECT_EQ(EscapeForTerminal("\xe0\x80\xaf"), "\\xe0\\x80\\xaf");
+  EXPECT_EQ(EscapeForTerminal("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(EscapeForTerminal("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(EscapeForTerminal("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+  EXPECT_EQ(QuoteForJson("\xff"), "\"\\\\xff\"");
+}
+
+}  // namespace
+}  // namespace footprint
