@@ -7,9 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
-#include "footprint/lowmem/lazy_loading.h"
-#include "footprint/lowmem/panel_activations.h"
-#include "footprint/lowmem/panel_modules.h"
+#include "footprint/lowmem/modules/lazy_loading.h"
+#include "footprint/lowmem/modules/panel_activations.h"
+#include "footprint/lowmem/modules/panel_modules.h"
 #include "gtest/gtest.h"
 
 namespace {

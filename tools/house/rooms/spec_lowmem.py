@@ -9,7 +9,7 @@ ROOMS = {
  "lowmem/programs": {"lowmem": "backends_table cgroup_bench lowmem_generate lowmem_pack lowmem_run program_pages command_line weight_tools_test run_table_test"},
  "lowmem/testing": {"lowmem": "test_checkpoint test_decoder"},
 }
-FILES = {"lowmem/backends.md": "docs/results/lowmem_backends.md", "lowmem/budgets.svg": "docs/results/lowmem_budgets.svg"}
+FILES = {"docs/results/lowmem_backends.md": "docs/results/lowmem_backends.md", "docs/results/lowmem_budgets.svg": "docs/results/lowmem_budgets.svg"}
 DOCS = {
  "lowmem/workers": "Threads that work on one step together.",
  "lowmem/kernels": "Products and other arithmetic on blocks of tokens, for every instruction set.",

@@ -1,0 +1,28 @@
+// The weights of a checkpoint's folder, as it was published.
+//
+//   absl::StatusOr<std::unique_ptr<footprint::WeightStore>> store =
+//       footprint::OpenFolderWeights("bert-base-uncased",
+//                                    footprint::WeightBackend::kPread);
+//
+// Opens `directory`/model.safetensors. Where there is none, the error says what
+// the folder has instead, shards or a pickle, and how to make one file of it.
+//
+// Errors are otherwise WeightStore's.
+
+#ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_FOLDER_H_
+#define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_FOLDER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
+    absl::string_view directory, WeightBackend backend);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_FOLDER_H_

@@ -1,0 +1,60 @@
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+
+#include <sys/stat.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// A new folder below the test's own.
+std::string Folder(const std::string& name) {
+  const std::string path = TestPath(name);
+  EXPECT_EQ(mkdir(path.c_str(), 0777), 0);
+  return name;
+}
+
+absl::Status Open(const std::string& folder) {
+  return OpenFolderWeights(TestPath(folder), WeightBackend::kPread).status();
+}
+
+TEST(OpenFolderWeights, OpensTheOneFile) {
+  const std::string folder = Folder("whole");
+  WriteTestFile(folder + "/model.safetensors", SafetensorsBytes("{}", ""));
+  EXPECT_TRUE(Open(folder).ok()) << Open(folder);
+}
+
+TEST(OpenFolderWeights, SaysHowToMakeOneFileOfShards) {
+  const std::string folder = Folder("shards");
+  WriteTestFile(folder + "/model.safetensors.index.json", "{}");
+  const absl::Status status = Open(folder);
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  const std::string path = TestPath(folder + "/model.safetensors");
+  EXPECT_TRUE(absl::StrContains(
+      status.message(),
+      absl::StrCat("lowmem_pack ", path, ".index.json ", path)))
+      << status;
+}
+
+TEST(OpenFolderWeights, SaysWhatToDoWithAPickle) {
+  const std::string folder = Folder("pickle");
+  WriteTestFile(folder + "/pytorch_model.bin", "");
+  EXPECT_TRUE(absl::StrContains(Open(folder).message(), "safe_serialization"))
+      << Open(folder);
+}
+
+TEST(OpenFolderWeights, SaysNoMoreThanItKnows) {
+  const absl::Status status = Open(Folder("empty"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(absl::EndsWith(status.message(), "No such file or directory"))
+      << status;
+}
+
+}  // namespace
+}  // namespace footprint

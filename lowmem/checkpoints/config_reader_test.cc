@@ -1,0 +1,237 @@
+#include "footprint/lowmem/checkpoints/config_reader.h"
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/base/files/test_file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+ConfigReader Reader(const std::string& json) {
+  absl::StatusOr<ConfigReader> reader =
+      ConfigReader::Parse(json, "config.json");
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  return *std::move(reader);
+}
+
+TEST(ConfigReader, ReadsEachKind) {
+  ConfigReader reader = Reader(
+      R"({"n": 12, "eps": 1e-12, "flag": true, "name": "bert",
+          "act": "gelu_new"})");
+  EXPECT_EQ(reader.Extent("n"), 12);
+  EXPECT_EQ(reader.ExtentOr("n", 7), 12);
+  EXPECT_EQ(reader.NumberOr("eps", 1), 1e-12);
+  EXPECT_EQ(reader.NumberOr("n", 1), 12);
+  EXPECT_TRUE(reader.FlagOr("flag", false));
+  EXPECT_EQ(reader.TextOr("name", ""), "bert");
+  EXPECT_EQ(reader.ActivationOr("act", "relu"), Activation::kGeluTanh);
+  EXPECT_EQ(reader.EpsilonOr("eps", 1), 1e-12f);
+  EXPECT_TRUE(reader.status().ok()) << reader.status();
+}
+
+TEST(ConfigReader, TakesNullForAMissingKeyWhereThereIsADefault) {
+  for (const char* json : {"{}", R"({"key": null})"}) {
+    ConfigReader reader = Reader(json);
+    EXPECT_EQ(reader.ExtentOr("key", 7), 7);
+    EXPECT_EQ(reader.NumberOr("key", 0.5), 0.5);
+    EXPECT_TRUE(reader.FlagOr("key", true));
+    EXPECT_EQ(reader.TextOr("key", "text"), "text");
+    EXPECT_EQ(reader.ActivationOr("key", "relu"), Activation::kRelu);
+    EXPECT_EQ(reader.EpsilonOr("key", 1e-5), 1e-5f);
+    EXPECT_TRUE(reader.status().ok()) << reader.status();
+    EXPECT_EQ(reader.Extent("key"), 1);
+    EXPECT_THAT(reader.status().message(),
+                AllOf(HasSubstr("config.json"), HasSubstr("key")));
+  }
+}
+
+TEST(ConfigReader, AllowsExtentsFromOneToTwoToTheThirtieth) {
+  for (const char* good : {"1", "1073741824"}) {
+    ConfigReader reader = Reader(std::string(R"({"n": )") + good + "}");
+    EXPECT_EQ(reader.Extent("n"), std::stoll(good));
+    EXPECT_TRUE(reader.status().ok()) << reader.status();
+  }
+  for (const char* bad :
+       {"0", "-1", "1073741825", "18446744073709551615", "1e3", "2.0", "\"3\"",
+        "true", "[1]", "{}", "99999999999999999999999"}) {
+    ConfigReader reader = Reader(std::string(R"({"n": )") + bad + "}");
+    EXPECT_EQ(reader.Extent("n"), 1) << bad;
+    EXPECT_EQ(reader.status().code(), absl::StatusCode::kInvalidArgument)
+        << bad;
+    EXPECT_THAT(reader.status().message(),
+                HasSubstr("n is not a whole number from 1 to 1073741824"));
+  }
+}
+
+TEST(ConfigReader, RefusesValuesOfAnotherKind) {
+  struct Case {
+    const char* json;
+    const char* what;
+  };
+  for (const Case& bad : {Case{R"({"key": "1"})", "is not a number"},
+                          Case{R"({"key": [0.5]})", "is not a number"}}) {
+    ConfigReader reader = Reader(bad.json);
+    EXPECT_EQ(reader.NumberOr("key", 2), 2);
+    EXPECT_THAT(reader.status().message(), HasSubstr(bad.what));
+  }
+  ConfigReader flag = Reader(R"({"key": 1})");
+  EXPECT_TRUE(flag.FlagOr("key", true));
+  EXPECT_THAT(flag.status().message(), HasSubstr("is not true or false"));
+  ConfigReader text = Reader(R"({"key": 1})");
+  EXPECT_EQ(text.TextOr("key", "otherwise"), "otherwise");
+  EXPECT_THAT(text.status().message(), HasSubstr("is not a string"));
+}
+
+TEST(ConfigReader, ReadsListsOfStrings) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(Reader(R"({"key": ["a", "b"]})").TextsOr("key", {}),
+            (Texts{"a", "b"}));
+  EXPECT_EQ(Reader(R"({"key": []})").TextsOr("key", {"x"}), Texts());
+  EXPECT_EQ(Reader(R"({"key": null})").TextsOr("key", {"x"}), Texts{"x"});
+  for (const char* bad : {R"({"key": "a"})", R"({"key": ["a", 1]})",
+                          R"({"key": {"a": "b"}})", R"({"key": 1})"}) {
+    ConfigReader reader = Reader(bad);
+    EXPECT_EQ(reader.TextsOr("key", {"x"}), Texts{"x"}) << bad;
+    EXPECT_THAT(reader.status().message(),
+                HasSubstr("key is not a list of strings"));
+  }
+}
+
+TEST(ConfigReader, SaysWhetherThereIsAKey) {
+  const ConfigReader reader = Reader(R"({"a": 0, "b": null})");
+  EXPECT_TRUE(reader.Has("a"));
+  EXPECT_FALSE(reader.Has("b"));
+  EXPECT_FALSE(reader.Has("c"));
+}
+
+TEST(ConfigReader, NamesTheActivationsItKnows) {
+  EXPECT_EQ(Reader("{}").ActivationOr("act", "gelu"), Activation::kGelu);
+  ConfigReader reader = Reader(R"({"act": "silu"})");
+  reader.ActivationOr("act", "gelu");
+  EXPECT_EQ(reader.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(reader.status().message(),
+              AllOf(HasSubstr("act is \"silu\""), HasSubstr("gelu_new")));
+}
+
+TEST(ConfigReader, WantsAnEpsilonAboveZeroAsAFloat) {
+  for (const char* bad : {"0", "-1e-5", "1e-60", "1e60"}) {
+    ConfigReader reader = Reader(std::string(R"({"eps": )") + bad + "}");
+    reader.EpsilonOr("eps", 1e-5);
+    EXPECT_THAT(reader.status().message(), HasSubstr("eps is not above zero"))
+        << bad;
+  }
+}
+
+TEST(ConfigReader, WantsFeaturesThatTheHeadsCanShare) {
+  ConfigReader reader = Reader("{}");
+  reader.CheckHeads(768, 12);
+  EXPECT_TRUE(reader.status().ok());
+  reader.CheckHeads(768, 11);
+  EXPECT_THAT(reader.status().message(),
+              HasSubstr("768 is not a multiple of the 11 heads"));
+}
+
+TEST(ConfigReader, KeepsTheFirstFault) {
+  ConfigReader reader = Reader("{}");
+  reader.Extent("first");
+  reader.Extent("second");
+  EXPECT_THAT(reader.status().message(), HasSubstr("first is missing"));
+}
+
+TEST(ConfigReader, RefusesWhatIsNoObject) {
+  for (const char* bad : {"", "[]", "1", "{", "{} {}", "{\"a\": }", "\"{}\""}) {
+    const auto reader = ConfigReader::Parse(bad, "x/config.json");
+    EXPECT_EQ(reader.status().code(), absl::StatusCode::kInvalidArgument)
+        << bad;
+    EXPECT_THAT(reader.status().message(),
+                HasSubstr("x/config.json: not a JSON object"));
+  }
+}
+
+// Bytes of a config changed, left out and repeated at random: an answer or an
+// error, and never anything else.
+TEST(ConfigReader, SurvivesDamagedText) {
+  const std::string good =
+      R"({"n_layer": 12, "eps": 1e-5, "flag": true, "act": "gelu", "x": null})";
+  std::mt19937 random(20261121);
+  int refused = 0;
+  for (int round = 0; round < 5000; ++round) {
+    std::string text = good;
+    for (int edit = random() % 4; edit >= 0; --edit) {
+      const size_t at = random() % text.size();
+      switch (random() % 3) {
+        case 0:
+          text[at] = static_cast<char>(random());
+          break;
+        case 1:
+          text.erase(at, 1 + random() % 3);
+          break;
+        default:
+          text.insert(at, text.substr(at, 1 + random() % 9));
+      }
+      if (text.empty()) text = "{";
+    }
+    auto reader = ConfigReader::Parse(text, "config.json");
+    if (!reader.ok()) {
+      ++refused;
+      continue;
+    }
+    const int64_t layers = reader->Extent("n_layer");
+    EXPECT_GE(layers, 1);
+    EXPECT_LE(layers, int64_t{1} << 30);
+    reader->NumberOr("eps", 1);
+    reader->FlagOr("flag", false);
+    reader->ActivationOr("act", "gelu");
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_LT(refused, 4990);
+}
+
+TEST(ReadConfigText, IsTheFile) {
+  const std::string path = WriteTestFile("config.json", R"({"a": 1})");
+  const auto text = ReadConfigText(path);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(*text, R"({"a": 1})");
+}
+
+TEST(ReadConfigText, RefusesAPipeThatNobodyWritesTo) {
+  const std::string pipe = TestPath("pipe.json");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto text = ReadConfigText(pipe);
+  EXPECT_EQ(text.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(text.status().message(), HasSubstr("pipe.json: not a regular"));
+}
+
+TEST(ReadConfigText, SaysWhatAFolderHolds) {
+  const auto text = ReadConfigText(TestPath("missing/config.json"));
+  EXPECT_EQ(text.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(text.status().message(), HasSubstr("model.safetensors"));
+}
+
+TEST(ReadConfigText, ReadsUpToItsLimitAndNamesItBeyond) {
+  std::string text(4 << 20, ' ');
+  text[0] = '{';
+  text.back() = '}';
+  const auto largest = ReadConfigText(WriteTestFile("large.json", text));
+  ASSERT_TRUE(largest.ok()) << largest.status();
+  EXPECT_EQ(*largest, text);
+  const auto beyond = ReadConfigText(WriteTestFile("larger.json", text + "\n"));
+  EXPECT_EQ(beyond.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(beyond.status().message(),
+              AllOf(HasSubstr("larger.json"), HasSubstr("4194304")));
+}
+
+}  // namespace
+}  // namespace footprint

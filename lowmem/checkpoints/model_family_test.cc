@@ -1,0 +1,110 @@
+#include "footprint/lowmem/checkpoints/model_family.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/checkpoints/config_reader.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// What decides, before BERT's keys.
+absl::StatusOr<ModelFamily> Family(const std::string& keys) {
+  auto reader = ConfigReader::Parse(
+      absl::StrCat("{", keys, "\"hidden_size\": 64, \"num_hidden_layers\": 2}"),
+      "config.json");
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  const ModelFamily family = FindModelFamily(*reader);
+  if (!reader->status().ok()) return reader->status();
+  return family;
+}
+
+TEST(FindModelFamily, TakesTheModelType) {
+  EXPECT_EQ(*Family(R"("model_type": "bert",)"), ModelFamily::kBert);
+  EXPECT_EQ(*Family(R"("model_type": "distilbert",)"),
+            ModelFamily::kDistilBert);
+  EXPECT_EQ(*Family(R"("model_type": "gpt2",)"), ModelFamily::kGpt2);
+  for (const ModelFamily family :
+       {ModelFamily::kBert, ModelFamily::kDistilBert, ModelFamily::kGpt2}) {
+    EXPECT_EQ(*Family(absl::StrCat("\"model_type\": \"",
+                                   ModelFamilyName(family), "\",")),
+              family);
+  }
+  // Any padding, and a class of one's own.
+  EXPECT_EQ(*Family(R"("model_type": "bert", "pad_token_id": 1,
+                       "architectures": ["HF_ColBERT"],)"),
+            ModelFamily::kBert);
+}
+
+TEST(FindModelFamily, TakesTheArchitecturesWhereThereIsNoModelType) {
+  EXPECT_EQ(*Family(R"("architectures": ["BertForMaskedLM"],)"),
+            ModelFamily::kBert);
+  EXPECT_EQ(*Family(R"("architectures": ["DistilBertModel"],
+                       "model_type": null,)"),
+            ModelFamily::kDistilBert);
+  EXPECT_EQ(*Family(R"("architectures": ["GPT2LMHeadModel"],)"),
+            ModelFamily::kGpt2);
+}
+
+TEST(FindModelFamily, RefusesOtherFamilies) {
+  for (const char* keys :
+       {R"("model_type": "roberta",)", R"("model_type": "Bert",)",
+        R"("architectures": ["RobertaForMaskedLM"],)",
+        R"("architectures": ["XLMRobertaModel"], "pad_token_id": 0,)",
+        R"("architectures": ["HF_ColBERT"], "pad_token_id": 0,)"}) {
+    EXPECT_EQ(Family(keys).status().code(), absl::StatusCode::kUnimplemented)
+        << keys;
+  }
+}
+
+TEST(FindModelFamily, RefusesContradictions) {
+  for (const char* keys :
+       {R"("model_type": "bert", "architectures": ["RobertaModel"],)",
+        R"("model_type": "bert", "architectures": ["XLMRobertaModel"],)",
+        R"("model_type": "bert", "architectures": ["GPT2LMHeadModel"],)",
+        R"("model_type": "gpt2", "architectures": ["BertModel"],)",
+        R"("architectures": ["BertModel", "RobertaModel"],)"}) {
+    const absl::Status status = Family(keys).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << keys;
+    EXPECT_THAT(status.message(), HasSubstr("but architectures name")) << keys;
+  }
+}
+
+// A RoBERTa without its name runs as BERT, and every state is wrong.
+TEST(FindModelFamily, TellsBertByItsPaddingOrNotAtAll) {
+  EXPECT_EQ(*Family(R"("pad_token_id": 0,)"), ModelFamily::kBert);
+  EXPECT_EQ(*Family(R"("pad_token_id": 0, "architectures": [],)"),
+            ModelFamily::kBert);
+  for (const char* keys :
+       {"", R"("pad_token_id": 1,)", R"("pad_token_id": null,)",
+        R"("architectures": [], "pad_token_id": 1,)"}) {
+    const absl::Status status = Family(keys).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << keys;
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr("model_type is missing"), HasSubstr("RoBERTa"),
+                      HasSubstr("\"bert\", \"distilbert\" and \"gpt2\"")))
+        << keys;
+  }
+  EXPECT_THAT(Family(R"("pad_token_id": "0",)").status().message(),
+              HasSubstr("pad_token_id is not a number"));
+}
+
+TEST(FindModelFamily, SaysThatTheFamilyIsMissing) {
+  auto reader = ConfigReader::Parse(
+      R"({"n_embd": 64, "n_layer": 2, "pad_token_id": 0})", "config.json");
+  ASSERT_TRUE(reader.ok());
+  FindModelFamily(*reader);
+  EXPECT_THAT(reader->status().message(),
+              AllOf(HasSubstr("config.json: model_type is missing"),
+                    HasSubstr("\"gpt2\"")));
+}
+
+}  // namespace
+}  // namespace footprint

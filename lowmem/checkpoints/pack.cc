@@ -1,0 +1,334 @@
+#include "footprint/lowmem/checkpoints/pack.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
+#include "footprint/base/safetensors/shard_index.h"
+#include "footprint/lowmem/weights/panels.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kChunkBytes = 256 * 1024;
+
+bool Matches(const PanelRule& rule, const std::string& name) {
+  return fnmatch(rule.pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+bool IsMatrix(const Weight& weight) {
+  return weight.shape().size() == 2 && weight.columns() > 0;
+}
+
+// The columns of the panels in which a weight is to be stored; all of its
+// columns if in its usual order.
+int64_t PanelColumns(const std::vector<PanelRule>& rules,
+                     const Weight& weight) {
+  for (const PanelRule& rule : rules) {
+    if (!Matches(rule, weight.tensor().name)) continue;
+    if (rule.panel_columns == 0 || !IsMatrix(weight)) break;
+    return std::min(rule.panel_columns, weight.columns());
+  }
+  return weight.columns();
+}
+
+using Stores = std::vector<std::unique_ptr<WeightStore>>;
+
+// The files, and where there are several whose each tensor is.
+struct Inputs {
+  Stores stores;
+  // As an index says it; empty without one.
+  std::map<std::string, const WeightStore*> owners;
+
+  // Of a tensor that other files have as well.
+  bool Counts(const std::string& name, const WeightStore& store) const {
+    const auto owner = owners.find(name);
+    return owner == owners.end() || owner->second == &store;
+  }
+};
+
+// A rule that picks no matrix is a mistake.
+absl::Status CheckRule(const PanelRule& rule, const Stores& stores) {
+  std::string others;
+  for (const std::unique_ptr<WeightStore>& store : stores) {
+    for (const TensorInfo& tensor : store->index().tensors()) {
+      if (!Matches(rule, tensor.name)) continue;
+      const absl::StatusOr<Weight> weight = store->Find(tensor.name);
+      if (!weight.ok()) return weight.status();
+      if (IsMatrix(*weight) || rule.panel_columns == 0) return absl::OkStatus();
+      others = absl::StrCat("\"", tensor.name, "\" of shape ",
+                            ShapeText(weight->shape()));
+    }
+  }
+  const SafetensorsIndex& index = stores[0]->index();
+  if (!others.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "rule \"", rule.pattern, "\" matches no matrix of ", index.file_name(),
+        ", but ", others, ", and only matrices have panels"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "rule \"", rule.pattern, "\" matches no tensor of ", index.file_name(),
+      "; its first tensor is \"",
+      index.tensors().empty() ? "" : index.tensors()[0].name, "\""));
+}
+
+absl::Status CheckRulesMatch(const std::vector<PanelRule>& rules,
+                             const Stores& stores) {
+  for (const PanelRule& rule : rules) {
+    if (rule.optional) continue;
+    const absl::Status status = CheckRule(rule, stores);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Add(absl::string_view path, Stores* stores) {
+  absl::StatusOr<std::unique_ptr<WeightStore>> store =
+      WeightStore::Open(path, WeightBackend::kPread);
+  if (!store.ok()) return store.status();
+  stores->push_back(*std::move(store));
+  return absl::OkStatus();
+}
+
+// Of the file, or of all that an index names.
+absl::StatusOr<Inputs> OpenInputs(absl::string_view path) {
+  Inputs inputs;
+  if (!absl::EndsWith(path, ".json")) {
+    const absl::Status added = Add(path, &inputs.stores);
+    if (!added.ok()) return added;
+    return inputs;
+  }
+  const absl::StatusOr<std::vector<Shard>> shards = ReadShardIndex(path);
+  if (!shards.ok()) return shards.status();
+  for (const Shard& shard : *shards) {
+    const absl::Status added = Add(shard.path, &inputs.stores);
+    if (!added.ok()) return added;
+    const WeightStore* const store = inputs.stores.back().get();
+    for (const std::string& tensor : shard.tensors) {
+      const auto found = store->index().Find(tensor);
+      if (!found.ok()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            path, ": promises a tensor that is not there: ",
+            found.status().message(), ". Download all files again"));
+      }
+      inputs.owners[tensor] = store;
+    }
+  }
+  return inputs;
+}
+
+// One weight on its way from one file to the other.
+struct PackedWeight {
+  WeightStore* store = nullptr;
+  Weight weight;
+  int64_t panel_columns = 0;
+
+  bool in_panels() const { return panel_columns < weight.columns(); }
+  bool was_in_panels() const {
+    return weight.panel_columns() < weight.columns();
+  }
+};
+
+class Packer {
+ public:
+  Packer(const Inputs& inputs, const PackOptions& options)
+      : inputs_(inputs), options_(options) {}
+
+  absl::Status Run(absl::string_view output_path) {
+    absl::Status planned = Plan();
+    if (!planned.ok()) return planned;
+    absl::StatusOr<SafetensorsWriter> writer =
+        SafetensorsWriter::Create(output_path, specs_, writer_options_);
+    if (!writer.ok()) return writer.status();
+    for (const PackedWeight& packed : weights_) {
+      absl::Status copied = packed.in_panels() || packed.was_in_panels()
+                                ? CopyPanels(packed, *writer)
+                                : CopyBytes(packed, *writer);
+      if (!copied.ok()) return copied;
+    }
+    return writer->Finish();
+  }
+
+ private:
+  absl::Status Plan() {
+    writer_options_.alignment_bytes = kPageBytes;
+    for (const std::unique_ptr<WeightStore>& store : inputs_.stores) {
+      const absl::Status planned = PlanFile(store.get());
+      if (!planned.ok()) return planned;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status PlanFile(WeightStore* store) {
+    for (const auto& [key, value] : store->index().metadata()) {
+      if (!absl::StartsWith(key, PanelsKey(""))) {
+        writer_options_.metadata[key] = value;
+      }
+    }
+    for (const TensorInfo& tensor : store->index().tensors()) {
+      if (!inputs_.Counts(tensor.name, *store)) continue;
+      const auto [first, is_new] = planned_.emplace(tensor.name, store);
+      if (!is_new) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the tensor \"", tensor.name, "\" is in ",
+            first->second->index().file_name(), " and in ",
+            store->index().file_name(),
+            ", and the index does not say which counts: add it there"));
+      }
+      const absl::StatusOr<Weight> weight = store->Find(tensor.name);
+      if (!weight.ok()) return weight.status();
+      const int64_t columns = PanelColumns(options_.panels, *weight);
+      PackedWeight packed;
+      packed.store = store;
+      packed.weight = *weight;
+      packed.panel_columns = columns;
+      TensorSpec spec = {tensor.name, tensor.dtype, weight->shape()};
+      if (packed.in_panels()) {
+        const int64_t panels = (weight->columns() + columns - 1) / columns;
+        spec.shape = {panels, weight->rows(), columns};
+        writer_options_.metadata[PanelsKey(tensor.name)] =
+            PanelsText(weight->rows(), weight->columns(), columns);
+      }
+      total_bytes_ += *TensorBytes(spec.dtype, spec.shape);
+      specs_.push_back(std::move(spec));
+      weights_.push_back(std::move(packed));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CopyBytes(const PackedWeight& packed,
+                         SafetensorsWriter& writer) {
+    const TensorInfo& tensor = packed.weight.tensor();
+    for (int64_t done = 0; done < tensor.size_bytes;) {
+      Tile tile;
+      tile.offset_bytes = tensor.offset_bytes + done;
+      tile.row_bytes =
+          static_cast<int32_t>(std::min(kChunkBytes, tensor.size_bytes - done));
+      tile.rows = 1;
+      chunk_.resize(static_cast<size_t>(tile.row_bytes));
+      absl::Status status = packed.store->Read(tile, &chunk_[0]);
+      if (status.ok()) status = Append(writer);
+      if (!status.ok()) return status;
+      done += tile.row_bytes;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CopyPanels(const PackedWeight& packed,
+                          SafetensorsWriter& writer) {
+    const Weight& weight = packed.weight;
+    const int64_t row_bytes = packed.panel_columns * DTypeBytes(weight.dtype());
+    const int64_t chunk_rows =
+        std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, row_bytes));
+    for (int64_t column = 0; column < weight.columns();
+         column += packed.panel_columns) {
+      for (int64_t row = 0; row < weight.rows(); row += chunk_rows) {
+        const int64_t rows = std::min(chunk_rows, weight.rows() - row);
+        chunk_.assign(static_cast<size_t>(rows * row_bytes), '\0');
+        absl::Status status = Gather(packed, row, rows, column);
+        if (status.ok()) status = Append(writer);
+        if (!status.ok()) return status;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The rows of one new panel into the chunk, from one old panel after the
+  // other.
+  absl::Status Gather(const PackedWeight& packed, int64_t row, int64_t rows,
+                      int64_t column) {
+    const Weight& weight = packed.weight;
+    const int64_t element_bytes = DTypeBytes(weight.dtype());
+    const int64_t row_bytes = packed.panel_columns * element_bytes;
+    const int64_t end =
+        std::min(column + packed.panel_columns, weight.columns());
+    for (int64_t from = column; from < end;) {
+      const int64_t old_end =
+          (from / weight.panel_columns() + 1) * weight.panel_columns();
+      const int64_t count = std::min(end, old_end) - from;
+      const absl::StatusOr<Tile> tile = weight.Block(row, rows, from, count);
+      if (!tile.ok()) return tile.status();
+      piece_.resize(static_cast<size_t>(tile->size_bytes()));
+      absl::Status read = packed.store->Read(*tile, &piece_[0]);
+      if (!read.ok()) return read;
+      char* to = &chunk_[0] + (from - column) * element_bytes;
+      for (int64_t i = 0; i < rows; ++i) {
+        memcpy(to + i * row_bytes, &piece_[0] + i * tile->row_bytes,
+               static_cast<size_t>(tile->row_bytes));
+      }
+      from += count;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Append(SafetensorsWriter& writer) {
+    done_bytes_ += static_cast<int64_t>(chunk_.size());
+    absl::Status status =
+        writer.Append(chunk_.data(), static_cast<int64_t>(chunk_.size()));
+    if (status.ok() && options_.progress) {
+      options_.progress(done_bytes_, total_bytes_);
+    }
+    return status;
+  }
+
+  const Inputs& inputs_;
+  const PackOptions& options_;
+  std::map<std::string, const WeightStore*> planned_;
+  SafetensorsWriterOptions writer_options_;
+  std::vector<TensorSpec> specs_;
+  std::vector<PackedWeight> weights_;
+  std::string chunk_;
+  std::string piece_;
+  int64_t done_bytes_ = 0;
+  int64_t total_bytes_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<PanelRule> ParsePanelRule(absl::string_view text) {
+  const size_t equals = text.rfind('=');
+  PanelRule rule;
+  if (equals == absl::string_view::npos || equals == 0 ||
+      !absl::SimpleAtoi(text.substr(equals + 1), &rule.panel_columns) ||
+      rule.panel_columns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", text,
+                     "\" is no rule; write PATTERN=COLUMNS, such as "
+                     "\"*.output.dense.weight=256\""));
+  }
+  rule.pattern = std::string(text.substr(0, equals));
+  return rule;
+}
+
+std::vector<PanelRule> DefaultPanelRules() {
+  return {
+      {"*attention.output.dense.weight", 0, true},
+      {"*layer.*.output.dense.weight", 256, true},  // BERT
+      {"*layer.*.ffn.lin2.weight", 256, true},      // DistilBERT
+      {"*h.*.attn.c_attn.weight", 64, true},        // GPT-2, [in, out]
+      {"*h.*.attn.c_proj.weight", 64, true},
+      {"*h.*.mlp.c_fc.weight", 64, true},
+      {"*h.*.mlp.c_proj.weight", 64, true},
+  };
+}
+
+absl::Status Pack(absl::string_view input_path, absl::string_view output_path,
+                  const PackOptions& options) {
+  const absl::StatusOr<Inputs> inputs = OpenInputs(input_path);
+  if (!inputs.ok()) return inputs.status();
+  absl::Status rules = CheckRulesMatch(options.panels, inputs->stores);
+  if (!rules.ok()) return rules;
+  return Packer(*inputs, options).Run(output_path);
+}
+
+}  // namespace footprint

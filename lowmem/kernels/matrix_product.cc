@@ -1,0 +1,553 @@
+#include "footprint/lowmem/kernels/matrix_product.h"
+
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include "footprint/base/simd/vector_targets.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "lowmem/kernels/matrix_product.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h.
+#include "footprint/base/simd/vector_math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace footprint {
+namespace HWY_NAMESPACE {
+
+using FloatTag = hn::CappedTag<float, kPanelTokens>;
+using FloatVector = hn::Vec<FloatTag>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
+constexpr int kVectors = static_cast<int>(kPanelTokens) / kLanes;
+constexpr int64_t kPageBytes = 4096;
+// Sums of a strip of columns that fit in registers.
+constexpr int kStripVectors = kLanes == 16 ? 4 : 8;
+
+// Sums kept in registers: kTileRows rows of kTilePanels panels, with room left
+// for the inputs and one broadcast weight.
+constexpr int kTilePanels = kLanes == 16 ? 2 : 1;
+#if HWY_ARCH_ARM_A64
+constexpr int kTileRows = 6;
+#else
+constexpr int kTileRows = kLanes == 16 ? 12 : kLanes == 8 ? 6 : 3;
+#endif
+
+template <Activation kActivation>
+HWY_INLINE FloatVector Activate(FloatVector x) {
+  const FloatTag d;
+  if (kActivation == Activation::kGelu) return Gelu(d, x);
+  if (kActivation == Activation::kGeluTanh) return GeluTanh(d, x);
+  if (kActivation == Activation::kRelu) return Relu(d, x);
+  return x;
+}
+
+template <Activation kActivation>
+HWY_INLINE void ActivateRow(float* row) {
+  const FloatTag d;
+  for (int i = 0; i < kPanelTokens; i += kLanes) {
+    hn::Store(Activate<kActivation>(hn::Load(d, row + i)), d, row + i);
+  }
+}
+
+HWY_NOINLINE void ActivateRows(Activation activation, int64_t rows,
+                               int64_t panels, const PanelOutput& output) {
+  if (activation == Activation::kNone) return;
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    for (int64_t row = 0; row < rows; ++row) {
+      float* at =
+          output.data + row * output.row_stride + panel * output.panel_stride;
+      if (activation == Activation::kGelu) ActivateRow<Activation::kGelu>(at);
+      if (activation == Activation::kGeluTanh) {
+        ActivateRow<Activation::kGeluTanh>(at);
+      }
+      if (activation == Activation::kRelu) ActivateRow<Activation::kRelu>(at);
+    }
+  }
+}
+
+// Where a block's sums go.
+struct BlockOutput {
+  float* data;
+  int64_t row_stride;
+  int64_t panel_stride;
+  const float* bias;  // of the first row, or null
+  bool accumulate;
+};
+
+template <int kRows, int kPanels>
+HWY_INLINE void StoreSums(const FloatVector (&sum)[kRows][kPanels * kVectors],
+                          const BlockOutput& output) {
+  const FloatTag d;
+  for (int row = 0; row < kRows; ++row) {
+    const FloatVector bias =
+        hn::Set(d, output.bias == nullptr ? 0.0f : output.bias[row]);
+    for (int i = 0; i < kPanels * kVectors; ++i) {
+      float* at = output.data + row * output.row_stride +
+                  (i / kVectors) * output.panel_stride +
+                  (i % kVectors) * kLanes;
+      FloatVector start = bias;
+      if (output.accumulate) start = hn::Add(hn::Load(d, at), bias);
+      hn::Store(hn::Add(start, sum[row][i]), d, at);
+    }
+  }
+}
+
+// The sums over `columns` columns for kRows rows and kPanels panels. A matrix
+// is contiguous along columns or, transposed, along rows; `stride` is the
+// other's.
+template <int kRows, int kPanels, bool kTransposed>
+HWY_INLINE void MultiplyBlock(const float* HWY_RESTRICT matrix, int64_t stride,
+                              int64_t columns, const float* HWY_RESTRICT input,
+                              int64_t input_panel_stride,
+                              const BlockOutput& output) {
+  const FloatTag d;
+  FloatVector sum[kRows][kPanels * kVectors];
+  for (int row = 0; row < kRows; ++row) {
+    for (int i = 0; i < kPanels * kVectors; ++i) sum[row][i] = hn::Zero(d);
+  }
+  for (int64_t column = 0; column < columns; ++column) {
+    FloatVector x[kPanels * kVectors];
+    for (int i = 0; i < kPanels * kVectors; ++i) {
+      x[i] = hn::Load(d, input + (i / kVectors) * input_panel_stride +
+                             column * kPanelTokens + (i % kVectors) * kLanes);
+    }
+    for (int row = 0; row < kRows; ++row) {
+      const FloatVector weight =
+          hn::Set(d, kTransposed ? matrix[column * stride + row]
+                                 : matrix[row * stride + column]);
+      for (int i = 0; i < kPanels * kVectors; ++i) {
+        sum[row][i] = hn::MulAdd(weight, x[i], sum[row][i]);
+      }
+    }
+  }
+  StoreSums<kRows, kPanels>(sum, output);
+}
+
+// MultiplyBlock with as many rows as there are, at most kRows.
+template <int kRows, int kPanels, bool kTransposed>
+HWY_INLINE void MultiplyRows(int64_t rows, const float* matrix, int64_t stride,
+                             int64_t columns, const float* input,
+                             int64_t input_panel_stride,
+                             const BlockOutput& output) {
+  if (rows == kRows) {
+    MultiplyBlock<kRows, kPanels, kTransposed>(matrix, stride, columns, input,
+                                               input_panel_stride, output);
+  } else if constexpr (kRows > 1) {
+    MultiplyRows<kRows - 1, kPanels, kTransposed>(
+        rows, matrix, stride, columns, input, input_panel_stride, output);
+  }
+}
+
+// One block of columns: rows are dealt to groups of nearly the same size, since
+// a group of few rows leaves the multipliers idle.
+template <int kPanels, bool kTransposed>
+HWY_INLINE void MultiplyGroups(const float* matrix, int64_t stride,
+                               int64_t rows, int64_t columns,
+                               const float* input, int64_t input_panel_stride,
+                               const BlockOutput& output) {
+  int64_t groups = (rows + kTileRows - 1) / kTileRows;
+  for (int64_t row = 0; row < rows; --groups) {
+    const int64_t count = (rows - row + groups - 1) / groups;
+    BlockOutput group = output;
+    group.data += row * output.row_stride;
+    if (group.bias != nullptr) group.bias += row;
+    MultiplyRows<kTileRows, kPanels, kTransposed>(
+        count, matrix + row * (kTransposed ? 1 : stride), stride, columns,
+        input, input_panel_stride, group);
+    row += count;
+  }
+}
+
+template <int kPanels, bool kTransposed>
+HWY_NOINLINE void MultiplyColumns(const float* matrix, int64_t stride,
+                                  int64_t rows, int64_t columns,
+                                  const PanelView& input,
+                                  const ProductEnds& ends,
+                                  const PanelOutput& output) {
+  for (int64_t column = 0; column < columns; column += kSumBlock) {
+    const bool first = column == 0;
+    const BlockOutput block = {output.data, output.row_stride,
+                               output.panel_stride, first ? ends.bias : nullptr,
+                               ends.accumulate || !first};
+    MultiplyGroups<kPanels, kTransposed>(
+        matrix + column * (kTransposed ? stride : 1), stride, rows,
+        HWY_MIN(kSumBlock, columns - column),
+        input.data + column * kPanelTokens, input.panel_stride, block);
+  }
+  ActivateRows(ends.activation, rows, kPanels, output);
+}
+
+template <int kPanels>
+void MultiplySomePanels(const MatrixView& matrix, int64_t rows, int64_t columns,
+                        const PanelView& input, const ProductEnds& ends,
+                        const PanelOutput& output) {
+  if (matrix.column_stride == 1) {
+    MultiplyColumns<kPanels, false>(matrix.data, matrix.row_stride, rows,
+                                    columns, input, ends, output);
+  } else {
+    MultiplyColumns<kPanels, true>(matrix.data, matrix.column_stride, rows,
+                                   columns, input, ends, output);
+  }
+}
+
+void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
+                    const PanelView& input, int64_t panels,
+                    const ProductEnds& ends, const PanelOutput& output) {
+  for (int64_t panel = 0; panel < panels;) {
+    const PanelView in = {input.data + panel * input.panel_stride,
+                          input.panel_stride};
+    const PanelOutput out = {output.data + panel * output.panel_stride,
+                             output.row_stride, output.panel_stride};
+    if (panels - panel >= kTilePanels) {
+      MultiplySomePanels<kTilePanels>(matrix, rows, columns, in, ends, out);
+      panel += kTilePanels;
+    } else {
+      MultiplySomePanels<1>(matrix, rows, columns, in, ends, out);
+      ++panel;
+    }
+  }
+}
+
+HWY_INLINE FloatVector LoadAsFloat(const float* at) {
+  return hn::LoadU(FloatTag(), at);
+}
+HWY_INLINE FloatVector LoadAsFloat(const hwy::float16_t* at) {
+  const hn::Rebind<hwy::float16_t, FloatTag> d;
+  return hn::PromoteTo(FloatTag(), hn::LoadU(d, at));
+}
+HWY_INLINE FloatVector LoadAsFloat(const hwy::bfloat16_t* at) {
+  const hn::Rebind<hwy::bfloat16_t, FloatTag> d;
+  return hn::PromoteTo(FloatTag(), hn::LoadU(d, at));
+}
+
+// Sixteen sums to one: halves are added until one is left, in registers as long
+// as they are whole vectors.
+HWY_INLINE float SumLanes(FloatVector (&sum)[kVectors]) {
+  for (int half = kVectors / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) sum[i] = hn::Add(sum[i], sum[i + half]);
+  }
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(sum[0], FloatTag(), lanes);
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
+
+// One block of columns of kRows rows.
+template <int kRows, class T>
+HWY_INLINE void MultiplyVectorBlock(const T* HWY_RESTRICT matrix,
+                                    int64_t row_stride, int64_t columns,
+                                    const float* HWY_RESTRICT input,
+                                    float (&result)[kRows]) {
+  const FloatTag d;
+  FloatVector sum[kRows][kVectors];
+  for (int row = 0; row < kRows; ++row) {
+    for (int i = 0; i < kVectors; ++i) sum[row][i] = hn::Zero(d);
+  }
+  int64_t column = 0;
+  for (; column + kPanelTokens <= columns; column += kPanelTokens) {
+    for (int i = 0; i < kVectors; ++i) {
+      const FloatVector x = hn::LoadU(d, input + column + i * kLanes);
+      for (int row = 0; row < kRows; ++row) {
+        const FloatVector weight =
+            LoadAsFloat(matrix + row * row_stride + column + i * kLanes);
+        sum[row][i] = hn::MulAdd(weight, x, sum[row][i]);
+      }
+    }
+  }
+  if (column < columns) {
+    HWY_ALIGN float x_tail[kPanelTokens] = {};
+    std::memcpy(x_tail, input + column, (columns - column) * sizeof(float));
+    for (int row = 0; row < kRows; ++row) {
+      HWY_ALIGN T tail[kPanelTokens];
+      std::memset(static_cast<void*>(tail), 0, sizeof(tail));
+      std::memcpy(static_cast<void*>(tail), matrix + row * row_stride + column,
+                  (columns - column) * sizeof(T));
+      for (int i = 0; i < kVectors; ++i) {
+        sum[row][i] = hn::MulAdd(LoadAsFloat(tail + i * kLanes),
+                                 hn::Load(d, x_tail + i * kLanes), sum[row][i]);
+      }
+    }
+  }
+  for (int row = 0; row < kRows; ++row) result[row] = SumLanes(sum[row]);
+}
+
+// kRows rows that are row_stride apart, each `step` places after the one before
+// in the bias and the output.
+template <int kRows, class T>
+HWY_INLINE void MultiplyVectorRows(const T* matrix, int64_t row_stride,
+                                   int64_t columns, const float* input,
+                                   const float* bias, bool accumulate,
+                                   float* output, int64_t output_stride,
+                                   int64_t step) {
+  float total[kRows];
+  for (int row = 0; row < kRows; ++row) {
+    total[row] = bias == nullptr ? 0.0f : bias[row * step];
+    if (accumulate) {
+      total[row] = output[row * step * output_stride] + total[row];
+    }
+  }
+  for (int64_t column = 0; column < columns; column += kSumBlock) {
+    float block[kRows];
+    MultiplyVectorBlock<kRows>(matrix + column, row_stride,
+                               HWY_MIN(kSumBlock, columns - column),
+                               input + column, block);
+    for (int row = 0; row < kRows; ++row) total[row] += block[row];
+  }
+  for (int row = 0; row < kRows; ++row) {
+    output[row * step * output_stride] = total[row];
+  }
+}
+
+// Rows that are read side by side are a page apart: within a page, processors
+// fetch only one run ahead.
+template <class T>
+HWY_NOINLINE void MultiplyVectorTyped(const T* matrix, int64_t row_stride,
+                                      int64_t rows, int64_t columns,
+                                      const float* input,
+                                      const ProductEnds& ends, float* output,
+                                      int64_t output_stride) {
+  constexpr int kRows = kLanes >= 8 ? 4 : 2;
+  constexpr int64_t kPage = kPageBytes / sizeof(T);
+  const auto multiply = [&](auto count, int64_t row, int64_t step) HWY_ATTR {
+    MultiplyVectorRows<count.value>(
+        matrix + row * row_stride, step * row_stride, columns, input,
+        ends.bias == nullptr ? nullptr : ends.bias + row, ends.accumulate,
+        output + row * output_stride, output_stride, step);
+  };
+  const int64_t step = (kPage + row_stride - 1) / HWY_MAX(1, row_stride);
+  int64_t row = 0;
+  for (; row + kRows * step <= rows; row += kRows * step) {
+    for (int64_t i = 0; i < step; ++i) {
+      multiply(std::integral_constant<int, kRows>(), row + i, step);
+    }
+  }
+  for (; row < rows; ++row) {
+    multiply(std::integral_constant<int, 1>(), row, 1);
+  }
+}
+
+void ActivateVector(Activation activation, int64_t count, float* output,
+                    int64_t stride) {
+  if (activation == Activation::kNone) return;
+  HWY_ALIGN float values[kPanelTokens];
+  for (int64_t first = 0; first < count; first += kPanelTokens) {
+    const int64_t here = HWY_MIN(kPanelTokens, count - first);
+    for (int64_t i = 0; i < kPanelTokens; ++i) {
+      values[i] = i < here ? output[(first + i) * stride] : 0.0f;
+    }
+    ActivateRows(activation, 1, 1, {values, 0, 0});
+    for (int64_t i = 0; i < here; ++i) output[(first + i) * stride] = values[i];
+  }
+}
+
+void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
+                    int64_t rows, int64_t columns, const float* input,
+                    const ProductEnds& ends, float* output,
+                    int64_t output_stride) {
+  switch (type) {
+    case ElementType::kFloat32:
+      MultiplyVectorTyped(static_cast<const float*>(matrix), row_stride, rows,
+                          columns, input, ends, output, output_stride);
+      break;
+    case ElementType::kBfloat16:
+      MultiplyVectorTyped(static_cast<const hwy::bfloat16_t*>(matrix),
+                          row_stride, rows, columns, input, ends, output,
+                          output_stride);
+      break;
+    case ElementType::kFloat16:
+      MultiplyVectorTyped(static_cast<const hwy::float16_t*>(matrix),
+                          row_stride, rows, columns, input, ends, output,
+                          output_stride);
+      break;
+  }
+  ActivateVector(ends.activation, rows, output, output_stride);
+}
+
+// kRows rows, each a stream that the processor fetches ahead.
+template <int kRows, class T>
+HWY_INLINE void AddSomeRows(const T* HWY_RESTRICT matrix, int64_t row_stride,
+                            int64_t columns, const float* HWY_RESTRICT scales,
+                            float* HWY_RESTRICT sums) {
+  const FloatTag d;
+  int64_t column = 0;
+  for (; column + kLanes <= columns; column += kLanes) {
+    FloatVector sum = hn::LoadU(d, sums + column);
+    for (int row = 0; row < kRows; ++row) {
+      sum = hn::MulAdd(LoadAsFloat(matrix + row * row_stride + column),
+                       hn::Set(d, scales[row]), sum);
+    }
+    hn::StoreU(sum, d, sums + column);
+  }
+  if (column == columns) return;
+  const int64_t left = columns - column;
+  HWY_ALIGN float sum_tail[kPanelTokens] = {};
+  std::memcpy(sum_tail, sums + column, left * sizeof(float));
+  FloatVector sum = hn::Load(d, sum_tail);
+  for (int row = 0; row < kRows; ++row) {
+    HWY_ALIGN T tail[kPanelTokens];
+    std::memset(static_cast<void*>(tail), 0, sizeof(tail));
+    std::memcpy(static_cast<void*>(tail), matrix + row * row_stride + column,
+                left * sizeof(T));
+    sum = hn::MulAdd(LoadAsFloat(tail), hn::Set(d, scales[row]), sum);
+  }
+  hn::Store(sum, d, sum_tail);
+  std::memcpy(sums + column, sum_tail, left * sizeof(float));
+}
+
+// All rows of a narrow strip of columns, whose sums stay in registers.
+template <class T>
+HWY_INLINE void AddStripRows(const T* HWY_RESTRICT matrix, int64_t row_stride,
+                             int64_t rows, const float* HWY_RESTRICT scales,
+                             float* HWY_RESTRICT sums) {
+  const FloatTag d;
+  FloatVector sum[kStripVectors];
+  for (int i = 0; i < kStripVectors; ++i) {
+    sum[i] = hn::LoadU(d, sums + i * kLanes);
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    const FloatVector scale = hn::Set(d, scales[row]);
+    for (int i = 0; i < kStripVectors; ++i) {
+      sum[i] = hn::MulAdd(LoadAsFloat(matrix + row * row_stride + i * kLanes),
+                          scale, sum[i]);
+    }
+  }
+  for (int i = 0; i < kStripVectors; ++i) {
+    hn::StoreU(sum[i], d, sums + i * kLanes);
+  }
+}
+
+// Rows that are a page or more apart are read side by side, shorter ones one
+// after the other: within a page, processors fetch only one run ahead. Either
+// way a sum takes the rows in their order.
+template <class T>
+HWY_NOINLINE void AddScaledRowsTyped(const T* matrix, int64_t row_stride,
+                                     int64_t rows, int64_t columns,
+                                     const float* scales, float* sums) {
+  constexpr int64_t kStrip = kStripVectors * kLanes;
+  if (row_stride * static_cast<int64_t>(sizeof(T)) < kPageBytes) {
+    for (; columns >= kStrip; columns -= kStrip) {
+      AddStripRows(matrix, row_stride, rows, scales, sums);
+      matrix += kStrip;
+      sums += kStrip;
+    }
+  }
+  constexpr int kRows = 8;
+  int64_t row = 0;
+  for (; row + kRows <= rows; row += kRows) {
+    AddSomeRows<kRows>(matrix + row * row_stride, row_stride, columns,
+                       scales + row, sums);
+  }
+  for (; row < rows; ++row) {
+    AddSomeRows<1>(matrix + row * row_stride, row_stride, columns, scales + row,
+                   sums);
+  }
+}
+
+void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+                   int64_t rows, int64_t columns, const float* scales,
+                   float* sums) {
+  switch (type) {
+    case ElementType::kFloat32:
+      AddScaledRowsTyped(static_cast<const float*>(matrix), row_stride, rows,
+                         columns, scales, sums);
+      break;
+    case ElementType::kBfloat16:
+      AddScaledRowsTyped(static_cast<const hwy::bfloat16_t*>(matrix),
+                         row_stride, rows, columns, scales, sums);
+      break;
+    case ElementType::kFloat16:
+      AddScaledRowsTyped(static_cast<const hwy::float16_t*>(matrix), row_stride,
+                         rows, columns, scales, sums);
+      break;
+  }
+}
+
+template <class T>
+void Widen(const T* source, int64_t count, float* destination) {
+  const FloatTag d;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    hn::StoreU(LoadAsFloat(source + i), d, destination + i);
+  }
+  if (i == count) return;
+  HWY_ALIGN T tail[kPanelTokens];
+  HWY_ALIGN float wide[kPanelTokens];
+  std::memset(static_cast<void*>(tail), 0, sizeof(tail));
+  std::memcpy(static_cast<void*>(tail), source + i, (count - i) * sizeof(T));
+  hn::Store(LoadAsFloat(tail), d, wide);
+  std::memcpy(destination + i, wide, (count - i) * sizeof(float));
+}
+
+void WidenToFloat(ElementType type, const void* source, int64_t count,
+                  float* destination) {
+  switch (type) {
+    case ElementType::kFloat32:
+      std::memcpy(destination, source, count * sizeof(float));
+      break;
+    case ElementType::kBfloat16:
+      Widen(static_cast<const hwy::bfloat16_t*>(source), count, destination);
+      break;
+    case ElementType::kFloat16:
+      Widen(static_cast<const hwy::float16_t*>(source), count, destination);
+      break;
+  }
+}
+
+const char* VectorInstructionsName() { return hwy::TargetName(HWY_TARGET); }
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace footprint
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace footprint {
+
+HWY_EXPORT(MultiplyPanels);
+HWY_EXPORT(MultiplyVector);
+HWY_EXPORT(AddScaledRows);
+HWY_EXPORT(WidenToFloat);
+HWY_EXPORT(VectorInstructionsName);
+
+int64_t ElementBytes(ElementType type) {
+  return type == ElementType::kFloat32 ? 4 : 2;
+}
+
+void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
+                    const PanelView& input, int64_t panels,
+                    const ProductEnds& ends, const PanelOutput& output) {
+  HWY_DYNAMIC_DISPATCH(MultiplyPanels)
+  (matrix, rows, columns, input, panels, ends, output);
+}
+
+void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
+                    int64_t rows, int64_t columns, const float* input,
+                    const ProductEnds& ends, float* output,
+                    int64_t output_stride) {
+  HWY_DYNAMIC_DISPATCH(MultiplyVector)
+  (type, matrix, row_stride, rows, columns, input, ends, output, output_stride);
+}
+
+void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+                   int64_t rows, int64_t columns, const float* scales,
+                   float* sums) {
+  HWY_DYNAMIC_DISPATCH(AddScaledRows)
+  (type, matrix, row_stride, rows, columns, scales, sums);
+}
+
+void WidenToFloat(ElementType type, const void* source, int64_t count,
+                  float* destination) {
+  HWY_DYNAMIC_DISPATCH(WidenToFloat)(type, source, count, destination);
+}
+
+const char* VectorInstructionsName() {
+  return HWY_DYNAMIC_DISPATCH(VectorInstructionsName)();
+}
+
+}  // namespace footprint
+#endif  // HWY_ONCE

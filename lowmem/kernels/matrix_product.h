@@ -1,0 +1,99 @@
+// Products of weights with activations, in the layout of token_panel.h, on the
+// vector instructions of the machine that runs (AVX-512, AVX2, SSE4, NEON, or
+// none).
+//
+//   // 64 output features of 1024 input features, for every token
+//   footprint::MultiplyPanels({weights, 1024, 1}, 64, 1024, {input, 1024 * 16},
+//                             panels, {.bias = bias}, {output, 16, 64 * 16});
+//
+// Every output is start + s(0) + s(1) + ..., added from the left, where s(i) is
+// the sum over the i-th block of kSumBlock columns. So a product may be cut
+// into tiles of any rows, any panels, and columns at multiples of kSumBlock,
+// and be computed by any number of threads: the bits stay the same. They are
+// the same on all instruction sets that have fused multiply-add.
+//
+// Error: at most (kSumBlock + columns / kSumBlock + 3) 2^-24 sum |w||x|, in
+// practice its square root's share.
+//
+// Thread-safe: the functions keep nothing, allocate nothing, and need no memory
+// but a few hundred bytes of stack. Outputs must not overlap inputs.
+
+#ifndef FOOTPRINT_LOWMEM_KERNELS_MATRIX_PRODUCT_H_
+#define FOOTPRINT_LOWMEM_KERNELS_MATRIX_PRODUCT_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// What weights are stored as; arithmetic is always float's.
+enum class ElementType { kFloat32, kBfloat16, kFloat16 };
+
+int64_t ElementBytes(ElementType type);
+
+// Element (row, column) at data[row * row_stride + column * column_stride]; one
+// of the strides is 1.
+struct MatrixView {
+  const float* data = nullptr;
+  int64_t row_stride = 0;
+  int64_t column_stride = 0;
+};
+
+struct PanelView {
+  const float* data = nullptr;
+  int64_t panel_stride = 0;
+};
+
+// Output (row, token) at data[row * row_stride + (token / 16) * panel_stride +
+// token % 16].
+struct PanelOutput {
+  float* data = nullptr;
+  int64_t row_stride = 0;
+  int64_t panel_stride = 0;
+};
+
+enum class Activation { kNone, kGelu, kGeluTanh, kRelu };
+
+// What happens to an output before and after the sum.
+struct ProductEnds {
+  // One number a row, or null for zero.
+  const float* bias = nullptr;
+  // The sum is added to what the output holds (and the bias with it): for
+  // residuals, and for all but the first of the tiles between columns.
+  bool accumulate = false;
+  Activation activation = Activation::kNone;
+};
+
+// output(row, token) = activation(start + sum over columns of
+// matrix(row, column) input(column, token)).
+void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
+                    const PanelView& input, int64_t panels,
+                    const ProductEnds& ends, const PanelOutput& output);
+
+// The same for a single token, bound by the memory that weights are read from:
+// `input` has the columns one after the other, and output(row) is at
+// output[row * output_stride]. Within a block of columns sixteen sums, one for
+// each column modulo 16, are added pairwise; blocks are added as above.
+// Rows of the matrix are `row_stride` elements apart, columns 1.
+void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
+                    int64_t rows, int64_t columns, const float* input,
+                    const ProductEnds& ends, float* output,
+                    int64_t output_stride);
+
+// sums(column) += matrix(row, column) scales(row) for every row, in order: a
+// part of the product of a single token with a matrix that lies transposed.
+// With sums that begin at zero and a block's rows after one another, from any
+// number of calls, the sums have the bits of that block's in MultiplyPanels.
+void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+                   int64_t rows, int64_t columns, const float* scales,
+                   float* sums);
+
+// Exact for finite numbers: each is a float.
+void WidenToFloat(ElementType type, const void* source, int64_t count,
+                  float* destination);
+
+// "AVX3", "AVX2", "NEON": what the functions above run on.
+const char* VectorInstructionsName();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_KERNELS_MATRIX_PRODUCT_H_

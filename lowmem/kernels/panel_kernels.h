@@ -1,0 +1,61 @@
+// Layer norm and softmax on activations in the layout of token_panel.h: each
+// token is a lane, so nothing is summed across lanes and padding tokens disturb
+// nobody.
+//
+//   footprint::AddLayerNorm(sums, 1024, 32, {gain, bias, 1e-12f}, hidden);
+//
+// Sums have an order of their own (in each block of kSumBlock eight interleaved
+// sums, added pairwise) that depends on nothing but their length. The same bits
+// come from every instruction set with fused multiply-add.
+//
+// What is no number (NaN) stays none, and so does what depends on it.
+//
+// Error, for up to 4096 features or rows: layer norm within 2^-20 of the
+// token's largest result; a share of softmax that is exp(-a) of the largest,
+// within (4 + a) 2^-22 of itself.
+//
+// Thread-safe: the functions keep nothing and allocate nothing.
+
+#ifndef FOOTPRINT_LOWMEM_KERNELS_PANEL_KERNELS_H_
+#define FOOTPRINT_LOWMEM_KERNELS_PANEL_KERNELS_H_
+
+#include <cstdint>
+
+#include "footprint/lowmem/kernels/matrix_product.h"
+
+namespace footprint {
+
+struct NormWeights {
+  const float* gain = nullptr;
+  const float* bias = nullptr;
+  float epsilon = 0;
+};
+
+// hidden = norm(hidden + addend), in place; `addend` may be null. Panels of
+// both are features * kPanelTokens numbers apart.
+void AddLayerNorm(const float* addend, int64_t features, int64_t panels,
+                  const NormWeights& weights, float* hidden);
+
+// output = norm(input), for models that normalise before they add.
+void LayerNorm(const float* input, int64_t features, int64_t panels,
+               const NormWeights& weights, float* output);
+
+// One panel of scores, a row for each key: scores(key, lane) becomes
+// exp(scale * scores) / sum over the lane's keys, for the keys of [0, first_end
+// + lane), and zero for the others. `first_end` is at least 1, `scale`
+// positive; with first_end >= rows every lane has every key.
+void ScaledSoftmax(int64_t rows, int64_t first_end, float scale, float* scores);
+
+// Whether no number of the first `tokens` tokens is infinite or none (NaN).
+// Other lanes of the last panel are not asked.
+bool TokensAreFinite(const float* panels, int64_t features, int64_t tokens);
+
+// The same of `count` numbers one after the other.
+bool AreFinite(const float* values, int64_t count);
+
+// Applies an activation to `count` numbers in place.
+void Activate(Activation activation, int64_t count, float* values);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_KERNELS_PANEL_KERNELS_H_

@@ -1,0 +1,40 @@
+// The kernels again, one number at a time in double precision: the oracle that
+// their tests compare with. Plain layouts: matrices row after row, activations
+// token after token.
+
+#ifndef FOOTPRINT_LOWMEM_KERNELS_REFERENCE_KERNELS_H_
+#define FOOTPRINT_LOWMEM_KERNELS_REFERENCE_KERNELS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "footprint/lowmem/kernels/matrix_product.h"
+
+namespace footprint {
+
+double ReferenceActivation(Activation activation, double x);
+
+// For each token of `input` (tokens x columns) and row of `matrix` (rows x
+// columns) their product and, in `magnitude`, the sum of absolute products.
+struct ReferenceProduct {
+  std::vector<double> sum;  // tokens x rows
+  std::vector<double> magnitude;
+};
+ReferenceProduct MultiplyReference(const std::vector<float>& matrix,
+                                   const std::vector<float>& input,
+                                   int64_t rows, int64_t columns,
+                                   int64_t tokens);
+
+// One token.
+std::vector<double> LayerNormReference(const std::vector<double>& input,
+                                       const std::vector<float>& gain,
+                                       const std::vector<float>& bias,
+                                       double epsilon);
+
+// The first `end` scores; the others become zero.
+std::vector<double> SoftmaxReference(const std::vector<double>& scores,
+                                     int64_t end, double scale);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_KERNELS_REFERENCE_KERNELS_H_

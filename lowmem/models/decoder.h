@@ -1,0 +1,96 @@
+// A GPT-2-family decoder whose weights are read a tile at a time, inside a
+// budget of bytes that holds the keys and values of what was read, too.
+//
+//   absl::StatusOr<std::unique_ptr<footprint::Decoder>> decoder =
+//       footprint::Decoder::Open("gpt2-large",
+//                                footprint::WeightBackend::kPread);
+//   absl::StatusOr<footprint::DecoderPlan> plan =
+//       (*decoder)->Plan(/*positions=*/64, /*workers=*/2, /*budget=*/48 << 20);
+//   absl::StatusOr<std::unique_ptr<footprint::DecoderRun>> run =
+//       (*decoder)->Start(*plan);
+//   absl::Status status = footprint::GenerateGreedily(
+//       **run, prompt, /*count=*/20, [](int32_t id) { ... });
+//
+// The output's bits are the same for every backend, budget, number of workers
+// and packing of the file, and for every way to cut the tokens into calls: a
+// token read by itself gives what it gives in a prompt (on instruction sets
+// with fused multiply-add, and on those without).
+//
+// The decoder must outlive its runs, and a run its output, which the next
+// Append overwrites. A decoder is thread-safe; a run is used by one thread at a
+// time and has workers of its own. Memory: the plan's arena, which holds keys,
+// values, activations, weights in flight, the list of what is read ahead and
+// the output; besides, the file's index (about 150 bytes a tensor) and the
+// workers' stacks. With WeightBackend::kResident the weights besides. Append
+// allocates nothing. Time: every Append reads every weight, once for each
+// plan.chunk_tokens.
+//
+// Errors are those of ReadDecoderConfig, FindDecoderWeights, PlanDecoder and
+// WeightStore; InvalidArgument: no token, a token outside of the vocabulary,
+// more tokens than planned. DataLoss: weights that make numbers that are NaN or
+// infinite, which no output holds; the text names the first layer.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_H_
+#define FOOTPRINT_LOWMEM_MODELS_DECODER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/models/decoder_config.h"
+#include "footprint/lowmem/models/decoder_plan.h"
+#include "footprint/lowmem/models/decoder_run.h"
+#include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+class Decoder {
+ public:
+  // Reads `directory`/config.json and opens `directory`/model.safetensors.
+  static absl::StatusOr<std::unique_ptr<Decoder>> Open(
+      absl::string_view directory, WeightBackend backend);
+
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  const DecoderConfig& config() const { return config_; }
+  const DecoderWeights& weights() const { return weights_; }
+  WeightStore& store() const { return *store_; }
+
+  // `positions`: of all tokens that a run will read.
+  absl::StatusOr<DecoderPlan> Plan(int64_t positions, int workers,
+                                   int64_t budget_bytes) const;
+  // The smallest budget that Plan accepts.
+  absl::StatusOr<int64_t> MinBudgetBytes(int64_t positions, int workers) const;
+
+  // Allocates what the plan says and starts the workers. InvalidArgument: the
+  // plan of another model, file or backend. Unavailable: the system starts no
+  // more threads.
+  absl::StatusOr<std::unique_ptr<DecoderRun>> Start(
+      const DecoderPlan& plan) const;
+
+ private:
+  Decoder(const DecoderConfig& config, std::unique_ptr<WeightStore> store,
+          DecoderWeights weights);
+  DecoderPlanRequest Request(int64_t positions, int workers) const;
+
+  DecoderConfig config_;
+  std::unique_ptr<WeightStore> store_;
+  DecoderWeights weights_;
+};
+
+// Reads the prompt, then `count` times chooses the most likely token (the first
+// of equals), says it, and reads it. The last one is said and not read, so the
+// run needs positions for the prompt and count - 1 tokens.
+absl::Status GenerateGreedily(DecoderRun& run, absl::Span<const int32_t> prompt,
+                              int64_t count,
+                              absl::FunctionRef<void(int32_t id)> say);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_H_

@@ -1,0 +1,52 @@
+// The shape of a GPT-2-family decoder, as a checkpoint's config.json says it.
+//
+//   absl::StatusOr<footprint::DecoderConfig> config =
+//       footprint::ReadDecoderConfig("gpt2-large/config.json");
+//
+// Keys that do not change what is computed are ignored; a value that would is
+// checked.
+//
+// Errors are those of ConfigReader and model_family.h, which says how the
+// family is found. Unimplemented: another family or
+// activation, or attention that is scaled otherwise than by the square root of
+// a head's features.
+//
+// Plain data; thread-safe.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_CONFIG_H_
+#define FOOTPRINT_LOWMEM_MODELS_DECODER_CONFIG_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+
+namespace footprint {
+
+struct DecoderConfig {
+  int64_t layers = 0;
+  int64_t hidden = 0;
+  int64_t heads = 0;
+  int64_t intermediate = 0;
+  int64_t vocabulary = 0;
+  int64_t positions = 0;
+  float epsilon = 1e-5f;
+  Activation activation = Activation::kGeluTanh;
+  // Without an output matrix of its own, the table of words is it.
+  bool ties_output = true;
+
+  int64_t head_features() const { return hidden / heads; }
+};
+
+bool operator==(const DecoderConfig& a, const DecoderConfig& b);
+
+absl::StatusOr<DecoderConfig> ReadDecoderConfig(absl::string_view path);
+
+// `name` is for messages.
+absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
+                                                 absl::string_view name);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_CONFIG_H_

@@ -1,0 +1,345 @@
+#include "footprint/lowmem/models/decoder_pass.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/streaming/pass_memory.h"
+#include "footprint/lowmem/weights/tile.h"
+
+namespace footprint::lowmem_internal {
+
+DecoderPass::DecoderPass(const DecoderConfig& config,
+                         const DecoderWeights& weights, const DecoderPlan& plan,
+                         const ByteArena& arena, WeightStore* store)
+    : config_(config),
+      weights_(weights),
+      plan_(plan),
+      arena_(arena),
+      store_(store),
+      team_(plan.request.workers),
+      cache_(arena_.At<float>(plan.cache.offset_bytes)),
+      cache_stride_(plan.padded_positions()),
+      hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
+      normed_(arena_.At<float>(plan.normed.offset_bytes)),
+      work_(arena_.At<float>(plan.work.offset_bytes)),
+      logits_(arena_.At<float>(plan.logits.offset_bytes)),
+      step_times_(config.layers + 2) {
+  SetVectors();
+  for (int worker = 0; worker < team_.size(); ++worker) {
+    desks_.push_back(MakeDesk(worker));
+  }
+}
+
+void DecoderPass::SetVectors() {
+  VectorRun run(arena_.At<float>(plan_.vectors.offset_bytes));
+  const int64_t hidden = config_.hidden;
+  vectors_.attention_gain = run.Take(hidden);
+  vectors_.attention_bias = run.Take(hidden);
+  vectors_.attention = run.Take(3 * hidden);
+  vectors_.attention_output = run.Take(hidden);
+  vectors_.feed_gain = run.Take(hidden);
+  vectors_.feed_bias = run.Take(hidden);
+  vectors_.contract = run.Take(hidden);
+  vectors_.expand = run.Take(config_.intermediate);
+}
+
+DecoderPass::Desk DecoderPass::MakeDesk(int worker) const {
+  ProductMemory memory =
+      ProductMemoryOf(arena_, plan_, worker, plan_.slots_of_worker());
+  memory.sums = PartOf<float>(arena_, plan_, plan_.sums, worker);
+  memory.sum_count =
+      plan_.part_bytes(plan_.sums) / static_cast<int64_t>(sizeof(float));
+  return {StreamedProduct(store_, memory),
+          PartOf<float>(arena_, plan_, plan_.scores, worker),
+          {}};
+}
+
+absl::Status DecoderPass::OpenStreams() {
+  if (plan_.depth == 1) return absl::OkStatus();
+  const int64_t tiles =
+      plan_.part_bytes(plan_.schedule) / static_cast<int64_t>(sizeof(Tile));
+  const int64_t slots_bytes = plan_.part_bytes(plan_.slots);
+  const int64_t slot_bytes = slots_bytes / plan_.slots_of_worker();
+  for (int worker = 0; worker < team_.size(); ++worker) {
+    TileList list;
+    list.room = absl::MakeSpan(
+        arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
+    const absl::StatusOr<DecoderTiles> starts =
+        RecordDecoderTiles(weights_, plan_, store_, worker, &list);
+    if (!starts.ok()) return starts.status();
+    // After the slot for what does not go through the ring.
+    absl::StatusOr<std::unique_ptr<TileStream>> stream =
+        OpenRing(store_, list, plan_.depth,
+                 absl::MakeSpan(arena_.At<char>(plan_.slots.offset_bytes) +
+                                    worker * slots_bytes + slot_bytes,
+                                slots_bytes - slot_bytes));
+    if (!stream.ok()) return stream.status();
+    if (*stream == nullptr) continue;
+    desks_[worker].tiles = *starts;
+    streams_.push_back(*std::move(stream));
+    desks_[worker].product.UseStream(streams_.back().get(), list.tiles());
+  }
+  return absl::OkStatus();
+}
+
+// To where the part's layers begin in the worker's stream.
+absl::Status DecoderPass::SkipToLayers(int worker) {
+  Desk& desk = desks_[worker];
+  const int64_t begin = part_.single() ? 0 : desk.tiles.many_tokens;
+  return desk.product.SkipTo(begin);
+}
+
+absl::Status DecoderPass::Read(const DecoderPart& part) {
+  part_ = part;
+  return team_.Run([this](int worker) { Work(worker); });
+}
+
+void DecoderPass::Work(int worker) {
+  const auto record = [&](int64_t step) {
+    if (worker == 0) step_times_.Record(step);
+  };
+  if (worker == 0) step_times_.Begin();
+  team_.Together([&] { return SkipToLayers(worker); });
+  team_.Together([&] { return Embed(worker); });
+  record(0);
+  for (int64_t layer = 0; layer < config_.layers; ++layer) {
+    RunLayer(layer, worker);
+    record(layer + 1);
+  }
+  if (part_.is_last) RunOutput(worker);
+  record(config_.layers + 1);
+}
+
+void DecoderPass::RunLayer(int64_t layer, int worker) {
+  const DecoderLayerWeights& weights = weights_.layers[layer];
+  team_.Together([&] { return ReadLayerVectors(layer, worker); });
+  team_.Together(
+      [&] { return NormaliseAfter(layer, AttentionNorm(), worker); });
+  team_.Together([&] { return Attend(layer, worker); });
+  team_.Together([&] { return AddAttention(weights, worker); });
+  team_.Together([&] { return NormaliseAfter(layer + 1, FeedNorm(), worker); });
+  for (int64_t begin = 0; begin < config_.intermediate;
+       begin += plan_.chunk_features) {
+    const IndexRange chunk = {
+        begin, std::min(config_.intermediate, begin + plan_.chunk_features)};
+    team_.Together([&] { return Expand(weights, chunk, worker); });
+    team_.Together([&] { return Contract(weights, chunk, worker); });
+  }
+}
+
+absl::Status DecoderPass::ReadLayerVectors(int64_t layer, int worker) {
+  const DecoderLayerWeights& from = weights_.layers[layer];
+  const std::array<VectorLoad, 8> loads = {
+      {{&from.attention_norm.gain, vectors_.attention_gain},
+       {&from.attention_norm.bias, vectors_.attention_bias},
+       {&from.attention.bias, vectors_.attention},
+       {&from.attention_output.bias, vectors_.attention_output},
+       {&from.feed_norm.gain, vectors_.feed_gain},
+       {&from.feed_norm.bias, vectors_.feed_bias},
+       {&from.expand.bias, vectors_.expand},
+       {&from.contract.bias, vectors_.contract}}};
+  return ReadVectors(loads, worker, team_.size(), store_);
+}
+
+absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
+                                     float* lane) {
+  float* const sum = scratch + config_.hidden;
+  absl::Status status = ReadRow(*store_, weights_.words, part_.ids[token], sum);
+  if (!status.ok()) return status;
+  status =
+      ReadRow(*store_, weights_.positions, part_.position + token, scratch);
+  if (!status.ok()) return status;
+  for (int64_t i = 0; i < config_.hidden; ++i) {
+    lane[i * kPanelTokens] = sum[i] + scratch[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DecoderPass::Embed(int worker) {
+  const IndexRange panels = ShareOf(part_.panels, 1, worker, team_.size());
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+    float* const data = hidden_ + panel * HiddenStride();
+    // Two rows, where the panel's normalised states will be.
+    float* const scratch = normed_ + panel * HiddenStride();
+    const int64_t first = panel * kPanelTokens;
+    const int64_t count = std::min(kPanelTokens, part_.tokens() - first);
+    // Padding tokens are computed with, so they must be numbers.
+    if (count < kPanelTokens) {
+      std::memset(data, 0, HiddenStride() * sizeof(float));
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const absl::Status status = EmbedToken(first + i, scratch, data + i);
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormWeights& norm,
+                                         int worker) {
+  const IndexRange panels = ShareOf(part_.panels, 1, worker, team_.size());
+  const int64_t offset = panels.begin * HiddenStride();
+  const int64_t end = std::min(part_.tokens(), panels.end * kPanelTokens);
+  if (!TokensAreFinite(hidden_ + offset, config_.hidden,
+                       end - panels.begin * kPanelTokens)) {
+    return NotFinite(*store_, step == 0 ? "the table of embeddings"
+                                        : absl::StrCat("layer ", step - 1));
+  }
+  LayerNorm(hidden_ + offset, config_.hidden, panels.size(), norm,
+            normed_ + offset);
+  return absl::OkStatus();
+}
+
+void DecoderPass::UseInput(Desk& desk, const float* panels,
+                           int64_t features) const {
+  if (part_.single()) {
+    desk.product.UseSingleToken(panels, features);
+  } else {
+    desk.product.UsePanels();
+  }
+}
+
+absl::Status DecoderPass::Attend(int64_t layer, int worker) {
+  Desk& desk = desks_[worker];
+  const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
+  if (heads.size() == 0) return absl::OkStatus();
+  UseInput(desk, normed_, config_.hidden);
+  const int64_t features = config_.head_features();
+  const absl::Status status =
+      ProjectHeads(layer, {heads.begin * features, heads.end * features}, desk);
+  if (!status.ok()) return status;
+  for (int64_t head = heads.begin; head < heads.end; ++head) {
+    AttendHead(layer, head, desk);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DecoderPass::ProjectHeads(int64_t layer,
+                                       const IndexRange& features, Desk& desk) {
+  // Queries lie where their context will, keys and values in the cache.
+  const int64_t in_cache = features.begin * cache_stride_ + part_.position;
+  const PanelOutput outputs[] = {
+      {work_ + features.begin * kPanelTokens, kPanelTokens, HiddenStride()},
+      {Keys(layer) + in_cache, cache_stride_, kPanelTokens},
+      {Values(layer) + in_cache, cache_stride_, kPanelTokens}};
+  int64_t first = 0;
+  for (const PanelOutput& output : outputs) {
+    ProductEnds ends;
+    ends.bias = vectors_.attention + first + features.begin;
+    const absl::Status status = desk.product.MultiplyTransposed(
+        weights_.layers[layer].attention.matrix,
+        {first + features.begin, first + features.end}, {0, config_.hidden},
+        {normed_, HiddenStride()}, part_.panels, ends, output);
+    if (!status.ok()) return status;
+    first += config_.hidden;
+  }
+  return absl::OkStatus();
+}
+
+void DecoderPass::AttendHead(int64_t layer, int64_t head, const Desk& desk) {
+  const int64_t features = config_.head_features();
+  const float scale = 1.0f / std::sqrt(static_cast<float>(features));
+  const int64_t in_cache = head * features * cache_stride_;
+  const int64_t tokens_end = part_.position + part_.tokens();
+  for (int64_t panel = 0; panel < part_.panels; ++panel) {
+    // The panel's queries, then its context.
+    float* const place =
+        work_ + panel * HiddenStride() + head * features * kPanelTokens;
+    const int64_t first = part_.position + panel * kPanelTokens;
+    // Those before, and the panel's own.
+    const int64_t keys = std::min(first + kPanelTokens, tokens_end);
+    MultiplyPanels({Keys(layer) + in_cache, 1, cache_stride_}, keys, features,
+                   {place, 0}, 1, {}, {desk.scores, kPanelTokens, 0});
+    ScaledSoftmax(keys, first + 1, scale, desk.scores);
+    MultiplyPanels({Values(layer) + in_cache, cache_stride_, 1}, features, keys,
+                   {desk.scores, 0}, 1, {}, {place, kPanelTokens, 0});
+  }
+}
+
+absl::Status DecoderPass::AddAttention(const DecoderLayerWeights& layer,
+                                       int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, work_, config_.hidden);
+  const IndexRange outputs =
+      ShareOf(config_.hidden, kOutputUnit, worker, team_.size());
+  ProductEnds ends;
+  ends.bias = vectors_.attention_output + outputs.begin;
+  ends.accumulate = true;
+  return desk.product.MultiplyTransposed(
+      layer.attention_output.matrix, outputs, {0, config_.hidden},
+      {work_, HiddenStride()}, part_.panels, ends,
+      {hidden_ + outputs.begin * kPanelTokens, kPanelTokens, HiddenStride()});
+}
+
+absl::Status DecoderPass::Expand(const DecoderLayerWeights& layer,
+                                 const IndexRange& chunk, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, normed_, config_.hidden);
+  const IndexRange outputs =
+      ShareOf(chunk.size(), kOutputUnit, worker, team_.size());
+  ProductEnds ends;
+  ends.bias = vectors_.expand + chunk.begin + outputs.begin;
+  ends.activation = config_.activation;
+  return desk.product.MultiplyTransposed(
+      layer.expand.matrix,
+      {chunk.begin + outputs.begin, chunk.begin + outputs.end},
+      {0, config_.hidden}, {normed_, HiddenStride()}, part_.panels, ends,
+      {work_ + outputs.begin * kPanelTokens, kPanelTokens,
+       chunk.size() * kPanelTokens});
+}
+
+absl::Status DecoderPass::Contract(const DecoderLayerWeights& layer,
+                                   const IndexRange& chunk, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, work_, chunk.size());
+  const IndexRange outputs =
+      ShareOf(config_.hidden, kOutputUnit, worker, team_.size());
+  ProductEnds ends;
+  if (chunk.begin == 0) ends.bias = vectors_.contract + outputs.begin;
+  ends.accumulate = true;
+  return desk.product.MultiplyTransposed(
+      layer.contract.matrix, outputs, chunk,
+      {work_, chunk.size() * kPanelTokens}, part_.panels, ends,
+      {hidden_ + outputs.begin * kPanelTokens, kPanelTokens, HiddenStride()});
+}
+
+void DecoderPass::RunOutput(int worker) {
+  team_.Together([&] {
+    const std::array<VectorLoad, 2> loads = {
+        {{&weights_.norm.gain, vectors_.attention_gain},
+         {&weights_.norm.bias, vectors_.attention_bias}}};
+    return ReadVectors(loads, worker, team_.size(), store_);
+  });
+  team_.Together(
+      [&] { return NormaliseAfter(config_.layers, AttentionNorm(), worker); });
+  team_.Together([&] { return MultiplyOutput(worker); });
+}
+
+// Of the last token.
+absl::Status DecoderPass::MultiplyOutput(int worker) {
+  Desk& desk = desks_[worker];
+  absl::Status status = desk.product.SkipTo(desk.tiles.output);
+  if (!status.ok()) return status;
+  const int64_t last = part_.tokens() - 1;
+  desk.product.UseSingleToken(
+      normed_ + last / kPanelTokens * HiddenStride() + last % kPanelTokens,
+      config_.hidden);
+  const IndexRange rows =
+      ShareOf(config_.vocabulary, kPanelTokens, worker, team_.size());
+  status = desk.product.Multiply(weights_.output, rows, {0, config_.hidden}, {},
+                                 1, {}, {logits_ + rows.begin, 1, 0});
+  if (status.ok() && !AreFinite(logits_ + rows.begin, rows.size())) {
+    status = NotFinite(*store_, "the output");
+  }
+  // Most likely a single token comes next: it is read ahead meanwhile.
+  if (status.ok()) status = desk.product.SkipTo(0);
+  return status;
+}
+
+}  // namespace footprint::lowmem_internal

@@ -1,0 +1,161 @@
+// Some tokens' way through a decoder, in a plan's arena: embeddings, layers,
+// and after the last the output, each step by a team of workers.
+//
+//   DecoderPass pass(config, weights, plan, arena, store);
+//   absl::Status status = pass.OpenStreams();
+//   status = pass.Read(part);  // its keys and values stay in the arena
+//
+// Everything it is given must outlive it; so must a part's ids each Read. Used
+// by one thread at a time. Memory: the arena's; besides, when it is made, some
+// bytes a worker and a layer. Read allocates nothing unless it fails. Errors
+// are the store's. DataLoss: states or logits that are NaN or infinite; the
+// text names the first layer that gives them.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
+#define FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "footprint/base/memory/byte_arena.h"
+#include "footprint/lowmem/kernels/panel_kernels.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/models/decoder_config.h"
+#include "footprint/lowmem/models/decoder_plan.h"
+#include "footprint/lowmem/models/decoder_tiles.h"
+#include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/streaming/model_run.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/weights/tile_stream.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "footprint/lowmem/workers/step_team.h"
+
+namespace footprint::lowmem_internal {
+
+// Tokens that are read together.
+struct DecoderPart {
+  absl::Span<const int32_t> ids;
+  int64_t position = 0;  // of the first
+  int64_t panels = 0;
+  bool is_last = false;  // of an Append
+
+  int64_t tokens() const { return static_cast<int64_t>(ids.size()); }
+  bool single() const { return ids.size() == 1; }
+};
+
+class DecoderPass {
+ public:
+  DecoderPass(const DecoderConfig& config, const DecoderWeights& weights,
+              const DecoderPlan& plan, const ByteArena& arena,
+              WeightStore* store);
+
+  // Fewer than planned where the system starts no more threads.
+  int workers() const { return team_.size(); }
+
+  // Begins to read ahead, if the backend does; before the first Read.
+  absl::Status OpenStreams();
+
+  // The tokens' keys and values, and of a last part the logits. More than one
+  // token begins at a multiple of a panel's.
+  absl::Status Read(const DecoderPart& part);
+
+  // Of the last part that was the last of an Append.
+  absl::Span<const float> logits() const {
+    return absl::MakeConstSpan(logits_, config_.vocabulary);
+  }
+
+  // The embeddings, each layer, the output: added up since the last Clear.
+  StepTimes& step_times() { return step_times_; }
+  const StepTimes& step_times() const { return step_times_; }
+  std::string ReadingDescription() const {
+    return streams_.empty() ? "when used" : streams_[0]->Description();
+  }
+
+ private:
+  // The small vectors that are in memory during one layer, or the output.
+  struct LayerVectors {
+    float* attention_gain;
+    float* attention_bias;
+    float* attention;
+    float* attention_output;
+    float* feed_gain;
+    float* feed_bias;
+    float* expand;
+    float* contract;
+  };
+
+  // What one worker has for itself.
+  struct Desk {
+    StreamedProduct product;
+    float* scores;
+    DecoderTiles tiles;  // where they begin in its stream
+  };
+
+  Desk MakeDesk(int worker) const;
+  void SetVectors();
+  absl::Status SkipToLayers(int worker);
+
+  void Work(int worker);
+  void RunLayer(int64_t layer, int worker);
+  absl::Status ReadLayerVectors(int64_t layer, int worker);
+  absl::Status Embed(int worker);
+  absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
+  // What `step` left: the embeddings (0) or a layer (its number and one).
+  absl::Status NormaliseAfter(int64_t step, const NormWeights& norm,
+                              int worker);
+  absl::Status Attend(int64_t layer, int worker);
+  absl::Status ProjectHeads(int64_t layer, const IndexRange& features,
+                            Desk& desk);
+  void AttendHead(int64_t layer, int64_t head, const Desk& desk);
+  absl::Status AddAttention(const DecoderLayerWeights& layer, int worker);
+  absl::Status Expand(const DecoderLayerWeights& layer, const IndexRange& chunk,
+                      int worker);
+  absl::Status Contract(const DecoderLayerWeights& layer,
+                        const IndexRange& chunk, int worker);
+  void RunOutput(int worker);
+  absl::Status MultiplyOutput(int worker);
+  void UseInput(Desk& desk, const float* panels, int64_t features) const;
+
+  int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
+  NormWeights AttentionNorm() const {
+    return {vectors_.attention_gain, vectors_.attention_bias, config_.epsilon};
+  }
+  NormWeights FeedNorm() const {
+    return {vectors_.feed_gain, vectors_.feed_bias, config_.epsilon};
+  }
+  // [feature][position]
+  float* Keys(int64_t layer) const {
+    return cache_ + layer * 2 * config_.hidden * cache_stride_;
+  }
+  float* Values(int64_t layer) const {
+    return Keys(layer) + config_.hidden * cache_stride_;
+  }
+
+  const DecoderConfig& config_;
+  const DecoderWeights& weights_;
+  const DecoderPlan& plan_;
+  const ByteArena& arena_;
+  WeightStore* const store_;
+  StepTeam team_;
+
+  float* const cache_;
+  const int64_t cache_stride_;
+  float* const hidden_;
+  float* const normed_;
+  float* const work_;
+  float* const logits_;
+  LayerVectors vectors_;
+  // Before the desks, which hold leases of streams.
+  std::vector<std::unique_ptr<TileStream>> streams_;
+  std::vector<Desk> desks_;
+  StepTimes step_times_;  // as worker 0 sees them
+  DecoderPart part_;      // that is being read
+};
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_

@@ -1,0 +1,201 @@
+#include "footprint/lowmem/models/decoder_plan.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/weights/tile.h"
+
+namespace footprint {
+namespace {
+
+using lowmem_internal::kOutputUnit;
+
+// Beyond this a tile leaves the second-level cache before it is used up.
+constexpr int64_t kLargestTileBytes = 256 << 10;
+// Beyond this a chunk's states leave the caches, and reading weights costs
+// little against computing with them.
+constexpr int64_t kLargestChunkTokens = 512;
+constexpr int64_t kLargestChunkBytes = 1 << 20;
+
+// What may be chosen.
+struct Choice {
+  int64_t tile_bytes = 0;
+  int64_t chunk_tokens = 0;
+  int64_t chunk_features = 0;
+  int depth = 1;
+};
+
+bool operator==(const Choice& a, const Choice& b) {
+  return a.tile_bytes == b.tile_bytes && a.chunk_tokens == b.chunk_tokens &&
+         a.chunk_features == b.chunk_features && a.depth == b.depth;
+}
+
+int64_t VectorsBytes(const DecoderConfig& config) {
+  return (9 * config.hidden + config.intermediate) * sizeof(float);
+}
+
+int64_t Padded(int64_t tokens) { return PanelCount(tokens) * kPanelTokens; }
+
+// Of the tiles that there are: no slot needs more.
+int64_t LargestTileBytes(const DecoderPlanRequest& request,
+                         const Choice& choice) {
+  const DecoderConfig& config = request.config;
+  const int64_t workers = request.workers;
+  const int64_t heads_share =
+      LargestShare(config.heads, 1, workers) * config.head_features();
+  const int64_t hidden_share =
+      LargestShare(config.hidden, kOutputUnit, workers);
+  const int64_t chunk_share =
+      LargestShare(choice.chunk_features, kOutputUnit, workers);
+  const int64_t words_share =
+      LargestShare(config.vocabulary, kPanelTokens, workers);
+  const int64_t widest =
+      std::max({heads_share, hidden_share, chunk_share, words_share});
+  const int64_t elements =
+      std::max(config.hidden * widest, choice.chunk_features * hidden_share);
+  return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
+}
+
+DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
+  DecoderPlan plan;
+  plan.request = request;
+  plan.tile_bytes = choice.tile_bytes;
+  plan.chunk_tokens = choice.chunk_tokens;
+  plan.chunk_features = choice.chunk_features;
+  plan.depth = choice.depth;
+  const DecoderConfig& config = request.config;
+  const int64_t workers = request.workers;
+  const int64_t float_bytes = sizeof(float);
+  const int64_t positions = plan.padded_positions();
+  const int64_t state_bytes = config.hidden * choice.chunk_tokens * float_bytes;
+  ArenaLayout layout;
+  const int64_t tile_bytes = LargestTileBytes(request, choice);
+  plan.slots = layout.TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
+                                request.needs);
+  plan.cache =
+      layout.Take(config.layers * 2 * config.hidden * positions * float_bytes);
+  plan.hidden = layout.Take(state_bytes);
+  plan.normed = layout.Take(state_bytes);
+  plan.work = layout.Take(std::max(
+      state_bytes, choice.chunk_features * choice.chunk_tokens * float_bytes));
+  plan.vectors = layout.Take(VectorsBytes(config));
+  plan.logits = layout.Take(config.vocabulary * float_bytes);
+  plan.scores =
+      layout.TakeParts(workers, positions * kPanelTokens * float_bytes);
+  if (request.needs.has_narrow_weights) {
+    // The narrowest has half a float's size.
+    plan.wide = layout.TakeParts(workers, tile_bytes * 2);
+  }
+  const int64_t longest = std::max(config.hidden, choice.chunk_features);
+  plan.dense = layout.TakeParts(workers, longest * float_bytes);
+  plan.sums = layout.TakeParts(workers, longest * float_bytes);
+  // Which tiles there are depends on the sizes above.
+  if (choice.depth > 1) {
+    const int64_t tiles = request.count_tiles(plan);
+    if (tiles < choice.depth) return Lay(request, WithDepth(choice, tiles));
+    plan.schedule =
+        layout.TakeParts(workers, tiles * static_cast<int64_t>(sizeof(Tile)));
+  }
+  plan.peak_bytes = layout.peak_bytes();
+  return plan;
+}
+
+// One panel of tokens; a block of rows of a few columns, or one row of the
+// output's matrix.
+Choice Smallest(const DecoderPlanRequest& request) {
+  const DecoderConfig& config = request.config;
+  Choice choice;
+  choice.chunk_tokens = kPanelTokens;
+  choice.chunk_features = std::min(kSumBlock, config.intermediate);
+  choice.tile_bytes = std::max(kSumBlock * kPanelTokens, config.hidden) *
+                      request.needs.element_bytes;
+  return choice;
+}
+
+// The next larger choice; the same if there is none. Tokens save the most: each
+// pass reads every weight.
+Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
+  const int64_t most_tokens =
+      std::min(kLargestChunkTokens, Padded(request.positions));
+  const int64_t most_features = std::min(
+      request.config.intermediate,
+      std::max(kSumBlock,
+               kLargestChunkBytes /
+                   (choice.chunk_tokens * static_cast<int64_t>(sizeof(float))) /
+                   kSumBlock * kSumBlock));
+  Choice next = choice;
+  // 64 KiB of tile go with 32 tokens and a block of features.
+  const int64_t tile_share = choice.tile_bytes / (64 << 10);
+  const int64_t token_share = choice.chunk_tokens / 32;
+  const int64_t feature_share = choice.chunk_features / kSumBlock;
+  if (ReadsFurtherAhead(request.needs, choice.depth, choice.tile_bytes)) {
+    // The first needs a ring beside the slot.
+    next.depth += choice.depth == 1 ? 2 : 1;
+  } else if (choice.chunk_tokens < most_tokens &&
+             (token_share <= tile_share ||
+              choice.tile_bytes >= kLargestTileBytes)) {
+    next.chunk_tokens =
+        std::min(most_tokens, choice.chunk_tokens + kPanelTokens);
+  } else if (choice.chunk_features < most_features &&
+             (feature_share <= tile_share ||
+              choice.tile_bytes >= kLargestTileBytes)) {
+    next.chunk_features =
+        std::min(most_features, choice.chunk_features + kSumBlock);
+  } else if (choice.tile_bytes < kLargestTileBytes) {
+    next.tile_bytes =
+        std::min(kLargestTileBytes, choice.tile_bytes + choice.tile_bytes / 4);
+  }
+  return next;
+}
+
+absl::Status Check(const DecoderPlanRequest& request) {
+  if (request.positions < 1) {
+    return absl::InvalidArgumentError("no tokens: the input is empty");
+  }
+  if (request.positions > request.config.positions) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.positions, " tokens, but the model has ",
+                     request.config.positions, " positions"));
+  }
+  if (request.workers < 1) {
+    return absl::InvalidArgumentError(
+        "no worker: at least one thread computes");
+  }
+  if (request.workers > kMostWorkers) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        request.workers, " threads; from 1 to ", kMostWorkers, " compute"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int64_t DecoderPlan::padded_positions() const {
+  return Padded(request.positions);
+}
+
+absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
+                                        int64_t budget_bytes) {
+  const absl::Status status = Check(request);
+  if (!status.ok()) return status;
+  const Choice smallest = Smallest(request);
+  const DecoderPlan least = Lay(request, smallest);
+  if (least.peak_bytes > budget_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "a budget of ", budget_bytes,
+        " bytes is too small: ", request.positions, " positions on ",
+        request.workers, " threads need at least ", least.peak_bytes,
+        " bytes, ", least.cache.size_bytes, " of them for keys and values"));
+  }
+  return GrowPlan(request, budget_bytes, smallest, Grow, Lay);
+}
+
+absl::StatusOr<int64_t> MinBudgetBytes(const DecoderPlanRequest& request) {
+  const absl::Status status = Check(request);
+  if (!status.ok()) return status;
+  return Lay(request, Smallest(request)).peak_bytes;
+}
+
+}  // namespace footprint

@@ -1,0 +1,115 @@
+// What a decoder holds in memory, decided before it runs.
+//
+//   absl::StatusOr<footprint::DecoderPlan> plan =
+//       footprint::PlanDecoder({config, 128, 2}, 64 << 20);
+//
+// Everything lies in one arena: every layer's keys and values for as many
+// positions as planned, the states of the tokens that are read together, one
+// layer's small vectors, the output's numbers, and for each worker the tile of
+// weights it works on. A prompt is read `chunk_tokens` at a time, so its length
+// costs nothing but its keys and values. Weights and chunks shrink first: below
+// MinBudgetBytes only fewer positions or workers help.
+//
+// Time grows where chunks and tiles get small; the results' bits do not change.
+// A larger budget never gives a smaller tile or chunk.
+// What is left when they are as large as they may be keeps whole tensors in
+// memory: at a budget of the model's size nothing is read but once, and nothing
+// is planned to read it into.
+//
+// ResourceExhausted: the budget is too small; the text says what is needed.
+// InvalidArgument: no position, more than the model has, no worker or more than
+// kMostWorkers.
+// Pure and thread-safe. Memory: none. Time: microseconds; where tiles are read
+// ahead milliseconds, since they are counted for each choice.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_PLAN_H_
+#define FOOTPRINT_LOWMEM_MODELS_DECODER_PLAN_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/models/decoder_config.h"
+#include "footprint/lowmem/streaming/arena_layout.h"
+
+namespace footprint {
+
+namespace lowmem_internal {
+
+// Outputs are dealt to workers in runs of this many: packed files hold panels
+// of as many.
+inline constexpr int64_t kOutputUnit = 64;
+
+}  // namespace lowmem_internal
+
+struct DecoderPlan;
+
+struct DecoderPlanRequest {
+  DecoderConfig config;
+  // Of the prompt and what is generated, together.
+  int64_t positions = 0;
+  int workers = 1;
+  StreamingNeeds needs;
+  // How many tiles the worker that has the most reads, of one part of many
+  // tokens, one of a single token and the output. Not asked unless
+  // needs.reads_ahead.
+  std::function<int64_t(const DecoderPlan&)> count_tiles;
+};
+
+struct DecoderPlan {
+  DecoderPlanRequest request;
+  int64_t budget_bytes = 0;
+  // The whole arena: no more than the budget.
+  int64_t peak_bytes = 0;
+
+  // Of a tile's weights as stored.
+  int64_t tile_bytes = 0;
+  // Tokens that are read together: whole panels.
+  int64_t chunk_tokens = 0;
+  // Intermediate features that are held at a time.
+  int64_t chunk_features = 0;
+  // Slots of each worker's ring: the tile in use, and those read ahead; not
+  // more than it has tiles, and none where all tensors are pinned.
+  int depth = 1;
+
+  // For each layer keys, then values: [feature][position].
+  ArenaRange cache;
+  ArenaRange hidden;
+  ArenaRange normed;
+  // Queries and their context, or a chunk of intermediate features.
+  ArenaRange work;
+  ArenaRange vectors;
+  ArenaRange logits;
+  // Each for all workers, in equal parts.
+  ArenaRange scores;
+  // The ring, and if it reads ahead one more slot for tiles that do not go
+  // through it.
+  ArenaRange slots;
+  // Which tiles are read ahead; empty unless depth is above 1.
+  ArenaRange schedule;
+  ArenaRange wide;   // tiles as floats, if stored narrower
+  ArenaRange dense;  // the input as one vector, for a single token
+  ArenaRange sums;   // the output as one vector, for a single token
+
+  // Positions rounded up to whole panels.
+  int64_t padded_positions() const;
+  // What the budget had to spare.
+  PinnedTensors pinned;
+
+  int slots_of_worker() const { return depth == 1 ? 1 : depth + 1; }
+
+  // Of one worker's part of `range`.
+  int64_t part_bytes(const ArenaRange& range) const {
+    return range.size_bytes / request.workers;
+  }
+};
+
+absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
+                                        int64_t budget_bytes);
+
+// The smallest budget that PlanDecoder accepts.
+absl::StatusOr<int64_t> MinBudgetBytes(const DecoderPlanRequest& request);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_PLAN_H_

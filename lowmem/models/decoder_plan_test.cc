@@ -1,0 +1,155 @@
+#include "footprint/lowmem/models/decoder_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/streaming/arena_layout.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+DecoderPlanRequest LargeRequest(int64_t positions) {
+  DecoderPlanRequest request;
+  request.config.layers = 36;
+  request.config.hidden = 1280;
+  request.config.heads = 20;
+  request.config.intermediate = 5120;
+  request.config.vocabulary = 50257;
+  request.config.positions = 1024;
+  request.positions = positions;
+  request.workers = 2;
+  return request;
+}
+
+// Nothing overlaps, nothing is lost but what aligning costs.
+void ExpectCompactLayout(const DecoderPlan& plan) {
+  int64_t end = 0;
+  for (const ArenaRange& range :
+       {plan.slots, plan.cache, plan.hidden, plan.normed, plan.work,
+        plan.vectors, plan.logits, plan.scores, plan.wide, plan.dense,
+        plan.sums, plan.schedule}) {
+    if (range.size_bytes == 0) continue;
+    EXPECT_EQ(range.offset_bytes % 64, 0);
+    EXPECT_GE(range.offset_bytes, end);
+    EXPECT_LT(range.offset_bytes, end + 64);
+    end = range.end_bytes();
+  }
+  EXPECT_EQ(plan.part_bytes(plan.slots) % 4096, 0);
+  for (const ArenaRange& range :
+       {plan.scores, plan.wide, plan.dense, plan.sums, plan.schedule}) {
+    EXPECT_EQ(plan.part_bytes(range) % 64, 0);
+  }
+  EXPECT_GE(plan.peak_bytes, end);
+  EXPECT_LT(plan.peak_bytes, end + 4096);
+  // What is read ahead is known, and there is room for it.
+  EXPECT_EQ(plan.depth > 1, plan.schedule.size_bytes > 0);
+  if (plan.depth > 1) {
+    EXPECT_GE(plan.part_bytes(plan.schedule),
+              32 * plan.request.count_tiles(plan));
+  }
+  EXPECT_EQ(plan.chunk_tokens % 16, 0);
+  EXPECT_LE(plan.chunk_tokens, plan.padded_positions());
+  const DecoderConfig& config = plan.request.config;
+  EXPECT_TRUE(plan.chunk_features == config.intermediate ||
+              plan.chunk_features % 256 == 0);
+  // A block of rows of a panel's width of columns.
+  EXPECT_GE(plan.tile_bytes, 256 * 16 * plan.request.needs.element_bytes);
+  EXPECT_GE(plan.tile_bytes, config.hidden * plan.request.needs.element_bytes);
+}
+
+TEST(PlanDecoder, NeverExceedsTheBudgetAndGrowsWithIt) {
+  std::mt19937 random(1);
+  const auto between = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int trial = 0; trial < 2000; ++trial) {
+    DecoderPlanRequest request = LargeRequest(between(1, 1024));
+    request.config.layers = between(1, 4);
+    request.config.heads = between(1, 20);
+    request.config.hidden = request.config.heads * between(1, 80);
+    request.config.intermediate = between(1, 6000);
+    request.config.vocabulary = between(1, 60000);
+    request.workers = static_cast<int>(between(1, 4));
+    request.needs.element_bytes = between(1, 2) * 2;
+    request.needs.has_narrow_weights = between(0, 1) == 1;
+    request.needs.uses_slots = between(0, 3) > 0;
+    request.needs.slot_overhead_bytes = between(0, 1) * 8192;
+    request.needs.reads_ahead = request.needs.slot_overhead_bytes > 0;
+    request.count_tiles = [](const DecoderPlan& plan) {
+      return 1 + int64_t{100000000} / plan.tile_bytes;
+    };
+    const int64_t least = *MinBudgetBytes(request);
+    const int64_t budget = least + between(0, 8 << 20);
+    const auto small = PlanDecoder(request, budget);
+    ASSERT_TRUE(small.ok()) << small.status();
+    EXPECT_LE(small->peak_bytes, budget);
+    ExpectCompactLayout(*small);
+    const auto large = PlanDecoder(request, budget + between(0, 8 << 20));
+    ASSERT_TRUE(large.ok());
+    EXPECT_GE(large->tile_bytes, small->tile_bytes);
+    EXPECT_GE(large->depth, small->depth);
+    EXPECT_GE(large->chunk_tokens, small->chunk_tokens);
+    EXPECT_GE(large->chunk_features, small->chunk_features);
+    EXPECT_EQ(PlanDecoder(request, least)->peak_bytes, least);
+    const auto none = PlanDecoder(request, least - 1);
+    EXPECT_EQ(none.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_TRUE(absl::StrContains(none.status().message(),
+                                  absl::StrCat(least, " bytes")));
+  }
+}
+
+TEST(PlanDecoder, TakesNoSlotWithoutATile) {
+  for (const int64_t tiles : {0, 1, 2, 5, 7}) {
+    DecoderPlanRequest request = LargeRequest(16);
+    request.needs.slot_overhead_bytes = 8192;
+    request.needs.reads_ahead = true;
+    request.count_tiles = [&](const DecoderPlan&) { return tiles; };
+    request.needs.pinnable_bytes = {64 << 20, 64 << 20};
+    DecoderPlan before;
+    for (int64_t budget = *MinBudgetBytes(request); budget < 160 << 20;
+         budget += 1 << 20) {
+      const auto plan = PlanDecoder(request, budget);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      EXPECT_LE(plan->peak_bytes, budget);
+      EXPECT_LE(plan->depth, std::max<int64_t>(1, tiles));
+      EXPECT_EQ(plan->depth > 1, plan->schedule.size_bytes > 0);
+      EXPECT_EQ(plan->slots.size_bytes == 0, plan->pinned.count == 2);
+      EXPECT_GE(plan->pinned.count, before.pinned.count);
+      EXPECT_GE(plan->tile_bytes, before.tile_bytes);
+      before = *plan;
+    }
+    EXPECT_EQ(before.pinned.count, 2);
+  }
+}
+
+TEST(PlanDecoder, HoldsTheKeysAndValuesOfEveryPosition) {
+  // 36 layers, keys and values of 1280 features, 4 bytes.
+  const auto plan = PlanDecoder(LargeRequest(64), 64 << 20);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->cache.size_bytes, int64_t{36} * 2 * 1280 * 4 * 64);
+  EXPECT_EQ(plan->chunk_tokens, 64);
+}
+
+TEST(PlanDecoder, RefusesImpossibleRequests) {
+  EXPECT_EQ(PlanDecoder(LargeRequest(0), 1 << 30).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(MinBudgetBytes(LargeRequest(1025)).status().message(),
+            "1025 tokens, but the model has 1024 positions");
+  DecoderPlanRequest request = LargeRequest(5);
+  for (const int workers : {0, -1, kMostWorkers + 1}) {
+    request.workers = workers;
+    EXPECT_EQ(PlanDecoder(request, 1 << 30).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+  request.workers = kMostWorkers;
+  EXPECT_TRUE(MinBudgetBytes(request).ok());
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,59 @@
+// The passes behind DecoderRun; see decoder.h.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_
+#define FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/models/decoder_config.h"
+#include "footprint/lowmem/models/decoder_plan.h"
+#include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+class DecoderRun {
+ public:
+  virtual ~DecoderRun() = default;
+
+  // Reads tokens after those read before. Returns a number for each entry of
+  // the vocabulary: how likely it is to come next, before softmax. After an
+  // error the run is where it was before the call.
+  virtual absl::StatusOr<absl::Span<const float>> Append(
+      absl::Span<const int32_t> ids) = 0;
+
+  // What the last Append returned.
+  virtual absl::Span<const float> logits() const = 0;
+
+  // Forgets what was read.
+  virtual void Clear() = 0;
+
+  // That were read so far.
+  virtual int64_t tokens() const = 0;
+
+  // Of the last Append: the embeddings, each layer, then the output.
+  virtual absl::Span<const int64_t> step_nanoseconds() const = 0;
+
+  // How tiles are read: "when used", or how they are read ahead.
+  virtual std::string ReadingDescription() const = 0;
+
+  // The arena's pages that are in memory, as the kernel counts them.
+  virtual int64_t ResidentArenaBytes() const = 0;
+};
+
+namespace lowmem_internal {
+
+// All but the plan must outlive the run.
+absl::StatusOr<std::unique_ptr<DecoderRun>> StartDecoderRun(
+    const DecoderConfig& config, const DecoderWeights& weights,
+    WeightStore* store, const DecoderPlan& plan);
+
+}  // namespace lowmem_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_

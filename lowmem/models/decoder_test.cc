@@ -1,0 +1,519 @@
+#include "footprint/lowmem/models/decoder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/simd/each_vector_target.h"
+#include "footprint/lowmem/testing/test_decoder.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr WeightBackend kBackends[] = {
+    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
+    WeightBackend::kMmap};
+constexpr int64_t kPlenty = int64_t{1} << 30;
+constexpr int64_t kPageBytes = 4096;
+
+DecoderConfig SmallConfig() {
+  DecoderConfig config;
+  config.layers = 2;
+  config.hidden = 48;
+  config.heads = 3;
+  config.intermediate = 600;  // more than two blocks of columns
+  config.vocabulary = 50;
+  config.positions = 80;
+  return config;
+}
+
+std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
+                               int64_t end) {
+  std::uniform_int_distribution<int32_t> id(0, static_cast<int32_t>(end - 1));
+  std::vector<int32_t> ids(count);
+  for (int32_t& one : ids) one = id(random);
+  return ids;
+}
+
+// A decoder and a run of it, opened from a folder.
+struct Session {
+  Session(const std::string& folder, WeightBackend backend, int64_t positions,
+          int workers, int64_t budget) {
+    auto opened = Decoder::Open(folder, backend);
+    status = opened.status();
+    if (!opened.ok()) return;
+    decoder = *std::move(opened);
+    const auto made = decoder->Plan(positions, workers, budget);
+    status = made.status();
+    if (!made.ok()) return;
+    plan = *made;
+    auto started = decoder->Start(plan);
+    status = started.status();
+    if (started.ok()) run = *std::move(started);
+  }
+
+  // Reads tokens a few at a time; `step` 0: all at once.
+  std::vector<float> Append(const std::vector<int32_t>& ids, size_t step = 0) {
+    std::vector<float> logits;
+    if (step == 0) step = ids.size();
+    for (size_t begin = 0; begin < ids.size() && status.ok(); begin += step) {
+      const auto result = run->Append(absl::MakeConstSpan(ids).subspan(
+          begin, std::min(step, ids.size() - begin)));
+      status = result.status();
+      if (result.ok()) logits.assign(result->begin(), result->end());
+    }
+    return logits;
+  }
+
+  absl::Status status;
+  std::unique_ptr<Decoder> decoder;
+  DecoderPlan plan;
+  std::unique_ptr<DecoderRun> run;
+};
+
+// As large as may be without pinning anything.
+int64_t StreamingBudget(const Decoder& decoder, int64_t positions,
+                        int workers) {
+  const int64_t all = decoder.Plan(positions, workers, kPlenty)->peak_bytes;
+  return decoder.Plan(positions, workers, all - 1)->pinned.range.offset_bytes;
+}
+
+double LargestError(const std::vector<float>& actual,
+                    const std::vector<double>& expected) {
+  double largest = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::abs(actual[i] - expected[i]));
+  }
+  return largest;
+}
+
+TEST(Decoder, AgreesWithDoublePrecision) {
+  std::mt19937 random(1);
+  const DecoderConfig config = SmallConfig();
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16, ElementType::kFloat16}) {
+    const TestDecoder decoder = RandomDecoder(config, type, 7);
+    const std::string folder = WriteDecoder(decoder, type, "agrees");
+    for (const int64_t tokens : {1, 2, 16, 33, 80}) {
+      const auto ids = RandomIds(random, tokens, config.vocabulary);
+      const std::vector<double> expected = DecodeReference(decoder, ids);
+      ForEachVectorTarget([&](bool) {
+        Session session(folder, WeightBackend::kPread, tokens, 2, kPlenty);
+        ASSERT_TRUE(session.status.ok()) << session.status;
+        const std::vector<float> actual = session.Append(ids);
+        ASSERT_TRUE(session.status.ok()) << session.status;
+        ASSERT_EQ(actual.size(), expected.size());
+        EXPECT_LT(LargestError(actual, expected), 3e-5) << tokens << " tokens";
+      });
+    }
+  }
+}
+
+// What was read before comes from the cache of keys and values: it must not
+// matter which calls it came in.
+TEST(Decoder, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
+  std::mt19937 random(2);
+  const DecoderConfig config = SmallConfig();
+  const auto ids = RandomIds(random, 37, config.vocabulary);
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kFloat16}) {
+    const std::string folder =
+        WriteDecoder(RandomDecoder(config, type, 8), type, "cut");
+    ForEachVectorTarget([&](bool) {
+      Session whole(folder, WeightBackend::kResident, 80, 1, kPlenty);
+      const std::vector<float> expected = whole.Append(ids);
+      ASSERT_TRUE(whole.status.ok()) << whole.status;
+      for (const size_t step : {1, 16, 17}) {
+        Session cut(folder, WeightBackend::kPread, 80, 2, kPlenty);
+        EXPECT_EQ(cut.Append(ids, step), expected) << step;
+        EXPECT_TRUE(cut.status.ok()) << cut.status;
+        EXPECT_EQ(cut.run->tokens(), 37);
+      }
+    });
+  }
+}
+
+TEST(Decoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
+  std::mt19937 random(3);
+  const DecoderConfig config = SmallConfig();
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16}) {
+    const TestDecoder decoder = RandomDecoder(config, type, 9);
+    const std::string plain = WriteDecoder(decoder, type, "plain");
+    const std::string packed = WriteDecoder(decoder, type, "packed", 20);
+    const auto ids = RandomIds(random, 18, config.vocabulary);
+    Session resident(plain, WeightBackend::kResident, 40, 1, kPlenty);
+    const std::vector<float> expected = resident.Append(ids);
+    const std::vector<float> next = resident.Append({7});
+    ASSERT_TRUE(resident.status.ok()) << resident.status;
+    for (const WeightBackend backend : kBackends) {
+      for (const std::string& folder : {plain, packed}) {
+        for (const int workers : {1, 3}) {
+          if (type != ElementType::kFloat32 && workers == 3) continue;
+          // A read of the disk for each row, whoever computes.
+          if (backend == WeightBackend::kDirect && folder == plain &&
+              (type != ElementType::kFloat32 || workers == 3)) {
+            continue;
+          }
+          const auto opened = Decoder::Open(folder, backend);
+          ASSERT_TRUE(opened.ok()) << opened.status();
+          const int64_t least = *(*opened)->MinBudgetBytes(40, workers);
+          for (const int64_t budget : {least, kPlenty}) {
+            Session streamed(folder, backend, 40, workers, budget);
+            EXPECT_EQ(streamed.Append(ids), expected)
+                << folder << WeightBackendName(backend) << ", " << workers
+                << " workers, " << budget << " bytes";
+            EXPECT_EQ(streamed.Append({7}), next);
+            EXPECT_TRUE(streamed.status.ok()) << streamed.status;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Packed into panels of a worker's unit, tiles go through the ring; other tiles
+// beside it. In every order of many tokens, single ones and outputs.
+TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
+  std::mt19937 random(12);
+  DecoderConfig config = SmallConfig();
+  config.heads = 2;
+  config.hidden = 128;
+  config.vocabulary = 2000;  // several tiles of the output, always in the ring
+  int deepest = 0;
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16}) {
+    const TestDecoder decoder = RandomDecoder(config, type, 10);
+    const std::string plain = WriteDecoder(decoder, type, "ahead_plain");
+    const auto ids = RandomIds(random, 40, config.vocabulary);
+    for (const int64_t panel_columns : {64, 0, 20}) {
+      if (type != ElementType::kFloat32 && panel_columns != 64) continue;
+      const std::string folder =
+          WriteDecoder(decoder, type, "ahead", panel_columns);
+      const auto opened = Decoder::Open(folder, WeightBackend::kDirect);
+      ASSERT_TRUE(opened.ok()) << opened.status();
+      for (const int workers : {1, 2}) {
+        if (panel_columns != 64 && workers == 1) continue;
+        const int64_t budget = StreamingBudget(**opened, 60, workers);
+        Session ahead(folder, WeightBackend::kDirect, 60, workers, budget);
+        Session resident(plain, WeightBackend::kResident, 60, 1, kPlenty);
+        ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+        EXPECT_GT(ahead.plan.depth, 1);
+        deepest = std::max(deepest, ahead.plan.depth);
+        EXPECT_NE(ahead.run->ReadingDescription(), "when used");
+        // Tiles beside the ring take a read of the disk for each row, and the
+        // same way in every order.
+        const bool in_ring = panel_columns == 64;
+        for (int round = 0; round < (in_ring ? 2 : 1); ++round) {
+          // Many tokens and a rest of single ones, then single ones.
+          for (const size_t count : in_ring ? std::vector<size_t>{18, 1, 13, 1}
+                                            : std::vector<size_t>{17, 1}) {
+            const std::vector<int32_t> part(ids.begin(), ids.begin() + count);
+            const std::vector<float> expected = resident.Append(part);
+            EXPECT_EQ(ahead.Append(part), expected) << count;
+            ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+          }
+          ahead.run->Clear();
+          resident.run->Clear();
+        }
+        EXPECT_LE(ahead.run->ResidentArenaBytes(), ahead.plan.peak_bytes);
+      }
+    }
+  }
+  // Where a smaller ring leaves room for all tensors, they stay in memory.
+  EXPECT_EQ(deepest, 8);
+}
+
+// Planned is measured: nothing is touched beyond the plan (a page that cannot
+// be touched lies there), and of the least all is, but for the pages around a
+// tile that lies well.
+TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
+  std::mt19937 random(4);
+  const auto between = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int trial = 0; trial < 20; ++trial) {
+    DecoderConfig config;
+    config.layers = between(1, 2);
+    config.heads = between(1, 5);
+    config.hidden = config.heads * between(1, 40);
+    config.intermediate = between(1, 700);
+    config.vocabulary = between(1, 40);
+    config.positions = 100;
+    const ElementType type = trial % 3 == 0   ? ElementType::kFloat16
+                             : trial % 3 == 1 ? ElementType::kBfloat16
+                                              : ElementType::kFloat32;
+    const std::string folder =
+        WriteDecoder(RandomDecoder(config, type, trial), type, "holds",
+                     trial % 2 == 0 ? 0 : between(1, 80));
+    const int64_t tokens = between(2, 40);
+    const int workers = static_cast<int>(between(1, 3));
+    const WeightBackend backend = kBackends[trial % 4];
+    const auto opened = Decoder::Open(folder, backend);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    const int64_t least = *(*opened)->MinBudgetBytes(tokens, workers);
+    const int64_t budget = least + between(0, 400000);
+    Session session(folder, backend, tokens, workers, budget);
+    ASSERT_TRUE(session.status.ok()) << session.status;
+    session.Append(RandomIds(random, tokens - 1, config.vocabulary));
+    session.Append(RandomIds(random, 1, config.vocabulary));
+    ASSERT_TRUE(session.status.ok()) << session.status;
+    EXPECT_LE(session.plan.peak_bytes, budget);
+    EXPECT_LE(session.run->ResidentArenaBytes(), session.plan.peak_bytes);
+    for (const int64_t budget_alone :
+         {*(*opened)->MinBudgetBytes(tokens, 1), kPlenty}) {
+      Session alone(folder, backend, tokens, 1, budget_alone);
+      alone.Append(RandomIds(random, tokens - 1, config.vocabulary));
+      alone.Append(RandomIds(random, 1, config.vocabulary));
+      ASSERT_TRUE(alone.status.ok()) << alone.status;
+      EXPECT_LE(alone.run->ResidentArenaBytes(), alone.plan.peak_bytes);
+      // Room for widened tiles is that of whole rows, wider than a panel's.
+      if (budget_alone == kPlenty && type != ElementType::kFloat32) continue;
+      EXPECT_GE(alone.run->ResidentArenaBytes(),
+                alone.plan.peak_bytes - 4 * kPageBytes)
+          << WeightBackendName(backend) << ", " << budget_alone;
+    }
+    const absl::Status below =
+        Session(folder, backend, tokens, workers, least - 1).status;
+    EXPECT_EQ(below.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_TRUE(
+        absl::StrContains(below.message(), absl::StrCat(least, " bytes")))
+        << below;
+  }
+}
+
+TEST(Decoder, BeginsAnewAfterClear) {
+  std::mt19937 random(5);
+  const DecoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteDecoder(RandomDecoder(config, ElementType::kFloat32, 10),
+                   ElementType::kFloat32, "clear");
+  Session session(folder, WeightBackend::kPread, 60, 2, kPlenty);
+  ASSERT_TRUE(session.status.ok()) << session.status;
+  for (const int64_t tokens : {60, 17, 2, 59, 1}) {
+    const auto ids = RandomIds(random, tokens, config.vocabulary);
+    session.run->Clear();
+    Session alone(folder, WeightBackend::kResident, tokens, 1, kPlenty);
+    EXPECT_EQ(session.Append(ids), alone.Append(ids)) << tokens;
+  }
+}
+
+TEST(GenerateGreedily, SaysTheMostLikelyTokenAgainAndAgain) {
+  const DecoderConfig config = SmallConfig();
+  const TestDecoder decoder = RandomDecoder(config, ElementType::kFloat32, 11);
+  const std::string folder =
+      WriteDecoder(decoder, ElementType::kFloat32, "generate");
+  std::vector<int32_t> read = {3, 1, 4, 1, 5};
+  Session session(folder, WeightBackend::kPread, 14, 2, kPlenty);
+  std::vector<int32_t> said;
+  const absl::Status status = GenerateGreedily(
+      *session.run, read, 10, [&](int32_t id) { said.push_back(id); });
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(said.size(), 10u);
+  EXPECT_EQ(session.run->tokens(), 14);
+  for (const int32_t id : said) {
+    const std::vector<double> logits = DecodeReference(decoder, read);
+    EXPECT_EQ(id,
+              std::max_element(logits.begin(), logits.end()) - logits.begin());
+    read.push_back(id);
+  }
+  // No position is left.
+  EXPECT_EQ(GenerateGreedily(*session.run, {1}, 1, [](int32_t) {}).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Decoder, SaysSoWhenTheFileChangesBetweenCalls) {
+  const TestDecoder decoder =
+      RandomDecoder(SmallConfig(), ElementType::kFloat32, 15);
+  for (const WeightBackend backend :
+       {WeightBackend::kPread, WeightBackend::kDirect, WeightBackend::kMmap}) {
+    const std::string folder =
+        WriteDecoder(decoder, ElementType::kFloat32, "changes");
+    Session session(folder, backend, 8, 2, kPlenty);
+    session.Append({1, 2, 3});
+    ASSERT_TRUE(session.status.ok()) << session.status;
+    ASSERT_EQ(truncate((folder + "/model.safetensors").c_str(), 20000), 0);
+    session.Append({4});
+    EXPECT_EQ(session.status.code(), absl::StatusCode::kFailedPrecondition)
+        << WeightBackendName(backend);
+    EXPECT_EQ(session.run->tokens(), 3);
+  }
+}
+
+TEST(Decoder, RefusesInputsThatTheModelCannotTake) {
+  const std::string folder =
+      WriteDecoder(RandomDecoder(SmallConfig(), ElementType::kFloat32, 12),
+                   ElementType::kFloat32, "refuses");
+  Session session(folder, WeightBackend::kPread, 8, 2, kPlenty);
+  ASSERT_TRUE(session.status.ok()) << session.status;
+  EXPECT_EQ(session.decoder->Plan(0, 1, kPlenty).status().message(),
+            "no tokens: the input is empty");
+  EXPECT_EQ(session.decoder->Plan(81, 1, kPlenty).status().message(),
+            "81 tokens, but the model has 80 positions");
+  EXPECT_EQ(session.decoder->Plan(8, 0, kPlenty).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto message = [&](const std::vector<int32_t>& ids) {
+    const auto logits = session.run->Append(ids);
+    EXPECT_EQ(logits.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(logits.status().message());
+  };
+  EXPECT_EQ(message({}), "no tokens: the input is empty");
+  EXPECT_EQ(message({1, 2, 50}),
+            "token 2 has the id 50; the vocabulary has 50 entries");
+  EXPECT_EQ(message({-1}),
+            "token 0 has the id -1; the vocabulary has 50 entries");
+  EXPECT_EQ(message(std::vector<int32_t>(9, 1)),
+            "9 tokens after 0 that were read, but the plan is for 8");
+  EXPECT_TRUE(session.run->Append({1, 2, 49}).ok());
+  EXPECT_EQ(message(std::vector<int32_t>(6, 1)),
+            "6 tokens after 3 that were read, but the plan is for 8");
+}
+
+TEST(Decoder, RefusesAPlanThatIsNotItsOwn) {
+  DecoderConfig config = SmallConfig();
+  int folders = 0;
+  const auto open = [&](WeightBackend backend) {
+    return *Decoder::Open(
+        WriteDecoder(RandomDecoder(config, ElementType::kFloat32, 16),
+                     ElementType::kFloat32, absl::StrCat("own", ++folders)),
+        backend);
+  };
+  const auto own = open(WeightBackend::kPread);
+  const auto resident = open(WeightBackend::kResident);
+  config.layers = 1;
+  const auto smaller = open(WeightBackend::kPread);
+  EXPECT_TRUE(own->Start(*own->Plan(8, 2, kPlenty)).ok());
+  for (const Decoder* other : {resident.get(), smaller.get()}) {
+    const absl::Status status =
+        own->Start(*other->Plan(8, 2, kPlenty)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  }
+  EXPECT_EQ(own->Start(DecoderPlan()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Decoder, RefusesACheckpointThatTheConfigContradicts) {
+  const TestDecoder good =
+      RandomDecoder(SmallConfig(), ElementType::kFloat32, 13);
+  const auto open = [](const TestDecoder& decoder) {
+    const std::string folder =
+        WriteDecoder(decoder, ElementType::kFloat32, "contradicts");
+    return std::string(
+        Decoder::Open(folder, WeightBackend::kPread).status().message());
+  };
+  EXPECT_EQ(open(good), "");
+  TestDecoder other = good;
+  other.config.intermediate = 599;
+  EXPECT_TRUE(absl::StrContains(
+      open(other), "is [48, 600], but the config asks for [48, 599]"));
+  other = good;
+  other.config.layers = 1;
+  EXPECT_TRUE(absl::StrContains(open(other), "but the config has 1 layers"));
+  other.config.layers = 3;
+  EXPECT_TRUE(absl::StrContains(open(other), "\"h.2.ln_1.weight\""));
+  other = good;
+  other.tensors.erase("h.1.mlp.c_proj.bias");
+  const std::string missing = open(other);
+  EXPECT_TRUE(absl::StrContains(missing, "no tensor \"h.1.mlp.c_proj.bias\""))
+      << missing;
+  EXPECT_TRUE(absl::StrContains(missing, "h.0.mlp.c_proj.bias")) << missing;
+  other = good;
+  other.tensors["lm_head.weight"] = other.tensors["wpe.weight"];
+  EXPECT_TRUE(absl::StrContains(
+      open(other), "lm_head.weight is [80, 48], but the config asks for"));
+  // The table of words is no output where the config says so.
+  other = good;
+  other.config.ties_output = false;
+  EXPECT_TRUE(absl::StrContains(open(other), "no tensor \"lm_head.weight\""));
+  other.tensors["lm_head.weight"] = other.tensors["wte.weight"];
+  EXPECT_EQ(open(other), "");
+}
+
+TEST(Decoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
+  const TestDecoder good =
+      RandomDecoder(SmallConfig(), ElementType::kFloat32, 30);
+  struct Case {
+    const char* tensor;
+    const char* where;
+  };
+  const std::vector<int32_t> ids = {3, 1, 4, 1, 5, 9, 2, 6, 5,
+                                    3, 5, 8, 9, 7, 9, 3, 2, 3};
+  for (const Case& bad : {Case{"wpe.weight", "the table of embeddings gives"},
+                          Case{"h.0.attn.c_attn.bias", "layer 0 gives"},
+                          Case{"h.0.mlp.c_proj.weight", "layer 0 gives"},
+                          Case{"h.1.ln_1.weight", "layer 1 gives"},
+                          Case{"h.1.mlp.c_proj.bias", "layer 1 gives"},
+                          Case{"ln_f.bias", "the output gives"}}) {
+    for (const float value : {NAN, INFINITY}) {
+      TestDecoder damaged = good;
+      damaged.tensors[bad.tensor].values[5] = value;
+      const std::string folder =
+          WriteDecoder(damaged, ElementType::kFloat32, "not_finite");
+      for (const size_t tokens : {size_t{1}, ids.size()}) {
+        Session session(folder, WeightBackend::kPread, 20, 2, kPlenty);
+        session.Append({ids.begin(), ids.begin() + tokens});
+        EXPECT_EQ(session.status.code(), absl::StatusCode::kDataLoss)
+            << bad.tensor;
+        EXPECT_TRUE(absl::StrContains(session.status.message(), bad.where))
+            << bad.tensor << ": " << session.status;
+        EXPECT_EQ(session.run->tokens(), 0);
+      }
+    }
+  }
+}
+
+// The table of words is the output's matrix as well.
+TEST(Decoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
+  TestDecoder decoder = RandomDecoder(SmallConfig(), ElementType::kFloat32, 31);
+  decoder.tensors["lm_head.weight"] = decoder.tensors["wte.weight"];
+  Session good(WriteDecoder(decoder, ElementType::kFloat32, "all_good"),
+               WeightBackend::kPread, 20, 2, kPlenty);
+  decoder.tensors["wte.weight"].values[7 * 48 + 3] = NAN;
+  Session session(WriteDecoder(decoder, ElementType::kFloat32, "one_bad"),
+                  WeightBackend::kPread, 20, 2, kPlenty);
+  session.Append({1, 2});
+  ASSERT_TRUE(session.status.ok()) << session.status;
+  session.Append({3, 7, 4});
+  EXPECT_EQ(session.status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(session.run->tokens(), 2);
+  session.status = absl::OkStatus();
+  good.Append({1, 2});
+  EXPECT_EQ(session.Append({5, 6}), good.Append({5, 6}));
+  EXPECT_TRUE(session.status.ok()) << session.status;
+}
+
+TEST(Decoder, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
+  const TestDecoder plain =
+      RandomDecoder(SmallConfig(), ElementType::kFloat32, 14);
+  TestDecoder renamed;
+  renamed.config = plain.config;
+  for (const auto& [name, tensor] : plain.tensors) {
+    renamed.tensors["transformer." + name] = tensor;
+  }
+  // Twice the words: the bits double with them.
+  TestTensor& head = renamed.tensors["lm_head.weight"];
+  head = plain.tensors.at("wte.weight");
+  for (float& value : head.values) value *= 2;
+  Session a(WriteDecoder(plain, ElementType::kFloat32, "names"),
+            WeightBackend::kPread, 5, 1, kPlenty);
+  Session b(WriteDecoder(renamed, ElementType::kFloat32, "renamed"),
+            WeightBackend::kPread, 5, 1, kPlenty);
+  std::vector<float> doubled = a.Append({3, 1, 4, 1, 5});
+  for (float& value : doubled) value *= 2;
+  EXPECT_EQ(b.Append({3, 1, 4, 1, 5}), doubled);
+  EXPECT_TRUE(b.status.ok()) << b.status;
+}
+
+}  // namespace
+}  // namespace footprint

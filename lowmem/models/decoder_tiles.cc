@@ -1,0 +1,70 @@
+#include "footprint/lowmem/models/decoder_tiles.h"
+
+#include "absl/status/status.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/streaming/tile_recorder.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+// Queries, keys, values.
+absl::Status RecordHeads(const DecoderLayerWeights& layer,
+                         const DecoderConfig& config, TileRecorder* recorder) {
+  absl::Status status;
+  const int64_t features = config.head_features();
+  const IndexRange heads = recorder->Share(config.heads, 1);
+  for (int64_t first = 0; first < 3 * config.hidden; first += config.hidden) {
+    status.Update(recorder->Add(
+        layer.attention,
+        {first + heads.begin * features, first + heads.end * features},
+        {0, config.hidden}));
+  }
+  return status;
+}
+
+absl::Status RecordLayers(const DecoderWeights& weights,
+                          const DecoderConfig& config, TileRecorder* recorder) {
+  absl::Status status;
+  for (const DecoderLayerWeights& layer : weights.layers) {
+    status.Update(RecordHeads(layer, config, recorder));
+    status.Update(recorder->AfterHeads(layer.attention_output, layer.expand,
+                                       layer.contract));
+  }
+  return status;
+}
+
+}  // namespace
+
+absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
+                                                const DecoderPlan& plan,
+                                                WeightStore* store, int worker,
+                                                TileList* list) {
+  const DecoderConfig& config = plan.request.config;
+  ProductMemory sizes;
+  sizes.tile_bytes = plan.tile_bytes;
+  sizes.slot_bytes = plan.part_bytes(plan.slots) / plan.slots_of_worker();
+  sizes.sum_count =
+      plan.part_bytes(plan.sums) / static_cast<int64_t>(sizeof(float));
+  LayerShape shape;
+  shape.hidden = config.hidden;
+  shape.intermediate = config.intermediate;
+  shape.chunk_features = plan.chunk_features;
+  shape.workers = plan.request.workers;
+  shape.output_unit = kOutputUnit;
+  shape.is_transposed = true;
+  TileRecorder recorder(shape, worker, store, sizes, list);
+  DecoderTiles starts;
+  recorder.product().RecordSingleToken();
+  absl::Status status = RecordLayers(weights, config, &recorder);
+  starts.output = list->count;
+  status.Update(recorder.product().Multiply(
+      weights.output, recorder.Share(config.vocabulary, kPanelTokens),
+      {0, config.hidden}, {}, 1, {}, {}));
+  starts.many_tokens = list->count;
+  recorder.product().UsePanels();
+  status.Update(RecordLayers(weights, config, &recorder));
+  if (!status.ok()) return status;
+  return starts;
+}
+
+}  // namespace footprint::lowmem_internal

@@ -1,0 +1,39 @@
+// Which tiles one worker of a decoder reads, in the order of their use: what is
+// read ahead.
+//
+//   TileList list;  // without room: they are counted
+//   absl::StatusOr<DecoderTiles> starts =
+//       RecordDecoderTiles(weights, plan, store, worker, &list);
+//
+// First those of the layers for a single token, then those of the output, which
+// follow it in generation, then those of the layers for many tokens. They are
+// those of the products in decoder_run.cc; a run that asks for another ends
+// with an error. Thread-safe. Memory: none. Errors are Weight's.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
+#define FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/models/decoder_plan.h"
+#include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint::lowmem_internal {
+
+// Where parts of the list begin; a single token's layers do at 0.
+struct DecoderTiles {
+  int64_t output = 0;
+  int64_t many_tokens = 0;
+};
+
+absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
+                                                const DecoderPlan& plan,
+                                                WeightStore* store, int worker,
+                                                TileList* list);
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_

@@ -1,0 +1,79 @@
+#include "footprint/lowmem/models/decoder_weights.h"
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+std::string LayerName(int64_t layer) { return absl::StrCat("h.", layer, "."); }
+
+DecoderLayerWeights FindLayer(WeightFinder& finder, const DecoderConfig& config,
+                              int64_t layer) {
+  const std::string begin = LayerName(layer);
+  const int64_t hidden = config.hidden;
+  DecoderLayerWeights weights;
+  weights.attention_norm = finder.Norm(begin + "ln_1", hidden);
+  weights.attention =
+      finder.TransposedLinear(begin + "attn.c_attn", hidden, 3 * hidden);
+  weights.attention_output =
+      finder.TransposedLinear(begin + "attn.c_proj", hidden, hidden);
+  weights.feed_norm = finder.Norm(begin + "ln_2", hidden);
+  weights.expand =
+      finder.TransposedLinear(begin + "mlp.c_fc", hidden, config.intermediate);
+  weights.contract = finder.TransposedLinear(begin + "mlp.c_proj",
+                                             config.intermediate, hidden);
+  return weights;
+}
+
+}  // namespace
+
+std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
+  std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
+  for (const DecoderLayerWeights& layer : weights.layers) {
+    for (const LinearWeights* linear :
+         {&layer.attention, &layer.attention_output, &layer.expand,
+          &layer.contract}) {
+      tensors.push_back(linear->bias);
+      tensors.push_back(linear->matrix);
+    }
+    for (const NormTensors* norm : {&layer.attention_norm, &layer.feed_norm}) {
+      tensors.push_back(norm->gain);
+      tensors.push_back(norm->bias);
+    }
+  }
+  tensors.push_back(weights.output);
+  tensors.push_back(weights.positions);
+  if (&weights.words.tensor() != &weights.output.tensor()) {
+    tensors.push_back(weights.words);
+  }
+  return tensors;
+}
+
+absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
+                                                  const DecoderConfig& config) {
+  WeightFinder finder(store, "transformer.", "wte.weight");
+  DecoderWeights weights;
+  weights.words = finder.Matrix("wte.weight", config.vocabulary, config.hidden);
+  weights.positions =
+      finder.Matrix("wpe.weight", config.positions, config.hidden);
+  for (int64_t layer = 0; layer < config.layers && finder.status().ok();
+       ++layer) {
+    weights.layers.push_back(FindLayer(finder, config, layer));
+  }
+  finder.CheckNoLayer(LayerName(config.layers), config.layers);
+  weights.norm = finder.Norm("ln_f", config.hidden);
+  // The head stands beside the transformer, not below it.
+  WeightFinder head(store, "", "lm_head.weight");
+  weights.output =
+      head.Has("lm_head.weight") || !config.ties_output
+          ? head.Matrix("lm_head.weight", config.vocabulary, config.hidden)
+          : weights.words;
+  if (!finder.status().ok()) return finder.status();
+  if (!head.status().ok()) return head.status();
+  return weights;
+}
+
+}  // namespace footprint

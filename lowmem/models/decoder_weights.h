@@ -1,0 +1,54 @@
+// Where a GPT-2-family decoder's weights lie in its checkpoint.
+//
+//   absl::StatusOr<footprint::DecoderWeights> weights =
+//       footprint::FindDecoderWeights(*store, config);
+//
+// Names are those of public checkpoints, with or without the prefix
+// "transformer.". Where there is no lm_head.weight, the words' embeddings are
+// the output's matrix as well, as public checkpoints have it. Masks of
+// attention
+// ("h.0.attn.bias") that older checkpoints hold are not needed.
+//
+// Refers to the store's index. Memory: about 2 KiB a layer. Errors are those of
+// WeightFinder.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
+#define FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/models/decoder_config.h"
+#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+// Matrices lie transposed: [inputs, outputs].
+struct DecoderLayerWeights {
+  NormTensors attention_norm;
+  LinearWeights attention;  // queries, keys and values, one after the other
+  LinearWeights attention_output;
+  NormTensors feed_norm;
+  LinearWeights expand;
+  LinearWeights contract;
+};
+
+struct DecoderWeights {
+  Weight words;
+  Weight positions;
+  std::vector<DecoderLayerWeights> layers;
+  NormTensors norm;
+  Weight output;  // [vocabulary, hidden]
+};
+
+// Every tensor once, those that a run reads as a whole first: in this order
+// they stay in memory where there is room.
+std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
+
+absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
+                                                  const DecoderConfig& config);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_

@@ -1,0 +1,103 @@
+#include "footprint/lowmem/models/encoder.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/models/encoder_run.h"
+#include "footprint/lowmem/models/encoder_tiles.h"
+#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/streaming/model_run.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/weights/pinned_store.h"
+
+namespace footprint {
+namespace {
+
+std::vector<Weight> Matrices(const EncoderWeights& weights) {
+  std::vector<Weight> matrices;
+  for (const EncoderLayerWeights& layer : weights.layers) {
+    for (const LinearWeights* linear :
+         {&layer.query, &layer.key, &layer.value, &layer.attention_output,
+          &layer.expand, &layer.contract}) {
+      matrices.push_back(linear->matrix);
+    }
+  }
+  return matrices;
+}
+
+}  // namespace
+
+Encoder::Encoder(const EncoderConfig& config,
+                 std::unique_ptr<WeightStore> store, EncoderWeights weights)
+    : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
+
+absl::StatusOr<std::unique_ptr<Encoder>> Encoder::Open(
+    absl::string_view directory, WeightBackend backend) {
+  absl::StatusOr<EncoderConfig> config =
+      ReadEncoderConfig(absl::StrCat(directory, "/config.json"));
+  if (!config.ok()) return config.status();
+  absl::StatusOr<std::unique_ptr<WeightStore>> store =
+      OpenFolderWeights(directory, backend);
+  if (!store.ok()) return store.status();
+  absl::StatusOr<EncoderWeights> weights = FindEncoderWeights(**store, *config);
+  if (!weights.ok()) return weights.status();
+  return absl::WrapUnique(
+      new Encoder(*config, *std::move(store), *std::move(weights)));
+}
+
+EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
+                                    int64_t sequences) const {
+  EncoderPlanRequest request;
+  request.config = config_;
+  request.tokens = tokens;
+  request.workers = workers;
+  request.sequences = sequences;
+  request.needs = NeedsOf(*store_, Matrices(weights_));
+  for (const Weight& weight : TensorsToPin(weights_)) {
+    request.needs.pinnable_bytes.push_back(
+        PinnedStore::PinnedBytes(weight.tensor()));
+  }
+  request.count_tiles = [this](const EncoderPlan& plan) {
+    int64_t most = 0;
+    for (int worker = 0; worker < plan.request.workers; ++worker) {
+      TileList list;
+      // What fails here fails when the run starts, and is said there.
+      lowmem_internal::RecordEncoderTiles(weights_, plan, store_.get(), worker,
+                                          &list)
+          .IgnoreError();
+      most = std::max(most, list.count);
+    }
+    return most;
+  };
+  return request;
+}
+
+absl::StatusOr<EncoderPlan> Encoder::Plan(int64_t tokens, int workers,
+                                          int64_t budget_bytes,
+                                          int64_t sequences) const {
+  return PlanEncoder(Request(tokens, workers, sequences), budget_bytes);
+}
+
+absl::StatusOr<int64_t> Encoder::MinBudgetBytes(int64_t tokens, int workers,
+                                                int64_t sequences) const {
+  return footprint::MinBudgetBytes(Request(tokens, workers, sequences));
+}
+
+absl::StatusOr<std::unique_ptr<EncoderRun>> Encoder::Start(
+    const EncoderPlan& plan) const {
+  // Where things lie depends on both: a run by another model's plan would write
+  // beyond its arena.
+  const EncoderPlanRequest own = Request(
+      plan.request.tokens, plan.request.workers, plan.request.sequences);
+  if (!(plan.request.config == own.config && plan.request.needs == own.needs)) {
+    return lowmem_internal::ForeignPlan(*store_);
+  }
+  return lowmem_internal::StartEncoderRun(config_, weights_, store_.get(),
+                                          plan);
+}
+
+}  // namespace footprint

@@ -1,0 +1,89 @@
+// A BERT-family encoder whose weights are read a tile at a time, inside a
+// budget of bytes.
+//
+//   absl::StatusOr<std::unique_ptr<footprint::Encoder>> encoder =
+//       footprint::Encoder::Open("bert-large-uncased",
+//                                footprint::WeightBackend::kPread);
+//   absl::StatusOr<footprint::EncoderPlan> plan =
+//       (*encoder)->Plan(/*tokens=*/512, /*workers=*/2, /*budget=*/6 << 20);
+//   absl::StatusOr<std::unique_ptr<footprint::EncoderRun>> run =
+//       (*encoder)->Start(*plan);
+//   absl::StatusOr<absl::Span<const float>> states = (*run)->Forward(ids, {});
+//   // states[token * hidden + feature]
+//
+// The output's bits are the same for every backend, budget, number of workers
+// and packing of the file, and for a sequence in a batch (ForwardBatch) those
+// it has by itself in a plan for as many tokens. A plan for one token
+// multiplies vectors and sums in another order: one token has other last bits
+// there than in every plan for more, whatever runs beside it.
+//
+// The encoder must outlive its runs, and a run its output, which the next
+// Forward overwrites. An encoder is thread-safe; a run is used by one thread at
+// a time and has workers of its own. Memory: the plan's arena, which holds
+// activations, weights in flight, the list of what is read ahead and the
+// output; besides, the file's index (about 150 bytes a tensor) and the workers'
+// stacks. With WeightBackend::kResident the weights besides. Forward allocates
+// nothing.
+//
+// Errors are those of ReadEncoderConfig, FindEncoderWeights, PlanEncoder and
+// WeightStore; InvalidArgument: a token outside of the vocabulary, more tokens
+// or sequences than planned. DataLoss: weights that make numbers that are NaN
+// or infinite, which no output holds; the text names the first layer.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_H_
+#define FOOTPRINT_LOWMEM_MODELS_ENCODER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/lowmem/models/encoder_config.h"
+#include "footprint/lowmem/models/encoder_plan.h"
+#include "footprint/lowmem/models/encoder_run.h"
+#include "footprint/lowmem/models/encoder_weights.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+class Encoder {
+ public:
+  // Reads `directory`/config.json and opens `directory`/model.safetensors.
+  static absl::StatusOr<std::unique_ptr<Encoder>> Open(
+      absl::string_view directory, WeightBackend backend);
+
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
+
+  const EncoderConfig& config() const { return config_; }
+  const EncoderWeights& weights() const { return weights_; }
+  WeightStore& store() const { return *store_; }
+
+  // For up to so many tokens in each of up to so many sequences.
+  absl::StatusOr<EncoderPlan> Plan(int64_t tokens, int workers,
+                                   int64_t budget_bytes,
+                                   int64_t sequences = 1) const;
+  // The smallest budget that Plan accepts.
+  absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers,
+                                         int64_t sequences = 1) const;
+
+  // Allocates what the plan says and starts the workers. InvalidArgument: the
+  // plan of another model, file or backend. Unavailable: the system starts no
+  // more threads.
+  absl::StatusOr<std::unique_ptr<EncoderRun>> Start(
+      const EncoderPlan& plan) const;
+
+ private:
+  Encoder(const EncoderConfig& config, std::unique_ptr<WeightStore> store,
+          EncoderWeights weights);
+  EncoderPlanRequest Request(int64_t tokens, int workers,
+                             int64_t sequences) const;
+
+  EncoderConfig config_;
+  std::unique_ptr<WeightStore> store_;
+  EncoderWeights weights_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_H_

@@ -1,0 +1,84 @@
+// The encoder against numbers that numpy computed in double precision, with the
+// error that PyTorch's float32 has on them as the measure; of each family.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/simd/each_vector_target.h"
+#include "footprint/lowmem/models/encoder.h"
+#include "footprint/lowmem/models/encoder_config.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+template <class T>
+std::vector<T> ReadAll(WeightStore& store, const std::string& name) {
+  const auto weight = store.Find(name);
+  EXPECT_TRUE(weight.ok()) << weight.status();
+  std::vector<T> values(weight->rows() * weight->columns());
+  const auto tile = weight->Rows(0, weight->rows());
+  EXPECT_TRUE(store.Read(*tile, values.data()).ok());
+  return values;
+}
+
+struct GoldenFamily {
+  std::string folder;
+  EncoderFamily family;
+};
+
+void ExpectAtMostTwicePyTorchsError(const GoldenFamily& golden) {
+  const std::string folder = absl::StrCat("lowmem/testdata/", golden.folder);
+  const auto expected = WeightStore::Open(
+      absl::StrCat(folder, "/expected.safetensors"), WeightBackend::kPread);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  const auto states = ReadAll<double>(**expected, "states");
+  const auto wide_ids = ReadAll<int64_t>(**expected, "ids");
+  std::vector<int64_t> wide_types;
+  if (golden.family == EncoderFamily::kBert) {
+    wide_types = ReadAll<int64_t>(**expected, "token_types");
+  }
+  const double torch_error =
+      ReadAll<double>(**expected, "torch_float32_error")[0];
+  ASSERT_GT(torch_error, 1e-8);
+  const std::vector<int32_t> ids(wide_ids.begin(), wide_ids.end());
+  const std::vector<int32_t> types(wide_types.begin(), wide_types.end());
+  const int64_t tokens = static_cast<int64_t>(ids.size());
+
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  ASSERT_EQ((*encoder)->config().family, golden.family);
+  ASSERT_EQ(states.size(), ids.size() * (*encoder)->config().hidden);
+  const auto budget = (*encoder)->MinBudgetBytes(tokens, 2);
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(tokens, 2, *budget));
+  ASSERT_TRUE(run.ok()) << run.status();
+  ForEachVectorTarget([&](bool) {
+    const auto actual = (*run)->Forward(ids, types);
+    ASSERT_TRUE(actual.ok()) << actual.status();
+    double largest = 0;
+    for (size_t i = 0; i < states.size(); ++i) {
+      largest = std::max(largest, std::abs((*actual)[i] - states[i]));
+    }
+    EXPECT_LE(largest, 2 * torch_error);
+    testing::Test::RecordProperty("largest_error", absl::StrCat(largest));
+  });
+}
+
+TEST(EncoderGolden, BertErrsAtMostTwiceAsMuchAsPyTorch) {
+  ExpectAtMostTwicePyTorchsError({"golden_bert", EncoderFamily::kBert});
+}
+
+TEST(EncoderGolden, DistilBertErrsAtMostTwiceAsMuchAsPyTorch) {
+  ExpectAtMostTwicePyTorchsError(
+      {"golden_distilbert", EncoderFamily::kDistilBert});
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,384 @@
+#include "footprint/lowmem/models/encoder_pass.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/models/encoder_tiles.h"
+#include "footprint/lowmem/streaming/float_reader.h"
+#include "footprint/lowmem/streaming/pass_memory.h"
+#include "footprint/lowmem/weights/tile.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+constexpr int kLayerVectors = 10;
+
+// Rows of the tables that are in memory at once; a panel has room for them.
+constexpr int64_t kPositionRows = 8;
+constexpr int64_t kEmbeddingRows = 2 + kPositionRows;
+static_assert(kEmbeddingRows <= kPanelTokens);
+
+}  // namespace
+
+EncoderPass::EncoderPass(const EncoderConfig& config,
+                         const EncoderWeights& weights, const EncoderPlan& plan,
+                         const ByteArena& arena, WeightStore* store)
+    : config_(config),
+      weights_(weights),
+      plan_(plan),
+      arena_(arena),
+      store_(store),
+      team_(plan.request.workers),
+      hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
+      sums_(arena_.At<float>(plan.sums.offset_bytes)),
+      chunk_(arena_.At<float>(plan.work.offset_bytes)),
+      step_times_(config.layers + 1) {
+  SetVectors();
+  for (int worker = 0; worker < team_.size(); ++worker) {
+    desks_.push_back(MakeDesk(worker));
+  }
+}
+
+void EncoderPass::SetVectors() {
+  VectorRun run(arena_.At<float>(plan_.vectors.offset_bytes));
+  const int64_t hidden = config_.hidden;
+  vectors_.query = run.Take(hidden);
+  vectors_.key = run.Take(hidden);
+  vectors_.value = run.Take(hidden);
+  vectors_.attention_output = run.Take(hidden);
+  vectors_.contract = run.Take(hidden);
+  vectors_.attention_norm = {run.Take(hidden), run.Take(hidden),
+                             config_.epsilon};
+  vectors_.output_norm = {run.Take(hidden), run.Take(hidden), config_.epsilon};
+  vectors_.expand = run.Take(config_.intermediate);
+}
+
+EncoderPass::Desk EncoderPass::MakeDesk(int worker) const {
+  const ProductMemory memory =
+      ProductMemoryOf(arena_, plan_, worker, plan_.depth);
+  const int64_t tokens = plan_.padded_tokens();
+  const int64_t head_floats = config_.head_features() * tokens;
+  float* const work =
+      arena_.At<float>(plan_.work.offset_bytes +
+                       worker * (2 * head_floats + tokens * kPanelTokens) *
+                           static_cast<int64_t>(sizeof(float)));
+  return {StreamedProduct(store_, memory), work, work + head_floats,
+          work + 2 * head_floats};
+}
+
+absl::Status EncoderPass::OpenStreams() {
+  if (plan_.depth == 1) return absl::OkStatus();
+  const int64_t tiles =
+      plan_.part_bytes(plan_.schedule) / static_cast<int64_t>(sizeof(Tile));
+  const int64_t ring_bytes = plan_.part_bytes(plan_.slots);
+  for (int worker = 0; worker < team_.size(); ++worker) {
+    TileList list;
+    list.room = absl::MakeSpan(
+        arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
+    const absl::Status status =
+        RecordEncoderTiles(weights_, plan_, store_, worker, &list);
+    if (!status.ok()) return status;
+    absl::StatusOr<std::unique_ptr<TileStream>> stream =
+        OpenRing(store_, list, plan_.depth,
+                 absl::MakeSpan(arena_.At<char>(plan_.slots.offset_bytes) +
+                                    worker * ring_bytes,
+                                ring_bytes));
+    if (!stream.ok()) return stream.status();
+    // More workers than heads: this one has nothing to read.
+    if (*stream == nullptr) continue;
+    streams_.push_back(*std::move(stream));
+    desks_[worker].product.UseStream(streams_.back().get(), list.tiles());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EncoderPass::Compute(absl::Span<const int32_t> ids,
+                                  absl::Span<const int32_t> token_types,
+                                  float* states) {
+  ids_ = ids;
+  token_types_ = token_types;
+  tokens_ = static_cast<int64_t>(ids_.size());
+  panels_ = PanelCount(tokens_);
+  states_ = states;
+  return team_.Run([this](int worker) { Work(worker); });
+}
+
+void EncoderPass::Work(int worker) {
+  const auto record = [&](int64_t step) {
+    if (worker == 0) step_times_.Record(step);
+  };
+  if (worker == 0) step_times_.Begin();
+  // After a failure streams stand anywhere.
+  team_.Together([&] { return desks_[worker].product.SkipTo(0); });
+  team_.Together([&] { return ReadNormVectors(worker); });
+  team_.Together([&] { return Embed(worker); });
+  record(0);
+  for (int64_t layer = 0; layer < config_.layers; ++layer) {
+    RunLayer(layer, worker);
+    record(layer + 1);
+  }
+  team_.Together([&] {
+    WriteOutput(worker);
+    return absl::OkStatus();
+  });
+}
+
+void EncoderPass::RunLayer(int64_t layer, int worker) {
+  const EncoderLayerWeights& weights = weights_.layers[layer];
+  team_.Together([&] { return ReadLayerVectors(layer, worker); });
+  team_.Together([&] { return Attend(weights, worker); });
+  team_.Together([&] { return AddAttention(weights, worker); });
+  team_.Together([&] {
+    Normalise(nullptr, vectors_.attention_norm, worker);
+    return absl::OkStatus();
+  });
+  for (int64_t begin = 0; begin < config_.intermediate;
+       begin += plan_.chunk_features) {
+    const IndexRange chunk = Chunk(begin);
+    team_.Together([&] { return Expand(weights, chunk, worker); });
+    team_.Together([&] { return Contract(weights, chunk, worker); });
+  }
+  team_.Together([&] {
+    Normalise(sums_, vectors_.output_norm, worker);
+    return CheckStates(layer + 1, worker);
+  });
+}
+
+absl::Status EncoderPass::ReadNormVectors(int worker) {
+  const std::array<VectorLoad, 2> loads = {
+      {{&weights_.norm.gain, const_cast<float*>(vectors_.output_norm.gain)},
+       {&weights_.norm.bias, const_cast<float*>(vectors_.output_norm.bias)}}};
+  return ReadVectors(loads, worker, team_.size(), store_);
+}
+
+absl::Status EncoderPass::ReadLayerVectors(int64_t layer, int worker) {
+  const EncoderLayerWeights& from = weights_.layers[layer];
+  const auto norm = [](const float* vector) {
+    return const_cast<float*>(vector);
+  };
+  const std::array<VectorLoad, kLayerVectors> loads = {
+      {{&from.query.bias, vectors_.query},
+       {&from.key.bias, vectors_.key},
+       {&from.value.bias, vectors_.value},
+       {&from.attention_output.bias, vectors_.attention_output},
+       {&from.attention_norm.gain, norm(vectors_.attention_norm.gain)},
+       {&from.attention_norm.bias, norm(vectors_.attention_norm.bias)},
+       {&from.expand.bias, vectors_.expand},
+       {&from.contract.bias, vectors_.contract},
+       {&from.output_norm.gain, norm(vectors_.output_norm.gain)},
+       {&from.output_norm.bias, norm(vectors_.output_norm.bias)}}};
+  return ReadVectors(loads, worker, team_.size(), store_);
+}
+
+absl::Status EncoderPass::EmbedTokens(const IndexRange& tokens, float* lanes,
+                                      EmbeddingRows* rows) {
+  absl::Status status = ReadRows(*store_, weights_.positions, tokens.begin,
+                                 tokens.size(), rows->positions);
+  if (!status.ok()) return status;
+  for (int64_t token = tokens.begin; token < tokens.end; ++token) {
+    status = ReadRow(*store_, weights_.words, ids_[token], rows->word);
+    if (!status.ok()) return status;
+    if (config_.token_types > 0) {
+      const int64_t type = token_types_.empty() ? 0 : token_types_[token];
+      if (type != rows->type_in_memory) {
+        status = ReadRow(*store_, weights_.token_types, type, rows->type);
+        if (!status.ok()) return status;
+        rows->type_in_memory = type;
+      }
+      for (int64_t i = 0; i < config_.hidden; ++i) {
+        rows->word[i] += rows->type[i];
+      }
+    }
+    const int64_t at = token - tokens.begin;
+    const float* const position = rows->positions + at * config_.hidden;
+    for (int64_t i = 0; i < config_.hidden; ++i) {
+      lanes[i * kPanelTokens + at] = rows->word[i] + position[i];
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EncoderPass::Embed(int worker) {
+  // A panel's sums are not in use yet: rows fit there.
+  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
+  if (panels.size() == 0) return absl::OkStatus();
+  float* const scratch = sums_ + panels.begin * HiddenStride();
+  EmbeddingRows rows = {scratch, scratch + config_.hidden,
+                        scratch + 2 * config_.hidden};
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+    float* const data = hidden_ + panel * HiddenStride();
+    const int64_t first = panel * kPanelTokens;
+    const int64_t end = std::min(first + kPanelTokens, tokens_);
+    if (end - first < kPanelTokens) {
+      std::memset(data, 0, HiddenStride() * sizeof(float));
+    }
+    for (int64_t token = first; token < end; token += kPositionRows) {
+      const absl::Status status =
+          EmbedTokens({token, std::min(end, token + kPositionRows)},
+                      data + (token - first), &rows);
+      if (!status.ok()) return status;
+    }
+  }
+  // Padding tokens are computed with, so they must be numbers.
+  std::memset(scratch, 0, kEmbeddingRows * config_.hidden * sizeof(float));
+  Normalise(nullptr, vectors_.output_norm, worker);
+  return CheckStates(0, worker);
+}
+
+void EncoderPass::UseInput(Desk& desk, const float* panels,
+                           int64_t features) const {
+  if (tokens_ == 1 && plan_.dense.size_bytes > 0) {
+    desk.product.UseSingleToken(panels, features);
+  } else {
+    desk.product.UsePanels();
+  }
+}
+
+absl::Status EncoderPass::Attend(const EncoderLayerWeights& layer, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, hidden_, config_.hidden);
+  const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
+  for (int64_t head = heads.begin; head < heads.end; ++head) {
+    const absl::Status status = ProjectHead(layer, head, desk);
+    if (!status.ok()) return status;
+    AttendHead(head, desk);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
+                                      int64_t head, Desk& desk) {
+  const int64_t features = config_.head_features();
+  const int64_t first = head * features;
+  struct Projection {
+    const LinearWeights& weights;
+    const float* bias;
+    PanelOutput output;
+  };
+  // Queries lie where their context will. Values lie token after token: weights
+  // are multiplied along their rows.
+  const Projection projections[] = {
+      {layer.query,
+       vectors_.query,
+       {sums_ + first * kPanelTokens, kPanelTokens, HiddenStride()}},
+      {layer.key,
+       vectors_.key,
+       {desk.key, kPanelTokens, features * kPanelTokens}},
+      {layer.value,
+       vectors_.value,
+       {desk.value, panels_ * kPanelTokens, kPanelTokens}}};
+  for (const Projection& projection : projections) {
+    ProductEnds ends;
+    ends.bias = projection.bias + first;
+    const absl::Status status = desk.product.Multiply(
+        projection.weights.matrix, {first, first + features},
+        {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, ends,
+        projection.output);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void EncoderPass::AttendHead(int64_t head, const Desk& desk) {
+  const int64_t features = config_.head_features();
+  const int64_t panel_stride = features * kPanelTokens;
+  const float scale = 1.0f / std::sqrt(static_cast<float>(features));
+  for (int64_t panel = 0; panel < panels_; ++panel) {
+    // The panel's queries, then its context.
+    float* const place = sums_ + panel * HiddenStride() + head * panel_stride;
+    for (int64_t keys = 0; keys < panels_; ++keys) {
+      MultiplyPanels(
+          {desk.key + keys * panel_stride, 1, kPanelTokens},
+          std::min(kPanelTokens, tokens_ - keys * kPanelTokens), features,
+          {place, 0}, 1, {},
+          {desk.scores + keys * kPanelTokens * kPanelTokens, kPanelTokens, 0});
+    }
+    ScaledSoftmax(tokens_, tokens_, scale, desk.scores);
+    MultiplyPanels({desk.value, panels_ * kPanelTokens, 1}, features, tokens_,
+                   {desk.scores, 0}, 1, {}, {place, kPanelTokens, 0});
+  }
+}
+
+absl::Status EncoderPass::AddAttention(const EncoderLayerWeights& layer,
+                                       int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, sums_, config_.hidden);
+  const IndexRange rows =
+      ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
+  ProductEnds ends;
+  ends.bias = vectors_.attention_output + rows.begin;
+  ends.accumulate = true;
+  return desk.product.Multiply(
+      layer.attention_output.matrix, rows, {0, config_.hidden},
+      {sums_, HiddenStride()}, panels_, ends,
+      {hidden_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
+}
+
+absl::Status EncoderPass::Expand(const EncoderLayerWeights& layer,
+                                 const IndexRange& chunk, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, hidden_, config_.hidden);
+  const IndexRange rows =
+      ShareOf(chunk.size(), kPanelTokens, worker, team_.size());
+  ProductEnds ends;
+  ends.bias = vectors_.expand + chunk.begin + rows.begin;
+  ends.activation = config_.activation;
+  return desk.product.Multiply(
+      layer.expand.matrix, {chunk.begin + rows.begin, chunk.begin + rows.end},
+      {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, ends,
+      {chunk_ + rows.begin * kPanelTokens, kPanelTokens,
+       chunk.size() * kPanelTokens});
+}
+
+absl::Status EncoderPass::Contract(const EncoderLayerWeights& layer,
+                                   const IndexRange& chunk, int worker) {
+  Desk& desk = desks_[worker];
+  UseInput(desk, chunk_, chunk.size());
+  const IndexRange rows =
+      ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
+  ProductEnds ends;
+  if (chunk.begin == 0) ends.bias = vectors_.contract + rows.begin;
+  ends.accumulate = chunk.begin > 0;
+  return desk.product.Multiply(
+      layer.contract.matrix, rows, chunk, {chunk_, chunk.size() * kPanelTokens},
+      panels_, ends,
+      {sums_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
+}
+
+void EncoderPass::Normalise(const float* addend, const NormWeights& norm,
+                            int worker) {
+  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
+  const int64_t offset = panels.begin * HiddenStride();
+  AddLayerNorm(addend == nullptr ? nullptr : addend + offset, config_.hidden,
+               panels.size(), norm, hidden_ + offset);
+}
+
+absl::Status EncoderPass::CheckStates(int64_t step, int worker) const {
+  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
+  const int64_t end = std::min(tokens_, panels.end * kPanelTokens);
+  if (TokensAreFinite(hidden_ + panels.begin * HiddenStride(), config_.hidden,
+                      end - panels.begin * kPanelTokens)) {
+    return absl::OkStatus();
+  }
+  return NotFinite(*store_, step == 0 ? "the table of embeddings"
+                                      : absl::StrCat("layer ", step - 1));
+}
+
+void EncoderPass::WriteOutput(int worker) {
+  const IndexRange tokens = ShareOf(tokens_, 1, worker, team_.size());
+  for (int64_t token = tokens.begin; token < tokens.end; ++token) {
+    const float* const lane =
+        hidden_ + token / kPanelTokens * HiddenStride() + token % kPanelTokens;
+    float* const state = states_ + token * config_.hidden;
+    for (int64_t i = 0; i < config_.hidden; ++i) {
+      state[i] = lane[i * kPanelTokens];
+    }
+  }
+}
+
+}  // namespace footprint::lowmem_internal

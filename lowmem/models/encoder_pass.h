@@ -1,0 +1,151 @@
+// One sequence's way through an encoder, in a plan's arena: embeddings, layers,
+// output, each step by a team of workers.
+//
+//   EncoderPass pass(config, weights, plan, arena, store);
+//   absl::Status status = pass.OpenStreams();
+//   status = pass.Compute(ids, token_types, states);
+//
+// Everything it is given must outlive it; so must the ids each Compute. Used by
+// one thread at a time. Memory: the arena's; besides, when it is made, some
+// bytes a worker and a layer. Compute allocates nothing unless it fails. Errors
+// are the store's. DataLoss: states that are NaN or infinite; the text names
+// the first layer that gives them.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_
+#define FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "footprint/base/memory/byte_arena.h"
+#include "footprint/lowmem/kernels/panel_kernels.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/models/encoder_config.h"
+#include "footprint/lowmem/models/encoder_plan.h"
+#include "footprint/lowmem/models/encoder_weights.h"
+#include "footprint/lowmem/streaming/model_run.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/weights/tile_stream.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "footprint/lowmem/workers/step_team.h"
+
+namespace footprint::lowmem_internal {
+
+class EncoderPass {
+ public:
+  EncoderPass(const EncoderConfig& config, const EncoderWeights& weights,
+              const EncoderPlan& plan, const ByteArena& arena,
+              WeightStore* store);
+
+  // Fewer than planned where the system starts no more threads.
+  int workers() const { return team_.size(); }
+
+  // Begins to read ahead, if the backend does; before the first Compute.
+  absl::Status OpenStreams();
+
+  // Writes tokens * hidden numbers. `token_types` has one for each token, or is
+  // empty for all zero; both were checked.
+  absl::Status Compute(absl::Span<const int32_t> ids,
+                       absl::Span<const int32_t> token_types, float* states);
+
+  // The embeddings, then each layer: added up since the last Clear.
+  StepTimes& step_times() { return step_times_; }
+  const StepTimes& step_times() const { return step_times_; }
+  std::string ReadingDescription() const {
+    return streams_.empty() ? "when used" : streams_[0]->Description();
+  }
+
+ private:
+  // The small vectors that are in memory during one layer, or the embeddings.
+  struct LayerVectors {
+    float* query;
+    float* key;
+    float* value;
+    float* attention_output;
+    NormWeights attention_norm;
+    float* expand;
+    float* contract;
+    NormWeights output_norm;
+  };
+
+  // Rows of the tables that a worker adds up.
+  struct EmbeddingRows {
+    float* word;
+    float* type;
+    float* positions;
+    int64_t type_in_memory = -1;
+  };
+
+  // What one worker has for itself.
+  struct Desk {
+    StreamedProduct product;
+    float* key;
+    float* value;
+    float* scores;
+  };
+
+  Desk MakeDesk(int worker) const;
+  void SetVectors();
+
+  void Work(int worker);
+  void RunLayer(int64_t layer, int worker);
+  absl::Status ReadNormVectors(int worker);
+  absl::Status ReadLayerVectors(int64_t layer, int worker);
+  absl::Status Embed(int worker);
+  // Their sums of rows go to the panel's lanes from `lanes` on.
+  absl::Status EmbedTokens(const IndexRange& tokens, float* lanes,
+                           EmbeddingRows* rows);
+  absl::Status Attend(const EncoderLayerWeights& layer, int worker);
+  absl::Status ProjectHead(const EncoderLayerWeights& layer, int64_t head,
+                           Desk& desk);
+  void AttendHead(int64_t head, const Desk& desk);
+  absl::Status AddAttention(const EncoderLayerWeights& layer, int worker);
+  absl::Status Expand(const EncoderLayerWeights& layer, const IndexRange& chunk,
+                      int worker);
+  absl::Status Contract(const EncoderLayerWeights& layer,
+                        const IndexRange& chunk, int worker);
+  void Normalise(const float* addend, const NormWeights& norm, int worker);
+  // Of the embeddings (0) or of a layer (its number and one).
+  absl::Status CheckStates(int64_t step, int worker) const;
+  void WriteOutput(int worker);
+  void UseInput(Desk& desk, const float* panels, int64_t features) const;
+
+  int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
+  // Of intermediate features.
+  IndexRange Chunk(int64_t begin) const {
+    return {begin,
+            std::min(config_.intermediate, begin + plan_.chunk_features)};
+  }
+
+  const EncoderConfig& config_;
+  const EncoderWeights& weights_;
+  const EncoderPlan& plan_;
+  const ByteArena& arena_;
+  WeightStore* const store_;
+  StepTeam team_;
+
+  float* const hidden_;
+  float* const sums_;
+  float* const chunk_;  // shares its place with the desks' buffers
+  LayerVectors vectors_;
+  // Before the desks, which hold leases of streams.
+  std::vector<std::unique_ptr<TileStream>> streams_;
+  std::vector<Desk> desks_;
+  StepTimes step_times_;  // as worker 0 sees them
+
+  // Of the sequence that is being computed.
+  absl::Span<const int32_t> ids_;
+  absl::Span<const int32_t> token_types_;
+  int64_t tokens_ = 0;
+  int64_t panels_ = 0;
+  float* states_ = nullptr;  // where its output goes
+};
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_

@@ -1,0 +1,101 @@
+// What a forward pass holds in memory, decided before it runs.
+//
+//   absl::StatusOr<footprint::EncoderPlan> plan =
+//       footprint::PlanEncoder({config, 512, 2}, 6 << 20);
+//
+// Everything lies in one arena: the hidden states, the sums that are added to
+// them (and that hold the context of attention, and at the end the output), one
+// layer's small vectors, and for each worker the tile of weights it works on,
+// or those it reads ahead and the list of them.
+// Several sequences go through the model one after the other: all they need
+// besides is room for their outputs.
+// Attention's buffers and the feed-forward part's never live at once and share
+// their place. Weights, not activations, shrink first: below MinBudgetBytes
+// only fewer tokens or workers help.
+//
+// Time grows where tiles get small (more reads, less reuse); the results' bits
+// do not change. A larger budget never gives a smaller tile.
+// What is left when they are as large as they may be keeps whole tensors in
+// memory: at a budget of the model's size nothing is read but once, and nothing
+// is planned to read it into.
+//
+// ResourceExhausted: the budget is too small; the text says what is needed.
+// InvalidArgument: no tokens, more tokens than positions, no worker, more than
+// kMostWorkers, or no sequence.
+// Pure and thread-safe. Memory: none. Time: microseconds; where tiles are read
+// ahead milliseconds, since they are counted for each choice.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_
+#define FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/models/encoder_config.h"
+#include "footprint/lowmem/streaming/arena_layout.h"
+
+namespace footprint {
+
+struct EncoderPlan;
+
+struct EncoderPlanRequest {
+  EncoderConfig config;
+  int64_t tokens = 0;  // of the longest sequence
+  int workers = 1;
+  StreamingNeeds needs;
+  int64_t sequences = 1;  // in one call
+  // How many tiles the worker that has the most reads in a pass with such a
+  // plan. Not asked unless needs.reads_ahead.
+  std::function<int64_t(const EncoderPlan&)> count_tiles;
+};
+
+struct EncoderPlan {
+  EncoderPlanRequest request;
+  int64_t budget_bytes = 0;
+  // The whole arena: no more than the budget.
+  int64_t peak_bytes = 0;
+
+  // Of a tile's weights as stored.
+  int64_t tile_bytes = 0;
+  // Intermediate features that are held at a time.
+  int64_t chunk_features = 0;
+  // Slots of each worker: the tile in use, and those read ahead; not more than
+  // it has tiles, and none where all tensors are pinned.
+  int depth = 1;
+
+  ArenaRange hidden;
+  ArenaRange sums;
+  ArenaRange vectors;
+  // Attention's or the feed-forward part's.
+  ArenaRange work;
+  // Each for all workers, in equal parts.
+  ArenaRange slots;
+  // Which tiles are read ahead; empty unless depth is above 1.
+  ArenaRange schedule;
+  ArenaRange wide;   // tiles as floats, if stored narrower
+  ArenaRange dense;  // the input as one vector, for a single token
+  // Of all sequences; a single one's is that of the sums.
+  ArenaRange output;
+
+  int64_t panels() const;
+  // Rounded up to whole panels.
+  int64_t padded_tokens() const;
+  // What the budget had to spare.
+  PinnedTensors pinned;
+
+  // Of one worker's part of `range`.
+  int64_t part_bytes(const ArenaRange& range) const {
+    return range.size_bytes / request.workers;
+  }
+};
+
+absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
+                                        int64_t budget_bytes);
+
+// The smallest budget that PlanEncoder accepts.
+absl::StatusOr<int64_t> MinBudgetBytes(const EncoderPlanRequest& request);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_

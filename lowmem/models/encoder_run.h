@@ -1,0 +1,67 @@
+// The forward pass behind EncoderRun; see encoder.h.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_
+#define FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/models/encoder_config.h"
+#include "footprint/lowmem/models/encoder_plan.h"
+#include "footprint/lowmem/models/encoder_weights.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+// `token_types` has one for each token, or is empty for all zero.
+struct EncoderSequence {
+  absl::Span<const int32_t> ids;
+  absl::Span<const int32_t> token_types;
+};
+
+class EncoderRun {
+ public:
+  virtual ~EncoderRun() = default;
+
+  // From 1 to as many tokens as planned; `token_types` has one for each token,
+  // or is empty for all zero.
+  virtual absl::StatusOr<absl::Span<const float>> Forward(
+      absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) = 0;
+
+  // Several sequences, one after the other: returns the states of the first's
+  // tokens, then of the second's, with nothing between. Each has the bits that
+  // Forward gives it in a plan for as many tokens (see encoder.h about plans
+  // for a single one). Lengths are the sequences' own and may differ: there is
+  // neither padding nor a mask. Leave out the padding at a sequence's end; the
+  // others' states are what they would be if a mask hid it. (Without tokens
+  // before others, these stand at other positions: that is another input.) All
+  // are checked before the first is begun; an error names the sequence.
+  virtual absl::StatusOr<absl::Span<const float>> ForwardBatch(
+      absl::Span<const EncoderSequence> sequences) = 0;
+
+  // Of the last Forward: the embeddings, then each layer; of ForwardBatch, all
+  // sequences together.
+  virtual absl::Span<const int64_t> step_nanoseconds() const = 0;
+
+  // How tiles are read: "when used", or how they are read ahead.
+  virtual std::string ReadingDescription() const = 0;
+
+  // The arena's pages that are in memory, as the kernel counts them.
+  virtual int64_t ResidentArenaBytes() const = 0;
+};
+
+namespace lowmem_internal {
+
+// All but the plan must outlive the run.
+absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
+    const EncoderConfig& config, const EncoderWeights& weights,
+    WeightStore* store, const EncoderPlan& plan);
+
+}  // namespace lowmem_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_

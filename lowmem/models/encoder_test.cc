@@ -1,0 +1,743 @@
+#include "footprint/lowmem/models/encoder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "footprint/base/files/refuse_system_call.h"
+#include "footprint/base/simd/each_vector_target.h"
+#include "footprint/lowmem/testing/test_checkpoint.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr WeightBackend kBackends[] = {
+    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
+    WeightBackend::kMmap};
+constexpr int64_t kPlenty = int64_t{1} << 30;
+constexpr int64_t kPageBytes = 4096;
+
+EncoderConfig SmallConfig() {
+  EncoderConfig config;
+  config.layers = 2;
+  config.hidden = 48;
+  config.heads = 3;
+  config.intermediate = 600;  // more than two blocks of columns
+  config.vocabulary = 50;
+  config.positions = 80;
+  config.token_types = 2;
+  return config;
+}
+
+std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
+                               int64_t end) {
+  std::uniform_int_distribution<int32_t> id(0, static_cast<int32_t>(end - 1));
+  std::vector<int32_t> ids(count);
+  for (int32_t& one : ids) one = id(random);
+  return ids;
+}
+
+struct RunResult {
+  absl::Status status;
+  std::vector<float> states;
+  int64_t peak_bytes = 0;
+  int64_t resident_bytes = 0;
+  std::string reading;
+};
+
+RunResult Encode(const std::string& folder, WeightBackend backend, int workers,
+                 int64_t budget, const std::vector<int32_t>& ids,
+                 const std::vector<int32_t>& types = {}) {
+  RunResult result;
+  const auto encoder = Encoder::Open(folder, backend);
+  result.status = encoder.status();
+  if (!encoder.ok()) return result;
+  const auto plan =
+      (*encoder)->Plan(static_cast<int64_t>(ids.size()), workers, budget);
+  result.status = plan.status();
+  if (!plan.ok()) return result;
+  result.peak_bytes = plan->peak_bytes;
+  const auto run = (*encoder)->Start(*plan);
+  result.status = run.status();
+  if (!run.ok()) return result;
+  const auto states = (*run)->Forward(ids, types);
+  result.status = states.status();
+  if (states.ok()) result.states.assign(states->begin(), states->end());
+  result.resident_bytes = (*run)->ResidentArenaBytes();
+  result.reading = (*run)->ReadingDescription();
+  return result;
+}
+
+// With which tiles, chunks and rings are as large as they may be while no
+// tensor stays in memory.
+int64_t StreamingBudget(const Encoder& encoder, int64_t tokens, int workers) {
+  const int64_t least = *encoder.MinBudgetBytes(tokens, workers);
+  const int64_t all = encoder.Plan(tokens, workers, kPlenty)->peak_bytes;
+  const auto plan = encoder.Plan(tokens, workers, std::max(least, all - 1));
+  return std::max(least, plan->pinned.range.offset_bytes);
+}
+
+double LargestError(const std::vector<float>& actual,
+                    const std::vector<double>& expected) {
+  double largest = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::abs(actual[i] - expected[i]));
+  }
+  return largest;
+}
+
+TEST(Encoder, AgreesWithDoublePrecision) {
+  std::mt19937 random(1);
+  EncoderConfig config = SmallConfig();
+  for (const EncoderFamily family :
+       {EncoderFamily::kBert, EncoderFamily::kDistilBert}) {
+    config.family = family;
+    config.token_types = family == EncoderFamily::kBert ? 2 : 0;
+    for (const ElementType type :
+         {ElementType::kFloat32, ElementType::kBfloat16,
+          ElementType::kFloat16}) {
+      const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 7);
+      const std::string folder = WriteCheckpoint(checkpoint, type, "agrees");
+      for (const int64_t tokens : {1, 2, 16, 33, 80}) {
+        const auto ids = RandomIds(random, tokens, config.vocabulary);
+        const auto types = family == EncoderFamily::kBert
+                               ? RandomIds(random, tokens, config.token_types)
+                               : std::vector<int32_t>();
+        const std::vector<double> expected =
+            EncodeReference(checkpoint, ids, types);
+        // Workers that wait for each other take long on a busy machine.
+        const int workers = tokens == 33 ? 2 : 1;
+        ForEachVectorTarget([&](bool) {
+          const RunResult actual = Encode(folder, WeightBackend::kPread,
+                                          workers, kPlenty, ids, types);
+          ASSERT_TRUE(actual.status.ok()) << actual.status;
+          ASSERT_EQ(actual.states.size(), expected.size());
+          EXPECT_LT(LargestError(actual.states, expected), 2e-5)
+              << tokens << " tokens";
+        });
+      }
+    }
+  }
+}
+
+TEST(Encoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
+  std::mt19937 random(2);
+  const EncoderConfig config = SmallConfig();
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16}) {
+    const std::string folder =
+        WriteCheckpoint(RandomCheckpoint(config, type, 8), type, "same");
+    for (const int64_t tokens : {1, 31}) {
+      const auto ids = RandomIds(random, tokens, config.vocabulary);
+      const RunResult resident =
+          Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
+      ASSERT_TRUE(resident.status.ok()) << resident.status;
+      for (const WeightBackend backend : kBackends) {
+        for (const int workers : {1, 3}) {
+          const auto encoder = Encoder::Open(folder, backend);
+          ASSERT_TRUE(encoder.ok());
+          const int64_t least = *(*encoder)->MinBudgetBytes(tokens, workers);
+          const int64_t streaming = StreamingBudget(**encoder, tokens, workers);
+          for (const int64_t budget :
+               {least, least + 30000, streaming, kPlenty}) {
+            const RunResult streamed =
+                Encode(folder, backend, workers, budget, ids);
+            EXPECT_EQ(streamed.reading == "when used",
+                      backend != WeightBackend::kDirect || budget != streaming)
+                << streamed.reading;
+            ASSERT_TRUE(streamed.status.ok()) << streamed.status;
+            ASSERT_EQ(streamed.states, resident.states)
+                << WeightBackendName(backend) << ", " << workers << " workers, "
+                << budget << " bytes, " << tokens << " tokens";
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Encoder, HasTheSameBitsWhenTheFileIsPacked) {
+  std::mt19937 random(5);
+  EncoderConfig config = SmallConfig();
+  // Two panels and, of the features between, three; the last ones narrow. Their
+  // rows are read one by one.
+  config.hidden = 276;
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kFloat16}) {
+    const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 13);
+    const std::string plain = WriteCheckpoint(checkpoint, type, "unpacked");
+    const std::string packed = WriteCheckpoint(checkpoint, type, "packed", 256);
+    for (const int64_t tokens : {1, 20}) {
+      const auto ids = RandomIds(random, tokens, config.vocabulary);
+      const RunResult expected =
+          Encode(plain, WeightBackend::kResident, 1, kPlenty, ids);
+      ASSERT_TRUE(expected.status.ok()) << expected.status;
+      for (const WeightBackend backend : kBackends) {
+        const auto encoder = Encoder::Open(packed, backend);
+        ASSERT_TRUE(encoder.ok());
+        const int workers = tokens == 1 ? 1 : 2;
+        const int64_t streaming = StreamingBudget(**encoder, tokens, workers);
+        for (const int64_t budget : {int64_t{400000}, streaming, kPlenty}) {
+          // Past the cache, how many tokens there are changes no read.
+          if (backend == WeightBackend::kDirect && tokens == 1 &&
+              budget == 400000) {
+            continue;
+          }
+          const RunResult actual =
+              Encode(packed, backend, workers, budget, ids);
+          ASSERT_TRUE(actual.status.ok()) << actual.status;
+          EXPECT_EQ(actual.states, expected.states)
+              << WeightBackendName(backend) << ", " << budget;
+        }
+      }
+    }
+  }
+}
+
+TEST(Encoder, RefusesPanelsThatCutSums) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 14),
+                      ElementType::kFloat32, "cut", 100);
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  EXPECT_TRUE(absl::StrContains(encoder.status().message(),
+                                "is packed in panels of 100 columns"))
+      << encoder.status();
+}
+
+TEST(Encoder, SaysSoWhenTheFileChangesBetweenRuns) {
+  const EncoderConfig config = SmallConfig();
+  const TestCheckpoint checkpoint =
+      RandomCheckpoint(config, ElementType::kFloat32, 15);
+  for (const WeightBackend backend :
+       {WeightBackend::kPread, WeightBackend::kDirect, WeightBackend::kMmap}) {
+    const std::string folder =
+        WriteCheckpoint(checkpoint, ElementType::kFloat32, "changes");
+    const auto encoder = Encoder::Open(folder, backend);
+    ASSERT_TRUE(encoder.ok()) << encoder.status();
+    const auto run = (*encoder)->Start(*(*encoder)->Plan(8, 2, kPlenty));
+    ASSERT_TRUE(run.ok()) << run.status();
+    ASSERT_TRUE((*run)->Forward({1, 2, 3}, {}).ok());
+    ASSERT_EQ(truncate((folder + "/model.safetensors").c_str(), 20000), 0);
+    EXPECT_EQ((*run)->Forward({1, 2, 3}, {}).status().code(),
+              absl::StatusCode::kFailedPrecondition)
+        << WeightBackendName(backend);
+  }
+}
+
+// Planned is measured: nothing is touched beyond the plan (a page that cannot
+// be touched lies there), and by one worker all is, but for the pages around a
+// tile that lies well, and a row that no more tile has room for.
+TEST(Encoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
+  std::mt19937 random(3);
+  const auto between = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int trial = 0; trial < 30; ++trial) {
+    EncoderConfig config;
+    config.layers = between(1, 2);
+    config.heads = between(1, 5);
+    config.hidden = config.heads * between(1, 40);
+    config.intermediate = between(1, 700);
+    config.vocabulary = between(1, 40);
+    config.positions = 100;
+    config.token_types = between(1, 2);
+    const ElementType type = trial % 3 == 0   ? ElementType::kFloat16
+                             : trial % 3 == 1 ? ElementType::kBfloat16
+                                              : ElementType::kFloat32;
+    const std::string folder =
+        WriteCheckpoint(RandomCheckpoint(config, type, trial), type, "holds");
+    const int64_t tokens = between(1, 100);
+    const int workers = static_cast<int>(between(1, 3));
+    const WeightBackend backend = kBackends[trial % 4];
+    const auto ids = RandomIds(random, tokens, config.vocabulary);
+    const auto encoder = Encoder::Open(folder, backend);
+    ASSERT_TRUE(encoder.ok()) << encoder.status();
+    const int64_t least = *(*encoder)->MinBudgetBytes(tokens, workers);
+    const int64_t budget = least + between(0, 300000);
+    const RunResult result = Encode(folder, backend, workers, budget, ids);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    EXPECT_LE(result.peak_bytes, budget);
+    EXPECT_LE(result.resident_bytes, result.peak_bytes);
+    const int64_t streaming = StreamingBudget(**encoder, tokens, 1);
+    for (const int64_t budget_alone :
+         {*(*encoder)->MinBudgetBytes(tokens, 1), streaming, kPlenty}) {
+      // A ring's slots are all for the largest tile, which not each may meet.
+      if (budget_alone == streaming && backend == WeightBackend::kDirect) {
+        continue;
+      }
+      const RunResult alone = Encode(folder, backend, 1, budget_alone, ids);
+      ASSERT_TRUE(alone.status.ok()) << alone.status;
+      EXPECT_LE(alone.resident_bytes, alone.peak_bytes);
+      EXPECT_GE(alone.resident_bytes, alone.peak_bytes - 4 * kPageBytes)
+          << WeightBackendName(backend) << ", " << budget_alone;
+    }
+    const RunResult below = Encode(folder, backend, workers, least - 1, ids);
+    EXPECT_EQ(below.status.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_TRUE(absl::StrContains(below.status.message(),
+                                  absl::StrCat(least, " bytes")))
+        << below.status;
+  }
+}
+
+TEST(Encoder, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
+  EncoderConfig config = SmallConfig();
+  config.layers =
+      6;  // more than rings hold, so that a few are kept beside them
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 16),
+                      ElementType::kFloat32, "keeps");
+  const std::vector<int32_t> ids = {3, 1, 4, 1, 5};
+  const RunResult resident =
+      Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
+  for (const WeightBackend backend :
+       {WeightBackend::kPread, WeightBackend::kDirect}) {
+    const auto encoder = Encoder::Open(folder, backend);
+    ASSERT_TRUE(encoder.ok());
+    const int64_t all = (*encoder)->Plan(5, 1, kPlenty)->peak_bytes;
+    int64_t read_before = int64_t{1} << 40;
+    int64_t pinned_before = -1;
+    int partly_pinned = 0;
+    for (int64_t budget = all - 700000; budget <= all; budget += 100000) {
+      const auto plan = (*encoder)->Plan(5, 1, budget);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      EXPECT_LE(plan->peak_bytes, budget);
+      EXPECT_GE(plan->pinned.count, pinned_before);
+      // Nothing is read into slots that are not there.
+      EXPECT_EQ(plan->slots.size_bytes == 0, budget == all);
+      if (plan->pinned.count > 0 && budget < all) ++partly_pinned;
+      pinned_before = plan->pinned.count;
+      const auto run = (*encoder)->Start(*plan);
+      ASSERT_TRUE(run.ok()) << run.status();
+      for (int pass = 0; pass < 2; ++pass) {
+        const auto states = (*run)->Forward(ids, {});
+        ASSERT_TRUE(states.ok()) << states.status();
+        EXPECT_EQ(std::vector<float>(states->begin(), states->end()),
+                  resident.states);
+      }
+      const int64_t begin = (*encoder)->store().counters().bytes_read;
+      ASSERT_TRUE((*run)->Forward(ids, {}).ok());
+      const int64_t read = (*encoder)->store().counters().bytes_read - begin;
+      EXPECT_LE((*run)->ResidentArenaBytes(), plan->peak_bytes);
+      // Reading ahead makes the count of one pass uncertain by a ring.
+      if (backend == WeightBackend::kPread) {
+        EXPECT_LE(read, read_before);
+      }
+      read_before = read;
+      if (budget == all) {
+        EXPECT_EQ(read, 0);
+      }
+    }
+    EXPECT_GE(partly_pinned, 2) << WeightBackendName(backend);
+  }
+}
+
+TEST(Encoder, ReadsAheadNoFurtherThanThereAreTiles) {
+  EncoderConfig config = SmallConfig();
+  config.layers = 1;
+  config.heads = 1;
+  config.intermediate = 256;  // one chunk
+  config.vocabulary = 5000;   // what does not go through rings
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 24),
+                      ElementType::kFloat32, "few_tiles");
+  const std::vector<int32_t> ids = {4999, 1, 4, 1, 5};
+  const auto encoder = Encoder::Open(folder, WeightBackend::kDirect);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const int64_t budget = StreamingBudget(**encoder, 5, 1);
+  // Queries, keys, values, their output, the feed-forward part's two.
+  EXPECT_EQ((*encoder)->Plan(5, 1, budget)->depth, 6);
+  const RunResult ahead =
+      Encode(folder, WeightBackend::kDirect, 1, budget, ids);
+  ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+  EXPECT_TRUE(absl::StrContains(ahead.reading, "6 slots")) << ahead.reading;
+  EXPECT_EQ(ahead.states,
+            Encode(folder, WeightBackend::kResident, 1, kPlenty, ids).states);
+}
+
+std::vector<float> Floats(absl::Span<const float> states) {
+  return {states.begin(), states.end()};
+}
+
+// As many as planned; of other backends, which know nothing of sequences, a
+// few.
+std::vector<int64_t> BatchLengths(WeightBackend backend) {
+  if (backend == WeightBackend::kDirect) return {17, 1, 3};
+  std::vector<int64_t> lengths = {64, 1, 17, 3, 2};
+  if (backend == WeightBackend::kPread) {
+    lengths.insert(lengths.end(), {64, 1, 5, 1, 2, 3, 4, 5, 6, 7, 8});
+  }
+  return lengths;
+}
+
+// Sequences of these lengths, twice at once, and one of them by itself, in the
+// plan of the batch.
+void ExpectABatchIsItsSequences(const Encoder& encoder,
+                                const EncoderConfig& config,
+                                const EncoderPlan& single,
+                                const EncoderPlan& batch,
+                                const std::vector<int64_t>& lengths,
+                                std::mt19937* random) {
+  const auto one = encoder.Start(single);
+  const auto run = encoder.Start(batch);
+  ASSERT_TRUE(one.ok() && run.ok());
+  std::vector<std::vector<int32_t>> ids;
+  std::vector<std::vector<int32_t>> types;
+  std::vector<float> expected;
+  for (const int64_t tokens : lengths) {
+    ids.push_back(RandomIds(*random, tokens, config.vocabulary));
+    types.push_back(RandomIds(*random, tokens, config.token_types));
+    const auto states = (*one)->Forward(ids.back(), types.back());
+    ASSERT_TRUE(states.ok()) << states.status();
+    expected.insert(expected.end(), states->begin(), states->end());
+  }
+  std::vector<EncoderSequence> sequences;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    sequences.push_back({ids[i], types[i]});
+  }
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto states = (*run)->ForwardBatch(sequences);
+    ASSERT_TRUE(states.ok()) << states.status();
+    EXPECT_EQ(Floats(*states), expected);
+  }
+  EXPECT_LE((*run)->ResidentArenaBytes(), batch.peak_bytes);
+  const auto first = (*run)->Forward(ids[0], types[0]);
+  ASSERT_TRUE(first.ok()) << first.status();
+  expected.resize(first->size());
+  EXPECT_EQ(Floats(*first), expected);
+}
+
+// One after the other is what a batch is compared with; the room for outputs is
+// all that it takes besides.
+TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
+  std::mt19937 random(6);
+  const EncoderConfig config = SmallConfig();
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16}) {
+    const std::string folder =
+        WriteCheckpoint(RandomCheckpoint(config, type, 20), type, "batch");
+    for (const WeightBackend backend : kBackends) {
+      // What widens a tile knows nothing of sequences; once is enough.
+      if (type != ElementType::kFloat32 && backend != WeightBackend::kDirect) {
+        continue;
+      }
+      SCOPED_TRACE(std::string(WeightBackendName(backend)));
+      const auto encoder = Encoder::Open(folder, backend);
+      ASSERT_TRUE(encoder.ok()) << encoder.status();
+      // 64 tokens of 48 features are three pages.
+      constexpr int64_t kTokens = 64;
+      const int64_t output_bytes = 16 * kTokens * config.hidden * 4;
+      // Where tiles are copied, those of the least budget are a row each.
+      const bool copies =
+          backend == WeightBackend::kPread || backend == WeightBackend::kDirect;
+      const int workers = copies ? 2 : 1;
+      const int64_t little = copies ? 50000 : 0;
+      for (const int64_t more : {little, int64_t{100000000}}) {
+        const int64_t budget =
+            *(*encoder)->MinBudgetBytes(kTokens, workers) + more;
+        const auto single = (*encoder)->Plan(kTokens, workers, budget);
+        const auto batch =
+            (*encoder)->Plan(kTokens, workers, budget + output_bytes, 16);
+        ASSERT_TRUE(single.ok() && batch.ok());
+        EXPECT_EQ(batch->peak_bytes, single->peak_bytes + output_bytes);
+        ExpectABatchIsItsSequences(**encoder, config, *single, *batch,
+                                   BatchLengths(backend), &random);
+      }
+    }
+  }
+}
+
+// What encoder.h says of one token: its bits are the plan's, for one token or
+// for more, and no others.
+TEST(Encoder, GivesOneTokenTheBitsOfItsPlan) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 32),
+                      ElementType::kFloat32, "one_token");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const std::vector<int32_t> one = {7};
+  const std::vector<int32_t> many(40, 3);
+  const auto by_itself = [&](int64_t tokens) {
+    const auto run = (*encoder)->Start(*(*encoder)->Plan(tokens, 1, kPlenty));
+    EXPECT_TRUE(run.ok()) << run.status();
+    const auto states = (*run)->Forward(one, {});
+    EXPECT_TRUE(states.ok()) << states.status();
+    return Floats(*states);
+  };
+  const std::vector<float> alone = by_itself(1);
+  const std::vector<float> planned_for_more = by_itself(2);
+  EXPECT_EQ(by_itself(40), planned_for_more);
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(40, 2, kPlenty, 3));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const auto batch = (*run)->ForwardBatch({{many, {}}, {one, {}}, {many, {}}});
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  EXPECT_EQ(Floats(batch->subspan(40 * 48, 48)), planned_for_more);
+  const auto ones = (*encoder)->Start(*(*encoder)->Plan(1, 2, kPlenty, 2));
+  ASSERT_TRUE(ones.ok()) << ones.status();
+  const auto pair = (*ones)->ForwardBatch({{one, {}}, {one, {}}});
+  ASSERT_TRUE(pair.ok()) << pair.status();
+  EXPECT_EQ(Floats(pair->subspan(48, 48)), alone);
+  EXPECT_LT(
+      LargestError(alone, {planned_for_more.begin(), planned_for_more.end()}),
+      2e-5);
+}
+
+TEST(Encoder, ChecksABatchBeforeItBegins) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 21),
+                      ElementType::kFloat32, "bad_batch");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok());
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(4, 1, kPlenty, 2));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const std::vector<int32_t> good = {1, 2};
+  const std::vector<int32_t> bad = {1, 50};
+  const std::vector<int32_t> longer = {1, 2, 3, 4, 5};
+  const auto message = [&](const std::vector<EncoderSequence>& sequences) {
+    const int64_t begin = (*encoder)->store().counters().bytes_delivered;
+    const auto states = (*run)->ForwardBatch(sequences);
+    EXPECT_EQ(states.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ((*encoder)->store().counters().bytes_delivered, begin);
+    return std::string(states.status().message());
+  };
+  EXPECT_EQ(message({}), "no sequence: the batch is empty");
+  EXPECT_EQ(message({{good, {}}, {good, {}}, {good, {}}}),
+            "3 sequences, but the plan is for 2");
+  EXPECT_EQ(message({{good, {}}, {bad, {}}}),
+            "sequence 1: token 1 has the id 50; the vocabulary has 50 entries");
+  EXPECT_EQ(message({{good, {}}, {longer, {}}}),
+            "sequence 1: 5 tokens, but the plan is for 4");
+  EXPECT_EQ(message({{{}, {}}}), "sequence 0: no tokens: the input is empty");
+  EXPECT_EQ(message({{good, {good.data(), 1}}}),
+            "sequence 0: 1 token types for 2 tokens");
+}
+
+TEST(Encoder, RunsShorterInputsThanPlannedAndOneAfterTheOther) {
+  std::mt19937 random(4);
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 9),
+                      ElementType::kFloat32, "shorter");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok());
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(60, 2, kPlenty));
+  ASSERT_TRUE(run.ok());
+  for (const int64_t tokens : {60, 17, 2, 59, 60}) {
+    const auto ids = RandomIds(random, tokens, config.vocabulary);
+    const auto states = (*run)->Forward(ids, {});
+    ASSERT_TRUE(states.ok()) << states.status();
+    const RunResult alone =
+        Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
+    EXPECT_EQ(std::vector<float>(states->begin(), states->end()), alone.states);
+  }
+}
+
+TEST(Encoder, RefusesInputsThatTheModelCannotTake) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 10),
+                      ElementType::kFloat32, "refuses");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok());
+  EXPECT_EQ((*encoder)->Plan(0, 1, kPlenty).status().message(),
+            "no tokens: the input is empty");
+  EXPECT_EQ((*encoder)->Plan(81, 1, kPlenty).status().message(),
+            "81 tokens, but the model has 80 positions");
+  EXPECT_EQ((*encoder)->Plan(8, 0, kPlenty).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(8, 2, kPlenty));
+  ASSERT_TRUE(run.ok());
+  const auto message = [&](const std::vector<int32_t>& ids,
+                           const std::vector<int32_t>& types) {
+    const auto states = (*run)->Forward(ids, types);
+    EXPECT_EQ(states.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(states.status().message());
+  };
+  EXPECT_EQ(message({}, {}), "no tokens: the input is empty");
+  EXPECT_EQ(message({1, 2, 50}, {}),
+            "token 2 has the id 50; the vocabulary has 50 entries");
+  EXPECT_EQ(message({-1}, {}),
+            "token 0 has the id -1; the vocabulary has 50 entries");
+  EXPECT_EQ(message(std::vector<int32_t>(9, 1), {}),
+            "9 tokens, but the plan is for 8");
+  EXPECT_EQ(message({1, 2}, {0}), "1 token types for 2 tokens");
+  EXPECT_EQ(message({1}, {2}), "the token type 2; the model has 2");
+  EXPECT_TRUE((*run)->Forward({1, 2, 49}, {}).ok());
+}
+
+// What a plan for another model leaves in memory is no place for this one's.
+TEST(Encoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
+  const TestCheckpoint good =
+      RandomCheckpoint(SmallConfig(), ElementType::kFloat32, 30);
+  struct Case {
+    const char* tensor;
+    const char* where;
+  };
+  for (const Case& bad :
+       {Case{"embeddings.position_embeddings.weight",
+             "the table of embeddings gives"},
+        Case{"embeddings.LayerNorm.bias", "the table of embeddings gives"},
+        Case{"encoder.layer.0.attention.self.value.bias", "layer 0 gives"},
+        Case{"encoder.layer.0.output.dense.weight", "layer 0 gives"},
+        Case{"encoder.layer.1.attention.output.LayerNorm.weight",
+             "layer 1 gives"},
+        Case{"encoder.layer.1.output.LayerNorm.bias", "layer 1 gives"}}) {
+    ASSERT_EQ(good.tensors.count(bad.tensor), 1u) << bad.tensor;
+    for (const float value : {NAN, INFINITY}) {
+      TestCheckpoint damaged = good;
+      damaged.tensors[bad.tensor].values[5] = value;
+      const std::string folder =
+          WriteCheckpoint(damaged, ElementType::kFloat32, "not_finite");
+      for (const int64_t tokens : {1, 18}) {
+        const RunResult result =
+            Encode(folder, WeightBackend::kPread, 2, kPlenty,
+                   std::vector<int32_t>(tokens, 3));
+        EXPECT_EQ(result.status.code(), absl::StatusCode::kDataLoss)
+            << bad.tensor;
+        EXPECT_TRUE(absl::StrContains(result.status.message(), bad.where))
+            << bad.tensor << ": " << result.status;
+      }
+    }
+  }
+}
+
+// Nothing that is NaN stays behind, and what is not used is not asked.
+TEST(Encoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
+  TestCheckpoint checkpoint =
+      RandomCheckpoint(SmallConfig(), ElementType::kFloat32, 31);
+  const std::string good =
+      WriteCheckpoint(checkpoint, ElementType::kFloat32, "all_good");
+  checkpoint.tensors["embeddings.word_embeddings.weight"].values[7 * 48] = NAN;
+  const auto encoder = Encoder::Open(
+      WriteCheckpoint(checkpoint, ElementType::kFloat32, "one_bad"),
+      WeightBackend::kPread);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(20, 2, kPlenty));
+  ASSERT_TRUE(run.ok()) << run.status();
+  std::vector<int32_t> ids(20, 7);
+  EXPECT_EQ((*run)->Forward(ids, {}).status().code(),
+            absl::StatusCode::kDataLoss);
+  for (const int64_t tokens : {2, 18}) {
+    ids.assign(tokens, 6);
+    const auto states = (*run)->Forward(ids, {});
+    ASSERT_TRUE(states.ok()) << states.status();
+    EXPECT_EQ(Floats(*states),
+              Encode(good, WeightBackend::kPread, 1, kPlenty, ids).states);
+  }
+}
+
+TEST(Encoder, RefusesAPlanThatIsNotItsOwn) {
+  EncoderConfig config = SmallConfig();
+  int folders = 0;
+  const auto open = [&](ElementType type, WeightBackend backend) {
+    const std::string folder =
+        WriteCheckpoint(RandomCheckpoint(config, type, 22), type,
+                        absl::StrCat("own", ++folders));
+    return *Encoder::Open(folder, backend);
+  };
+  const auto own = open(ElementType::kFloat32, WeightBackend::kPread);
+  const auto resident = open(ElementType::kFloat32, WeightBackend::kResident);
+  const auto narrow = open(ElementType::kBfloat16, WeightBackend::kPread);
+  config.hidden = 24;
+  const auto smaller = open(ElementType::kFloat32, WeightBackend::kPread);
+  EXPECT_TRUE(own->Start(*own->Plan(8, 2, kPlenty)).ok());
+  for (const Encoder* other : {resident.get(), narrow.get(), smaller.get()}) {
+    const absl::Status status =
+        own->Start(*other->Plan(8, 2, kPlenty)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "for another model"))
+        << status;
+  }
+  EXPECT_EQ(own->Start(EncoderPlan()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+void StartWithoutThreads(const std::string& folder) {
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  const auto plan = (*encoder)->Plan(8, 3, kPlenty);
+  if (!RefuseThreads()) std::_Exit(3);
+  const absl::Status status = (*encoder)->Start(*plan).status();
+  std::cerr << status << std::endl;
+  std::_Exit(status.code() == absl::StatusCode::kUnavailable ? 0 : 4);
+}
+
+TEST(EncoderDeathTest, SaysSoWhereNoThreadStarts) {
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(SmallConfig(), ElementType::kFloat32, 23),
+      ElementType::kFloat32, "threads");
+  EXPECT_EXIT(StartWithoutThreads(folder), testing::ExitedWithCode(0),
+              "started 1 of 3 workers");
+}
+
+TEST(Encoder, RefusesACheckpointThatTheConfigContradicts) {
+  const EncoderConfig config = SmallConfig();
+  const TestCheckpoint good =
+      RandomCheckpoint(config, ElementType::kFloat32, 11);
+  const auto open = [](const TestCheckpoint& checkpoint) {
+    const std::string folder =
+        WriteCheckpoint(checkpoint, ElementType::kFloat32, "contradicts");
+    return std::string(
+        Encoder::Open(folder, WeightBackend::kPread).status().message());
+  };
+  TestCheckpoint other = good;
+  other.config.intermediate = 599;
+  EXPECT_TRUE(absl::StrContains(
+      open(other), "is [600, 48], but the config asks for [599, 48]"));
+  other = good;
+  other.config.layers = 1;
+  EXPECT_TRUE(absl::StrContains(open(other), "but the config has 1 layers"));
+  other.config.layers = 3;
+  EXPECT_TRUE(absl::StrContains(open(other), "encoder.layer.2."));
+  other = good;
+  other.tensors.erase("encoder.layer.1.output.dense.bias");
+  EXPECT_TRUE(
+      absl::StrContains(open(other), "encoder.layer.1.output.dense.bias"));
+}
+
+TEST(Encoder, FindsNamesWithAPrefixAndOldNamesOfNorms) {
+  const EncoderConfig config = SmallConfig();
+  const TestCheckpoint plain =
+      RandomCheckpoint(config, ElementType::kFloat32, 12);
+  TestCheckpoint renamed;
+  renamed.config = config;
+  for (const auto& [name, tensor] : plain.tensors) {
+    std::string other = "bert." + name;
+    const size_t norm = other.find("LayerNorm.");
+    if (norm != std::string::npos) {
+      other = other.substr(0, norm + 10) +
+              (absl::EndsWith(other, ".weight") ? "gamma" : "beta");
+    }
+    renamed.tensors[other] = tensor;
+  }
+  const std::vector<int32_t> ids = {3, 1, 4, 1, 5};
+  const std::string plain_folder =
+      WriteCheckpoint(plain, ElementType::kFloat32, "plain");
+  const std::string renamed_folder =
+      WriteCheckpoint(renamed, ElementType::kFloat32, "renamed");
+  const RunResult a =
+      Encode(plain_folder, WeightBackend::kPread, 1, kPlenty, ids);
+  const RunResult b =
+      Encode(renamed_folder, WeightBackend::kPread, 1, kPlenty, ids);
+  ASSERT_TRUE(a.status.ok()) << a.status;
+  ASSERT_TRUE(b.status.ok()) << b.status;
+  EXPECT_EQ(a.states, b.states);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,51 @@
+#include "footprint/lowmem/models/encoder_tiles.h"
+
+#include <cstdint>
+
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/streaming/tile_recorder.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+absl::Status RecordHeads(const EncoderLayerWeights& layer,
+                         const EncoderConfig& config, TileRecorder* recorder) {
+  absl::Status status;
+  const int64_t features = config.head_features();
+  const IndexRange heads = recorder->Share(config.heads, 1);
+  for (int64_t head = heads.begin; head < heads.end; ++head) {
+    const IndexRange rows = {head * features, (head + 1) * features};
+    for (const LinearWeights* linear :
+         {&layer.query, &layer.key, &layer.value}) {
+      status.Update(recorder->Add(*linear, rows, {0, config.hidden}));
+    }
+  }
+  return status;
+}
+
+}  // namespace
+
+absl::Status RecordEncoderTiles(const EncoderWeights& weights,
+                                const EncoderPlan& plan, WeightStore* store,
+                                int worker, TileList* list) {
+  const EncoderConfig& config = plan.request.config;
+  ProductMemory sizes;
+  sizes.tile_bytes = plan.tile_bytes;
+  sizes.slot_bytes = plan.part_bytes(plan.slots) / plan.depth;
+  LayerShape shape;
+  shape.hidden = config.hidden;
+  shape.intermediate = config.intermediate;
+  shape.chunk_features = plan.chunk_features;
+  shape.workers = plan.request.workers;
+  shape.output_unit = kPanelTokens;
+  TileRecorder recorder(shape, worker, store, sizes, list);
+  for (const EncoderLayerWeights& layer : weights.layers) {
+    absl::Status status = RecordHeads(layer, config, &recorder);
+    status.Update(recorder.AfterHeads(layer.attention_output, layer.expand,
+                                      layer.contract));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace footprint::lowmem_internal

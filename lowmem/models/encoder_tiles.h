@@ -1,0 +1,28 @@
+// Which tiles one worker of an encoder reads in a pass, in the order of their
+// use: what is read ahead.
+//
+//   TileList list;  // without room: they are counted
+//   absl::Status status = RecordEncoderTiles(weights, plan, store, worker,
+//                                            &list);
+//
+// They are those of the products in encoder_run.cc; a run that asks for another
+// ends with an error. Thread-safe. Memory: none. Errors are Weight's.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_
+#define FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_
+
+#include "absl/status/status.h"
+#include "footprint/lowmem/models/encoder_plan.h"
+#include "footprint/lowmem/models/encoder_weights.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint::lowmem_internal {
+
+absl::Status RecordEncoderTiles(const EncoderWeights& weights,
+                                const EncoderPlan& plan, WeightStore* store,
+                                int worker, TileList* list);
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_

@@ -1,0 +1,116 @@
+#include "footprint/lowmem/models/encoder_weights.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+struct FamilyNames {
+  const char* prefix;
+  const char* layer;  // followed by the number
+  const char* query;
+  const char* key;
+  const char* value;
+  const char* attention_output;
+  const char* attention_norm;
+  const char* expand;
+  const char* contract;
+  const char* output_norm;
+};
+
+constexpr FamilyNames kBertNames = {"bert.",
+                                    "encoder.layer.",
+                                    "attention.self.query",
+                                    "attention.self.key",
+                                    "attention.self.value",
+                                    "attention.output.dense",
+                                    "attention.output.LayerNorm",
+                                    "intermediate.dense",
+                                    "output.dense",
+                                    "output.LayerNorm"};
+constexpr FamilyNames kDistilBertNames = {
+    "distilbert.",      "transformer.layer.", "attention.q_lin",
+    "attention.k_lin",  "attention.v_lin",    "attention.out_lin",
+    "sa_layer_norm",    "ffn.lin1",           "ffn.lin2",
+    "output_layer_norm"};
+
+const FamilyNames& NamesOf(const EncoderConfig& config) {
+  return config.family == EncoderFamily::kBert ? kBertNames : kDistilBertNames;
+}
+
+std::string LayerName(const EncoderConfig& config, int64_t layer) {
+  return absl::StrCat(NamesOf(config).layer, layer, ".");
+}
+
+EncoderLayerWeights FindLayer(WeightFinder& finder, const EncoderConfig& config,
+                              int64_t layer) {
+  const FamilyNames& names = NamesOf(config);
+  const std::string begin = LayerName(config, layer);
+  const int64_t hidden = config.hidden;
+  EncoderLayerWeights weights;
+  weights.query = finder.Linear(begin + names.query, hidden, hidden);
+  weights.key = finder.Linear(begin + names.key, hidden, hidden);
+  weights.value = finder.Linear(begin + names.value, hidden, hidden);
+  weights.attention_output =
+      finder.Linear(begin + names.attention_output, hidden, hidden);
+  weights.attention_norm = finder.Norm(begin + names.attention_norm, hidden);
+  weights.expand =
+      finder.Linear(begin + names.expand, config.intermediate, hidden);
+  weights.contract =
+      finder.Linear(begin + names.contract, hidden, config.intermediate);
+  weights.output_norm = finder.Norm(begin + names.output_norm, hidden);
+  return weights;
+}
+
+}  // namespace
+
+std::vector<Weight> TensorsToPin(const EncoderWeights& weights) {
+  std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
+  for (const EncoderLayerWeights& layer : weights.layers) {
+    for (const LinearWeights* linear :
+         {&layer.query, &layer.key, &layer.value, &layer.attention_output,
+          &layer.expand, &layer.contract}) {
+      tensors.push_back(linear->bias);
+      tensors.push_back(linear->matrix);
+    }
+    for (const NormTensors* norm :
+         {&layer.attention_norm, &layer.output_norm}) {
+      tensors.push_back(norm->gain);
+      tensors.push_back(norm->bias);
+    }
+  }
+  if (weights.has_token_types) tensors.push_back(weights.token_types);
+  tensors.push_back(weights.positions);
+  tensors.push_back(weights.words);
+  return tensors;
+}
+
+absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
+                                                  const EncoderConfig& config) {
+  const std::string embeddings = "embeddings.";
+  WeightFinder finder(store, NamesOf(config).prefix,
+                      embeddings + "word_embeddings.weight");
+  EncoderWeights weights;
+  weights.words = finder.Matrix(embeddings + "word_embeddings.weight",
+                                config.vocabulary, config.hidden);
+  weights.positions = finder.Matrix(embeddings + "position_embeddings.weight",
+                                    config.positions, config.hidden);
+  if (config.token_types > 0) {
+    weights.has_token_types = true;
+    weights.token_types =
+        finder.Matrix(embeddings + "token_type_embeddings.weight",
+                      config.token_types, config.hidden);
+  }
+  weights.norm = finder.Norm(embeddings + "LayerNorm", config.hidden);
+  for (int64_t layer = 0; layer < config.layers && finder.status().ok();
+       ++layer) {
+    weights.layers.push_back(FindLayer(finder, config, layer));
+  }
+  finder.CheckNoLayer(LayerName(config, config.layers), config.layers);
+  if (!finder.status().ok()) return finder.status();
+  return weights;
+}
+
+}  // namespace footprint

@@ -1,0 +1,56 @@
+// Where an encoder's weights lie in its checkpoint.
+//
+//   absl::StatusOr<footprint::EncoderWeights> weights =
+//       footprint::FindEncoderWeights(*store, config);
+//
+// Names are those of public checkpoints of the family, with or without the
+// family's prefix ("bert.encoder.layer.0..."), and with the older names of
+// layer norm's vectors (gamma, beta). Every shape is compared with the config,
+// and a layer beyond the config's last is a contradiction, not an extra.
+//
+// Refers to the store's index. Memory: about 2 KiB a layer. Errors are those of
+// WeightFinder.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_
+#define FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/models/encoder_config.h"
+#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+struct EncoderLayerWeights {
+  LinearWeights query;
+  LinearWeights key;
+  LinearWeights value;
+  LinearWeights attention_output;
+  NormTensors attention_norm;
+  LinearWeights expand;
+  LinearWeights contract;
+  NormTensors output_norm;
+};
+
+struct EncoderWeights {
+  Weight words;
+  Weight positions;
+  bool has_token_types = false;
+  Weight token_types;  // only if there are
+  NormTensors norm;
+  std::vector<EncoderLayerWeights> layers;
+};
+
+// Every tensor once, those that a run reads as a whole first: in this order
+// they stay in memory where there is room.
+std::vector<Weight> TensorsToPin(const EncoderWeights& weights);
+
+absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
+                                                  const EncoderConfig& config);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_

@@ -1,0 +1,102 @@
+#include "footprint/lowmem/models/weight_finder.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+
+namespace footprint {
+
+ElementType ElementTypeOf(const Weight& weight) {
+  switch (weight.dtype()) {
+    case DType::kBF16:
+      return ElementType::kBfloat16;
+    case DType::kF16:
+      return ElementType::kFloat16;
+    default:
+      return ElementType::kFloat32;
+  }
+}
+
+WeightFinder::WeightFinder(const WeightStore& store, const std::string& prefix,
+                           const std::string& sample)
+    : store_(store) {
+  if (store.index().FindOrNull(prefix + sample) != nullptr) prefix_ = prefix;
+}
+
+bool WeightFinder::Has(const std::string& name) const {
+  return store_.index().FindOrNull(prefix_ + name) != nullptr;
+}
+
+Weight WeightFinder::Matrix(const std::string& name, int64_t rows,
+                            int64_t columns) {
+  const Weight matrix = Shaped(name, {rows, columns});
+  if (status_.ok() && matrix.panel_columns() != matrix.columns() &&
+      matrix.panel_columns() % kSumBlock != 0) {
+    Fail(absl::StrCat(
+        prefix_, name, " is packed in panels of ", matrix.panel_columns(),
+        " columns; multiples of ", kSumBlock,
+        " can be computed with: pack it again, "
+        "lowmem_pack ",
+        store_.index().file_name(), " ", store_.index().file_name()));
+  }
+  return matrix;
+}
+
+Weight WeightFinder::Vector(const std::string& name, int64_t count) {
+  return Shaped(name, {count});
+}
+
+LinearWeights WeightFinder::Linear(const std::string& name, int64_t rows,
+                                   int64_t columns) {
+  return {Matrix(name + ".weight", rows, columns),
+          Vector(name + ".bias", rows)};
+}
+
+LinearWeights WeightFinder::TransposedLinear(const std::string& name,
+                                             int64_t inputs, int64_t outputs) {
+  // Panels cut between outputs: any width will do.
+  return {Shaped(name + ".weight", {inputs, outputs}),
+          Vector(name + ".bias", outputs)};
+}
+
+NormTensors WeightFinder::Norm(const std::string& name, int64_t count) {
+  const bool old = Has(name + ".gamma");
+  return {Vector(name + (old ? ".gamma" : ".weight"), count),
+          Vector(name + (old ? ".beta" : ".bias"), count)};
+}
+
+void WeightFinder::CheckNoLayer(const std::string& begin, int64_t layers) {
+  const std::string beyond = prefix_ + begin;
+  for (const TensorInfo& tensor : store_.index().tensors()) {
+    if (absl::StartsWith(tensor.name, beyond)) {
+      Fail(absl::StrCat("there is ", tensor.name, ", but the config has ",
+                        layers, " layers"));
+      return;
+    }
+  }
+}
+
+void WeightFinder::Fail(const std::string& what) {
+  status_.Update(absl::InvalidArgumentError(
+      absl::StrCat(store_.index().file_name(), ": ", what)));
+}
+
+Weight WeightFinder::Shaped(const std::string& name, const TensorShape& shape) {
+  const absl::StatusOr<Weight> weight = store_.Find(prefix_ + name);
+  if (!weight.ok()) {
+    status_.Update(weight.status());
+    return Weight();
+  }
+  if (weight->shape() != shape) {
+    Fail(absl::StrCat(prefix_, name, " is ", ShapeText(weight->shape()),
+                      ", but the config asks for ", ShapeText(shape)));
+  }
+  const DType type = weight->dtype();
+  if (type != DType::kF32 && type != DType::kBF16 && type != DType::kF16) {
+    Fail(absl::StrCat(prefix_, name, " holds ", DTypeName(type),
+                      "; F32, BF16 and F16 can be computed with"));
+  }
+  return *weight;
+}
+
+}  // namespace footprint

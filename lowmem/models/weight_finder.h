@@ -1,0 +1,79 @@
+// Finds a model's weights in its checkpoint and compares them with its config,
+// keeping the first fault.
+//
+//   footprint::WeightFinder finder(*store, "transformer.", "wte.weight");
+//   footprint::Weight words = finder.Matrix("wte.weight", 50257, 768);
+//   if (!finder.status().ok()) return finder.status();
+//
+// Checkpoints name tensors with or without the family's prefix; the finder
+// looks which.
+//
+// NotFound: a tensor is missing; names the closest ones. InvalidArgument: a
+// shape or element type that the config contradicts or that cannot be computed
+// with.
+//
+// Thread-compatible. What it finds refers to the store's index.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_WEIGHT_FINDER_H_
+#define FOOTPRINT_LOWMEM_MODELS_WEIGHT_FINDER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+// A matrix and the vector that is added.
+struct LinearWeights {
+  Weight matrix;
+  Weight bias;
+};
+
+struct NormTensors {
+  Weight gain;
+  Weight bias;
+};
+
+// Of weights that a finder accepted.
+ElementType ElementTypeOf(const Weight& weight);
+
+class WeightFinder {
+ public:
+  // The prefix is used if `sample` is there with it.
+  WeightFinder(const WeightStore& store, const std::string& prefix,
+               const std::string& sample);
+
+  const absl::Status& status() const { return status_; }
+  bool Has(const std::string& name) const;
+
+  Weight Matrix(const std::string& name, int64_t rows, int64_t columns);
+  Weight Vector(const std::string& name, int64_t count);
+  // name.weight, [rows, columns], and name.bias.
+  LinearWeights Linear(const std::string& name, int64_t rows, int64_t columns);
+  // The same with a matrix that lies transposed: [inputs, outputs].
+  LinearWeights TransposedLinear(const std::string& name, int64_t inputs,
+                                 int64_t outputs);
+  // name.weight and name.bias, or the older name.gamma and name.beta.
+  NormTensors Norm(const std::string& name, int64_t count);
+
+  // A checkpoint with more layers than its config is another model's. `begin`
+  // is how names of the first layer too many begin.
+  void CheckNoLayer(const std::string& begin, int64_t layers);
+
+ private:
+  void Fail(const std::string& what);
+  Weight Shaped(const std::string& name, const TensorShape& shape);
+
+  const WeightStore& store_;
+  std::string prefix_;
+  absl::Status status_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_WEIGHT_FINDER_H_

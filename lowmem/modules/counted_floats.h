@@ -1,0 +1,68 @@
+// Runs of floats of which somebody counts the bytes.
+//
+//   auto meter = std::make_shared<ByteMeter>();
+//   CountedFloats weights(meter, 1000);
+//   meter->held_bytes();  // 4032: up to a cache line
+//
+// A ByteMeter is thread-safe; CountedFloats is movable, one thread's at a time,
+// and begins at a cache line. Memory: what is counted, and a few words.
+
+#ifndef FOOTPRINT_LOWMEM_MODULES_COUNTED_FLOATS_H_
+#define FOOTPRINT_LOWMEM_MODULES_COUNTED_FLOATS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace footprint::lowmem_internal {
+
+class ByteMeter {
+ public:
+  void Add(int64_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    held_bytes_ += bytes;
+    peak_bytes_ = std::max(peak_bytes_, held_bytes_);
+  }
+  int64_t held_bytes() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return held_bytes_;
+  }
+  int64_t peak_bytes() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return peak_bytes_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  int64_t held_bytes_ = 0;
+  int64_t peak_bytes_ = 0;
+};
+
+class CountedFloats {
+ public:
+  static int64_t BytesOf(int64_t count);
+
+  CountedFloats() = default;
+  CountedFloats(std::shared_ptr<ByteMeter> meter, int64_t count);
+  CountedFloats(CountedFloats&& other) noexcept { *this = std::move(other); }
+  CountedFloats& operator=(CountedFloats&& other) noexcept {
+    std::swap(meter_, other.meter_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~CountedFloats();
+
+  float* data() const { return data_; }
+
+ private:
+  std::shared_ptr<ByteMeter> meter_;
+  float* data_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_MODULES_COUNTED_FLOATS_H_

@@ -1,0 +1,250 @@
+#include "footprint/lowmem/modules/module_loader.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/streaming/float_reader.h"
+
+namespace footprint::lowmem_internal {
+
+LoadedModule::LoadedModule(ModuleLoader* loader, std::string name, bool is_kept,
+                           std::vector<BoundParameter> parameters)
+    : loader_(loader),
+      name_(std::move(name)),
+      is_kept_(is_kept),
+      parameters_(std::move(parameters)) {
+  for (BoundParameter& bound : parameters_) {
+    if (bound.in_place != nullptr) continue;
+    bound.offset_floats = floats_;
+    // The next begins at a cache line.
+    floats_ += CountedFloats::BytesOf(bound.parameter->count()) /
+               static_cast<int64_t>(sizeof(float));
+  }
+}
+
+absl::Status LoadedModule::InModule(const absl::Status& status) const {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("module \"", name_,
+                                                  "\": ", status.message()));
+}
+
+absl::Status LoadedModule::Load() {
+  CountedFloats memory;
+  if (floats_ > 0) memory = CountedFloats(loader_->meter(), floats_);
+  for (const BoundParameter& bound : parameters_) {
+    if (bound.in_place != nullptr) continue;
+    const absl::Status status =
+        ReadRows(loader_->store(), bound.weight, 0, bound.weight.rows(),
+                 memory.data() + bound.offset_floats);
+    if (!status.ok()) return InModule(status);
+  }
+  for (const BoundParameter& bound : parameters_) {
+    bound.parameter->set_data(bound.in_place != nullptr
+                                  ? bound.in_place
+                                  : memory.data() + bound.offset_floats);
+  }
+  memory_ = std::move(memory);
+  return absl::OkStatus();
+}
+
+void LoadedModule::Drop() {
+  for (const BoundParameter& bound : parameters_) {
+    bound.parameter->set_data(nullptr);
+  }
+  memory_ = CountedFloats();
+}
+
+absl::Status LoadedModule::Acquire() {
+  return is_kept_ ? absl::OkStatus() : loader_->Acquire(this);
+}
+
+void LoadedModule::Release() {
+  if (!is_kept_) loader_->Release(this);
+}
+
+absl::StatusOr<RowsLease> LoadedModule::AcquireRows(const Parameter& parameter,
+                                                    int64_t row, int64_t rows) {
+  const auto bound = std::find_if(
+      parameters_.begin(), parameters_.end(),
+      [&](const BoundParameter& one) { return one.parameter == &parameter; });
+  if (bound == parameters_.end()) {
+    return InModule(absl::InvalidArgumentError(absl::StrCat(
+        "the parameter \"", parameter.name(), "\" is another module's")));
+  }
+  // Asked for before anything is allocated.
+  const absl::StatusOr<Tile> tile = bound->weight.Block(row, rows, 0, 0);
+  if (!tile.ok()) return InModule(tile.status());
+  const int64_t columns = parameter.columns();
+  const float* const there = is_kept_ ? parameter.data() : bound->in_place;
+  if (there != nullptr) {
+    return RowsLease(RowsLease(), there + row * columns);
+  }
+  auto memory =
+      std::make_shared<CountedFloats>(loader_->meter(), rows * columns);
+  const absl::Status status =
+      ReadRows(loader_->store(), bound->weight, row, rows, memory->data());
+  if (!status.ok()) return InModule(status);
+  return RowsLease(memory, memory->data());
+}
+
+ModuleLoader::~ModuleLoader() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  for (LoadedModule& module : modules_) module.Drop();
+}
+
+LoadedModule* ModuleLoader::Add(std::string name, bool is_kept,
+                                std::vector<BoundParameter> parameters) {
+  modules_.emplace_back(this, std::move(name), is_kept, std::move(parameters));
+  return &modules_.back();
+}
+
+absl::Status ModuleLoader::Start(const std::vector<LoadedModule*>& order) {
+  for (LoadedModule& module : modules_) {
+    if (!module.is_kept_) continue;
+    const absl::Status status = module.Load();
+    if (!status.ok()) return status;
+  }
+  if (order.empty() || prefetch_bytes_ == 0) return absl::OkStatus();
+  for (size_t i = 0; i < order.size(); ++i) {
+    order[i]->next_ = order[(i + 1) % order.size()];
+  }
+  last_ = order.back();
+  try {
+    thread_ = std::thread([this] { ReadAhead(); });
+  } catch (const std::system_error& error) {
+    return absl::UnavailableError(
+        absl::StrCat("no thread to read ahead: ", error.what(),
+                     "; raise the limit of threads, or set prefetch_bytes "
+                     "to 0"));
+  }
+  return absl::OkStatus();
+}
+
+int64_t ModuleLoader::loads() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return loads_;
+}
+
+int64_t ModuleLoader::prefetched_loads() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return prefetched_loads_;
+}
+
+absl::Status ModuleLoader::Acquire(LoadedModule* module) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (module->leases_++ == 0) ++loads_;
+  if (module->is_read_ahead_) {
+    ++prefetched_loads_;
+    NoLongerAhead(module);
+  }
+  module->has_failed_ = false;
+  if (thread_.joinable()) {
+    last_->next_ = module;
+    last_ = module;
+    GiveUpStrays();
+    wake_.notify_one();
+  }
+  using State = LoadedModule::State;
+  read_.wait(lock, [&] { return module->state_ != State::kReading; });
+  if (module->state_ == State::kLoaded) return absl::OkStatus();
+  module->state_ = State::kReading;
+  lock.unlock();
+  const absl::Status status = module->Load();
+  lock.lock();
+  module->state_ = status.ok() ? State::kLoaded : State::kAbsent;
+  if (!status.ok()) --module->leases_;
+  read_.notify_all();
+  return status;
+}
+
+void ModuleLoader::Release(LoadedModule* module) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (--module->leases_ > 0) return;
+  module->Drop();
+  module->state_ = LoadedModule::State::kAbsent;
+  wake_.notify_one();
+}
+
+// What is expected after the last, as much of it as may be read ahead.
+std::vector<LoadedModule*> ModuleLoader::Upcoming() const {
+  std::vector<LoadedModule*> upcoming;
+  int64_t bytes = 0;
+  const LoadedModule* at = last_;
+  for (size_t i = 0; i < modules_.size(); ++i) {
+    LoadedModule* const next = at->next_;
+    if (next == nullptr) break;
+    at = next;
+    if (next->leases_ > 0) continue;
+    bytes += next->bytes();
+    if (bytes > prefetch_bytes_) break;
+    upcoming.push_back(next);
+  }
+  return upcoming;
+}
+
+void ModuleLoader::GiveUpStrays() {
+  if (ahead_bytes_ == 0) return;
+  const std::vector<LoadedModule*> upcoming = Upcoming();
+  for (LoadedModule& module : modules_) {
+    if (!module.is_read_ahead_ ||
+        module.state_ != LoadedModule::State::kLoaded ||
+        std::find(upcoming.begin(), upcoming.end(), &module) !=
+            upcoming.end()) {
+      continue;
+    }
+    NoLongerAhead(&module);
+    module.Drop();
+    module.state_ = LoadedModule::State::kAbsent;
+  }
+}
+
+void ModuleLoader::NoLongerAhead(LoadedModule* module) {
+  module->is_read_ahead_ = false;
+  ahead_bytes_ -= module->bytes();
+}
+
+// Null while there is no room, or nothing to read.
+LoadedModule* ModuleLoader::NextToRead() const {
+  for (LoadedModule* module : Upcoming()) {
+    if (module->state_ != LoadedModule::State::kAbsent || module->has_failed_) {
+      continue;
+    }
+    return ahead_bytes_ + module->bytes() <= prefetch_bytes_ ? module : nullptr;
+  }
+  return nullptr;
+}
+
+void ModuleLoader::ReadAhead() {
+  using State = LoadedModule::State;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_) {
+    LoadedModule* const module = NextToRead();
+    if (module == nullptr) {
+      wake_.wait(lock);
+      continue;
+    }
+    module->state_ = State::kReading;
+    module->is_read_ahead_ = true;
+    ahead_bytes_ += module->bytes();
+    lock.unlock();
+    const absl::Status status = module->Load();
+    lock.lock();
+    module->state_ = status.ok() ? State::kLoaded : State::kAbsent;
+    if (!status.ok()) {
+      // Whoever needs it reads again and says why not.
+      module->has_failed_ = true;
+      if (module->is_read_ahead_) NoLongerAhead(module);
+    }
+    read_.notify_all();
+  }
+}
+
+}  // namespace footprint::lowmem_internal

@@ -1,0 +1,122 @@
+// Loads and releases the modules of a LazyModel, and reads ahead; see
+// lazy_loading.h.
+//
+// A module is absent, being read by one thread, or loaded. Whoever needs one
+// that is absent reads it, whoever needs one that is being read waits. Thread-
+// safe after Start. Memory: what is loaded, counted by the meter; about 200
+// bytes a module.
+
+#ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
+#define FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/modules/counted_floats.h"
+#include "footprint/lowmem/modules/module.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint::lowmem_internal {
+
+// A parameter, its tensor, and where it goes in its module's memory.
+struct BoundParameter {
+  Parameter* parameter = nullptr;
+  Weight weight;
+  const float* in_place = nullptr;  // where it lies; null: it is read
+  int64_t offset_floats = 0;
+};
+
+class ModuleLoader;
+
+class LoadedModule final : public ParameterHolder {
+ public:
+  LoadedModule(ModuleLoader* loader, std::string name, bool is_kept,
+               std::vector<BoundParameter> parameters);
+
+  absl::Status Acquire() override;
+  void Release() override;
+  absl::StatusOr<RowsLease> AcquireRows(const Parameter& parameter, int64_t row,
+                                        int64_t rows) override;
+
+  // What a lease of all of it holds.
+  int64_t bytes() const { return CountedFloats::BytesOf(floats_); }
+
+ private:
+  friend class ModuleLoader;
+  enum class State { kAbsent, kReading, kLoaded };
+
+  absl::Status Load();
+  void Drop();
+  absl::Status InModule(const absl::Status& status) const;
+
+  ModuleLoader* const loader_;
+  const std::string name_;
+  const bool is_kept_;
+  std::vector<BoundParameter> parameters_;
+  int64_t floats_ = 0;  // that are not in place
+
+  // Of the thread that reads it, then of its leases.
+  CountedFloats memory_;
+
+  // Under the loader's mutex.
+  State state_ = State::kAbsent;
+  int leases_ = 0;
+  bool is_read_ahead_ = false;  // and nobody has used it yet
+  bool has_failed_ = false;     // reading ahead
+  LoadedModule* next_ = nullptr;
+};
+
+class ModuleLoader {
+ public:
+  ModuleLoader(WeightStore* store, int64_t prefetch_bytes)
+      : store_(store), prefetch_bytes_(prefetch_bytes) {}
+  ~ModuleLoader();
+
+  LoadedModule* Add(std::string name, bool is_kept,
+                    std::vector<BoundParameter> parameters);
+  // Loads what is kept, and begins to read ahead the modules of `order`.
+  absl::Status Start(const std::vector<LoadedModule*>& order);
+
+  WeightStore& store() const { return *store_; }
+  const std::shared_ptr<ByteMeter>& meter() const { return meter_; }
+  int64_t loads() const;
+  int64_t prefetched_loads() const;
+
+ private:
+  friend class LoadedModule;
+
+  absl::Status Acquire(LoadedModule* module);
+  void Release(LoadedModule* module);
+  std::vector<LoadedModule*> Upcoming() const;
+  void GiveUpStrays();
+  void NoLongerAhead(LoadedModule* module);
+  LoadedModule* NextToRead() const;
+  void ReadAhead();
+
+  WeightStore* const store_;
+  const int64_t prefetch_bytes_;
+  const std::shared_ptr<ByteMeter> meter_ = std::make_shared<ByteMeter>();
+  std::deque<LoadedModule> modules_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable read_;  // a module is no longer being read
+  std::condition_variable wake_;  // there may be something to read ahead
+  bool stop_ = false;
+  LoadedModule* last_ = nullptr;  // that was leased
+  int64_t ahead_bytes_ = 0;
+  int64_t loads_ = 0;
+  int64_t prefetched_loads_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_

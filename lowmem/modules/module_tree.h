@@ -1,0 +1,41 @@
+// The modules of a tree by their names, and those that options choose.
+//
+//   absl::StatusOr<std::vector<NamedModule>> modules = WalkModules(&model);
+//   absl::StatusOr<std::vector<bool>> lazy = ChooseModules(*modules, options);
+//
+// In the order of the tree: a module, then its children's. Thread-safe.
+// Memory: the names. Errors as lazy_loading.h says.
+
+#ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_
+#define FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/modules/module.h"
+
+namespace footprint::lowmem_internal {
+
+struct NamedModule {
+  std::string name;  // "" for the root
+  Module* module = nullptr;
+};
+
+// "encoder" and "weight" make "encoder.weight".
+std::string FullName(const std::string& parent, const std::string& name);
+
+absl::StatusOr<std::vector<NamedModule>> WalkModules(Module* root);
+
+// What is chosen by class or by name (neither: every module), without what is
+// skipped. One answer for each module.
+absl::StatusOr<std::vector<bool>> ChooseModules(
+    absl::Span<const NamedModule> modules,
+    absl::Span<const std::string> target_classes,
+    absl::Span<const std::string> target_modules,
+    absl::Span<const std::string> skip_modules);
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_

@@ -1,0 +1,171 @@
+#include "footprint/lowmem/modules/module_tree.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/modules/module.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A module that others can be put into.
+class Node : public Module {
+ public:
+  explicit Node(std::string class_name = "Node")
+      : Module(std::move(class_name)) {}
+  using Module::AddChild;
+  using Module::AddParameter;
+};
+
+// "" (one parameter), "encoder", "encoder.0" (Layer, one parameter),
+// "encoder.0.norm" (Norm, one), "head" (Layer, one).
+struct Tree {
+  Tree() {
+    root.AddParameter("scale", {1});
+    root.AddChild("encoder", &encoder);
+    encoder.AddChild("0", &layer);
+    layer.AddParameter("weight", {2, 3});
+    layer.AddChild("norm", &norm);
+    norm.AddParameter("gain", {2});
+    root.AddChild("head", &head);
+    head.AddParameter("weight", {2});
+  }
+  Node root, encoder, layer{"Layer"}, norm{"Norm"}, head{"Layer"};
+};
+
+std::vector<bool> Chosen(const std::vector<std::string>& classes,
+                         const std::vector<std::string>& names,
+                         const std::vector<std::string>& skipped) {
+  Tree tree;
+  const auto modules = WalkModules(&tree.root);
+  EXPECT_TRUE(modules.ok()) << modules.status();
+  const auto chosen = ChooseModules(*modules, classes, names, skipped);
+  EXPECT_TRUE(chosen.ok()) << chosen.status();
+  return chosen.value_or(std::vector<bool>());
+}
+
+absl::Status Refusal(const std::vector<std::string>& classes,
+                     const std::vector<std::string>& names,
+                     const std::vector<std::string>& skipped) {
+  Tree tree;
+  const auto modules = WalkModules(&tree.root);
+  return ChooseModules(*modules, classes, names, skipped).status();
+}
+
+TEST(WalkModules, GoesThroughTheTreeInItsOrder) {
+  Tree tree;
+  const auto modules = WalkModules(&tree.root);
+  ASSERT_TRUE(modules.ok()) << modules.status();
+  std::vector<std::string> names;
+  for (const NamedModule& module : *modules) names.push_back(module.name);
+  EXPECT_THAT(
+      names, ElementsAre("", "encoder", "encoder.0", "encoder.0.norm", "head"));
+  EXPECT_EQ((*modules)[3].module, &tree.norm);
+}
+
+TEST(WalkModules, RefusesWhatIsNoTree) {
+  Node twice, child;
+  twice.AddChild("a", &child);
+  twice.AddChild("b", &child);
+  EXPECT_THAT(WalkModules(&twice).status().message(),
+              HasSubstr("module \"b\": is twice in the tree"));
+  Node cycle;
+  cycle.AddChild("itself", &cycle);
+  EXPECT_THAT(WalkModules(&cycle).status().message(),
+              HasSubstr("is twice in the tree"));
+  Node null;
+  null.AddChild("nothing", nullptr);
+  EXPECT_THAT(WalkModules(&null).status().message(),
+              HasSubstr("module \"nothing\": is null"));
+  EXPECT_FALSE(WalkModules(nullptr).ok());
+}
+
+TEST(WalkModules, RefusesNamesThatAreTakenOrNone) {
+  for (const char* bad : {"", ".a", "a."}) {
+    Node parent, child;
+    parent.AddChild(bad, &child);
+    EXPECT_EQ(WalkModules(&parent).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << bad;
+    Node module;
+    module.AddParameter(bad, {1});
+    EXPECT_FALSE(WalkModules(&module).ok()) << bad;
+  }
+  Node same, one, other;
+  same.AddChild("a", &one);
+  same.AddChild("a", &other);
+  EXPECT_THAT(WalkModules(&same).status().message(),
+              HasSubstr("two of its parts are named \"a\""));
+  // "a.b" of the root is "b" of "a".
+  Node root, a, b, dotted;
+  root.AddChild("a", &a);
+  a.AddChild("b", &b);
+  root.AddChild("a.b", &dotted);
+  EXPECT_FALSE(WalkModules(&root).ok());
+  // A parameter and a module.
+  Node mixed, child;
+  mixed.AddParameter("weight", {1});
+  mixed.AddChild("weight", &child);
+  EXPECT_FALSE(WalkModules(&mixed).ok());
+}
+
+TEST(ChooseModules, TakesAllUnlessTold) {
+  EXPECT_THAT(Chosen({}, {}, {}), ElementsAre(true, true, true, true, true));
+}
+
+TEST(ChooseModules, TakesClasses) {
+  EXPECT_THAT(Chosen({"Layer"}, {}, {}),
+              ElementsAre(false, false, true, false, true));
+  EXPECT_THAT(Chosen({"Layer", "Norm"}, {}, {}),
+              ElementsAre(false, false, true, true, true));
+}
+
+TEST(ChooseModules, TakesNamesWithAllBelow) {
+  EXPECT_THAT(Chosen({}, {"encoder"}, {}),
+              ElementsAre(false, true, true, true, false));
+  EXPECT_THAT(Chosen({}, {"encoder.0.norm", "head"}, {}),
+              ElementsAre(false, false, false, true, true));
+  EXPECT_THAT(Chosen({}, {""}, {}), ElementsAre(true, true, true, true, true));
+}
+
+TEST(ChooseModules, SkipsAfterChoosing) {
+  EXPECT_THAT(Chosen({}, {}, {"encoder.0"}),
+              ElementsAre(true, true, false, false, true));
+  EXPECT_THAT(Chosen({"Layer"}, {}, {"encoder"}),
+              ElementsAre(false, false, false, false, true));
+}
+
+TEST(ChooseModules, DoesNotTakeAPartOfANameForIt) {
+  EXPECT_EQ(Refusal({}, {"enc"}, {}).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Refusal({}, {"0"}, {}).code(), absl::StatusCode::kNotFound);
+}
+
+TEST(ChooseModules, NamesWhatIsNearWhatIsNotThere) {
+  EXPECT_THAT(Refusal({"Leyer"}, {}, {}).message(),
+              HasSubstr("no class \"Leyer\" in the model; the closest: "
+                        "\"Layer\""));
+  EXPECT_THAT(Refusal({}, {"encodr.0"}, {}).message(),
+              HasSubstr("no module \"encodr.0\""));
+  EXPECT_THAT(Refusal({}, {}, {"heads"}).message(), HasSubstr("\"head\""));
+}
+
+TEST(ChooseModules, RefusesChoicesThatMeanNothing) {
+  EXPECT_EQ(Refusal({"Layer"}, {"head"}, {}).code(),
+            absl::StatusCode::kInvalidArgument);
+  Node root, empty;
+  root.AddChild("empty", &empty);
+  const auto modules = WalkModules(&root);
+  EXPECT_THAT(ChooseModules(*modules, {}, {"empty"}, {}).status().message(),
+              HasSubstr("\"empty\" has no parameters to load"));
+}
+
+}  // namespace
+}  // namespace footprint::lowmem_internal

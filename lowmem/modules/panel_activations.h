@@ -1,0 +1,71 @@
+// What flows between a model's modules: some numbers a token, in the layout of
+// token_panel.h, with memory of its own.
+//
+//   footprint::PanelActivations input =
+//       footprint::PanelActivations::FromRows(rows, /*features=*/64);
+//   absl::StatusOr<footprint::PanelActivations> output = model.Run(input);
+//   float first = output->At(/*token=*/0, /*feature=*/0);
+//
+// Movable. Memory: tokens, up to a multiple of sixteen, times features floats.
+// The padding's tokens are zero until somebody writes to them.
+
+#ifndef FOOTPRINT_LOWMEM_MODULES_PANEL_ACTIVATIONS_H_
+#define FOOTPRINT_LOWMEM_MODULES_PANEL_ACTIVATIONS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+
+namespace footprint {
+
+class PanelActivations {
+ public:
+  // Zeros.
+  PanelActivations(int64_t tokens, int64_t features);
+  // rows[token * features + feature]
+  static PanelActivations FromRows(absl::Span<const float> rows,
+                                   int64_t features);
+
+  int64_t tokens() const { return tokens_; }
+  int64_t features() const { return features_; }
+  int64_t panels() const { return PanelCount(tokens_); }
+
+  float& At(int64_t token, int64_t feature) {
+    return data_.get()[Offset(token, feature)];
+  }
+  float At(int64_t token, int64_t feature) const {
+    return data_.get()[Offset(token, feature)];
+  }
+  // As FromRows takes them.
+  std::vector<float> ToRows() const;
+
+  // For kernels: at a cache line, panels panel_stride() floats apart.
+  float* data() { return data_.get(); }
+  const float* data() const { return data_.get(); }
+  int64_t panel_stride() const { return features_ * kPanelTokens; }
+  int64_t size() const { return panels() * panel_stride(); }
+  PanelView View() const { return {data(), panel_stride()}; }
+  PanelOutput Output() { return {data(), kPanelTokens, panel_stride()}; }
+
+ private:
+  struct Free {
+    void operator()(float* memory) const;
+  };
+
+  int64_t Offset(int64_t token, int64_t feature) const {
+    return token / kPanelTokens * panel_stride() + feature * kPanelTokens +
+           token % kPanelTokens;
+  }
+
+  int64_t tokens_;
+  int64_t features_;
+  std::unique_ptr<float, Free> data_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODULES_PANEL_ACTIVATIONS_H_

@@ -1,0 +1,45 @@
+// What the command-line programs have in common: flags, messages, exit codes.
+//
+//   int main(int argc, char** argv) {
+//     const std::vector<char*> arguments = ParseFlags(argc, argv);
+//     const absl::Status status = Run(arguments);
+//     if (!status.ok()) return Fail("lowmem_run", ExitCode::kFailed, status);
+//     return Finish("lowmem_run");
+//   }
+//
+// Exit code 0: done. 1: the files, the model or the machine would not do it. 2:
+// the command line is wrong, whatever the files hold.
+//
+// A message is one line, "PROGRAM: what", on standard error. Names come from
+// files of others: what is no printable text of theirs is shown as \x1b.
+
+#ifndef FOOTPRINT_LOWMEM_PROGRAMS_COMMAND_LINE_H_
+#define FOOTPRINT_LOWMEM_PROGRAMS_COMMAND_LINE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint::lowmem_internal {
+
+enum class ExitCode { kFailed = 1, kWrongUsage = 2 };
+
+// absl::ParseCommandLine, but a wrong flag ends the program with exit code 2
+// and help with 0; by itself it ends both with 1, or as its release has it.
+std::vector<char*> ParseFlags(int argc, char** argv);
+
+// `text` with control characters, a NUL among them, as \x00.
+std::string Printable(absl::string_view text);
+
+// Says why, and returns the exit code.
+int Fail(absl::string_view program, ExitCode code, const absl::Status& status);
+
+// The exit code of a program that did all it was asked: 0, or that of kFailed,
+// and says why, where not all that it printed reached standard output.
+int Finish(absl::string_view program);
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_PROGRAMS_COMMAND_LINE_H_

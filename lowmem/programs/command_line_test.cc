@@ -1,0 +1,73 @@
+#include "footprint/lowmem/programs/command_line.h"
+
+#include <stdlib.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+ABSL_FLAG(int32_t, count, 3, "a number");
+
+namespace footprint::lowmem_internal {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string> Parse(std::vector<std::string> arguments) {
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(&argument[0]);
+  const std::vector<char*> left =
+      ParseFlags(static_cast<int>(argv.size()), argv.data());
+  return {left.begin(), left.end()};
+}
+
+TEST(ParseFlags, LeavesTheOtherArguments) {
+  EXPECT_THAT(Parse({"program", "a", "--count=5", "b"}),
+              ElementsAre("program", "a", "b"));
+  EXPECT_EQ(absl::GetFlag(FLAGS_count), 5);
+}
+
+TEST(ParseFlagsDeathTest, EndsWithTwoWhereAFlagIsWrong) {
+  for (const char* wrong : {"--count=x", "--count=99999999999", "--cuont=3"}) {
+    EXPECT_EXIT(Parse({"program", wrong}), testing::ExitedWithCode(2), "ERROR")
+        << wrong;
+  }
+}
+
+TEST(ParseFlagsDeathTest, EndsWithNoughtAfterHelp) {
+  EXPECT_EXIT(Parse({"program", "--help"}), testing::ExitedWithCode(0), "");
+}
+
+void ParseAndExit(int code) {
+  Parse({"program"});
+  exit(code);
+}
+
+TEST(ParseFlagsDeathTest, LeavesLaterExitCodesAlone) {
+  EXPECT_EXIT(ParseAndExit(7), testing::ExitedWithCode(7), "");
+}
+
+TEST(Printable, ShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(Printable("caf\u00e9 \"x\" 100 %d"), "caf\u00e9 \"x\" 100 %d");
+  EXPECT_EQ(Printable(absl::string_view("a\0b\n\x1b[2J\x7f", 9)),
+            "a\\x00b\\x0a\\x1b[2J\\x7f");
+}
+
+TEST(Fail, SaysWhoAndWhatInOneLine) {
+  testing::internal::CaptureStderr();
+  const absl::Status status =
+      absl::NotFoundError(absl::string_view("no tensor \"a\0b\", 100 %s", 23));
+  EXPECT_EQ(Fail("lowmem_run", ExitCode::kFailed, status), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "lowmem_run: no tensor \"a\\x00b\", 100 %s\n");
+  EXPECT_EQ(Fail("x", ExitCode::kWrongUsage, status), 2);
+}
+
+}  // namespace
+}  // namespace footprint::lowmem_internal

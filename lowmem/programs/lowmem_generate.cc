@@ -1,0 +1,118 @@
+// Writes a checkpoint of a public model's shape with values from a seed.
+//
+//   lowmem_generate --shape=bert-large FOLDER
+//   lowmem_generate --shape=gpt2 --layers=2 --vocabulary=1000 --dtype=BF16
+//   FOLDER
+//
+// See checkpoint_generator.h. Exit codes are those of command_line.h: 0:
+// config.json and model.safetensors are written. 1: they could not be. 2: wrong
+// usage, a shape that no model has among it.
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
+#include "footprint/base/text/progress_bar.h"
+#include "footprint/lowmem/checkpoints/checkpoint_generator.h"
+#include "footprint/lowmem/programs/command_line.h"
+
+ABSL_FLAG(std::string, shape, "minilm",
+          "bert-base, bert-large, bert-large-multilingual, minilm, distilbert, "
+          "gpt2, gpt2-medium, gpt2-large or gpt2-xl");
+ABSL_FLAG(absl::optional<int64_t>, vocabulary, absl::nullopt,
+          "Instead of the shape's");
+ABSL_FLAG(absl::optional<int64_t>, positions, absl::nullopt,
+          "Instead of the shape's");
+ABSL_FLAG(absl::optional<int64_t>, hidden, absl::nullopt,
+          "Instead of the shape's");
+ABSL_FLAG(absl::optional<int64_t>, layers, absl::nullopt,
+          "Instead of the shape's");
+ABSL_FLAG(absl::optional<int64_t>, heads, absl::nullopt,
+          "Instead of the shape's");
+ABSL_FLAG(absl::optional<int64_t>, intermediate, absl::nullopt,
+          "Instead of the shape's");
+ABSL_FLAG(std::string, dtype, "F32", "F32, BF16 or F16");
+ABSL_FLAG(uint64_t, seed, 1, "Another seed, other values");
+
+namespace {
+
+using footprint::lowmem_internal::ExitCode;
+
+absl::StatusOr<footprint::CheckpointShape> ShapeFromFlags() {
+  absl::StatusOr<footprint::CheckpointShape> shape =
+      footprint::CheckpointShapeFromName(absl::GetFlag(FLAGS_shape));
+  if (!shape.ok()) return shape;
+  struct Replacement {
+    const char* flag;
+    absl::optional<int64_t> value;
+    int64_t& extent;
+  };
+  const Replacement replacements[] = {
+      {"vocabulary", absl::GetFlag(FLAGS_vocabulary), shape->vocabulary},
+      {"positions", absl::GetFlag(FLAGS_positions), shape->positions},
+      {"hidden", absl::GetFlag(FLAGS_hidden), shape->hidden},
+      {"layers", absl::GetFlag(FLAGS_layers), shape->layers},
+      {"heads", absl::GetFlag(FLAGS_heads), shape->heads},
+      {"intermediate", absl::GetFlag(FLAGS_intermediate), shape->intermediate}};
+  for (const Replacement& replacement : replacements) {
+    if (!replacement.value.has_value()) continue;
+    if (*replacement.value < 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", replacement.flag, "=", *replacement.value, ": at least 1"));
+    }
+    replacement.extent = *replacement.value;
+  }
+  return shape;
+}
+
+int Fail(ExitCode code, const absl::Status& status) {
+  return footprint::lowmem_internal::Fail("lowmem_generate", code, status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "lowmem_generate [--shape=NAME] [--dtype=...] FOLDER");
+  const std::vector<char*> arguments =
+      footprint::lowmem_internal::ParseFlags(argc, argv);
+  if (arguments.size() != 2) {
+    return Fail(
+        ExitCode::kWrongUsage,
+        absl::InvalidArgumentError(absl::StrCat(
+            "takes one FOLDER, got ", arguments.size() - 1, "; see --help")));
+  }
+  const absl::StatusOr<footprint::CheckpointShape> shape = ShapeFromFlags();
+  if (!shape.ok()) return Fail(ExitCode::kWrongUsage, shape.status());
+  const absl::optional<footprint::DType> dtype =
+      footprint::DTypeFromName(absl::GetFlag(FLAGS_dtype));
+  if (!dtype.has_value()) {
+    return Fail(ExitCode::kWrongUsage,
+                absl::InvalidArgumentError(
+                    absl::StrCat("no dtype \"", absl::GetFlag(FLAGS_dtype),
+                                 "\"; there are F32, BF16 and F16")));
+  }
+  const absl::Status possible =
+      footprint::CheckpointTensors(*shape, *dtype).status();
+  if (!possible.ok()) return Fail(ExitCode::kWrongUsage, possible);
+  footprint::ProgressBar bar(stderr, "generating");
+  footprint::CheckpointOptions options;
+  options.seed = absl::GetFlag(FLAGS_seed);
+  options.dtype = *dtype;
+  options.progress = [&bar](int64_t done, int64_t total) {
+    bar.Update(done, total);
+  };
+  mkdir(arguments[1], 0777);  // may be there; if it cannot be, writing says so
+  const absl::Status written =
+      footprint::WriteCheckpoint(arguments[1], *shape, options);
+  return written.ok() ? 0 : Fail(ExitCode::kFailed, written);
+}

@@ -1,0 +1,610 @@
+// Runs a model from a checkpoint's folder inside a budget of bytes: an encoder
+// (BERT, DistilBERT), or a decoder (GPT-2) that goes on with its input.
+//
+//   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
+//   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
+//
+// Says what came out, what it held, read, and took, and what to do where most
+// of what it read was not needed. Exit codes are those of command_line.h: 0; 1
+// the model, the input or the budget cannot be run (the text says why); 2 the
+// command line is wrong, whatever the model.
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/base/files/atomic_file.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/parse_bytes.h"
+#include "footprint/lowmem/checkpoints/config_reader.h"
+#include "footprint/lowmem/checkpoints/model_family.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/models/decoder.h"
+#include "footprint/lowmem/models/decoder_plan.h"
+#include "footprint/lowmem/models/encoder.h"
+#include "footprint/lowmem/programs/command_line.h"
+#include "footprint/lowmem/programs/program_pages.h"
+#include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+ABSL_FLAG(std::string, ids, "",
+          "token ids, separated by commas; an encoder takes several sequences, "
+          "separated by semicolons");
+ABSL_FLAG(absl::optional<int64_t>, random_ids, absl::nullopt,
+          "run this many tokens drawn at random instead");
+ABSL_FLAG(int64_t, batch, 1, "so many sequences of --random_ids");
+ABSL_FLAG(std::string, budget, "",
+          "bytes for activations, workspace and weights in flight, such as "
+          "16MiB; the least that is possible unless given");
+ABSL_FLAG(std::string, backend, "pread", "resident, pread, direct or mmap");
+ABSL_FLAG(int, threads, 2, "threads that compute");
+ABSL_FLAG(int, repeat, 1, "forward passes");
+ABSL_FLAG(
+    std::string, output, "",
+    "file for floats: an encoder's last hidden states, tokens x hidden, one "
+    "sequence after the other; a "
+    "decoder's logits after the last token read");
+ABSL_FLAG(absl::optional<int64_t>, generate, absl::nullopt,
+          "how many tokens a decoder goes on for; 1 unless given");
+ABSL_FLAG(bool, layers, false, "say how long each layer took");
+
+namespace footprint {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+// What the command line asks for; the model is not known yet.
+struct Request {
+  std::string directory;
+  WeightBackend backend = WeightBackend::kPread;
+  int threads = 1;
+  int repeat = 1;
+  std::vector<Ids> sequences;  // or drawn at random:
+  int64_t random_tokens = 0;
+  int64_t random_sequences = 0;
+  absl::optional<int64_t> budget_bytes;  // the least unless given
+  absl::optional<int64_t> generate;
+
+  bool is_random() const { return random_tokens > 0; }
+  int64_t sequence_count() const {
+    return is_random() ? random_sequences
+                       : static_cast<int64_t>(sequences.size());
+  }
+  // Of the longest sequence.
+  int64_t tokens() const {
+    int64_t tokens = random_tokens;
+    for (const Ids& ids : sequences) {
+      tokens = std::max(tokens, static_cast<int64_t>(ids.size()));
+    }
+    return tokens;
+  }
+};
+
+// Of one sequence. Nothing at all is an empty one.
+absl::StatusOr<Ids> ParseIds(absl::string_view text) {
+  Ids ids;
+  if (text.empty()) return ids;
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
+    int32_t id = 0;
+    if (!absl::SimpleAtoi(part, &id)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--ids: \"", part,
+                       "\" is not a number; ids are separated by commas"));
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+absl::Status ReadSequences(Request* request) {
+  const std::vector<std::string> texts =
+      absl::StrSplit(absl::GetFlag(FLAGS_ids), ';');
+  for (size_t i = 0; i < texts.size(); ++i) {
+    absl::StatusOr<Ids> ids = ParseIds(texts[i]);
+    if (!ids.ok()) return ids.status();
+    if (ids->empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          texts.size() == 1 ? "" : absl::StrCat("sequence ", i, ": "),
+          "no tokens: the input is empty; give --ids or --random_ids"));
+    }
+    request->sequences.push_back(*std::move(ids));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadInput(Request* request) {
+  const absl::optional<int64_t> random_ids = absl::GetFlag(FLAGS_random_ids);
+  const int64_t batch = absl::GetFlag(FLAGS_batch);
+  if (random_ids.has_value()) {
+    if (!absl::GetFlag(FLAGS_ids).empty()) {
+      return absl::InvalidArgumentError(
+          "--ids and --random_ids are both given; leave one out");
+    }
+    if (*random_ids < 1) {
+      return absl::InvalidArgumentError("--random_ids: at least 1 token");
+    }
+    if (batch < 1) {
+      return absl::InvalidArgumentError("--batch: at least 1 sequence");
+    }
+    request->random_tokens = *random_ids;
+    request->random_sequences = batch;
+    return absl::OkStatus();
+  }
+  if (batch != 1) {
+    return absl::InvalidArgumentError(
+        "--batch goes with --random_ids; separate the sequences of --ids by "
+        "semicolons");
+  }
+  return ReadSequences(request);
+}
+
+absl::Status ReadFlags(Request* request) {
+  const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
+  if (!backend.ok()) return backend.status();
+  request->backend = *backend;
+  request->threads = absl::GetFlag(FLAGS_threads);
+  if (request->threads < 1 || request->threads > kMostWorkers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--threads: from 1 to ", kMostWorkers, " threads"));
+  }
+  request->repeat = absl::GetFlag(FLAGS_repeat);
+  if (request->repeat < 1) {
+    return absl::InvalidArgumentError("--repeat: at least 1 pass");
+  }
+  request->generate = absl::GetFlag(FLAGS_generate);
+  if (request->generate.has_value() && *request->generate < 1) {
+    return absl::InvalidArgumentError("--generate: at least 1 token");
+  }
+  const std::string budget = absl::GetFlag(FLAGS_budget);
+  if (!budget.empty()) {
+    const absl::StatusOr<int64_t> bytes = ParseBytes(budget);
+    if (!bytes.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--budget: ", bytes.status().message()));
+    }
+    request->budget_bytes = *bytes;
+  }
+  return ReadInput(request);
+}
+
+// A line of such a file in bytes; -1 if there is none.
+int64_t ProcBytes(const char* path, absl::string_view key) {
+  FILE* const file = fopen(path, "r");
+  if (file == nullptr) return -1;
+  char line[256];
+  int64_t bytes = -1;
+  while (bytes < 0 && fgets(line, sizeof(line), file) != nullptr) {
+    if (!absl::StartsWith(line, key)) continue;
+    const std::vector<std::string> words =
+        absl::StrSplit(line, absl::ByAnyChar(": \t"), absl::SkipEmpty());
+    int64_t kib = 0;
+    if (words.size() >= 2 && absl::SimpleAtoi(words[1], &kib)) {
+      bytes = kib * 1024;
+    }
+  }
+  fclose(file);
+  return bytes;
+}
+
+int64_t ProcessBytes(absl::string_view key) {
+  return ProcBytes("/proc/self/status", key);
+}
+
+// What a run would take must be there: the system kills what takes more.
+absl::Status CheckMemory(const Request& request, int64_t plan_bytes) {
+  const int64_t ids_bytes = request.tokens() * request.sequence_count() *
+                            static_cast<int64_t>(sizeof(int32_t));
+  const int64_t available_bytes = ProcBytes("/proc/meminfo", "MemAvailable");
+  const int64_t free_bytes =
+      available_bytes +
+      std::max<int64_t>(0, ProcBytes("/proc/meminfo", "SwapFree"));
+  // Where the system does not say, it decides.
+  if (available_bytes < 0 || ids_bytes + plan_bytes <= free_bytes) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat(request.sequence_count(), " sequences of ", request.tokens(),
+                   " tokens take ", FormatRoundedBytes(ids_bytes + plan_bytes),
+                   ", and ", FormatRoundedBytes(free_bytes),
+                   " are free; run fewer, or in a smaller --budget"));
+}
+
+// After the plan, which refuses counts that no model takes.
+std::vector<Ids> InputSequences(const Request& request, int64_t vocabulary) {
+  if (!request.is_random()) return request.sequences;
+  std::mt19937 random(1);
+  std::vector<Ids> sequences(request.random_sequences);
+  for (Ids& ids : sequences) {
+    ids.reserve(request.random_tokens);
+    for (int64_t i = 0; i < request.random_tokens; ++i) {
+      ids.push_back(static_cast<int32_t>(random() % vocabulary));
+    }
+  }
+  return sequences;
+}
+
+// The multiplications and additions of the products.
+double Operations(const EncoderConfig& config, int64_t tokens) {
+  const double weights =
+      4.0 * static_cast<double>(config.hidden) * config.hidden +
+      2.0 * static_cast<double>(config.hidden) * config.intermediate;
+  const double attention = 2.0 * static_cast<double>(tokens) * config.hidden;
+  return 2.0 * static_cast<double>(config.layers) * tokens *
+         (weights + attention);
+}
+
+double ProcessorSeconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(usage.ru_utime.tv_usec +
+                                    usage.ru_stime.tv_usec);
+}
+
+void PrintSteps(absl::Span<const int64_t> steps, int64_t layers) {
+  if (!absl::GetFlag(FLAGS_layers)) return;
+  for (int64_t i = 0; i < static_cast<int64_t>(steps.size()); ++i) {
+    const std::string name = i == 0        ? "embeddings"
+                             : i <= layers ? absl::StrCat("layer ", i - 1)
+                                           : "output";
+    printf("  %-10s %.4f s\n", name.c_str(),
+           1e-9 * static_cast<double>(steps[i]));
+  }
+}
+
+double Seconds(absl::Span<const int64_t> steps) {
+  double seconds = 0;
+  for (const int64_t step : steps) seconds += 1e-9 * static_cast<double>(step);
+  return seconds;
+}
+
+void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
+                const std::vector<EncoderSequence>& sequences,
+                double processor_seconds) {
+  const double seconds = Seconds(run.step_nanoseconds());
+  double operations = 0;
+  for (const EncoderSequence& sequence : sequences) {
+    operations += Operations(config, static_cast<int64_t>(sequence.ids.size()));
+  }
+  printf("time         %.4f s, %.1f GFLOP/s; processor %.4f s, %.1f GFLOP/s\n",
+         seconds, 1e-9 * operations / seconds, processor_seconds,
+         1e-9 * operations / processor_seconds);
+  PrintSteps(run.step_nanoseconds(), config.layers);
+  // Who reads along sees each pass when it ends.
+  fflush(stdout);
+}
+
+void PrintArena(int64_t budget_bytes, int64_t peak_bytes,
+                int64_t resident_bytes, const std::string& choice) {
+  printf("budget       %s\n", FormatRoundedBytes(budget_bytes).c_str());
+  printf("arena        %s planned, %s resident; %s\n",
+         FormatRoundedBytes(peak_bytes).c_str(),
+         FormatRoundedBytes(resident_bytes).c_str(), choice.c_str());
+}
+
+bool IsPacked(const WeightStore& store) {
+  for (const TensorInfo& tensor : store.index().tensors()) {
+    const absl::StatusOr<Weight> weight = store.Find(tensor.name);
+    if (weight.ok() && weight->panel_columns() < weight->columns()) return true;
+  }
+  return false;
+}
+
+// Whether most of what was read lies around short rows.
+bool ReadForNothing(const WeightStore& store) {
+  const WeightCounters counters = store.counters();
+  return counters.bytes_around_rows > counters.bytes_read / 2;
+}
+
+// Says what mends that: a file in panels, and a budget of `panel_budget_bytes`,
+// which has room for them.
+void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
+                 int64_t panel_budget_bytes) {
+  const WeightCounters counters = store.counters();
+  printf(
+      "advice       %s of the %s read were not needed: they lie around rows of "
+      "a few columns; what mends it:\n",
+      FormatRoundedBytes(counters.bytes_around_rows).c_str(),
+      FormatRoundedBytes(counters.bytes_read).c_str());
+  const std::string& file = store.index().file_name();
+  if (!IsPacked(store)) {
+    printf("             lowmem_pack %s %s\n", file.c_str(), file.c_str());
+  }
+  if (budget_bytes < panel_budget_bytes) {
+    printf("             --budget=%lld or more\n",
+           static_cast<long long>(panel_budget_bytes));
+  }
+}
+
+void PrintProcess(const WeightStore& store, const std::string& reading) {
+  printf("process      %s VmHWM, now %s anonymous and %s of files\n",
+         FormatRoundedBytes(ProcessBytes("VmHWM")).c_str(),
+         FormatRoundedBytes(ProcessBytes("RssAnon")).c_str(),
+         FormatRoundedBytes(ProcessBytes("RssFile")).c_str());
+  const WeightCounters counters = store.counters();
+  printf(
+      "weights      %s; tiles %s; %s delivered, %s read in %d reads, waited "
+      "%.3f s\n",
+      store.Description().c_str(), reading.c_str(),
+      FormatRoundedBytes(counters.bytes_delivered).c_str(),
+      FormatRoundedBytes(counters.bytes_read).c_str(),
+      static_cast<int>(counters.reads),
+      1e-9 * static_cast<double>(counters.wait_nanoseconds));
+}
+
+// To a pipe or a device as it comes, to a file as a whole or not at all.
+absl::Status WriteOutput(absl::Span<const float> states) {
+  const std::string path = absl::GetFlag(FLAGS_output);
+  if (path.empty()) return absl::OkStatus();
+  const int64_t bytes = static_cast<int64_t>(states.size() * sizeof(float));
+  struct stat found;
+  if (stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) {
+    absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, bytes);
+    if (!file.ok()) return file.status();
+    const absl::Status status = file->Append(states.data(), bytes);
+    return status.ok() ? file->Commit() : status;
+  }
+  FILE* file = fopen(path.c_str(), "wb");
+  bool written = file != nullptr &&
+                 fwrite(states.data(), sizeof(float), states.size(), file) ==
+                     states.size();
+  if (file != nullptr) written = fclose(file) == 0 && written;
+  if (written) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(path, ": cannot be written: ", strerror(errno)));
+}
+
+// The first numbers of some sequences' first tokens: enough to compare by eye.
+void PrintStates(absl::Span<const float> states,
+                 const std::vector<EncoderSequence>& sequences,
+                 int64_t hidden) {
+  constexpr size_t kMostSequences = 8;
+  constexpr int64_t kMostFeatures = 6;
+  const int64_t features = std::min(hidden, kMostFeatures);
+  const float* at = states.data();
+  for (size_t i = 0; i < std::min(sequences.size(), kMostSequences); ++i) {
+    const int64_t tokens = static_cast<int64_t>(sequences[i].ids.size());
+    printf("%-13s%lld x %lld", i == 0 ? "states" : "",
+           static_cast<long long>(tokens), static_cast<long long>(hidden));
+    for (int64_t feature = 0; feature < features; ++feature) {
+      printf("%s %.6g", feature == 0 ? ", the first token's" : "", at[feature]);
+    }
+    printf("%s\n", features < hidden ? " ..." : "");
+    at += tokens * hidden;
+  }
+  if (sequences.size() > kMostSequences) {
+    printf("%-13s... and of %d sequences more\n", "",
+           static_cast<int>(sequences.size() - kMostSequences));
+  }
+  if (absl::GetFlag(FLAGS_output).empty()) {
+    printf("%-13sall of them: --output=FILE, floats\n", "");
+  }
+}
+
+absl::Status RunEncoder(const Request& request) {
+  if (request.generate.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        request.directory,
+        ": --generate goes with a decoder (GPT-2), and this "
+        "is an encoder: it gives states of the tokens it is given"));
+  }
+  const auto encoder = Encoder::Open(request.directory, request.backend);
+  if (!encoder.ok()) return encoder.status();
+  const EncoderConfig& config = (*encoder)->config();
+  const int64_t tokens = request.tokens();
+  const int64_t count = request.sequence_count();
+  const auto least = (*encoder)->MinBudgetBytes(tokens, request.threads, count);
+  if (!least.ok()) return least.status();
+  const auto plan = (*encoder)->Plan(
+      tokens, request.threads, request.budget_bytes.value_or(*least), count);
+  if (!plan.ok()) return plan.status();
+  const absl::Status memory = CheckMemory(request, plan->peak_bytes);
+  if (!memory.ok()) return memory;
+  const std::vector<Ids> ids = InputSequences(request, config.vocabulary);
+  std::vector<EncoderSequence> sequences;
+  for (const Ids& one : ids) sequences.push_back({one, {}});
+  const auto run = (*encoder)->Start(*plan);
+  if (!run.ok()) return run.status();
+  ReleaseProgramPages();
+  absl::Span<const float> states;
+  for (int i = 0; i < request.repeat; ++i) {
+    const double begin = ProcessorSeconds();
+    const auto pass = (*run)->ForwardBatch(sequences);
+    if (!pass.ok()) return pass.status();
+    states = *pass;
+    PrintTimes(**run, config, sequences, ProcessorSeconds() - begin);
+  }
+  PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
+             absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
+                          ", ", plan->chunk_features, " features"));
+  PrintProcess((*encoder)->store(), (*run)->ReadingDescription());
+  // Panels are used a row at a time: every budget has room.
+  if (ReadForNothing((*encoder)->store())) {
+    PrintAdvice((*encoder)->store(), plan->budget_bytes, 0);
+  }
+  PrintStates(states, sequences, config.hidden);
+  return WriteOutput(states);
+}
+
+// Reads the input and goes on; says each token and how long it took.
+absl::Status Generate(DecoderRun& run, absl::Span<const int32_t> prompt,
+                      int64_t count, int64_t layers) {
+  std::vector<double> seconds;
+  const absl::Status status =
+      GenerateGreedily(run, prompt, count, [&](int32_t id) {
+        printf("%s %d", seconds.empty() ? "tokens      " : "", id);
+        fflush(stdout);
+        seconds.push_back(Seconds(run.step_nanoseconds()));
+      });
+  if (!seconds.empty()) printf("\n");
+  if (!status.ok()) return status;
+  printf("time         %.4f s for the input of %d tokens\n", seconds[0],
+         static_cast<int>(prompt.size()));
+  if (seconds.size() > 1) {
+    std::vector<double> later(seconds.begin() + 1, seconds.end());
+    std::sort(later.begin(), later.end());
+    const double median = later[later.size() / 2];
+    printf(
+        "             %.4f s for each further token (median), %.2f a second\n",
+        median, 1 / median);
+  }
+  PrintSteps(run.step_nanoseconds(), layers);
+  return absl::OkStatus();
+}
+
+// The least budget, in whole pages, with which tiles of many tokens' products
+// hold a block of rows of a whole panel.
+absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
+                                    int threads) {
+  absl::Status status;
+  const auto has_room = [&](int64_t budget_bytes) {
+    const auto plan = decoder.Plan(positions, threads, budget_bytes);
+    status.Update(plan.status());
+    return !plan.ok() ||
+           plan->tile_bytes >= lowmem_internal::kOutputUnit * kSumBlock *
+                                   plan->request.needs.element_bytes;
+  };
+  const auto least = decoder.MinBudgetBytes(positions, threads);
+  if (!least.ok() || has_room(*least)) return least;
+  constexpr int64_t kPageBytes = 4096;
+  int64_t below = *least / kPageBytes;
+  int64_t above = 2 * below;
+  while (!has_room(above * kPageBytes)) above *= 2;
+  while (above - below > 1) {
+    const int64_t middle = (below + above) / 2;
+    (has_room(middle * kPageBytes) ? above : below) = middle;
+  }
+  if (!status.ok()) return status;
+  return above * kPageBytes;
+}
+
+// Refuses what no model has room for, so that the sum does not overflow; what
+// only both are too many for, the plan refuses.
+absl::Status CheckCounts(const Request& request, int64_t generated,
+                         int64_t positions) {
+  const auto refuse = [&](const char* flag, int64_t count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.directory, ": ", flag, "=", count,
+                     ", but the model has ", positions, " positions"));
+  };
+  if (request.is_random() && request.tokens() > positions) {
+    return refuse("--random_ids", request.tokens());
+  }
+  if (generated > positions) return refuse("--generate", generated);
+  return absl::OkStatus();
+}
+
+absl::Status RunDecoder(const Request& request) {
+  if (request.sequence_count() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.directory,
+                     ": several sequences, but a decoder "
+                     "reads one; run it once for each"));
+  }
+  const auto decoder = Decoder::Open(request.directory, request.backend);
+  if (!decoder.ok()) return decoder.status();
+  const DecoderConfig& config = (*decoder)->config();
+  const int64_t generated = request.generate.value_or(1);
+  const int threads = request.threads;
+  const absl::Status counts = CheckCounts(request, generated, config.positions);
+  if (!counts.ok()) return counts;
+  const int64_t positions = request.tokens() + generated - 1;
+  const auto least = (*decoder)->MinBudgetBytes(positions, threads);
+  if (!least.ok()) return least.status();
+  const auto plan = (*decoder)->Plan(positions, threads,
+                                     request.budget_bytes.value_or(*least));
+  if (!plan.ok()) return plan.status();
+  const absl::Status memory = CheckMemory(request, plan->peak_bytes);
+  if (!memory.ok()) return memory;
+  const Ids ids = InputSequences(request, config.vocabulary).front();
+  const auto run = (*decoder)->Start(*plan);
+  if (!run.ok()) return run.status();
+  ReleaseProgramPages();
+  for (int i = 0; i < request.repeat; ++i) {
+    (*run)->Clear();
+    const absl::Status status = Generate(**run, ids, generated, config.layers);
+    if (!status.ok()) return status;
+  }
+  const absl::Status written = WriteOutput((*run)->logits());
+  if (!written.ok()) return written;
+  PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
+             absl::StrCat(FormatRoundedBytes(plan->cache.size_bytes),
+                          " of keys and values, tiles of ",
+                          FormatRoundedBytes(plan->tile_bytes), ", ",
+                          plan->chunk_tokens, " tokens and ",
+                          plan->chunk_features, " features at a time"));
+  PrintProcess((*decoder)->store(), (*run)->ReadingDescription());
+  if (!ReadForNothing((*decoder)->store())) return absl::OkStatus();
+  const auto panel_budget = PanelBudget(**decoder, positions, threads);
+  if (!panel_budget.ok()) return panel_budget.status();
+  PrintAdvice((*decoder)->store(), plan->budget_bytes, *panel_budget);
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Request& request) {
+  const std::string path = request.directory + "/config.json";
+  const auto text = ReadConfigText(path);
+  if (!text.ok()) return text.status();
+  auto config = ConfigReader::Parse(*text, path);
+  if (!config.ok()) return config.status();
+  const ModelFamily family = FindModelFamily(*config);
+  if (!config->status().ok()) return config->status();
+  return family == ModelFamily::kGpt2 ? RunDecoder(request)
+                                      : RunEncoder(request);
+}
+
+int Main(const std::vector<char*>& arguments) {
+  using lowmem_internal::ExitCode;
+  using lowmem_internal::Fail;
+  constexpr char kProgram[] = "lowmem_run";
+  if (arguments.size() != 2) {
+    return Fail(kProgram, ExitCode::kWrongUsage,
+                absl::InvalidArgumentError(
+                    absl::StrCat("takes one MODEL_DIR, got ",
+                                 arguments.size() - 1, "; see --help")));
+  }
+  Request request;
+  request.directory = arguments[1];
+  const absl::Status flags = ReadFlags(&request);
+  if (!flags.ok()) return Fail(kProgram, ExitCode::kWrongUsage, flags);
+  const absl::Status status = Run(request);
+  return status.ok() ? lowmem_internal::Finish(kProgram)
+                     : Fail(kProgram, ExitCode::kFailed, status);
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "lowmem_run MODEL_DIR --ids=101,7592,102 [--budget=16MiB] "
+      "[--generate=20]\n"
+      "MODEL_DIR holds config.json and model.safetensors. Pack the weights "
+      "first, once: in a file as it was\npublished, a block of columns is read "
+      "row by row, by --backend=direct in whole pages, which is many\ntimes "
+      "slower.\n"
+      "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
+  return footprint::Main(footprint::lowmem_internal::ParseFlags(argc, argv));
+}

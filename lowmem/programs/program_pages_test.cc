@@ -1,0 +1,52 @@
+#include "footprint/lowmem/programs/program_pages.h"
+
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// Of files, in memory now.
+int64_t FileBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("RssFile:", 0) == 0)
+      return std::stoll(line.substr(8)) * 1024;
+  }
+  return -1;
+}
+
+// Constants, relocated pointers and code that are used before and after.
+const char* const kWords[] = {"one", "two", "three"};
+
+std::string Joined() {
+  std::string text;
+  for (const char* word : kWords) text += word;
+  return text + std::to_string(1234.5);
+}
+
+TEST(ProgramPages, GivesBackWhatStartUpUsed) {
+  const std::string before = Joined();
+  const int64_t file_bytes = FileBytes();
+  ASSERT_GT(file_bytes, 1 << 20);
+  EXPECT_GT(ReleaseProgramPages(), 1 << 20);
+  EXPECT_LT(FileBytes(), file_bytes * 3 / 4);
+  EXPECT_EQ(Joined(), before);
+}
+
+TEST(ProgramPages, WhileOthersRun) {
+  const std::string expected = Joined();
+  bool same = true;
+  std::thread other([&] {
+    for (int i = 0; i < 20000; ++i) same = same && Joined() == expected;
+  });
+  for (int i = 0; i < 100; ++i) ReleaseProgramPages();
+  other.join();
+  EXPECT_TRUE(same);
+}
+
+}  // namespace
+}  // namespace footprint

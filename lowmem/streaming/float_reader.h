@@ -1,0 +1,29 @@
+// Rows of a weight as floats, whatever type and order the file has them in.
+//
+//   const float* rows = RowsInPlace(*store, weight, 0, weight.rows());
+//   if (rows == nullptr) status = ReadRows(*store, weight, 0, n, destination);
+//
+// Thread-safe. Memory: none. Errors are the store's.
+
+#ifndef FOOTPRINT_LOWMEM_STREAMING_FLOAT_READER_H_
+#define FOOTPRINT_LOWMEM_STREAMING_FLOAT_READER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+// Where they lie as floats one after the other; null where the store has them
+// in no such way. Needs no slot and reads nothing.
+const float* RowsInPlace(WeightStore& store, const Weight& weight, int64_t row,
+                         int64_t rows);
+
+// One row after the other.
+absl::Status ReadRows(WeightStore& store, const Weight& weight, int64_t row,
+                      int64_t rows, float* destination);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_STREAMING_FLOAT_READER_H_

@@ -1,0 +1,107 @@
+#include "footprint/lowmem/streaming/float_reader.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/testing/test_checkpoint.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kRows = 7, kColumns = 600;
+constexpr WeightBackend kBackends[] = {
+    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
+    WeightBackend::kMmap};
+
+struct Fixture {
+  Fixture(ElementType type, int64_t panel_columns, WeightBackend backend) {
+    RandomTensors random(type, /*seed=*/5);
+    random.Matrix("matrix", kRows, kColumns);
+    values = random.tensors().at("matrix").values;
+    const std::string folder = WriteCheckpoint("{}", random.tensors(), type,
+                                               "float_reader", panel_columns);
+    store = *WeightStore::Open(folder + "/model.safetensors", backend);
+    matrix = *store->Find("matrix");
+  }
+
+  std::vector<float> Expected(int64_t row, int64_t rows) const {
+    return {values.begin() + row * kColumns,
+            values.begin() + (row + rows) * kColumns};
+  }
+
+  std::vector<float> values;
+  std::unique_ptr<WeightStore> store;
+  Weight matrix;
+};
+
+TEST(ReadRows, GivesTheSameFloatsWhateverTheFileHolds) {
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kBfloat16, ElementType::kFloat16}) {
+    for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
+      for (const WeightBackend backend : kBackends) {
+        Fixture fixture(type, panel_columns, backend);
+        for (const int64_t row : {0, 3, 6}) {
+          const int64_t rows = row == 3 ? 3 : 1;
+          std::vector<float> read(rows * kColumns);
+          const absl::Status status =
+              ReadRows(*fixture.store, fixture.matrix, row, rows, read.data());
+          ASSERT_TRUE(status.ok()) << status;
+          EXPECT_EQ(read, fixture.Expected(row, rows))
+              << WeightBackendName(backend) << " panels of " << panel_columns;
+        }
+      }
+    }
+  }
+}
+
+TEST(ReadRows, ReadsNothingOfNoRows) {
+  Fixture fixture(ElementType::kFloat32, 0, WeightBackend::kPread);
+  EXPECT_TRUE(ReadRows(*fixture.store, fixture.matrix, 2, 0, nullptr).ok());
+  EXPECT_EQ(fixture.store->counters().reads, 0);
+}
+
+TEST(ReadRows, RefusesRowsBeyondTheMatrix) {
+  for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
+    Fixture fixture(ElementType::kFloat32, panel_columns,
+                    WeightBackend::kPread);
+    std::vector<float> read(2 * kColumns);
+    EXPECT_EQ(
+        ReadRows(*fixture.store, fixture.matrix, kRows - 1, 2, read.data())
+            .code(),
+        absl::StatusCode::kOutOfRange)
+        << panel_columns;
+  }
+}
+
+TEST(RowsInPlace, AreWhereFloatsLieInMemory) {
+  Fixture fixture(ElementType::kFloat32, 0, WeightBackend::kResident);
+  const float* const rows =
+      RowsInPlace(*fixture.store, fixture.matrix, 2, kRows - 2);
+  ASSERT_NE(rows, nullptr);
+  EXPECT_EQ(std::vector<float>(rows, rows + (kRows - 2) * kColumns),
+            fixture.Expected(2, kRows - 2));
+}
+
+TEST(RowsInPlace, AreNotWhereTheyMustBeReadOrConverted) {
+  for (const WeightBackend backend :
+       {WeightBackend::kPread, WeightBackend::kDirect}) {
+    Fixture read(ElementType::kFloat32, 0, backend);
+    EXPECT_EQ(RowsInPlace(*read.store, read.matrix, 0, kRows), nullptr);
+  }
+  Fixture converted(ElementType::kBfloat16, 0, WeightBackend::kResident);
+  EXPECT_EQ(RowsInPlace(*converted.store, converted.matrix, 0, kRows), nullptr);
+  Fixture panels(ElementType::kFloat32, 256, WeightBackend::kResident);
+  EXPECT_EQ(RowsInPlace(*panels.store, panels.matrix, 0, kRows), nullptr);
+  Fixture beyond(ElementType::kFloat32, 0, WeightBackend::kResident);
+  EXPECT_EQ(RowsInPlace(*beyond.store, beyond.matrix, 1, kRows), nullptr);
+}
+
+}  // namespace
+}  // namespace footprint

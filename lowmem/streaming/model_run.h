@@ -1,0 +1,100 @@
+// What the runs of all model families have in common: a memory with some
+// tensors pinned in it, tiles that are read ahead, small vectors read by
+// several workers, ids checked, and the time of each step.
+//
+//   absl::StatusOr<RunMemory> memory =
+//       TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights),
+//       store);
+//   StepTimes times(config.layers + 1);
+//   times.Begin();
+//   RunLayer(0);
+//   times.Record(0);
+//
+// The store outlives the memory. StepTimes is one thread's; the functions may
+// be called from any thread. Memory: the arena, and 8 bytes a step.
+//
+// ResourceExhausted: no memory for the arena. InvalidArgument: an id that the
+// vocabulary does not have, or none. Otherwise the store's errors.
+
+#ifndef FOOTPRINT_LOWMEM_STREAMING_MODEL_RUN_H_
+#define FOOTPRINT_LOWMEM_STREAMING_MODEL_RUN_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/memory/byte_arena.h"
+#include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/weights/pinned_store.h"
+#include "footprint/lowmem/weights/tile_stream.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint::lowmem_internal {
+
+struct RunMemory {
+  ByteArena arena;
+  std::unique_ptr<PinnedStore> pinned;  // in the arena; null: nothing is
+};
+
+// `tensors` in the order in which the plan chose from them.
+absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
+                                        const PinnedTensors& pinned,
+                                        absl::Span<const Weight> tensors,
+                                        WeightStore* store);
+
+// Reads the list's tiles ahead, again and again, in a ring of `depth` slots;
+// null: the list is empty. Internal: the list is not complete.
+absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
+                                                     const TileList& list,
+                                                     int depth,
+                                                     absl::Span<char> ring);
+
+// A vector in the file and where it goes.
+struct VectorLoad {
+  const Weight* weight;
+  float* destination;
+};
+
+// This worker's share of the vectors.
+absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,
+                         int workers, WeightStore* store);
+
+absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary);
+
+// What a model says to a plan that is not its own.
+absl::Status ForeignPlan(const WeightStore& store);
+
+// DataLoss: `where`, as "layer 3", gave numbers that are infinite or none.
+absl::Status NotFinite(const WeightStore& store, absl::string_view where);
+
+// A pass's fault. Where its numbers are not finite and the file has changed,
+// that is why.
+absl::Status PassFault(const WeightStore& store, const absl::Status& status);
+
+// Unavailable: fewer workers were started than planned.
+absl::Status CheckWorkers(int started, int planned);
+
+class StepTimes {
+ public:
+  explicit StepTimes(int64_t steps) : nanoseconds_(steps) {}
+
+  void Clear() { nanoseconds_.assign(nanoseconds_.size(), 0); }
+  void Begin() { last_ = std::chrono::steady_clock::now(); }
+  // Adds the time since Begin or the last Record to the step's.
+  void Record(int64_t step);
+  absl::Span<const int64_t> nanoseconds() const { return nanoseconds_; }
+
+ private:
+  std::vector<int64_t> nanoseconds_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_STREAMING_MODEL_RUN_H_

@@ -1,0 +1,43 @@
+#include "footprint/lowmem/streaming/pass_memory.h"
+
+#include "gtest/gtest.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+// What passes read of a plan, of two workers.
+struct TestPlan {
+  int64_t tile_bytes = 64;
+  ArenaRange slots = {0, 512};
+  ArenaRange wide = {512, 0};
+  ArenaRange dense = {512, 256};
+
+  int64_t part_bytes(const ArenaRange& range) const {
+    return range.size_bytes / 2;
+  }
+};
+
+TEST(PassMemory, VectorsLieOneAfterTheOther) {
+  float memory[8];
+  VectorRun run(memory);
+  EXPECT_EQ(run.Take(3), memory);
+  EXPECT_EQ(run.Take(5), memory + 3);
+}
+
+TEST(PassMemory, EachWorkerHasItsOwnPart) {
+  const auto arena = ByteArena::Allocate(768);
+  ASSERT_TRUE(arena.ok()) << arena.status();
+  const TestPlan plan;
+  for (const int worker : {0, 1}) {
+    const ProductMemory memory =
+        ProductMemoryOf(*arena, plan, worker, /*slots=*/4);
+    EXPECT_EQ(memory.tile_bytes, 64);
+    EXPECT_EQ(memory.slot, arena->At<char>(worker * 256));
+    EXPECT_EQ(memory.slot_bytes, 64);
+    EXPECT_EQ(memory.dense, arena->At<float>(512 + worker * 128));
+    EXPECT_EQ(memory.wide, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace footprint::lowmem_internal

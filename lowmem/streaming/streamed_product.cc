@@ -1,0 +1,368 @@
+#include "footprint/lowmem/streaming/streamed_product.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "footprint/lowmem/kernels/panel_kernels.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/models/weight_finder.h"
+
+namespace footprint {
+namespace {
+
+// Whole pages at both ends of a run of bytes.
+constexpr int64_t kDirectOverheadBytes = 2 * kSlotAlignmentBytes;
+
+}  // namespace
+
+StreamingNeeds NeedsOf(const WeightStore& store,
+                       absl::Span<const Weight> matrices) {
+  StreamingNeeds needs;
+  needs.element_bytes = 0;
+  needs.uses_slots = false;
+  for (const Weight& matrix : matrices) {
+    const int64_t bytes = DTypeBytes(matrix.dtype());
+    needs.element_bytes = std::max(needs.element_bytes, bytes);
+    needs.has_narrow_weights |= bytes < 4;
+    // Also where weights are used where they lie: a tensor that begins in the
+    // middle of an element must be copied.
+    const absl::StatusOr<Tile> tile = matrix.Block(
+        0, std::min<int64_t>(2, matrix.rows()), 0, matrix.panel_columns());
+    needs.uses_slots |= !tile.ok() || store.SlotBytes(*tile) > 0;
+  }
+  if (store.backend() == WeightBackend::kDirect) {
+    needs.slot_overhead_bytes = kDirectOverheadBytes;
+    needs.reads_ahead = true;
+  }
+  return needs;
+}
+
+absl::Status ReadAsFloats(WeightStore& store, ElementType type,
+                          const Tile& tile, float* destination) {
+  // Stored in the upper part of their place, narrow numbers are widened from
+  // the first to the last without overtaking those still to be read.
+  const int64_t count = tile.size_bytes() / ElementBytes(type);
+  char* stored = reinterpret_cast<char*>(destination) +
+                 count * (sizeof(float) - ElementBytes(type));
+  const absl::Status status = store.Read(tile, stored);
+  if (status.ok() && type != ElementType::kFloat32) {
+    WidenToFloat(type, stored, count, destination);
+  }
+  return status;
+}
+
+absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
+                     float* destination) {
+  const ElementType type = ElementTypeOf(matrix);
+  const int64_t step = matrix.panel_columns();
+  for (int64_t column = 0; column < matrix.columns(); column += step) {
+    const int64_t count = std::min(step, matrix.columns() - column);
+    const absl::StatusOr<Tile> tile = matrix.Block(row, 1, column, count);
+    if (!tile.ok()) return tile.status();
+    const absl::Status status =
+        ReadAsFloats(store, type, *tile, destination + column);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void StreamedProduct::UseSingleToken(const float* panel, int64_t features) {
+  single_token_ = true;
+  for (int64_t i = 0; i < features; ++i) {
+    memory_.dense[i] = panel[i * kPanelTokens];
+  }
+}
+
+// As many rows as the slot holds.
+absl::StatusOr<Tile> StreamedProduct::NextTile(
+    const Weight& matrix, int64_t row, int64_t row_end,
+    const IndexRange& columns) const {
+  const int64_t row_bytes = columns.size() * DTypeBytes(matrix.dtype());
+  int64_t rows = std::min(row_end - row,
+                          std::max<int64_t>(1, memory_.tile_bytes / row_bytes));
+  while (true) {
+    absl::StatusOr<Tile> tile =
+        matrix.Block(row, rows, columns.begin, columns.size());
+    if (!tile.ok()) return tile;
+    const int64_t needed = store_->SlotBytes(*tile);
+    if (needed <= memory_.slot_bytes) return tile;
+    if (rows == 1) {
+      return absl::InternalError("a plan's slot holds no row");
+    }
+    // Direct reads of rows with gaps need whole pages for each.
+    rows = std::max<int64_t>(
+        1, std::min(rows - 1, rows * memory_.slot_bytes / needed));
+  }
+}
+
+// A tile's elements as floats, row after row.
+MatrixView StreamedProduct::Widened(ElementType type, const Tile& tile,
+                                    const TileView& view) {
+  const int64_t element_bytes = ElementBytes(type);
+  if (type == ElementType::kFloat32) {
+    return {static_cast<const float*>(view.data),
+            view.row_stride_bytes / element_bytes, 1};
+  }
+  const int64_t columns = tile.row_bytes / element_bytes;
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    WidenToFloat(
+        type, static_cast<const char*>(view.data) + row * view.row_stride_bytes,
+        columns, memory_.wide + row * columns);
+  }
+  return {memory_.wide, columns, 1};
+}
+
+void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
+                                   const TileView& view, int64_t first_column,
+                                   const PanelView& input, int64_t panels,
+                                   const ProductEnds& ends,
+                                   const PanelOutput& output) {
+  const ElementType type = ElementTypeOf(matrix);
+  const int64_t element_bytes = ElementBytes(type);
+  const int64_t columns = tile.row_bytes / element_bytes;
+  const int64_t stride = view.row_stride_bytes / element_bytes;
+  if (single_token_) {
+    MultiplyVector(type, view.data, stride, tile.rows, columns,
+                   memory_.dense + first_column, ends, output.data,
+                   output.row_stride);
+    return;
+  }
+  MultiplyPanels(Widened(type, tile, view), tile.rows, columns,
+                 {input.data + first_column * kPanelTokens, input.panel_stride},
+                 panels, ends, output);
+}
+
+absl::Status StreamedProduct::Multiply(const Weight& matrix,
+                                       const IndexRange& rows,
+                                       const IndexRange& columns,
+                                       const PanelView& input, int64_t panels,
+                                       const ProductEnds& ends,
+                                       const PanelOutput& output) {
+  const int64_t panel_columns = matrix.panel_columns();
+  for (int64_t column = columns.begin; column < columns.end;) {
+    // To the end of the file's panel of columns.
+    const int64_t column_end =
+        std::min(columns.end, (column / panel_columns + 1) * panel_columns);
+    const bool first = column == columns.begin;
+    const bool last = column_end == columns.end;
+    for (int64_t row = rows.begin; row < rows.end;) {
+      const absl::StatusOr<Tile> tile =
+          NextTile(matrix, row, rows.end, {column, column_end});
+      if (!tile.ok()) return tile.status();
+      if (schedule_ != nullptr) {
+        RecordTile(*tile);
+        row += tile->rows;
+        continue;
+      }
+      const absl::StatusOr<TileView> view = LoadTile(*tile);
+      if (!view.ok()) return view.status();
+      const int64_t done = row - rows.begin;
+      ProductEnds tile_ends;
+      if (first && ends.bias != nullptr) tile_ends.bias = ends.bias + done;
+      tile_ends.accumulate = ends.accumulate || !first;
+      if (last) tile_ends.activation = ends.activation;
+      MultiplyTile(matrix, *tile, *view, column - columns.begin, input, panels,
+                   tile_ends,
+                   {output.data + done * output.row_stride, output.row_stride,
+                    output.panel_stride});
+      row += tile->rows;
+    }
+    column = column_end;
+  }
+  return absl::OkStatus();
+}
+
+// What needs no slot is used where it lies; what no slot holds is read run by
+// run.
+bool StreamedProduct::IsStreamed(const Tile& tile) const {
+  const int64_t slot_bytes = store_->SlotBytes(tile);
+  return slot_bytes > 0 && slot_bytes <= memory_.slot_bytes;
+}
+
+void StreamedProduct::RecordTile(const Tile& tile) {
+  if (IsStreamed(tile)) schedule_->Add(tile);
+}
+
+absl::Status StreamedProduct::SkipTo(int64_t index) {
+  if (stream_ == nullptr) return absl::OkStatus();
+  // A part at the end may be empty; then it is never read.
+  index %= static_cast<int64_t>(stream_schedule_.size());
+  if (index == next_tile_) return absl::OkStatus();
+  lease_.Release();
+  const absl::Status status = stream_->Rewind(index);
+  next_tile_ = status.ok() ? index : -1;
+  return status;
+}
+
+absl::StatusOr<TileView> StreamedProduct::NextOfStream(const Tile& tile) {
+  // The slot that is given back is read into while this tile is used.
+  lease_.Release();
+  next_tile_ = -1;
+  absl::StatusOr<TileLease> lease = stream_->Next();
+  if (!lease.ok()) return lease.status();
+  const int64_t index = lease->index();
+  const Tile& planned = stream_schedule_[index];
+  if (planned.offset_bytes != tile.offset_bytes ||
+      planned.row_bytes != tile.row_bytes || planned.rows != tile.rows) {
+    return absl::InternalError("tiles are used in another order than recorded");
+  }
+  lease_ = *std::move(lease);
+  next_tile_ = (index + 1) % static_cast<int64_t>(stream_schedule_.size());
+  TileView view;
+  view.data = lease_.data();
+  view.row_stride_bytes = lease_.row_stride_bytes();
+  return view;
+}
+
+absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
+  if (stream_ != nullptr && IsStreamed(tile)) return NextOfStream(tile);
+  if (store_->SlotBytes(tile) <= memory_.slot_bytes) {
+    return store_->Load(tile, memory_.slot);
+  }
+  // Direct reads of short rows with gaps would need whole pages for each.
+  const absl::Status status = store_->Read(tile, memory_.slot);
+  if (!status.ok()) return status;
+  TileView view;
+  view.data = memory_.slot;
+  view.row_stride_bytes = tile.row_bytes;
+  return view;
+}
+
+absl::Status StreamedProduct::RecordStrip(const Weight& matrix,
+                                          const IndexRange& outputs,
+                                          const IndexRange& inputs,
+                                          int64_t most_rows) {
+  for (int64_t row = inputs.begin; row < inputs.end; row += most_rows) {
+    const int64_t rows = std::min(most_rows, inputs.end - row);
+    const absl::StatusOr<Tile> tile =
+        matrix.Block(row, rows, outputs.begin, outputs.size());
+    if (!tile.ok()) return tile.status();
+    RecordTile(*tile);
+  }
+  return absl::OkStatus();
+}
+
+// One token's: rows are added to a block's sums as many at a time as there are
+// in a tile, blocks to the output.
+absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
+                                                 const IndexRange& outputs,
+                                                 const IndexRange& inputs,
+                                                 const ProductEnds& ends,
+                                                 const PanelOutput& output) {
+  const ElementType type = ElementTypeOf(matrix);
+  const int64_t element_bytes = ElementBytes(type);
+  const int64_t count = outputs.size();
+  const int64_t most_rows =
+      std::max<int64_t>(1, memory_.tile_bytes / (count * element_bytes));
+  if (schedule_ != nullptr) {
+    return RecordStrip(matrix, outputs, inputs, most_rows);
+  }
+  int64_t tile_end = inputs.begin;
+  int64_t tile_begin = inputs.begin;
+  TileView view;
+  for (int64_t row = inputs.begin; row < inputs.end;) {
+    const int64_t block_end = std::min(inputs.end, row + kSumBlock);
+    std::fill_n(memory_.sums, count, 0.0f);
+    const bool first = row == inputs.begin;
+    while (row < block_end) {
+      if (row == tile_end) {
+        const int64_t rows = std::min(most_rows, inputs.end - row);
+        const absl::StatusOr<Tile> tile =
+            matrix.Block(row, rows, outputs.begin, count);
+        if (!tile.ok()) return tile.status();
+        const absl::StatusOr<TileView> loaded = LoadTile(*tile);
+        if (!loaded.ok()) return loaded.status();
+        view = *loaded;
+        tile_begin = row;
+        tile_end = row + rows;
+      }
+      const int64_t end = std::min(block_end, tile_end);
+      AddScaledRows(type,
+                    static_cast<const char*>(view.data) +
+                        (row - tile_begin) * view.row_stride_bytes,
+                    view.row_stride_bytes / element_bytes, end - row, count,
+                    memory_.dense + (row - inputs.begin), memory_.sums);
+      row = end;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const float before = output.data[i * output.row_stride];
+      const float bias = first && ends.bias != nullptr ? ends.bias[i] : 0.0f;
+      const float start = ends.accumulate || !first ? before + bias : bias;
+      memory_.sums[i] = start + memory_.sums[i];
+    }
+    if (block_end == inputs.end) Activate(ends.activation, count, memory_.sums);
+    for (int64_t i = 0; i < count; ++i) {
+      output.data[i * output.row_stride] = memory_.sums[i];
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Many tokens': a tile is whole blocks of rows.
+absl::Status StreamedProduct::MultiplyTransposedStrip(
+    const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
+    const PanelView& input, int64_t panels, const ProductEnds& ends,
+    const PanelOutput& output) {
+  const ElementType type = ElementTypeOf(matrix);
+  const int64_t row_bytes = outputs.size() * ElementBytes(type);
+  const int64_t most_rows = std::max(
+      kSumBlock, memory_.tile_bytes / row_bytes / kSumBlock * kSumBlock);
+  if (schedule_ != nullptr) {
+    return RecordStrip(matrix, outputs, inputs, most_rows);
+  }
+  for (int64_t row = inputs.begin; row < inputs.end; row += most_rows) {
+    const int64_t rows = std::min(most_rows, inputs.end - row);
+    const absl::StatusOr<Tile> tile =
+        matrix.Block(row, rows, outputs.begin, outputs.size());
+    if (!tile.ok()) return tile.status();
+    const absl::StatusOr<TileView> view = LoadTile(*tile);
+    if (!view.ok()) return view.status();
+    const MatrixView weights = Widened(type, *tile, *view);
+    const bool first = row == inputs.begin;
+    ProductEnds tile_ends;
+    if (first) tile_ends.bias = ends.bias;
+    tile_ends.accumulate = ends.accumulate || !first;
+    if (row + rows == inputs.end) tile_ends.activation = ends.activation;
+    MultiplyPanels(
+        {weights.data, 1, weights.row_stride}, outputs.size(), rows,
+        {input.data + (row - inputs.begin) * kPanelTokens, input.panel_stride},
+        panels, tile_ends, output);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StreamedProduct::MultiplyTransposed(
+    const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
+    const PanelView& input, int64_t panels, const ProductEnds& ends,
+    const PanelOutput& output) {
+  const int64_t element_bytes = ElementBytes(ElementTypeOf(matrix));
+  const int64_t panel_columns = matrix.panel_columns();
+  // Of tiles that hold a block of rows, or of what is summed up at once.
+  const int64_t block_rows = std::min(kSumBlock, inputs.size());
+  const int64_t widest =
+      single_token_
+          ? std::min(memory_.sum_count, memory_.tile_bytes / element_bytes)
+          : std::max<int64_t>(
+                1, memory_.tile_bytes / (block_rows * element_bytes));
+  for (int64_t begin = outputs.begin; begin < outputs.end;) {
+    const int64_t end =
+        std::min({outputs.end, (begin / panel_columns + 1) * panel_columns,
+                  begin + widest});
+    const int64_t done = begin - outputs.begin;
+    ProductEnds strip_ends = ends;
+    if (ends.bias != nullptr) strip_ends.bias = ends.bias + done;
+    const PanelOutput strip = {output.data + done * output.row_stride,
+                               output.row_stride, output.panel_stride};
+    const absl::Status status =
+        single_token_
+            ? AddTransposedStrip(matrix, {begin, end}, inputs, strip_ends,
+                                 strip)
+            : MultiplyTransposedStrip(matrix, {begin, end}, inputs, input,
+                                      panels, strip_ends, strip);
+    if (!status.ok()) return status;
+    begin = end;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace footprint

@@ -1,0 +1,164 @@
+// A product with a matrix that is not in memory: its tiles are loaded one after
+// the other into a slot, multiplied, and forgotten.
+//
+//   footprint::StreamedProduct product(store, {slot, slot_bytes, tile_bytes});
+//   absl::Status status = product.Multiply(
+//       weight, {0, 1024}, {0, 1024}, input, panels, ends, output);
+//
+// The result's bits are those of one MultiplyPanels over the whole matrix (or
+// of one MultiplyVector), whatever the size of the slot: blocks of columns
+// begin at multiples of kSumBlock.
+//
+// With UseStream tiles are read ahead, in the order that Record wrote down.
+//
+// The store and the memory must outlive the product. Thread-compatible: one for
+// each thread. Movable. Memory: what it is given; nothing is allocated unless
+// reading fails. Errors are the store's.
+
+#ifndef FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_
+#define FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/weights/tile_stream.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "footprint/lowmem/workers/step_team.h"
+
+namespace footprint {
+
+// Tiles in the order of their use. Those that there is no room for are counted
+// alone: with no room at all, they are just counted.
+struct TileList {
+  void Add(const Tile& tile) {
+    if (count < static_cast<int64_t>(room.size())) room[count] = tile;
+    ++count;
+  }
+  bool is_complete() const {
+    return count <= static_cast<int64_t>(room.size());
+  }
+  absl::Span<const Tile> tiles() const { return room.first(count); }
+
+  absl::Span<Tile> room;
+  int64_t count = 0;
+};
+
+// What a product may write to.
+struct ProductMemory {
+  char* slot = nullptr;  // at a multiple of kSlotAlignmentBytes
+  int64_t slot_bytes = 0;
+  // The most stored bytes in a tile.
+  int64_t tile_bytes = 0;
+  // Room for a tile as floats, where weights are stored narrower.
+  float* wide = nullptr;
+  // Room for one token's input, where there is only one.
+  float* dense = nullptr;
+  // Room for the sums of one token's product with a transposed matrix.
+  float* sums = nullptr;
+  int64_t sum_count = 0;
+};
+
+// What products with these matrices need of a plan.
+StreamingNeeds NeedsOf(const WeightStore& store,
+                       absl::Span<const Weight> matrices);
+
+// Reads a tile of elements of `type`, as floats one after the other.
+absl::Status ReadAsFloats(WeightStore& store, ElementType type,
+                          const Tile& tile, float* destination);
+
+// Reads a row of a matrix that may be cut into panels of columns, as floats.
+absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
+                     float* destination);
+
+class StreamedProduct {
+ public:
+  StreamedProduct(WeightStore* store, const ProductMemory& memory)
+      : store_(store), memory_(memory) {}
+
+  // With a single token, takes its features from panels; Multiply then uses
+  // them until the next call, and looks at its own `input` no more.
+  void UseSingleToken(const float* panel, int64_t features);
+  void UsePanels() { single_token_ = false; }
+
+  // From now on Multiply only says which tiles it would load: it adds them to
+  // `schedule`, until it is null. They depend on nothing but the ranges, the
+  // memory's sizes, and whether there is a single token; tiles that the slot is
+  // too small for are left out.
+  void Record(TileList* schedule) { schedule_ = schedule; }
+  void RecordSingleToken() { single_token_ = true; }
+  // Those tiles come from a stream that repeats `schedule`, which must outlive
+  // the product or the next UseStream; null: they are loaded when used. The
+  // slot stays for the others, if there are any.
+  void UseStream(TileStream* stream, absl::Span<const Tile> schedule) {
+    lease_.Release();
+    stream_ = stream;
+    stream_schedule_ = schedule;
+    next_tile_ = 0;
+  }
+  // The next tile will be the one at `index` of the stream's schedule: at its
+  // beginning, or where the order of use leaves the schedule's.
+  absl::Status SkipTo(int64_t index);
+
+  // output(row - rows.begin, token) = activation(start + sum over `columns` of
+  // matrix(row, column) input(column - columns.begin, token)).
+  // `ends.bias` is that of rows.begin. columns.begin is a multiple of
+  // kSumBlock.
+  absl::Status Multiply(const Weight& matrix, const IndexRange& rows,
+                        const IndexRange& columns, const PanelView& input,
+                        int64_t panels, const ProductEnds& ends,
+                        const PanelOutput& output);
+
+  // The same for a matrix that lies transposed, as GPT-2's do: its rows are the
+  // columns above. A single token's output has the bits that it has among many.
+  absl::Status MultiplyTransposed(const Weight& matrix,
+                                  const IndexRange& outputs,
+                                  const IndexRange& inputs,
+                                  const PanelView& input, int64_t panels,
+                                  const ProductEnds& ends,
+                                  const PanelOutput& output);
+
+ private:
+  bool IsStreamed(const Tile& tile) const;
+  void RecordTile(const Tile& tile);
+  absl::StatusOr<TileView> NextOfStream(const Tile& tile);
+  absl::StatusOr<TileView> LoadTile(const Tile& tile);
+  MatrixView Widened(ElementType type, const Tile& tile, const TileView& view);
+  absl::Status RecordStrip(const Weight& matrix, const IndexRange& outputs,
+                           const IndexRange& inputs, int64_t most_rows);
+  absl::Status AddTransposedStrip(const Weight& matrix,
+                                  const IndexRange& outputs,
+                                  const IndexRange& inputs,
+                                  const ProductEnds& ends,
+                                  const PanelOutput& output);
+  absl::Status MultiplyTransposedStrip(const Weight& matrix,
+                                       const IndexRange& outputs,
+                                       const IndexRange& inputs,
+                                       const PanelView& input, int64_t panels,
+                                       const ProductEnds& ends,
+                                       const PanelOutput& output);
+  absl::StatusOr<Tile> NextTile(const Weight& matrix, int64_t row,
+                                int64_t row_end,
+                                const IndexRange& columns) const;
+  void MultiplyTile(const Weight& matrix, const Tile& tile,
+                    const TileView& view, int64_t first_column,
+                    const PanelView& input, int64_t panels,
+                    const ProductEnds& ends, const PanelOutput& output);
+
+  WeightStore* store_;
+  ProductMemory memory_;
+  bool single_token_ = false;
+  TileList* schedule_ = nullptr;
+  TileStream* stream_ = nullptr;
+  absl::Span<const Tile> stream_schedule_;
+  int64_t next_tile_ = 0;  // of the stream; -1: unknown, after a failure
+  TileLease lease_;        // of the tile in use
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_

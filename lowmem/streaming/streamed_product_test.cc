@@ -1,0 +1,252 @@
+#include "footprint/lowmem/streaming/streamed_product.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kRows = 37;
+constexpr int64_t kColumns = 700;
+constexpr int64_t kPanels = 3;
+
+struct FreeAligned {
+  void operator()(char* data) const { std::free(data); }
+};
+using AlignedBytes = std::unique_ptr<char, FreeAligned>;
+
+// At a page, whole pages.
+AlignedBytes Allocate(int64_t bytes) {
+  return AlignedBytes(static_cast<char*>(
+      std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096)));
+}
+
+float* Floats(const AlignedBytes& bytes) {
+  return reinterpret_cast<float*>(bytes.get());
+}
+
+class StreamedProductTest : public testing::Test {
+ protected:
+  StreamedProductTest() {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    for (float& value : matrix_) value = normal(random);
+    const int64_t count = kColumns * kPanels * kPanelTokens;
+    input_ = Allocate(count * sizeof(float));
+    for (int64_t i = 0; i < count; ++i) Floats(input_)[i] = normal(random);
+    for (float& value : bias_) value = normal(random);
+    path_ = WriteTestFile(
+        "matrix.safetensors",
+        SafetensorsBytes(
+            absl::StrCat(R"({"m":{"dtype":"F32","shape":[)", kRows, ",",
+                         kColumns, R"(],"data_offsets":[0,)",
+                         matrix_.size() * sizeof(float), "]}}"),
+            absl::string_view(reinterpret_cast<const char*>(matrix_.data()),
+                              matrix_.size() * sizeof(float))));
+  }
+
+  PanelView Input(int64_t column) const {
+    return {Floats(input_) + column * kPanelTokens, kColumns * kPanelTokens};
+  }
+
+  std::vector<float> matrix_ = std::vector<float>(kRows * kColumns);
+  std::vector<float> bias_ = std::vector<float>(kRows);
+  AlignedBytes input_;
+  std::string path_;
+};
+
+TEST_F(StreamedProductTest, HasTheBitsOfTheWholeProductForEverySlot) {
+  const int64_t count = kRows * kPanels * kPanelTokens;
+  const AlignedBytes expected = Allocate(count * sizeof(float));
+  const AlignedBytes actual = Allocate(count * sizeof(float));
+  const ProductEnds ends = {bias_.data(), false, Activation::kGelu};
+  const PanelOutput layout = {nullptr, kPanelTokens, kRows * kPanelTokens};
+  for (const IndexRange columns :
+       {IndexRange{0, kColumns}, IndexRange{256, 512}, IndexRange{512, 700}}) {
+    MultiplyPanels({matrix_.data() + columns.begin, kColumns, 1}, kRows,
+                   columns.size(), Input(columns.begin), kPanels, ends,
+                   {Floats(expected), layout.row_stride, layout.panel_stride});
+    for (const WeightBackend backend :
+         {WeightBackend::kResident, WeightBackend::kPread,
+          WeightBackend::kDirect, WeightBackend::kMmap}) {
+      const auto store = WeightStore::Open(path_, backend);
+      ASSERT_TRUE(store.ok()) << store.status();
+      const auto weight = (*store)->Find("m");
+      ASSERT_TRUE(weight.ok()) << weight.status();
+      for (const int64_t tile_bytes : {2800, 2801, 9000, 200000}) {
+        ProductMemory memory;
+        // Direct reads fetch whole pages.
+        memory.slot_bytes = tile_bytes + 2 * 4096;
+        const AlignedBytes slot = Allocate(memory.slot_bytes);
+        memory.slot = slot.get();
+        memory.tile_bytes = tile_bytes;
+        StreamedProduct product(store->get(), memory);
+        std::fill(Floats(actual), Floats(actual) + count, -1.0f);
+        const absl::Status status = product.Multiply(
+            *weight, {0, kRows}, columns, Input(columns.begin), kPanels, ends,
+            {Floats(actual), layout.row_stride, layout.panel_stride});
+        ASSERT_TRUE(status.ok()) << status;
+        EXPECT_TRUE(std::equal(Floats(actual), Floats(actual) + count,
+                               Floats(expected)))
+            << WeightBackendName(backend) << ", " << tile_bytes;
+      }
+    }
+  }
+}
+
+TEST_F(StreamedProductTest, MultipliesPartOfTheRowsForASingleToken) {
+  const auto store = WeightStore::Open(path_, WeightBackend::kPread);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const auto weight = (*store)->Find("m");
+  std::vector<float> dense(kColumns);
+  const AlignedBytes slot = Allocate(4096);
+  StreamedProduct product(store->get(),
+                          {slot.get(), 4096, 4096, nullptr, dense.data()});
+  product.UseSingleToken(Floats(input_), kColumns);
+  std::vector<float> actual(20 * kPanelTokens, -1.0f);
+  ASSERT_TRUE(product
+                  .Multiply(*weight, {10, 30}, {0, kColumns}, {}, 1,
+                            {bias_.data() + 10},
+                            {actual.data(), kPanelTokens, 0})
+                  .ok());
+  std::vector<float> expected(20);
+  MultiplyVector(ElementType::kFloat32, matrix_.data() + 10 * kColumns,
+                 kColumns, 20, kColumns, dense.data(), {bias_.data() + 10},
+                 expected.data(), 1);
+  for (int64_t row = 0; row < 20; ++row) {
+    EXPECT_EQ(actual[row * kPanelTokens], expected[row]);
+    EXPECT_EQ(actual[row * kPanelTokens + 1], -1.0f);
+  }
+}
+
+TEST_F(StreamedProductTest, SaysWhenASlotHoldsNoRow) {
+  const auto store = WeightStore::Open(path_, WeightBackend::kPread);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const auto weight = (*store)->Find("m");
+  const AlignedBytes slot = Allocate(4096);
+  StreamedProduct product(store->get(),
+                          {slot.get(), 2799, 2800, nullptr, nullptr});
+  std::vector<float> output(kPanelTokens);
+  EXPECT_EQ(product
+                .Multiply(*weight, {0, 1}, {0, kColumns}, Input(0), 1, {},
+                          {output.data(), kPanelTokens, 0})
+                .code(),
+            absl::StatusCode::kInternal);
+}
+
+// A matrix of a file seen as transposed: its rows are what is summed over, 300
+// sums over 700 inputs in three blocks.
+class TransposedProductTest : public StreamedProductTest {
+ protected:
+  static constexpr int64_t kSums = 300;
+  static constexpr int64_t kCount = kSums * kPanels * kPanelTokens;
+
+  TransposedProductTest()
+      : transposed_(kColumns * kSums),
+        expected_(Allocate(kCount * sizeof(float))) {
+    std::mt19937 random(2);
+    std::normal_distribution<float> normal;
+    for (float& value : transposed_) value = normal(random);
+    transposed_path_ = WriteTestFile(
+        "transposed.safetensors",
+        SafetensorsBytes(
+            R"({"m":{"dtype":"F32","shape":[700,300],)"
+            R"("data_offsets":[0,840000]}})",
+            absl::string_view(reinterpret_cast<const char*>(transposed_.data()),
+                              transposed_.size() * sizeof(float))));
+    Fill(expected_);
+    MultiplyPanels({transposed_.data(), 1, kSums}, kSums, kColumns, Input(0),
+                   kPanels, Ends(),
+                   {Floats(expected_), kPanelTokens, kSums * kPanelTokens});
+  }
+
+  // The first sums are the bias: any numbers do.
+  ProductEnds Ends() const {
+    return {transposed_.data(), true, Activation::kGeluTanh};
+  }
+
+  static void Fill(const AlignedBytes& bytes) {
+    std::fill_n(Floats(bytes), kCount, 0.25f);
+  }
+
+  // In two calls, cut between outputs as well.
+  void ExpectTheBitsOfAll(StreamedProduct* product, const Weight& weight) {
+    const AlignedBytes actual = Allocate(kCount * sizeof(float));
+    Fill(actual);
+    for (const IndexRange outputs : {IndexRange{0, 10}, {10, kSums}}) {
+      ProductEnds part = Ends();
+      part.bias += outputs.begin;
+      ASSERT_TRUE(product
+                      ->MultiplyTransposed(
+                          weight, outputs, {0, kColumns}, Input(0), kPanels,
+                          part,
+                          {Floats(actual) + outputs.begin * kPanelTokens,
+                           kPanelTokens, kSums * kPanelTokens})
+                      .ok());
+    }
+    EXPECT_TRUE(
+        std::equal(Floats(actual), Floats(actual) + kCount, Floats(expected_)));
+  }
+
+  void ExpectTheBitsOfTheFirstToken(StreamedProduct* product,
+                                    const Weight& weight) {
+    const AlignedBytes actual = Allocate(kCount * sizeof(float));
+    Fill(actual);
+    product->UseSingleToken(Floats(input_), kColumns);
+    ASSERT_TRUE(product
+                    ->MultiplyTransposed(weight, {0, kSums}, {0, kColumns}, {},
+                                         1, Ends(),
+                                         {Floats(actual), kPanelTokens, 0})
+                    .ok());
+    for (int64_t i = 0; i < kSums; ++i) {
+      ASSERT_EQ(Floats(actual)[i * kPanelTokens],
+                Floats(expected_)[i * kPanelTokens])
+          << i;
+      ASSERT_EQ(Floats(actual)[i * kPanelTokens + 1], 0.25f);
+    }
+  }
+
+  std::vector<float> transposed_;
+  AlignedBytes expected_;
+  std::string transposed_path_;
+};
+
+TEST_F(TransposedProductTest, HasTheBitsOfTheWholeTransposedProduct) {
+  for (const WeightBackend backend :
+       {WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
+        WeightBackend::kMmap}) {
+    const auto store = WeightStore::Open(transposed_path_, backend);
+    ASSERT_TRUE(store.ok()) << store.status();
+    const auto weight = (*store)->Find("m");
+    for (const int64_t tile_bytes : {16384, 99999, 400000, 2000000}) {
+      SCOPED_TRACE(testing::Message()
+                   << WeightBackendName(backend) << ", " << tile_bytes);
+      const AlignedBytes slot = Allocate(tile_bytes);
+      const AlignedBytes dense = Allocate(kColumns * sizeof(float));
+      std::vector<float> sums(177);
+      StreamedProduct product(
+          store->get(),
+          {slot.get(), tile_bytes, tile_bytes, nullptr, Floats(dense),
+           sums.data(), static_cast<int64_t>(sums.size())});
+      ExpectTheBitsOfAll(&product, *weight);
+      ExpectTheBitsOfTheFirstToken(&product, *weight);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,65 @@
+// Writes down which tiles a worker's products load in a layer: what the lists
+// of encoder_tiles.h and decoder_tiles.h have in common.
+//
+//   TileRecorder recorder(shape, worker, store, sizes, &list);
+//   status = recorder.Add(layer.query, rows, {0, shape.hidden});
+//   status = recorder.AfterHeads(layer.attention_output, layer.expand,
+//                                layer.contract);
+//
+// The store and the list must outlive it. Thread-compatible. Memory: none.
+// Errors are Weight's.
+
+#ifndef FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_
+#define FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "footprint/lowmem/workers/step_team.h"
+
+namespace footprint::lowmem_internal {
+
+struct LayerShape {
+  int64_t hidden = 0;
+  int64_t intermediate = 0;
+  int64_t chunk_features = 0;  // of these, at a time
+  int workers = 1;
+  // Outputs are dealt to workers in runs of this many.
+  int64_t output_unit = 1;
+  // Matrices are [inputs, outputs].
+  bool is_transposed = false;
+};
+
+class TileRecorder {
+ public:
+  TileRecorder(const LayerShape& shape, int worker, WeightStore* store,
+               const ProductMemory& sizes, TileList* list);
+
+  // To say how many tokens there are; or for products of another kind.
+  StreamedProduct& product() { return product_; }
+
+  IndexRange Share(int64_t count, int64_t unit) const {
+    return ShareOf(count, unit, worker_, shape_.workers);
+  }
+
+  absl::Status Add(const LinearWeights& linear, const IndexRange& outputs,
+                   const IndexRange& inputs);
+
+  // What follows attention's heads: their output, and the feed-forward part,
+  // chunk after chunk.
+  absl::Status AfterHeads(const LinearWeights& attention_output,
+                          const LinearWeights& expand,
+                          const LinearWeights& contract);
+
+ private:
+  const LayerShape shape_;
+  const int worker_;
+  StreamedProduct product_;
+};
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_

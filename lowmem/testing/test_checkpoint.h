@@ -1,0 +1,78 @@
+// Small random checkpoints for tests, and a forward pass in double precision,
+// one number at a time: the oracle of the encoder's tests.
+
+#ifndef FOOTPRINT_LOWMEM_TESTING_TEST_CHECKPOINT_H_
+#define FOOTPRINT_LOWMEM_TESTING_TEST_CHECKPOINT_H_
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/models/encoder_config.h"
+
+namespace footprint {
+
+struct TestTensor {
+  std::vector<int64_t> shape;
+  // As stored: rounded to the file's element type.
+  std::vector<float> values;
+};
+
+// By the names of public checkpoints.
+using TestTensors = std::map<std::string, TestTensor>;
+
+struct TestCheckpoint {
+  EncoderConfig config;
+  TestTensors tensors;
+};
+
+// Draws tensors at random: matrices are stored as `type`, vectors as floats.
+class RandomTensors {
+ public:
+  RandomTensors(ElementType type, uint32_t seed) : type_(type), random_(seed) {}
+
+  void Matrix(const std::string& name, int64_t rows, int64_t columns);
+  // name.weight, [rows, columns], and name.bias of `biases`.
+  void Linear(const std::string& name, int64_t rows, int64_t columns,
+              int64_t biases);
+  void Norm(const std::string& name, int64_t count);
+  void Vector(const std::string& name, int64_t count);
+
+  const TestTensors& tensors() const { return tensors_; }
+
+ private:
+  void Add(const std::string& name, const std::vector<int64_t>& shape,
+           float mean, float deviation, ElementType type);
+
+  ElementType type_;
+  std::mt19937 random_;
+  TestTensors tensors_;
+};
+
+// Matrices are stored as `type`, vectors as floats. Every number is drawn anew
+// from `seed`.
+TestCheckpoint RandomCheckpoint(const EncoderConfig& config, ElementType type,
+                                uint32_t seed);
+
+// Writes config.json and model.safetensors into a new folder below the test's
+// own and returns its path. With `panel_columns`, matrices that are wider are
+// stored in panels of that many columns, as packed files are (see panels.h).
+std::string WriteCheckpoint(const TestCheckpoint& checkpoint, ElementType type,
+                            const std::string& name, int64_t panel_columns = 0);
+
+// The same of any model.
+std::string WriteCheckpoint(const std::string& config_json,
+                            const TestTensors& tensors, ElementType type,
+                            const std::string& name, int64_t panel_columns);
+
+// tokens x hidden.
+std::vector<double> EncodeReference(const TestCheckpoint& checkpoint,
+                                    const std::vector<int32_t>& ids,
+                                    const std::vector<int32_t>& token_types);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_TESTING_TEST_CHECKPOINT_H_

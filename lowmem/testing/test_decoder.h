@@ -1,0 +1,35 @@
+// Decoders to test with: checkpoints drawn at random, written as public ones
+// are, and a decoder in double precision that is plain enough to be believed.
+
+#ifndef FOOTPRINT_LOWMEM_TESTING_TEST_DECODER_H_
+#define FOOTPRINT_LOWMEM_TESTING_TEST_DECODER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/models/decoder_config.h"
+#include "footprint/lowmem/testing/test_checkpoint.h"
+
+namespace footprint {
+
+struct TestDecoder {
+  DecoderConfig config;
+  TestTensors tensors;
+};
+
+TestDecoder RandomDecoder(const DecoderConfig& config, ElementType type,
+                          uint32_t seed);
+
+// As WriteCheckpoint of test_checkpoint.h.
+std::string WriteDecoder(const TestDecoder& decoder, ElementType type,
+                         const std::string& name, int64_t panel_columns = 0);
+
+// What comes next after all of `ids`: a number for each of the vocabulary.
+std::vector<double> DecodeReference(const TestDecoder& decoder,
+                                    const std::vector<int32_t>& ids);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_TESTING_TEST_DECODER_H_

@@ -1,0 +1,82 @@
+#include "footprint/lowmem/weights/direct_read.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+// The pages that a run of `bytes` can touch, wherever it begins.
+int64_t RunSlotBytes(int64_t bytes) {
+  return RoundUpToPage(bytes + kPageBytes - 1);
+}
+
+}  // namespace
+
+int32_t DirectRuns(const Tile& tile) {
+  if (tile.size_bytes() == 0) return 0;
+  return tile.contiguous() ? 1 : tile.rows;
+}
+
+DirectRun DirectRunOf(const Tile& tile, int32_t index) {
+  const int64_t bytes =
+      tile.contiguous() ? tile.size_bytes() : int64_t{tile.row_bytes};
+  const int64_t offset = tile.offset_bytes + index * tile.row_stride_bytes;
+  const int64_t lead = offset % kPageBytes;
+  DirectRun run;
+  run.offset_bytes = offset - lead;
+  run.needed_bytes = lead + bytes;
+  run.read_bytes = RoundUpToPage(run.needed_bytes);
+  run.slot_offset = index * RunSlotBytes(bytes);
+  return run;
+}
+
+int64_t DirectSlotBytes(const Tile& tile) {
+  const int32_t runs = DirectRuns(tile);
+  if (runs == 0) return 0;
+  if (!tile.contiguous()) return runs * RunSlotBytes(tile.row_bytes);
+  return DirectRunOf(tile, 0).read_bytes;
+}
+
+int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read) {
+  return tile.contiguous() ? 0 : bytes_read - tile.size_bytes();
+}
+
+TileView ArrangeDirectTile(const Tile& tile, char* slot) {
+  TileView view;
+  view.data = slot;
+  view.row_stride_bytes = tile.row_bytes;
+  if (tile.size_bytes() == 0) return view;
+  const int64_t lead = tile.offset_bytes % kPageBytes;
+  if (tile.contiguous() && lead % tile.alignment_bytes == 0) {
+    view.data = slot + lead;
+    return view;
+  }
+  if (tile.contiguous()) {
+    memmove(slot, slot + lead, static_cast<size_t>(tile.size_bytes()));
+    return view;
+  }
+  // Each row moves towards the beginning, so none overwrites a later one.
+  for (int32_t row = 0; row < tile.rows; ++row) {
+    const DirectRun run = DirectRunOf(tile, row);
+    memmove(slot + row * int64_t{tile.row_bytes},
+            slot + run.slot_offset + run.needed_bytes - tile.row_bytes,
+            static_cast<size_t>(tile.row_bytes));
+  }
+  return view;
+}
+
+absl::Status ReadError(const std::string& name, int64_t offset, int error) {
+  return absl::UnavailableError(absl::StrCat(
+      name, ": cannot read at byte ", offset, ": ", strerror(error),
+      "; check the disk's health and the system's log"));
+}
+
+absl::Status ShortenedError(const std::string& name, int64_t offset) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(name, ": ends at byte ", offset,
+                   ", so it was shortened while it was in use; open it again"));
+}
+
+}  // namespace footprint::lowmem_internal

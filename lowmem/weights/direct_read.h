@@ -1,0 +1,49 @@
+// A tile as reads of whole pages, and how it lies in the slot they fill.
+//
+// A contiguous tile is one run. Of a tile with gaps each row is a run of its
+// own, and ArrangeDirectTile moves the rows together when all are there.
+//
+// Pure arithmetic; thread-safe.
+
+#ifndef FOOTPRINT_LOWMEM_WEIGHTS_DIRECT_READ_H_
+#define FOOTPRINT_LOWMEM_WEIGHTS_DIRECT_READ_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "footprint/lowmem/weights/tile.h"
+
+namespace footprint::lowmem_internal {
+
+inline constexpr int64_t kPageBytes = kSlotAlignmentBytes;
+
+inline int64_t RoundUpToPage(int64_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+// Whole pages of the file.
+struct DirectRun {
+  int64_t offset_bytes = 0;  // in the file, of a page
+  int64_t read_bytes = 0;    // whole pages
+  int64_t needed_bytes = 0;  // of these; the file may end within the last page
+  int64_t slot_offset = 0;   // where they go
+};
+
+int32_t DirectRuns(const Tile& tile);
+DirectRun DirectRunOf(const Tile& tile, int32_t index);
+int64_t DirectSlotBytes(const Tile& tile);
+
+// Of the bytes that were read for the tile, those that lie around its rows:
+// none of a contiguous one, whose ends alone are rounded.
+int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read);
+
+// Where the tile is once its runs have been read into `slot`.
+TileView ArrangeDirectTile(const Tile& tile, char* slot);
+
+absl::Status ReadError(const std::string& name, int64_t offset, int error);
+absl::Status ShortenedError(const std::string& name, int64_t offset);
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_WEIGHTS_DIRECT_READ_H_

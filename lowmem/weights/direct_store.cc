@@ -1,0 +1,191 @@
+// Weights read past the page cache, in whole pages.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/weights/direct_read.h"
+#include "footprint/lowmem/weights/file_store.h"
+#include "footprint/lowmem/weights/weight_backends.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+// On the stack of the thread that reads a few rows, so kept small.
+constexpr int64_t kBounceBytes = 4 * kPageBytes;
+// From here on the pages within the destination are worth a read of their own.
+constexpr int64_t kLongBytes = 16 * kPageBytes;
+
+class DirectStore final : public FileStore {
+ public:
+  DirectStore(WeightFile file, Descriptor direct, std::string description)
+      : FileStore(std::move(file)),
+        direct_(std::move(direct)),
+        description_(std::move(description)) {}
+
+  WeightBackend backend() const override { return WeightBackend::kDirect; }
+  std::string Description() const override { return description_; }
+  int direct_descriptor() const override { return direct_.get(); }
+
+  absl::Status Read(const Tile& tile, void* destination) override {
+    absl::Status status = CheckTile(tile);
+    if (!status.ok()) return status;
+    const int64_t begin = NowNanoseconds();
+    Progress progress;
+    if (tile.contiguous()) {
+      status = ReadRun(tile.offset_bytes, tile.size_bytes(),
+                       static_cast<char*>(destination), &progress);
+    } else {
+      for (int32_t row = 0; row < tile.rows && status.ok(); ++row) {
+        status = ReadRun(
+            tile.offset_bytes + row * tile.row_stride_bytes, tile.row_bytes,
+            static_cast<char*>(destination) + row * int64_t{tile.row_bytes},
+            &progress);
+      }
+    }
+    return Finish(tile, status, progress, begin);
+  }
+
+  int64_t SlotBytes(const Tile& tile) const override {
+    return DirectSlotBytes(tile);
+  }
+  int64_t SlotAlignmentBytes() const override { return kPageBytes; }
+
+  absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override {
+    absl::Status status = CheckTile(tile);
+    if (!status.ok()) return status;
+    const int64_t begin = NowNanoseconds();
+    Progress progress;
+    for (int32_t run = 0; run < DirectRuns(tile) && status.ok(); ++run) {
+      const DirectRun part = DirectRunOf(tile, run);
+      status = ReadDirect(part, static_cast<char*>(slot) + part.slot_offset,
+                          &progress);
+    }
+    status = Finish(tile, status, progress, begin);
+    if (!status.ok()) return status;
+    return ArrangeDirectTile(tile, static_cast<char*>(slot));
+  }
+
+ private:
+  struct Progress {
+    int64_t bytes_read = 0;
+    int64_t reads = 0;
+  };
+
+  absl::Status Finish(const Tile& tile, absl::Status status,
+                      const Progress& progress, int64_t begin) {
+    if (status.ok()) status = file_.CheckUnchanged();
+    if (!status.ok()) return status;
+    WeightCounters more;
+    more.bytes_delivered = tile.size_bytes();
+    more.bytes_read = progress.bytes_read;
+    more.bytes_around_rows = BytesAroundRows(tile, progress.bytes_read);
+    more.reads = progress.reads;
+    more.wait_nanoseconds = NowNanoseconds() - begin;
+    counters_.Add(more);
+    return absl::OkStatus();
+  }
+
+  // Whole pages around the run; the file may end within the last one.
+  absl::Status ReadDirect(const DirectRun& run, char* destination,
+                          Progress* progress) {
+    int64_t done = 0;
+    while (done < run.needed_bytes) {
+      const ssize_t count = pread(direct_.get(), destination + done,
+                                  static_cast<size_t>(run.read_bytes - done),
+                                  run.offset_bytes + done);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return ReadError(file_.name(), run.offset_bytes, errno);
+      progress->bytes_read += count;
+      ++progress->reads;
+      if (done + count >= run.needed_bytes) break;
+      // The page in which a short read ends is read again.
+      const int64_t pages_bytes = count / kPageBytes * kPageBytes;
+      if (pages_bytes == 0) {
+        return ShortenedError(file_.name(), run.offset_bytes + done + count);
+      }
+      done += pages_bytes;
+    }
+    return absl::OkStatus();
+  }
+
+  // Any bytes to any address: as many as the whole pages within the destination
+  // take are read there and moved to their place, the rest goes by way of a few
+  // aligned pages.
+  absl::Status ReadRun(int64_t offset, int64_t size, char* destination,
+                       Progress* progress) {
+    alignas(kPageBytes) char bounce[kBounceBytes];
+    while (size > 0) {
+      char* pages = bounce;
+      int64_t pages_bytes = kBounceBytes;
+      if (size >= kLongBytes) {
+        const auto address = reinterpret_cast<uintptr_t>(destination);
+        const int64_t skipped =
+            static_cast<int64_t>(-address % uintptr_t{kPageBytes});
+        pages = destination + skipped;
+        pages_bytes = (size - skipped) / kPageBytes * kPageBytes;
+      }
+      const int64_t lead = offset % kPageBytes;
+      DirectRun part;
+      part.offset_bytes = offset - lead;
+      const int64_t count = std::min(size, pages_bytes - lead);
+      part.needed_bytes = lead + count;
+      part.read_bytes = RoundUpToPage(part.needed_bytes);
+      absl::Status status = ReadDirect(part, pages, progress);
+      if (!status.ok()) return status;
+      memmove(destination, pages + lead, static_cast<size_t>(count));
+      destination += count;
+      offset += count;
+      size -= count;
+    }
+    return absl::OkStatus();
+  }
+
+  Descriptor direct_;
+  std::string description_;
+};
+
+// A descriptor of the same file that reads past the page cache; or why not.
+absl::StatusOr<Descriptor> OpenPastCache(const WeightFile& file) {
+  Descriptor direct(open(file.name().c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
+  if (direct.get() < 0) return absl::UnimplementedError(strerror(errno));
+  struct stat now, opened;
+  if (fstat(direct.get(), &now) != 0 ||
+      fstat(file.descriptor(), &opened) != 0) {
+    return absl::UnavailableError(strerror(errno));
+  }
+  if (now.st_ino != opened.st_ino || now.st_dev != opened.st_dev) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        file.name(), ": was replaced while it was opened; open it again"));
+  }
+  // Some file systems refuse only the read.
+  alignas(kPageBytes) char page[kPageBytes];
+  if (pread(direct.get(), page, sizeof(page), 0) < 0) {
+    return absl::UnimplementedError(strerror(errno));
+  }
+  return direct;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(WeightFile file) {
+  absl::StatusOr<Descriptor> direct = OpenPastCache(file);
+  std::string description = "direct: O_DIRECT";
+  if (absl::IsUnimplemented(direct.status())) {
+    description = absl::StrCat(
+        "direct: O_DIRECT was refused here (", direct.status().message(),
+        "), so reads go through the page cache, which counts for a cgroup");
+    direct = Descriptor(dup(file.descriptor()));
+    if (direct->get() < 0) return absl::UnavailableError(strerror(errno));
+  }
+  if (!direct.ok()) return direct.status();
+  return std::make_unique<DirectStore>(std::move(file), *std::move(direct),
+                                       std::move(description));
+}
+
+}  // namespace footprint::lowmem_internal

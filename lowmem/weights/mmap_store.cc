@@ -1,0 +1,201 @@
+// Weights mapped from the file, the system reading what is touched. At most a
+// few windows of the file stay mapped: views remain good, since a page that was
+// given back comes again from the page cache when it is touched. What is wanted
+// as a copy is read, since a few bytes of a row would map a whole window.
+//
+// A page that the file no longer has raises SIGBUS where it is touched, which
+// may be in the middle of a kernel. The first store of this kind installs a
+// handler: for an address in a store's mapping it puts a page of zeros there
+// and marks the store, which from then on reports that the file was shortened.
+// Every other SIGBUS goes where it went before.
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/weights/file_store.h"
+#include "footprint/lowmem/weights/weight_backends.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+// What the system maps at once where the page cache has such large pieces.
+constexpr int64_t kWindowBytes = 2 << 20;
+// Two workers that go through a layer's three matrices of attention touch six.
+// Giving pages back costs microseconds: not after each tile.
+constexpr int kMostWindows = 8;
+
+// What the handler knows of one store. An entry in use has an end above zero.
+struct GuardedMapping {
+  std::atomic<bool> claimed{false};
+  std::atomic<uintptr_t> begin{0};
+  std::atomic<uintptr_t> end{0};
+  std::atomic<bool> touched_beyond_file{false};
+};
+
+constexpr int kGuardedMappings = 64;
+GuardedMapping guarded_mappings[kGuardedMappings];
+struct sigaction action_before;
+// The system's, which may be larger than a slot's.
+uintptr_t page_bytes = 0;
+
+// Only atomics and system calls: runs in the middle of anything.
+void HandleBusError(int signal, siginfo_t* information, void* context) {
+  const auto address = reinterpret_cast<uintptr_t>(information->si_addr);
+  for (GuardedMapping& mapping : guarded_mappings) {
+    if (address < mapping.begin.load() || address >= mapping.end.load())
+      continue;
+    mapping.touched_beyond_file.store(true);
+    void* page = reinterpret_cast<void*>(address / page_bytes * page_bytes);
+    if (mmap(page, page_bytes, PROT_READ,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
+      return;
+    }
+  }
+  if ((action_before.sa_flags & SA_SIGINFO) != 0) {
+    action_before.sa_sigaction(signal, information, context);
+  } else if (action_before.sa_handler == SIG_DFL ||
+             action_before.sa_handler == SIG_IGN) {
+    // The instruction runs again and now ends the process.
+    sigaction(SIGBUS, &action_before, nullptr);
+  } else {
+    action_before.sa_handler(signal);
+  }
+}
+
+bool InstallHandler() {
+  page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action = {};
+  action.sa_sigaction = HandleBusError;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  return sigaction(SIGBUS, &action, &action_before) == 0;
+}
+
+GuardedMapping* ClaimGuard() {
+  static const bool installed = InstallHandler();
+  if (!installed) return nullptr;
+  for (GuardedMapping& mapping : guarded_mappings) {
+    bool expected = false;
+    if (mapping.claimed.compare_exchange_strong(expected, true))
+      return &mapping;
+  }
+  return nullptr;
+}
+
+class MmapStore final : public FileStore {
+ public:
+  explicit MmapStore(WeightFile file) : FileStore(std::move(file)) {}
+
+  ~MmapStore() override {
+    if (guard_ != nullptr) {
+      guard_->end.store(0);
+      guard_->touched_beyond_file.store(false);
+      guard_->claimed.store(false);
+    }
+    if (image_ != nullptr) munmap(image_, MappedBytes());
+  }
+
+  absl::Status Map() {
+    guard_ = ClaimGuard();
+    if (guard_ == nullptr) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          file_.name(), ": at most ", kGuardedMappings,
+          " files are mapped at a time; close one or use another backend"));
+    }
+    void* mapping = mmap(nullptr, MappedBytes(), PROT_READ, MAP_SHARED,
+                         file_.descriptor(), 0);
+    if (mapping == MAP_FAILED) {
+      return absl::UnavailableError(
+          absl::StrCat(file_.name(), ": cannot be mapped: ", strerror(errno)));
+    }
+    image_ = static_cast<char*>(mapping);
+    const auto begin = reinterpret_cast<uintptr_t>(mapping);
+    guard_->begin.store(begin);
+    guard_->end.store(begin + MappedBytes());
+    return absl::OkStatus();
+  }
+
+  WeightBackend backend() const override { return WeightBackend::kMmap; }
+  std::string Description() const override { return "mmap: mapped pages"; }
+
+  absl::Status Read(const Tile& tile, void* destination) override {
+    absl::Status status = CheckTile(tile);
+    if (status.ok()) status = CheckFile();
+    if (!status.ok()) return status;
+    return ReadRows(tile, destination);
+  }
+
+  int64_t SlotBytes(const Tile& tile) const override {
+    return IsAlignedInPlace(tile) ? 0 : tile.size_bytes();
+  }
+
+  absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override {
+    absl::Status status = CheckTile(tile);
+    if (!status.ok()) return status;
+    const int64_t begin = NowNanoseconds();
+    NoteTouched(tile);
+    absl::StatusOr<TileView> view = ViewOrCopy(tile, image_, slot);
+    status = CheckFile();
+    if (!status.ok()) return status;
+    if (view.ok()) counters_.Add(tile.size_bytes(), 0, 0, begin);
+    return view;
+  }
+
+  absl::Status CheckFile() const override {
+    if (guard_->touched_beyond_file.load()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          file_.name(), ": was shortened while it was in use; open it again"));
+    }
+    return file_.CheckUnchanged();
+  }
+
+ private:
+  // Before the tile is used: gives back what is mapped if this tile would go
+  // beyond kMostWindows.
+  void NoteTouched(const Tile& tile) {
+    if (tile.size_bytes() == 0) return;
+    const int64_t last =
+        (tile.offset_bytes + tile.extent_bytes() - 1) / kWindowBytes;
+    const int64_t first =
+        std::max(tile.offset_bytes / kWindowBytes, last - (kMostWindows - 1));
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (int64_t window = first; window <= last; ++window) {
+      const auto end = windows_.begin() + window_count_;
+      if (std::find(windows_.begin(), end, window) != end) continue;
+      if (window_count_ == kMostWindows) {
+        // Also what others use now: they touch it again.
+        madvise(image_, MappedBytes(), MADV_DONTNEED);
+        window_count_ = 0;
+      }
+      windows_[window_count_++] = window;
+    }
+  }
+
+  GuardedMapping* guard_ = nullptr;
+  char* image_ = nullptr;
+  std::mutex mutex_;
+  // Touched since pages were given back; under the mutex.
+  std::array<int64_t, kMostWindows> windows_ = {};
+  int window_count_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(WeightFile file) {
+  auto store = std::make_unique<MmapStore>(std::move(file));
+  absl::Status mapped = store->Map();
+  if (!mapped.ok()) return mapped;
+  return store;
+}
+
+}  // namespace footprint::lowmem_internal

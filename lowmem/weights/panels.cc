@@ -1,0 +1,69 @@
+#include "footprint/lowmem/weights/panels.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace footprint {
+namespace {
+
+// The three numbers of "RxC/W", or none.
+absl::optional<std::vector<int64_t>> ParseNumbers(absl::string_view text) {
+  std::vector<int64_t> numbers;
+  for (const absl::string_view part :
+       absl::StrSplit(text, absl::ByAnyChar("x/"))) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(part, &number) || number < 0 ||
+        number > std::numeric_limits<int32_t>::max()) {
+      return absl::nullopt;
+    }
+    numbers.push_back(number);
+  }
+  if (numbers.size() != 3 || numbers[2] == 0) return absl::nullopt;
+  return numbers;
+}
+
+}  // namespace
+
+std::string PanelsKey(absl::string_view tensor_name) {
+  return absl::StrCat("panels:", tensor_name);
+}
+
+std::string PanelsText(int64_t rows, int64_t columns, int64_t panel_columns) {
+  return absl::StrCat(rows, "x", columns, "/", panel_columns);
+}
+
+absl::StatusOr<Panels> FindPanels(const SafetensorsIndex& index,
+                                  const TensorInfo& tensor) {
+  Panels panels;
+  const auto entry = index.metadata().find(PanelsKey(tensor.name));
+  if (entry == index.metadata().end()) {
+    panels.shape = tensor.shape;
+    panels.panel_columns = tensor.shape.empty() ? 1 : tensor.shape.back();
+    return panels;
+  }
+  const absl::optional<std::vector<int64_t>> numbers =
+      ParseNumbers(entry->second);
+  if (numbers.has_value()) {
+    const int64_t rows = (*numbers)[0], columns = (*numbers)[1];
+    panels.shape = {rows, columns};
+    panels.panel_columns = (*numbers)[2];
+    const int64_t count =
+        (columns + panels.panel_columns - 1) / panels.panel_columns;
+    const TensorShape packed = {count, rows, panels.panel_columns};
+    if (packed == tensor.shape &&
+        entry->second == PanelsText(rows, columns, panels.panel_columns)) {
+      return panels;
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      index.file_name(), ": metadata \"", entry->first, "\" says \"",
+      entry->second, "\", which does not fit the tensor's shape ",
+      ShapeText(tensor.shape), ": pack the original file again"));
+}
+
+}  // namespace footprint

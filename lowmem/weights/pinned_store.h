@@ -1,0 +1,75 @@
+// A store of which some tensors stay in memory: what a budget has to spare.
+//
+//   footprint::PinnedStore store(base, memory);
+//   absl::Status status = store.Pin(weight.tensor());
+//   store.Load(tile, nullptr);  // of a pinned tensor: where it lies
+//
+// A tile of a pinned tensor needs no slot and is never read again; the bytes
+// are those of the file when it was pinned, and CheckFile still tells whether
+// the file changed. Everything else goes to the other store.
+//
+// The other store and the memory must outlive this one. Pin is called before
+// anything else; then every method may be called from any thread. Memory: the
+// memory, and 32 bytes a pinned tensor.
+//
+// ResourceExhausted: the memory is full. Otherwise the other store's errors.
+
+#ifndef FOOTPRINT_LOWMEM_WEIGHTS_PINNED_STORE_H_
+#define FOOTPRINT_LOWMEM_WEIGHTS_PINNED_STORE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/lowmem/weights/tile.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+class PinnedStore final : public WeightStore {
+ public:
+  // What a tensor takes of the memory.
+  static int64_t PinnedBytes(const TensorInfo& tensor);
+
+  // `memory` begins at a cache line.
+  PinnedStore(WeightStore* base, absl::Span<char> memory)
+      : base_(base), memory_(memory) {}
+
+  // Reads a tensor into what is left of the memory.
+  absl::Status Pin(const TensorInfo& tensor);
+
+  WeightBackend backend() const override { return base_->backend(); }
+  std::string Description() const override { return base_->Description(); }
+  const SafetensorsIndex& index() const override { return base_->index(); }
+  WeightCounters counters() const override { return base_->counters(); }
+  absl::Status Read(const Tile& tile, void* destination) override;
+  absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override;
+  int64_t SlotBytes(const Tile& tile) const override;
+  int64_t SlotAlignmentBytes() const override {
+    return base_->SlotAlignmentBytes();
+  }
+  absl::Status CheckFile() const override { return base_->CheckFile(); }
+  int direct_descriptor() const override { return base_->direct_descriptor(); }
+  void Count(const WeightCounters& more) override { base_->Count(more); }
+
+ private:
+  struct PinnedTensor {
+    int64_t begin = 0;  // in the file
+    int64_t end = 0;
+    const char* data = nullptr;
+  };
+  // Where a tile of a pinned tensor lies; null for others.
+  const char* FindPinned(const Tile& tile) const;
+
+  WeightStore* const base_;
+  absl::Span<char> memory_;           // that is left
+  std::vector<PinnedTensor> pinned_;  // by their place in the file
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_WEIGHTS_PINNED_STORE_H_

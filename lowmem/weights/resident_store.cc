@@ -1,0 +1,87 @@
+// Weights as other programs hold them: all of them in memory.
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/weights/file_store.h"
+#include "footprint/lowmem/weights/weight_backends.h"
+
+namespace footprint::lowmem_internal {
+namespace {
+
+class ResidentStore final : public FileStore {
+ public:
+  explicit ResidentStore(WeightFile file) : FileStore(std::move(file)) {}
+
+  ~ResidentStore() override {
+    if (image_ != nullptr) munmap(image_, MappedBytes());
+  }
+
+  // The image begins with the header, so that an offset in the file is one in
+  // memory.
+  absl::Status ReadAll() {
+    const int64_t begin = NowNanoseconds();
+    void* mapping = mmap(nullptr, MappedBytes(), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          file_.name(), ": no ", MappedBytes(), " bytes of memory to hold it (",
+          strerror(errno), "); another backend needs none"));
+    }
+    image_ = static_cast<char*>(mapping);
+    // Best effort: fewer address translations.
+    madvise(image_, MappedBytes(), MADV_HUGEPAGE);
+    const int64_t file_bytes = index().file_bytes();
+    absl::Status read =
+        ReadFully(file_.descriptor(), file_.name(), 0, file_bytes, image_);
+    if (read.ok()) read = file_.CheckUnchanged();
+    counters_.Add(0, file_bytes, 1, begin);
+    return read;
+  }
+
+  WeightBackend backend() const override { return WeightBackend::kResident; }
+  std::string Description() const override { return "resident: in memory"; }
+
+  absl::Status Read(const Tile& tile, void* destination) override {
+    absl::Status status = CheckTile(tile);
+    if (!status.ok()) return status;
+    const int64_t begin = NowNanoseconds();
+    CopyRows(tile, image_, destination);
+    counters_.Add(tile.size_bytes(), 0, 0, begin);
+    return absl::OkStatus();
+  }
+
+  int64_t SlotBytes(const Tile& tile) const override {
+    return IsAlignedInPlace(tile) ? 0 : tile.size_bytes();
+  }
+
+  absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override {
+    absl::Status status = CheckTile(tile);
+    if (!status.ok()) return status;
+    const int64_t begin = NowNanoseconds();
+    absl::StatusOr<TileView> view = ViewOrCopy(tile, image_, slot);
+    if (view.ok()) counters_.Add(tile.size_bytes(), 0, 0, begin);
+    return view;
+  }
+
+  // What was loaded does not change with the file.
+  absl::Status CheckFile() const override { return absl::OkStatus(); }
+
+ private:
+  char* image_ = nullptr;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(WeightFile file) {
+  auto store = std::make_unique<ResidentStore>(std::move(file));
+  absl::Status read = store->ReadAll();
+  if (!read.ok()) return read;
+  return store;
+}
+
+}  // namespace footprint::lowmem_internal

@@ -1,0 +1,21 @@
+// The four ways to read weights; see weight_store.h.
+
+#ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_BACKENDS_H_
+#define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_BACKENDS_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "footprint/lowmem/weights/weight_file.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint::lowmem_internal {
+
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(WeightFile file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenPread(WeightFile file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(WeightFile file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(WeightFile file);
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_BACKENDS_H_

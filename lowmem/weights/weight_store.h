@@ -1,0 +1,154 @@
+// The weights of a checkpoint, read a tile at a time in one of four ways.
+//
+//   absl::StatusOr<std::unique_ptr<footprint::WeightStore>> store =
+//       footprint::WeightStore::Open("model.safetensors",
+//                                    footprint::WeightBackend::kPread);
+//   absl::StatusOr<footprint::Weight> weight =
+//       (*store)->Find("encoder.layer.0.output.dense.weight");
+//   absl::StatusOr<footprint::Tile> tile = weight->Block(0, 64, 256, 256);
+//   std::vector<float> values(64 * 256);
+//   absl::Status read = (*store)->Read(*tile, values.data());
+//
+// A tile is a block of rows and columns of a weight seen as a matrix: a tensor
+// of one dimension is one row, of more than two has the product of all but the
+// last as rows. The same block is the same bytes in the same order whether the
+// file was packed (see pack.h) or not; in a packed file it is one run of bytes.
+//
+// The store owns its descriptor and memory, and must outlive every weight, view
+// and stream made of it. Every method may be called from any thread.
+// Memory: kResident holds the whole file's data; the others none of it, and
+// nothing is allocated after Open. kPread leaves pages in the system's cache,
+// kDirect none; kMmap maps at most 16 MiB of them at a time, and what each
+// thread uses.
+//
+// FailedPrecondition: the file was replaced, shortened or written to since
+// Open. What was read before and reported as good is good: each read is
+// followed by a look at the file. kResident does not need the file after Open.
+// OutOfRange: no such block. Unavailable: the system refused to read.
+
+#ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_
+#define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/lowmem/weights/tile.h"
+
+namespace footprint {
+
+enum class WeightBackend {
+  kResident,  // everything in memory, as other programs do
+  kPread,     // reads through the page cache: fastest when the file is there
+  kDirect,    // past the page cache: for a hard limit on memory
+  kMmap,      // mapped, little at a time: fastest where few tokens are used
+};
+
+// "resident", "pread", "direct", "mmap".
+absl::string_view WeightBackendName(WeightBackend backend);
+absl::StatusOr<WeightBackend> WeightBackendFromName(absl::string_view name);
+
+// A tensor seen as a matrix. Copyable; refers to the store's index.
+class Weight {
+ public:
+  const TensorInfo& tensor() const { return *tensor_; }
+  DType dtype() const { return tensor_->dtype; }
+  // As before packing.
+  const TensorShape& shape() const { return shape_; }
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+  // The width of the panels of a packed tensor; equal to columns() otherwise.
+  int64_t panel_columns() const { return panel_columns_; }
+
+  // Every column of rows [row, row + row_count); OutOfRange in panels narrower
+  // than the matrix.
+  absl::StatusOr<Tile> Rows(int64_t row, int64_t row_count) const;
+  // Columns must be of one panel.
+  absl::StatusOr<Tile> Block(int64_t row, int64_t row_count, int64_t column,
+                             int64_t column_count) const;
+
+ private:
+  friend class WeightStore;
+  const TensorInfo* tensor_ = nullptr;
+  TensorShape shape_;
+  int64_t rows_ = 0;
+  int64_t columns_ = 0;
+  int64_t panel_columns_ = 0;
+};
+
+// What a store has done since it was opened, all threads together.
+struct WeightCounters {
+  int64_t bytes_delivered = 0;  // of tiles
+  // From the file: more than delivered where direct reads round to pages, and
+  // including what kResident loads in Open. Not what kMmap views: the system
+  // reads that when it is touched.
+  int64_t bytes_read = 0;
+  // Of these, what lies around the rows of tiles that have gaps, where direct
+  // reads round each row to pages. Of a packed file (see pack.h) tiles have no
+  // gaps.
+  int64_t bytes_around_rows = 0;
+  int64_t reads = 0;
+  // Time in which a caller waited for bytes, summed over threads.
+  int64_t wait_nanoseconds = 0;
+};
+
+class WeightStore {
+ public:
+  static absl::StatusOr<std::unique_ptr<WeightStore>> Open(
+      absl::string_view path, WeightBackend backend);
+
+  virtual ~WeightStore() = default;
+  WeightStore(const WeightStore&) = delete;
+  WeightStore& operator=(const WeightStore&) = delete;
+
+  virtual WeightBackend backend() const = 0;
+  // How bytes are read, for a report: "direct: O_DIRECT", or what was refused
+  // and what is done instead.
+  virtual std::string Description() const = 0;
+  virtual const SafetensorsIndex& index() const = 0;
+  virtual WeightCounters counters() const = 0;
+
+  // NotFound names the closest names there are.
+  absl::StatusOr<Weight> Find(absl::string_view name) const;
+
+  // Reads a tile densely into `destination`, of tile.size_bytes(), and returns
+  // when it is there.
+  virtual absl::Status Read(const Tile& tile, void* destination) = 0;
+
+  // Makes a tile readable, where it lies if the backend can (kResident, kMmap),
+  // else in `slot`, which begins at a multiple of SlotAlignmentBytes(), has
+  // SlotBytes(tile), and may be null where that is zero. The view is good until
+  // the slot is used again, and aligned to the tile's alignment_bytes. Its
+  // rows are `row_stride_bytes` apart: densely, unless the tile is viewed in
+  // place.
+  virtual absl::StatusOr<TileView> Load(const Tile& tile, void* slot) = 0;
+
+  // Zero where Load needs no slot; at most a few pages above the tile's size.
+  virtual int64_t SlotBytes(const Tile& tile) const = 0;
+  // A page for kDirect, a cache line for the others.
+  virtual int64_t SlotAlignmentBytes() const { return 64; }
+
+  // OutOfRange unless the tile lies within the file. Read and Load ask this
+  // themselves.
+  absl::Status CheckTile(const Tile& tile) const;
+
+  // FailedPrecondition if the file is no longer what was opened: to be asked
+  // before a result that used views is believed.
+  virtual absl::Status CheckFile() const = 0;
+
+  // For streams, which read by themselves: what direct reads go to, -1 where
+  // there is none, and where they say what they did.
+  virtual int direct_descriptor() const { return -1; }
+  virtual void Count(const WeightCounters& more) = 0;
+
+ protected:
+  WeightStore() = default;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_

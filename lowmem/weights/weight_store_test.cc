@@ -1,0 +1,466 @@
+#include "footprint/lowmem/weights/weight_store.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr WeightBackend kBackends[] = {
+    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
+    WeightBackend::kMmap};
+constexpr int64_t kRows = 37, kColumns = 53;
+
+// Bytes that tell where they are from.
+std::string Data(size_t size) {
+  std::mt19937 random(1);
+  std::string data(size, '\0');
+  for (char& byte : data) byte = static_cast<char>(random());
+  return data;
+}
+
+// "small" pushes what follows off every alignment.
+std::string MatrixFile(absl::string_view name) {
+  constexpr int64_t kMatrixBytes = kRows * kColumns * 4;
+  const std::string header = absl::StrCat(
+      R"({"small":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)",
+      R"("matrix":{"dtype":"F32","shape":[)", kRows, ",", kColumns,
+      R"(],"data_offsets":[3,)", kMatrixBytes + 3, R"(]},)",
+      R"("scalar":{"dtype":"F32","shape":[],"data_offsets":[)",
+      kMatrixBytes + 3, ",", kMatrixBytes + 7, "]},",
+      R"("cube":{"dtype":"BF16","shape":[2,3,4],"data_offsets":[)",
+      kMatrixBytes + 7, ",", kMatrixBytes + 55, "]},",
+      R"("none":{"dtype":"F32","shape":[0,5],"data_offsets":[)",
+      kMatrixBytes + 55, ",", kMatrixBytes + 55, "]}}");
+  return WriteTestFile(name, SafetensorsBytes(header, Data(kMatrixBytes + 55)));
+}
+
+std::unique_ptr<WeightStore> OpenOrDie(const std::string& path,
+                                       WeightBackend backend) {
+  absl::StatusOr<std::unique_ptr<WeightStore>> store =
+      WeightStore::Open(path, backend);
+  if (!store.ok()) {
+    ADD_FAILURE() << store.status();
+    abort();
+  }
+  return *std::move(store);
+}
+
+// Slots begin at a page.
+struct Slot {
+  explicit Slot(int64_t bytes)
+      : data(bytes == 0 ? nullptr
+                        : aligned_alloc(kSlotAlignmentBytes,
+                                        (bytes + kSlotAlignmentBytes - 1) /
+                                            kSlotAlignmentBytes *
+                                            kSlotAlignmentBytes)) {}
+  ~Slot() { free(data); }
+  void* data;
+};
+
+std::string BytesOf(const Tile& tile, const TileView& view) {
+  std::string bytes;
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    bytes.append(
+        static_cast<const char*>(view.data) + row * view.row_stride_bytes,
+        tile.row_bytes);
+  }
+  return bytes;
+}
+
+class WeightStoreTest : public testing::TestWithParam<WeightBackend> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Backends, WeightStoreTest, testing::ValuesIn(kBackends),
+    [](const testing::TestParamInfo<WeightBackend>& backend) {
+      return std::string(WeightBackendName(backend.param));
+    });
+
+TEST_P(WeightStoreTest, ReadsAnyBlock) {
+  const std::string path = MatrixFile("blocks.safetensors");
+  const std::string file = ReadTestFile(path);
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  const Weight matrix = *store->Find("matrix");
+  std::mt19937 random(2);
+  int64_t delivered_bytes = 0;
+  for (int round = 0; round < 300; ++round) {
+    const int64_t row = random() % kRows, column = random() % kColumns;
+    const int64_t rows = random() % (kRows - row + 1);
+    const int64_t columns =
+        round % 3 == 0 ? kColumns : random() % (kColumns - column + 1);
+    absl::StatusOr<Tile> tile = round % 3 == 0
+                                    ? matrix.Rows(row, rows)
+                                    : matrix.Block(row, rows, column, columns);
+    ASSERT_TRUE(tile.ok()) << tile.status();
+    std::string expected;
+    for (int64_t i = row; i < row + rows; ++i) {
+      expected +=
+          file.substr(matrix.tensor().offset_bytes +
+                          (i * kColumns + (round % 3 == 0 ? 0 : column)) * 4,
+                      columns * 4);
+    }
+    std::string read(tile->size_bytes(), '\0');
+    ASSERT_TRUE(store->Read(*tile, &read[0]).ok());
+    ASSERT_EQ(read, expected);
+    Slot slot(store->SlotBytes(*tile));
+    absl::StatusOr<TileView> view = store->Load(*tile, slot.data);
+    ASSERT_TRUE(view.ok()) << view.status();
+    ASSERT_EQ(BytesOf(*tile, *view), expected);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(view->data) % tile->alignment_bytes,
+              0);
+    delivered_bytes += 2 * tile->size_bytes();
+  }
+  EXPECT_EQ(store->counters().bytes_delivered, delivered_bytes);
+}
+
+TEST_P(WeightStoreTest, ShowsEveryTensorAsAMatrix) {
+  std::unique_ptr<WeightStore> store =
+      OpenOrDie(MatrixFile("shapes.safetensors"), GetParam());
+  const Weight cube = *store->Find("cube");
+  EXPECT_EQ(cube.rows(), 6);
+  EXPECT_EQ(cube.columns(), 4);
+  EXPECT_EQ(cube.dtype(), DType::kBF16);
+  EXPECT_THAT(cube.shape(), ElementsAre(2, 3, 4));
+  const Weight scalar = *store->Find("scalar");
+  EXPECT_EQ(scalar.rows(), 1);
+  EXPECT_EQ(scalar.columns(), 1);
+  const Weight none = *store->Find("none");
+  absl::StatusOr<Tile> tile = none.Rows(0, 0);
+  ASSERT_TRUE(tile.ok()) << tile.status();
+  EXPECT_EQ(store->SlotBytes(*tile), 0);
+  EXPECT_TRUE(store->Load(*tile, nullptr).ok());
+  EXPECT_EQ(store->Find("cubes").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_P(WeightStoreTest, RefusesBlocksOutsideTheMatrix) {
+  std::unique_ptr<WeightStore> store =
+      OpenOrDie(MatrixFile("range.safetensors"), GetParam());
+  const Weight matrix = *store->Find("matrix");
+  constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
+  const int64_t bad[][4] = {
+      {-1, 1, 0, 1},       {0, kRows + 1, 0, 1}, {kRows, 1, 0, 1},
+      {0, 1, -1, 1},       {0, 1, kColumns, 1},  {0, 1, 1, kColumns},
+      {kMaximum, 1, 0, 1}, {1, kMaximum, 0, 1},  {0, 1, kMaximum, kMaximum},
+      {0, -1, 0, 1},       {0, 1, 0, -1}};
+  for (const int64_t* block : bad) {
+    EXPECT_EQ(
+        matrix.Block(block[0], block[1], block[2], block[3]).status().code(),
+        absl::StatusCode::kOutOfRange);
+  }
+}
+
+TEST_P(WeightStoreTest, RefusesTilesOutsideTheFile) {
+  const std::string path = MatrixFile("outside.safetensors");
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  const int64_t size = store->index().file_bytes();
+  std::vector<Tile> bad(6);
+  bad[0].offset_bytes = size;
+  bad[0].rows = bad[0].row_bytes = 1;
+  bad[1].offset_bytes = -1;
+  bad[1].rows = bad[1].row_bytes = 1;
+  bad[2].rows = 3;
+  bad[2].row_bytes = 1;
+  bad[2].row_stride_bytes = size / 2 + 1;
+  bad[3] = bad[2];
+  bad[3].row_stride_bytes = int64_t{1} << 62;
+  bad[4] = bad[2];
+  bad[4].row_stride_bytes = 0;
+  bad[5].offset_bytes = std::numeric_limits<int64_t>::max();
+  bad[5].rows = bad[5].row_bytes = 1;
+  char byte[8];
+  for (const Tile& tile : bad) {
+    EXPECT_EQ(store->Read(tile, byte).code(), absl::StatusCode::kOutOfRange);
+    EXPECT_EQ(store->Load(tile, byte).status().code(),
+              absl::StatusCode::kOutOfRange);
+  }
+  Tile last;
+  last.offset_bytes = size - 1;
+  last.rows = last.row_bytes = 1;
+  EXPECT_TRUE(store->Read(last, byte).ok());
+}
+
+// What resident weights need of the file ends with Open; the others notice.
+absl::StatusCode ExpectedAfterChange(WeightBackend backend) {
+  return backend == WeightBackend::kResident
+             ? absl::StatusCode::kOk
+             : absl::StatusCode::kFailedPrecondition;
+}
+
+void ExpectNoticed(WeightStore& store, const std::string& before) {
+  const absl::StatusCode expected = ExpectedAfterChange(store.backend());
+  const Weight matrix = *store.Find("matrix");
+  const Tile tile = *matrix.Rows(0, kRows);
+  std::string read(tile.size_bytes(), '\0');
+  EXPECT_EQ(store.Read(tile, &read[0]).code(), expected);
+  if (expected == absl::StatusCode::kOk) {
+    EXPECT_EQ(read, before.substr(tile.offset_bytes, tile.size_bytes()));
+  }
+  Slot slot(store.SlotBytes(tile));
+  EXPECT_EQ(store.Load(tile, slot.data).status().code(), expected);
+  EXPECT_EQ(store.CheckFile().code(), expected);
+}
+
+TEST_P(WeightStoreTest, NoticesAShortenedFile) {
+  const std::string path = MatrixFile("shortened.safetensors");
+  const std::string before = ReadTestFile(path);
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  ASSERT_EQ(truncate(path.c_str(), 512), 0);
+  ExpectNoticed(*store, before);
+}
+
+TEST_P(WeightStoreTest, NoticesAReplacedFile) {
+  const std::string path = MatrixFile("replaced.safetensors");
+  const std::string before = ReadTestFile(path);
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  const std::string other = MatrixFile("other.safetensors");
+  ASSERT_EQ(rename(other.c_str(), path.c_str()), 0);
+  ExpectNoticed(*store, before);
+}
+
+TEST_P(WeightStoreTest, NoticesAFileWrittenInPlace) {
+  const std::string path = MatrixFile("written.safetensors");
+  const std::string before = ReadTestFile(path);
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-60, std::ios::end);
+  file.write("other", 5);
+  file.close();
+  ExpectNoticed(*store, before);
+}
+
+TEST_P(WeightStoreTest, ServesSeveralThreads) {
+  const std::string path = MatrixFile("threads.safetensors");
+  const std::string file = ReadTestFile(path);
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  const Weight matrix = *store->Find("matrix");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int64_t row = t; row < kRows; row += 2) {
+        const Tile tile = *matrix.Rows(row, 1);
+        std::string read(tile.size_bytes(), '\0');
+        EXPECT_TRUE(store->Read(tile, &read[0]).ok());
+        EXPECT_EQ(read, file.substr(tile.offset_bytes, tile.size_bytes()));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(WeightStoreTest, CountsWhatItReads) {
+  std::unique_ptr<WeightStore> store =
+      OpenOrDie(MatrixFile("counted.safetensors"), GetParam());
+  const WeightCounters opened = store->counters();
+  const Tile tile = *store->Find("matrix")->Rows(0, kRows);
+  std::string read(tile.size_bytes(), '\0');
+  ASSERT_TRUE(store->Read(tile, &read[0]).ok());
+  const WeightCounters counters = store->counters();
+  EXPECT_EQ(counters.bytes_delivered, kRows * kColumns * 4);
+  EXPECT_GT(counters.wait_nanoseconds, 0);
+  const int64_t bytes_read = counters.bytes_read - opened.bytes_read;
+  switch (GetParam()) {
+    case WeightBackend::kResident:
+      EXPECT_EQ(opened.bytes_read, store->index().file_bytes());
+      EXPECT_EQ(bytes_read, 0);
+      break;
+    case WeightBackend::kPread:
+    case WeightBackend::kMmap:  // copies; a view is not counted
+      EXPECT_EQ(bytes_read, tile.size_bytes());
+      EXPECT_EQ(counters.reads, 1);
+      break;
+    case WeightBackend::kDirect:
+      EXPECT_GE(bytes_read, tile.size_bytes());
+      EXPECT_LE(bytes_read, tile.size_bytes() + 2 * kSlotAlignmentBytes);
+      break;
+  }
+  EXPECT_EQ(counters.bytes_around_rows, 0) << "its ends only are rounded";
+  if (GetParam() == WeightBackend::kMmap) {
+    ASSERT_TRUE(store->Load(*store->Find("scalar")->Rows(0, 1), &read[0]).ok());
+    EXPECT_EQ(store->counters().reads, 1);
+  }
+}
+
+TEST_P(WeightStoreTest, CountsWhatLiesAroundRowsWithGaps) {
+  std::unique_ptr<WeightStore> store =
+      OpenOrDie(MatrixFile("around.safetensors"), GetParam());
+  const Tile tile = *store->Find("matrix")->Block(0, kRows, 3, 2);
+  ASSERT_FALSE(tile.contiguous());
+  const WeightCounters opened = store->counters();
+  EXPECT_EQ(opened.bytes_around_rows, 0);
+  std::string read(tile.size_bytes(), '\0');
+  ASSERT_TRUE(store->Read(tile, &read[0]).ok());
+  const WeightCounters counters = store->counters();
+  // Every row is read by at least a page, but where the file ends.
+  EXPECT_EQ(counters.bytes_around_rows,
+            GetParam() == WeightBackend::kDirect
+                ? counters.bytes_read - opened.bytes_read - tile.size_bytes()
+                : 0);
+  EXPECT_EQ(counters.bytes_around_rows > 3 * tile.size_bytes(),
+            GetParam() == WeightBackend::kDirect);
+}
+
+// Whatever the places in the file and in memory.
+TEST_P(WeightStoreTest, ReadsALongRunInFewRequests) {
+  constexpr int64_t kBytes = 600'000;
+  const std::string data = Data(kBytes);
+  const std::string path = WriteTestFile(
+      "long.safetensors",
+      SafetensorsBytes(absl::StrCat(R"({"a":{"dtype":"U8","shape":[)", kBytes,
+                                    R"(],"data_offsets":[0,)", kBytes, "]}}"),
+                       data));
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  const Weight weight = *store->Find("a");
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    const int64_t size =
+        round % 2 == 0 ? 65530 + random() % 12 : 1 + random() % kBytes;
+    const int64_t column = random() % (kBytes - size + 1);
+    const int64_t place = random() % 5000;
+    const std::string expected = data.substr(column, size);
+    std::string memory(place + size + 5000, 'x');
+    const int64_t reads = store->counters().reads;
+    ASSERT_TRUE(
+        store->Read(*weight.Block(0, 1, column, size), &memory[place]).ok());
+    ASSERT_EQ(memory.substr(place, size), expected) << size << " at " << place;
+    // Nothing else was touched.
+    ASSERT_EQ(memory.substr(0, place), std::string(place, 'x'));
+    ASSERT_EQ(memory.substr(place + size), std::string(5000, 'x'));
+    if (size >= 65536) {
+      EXPECT_LE(store->counters().reads - reads, 3);
+    }
+  }
+}
+
+// Of files, in this process's memory now.
+int64_t FileBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("RssFile:", 0) == 0) {
+      return std::stoll(line.substr(8)) * 1024;
+    }
+  }
+  return -1;
+}
+
+TEST(WeightStoreTest, MmapKeepsLittleOfTheFileMapped) {
+  constexpr int64_t kBytes = 64 << 20, kTileRows = 64;
+  const std::string header =
+      absl::StrCat(R"({"m":{"dtype":"U8","shape":[)", kBytes / 4096,
+                   R"(,4096],"data_offsets":[0,)", kBytes, "]}}");
+  std::string data(kBytes, '\0');
+  for (int64_t row = 0; row < kBytes / 4096; ++row) {
+    data[row * 4096] = static_cast<char>(row % 251);
+  }
+  const std::string path =
+      WriteTestFile("large.safetensors", SafetensorsBytes(header, data));
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, WeightBackend::kMmap);
+  const Weight weight = *store->Find("m");
+  const int64_t before = FileBytes();
+  ASSERT_GT(before, 0);
+  int64_t most = 0;
+  // Two workers, each in its half, and views that are still used when others
+  // are taken.
+  const int64_t half = weight.rows() / 2;
+  TileView last;
+  char last_first = 0;
+  for (int64_t row = 0; row < half; row += kTileRows) {
+    for (const int64_t begin : {row, half + row}) {
+      const absl::StatusOr<TileView> view =
+          store->Load(*weight.Rows(begin, kTileRows), nullptr);
+      ASSERT_TRUE(view.ok()) << view.status();
+      const char* const bytes = static_cast<const char*>(view->data);
+      for (int64_t i = 0; i < kTileRows; ++i) {
+        ASSERT_EQ(bytes[i * 4096], static_cast<char>((begin + i) % 251));
+      }
+      if (last.data != nullptr) {
+        EXPECT_EQ(*static_cast<const char*>(last.data), last_first);
+      }
+      last = *view;
+      last_first = bytes[0];
+      most = std::max(most, FileBytes() - before);
+    }
+  }
+  EXPECT_GT(most, 1 << 20);
+  EXPECT_LE(most, 24 << 20);
+}
+
+TEST(WeightStoreTest, MmapSurvivesATouchBeyondTheFile) {
+  const std::string header =
+      R"({"a":{"dtype":"U8","shape":[65536],"data_offsets":[0,65536]}})";
+  const std::string path = WriteTestFile(
+      "mapped.safetensors", SafetensorsBytes(header, std::string(65536, 'x')));
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, WeightBackend::kMmap);
+  absl::StatusOr<Tile> tile = store->Find("a")->Rows(0, 1);
+  ASSERT_TRUE(tile.ok());
+  Slot slot(store->SlotBytes(*tile));
+  // Seen in place, at an offset that suits.
+  tile->offset_bytes = 4096;
+  tile->row_bytes = 40000;
+  absl::StatusOr<TileView> view = store->Load(*tile, nullptr);
+  ASSERT_TRUE(view.ok()) << view.status();
+  ASSERT_EQ(truncate(path.c_str(), 8192), 0);
+  // In the middle of a computation, as it were.
+  EXPECT_EQ(static_cast<const char*>(view->data)[39999], '\0');
+  EXPECT_EQ(store->CheckFile().code(), absl::StatusCode::kFailedPrecondition);
+  // Even if the file grows back to its size.
+  ASSERT_EQ(truncate(path.c_str(), store->index().file_bytes()), 0);
+  EXPECT_THAT(std::string(store->CheckFile().message()),
+              HasSubstr("was shortened while it was in use"));
+}
+
+using WeightStoreDeathTest = testing::Test;
+
+TEST(WeightStoreDeathTest, OtherBusErrorsStillEndTheProcess) {
+  // The sanitizers have handlers of their own, and exit.
+#if defined(__SANITIZE_THREAD__)
+  const testing::ExitedWithCode ended(66);
+#elif defined(__SANITIZE_ADDRESS__)
+  const testing::ExitedWithCode ended(1);
+#else
+  const testing::KilledBySignal ended(SIGBUS);
+#endif
+  const std::string path = MatrixFile("bus.safetensors");
+  EXPECT_EXIT(
+      {
+        std::unique_ptr<WeightStore> store =
+            OpenOrDie(path, WeightBackend::kMmap);
+        raise(SIGBUS);
+        raise(SIGBUS);
+      },
+      ended, "");
+}
+
+TEST(WeightStoreTest, RefusesUnknownBackends) {
+  EXPECT_EQ(*WeightBackendFromName("direct"), WeightBackend::kDirect);
+  EXPECT_THAT(std::string(WeightBackendFromName("disk").status().message()),
+              HasSubstr("resident, pread, direct, mmap"));
+}
+
+TEST(WeightStoreTest, RefusesAMissingFile) {
+  for (const WeightBackend backend : kBackends) {
+    EXPECT_EQ(WeightStore::Open(TestPath("missing"), backend).status().code(),
+              absl::StatusCode::kNotFound);
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,85 @@
+// A job of steps that may fail, done by a team of workers together.
+//
+//   footprint::StepTeam team(2);
+//   absl::Status status = team.Run([&](int worker) {
+//     team.Together([&] { return ReadShare(worker); });
+//     team.Together([&] { return UseWhatOthersRead(worker); });
+//   });
+//
+// After a step has failed on any worker, no further step begins on any, and Run
+// returns the first failure.
+//
+// Thread-compatible: one Run at a time. Memory: as WorkerTeam; nothing is
+// allocated unless a step fails.
+
+#ifndef FOOTPRINT_LOWMEM_WORKERS_STEP_TEAM_H_
+#define FOOTPRINT_LOWMEM_WORKERS_STEP_TEAM_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "footprint/lowmem/workers/worker_team.h"
+
+namespace footprint {
+
+// [begin, end).
+struct IndexRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t size() const { return end - begin; }
+};
+
+// A worker's part of [0, count); parts begin at multiples of `unit`.
+inline IndexRange ShareOf(int64_t count, int64_t unit, int worker,
+                          int workers) {
+  const int64_t units = (count + unit - 1) / unit;
+  return {std::min(count, units * worker / workers * unit),
+          std::min(count, units * (worker + 1) / workers * unit)};
+}
+
+class StepTeam {
+ public:
+  // Smaller than asked for where the system starts no more threads.
+  explicit StepTeam(int workers) : team_(workers) {}
+
+  int size() const { return team_.size(); }
+
+  absl::Status Run(absl::FunctionRef<void(int worker)> job) {
+    failed_ = false;
+    team_.Run(job);
+    if (!failed_) return absl::OkStatus();
+    std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(status_, absl::OkStatus());
+  }
+
+  // Inside a job, by every worker: does a step, which returns an absl::Status,
+  // then waits for the others.
+  template <class Step>
+  void Together(const Step& step) {
+    if (!failed_.load(std::memory_order_relaxed)) {
+      const absl::Status status = step();
+      if (!status.ok()) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        status_.Update(status);
+        failed_ = true;
+      }
+    }
+    team_.Meet();
+  }
+
+ private:
+  WorkerTeam team_;
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  absl::Status status_;  // under the mutex
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_WORKERS_STEP_TEAM_H_

@@ -1,0 +1,76 @@
+#include "footprint/lowmem/workers/worker_team.h"
+
+#include <system_error>
+
+namespace footprint {
+namespace {
+
+// About ten microseconds: longer than the others are usually late by, shorter
+// than it takes to switch to another program and back.
+constexpr int kLooks = 4000;
+
+}  // namespace
+
+WorkerTeam::WorkerTeam(int workers) {
+  try {
+    for (int worker = 1; worker < workers; ++worker) {
+      threads_.emplace_back([this, worker] { Work(worker); });
+    }
+  } catch (const std::system_error&) {
+    // The caller sees the size.
+  }
+}
+
+WorkerTeam::~WorkerTeam() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ended_ = true;
+  }
+  run_or_end_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WorkerTeam::Run(absl::FunctionRef<void(int worker)> job) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    job_ = &job;
+    busy_ = static_cast<int>(threads_.size());
+    ++runs_;
+  }
+  run_or_end_.notify_all();
+  job(0);
+  std::unique_lock<std::mutex> lock(mutex_);
+  idle_.wait(lock, [this] { return busy_ == 0; });
+}
+
+void WorkerTeam::Work(int worker) {
+  int64_t runs = 0;
+  while (true) {
+    const absl::FunctionRef<void(int)>* job;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      run_or_end_.wait(lock, [&] { return ended_ || runs_ != runs; });
+      if (ended_) return;
+      runs = runs_;
+      job = job_;
+    }
+    (*job)(worker);
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--busy_ == 0) idle_.notify_one();
+  }
+}
+
+void WorkerTeam::Meet() {
+  const uint32_t meeting = meetings_.load(std::memory_order_acquire);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size()) {
+    arrived_.store(0, std::memory_order_relaxed);
+    meetings_.store(meeting + 1, std::memory_order_release);
+    return;
+  }
+  for (int looks = 0; meetings_.load(std::memory_order_acquire) == meeting;
+       ++looks) {
+    if (looks >= kLooks) std::this_thread::yield();
+  }
+}
+
+}  // namespace footprint

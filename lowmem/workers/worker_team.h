@@ -1,0 +1,68 @@
+// A few threads that do one job together, step by step.
+//
+//   footprint::WorkerTeam team(2);
+//   team.Run([&](int worker) {
+//     ComputeShare(worker);
+//     team.Meet();  // until every worker is here
+//     UseWhatOthersComputed(worker);
+//   });
+//
+// Worker 0 is the caller of Run. The others wait in the kernel between runs. At
+// Meet a worker looks for a short time whether the others have come, then lets
+// other programs run: with more threads than free cores nothing collapses.
+//
+// Thread-compatible: one Run at a time. Memory: a thread's stack for each
+// further worker; nothing is allocated by Run and Meet.
+
+#ifndef FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
+#define FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+
+namespace footprint {
+
+class WorkerTeam {
+ public:
+  // `workers` is at least 1, the caller included. Where the system starts no
+  // more threads the team is smaller: see size().
+  explicit WorkerTeam(int workers);
+  ~WorkerTeam();
+  WorkerTeam(const WorkerTeam&) = delete;
+  WorkerTeam& operator=(const WorkerTeam&) = delete;
+
+  int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+  // Calls job(worker) once on every worker and returns when all have returned.
+  void Run(absl::FunctionRef<void(int worker)> job);
+
+  // Inside a job: returns when every worker has called it as often as this one.
+  // What a worker wrote before is visible to all after.
+  void Meet();
+
+ private:
+  void Work(int worker);
+
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  // Under the mutex.
+  std::condition_variable run_or_end_;
+  std::condition_variable idle_;
+  int64_t runs_ = 0;
+  int busy_ = 0;
+  bool ended_ = false;
+  const absl::FunctionRef<void(int)>* job_ = nullptr;
+
+  std::atomic<int> arrived_{0};
+  std::atomic<uint32_t> meetings_{0};
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
