@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/page/page.h"
-#include "footprint/trainer_manager/planner.h"
+#include "footprint/trainer_manager/planner/planner.h"
 
 namespace footprint {
 namespace {

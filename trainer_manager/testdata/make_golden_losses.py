@@ -2,7 +2,7 @@
 """Makes testdata/golden_losses.txt: losses of small trainings in PyTorch.
 
     python3 trainer_manager/testdata/make_golden_losses.py \
-        trainer_manager/testdata/golden_losses.txt
+        trainer_manager/runtime/testdata/golden_losses.txt
 
 Weights and data come from a generator that golden_losses_test.cc has, too. Trained
 in double precision on one thread, so the file comes out the same everywhere; beside

@@ -10,14 +10,14 @@
 #include "absl/strings/str_format.h"
 #include "footprint/gates/deployments/tabular/column_statistics.h"
 #include "footprint/gates/deployments/tabular/row_order.h"
-#include "footprint/trainer_manager/activations.h"
-#include "footprint/trainer_manager/execution_plan.h"
-#include "footprint/trainer_manager/fully_connected.h"
-#include "footprint/trainer_manager/losses.h"
-#include "footprint/trainer_manager/manager.h"
-#include "footprint/trainer_manager/network.h"
-#include "footprint/trainer_manager/optimizer.h"
-#include "footprint/trainer_manager/parameters.h"
+#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/runtime/parameters.h"
 
 namespace footprint {
 namespace tabular {

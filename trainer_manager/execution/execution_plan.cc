@@ -1,0 +1,173 @@
+#include "footprint/trainer_manager/execution/execution_plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/execution/plan_search.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+
+namespace footprint {
+namespace {
+
+// Blocks of memory are no better aligned (memory_block.h).
+constexpr int64_t kMostAlignmentBytes = 64;
+
+// About how many multiplications the forward steps take, and those again.
+void CountProducts(ExecutionPlan* plan) {
+  for (const PlannedStep& step : plan->steps) {
+    const double products =
+        plan->network.layers[step.layer].signature.recompute_products;
+    if (step.kind == StepKind::kForward) plan->forward_products += products;
+    if (step.kind == StepKind::kRecompute) {
+      plan->recompute_products += products;
+    }
+  }
+}
+
+// The network for a part of its batch.
+absl::StatusOr<Network> SplitBatch(const Network& network, NetworkMode mode,
+                                   int64_t parts) {
+  if (parts == 1) return network;
+  Network split;
+  for (const Network::Input& input : network.inputs()) {
+    const absl::StatusOr<int64_t> bytes = CheckedSizeBytes(input.spec);
+    if (!bytes.ok()) return bytes.status();
+    TensorType part = input.spec;
+    if (mode != NetworkMode::kTraining || parts < 1 || part.shape.rank() == 0 ||
+        part.shape.extent(0) % parts != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input \"", input.name, "\" of shape ", part.shape.ToString(),
+          " cannot be trained with in ", parts, " micro-batches"));
+    }
+    part.shape.set_extent(0, part.shape.extent(0) / parts);
+    split.AddInput(input.name, part);
+  }
+  for (const Network::Node& node : network.nodes()) {
+    split.AddLayer(node.name, node.layer, node.inputs, node.weights_of);
+  }
+  return split;
+}
+
+// The numbers of micro-batches to try, the fewest first: what the options say,
+// and if the search may choose, every larger one that all batches are multiples
+// of.
+std::vector<int64_t> PartsToTry(const Network& network, NetworkMode mode,
+                                const MemoryOptions& options) {
+  std::vector<int64_t> parts = {options.micro_batches};
+  if (!options.choose_micro_batches || mode != NetworkMode::kTraining ||
+      options.micro_batches < 1) {
+    return parts;
+  }
+  int64_t batch = 0;
+  for (const Network::Input& input : network.inputs()) {
+    const Shape& shape = input.spec.shape;
+    batch = std::gcd(batch, shape.rank() == 0 ? 1 : shape.extent(0));
+  }
+  // Of a batch beyond any memory not all are found.
+  constexpr int64_t kMostTried = int64_t{1} << 16;
+  for (int64_t i = 1; i <= kMostTried && i <= batch / i; ++i) {
+    if (batch % i != 0) continue;
+    for (const int64_t more : {i, batch / i}) {
+      if (more > options.micro_batches) parts.push_back(more);
+    }
+  }
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  return parts;
+}
+
+absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
+                                          NetworkMode mode,
+                                          MemoryOptions options, int64_t parts,
+                                          bool may_swap, int optimizer_states,
+                                          const MathBackend& math) {
+  const absl::StatusOr<Network> part = SplitBatch(network, mode, parts);
+  if (!part.ok()) return part.status();
+  const absl::StatusOr<ResolvedNetwork> resolved =
+      ResolveNetwork(*part, mode, math, options.pack_places, options.keep_loss);
+  if (!resolved.ok()) return resolved.status();
+  options.micro_batches = parts;
+  return PlanSearch(*resolved, math, options, optimizer_states, may_swap).Run();
+}
+
+// What may need less than the steps that the options allow.
+std::string WhatMayNeedLess(const ExecutionPlan& lowest,
+                            const MemoryOptions& options) {
+  std::string less = "a smaller batch";
+  if (lowest.mode != NetworkMode::kTraining) return less;
+  if (!options.choose_micro_batches) {
+    absl::StrAppend(&less, ", MemoryOptions::choose_micro_batches");
+    for (const ResolvedNetwork::ResolvedLayer& layer : lowest.network.layers) {
+      if (layer.signature.statistics.empty()) continue;
+      absl::StrAppend(&less, " (then layer \"", layer.name,
+                      "\" normalizes over a part of the batch: the result is "
+                      "another)");
+      break;
+    }
+  }
+  if (!options.swap_to_file) {
+    absl::StrAppend(&less, ", MemoryOptions::swap_to_file");
+  }
+  return less;
+}
+
+absl::Status Refuse(const ExecutionPlan& lowest, const MemoryOptions& options) {
+  const std::string where =
+      lowest.steps.empty()
+          ? ""
+          : absl::StrCat(", at ",
+                         StepName(lowest, lowest.arena.lower_bound.step));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("infeasible within ", options.budget_bytes,
+                   " bytes: the minimum found is ", lowest.planned_bytes(),
+                   " bytes", where, "; a budget of that size would do; ",
+                   WhatMayNeedLess(lowest, options), " may need less"));
+}
+
+}  // namespace
+
+absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
+                                            NetworkMode mode,
+                                            const MemoryOptions& options,
+                                            int optimizer_states,
+                                            const MathBackend& math) {
+  const int64_t alignment = options.alignment_bytes;
+  if (alignment < 4 || alignment > kMostAlignmentBytes ||
+      (alignment & (alignment - 1)) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "an alignment of ", alignment, " bytes; a power of two from 4 to ",
+        kMostAlignmentBytes, " is needed"));
+  }
+  if (optimizer_states < 0 || optimizer_states > kMostOptimizerStates) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "an optimizer of ", optimizer_states, " states for each weight; 0 to ",
+        kMostOptimizerStates, " can be planned"));
+  }
+  const std::vector<int64_t> parts_to_try = PartsToTry(network, mode, options);
+  absl::StatusOr<ExecutionPlan> lowest = absl::UnknownError("nothing is tried");
+  // What goes to a file goes last.
+  for (const bool may_swap : {false, true}) {
+    if (may_swap && !options.swap_to_file) break;
+    for (const int64_t parts : parts_to_try) {
+      absl::StatusOr<ExecutionPlan> plan = PlanInParts(
+          network, mode, options, parts, may_swap, optimizer_states, math);
+      // A batch may be too small to be normalized over.
+      if (!plan.ok() && parts != options.micro_batches) break;
+      if (!plan.ok()) return plan;
+      if (!lowest.ok() || plan->planned_bytes() < lowest->planned_bytes()) {
+        lowest = std::move(plan);
+      }
+      if (lowest->planned_bytes() > options.budget_bytes) continue;
+      CountProducts(&*lowest);
+      return lowest;
+    }
+  }
+  return Refuse(*lowest, options);
+}
+
+}  // namespace footprint

@@ -1,0 +1,45 @@
+// Plans a training or an inference: its steps, the tensors that they read and
+// write, and where each tensor lies.
+//
+//   absl::StatusOr<footprint::ExecutionPlan> plan = footprint::PlanExecution(
+//       network, footprint::NetworkMode::kTraining, {});
+//   // plan->bound_bytes() is what these steps need at least,
+//   // CertificateTensors(*plan) is why.
+//
+// Every tensor is written by one step. It lives from there to the last step
+// that reads it: lifespans follow from the steps' uses and are written down
+// nowhere else. What an optimisation saves shows as a shorter lifespan, a
+// shared storage or a missing step; each can be switched off, and with all off
+// every tensor has its own memory and stays as it was after the step.
+//
+// A pure function, thread-safe. Memory: about a kibibyte a layer; within a
+// budget also some eight bytes a layer squared. Time: that of planning, see
+// planner.h; within a budget at most as many bounds as layers squared: a second
+// for 120 layers, five for 240. That once for each number of micro-batches that
+// is tried.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_
+#define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_
+
+#include "absl/status/statusor.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+#include "footprint/trainer_manager/networks/network.h"
+
+namespace footprint {
+
+// Errors: those of ResolveNetwork; InvalidArgument for an alignment that is
+// none, or micro-batches that the batch cannot be divided into;
+// ResourceExhausted if the budget cannot be met, with the least that was found,
+// which is a budget that is met, and the step that needs it. That least is of
+// the steps that the options allow; the text names those that are off.
+// `optimizer_states`: see Optimizer::states_per_weight. `math` must outlive the
+// plan and every manager of it.
+absl::StatusOr<ExecutionPlan> PlanExecution(
+    const Network& network, NetworkMode mode, const MemoryOptions& options,
+    int optimizer_states = 0, const MathBackend& math = FastMath());
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_

@@ -1,0 +1,481 @@
+#include "footprint/trainer_manager/execution/execution_steps.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
+#include "footprint/trainer_manager/execution/recomputation.h"
+#include "footprint/trainer_manager/execution/step_writer.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kNone = StepWriter::kNone;
+constexpr int64_t kSlices = 16;  // of a batch
+constexpr int64_t kFileAlignmentBytes = 4096;
+
+using trainer_manager_internal::AlignUp;
+
+bool MayBeAbsent(const ResolvedNetwork& network, const MemoryOptions& options) {
+  return network.mode == NetworkMode::kTraining && options.share_edges;
+}
+
+// By layer: whether its output is calculated again.
+std::vector<bool> RecomputedLayers(const ResolvedNetwork& network,
+                                   const MemoryOptions& options,
+                                   const StepChoices& choices) {
+  if (!MayBeAbsent(network, options)) {
+    return std::vector<bool>(network.layers.size(), false);
+  }
+  return FindRecomputed(network, options.recompute_outputs, choices.dropped,
+                        choices.swapped);
+}
+
+// By layer: whether its output goes to the file.
+std::vector<bool> SwappedLayers(const ResolvedNetwork& network,
+                                const MemoryOptions& options,
+                                const StepChoices& choices) {
+  std::vector<bool> swapped(network.layers.size(), false);
+  if (!MayBeAbsent(network, options)) return swapped;
+  for (const size_t l : choices.swapped) swapped[l] = true;
+  return swapped;
+}
+
+class StepBuilder {
+ public:
+  StepBuilder(const MemoryOptions& options, const StepChoices& choices,
+              ExecutionPlan* plan)
+      : options_(options),
+        choices_(choices),
+        plan_(*plan),
+        network_(plan->network),
+        writer_(options, RecomputedLayers(network_, options, choices),
+                SwappedLayers(network_, options, choices), plan) {}
+
+  absl::Status Build() {
+    AddInputs();
+    if (network_.mode == NetworkMode::kTraining) AddStatisticCopies();
+    for (size_t l = 0; l < network_.layers.size(); ++l) AddForward(l);
+    if (network_.mode == NetworkMode::kTraining) {
+      for (size_t l = network_.layers.size(); l-- > 0;) {
+        const absl::Status status = AddBackward(l);
+        if (!status.ok()) return status;
+      }
+      if (options_.clip_global_norm) AddClip();
+      // What may still refuse the iteration is behind it then.
+      if (DefersUpdates()) AddStatisticRestore(network_.layers.size() - 1);
+      for (const size_t l : deferred_) AddApply(l);
+      PlaceInFile();
+    }
+    SetLifespans();
+    return absl::OkStatus();
+  }
+
+ private:
+  // Whether no weight changes before all gradients are known. Sums over
+  // micro-batches wait in memory of their own anyway.
+  bool DefersUpdates() const {
+    return options_.atomic_steps || options_.clip_global_norm ||
+           !options_.share_gradients || plan_.micro_batches > 1;
+  }
+
+  void AddInputs() {
+    for (const Network::Input& input : network_.inputs) {
+      plan_.input_tensors.push_back(
+          writer_.AddWholeBatch(input.name, TensorKind::kInput, input.spec));
+    }
+    values_ = plan_.input_tensors;
+    needs_derivative_.assign(network_.inputs.size(), false);
+    done_.assign(network_.layers.size(), false);
+    users_.assign(network_.layers.size(), 0);
+    sums_.resize(network_.layers.size());
+  }
+
+  // Forward steps change statistics before the loss is known. What they were is
+  // kept until then, or until all gradients are.
+  void AddStatisticCopies() {
+    PlannedStep step;
+    step.kind = StepKind::kCopyStatistics;
+    step.layer = network_.layers.size() - 1;
+    for (size_t l = 0; l < network_.layers.size(); ++l) {
+      const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+      writer_.layer(l).statistics = writer_.AddWeights(
+          layer.name, layer.signature.statistics, TensorKind::kStatistic);
+      for (const size_t statistic : writer_.layer(l).statistics) {
+        const TensorType spec = plan_.tensors[statistic].spec;
+        const size_t copy = writer_.AddTensor(
+            absl::StrCat(plan_.tensors[statistic].name, " before"),
+            TensorKind::kStatisticCopy, spec);
+        const int index = static_cast<int>(step.uses.size() / 2);
+        step.uses.push_back(
+            {{Role::kStatistic, index}, statistic, true, false});
+        step.uses.push_back({{Role::kSaved, index}, copy, false, true});
+      }
+    }
+    copies_ = step.uses;
+    if (!copies_.empty()) plan_.steps.push_back(std::move(step));
+  }
+
+  // The other way round.
+  void AddStatisticRestore(size_t l) {
+    if (copies_.empty()) return;
+    PlannedStep step;
+    step.kind = StepKind::kRestoreStatistics;
+    step.layer = l;
+    step.uses = copies_;
+    for (TensorUse& use : step.uses) std::swap(use.read, use.written);
+    plan_.steps.push_back(std::move(step));
+  }
+
+  void AddForward(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    const LayerSignature& signature = layer.signature;
+    const size_t value = network_.inputs.size() + l;
+    StepWriter::LayerTensors& tensors = writer_.layer(l);
+    tensors.weights = layer.weights_of == l
+                          ? writer_.AddWeights(layer.name, signature.weights,
+                                               TensorKind::kWeight)
+                          : writer_.layer(layer.weights_of).weights;
+    ++users_[layer.weights_of];
+    if (network_.mode == NetworkMode::kInference) {
+      tensors.statistics = writer_.AddWeights(layer.name, signature.statistics,
+                                              TensorKind::kStatistic);
+    }
+    if (layer.weights_of == l) AddOptimizerStates(layer, &tensors);
+    AddLayerInputs(l);
+    if (signature.label.has_value()) {
+      tensors.labels = {
+          writer_.AddWholeBatch(absl::StrCat(layer.name, " label"),
+                                TensorKind::kLabel, *signature.label)};
+      plan_.label_tensors = tensors.labels;
+    }
+    const bool is_output = layer.is_loss() || writer_.IsOutput(value);
+    tensors.output = writer_.AddTensor(
+        absl::StrCat(layer.name, " output"),
+        is_output ? TensorKind::kOutput : TensorKind::kActivation,
+        signature.output);
+    values_.push_back(tensors.output);
+    if (layer.is_loss()) {
+      plan_.loss_tensor = tensors.output;
+    } else if (is_output) {
+      plan_.output_tensors.push_back(tensors.output);
+    }
+    bool needs = !signature.weights.empty();
+    for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
+    needs_derivative_.push_back(needs);
+    // Nobody would read what a layer saves that runs no backward step.
+    const size_t saved = needs || layer.is_loss() ? signature.saved.size() : 0;
+    for (size_t i = 0; i < saved; ++i) {
+      tensors.saved.push_back(
+          writer_.AddTensor(absl::StrCat(layer.name, " saved ", i),
+                            TensorKind::kSaved, signature.saved[i]));
+    }
+    writer_.AddStep(StepKind::kForward, l, signature.forward);
+    if (layer.is_loss() && !DefersUpdates()) AddStatisticRestore(l);
+    if (writer_.IsSwapped(l) && !writer_.IsOutput(value)) {
+      writer_.AddSwap(StepKind::kSwapOut, l, tensors.output);
+    }
+  }
+
+  void AddOptimizerStates(const ResolvedNetwork::ResolvedLayer& layer,
+                          StepWriter::LayerTensors* tensors) {
+    if (network_.mode != NetworkMode::kTraining) return;
+    for (const WeightSpec& weight : layer.signature.weights) {
+      for (int i = 0; i < plan_.optimizer_states; ++i) {
+        tensors->optimizer_states.push_back(writer_.AddTensor(
+            absl::StrCat(layer.name, ".", weight.name, " state ", i),
+            TensorKind::kOptimizerState, weight.spec));
+      }
+    }
+  }
+
+  // The layer's inputs are the values themselves, or copies of them.
+  void AddLayerInputs(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const size_t value = layer.inputs[i];
+      size_t tensor = values_[value];
+      if (!options_.share_edges && value >= network_.inputs.size()) {
+        const size_t copy =
+            writer_.AddTensor(absl::StrCat(layer.name, " input ", i),
+                              TensorKind::kActivation, network_.spec(value));
+        plan_.steps.push_back({StepKind::kCopyInput,
+                               l,
+                               {{{Role::kInput}, tensor, true, false},
+                                {{Role::kOutput}, copy, false, true}},
+                               {}});
+        tensor = copy;
+      }
+      writer_.layer(l).inputs.push_back(tensor);
+    }
+  }
+
+  // Gives what is swapped its place in the file, and leaves out what no
+  // backward step asked for.
+  void PlaceInFile() {
+    std::vector<int64_t> offsets(network_.layers.size(), 0);
+    std::vector<PlannedStep> steps;
+    for (PlannedStep& step : plan_.steps) {
+      if (step.kind == StepKind::kSwapOut) {
+        const size_t value = network_.inputs.size() + step.layer;
+        if (writer_.again(value) == kNone) continue;
+        offsets[step.layer] =
+            AlignUp(plan_.swap_file_bytes, kFileAlignmentBytes);
+        step.file_offset_bytes = offsets[step.layer];
+        plan_.swap_file_bytes =
+            offsets[step.layer] + plan_.tensors[step.uses[0].tensor].size_bytes;
+      } else if (step.kind == StepKind::kSwapIn) {
+        step.file_offset_bytes = offsets[step.layer];
+      }
+      steps.push_back(std::move(step));
+    }
+    plan_.steps = std::move(steps);
+  }
+
+  absl::Status AddBackward(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    StepWriter::LayerTensors& tensors = writer_.layer(l);
+    const size_t value = network_.inputs.size() + l;
+    if (!needs_derivative_[value] || done_[l]) return absl::OkStatus();
+    if (!layer.is_loss() && writer_.derivative(value) == kNone) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("layer \"", layer.name,
+                       "\" is to be trained, but no derivative reaches it"));
+    }
+    const std::vector<WeightSpec>& weights = layer.signature.weights;
+    const size_t owner = layer.weights_of;
+    const bool is_shared = users_[owner] > 1 || !sums_[owner].empty();
+    for (const WeightSpec& weight : weights) {
+      tensors.gradients.push_back(writer_.AddTensor(
+          absl::StrCat(layer.name, ".", weight.name,
+                       is_shared ? " share of gradient" : " gradient"),
+          TensorKind::kGradient, weight.spec));
+    }
+    if (!weights.empty()) {
+      writer_.AddStep(StepKind::kCalculateGradient, l,
+                      layer.signature.gradient);
+    }
+    if (options_.restore_pooled && options_.share_edges &&
+        CanRestore(network_, l)) {
+      AddSlicedDerivative(l, /*restore=*/true);
+    } else if (std::count(choices_.sliced.begin(), choices_.sliced.end(), l) >
+               0) {
+      AddSlicedDerivative(l, /*restore=*/false);
+    } else {
+      AddDerivative(l);
+    }
+    if (!weights.empty()) AddUpdate(l);
+    return absl::OkStatus();
+  }
+
+  // Applies gradients once all users of the weights have contributed to them.
+  void AddUpdate(size_t l) {
+    const size_t owner = network_.layers[l].weights_of;
+    const std::vector<size_t> own = writer_.layer(l).gradients;
+    if (sums_[owner].empty()) {
+      sums_[owner] = own;
+    } else {
+      for (size_t i = 0; i < sums_[owner].size(); ++i) {
+        sums_[owner][i] = AddSumOfGradients(l, i, sums_[owner][i]);
+      }
+    }
+    if (--users_[owner] > 0) return;
+    writer_.layer(owner).gradients = sums_[owner];
+    if (sums_[owner] != own) NameGradients(owner);
+    if (plan_.micro_batches > 1) Accumulate(owner);
+    if (DefersUpdates()) {
+      deferred_.push_back(owner);
+    } else {
+      AddApply(owner);
+    }
+  }
+
+  // What shared weights are changed by has the name that others' gradients
+  // have.
+  void NameGradients(size_t owner) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[owner];
+    for (size_t i = 0; i < sums_[owner].size(); ++i) {
+      plan_.tensors[sums_[owner][i]].name = absl::StrCat(
+          layer.name, ".", layer.signature.weights[i].name, " gradient");
+    }
+  }
+
+  // Replaces the layer's gradients by their sums over micro-batches.
+  void Accumulate(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    for (size_t i = 0; i < writer_.layer(l).gradients.size(); ++i) {
+      const WeightSpec& weight = layer.signature.weights[i];
+      const size_t sum = writer_.AddTensor(
+          absl::StrCat(layer.name, ".", weight.name, " sum of gradients"),
+          TensorKind::kGradientSum, weight.spec);
+      PlannedStep step;
+      step.kind = StepKind::kAccumulateGradient;
+      step.layer = l;
+      step.uses = {{{Role::kInput}, writer_.layer(l).gradients[i], true, false},
+                   {{Role::kOutput}, sum, true, true}};
+      plan_.steps.push_back(std::move(step));
+      writer_.layer(l).gradients[i] = sum;
+    }
+  }
+
+  size_t AddSumOfGradients(size_t l, size_t weight, size_t earlier) {
+    const PlannedTensor& gradient = plan_.tensors[earlier];
+    const size_t sum = writer_.AddTensor(
+        absl::StrCat(gradient.name, " with ", network_.layers[l].name),
+        TensorKind::kGradient, gradient.spec);
+    writer_.AddSum(StepKind::kSumGradients, l, earlier,
+                   writer_.layer(l).gradients[weight], sum);
+    return sum;
+  }
+
+  // A step of the loss, which sees all gradients, in the order of the layers.
+  void AddClip() {
+    PlannedStep step;
+    step.kind = StepKind::kClipGradients;
+    step.layer = network_.layers.size() - 1;
+    for (size_t l = 0; l < network_.layers.size(); ++l) {
+      if (std::count(deferred_.begin(), deferred_.end(), l) == 0) continue;
+      for (const size_t gradient : writer_.layer(l).gradients) {
+        const int index = static_cast<int>(step.uses.size());
+        step.uses.push_back({{Role::kGradient, index}, gradient, true, true});
+      }
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  void AddDerivative(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    bool any = false;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const bool needed =
+          needs_derivative_[layer.inputs[i]] &&
+          std::count(layer.signature.derivative.writes.begin(),
+                     layer.signature.derivative.writes.end(),
+                     Operand{Role::kInputDerivative, static_cast<int>(i)}) > 0;
+      writer_.layer(l).input_derivatives.push_back(
+          needed ? writer_.AddTensor(
+                       absl::StrCat(layer.name, " input derivative ", i),
+                       TensorKind::kDerivative, network_.spec(layer.inputs[i]))
+                 : kNone);
+      any |= needed;
+    }
+    if (!any) return;
+    writer_.AddStep(StepKind::kCalculateDerivative, l,
+                    layer.signature.derivative);
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const size_t tensor = writer_.layer(l).input_derivatives[i];
+      if (tensor != kNone) Contribute(l, layer.inputs[i], tensor);
+    }
+  }
+
+  // The layer's derivative and that of the activation before it, in one step.
+  void AddSlicedDerivative(size_t l, bool restore) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    const size_t activation = layer.inputs[0] - network_.inputs.size();
+    done_[activation] = true;
+    const size_t source = network_.layers[activation].inputs[0];
+    if (!needs_derivative_[source]) return;
+    TensorType slice = network_.spec(layer.inputs[0]);
+    slice.shape.set_extent(0, (slice.shape.extent(0) + kSlices - 1) / kSlices);
+    StepWriter::LayerTensors& tensors = writer_.layer(l);
+    for (int i = 0; i <= (restore ? 1 : 0); ++i) {
+      tensors.slices.push_back(
+          writer_.AddTensor(absl::StrCat(layer.name, " slice ", i),
+                            TensorKind::kWorkspace, slice));
+    }
+    const size_t tensor = writer_.AddTensor(
+        absl::StrCat(network_.layers[activation].name, " input derivative 0"),
+        TensorKind::kDerivative, network_.spec(source));
+    tensors.input_derivatives = {tensor};
+    StepUse use = layer.signature.derivative;
+    use.writes.push_back({Role::kSlice, 0});
+    if (restore) {
+      const StepUse& more = layer.signature.restore_input;
+      use.reads.insert(use.reads.end(), more.reads.begin(), more.reads.end());
+      use.writes.push_back({Role::kSlice, 1});
+      use.in_place.clear();
+    } else {
+      use.reads.push_back({Role::kInput});
+      use.in_place = {{{Role::kInputDerivative}, {Role::kInput}}};
+    }
+    writer_.AddStep(StepKind::kSlicedDerivative, l, use);
+    Contribute(activation, source, tensor);
+  }
+
+  // A value that several layers read has the sum of their derivatives.
+  void Contribute(size_t l, size_t value, size_t tensor) {
+    const size_t earlier = writer_.derivative(value);
+    writer_.derivative(value) = tensor;
+    if (earlier == kNone) return;
+    const size_t sum = writer_.AddTensor(
+        absl::StrCat(network_.layers[value - network_.inputs.size()].name,
+                     " output derivative with ", network_.layers[l].name),
+        TensorKind::kDerivative, network_.spec(value));
+    writer_.AddSum(StepKind::kSumDerivatives, l, earlier, tensor, sum);
+    writer_.derivative(value) = sum;
+  }
+
+  void AddApply(size_t l) {
+    StepUse use;
+    const StepWriter::LayerTensors& tensors = writer_.layer(l);
+    for (size_t i = 0; i < tensors.weights.size(); ++i) {
+      const int index = static_cast<int>(i);
+      use.reads.push_back({Role::kGradient, index});
+      use.writes.push_back({Role::kGradient, index});  // to clip it
+      use.writes.push_back({Role::kWeight, index});
+    }
+    for (size_t i = 0; i < tensors.optimizer_states.size(); ++i) {
+      use.writes.push_back({Role::kOptimizerState, static_cast<int>(i)});
+    }
+    writer_.AddStep(StepKind::kApplyGradient, l, use);
+  }
+
+  void SetLifespans() {
+    const int64_t end = static_cast<int64_t>(plan_.steps.size());
+    std::vector<bool> seen(plan_.tensors.size(), false);
+    for (int64_t s = 0; s < end; ++s) {
+      for (const TensorUse& use : plan_.steps[static_cast<size_t>(s)].uses) {
+        PlannedTensor& tensor = plan_.tensors[use.tensor];
+        if (!seen[use.tensor]) tensor.lower_step = s;
+        seen[use.tensor] = true;
+        tensor.upper_step = s + 1;
+      }
+    }
+    for (PlannedTensor& tensor : plan_.tensors) {
+      if (tensor.kept) tensor.upper_step = end;
+      // These hold something before the first step.
+      if (tensor.kind <= TensorKind::kLabel) tensor.lower_step = 0;
+    }
+  }
+
+  const MemoryOptions& options_;
+  const StepChoices& choices_;
+  ExecutionPlan& plan_;
+  const ResolvedNetwork& network_;
+  StepWriter writer_;
+  std::vector<size_t> values_;  // tensor of each value
+  std::vector<bool> needs_derivative_;
+  std::vector<TensorUse> copies_;  // of statistics: each, then its copy
+  std::vector<bool> done_;  // layers whose derivative a sliced step contains
+  std::vector<int> users_;  // of each layer's weights, still to contribute
+  std::vector<std::vector<size_t>> sums_;  // of the gradients of a layer's
+                                           // weights, as far as known
+  std::vector<size_t> deferred_;  // layers whose gradients wait for the end
+};
+
+}  // namespace
+
+absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
+                        int optimizer_states, const StepChoices& choices,
+                        ExecutionPlan* plan) {
+  plan->mode = network.mode;
+  plan->network = std::move(network);
+  plan->optimizer_states = optimizer_states;
+  plan->micro_batches = options.micro_batches;
+  return StepBuilder(options, choices, plan).Build();
+}
+
+}  // namespace footprint

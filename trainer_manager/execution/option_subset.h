@@ -1,0 +1,21 @@
+// The memory optimisations as bits, for tests that try combinations of them.
+//
+//   footprint::MemoryOptions options = footprint::OptionSubset(0b101);
+//
+// Plain data, thread-compatible.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_
+#define FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_
+
+#include "footprint/trainer_manager/execution/execution_plan.h"
+
+namespace footprint {
+
+constexpr unsigned kOptionSubsets = 1u << 10;
+
+// Bit i switches optimisation i on, in the order of MemoryOptions.
+MemoryOptions OptionSubset(unsigned bits);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_

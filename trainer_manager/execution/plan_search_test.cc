@@ -1,0 +1,127 @@
+#include "footprint/trainer_manager/execution/plan_search.h"
+
+#include <cstdint>
+#include <limits>
+
+#include "footprint/trainer_manager/networks/random_network.h"
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kNoBudget = std::numeric_limits<int64_t>::max();
+
+ExecutionPlan Search(const Network& network, int64_t budget_bytes,
+                     bool may_swap, int optimizer_states = 1) {
+  const auto resolved =
+      ResolveNetwork(network, NetworkMode::kTraining, ReferenceMath(), true);
+  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  MemoryOptions options;
+  options.budget_bytes = budget_bytes;
+  const auto plan = PlanSearch(*resolved, ReferenceMath(), options,
+                               optimizer_states, may_swap)
+                        .Run();
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return *plan;
+}
+
+Network RandomNetwork(uint32_t seed) {
+  return seed % 2 == 0 ? RandomRowNetwork(seed) : RandomImageNetwork(seed);
+}
+
+int64_t SwapSteps(const ExecutionPlan& plan) {
+  int64_t steps = 0;
+  for (const PlannedStep& step : plan.steps) {
+    steps += step.kind == StepKind::kSwapIn;
+  }
+  return steps;
+}
+
+// Whatever is named as the lowest is itself a budget that is met, and so is
+// every plan's own size.
+TEST(PlanSearchTest, TheLowestThatIsFoundIsMet) {
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    const Network network = RandomNetwork(seed);
+    for (const bool may_swap : {false, true}) {
+      const int64_t lowest = Search(network, 0, may_swap).planned_bytes();
+      int64_t budget = Search(network, kNoBudget, may_swap).planned_bytes();
+      EXPECT_LE(lowest, budget);
+      while (true) {
+        const ExecutionPlan plan = Search(network, budget, may_swap);
+        if (plan.planned_bytes() > budget) break;
+        EXPECT_EQ(
+            Search(network, plan.planned_bytes(), may_swap).planned_bytes(),
+            plan.planned_bytes())
+            << seed;
+        budget = plan.planned_bytes() - 1;
+      }
+      EXPECT_EQ(budget, lowest - 1) << "seed " << seed << " swap " << may_swap;
+    }
+  }
+}
+
+TEST(PlanSearchTest, WithoutABudgetNothingCostsAnything) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const ExecutionPlan plan = Search(RandomNetwork(seed), kNoBudget, true);
+    EXPECT_EQ(plan.swap_file_bytes, 0);
+    for (const PlannedStep& step : plan.steps) {
+      if (step.kind != StepKind::kRecompute) continue;
+      EXPECT_EQ(plan.network.layers[step.layer].signature.recompute_products,
+                0);
+    }
+  }
+}
+
+TEST(PlanSearchTest, SwappingGoesBelowCalculatingAgain) {
+  int lower = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    const Network network = RandomNetwork(seed);
+    const ExecutionPlan again = Search(network, 0, false);
+    const ExecutionPlan swapped = Search(network, 0, true);
+    EXPECT_LE(swapped.planned_bytes(), again.planned_bytes());
+    EXPECT_EQ(SwapSteps(again), 0);
+    lower += swapped.planned_bytes() < again.planned_bytes();
+    // What is met without the file does not use it.
+    EXPECT_EQ(SwapSteps(Search(network, again.planned_bytes(), true)), 0);
+  }
+  EXPECT_GT(lower, 2);
+}
+
+double ProductsAgain(const ExecutionPlan& plan) {
+  double products = 0;
+  for (const PlannedStep& step : plan.steps) {
+    if (step.kind == StepKind::kRecompute) {
+      products += plan.network.layers[step.layer].signature.recompute_products;
+    }
+  }
+  return products;
+}
+
+// The path of this network drops a pooling first, then what makes that
+// needless.
+TEST(PlanSearchTest, WhatNeedNotGoComesBack) {
+  const Network network = RandomImageNetwork(227);
+  const int64_t free = Search(network, kNoBudget, false, 0).planned_bytes();
+  const ExecutionPlan less = Search(network, 87155, false, 0);
+  EXPECT_GT(free, 87155);
+  EXPECT_LE(less.planned_bytes(), 87155);
+  EXPECT_EQ(ProductsAgain(less), 0);
+  EXPECT_GT(ProductsAgain(Search(network, 0, false, 0)), 0);
+}
+
+// Several steps may need as much, so the path swaps on where the bound stays.
+TEST(PlanSearchTest, WhatNeedNotBeSwappedIsNot) {
+  int fewer = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    const Network network = RandomNetwork(seed);
+    const ExecutionPlan lowest = Search(network, 0, true);
+    const ExecutionPlan met = Search(network, lowest.planned_bytes(), true);
+    EXPECT_LE(SwapSteps(met), SwapSteps(lowest));
+    fewer += SwapSteps(met) < SwapSteps(lowest);
+  }
+  EXPECT_GT(fewer, 0);
+}
+
+}  // namespace
+}  // namespace footprint

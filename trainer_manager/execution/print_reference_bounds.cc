@@ -1,0 +1,160 @@
+// Prints what the steps of each reference network need at least and take, and
+// within which budgets it trains:
+// `bazel run -c opt //trainer_manager:print_reference_bounds`. --details lists
+// the tensors of each certificate; --pictures=FOLDER draws each plan there.
+
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/execution/training_picture.h"
+#include "footprint/trainer_manager/networks/reference_networks.h"
+
+namespace {
+
+using footprint::ExecutionPlan;
+using footprint::MemoryOptions;
+using footprint::NetworkMode;
+
+// The models of the research page for the same batch, in megabytes: what the
+// article's rules allow (LB-A), and Debian's PyTorch at its best; 0: none.
+struct Row {
+  std::string name;
+  footprint::Network network;
+  double page_megabytes;
+  double pytorch_megabytes;
+};
+
+int Draw(const ExecutionPlan& plan, const std::string& name,
+         const std::string& folder) {
+  if (folder.empty()) return 0;
+  const std::string path = absl::StrCat(
+      folder, "/",
+      absl::StrReplaceAll(name, {{" ", "_"}, {",", ""}, {":", ""}}), ".html");
+  std::ofstream file(path);
+  const int64_t batch =
+      plan.tensors[plan.input_tensors[0]].spec.shape.extent(0);
+  file << DrawExecution(
+      plan, absl::StrCat(name.substr(0, name.find(',')), ", batch ", batch,
+                         ": training memory by step"));
+  file.close();
+  if (file) return 0;
+  std::cerr << "cannot write " << path << "\n";
+  return 1;
+}
+
+// Within a budget, in bytes.
+int PrintWithin(const Row& row, int64_t budget_bytes,
+                const std::string& pictures) {
+  MemoryOptions options;
+  options.budget_bytes = budget_bytes;
+  const auto plan =
+      footprint::PlanExecution(row.network, NetworkMode::kTraining, options);
+  if (!plan.ok()) {
+    std::cerr << row.name << ": " << plan.status() << "\n";
+    return 1;
+  }
+  std::cout << absl::StrFormat(
+      "%-22s %11d %11d %8.1f %%  %s\n", row.name, budget_bytes,
+      plan->planned_bytes(),
+      100.0 * plan->recompute_products / plan->forward_products,
+      StepName(*plan, plan->arena.lower_bound.step));
+  return Draw(*plan,
+              absl::StrCat(row.name, " within ", budget_bytes / 1000000, " MB"),
+              pictures);
+}
+
+int Print(const Row& row, bool details, const std::string& pictures) {
+  const auto plan =
+      footprint::PlanExecution(row.network, NetworkMode::kTraining, {});
+  const auto debug = footprint::PlanExecution(
+      row.network, NetworkMode::kTraining, MemoryOptions::Debug());
+  MemoryOptions all_or_nothing;
+  all_or_nothing.atomic_steps = true;
+  const auto atomic = footprint::PlanExecution(
+      row.network, NetworkMode::kTraining, all_or_nothing);
+  if (!plan.ok() || !debug.ok() || !atomic.ok()) {
+    std::cerr << row.name << ": " << plan.status() << debug.status()
+              << atomic.status() << "\n";
+    return 1;
+  }
+  const footprint::LowerBound& bound = plan->arena.lower_bound;
+  std::cout << absl::StrFormat(
+      "%-22s %11d %11d %11d %11d %11d %11d %12d %8.3f %8.3f  %s\n", row.name,
+      plan->model_bytes, plan->fixed_bytes, plan->arena.height_bytes,
+      plan->planned_bytes(), plan->bound_bytes(), atomic->planned_bytes(),
+      debug->planned_bytes(), row.page_megabytes, row.pytorch_megabytes,
+      StepName(*plan, bound.step));
+  if (!details) return Draw(*plan, row.name, pictures);
+  for (const size_t t : CertificateTensors(*plan)) {
+    std::cout << absl::StrFormat("    %11d  %s\n", plan->tensors[t].size_bytes,
+                                 plan->tensors[t].name);
+  }
+  return Draw(*plan, row.name, pictures);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool details = false;
+  std::string pictures;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--details") {
+      details = true;
+    } else if (absl::StartsWith(argument, "--pictures=")) {
+      pictures = argument.substr(argument.find('=') + 1);
+    } else {
+      std::cerr << "unknown argument " << argument
+                << "; there are --details and --pictures=FOLDER\n";
+      return 2;
+    }
+  }
+  std::cout
+      << "SGD, batch 32 unless said; bytes (the last two before the step: "
+         "MB, 1e6)\nthese steps need at least the bound; atomic: planned with "
+         "atomic_steps\n"
+      << absl::StrFormat(
+             "%-22s %11s %11s %11s %11s %11s %11s %12s %8s %8s  %s\n",
+             "network", "model", "fixed", "arena", "planned", "bound", "atomic",
+             "debug mode", "LB-A", "PyTorch", "step of the bound");
+  int failed = 0;
+  for (const Row& row : std::vector<Row>{
+           {"MLP 13-50-50-1", footprint::TabularMlp(32), 0.0380, 0.0682},
+           {"MLP 13-50-50-1, 64", footprint::TabularMlp(64), 0.0552, 0},
+           {"MLP 784-512-512-10", footprint::DigitMlp(32), 4.45, 6.09},
+           {"LeNet-5", footprint::LeNet5(32), 0, 0},
+           {"LeNet 6-12", footprint::SmallLeNet(32), 1.11, 2.05},
+           {"LeNet 6-12, 64", footprint::SmallLeNet(64), 2.21, 0},
+           {"VGG16", footprint::Vgg16(32), 112.6, 164.1},
+           {"VGG16, 64", footprint::Vgg16(64), 156.2, 210.7},
+           {"ResNet-18", footprint::ResNet18(32), 197.4, 226.0},
+           {"ResNet-18, 64", footprint::ResNet18(64), 340.4, 366.9},
+           {"transformer", footprint::SmallTransformer(32), 41.8, 57.9},
+           {"transformer, 64", footprint::SmallTransformer(64), 80.4, 113.0}}) {
+    failed |= Print(row, details, pictures);
+  }
+  std::cout << absl::StrFormat("\n%-22s %11s %11s %10s  %s\n",
+                               "within a budget, 32", "budget", "planned",
+                               "again", "step of the bound");
+  failed |=
+      PrintWithin({"VGG16", footprint::Vgg16(32), 0, 0}, 80000000, pictures);
+  failed |= PrintWithin({"ResNet-18", footprint::ResNet18(32), 0, 0}, 105000000,
+                        pictures);
+  failed |= PrintWithin({"transformer", footprint::SmallTransformer(32), 0, 0},
+                        26000000, pictures);
+  const auto vgg = footprint::PlanExecution(footprint::Vgg16(1),
+                                            NetworkMode::kInference, {});
+  if (!vgg.ok()) return 1;
+  std::cout << absl::StrFormat(
+      "VGG16, inference, batch 1: arena %d bytes (bound %d)\n",
+      vgg->arena.height_bytes, vgg->arena.lower_bound.bytes);
+  return failed;
+}

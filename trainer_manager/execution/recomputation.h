@@ -1,0 +1,47 @@
+// What of a network need not be kept for the backward steps: outputs that can
+// be calculated again, activations that can be restored or gone through by
+// slices.
+//
+//   if (footprint::CanSlice(network, layer)) choices.sliced.push_back(layer);
+//
+// Questions about a resolved network, for the steps of planning
+// (execution_steps.h, plan_search.h). Pure functions, thread-safe. Time: linear
+// in the layers, or quadratic where all are looked at.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_RECOMPUTATION_H_
+#define FOOTPRINT_TRAINER_MANAGER_EXECUTION_RECOMPUTATION_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "footprint/trainer_manager/networks/network.h"
+
+namespace footprint {
+
+// Whether the layer's output may be calculated again.
+bool CanRecompute(const ResolvedNetwork& network, size_t layer);
+
+// Whether the layer's derivative may be calculated by slices: it is the only
+// reader of an activation that knows its slope from its output.
+bool CanSlice(const ResolvedNetwork& network, size_t layer);
+
+// Whether it may be, with the activation restored from the layer's output.
+bool CanRestore(const ResolvedNetwork& network, size_t layer);
+
+// The layers whose outputs are calculated again: `dropped`, and if `cheap` all
+// whose outputs can be had as good as without calculation, and without keeping
+// anything longer. What is swapped is there to calculate from, and is not
+// calculated again itself.
+std::vector<bool> FindRecomputed(const ResolvedNetwork& network, bool cheap,
+                                 const std::vector<size_t>& dropped,
+                                 const std::vector<size_t>& swapped);
+
+// The layers to drop, besides `dropped`, for the output of `layer` not to be
+// kept: itself and those before it up to what the backward steps read anyway.
+std::vector<size_t> LayersToDrop(const ResolvedNetwork& network,
+                                 const std::vector<size_t>& dropped,
+                                 size_t layer);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_RECOMPUTATION_H_

@@ -1,0 +1,199 @@
+#include "footprint/trainer_manager/execution/step_writer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+
+StepWriter::StepWriter(const MemoryOptions& options,
+                       std::vector<bool> recomputed, std::vector<bool> swapped,
+                       ExecutionPlan* plan)
+    : options_(options),
+      plan_(*plan),
+      network_(plan->network),
+      recomputed_(std::move(recomputed)),
+      swapped_(std::move(swapped)),
+      layers_(network_.layers.size()),
+      derivatives_(network_.inputs.size() + network_.layers.size(), kNone),
+      again_(derivatives_.size(), kNone) {}
+
+bool StepWriter::IsKept(TensorKind kind) const {
+  switch (kind) {
+    case TensorKind::kStatisticCopy:
+      return !options_.reuse_activations || plan_.micro_batches > 1;
+    case TensorKind::kActivation:
+    case TensorKind::kSaved:
+      return !options_.reuse_activations;
+    case TensorKind::kGradient:
+      return !options_.share_gradients;
+    case TensorKind::kDerivative:
+      return !options_.reuse_derivatives;
+    case TensorKind::kWorkspace:
+      return !options_.reuse_workspaces;
+    default:
+      return true;
+  }
+}
+
+size_t StepWriter::AddTensor(std::string name, TensorKind kind,
+                             const TensorType& spec) {
+  PlannedTensor tensor;
+  tensor.name = std::move(name);
+  tensor.kind = kind;
+  tensor.spec = spec;
+  tensor.size_bytes = SizeBytes(spec);
+  tensor.kept = IsKept(kind);
+  plan_.tensors.push_back(std::move(tensor));
+  return plan_.tensors.size() - 1;
+}
+
+size_t StepWriter::AddWholeBatch(std::string name, TensorKind kind,
+                                 const TensorType& spec) {
+  const size_t tensor = AddTensor(std::move(name), kind, spec);
+  int64_t& size_bytes = plan_.tensors[tensor].size_bytes;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 4;
+  size_bytes = size_bytes > kMost / plan_.micro_batches
+                   ? kMost  // which no plan can place
+                   : size_bytes * plan_.micro_batches;
+  return tensor;
+}
+
+std::vector<size_t> StepWriter::AddWeights(
+    const std::string& layer, const std::vector<WeightSpec>& weights,
+    TensorKind kind) {
+  std::vector<size_t> tensors;
+  for (const WeightSpec& weight : weights) {
+    tensors.push_back(
+        AddTensor(absl::StrCat(layer, ".", weight.name), kind, weight.spec));
+  }
+  return tensors;
+}
+
+bool StepWriter::IsOutput(size_t value) const {
+  if (network_.mode == NetworkMode::kTraining && !options_.keep_outputs) {
+    return false;
+  }
+  return std::count(network_.outputs.begin(), network_.outputs.end(), value) >
+         0;
+}
+
+size_t StepWriter::Lookup(size_t l, Operand operand) const {
+  const LayerTensors& tensors = layers_[l];
+  const auto at = [&operand](const std::vector<size_t>& list) {
+    const size_t index = static_cast<size_t>(operand.index);
+    return index < list.size() ? list[index] : kNone;
+  };
+  switch (operand.role) {
+    case Role::kInput:
+      return at(tensors.inputs) == kNone
+                 ? kNone
+                 : Again(at(network_.layers[l].inputs), at(tensors.inputs));
+    case Role::kLabel:
+      return at(tensors.labels);
+    case Role::kOutput:
+      return Again(network_.inputs.size() + l, tensors.output);
+    case Role::kWeight:
+      return at(tensors.weights);
+    case Role::kStatistic:
+      return at(tensors.statistics);
+    case Role::kSaved:
+      return at(tensors.saved);
+    case Role::kGradient:
+      return at(tensors.gradients);
+    case Role::kInputDerivative:
+      return at(tensors.input_derivatives);
+    case Role::kOutputDerivative:
+      return derivatives_[network_.inputs.size() + l];
+    case Role::kOptimizerState:
+      return at(tensors.optimizer_states);
+    case Role::kSlice:
+      return at(tensors.slices);
+    case Role::kWorkspace:
+      break;
+  }
+  return kNone;
+}
+
+// The tensor that holds a value now: `first`, unless it was recomputed.
+size_t StepWriter::Again(size_t value, size_t first) const {
+  return again_[value] == kNone ? first : again_[value];
+}
+
+// Calculates an operand of a backward step again if it is not kept.
+void StepWriter::EnsureReadable(size_t l, const Operand& operand) {
+  const size_t inputs = network_.inputs.size();
+  size_t value = inputs + l;
+  if (operand.role == Role::kInput) {
+    value = network_.layers[l].inputs[static_cast<size_t>(operand.index)];
+  } else if (operand.role != Role::kOutput) {
+    return;
+  }
+  if (value < inputs || again_[value] != kNone || IsOutput(value)) return;
+  const ResolvedNetwork::ResolvedLayer& layer = network_.layers[value - inputs];
+  if (swapped_[value - inputs]) {
+    again_[value] = AddTensor(absl::StrCat(layer.name, " output back"),
+                              TensorKind::kActivation, layer.signature.output);
+    AddSwap(StepKind::kSwapIn, value - inputs, again_[value]);
+    return;
+  }
+  if (!recomputed_[value - inputs]) return;
+  again_[value] = AddTensor(absl::StrCat(layer.name, " output again"),
+                            TensorKind::kActivation, layer.signature.output);
+  AddStep(StepKind::kRecompute, value - inputs, layer.signature.recompute);
+}
+
+void StepWriter::AddSwap(StepKind kind, size_t l, size_t tensor) {
+  const bool out = kind == StepKind::kSwapOut;
+  PlannedStep step;
+  step.kind = kind;
+  step.layer = l;
+  step.uses = {{{out ? Role::kInput : Role::kOutput}, tensor, out, !out}};
+  plan_.steps.push_back(std::move(step));
+}
+
+void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
+  if (kind != StepKind::kForward) {
+    for (const Operand& operand : use.reads) EnsureReadable(l, operand);
+  }
+  PlannedStep step;
+  step.kind = kind;
+  step.layer = l;
+  step.in_place = use.in_place;
+  const auto add = [&](const Operand& operand, bool read, bool written) {
+    for (TensorUse& other : step.uses) {
+      if (!(other.operand == operand)) continue;
+      other.read |= read;
+      other.written |= written;
+      return;
+    }
+    size_t tensor = Lookup(l, operand);
+    if (operand.role == Role::kWorkspace) {
+      const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+      tensor = AddTensor(
+          absl::StrCat(layer.name, " workspace ", operand.index),
+          TensorKind::kWorkspace,
+          layer.signature.workspaces[static_cast<size_t>(operand.index)]);
+    }
+    if (tensor == kNone) return;
+    step.uses.push_back({operand, tensor, read, written});
+  };
+  for (const Operand& operand : use.reads) add(operand, true, false);
+  for (const Operand& operand : use.writes) add(operand, false, true);
+  plan_.steps.push_back(std::move(step));
+}
+
+void StepWriter::AddSum(StepKind kind, size_t l, size_t first, size_t second,
+                        size_t sum) {
+  plan_.steps.push_back({kind,
+                         l,
+                         {{{Role::kInput, 0}, first, true, false},
+                          {{Role::kInput, 1}, second, true, false},
+                          {{Role::kOutput}, sum, false, true}},
+                         {{{Role::kOutput}, {Role::kInput, 0}},
+                          {{Role::kOutput}, {Role::kInput, 1}}}});
+}
+
+}  // namespace footprint

@@ -1,0 +1,96 @@
+// Writes the tensors and steps of a plan, one after the other: a step names
+// operands of its layer, and the writer knows which tensors those are now.
+//
+//   StepWriter writer(options, recomputed, swapped, &plan);
+//   writer.layer(l).output = writer.AddTensor("fc output", kind, spec);
+//   writer.AddStep(StepKind::kForward, l, signature.forward);
+//
+// A backward step that reads what is not kept makes the writer add the step
+// before that calculates it again, or reads it back from the file.
+//
+// Refers to its arguments, of which `plan` has a network. Thread-compatible.
+// Memory: about what the plan's tensors take.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEP_WRITER_H_
+#define FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEP_WRITER_H_
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/layers/layer.h"
+#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/networks/network.h"
+
+namespace footprint {
+
+class StepWriter {
+ public:
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
+
+  // The tensors of one layer, by role and index.
+  struct LayerTensors {
+    std::vector<size_t> inputs;
+    std::vector<size_t> labels;
+    std::vector<size_t> weights;
+    std::vector<size_t> statistics;
+    std::vector<size_t> optimizer_states;
+    std::vector<size_t> saved;
+    std::vector<size_t> gradients;
+    std::vector<size_t> input_derivatives;
+    std::vector<size_t> slices;
+    size_t output = kNone;
+  };
+
+  // By layer: whether backward steps calculate its output again, or read it
+  // back from the file.
+  StepWriter(const MemoryOptions& options, std::vector<bool> recomputed,
+             std::vector<bool> swapped, ExecutionPlan* plan);
+
+  LayerTensors& layer(size_t l) { return layers_[l]; }
+  const LayerTensors& layer(size_t l) const { return layers_[l]; }
+  // The derivative of the loss by a value, as far as it is known, or kNone.
+  size_t& derivative(size_t value) { return derivatives_[value]; }
+  // The tensor that holds a value once more, or kNone.
+  size_t again(size_t value) const { return again_[value]; }
+
+  // Whether the value is to be readable when all steps are done.
+  bool IsOutput(size_t value) const;
+  bool IsSwapped(size_t l) const { return swapped_[l]; }
+
+  size_t AddTensor(std::string name, TensorKind kind, const TensorType& spec);
+  // One that holds all micro-batches.
+  size_t AddWholeBatch(std::string name, TensorKind kind,
+                       const TensorType& spec);
+  std::vector<size_t> AddWeights(const std::string& layer,
+                                 const std::vector<WeightSpec>& weights,
+                                 TensorKind kind);
+
+  // Operands that do not exist, as a derivative that nobody needs, are left
+  // out; a workspace is a tensor of this step alone.
+  void AddStep(StepKind kind, size_t l, const StepUse& use);
+  void AddSum(StepKind kind, size_t l, size_t first, size_t second, size_t sum);
+  // To the file, or back.
+  void AddSwap(StepKind kind, size_t l, size_t tensor);
+
+ private:
+  bool IsKept(TensorKind kind) const;
+  size_t Lookup(size_t l, Operand operand) const;
+  size_t Again(size_t value, size_t first) const;
+  void EnsureReadable(size_t l, const Operand& operand);
+
+  const MemoryOptions& options_;
+  ExecutionPlan& plan_;
+  const ResolvedNetwork& network_;
+  const std::vector<bool> recomputed_;
+  const std::vector<bool> swapped_;
+  std::vector<LayerTensors> layers_;
+  std::vector<size_t> derivatives_;  // of each value
+  std::vector<size_t> again_;        // of each value
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEP_WRITER_H_

@@ -1,0 +1,141 @@
+#include "footprint/trainer_manager/execution/step_writer.h"
+
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Of layers fc (0), relu (1) and loss (2).
+ExecutionPlan PlanOf(int64_t micro_batches = 1) {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("fc", FullyConnected(2), {"x"});
+  network.AddLayer("relu", Relu(), {"fc"});
+  network.AddLayer("loss", MeanSquaredError(), {"relu"});
+  const auto resolved = ResolveNetwork(network, NetworkMode::kTraining);
+  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  ExecutionPlan plan;
+  plan.network = *resolved;
+  plan.micro_batches = micro_batches;
+  return plan;
+}
+
+StepWriter WriterOf(const MemoryOptions& options, ExecutionPlan* plan) {
+  return {options, std::vector<bool>(3, false), std::vector<bool>(3, false),
+          plan};
+}
+
+std::vector<std::string> NamesOf(const ExecutionPlan& plan) {
+  std::vector<std::string> names;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    names.push_back(StepName(plan, static_cast<int64_t>(s)));
+  }
+  return names;
+}
+
+TEST(StepWriterTest, KeepsWhatTheOptionsLetNobodyReuse) {
+  for (const bool reuse : {true, false}) {
+    MemoryOptions options;
+    options.reuse_activations = reuse;
+    ExecutionPlan plan = PlanOf();
+    StepWriter writer = WriterOf(options, &plan);
+    const size_t output =
+        writer.AddTensor("a", TensorKind::kActivation, {{4, 2}});
+    const size_t gradient =
+        writer.AddTensor("g", TensorKind::kGradient, {{4, 2}});
+    const size_t weight = writer.AddTensor("w", TensorKind::kWeight, {{3, 2}});
+    EXPECT_EQ(plan.tensors[output].kept, !reuse);
+    EXPECT_FALSE(plan.tensors[gradient].kept);
+    EXPECT_TRUE(plan.tensors[weight].kept);
+    EXPECT_EQ(plan.tensors[weight].size_bytes, 24);
+  }
+}
+
+TEST(StepWriterTest, AWholeBatchHoldsAllParts) {
+  ExecutionPlan plan = PlanOf(3);
+  const MemoryOptions options;
+  StepWriter writer = WriterOf(options, &plan);
+  const size_t input = writer.AddWholeBatch("x", TensorKind::kInput, {{4, 3}});
+  EXPECT_EQ(plan.tensors[input].size_bytes, 3 * 48);
+  // What no plan can place is not multiplied beyond the largest number.
+  const size_t huge =
+      writer.AddWholeBatch("huge", TensorKind::kInput, {{int64_t{1} << 60}});
+  EXPECT_GT(plan.tensors[huge].size_bytes, int64_t{1} << 60);
+}
+
+TEST(StepWriterTest, WhatDoesNotExistIsLeftOutAndWhatOccursTwiceIsOne) {
+  ExecutionPlan plan = PlanOf();
+  const MemoryOptions options;
+  StepWriter writer = WriterOf(options, &plan);
+  writer.layer(0).gradients = {
+      writer.AddTensor("g", TensorKind::kGradient, {{3, 2}})};
+  StepUse use;
+  use.reads = {{Role::kGradient, 0}, {Role::kGradient, 1}};
+  use.writes = {{Role::kGradient, 0}, {Role::kInputDerivative}};
+  writer.AddStep(StepKind::kApplyGradient, 0, use);
+  ASSERT_EQ(plan.steps.size(), 1u);
+  ASSERT_EQ(plan.steps[0].uses.size(), 1u);
+  const TensorUse& only = plan.steps[0].uses[0];
+  EXPECT_EQ(only.tensor, writer.layer(0).gradients[0]);
+  EXPECT_TRUE(only.read);
+  EXPECT_TRUE(only.written);
+}
+
+TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
+  for (const bool swapped : {false, true}) {
+    ExecutionPlan plan = PlanOf();
+    const MemoryOptions options;
+    std::vector<bool> absent = {false, true, false};
+    const std::vector<bool> none(3, false);
+    StepWriter writer(options, swapped ? none : absent, swapped ? absent : none,
+                      &plan);
+    const size_t relu = plan.network.inputs.size() + 1;
+    writer.layer(0).output =
+        writer.AddTensor("fc output", TensorKind::kActivation, {{4, 2}});
+    writer.layer(1).inputs = {writer.layer(0).output};
+    writer.layer(1).output =
+        writer.AddTensor("relu output", TensorKind::kActivation, {{4, 2}});
+    writer.layer(2).inputs = {writer.layer(1).output};
+    StepUse reads;
+    reads.reads = {{Role::kInput}};
+    writer.AddStep(StepKind::kForward, 2, reads);
+    EXPECT_EQ(plan.steps[0].uses[0].tensor, writer.layer(1).output);
+    EXPECT_EQ(writer.again(relu), StepWriter::kNone);
+    writer.AddStep(StepKind::kCalculateDerivative, 2, reads);
+    writer.AddStep(StepKind::kCalculateGradient, 2, reads);
+    EXPECT_THAT(
+        NamesOf(plan),
+        ElementsAre("loss: forward",
+                    swapped ? "relu: swap in" : "relu: recompute",
+                    "loss: calculate derivative", "loss: calculate gradient"));
+    EXPECT_NE(writer.again(relu), StepWriter::kNone);
+    EXPECT_EQ(plan.steps[2].uses[0].tensor, writer.again(relu));
+    EXPECT_EQ(plan.steps[3].uses[0].tensor, writer.again(relu));
+  }
+}
+
+TEST(StepWriterTest, AWorkspaceIsOfItsStepAlone) {
+  ExecutionPlan plan = PlanOf();
+  plan.network.layers[0].signature.workspaces = {{{7}}};
+  const MemoryOptions options;
+  StepWriter writer = WriterOf(options, &plan);
+  StepUse use;
+  use.writes = {{Role::kWorkspace}};
+  writer.AddStep(StepKind::kForward, 0, use);
+  writer.AddStep(StepKind::kCalculateGradient, 0, use);
+  EXPECT_NE(plan.steps[0].uses[0].tensor, plan.steps[1].uses[0].tensor);
+  EXPECT_EQ(plan.tensors[plan.steps[0].uses[0].tensor].kind,
+            TensorKind::kWorkspace);
+}
+
+}  // namespace
+}  // namespace footprint

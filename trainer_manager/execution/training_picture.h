@@ -1,0 +1,24 @@
+// A picture of what lies where in each step of a training or an inference.
+//
+//   std::string html = footprint::DrawExecution(plan, "LeNet-5, batch 32");
+//
+// Steps go to the right, bytes upwards: weights and what else lasts at the
+// bottom, the arena above; colours tell weights, gradients, activations,
+// derivatives and workspaces apart. See layout_picture.h, which draws it. Pure
+// and thread-safe.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_
+#define FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/execution/execution_plan.h"
+
+namespace footprint {
+
+std::string DrawExecution(const ExecutionPlan& plan, absl::string_view title);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_

@@ -1,0 +1,41 @@
+#include "footprint/trainer_manager/execution/training_picture.h"
+
+#include <string>
+
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
+  const auto plan =
+      PlanExecution(LeNet5(4), NetworkMode::kTraining, {}, /*states=*/1);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const std::string page = DrawExecution(*plan, "LeNet-5, batch 4");
+  EXPECT_THAT(page, HasSubstr("LeNet-5, batch 4"));
+  for (const char* text :
+       {"weight", "optimizer state", "input, label, output", "activation",
+        "gradient", "derivative", "conv1.weight", "tanh1 output",
+        "fc1.weight gradient", "loss label", ">forward</text>",
+        ">backward, weights change</text>"}) {
+    EXPECT_THAT(page, HasSubstr(text));
+  }
+  EXPECT_EQ(page, DrawExecution(*plan, "LeNet-5, batch 4"));
+}
+
+TEST(TrainingPictureTest, LeavesTheCallersMemoryOut) {
+  const auto plan = PlanExecution(Vgg16(1), NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const std::string page = DrawExecution(*plan, "VGG16");
+  EXPECT_THAT(page, HasSubstr("conv1_1 output"));
+  EXPECT_THAT(page, Not(HasSubstr("image")));
+  EXPECT_THAT(page, Not(HasSubstr(">forward</text>")));
+}
+
+}  // namespace
+}  // namespace footprint

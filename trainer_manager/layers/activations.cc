@@ -1,0 +1,171 @@
+#include "footprint/trainer_manager/layers/activations.h"
+
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/trainer_manager/math/vector_functions.h"
+
+namespace footprint {
+namespace {
+
+// NaN stays NaN.
+void ReluOf(const float* values, int64_t count, float* results) {
+  for (int64_t i = 0; i < count; ++i) {
+    results[i] = values[i] < 0 ? 0 : values[i];
+  }
+}
+
+// Each function has its name, whichever of input and output it keeps, its
+// values, and what multiplies by its slopes at what was kept.
+struct ReluFunction {
+  static constexpr const char* kName = "ReLU";
+  static constexpr Role kKept = Role::kOutput;
+  static constexpr auto* kValues = &ReluOf;
+  static constexpr auto* kTimesSlopes = &TimesReluSlope;
+};
+
+struct SigmoidFunction {
+  static constexpr const char* kName = "sigmoid";
+  static constexpr Role kKept = Role::kOutput;
+  static constexpr auto* kValues = &SigmoidOf;
+  static constexpr auto* kTimesSlopes = &TimesSigmoidSlope;
+};
+
+struct TanhFunction {
+  static constexpr const char* kName = "tanh";
+  static constexpr Role kKept = Role::kOutput;
+  static constexpr auto* kValues = &TanhOf;
+  static constexpr auto* kTimesSlopes = &TimesTanhSlope;
+};
+
+struct GeluFunction {
+  static constexpr const char* kName = "GELU";
+  static constexpr Role kKept = Role::kInput;
+  static constexpr auto* kValues = &GeluOf;
+  static constexpr auto* kTimesSlopes = &TimesGeluSlope;
+};
+
+// The uses of a layer whose output has the shape of its input, and which may
+// write it there.
+LayerSignature ElementwiseSignature(const TensorType& spec) {
+  LayerSignature signature;
+  signature.output = spec;
+  signature.forward.reads = {{Role::kInput}};
+  signature.forward.writes = {{Role::kOutput}};
+  signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}}};
+  signature.derivative.reads = {{Role::kOutputDerivative}};
+  signature.derivative.writes = {{Role::kInputDerivative}};
+  signature.derivative.in_place = {
+      {{Role::kInputDerivative}, {Role::kOutputDerivative}}};
+  signature.recompute = signature.forward;
+  return signature;
+}
+
+template <typename Function>
+class ElementwiseLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return Function::kName; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    if (!status.ok()) return status;
+    LayerSignature signature = ElementwiseSignature(inputs.inputs[0]);
+    signature.derivative.reads.push_back({Function::kKept});
+    signature.derivative_by_element = true;
+    signature.derivative.in_place.push_back(
+        {{Role::kInputDerivative}, {Function::kKept}});
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    Function::kValues(data.Read(Role::kInput), data.elements(Role::kInput),
+                      data.Write(Role::kOutput));
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    Function::kTimesSlopes(data.Read(Role::kOutputDerivative),
+                           data.Read(Function::kKept),
+                           data.elements(Role::kInputDerivative),
+                           data.Write(Role::kInputDerivative));
+  }
+};
+
+class DropoutLayer final : public Layer {
+ public:
+  explicit DropoutLayer(float rate) : rate_(rate) {}
+
+  absl::string_view type() const override { return "dropout"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    if (!status.ok()) return status;
+    if (!(rate_ >= 0.0f && rate_ < 1.0f)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a rate of ", rate_, "; at least 0 and below 1 is needed"));
+    }
+    LayerSignature signature = ElementwiseSignature(inputs.inputs[0]);
+    if (inputs.mode == NetworkMode::kInference) {
+      signature.forward.in_place[0].same_bytes = true;
+    }
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    const int64_t elements = data.elements(Role::kInput);
+    if (data.mode() == NetworkMode::kTraining) {
+      Drop(data.seed(), elements, input, output);
+    } else if (input != output) {
+      std::memcpy(output, input, static_cast<size_t>(elements) * sizeof(float));
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    Drop(data.seed(), data.elements(Role::kInputDerivative),
+         data.Read(Role::kOutputDerivative),
+         data.Write(Role::kInputDerivative));
+  }
+
+ private:
+  void Drop(uint64_t seed, int64_t elements, const float* from,
+            float* to) const {
+    const float scale = 1.0f / (1.0f - rate_);
+    // 24 bits, so that the comparison in float is exact.
+    const float threshold = rate_ * 16777216.0f;
+    for (int64_t i = 0; i < elements; ++i) {
+      const uint64_t place = RandomSequence(static_cast<uint64_t>(i)).Next();
+      const uint64_t bits = RandomSequence(seed ^ place).Next();
+      const float drawn = static_cast<float>(bits >> 40);
+      to[i] = drawn < threshold ? 0.0f : from[i] * scale;
+    }
+  }
+
+  const float rate_;
+};
+
+}  // namespace
+
+LayerPointer Relu() {
+  return std::make_shared<ElementwiseLayer<ReluFunction>>();
+}
+LayerPointer Sigmoid() {
+  return std::make_shared<ElementwiseLayer<SigmoidFunction>>();
+}
+LayerPointer Tanh() {
+  return std::make_shared<ElementwiseLayer<TanhFunction>>();
+}
+LayerPointer Gelu() {
+  return std::make_shared<ElementwiseLayer<GeluFunction>>();
+}
+LayerPointer Dropout(float rate) {
+  return std::make_shared<DropoutLayer>(rate);
+}
+
+}  // namespace footprint

@@ -1,0 +1,30 @@
+// The layers that apply one function to every element.
+//
+//   network.AddLayer("relu", footprint::Relu(), {"hidden"});
+//
+// All may write where they read. See layer.h for ownership and thread-safety.
+// Memory: ReLU, sigmoid and tanh keep their output for the derivative, GELU its
+// input, so a GELU in training never lies on its input. Dropout keeps nothing:
+// what it drops is a function of the seed, the iteration and the element, and
+// is calculated again.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
+#define FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
+
+#include "footprint/trainer_manager/layers/layer.h"
+
+namespace footprint {
+
+LayerPointer Relu();
+LayerPointer Sigmoid();
+LayerPointer Tanh();
+LayerPointer Gelu();  // x times the normal distribution function of x
+
+// Sets a share `rate` of the elements to 0 and multiplies the others by
+// 1 / (1 - rate), in training; in inference it does nothing. `rate` must be at
+// least 0 and below 1.
+LayerPointer Dropout(float rate);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_

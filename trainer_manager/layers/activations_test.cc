@@ -1,0 +1,98 @@
+#include "footprint/trainer_manager/layers/activations.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/layers/layer_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+
+absl::Status Refusal(const LayerPointer& layer,
+                     std::vector<TensorType> inputs) {
+  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
+      .status();
+}
+
+TEST(ActivationsTest, ValuesAreThoseOfTheFunctions) {
+  const auto value = [](LayerPointer layer, float x) {
+    LayerHarness harness(layer, {{{1, 1}}});
+    harness.Values(Role::kInput) = {x};
+    EXPECT_TRUE(harness.Forward().ok());
+    return harness.Values(Role::kOutput)[0];
+  };
+  EXPECT_EQ(value(Relu(), -2), 0);
+  EXPECT_EQ(value(Relu(), 3), 3);
+  EXPECT_FLOAT_EQ(value(Sigmoid(), 0.5f), 0.62245933f);
+  EXPECT_FLOAT_EQ(value(Tanh(), 0.5f), 0.46211716f);
+  EXPECT_FLOAT_EQ(value(Gelu(), 1.0f), 0.8413447f);
+  EXPECT_FLOAT_EQ(value(Gelu(), -1.0f), -0.15865529f);
+}
+
+TEST(ActivationsTest, DerivativesMatchCentralDifferences) {
+  for (const LayerPointer& layer : {Sigmoid(), Tanh(), Gelu()}) {
+    LayerHarness harness(layer, {{{3, 7}}});
+    EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << layer->type();
+  }
+  LayerHarness relu(Relu(), {{{3, 7}}});
+  // Away from the kink, where there is no derivative.
+  for (float& x : relu.Values(Role::kInput)) x += x < 0 ? -0.1f : 0.1f;
+  EXPECT_LT(relu.WorstDerivativeError(), 1e-3);
+}
+
+TEST(ActivationsTest, NotANumberComesThrough) {
+  for (const LayerPointer& layer : {Relu(), Sigmoid(), Tanh(), Gelu()}) {
+    LayerHarness harness(layer, {{{1, 1}}});
+    harness.Values(Role::kInput) = {NAN};
+    ASSERT_TRUE(harness.Forward().ok());
+    EXPECT_TRUE(std::isnan(harness.Values(Role::kOutput)[0])) << layer->type();
+    harness.Backward();
+    EXPECT_TRUE(std::isnan(harness.Values(Role::kInputDerivative)[0]))
+        << layer->type();
+  }
+}
+
+TEST(ActivationsTest, DropoutDropsItsShareAndTheSameInTheDerivative) {
+  LayerHarness harness(Dropout(0.25f), {{{100, 100}}});
+  std::vector<float>& input = harness.Values(Role::kInput);
+  input.assign(input.size(), 1.0f);
+  harness.Values(Role::kOutputDerivative) = input;
+  ASSERT_TRUE(harness.Forward().ok());
+  harness.Backward();
+  int dropped = 0;
+  const std::vector<float>& output = harness.Values(Role::kOutput);
+  for (size_t i = 0; i < output.size(); ++i) {
+    if (output[i] == 0)
+      ++dropped;
+    else
+      EXPECT_FLOAT_EQ(output[i], 1 / 0.75f);
+  }
+  EXPECT_NEAR(dropped, 2500, 150);
+  EXPECT_EQ(output, harness.Values(Role::kInputDerivative));
+}
+
+TEST(ActivationsTest, DropoutDoesNothingInInference) {
+  LayerHarness harness(Dropout(0.9f), {{{4, 5}}}, NetworkMode::kInference);
+  ASSERT_TRUE(harness.Forward().ok());
+  EXPECT_EQ(harness.Values(Role::kOutput), harness.Values(Role::kInput));
+}
+
+TEST(ActivationsTest, RefusesARateOfOneAndAnInputOfIntegers) {
+  EXPECT_THAT(std::string(Refusal(Dropout(1.0f), {{{1, 1}}}).message()),
+              HasSubstr("rate of 1"));
+  EXPECT_FALSE(Refusal(Dropout(NAN), {{{1, 1}}}).ok());
+  EXPECT_THAT(
+      std::string(Refusal(Relu(), {{{1, 1}, ValueType::kInt32}}).message()),
+      HasSubstr("float32"));
+  EXPECT_FALSE(Refusal(Relu(), {{{1}}, {{1}}}).ok());
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,290 @@
+#include "footprint/trainer_manager/layers/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/math/vector_functions.h"
+
+namespace footprint {
+namespace {
+
+// So that the sizes of workspaces do not overflow.
+constexpr int64_t kMostPlaces = int64_t{1} << 24;
+constexpr int64_t kMostElements = int64_t{1} << 50;
+
+// Where one head's vectors lie in tensors whose rows are places.
+struct Head {
+  int64_t width;      // of this head
+  int64_t all_width;  // of all heads
+  int64_t places;
+  int64_t first_row;  // of this element of the batch
+  int64_t column;     // of this head
+
+  // Of queries (0), keys (1) or values (2), the first.
+  int64_t Part(int64_t part) const {
+    return first_row * 3 * all_width + part * all_width + column;
+  }
+  int64_t Output() const { return first_row * all_width + column; }
+  int64_t elements() const { return places * width; }
+  float Scale() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
+
+  // [places, places], and the products that the layer is made of.
+  MatrixProduct Scores() const { return {places, places, width}; }
+  MatrixProduct Weighted() const { return {places, width, places}; }
+  MatrixProduct WeightedByColumns() const {
+    return {places, width, places, /*transpose_left=*/true};
+  }
+};
+
+// Vectors `stride` apart, as the rows of a dense matrix.
+void CopyRows(const float* from, int64_t stride, const Head& head, float* to) {
+  for (int64_t i = 0; i < head.places; ++i) {
+    std::copy(from + i * stride, from + i * stride + head.width,
+              to + i * head.width);
+  }
+}
+
+// As its columns.
+void CopyToColumns(const float* from, int64_t stride, const Head& head,
+                   float* to) {
+  for (int64_t i = 0; i < head.places; ++i) {
+    for (int64_t c = 0; c < head.width; ++c) {
+      to[c * head.places + i] = from[i * stride + c];
+    }
+  }
+}
+
+void CopyRowsBack(const float* from, const Head& head, int64_t stride,
+                  float* to) {
+  for (int64_t i = 0; i < head.places; ++i) {
+    std::copy(from + i * head.width, from + (i + 1) * head.width,
+              to + i * stride);
+  }
+}
+
+// Dense copies of one head's operands, one after the other in the workspace.
+struct Scratch {
+  float* first;  // [places, width], as all but the last three
+  float* second;
+  float* third;
+  float* fourth;   // in the derivative alone
+  float* scores;   // [places, places]
+  float* slopes;   // [places, places], in the derivative alone
+  void* products;  // of the backend
+
+  static int64_t Elements(const Head& head, bool derivative) {
+    const int64_t squares = derivative ? 2 : 1;
+    return (derivative ? 4 : 3) * head.elements() +
+           squares * head.places * head.places;
+  }
+  static int64_t ProductBytes(const MathBackend& math, const Head& head) {
+    return std::max({math.WorkspaceBytes(head.Scores()),
+                     math.WorkspaceBytes(head.Weighted()),
+                     math.WorkspaceBytes(head.WeightedByColumns())});
+  }
+
+  Scratch(void* workspace, const MathBackend& math, const Head& head,
+          bool derivative) {
+    first = static_cast<float*>(workspace);
+    second = first + head.elements();
+    third = second + head.elements();
+    fourth = derivative ? third + head.elements() : nullptr;
+    scores = (derivative ? fourth : third) + head.elements();
+    slopes = derivative ? scores + head.places * head.places : nullptr;
+    products = ProductBytes(math, head) == 0
+                   ? nullptr
+                   : first + Elements(head, derivative);
+  }
+};
+
+class AttentionLayer final : public Layer {
+ public:
+  explicit AttentionLayer(const AttentionOptions& options)
+      : options_(options) {}
+
+  absl::string_view type() const override { return "attention"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 3, 3);
+    if (!status.ok()) return status;
+    const Shape& input = inputs.inputs[0].shape;
+    const int64_t width = input.extent(2) / 3;
+    if (input.extent(2) % 3 != 0 || options_.heads < 1 ||
+        width % options_.heads != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the last extent of ", input.ToString(),
+          " must be three times a multiple of the ", options_.heads, " heads"));
+    }
+    if (input.extent(1) > kMostPlaces || input.elements() > kMostElements) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "an input of shape ", input.ToString(), "; at most ", kMostPlaces,
+          " places and ", kMostElements, " elements can be attended to"));
+    }
+    LayerSignature signature;
+    signature.output.shape = {input.extent(0), input.extent(1), width};
+    signature.forward.reads = {{Role::kInput}};
+    signature.forward.writes = {{Role::kOutput}};
+    AddWorkspace(WorkspaceBytes(inputs, false), &signature, &signature.forward);
+    signature.recompute = signature.forward;
+    signature.recompute_products =
+        2 * static_cast<double>(signature.output.shape.elements()) *
+        static_cast<double>(input.extent(1));
+    if (inputs.mode == NetworkMode::kInference) return signature;
+    signature.saved = {{{input.extent(0), options_.heads, input.extent(1)}}};
+    signature.forward.writes.push_back({Role::kSaved});
+    signature.derivative.reads = {{Role::kInput},
+                                  {Role::kOutput},
+                                  {Role::kSaved},
+                                  {Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    AddWorkspace(WorkspaceBytes(inputs, true), &signature,
+                 &signature.derivative);
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    float* log_sums =
+        data.Has(Role::kSaved) ? data.Write(Role::kSaved) : nullptr;
+    ForEachHead(data.shape(Role::kInput), [&](const Head& head) {
+      const Scratch scratch(data.Workspace(), data.math(), head, false);
+      ForwardHead(data, head, scratch, log_sums);
+      if (log_sums != nullptr) log_sums += head.places;
+    });
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const float* log_sums = data.Read(Role::kSaved);
+    ForEachHead(data.shape(Role::kInput), [&](const Head& head) {
+      const Scratch scratch(data.Workspace(), data.math(), head, true);
+      Probabilities(data, head, scratch, log_sums);
+      DerivativeHead(data, head, scratch);
+      log_sums += head.places;
+    });
+  }
+
+ private:
+  template <typename Visit>
+  void ForEachHead(const Shape& input, Visit visit) const {
+    const int64_t all_width = input.extent(2) / 3;
+    const int64_t width = all_width / options_.heads;
+    for (int64_t b = 0; b < input.extent(0); ++b) {
+      for (int64_t h = 0; h < options_.heads; ++h) {
+        visit(Head{width, all_width, input.extent(1), b * input.extent(1),
+                   h * width});
+      }
+    }
+  }
+
+  // How many places the place `i` looks at, from the first.
+  int64_t Seen(const Head& head, int64_t i) const {
+    return options_.causal ? i + 1 : head.places;
+  }
+
+  int64_t WorkspaceBytes(const LayerInputs& inputs, bool derivative) const {
+    const Shape& input = inputs.inputs[0].shape;
+    const int64_t all_width = input.extent(2) / 3;
+    const Head head = {all_width / options_.heads, all_width, input.extent(1),
+                       0, 0};
+    return Scratch::Elements(head, derivative) *
+               static_cast<int64_t>(sizeof(float)) +
+           Scratch::ProductBytes(inputs.math, head);
+  }
+
+  // The scores of each place, not yet scaled.
+  static void Scores(const StepData& data, const Head& head,
+                     const Scratch& scratch) {
+    const float* input = data.Read(Role::kInput);
+    CopyRows(input + head.Part(0), 3 * head.all_width, head, scratch.first);
+    CopyToColumns(input + head.Part(1), 3 * head.all_width, head,
+                  scratch.second);
+    data.math().Multiply(head.Scores(), scratch.first, scratch.second,
+                         scratch.scores, scratch.products);
+  }
+
+  // Writes the logs of the sums of the exponentials of the scores, unless
+  // `log_sums` is null.
+  void ForwardHead(const StepData& data, const Head& head,
+                   const Scratch& scratch, float* log_sums) const {
+    Scores(data, head, scratch);
+    for (int64_t i = 0; i < head.places; ++i) {
+      float* row = scratch.scores + i * head.places;
+      const int64_t seen = Seen(head, i);
+      for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
+      const float log_sum = static_cast<float>(LogSumExp(row, seen));
+      ExpDifferences(row, seen, log_sum, row);
+      std::fill(row + seen, row + head.places, 0.0f);
+      if (log_sums != nullptr) log_sums[i] = log_sum;
+    }
+    CopyRows(data.Read(Role::kInput) + head.Part(2), 3 * head.all_width, head,
+             scratch.third);
+    data.math().Multiply(head.Weighted(), scratch.scores, scratch.third,
+                         scratch.first, scratch.products);
+    CopyRowsBack(scratch.first, head, head.all_width,
+                 data.Write(Role::kOutput) + head.Output());
+  }
+
+  // Those of the forward step, as the scratch memory's scores.
+  void Probabilities(const StepData& data, const Head& head,
+                     const Scratch& scratch, const float* log_sums) const {
+    Scores(data, head, scratch);
+    for (int64_t i = 0; i < head.places; ++i) {
+      float* row = scratch.scores + i * head.places;
+      const int64_t seen = Seen(head, i);
+      for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
+      ExpDifferences(row, seen, log_sums[i], row);
+      std::fill(row + seen, row + head.places, 0.0f);
+    }
+  }
+
+  void DerivativeHead(const StepData& data, const Head& head,
+                      const Scratch& scratch) const {
+    const MathBackend& math = data.math();
+    const float* input = data.Read(Role::kInput);
+    const float* output = data.Read(Role::kOutput) + head.Output();
+    const float* derivative =
+        data.Read(Role::kOutputDerivative) + head.Output();
+    float* result = data.Write(Role::kInputDerivative);
+    const int64_t stride = 3 * head.all_width;
+    // Of the values: the probabilities' transpose times the derivative.
+    CopyRows(derivative, head.all_width, head, scratch.third);
+    math.Multiply(head.WeightedByColumns(), scratch.scores, scratch.third,
+                  scratch.fourth, scratch.products);
+    CopyRowsBack(scratch.fourth, head, stride, result + head.Part(2));
+    // Of the probabilities, then of the scores.
+    CopyToColumns(input + head.Part(2), stride, head, scratch.fourth);
+    math.Multiply(head.Scores(), scratch.third, scratch.fourth, scratch.slopes,
+                  scratch.products);
+    for (int64_t i = 0; i < head.places; ++i) {
+      const float common = DotProduct(derivative + i * head.all_width,
+                                      output + i * head.all_width, head.width);
+      const float* probability = scratch.scores + i * head.places;
+      float* slope = scratch.slopes + i * head.places;
+      const float scale = head.Scale();
+      for (int64_t j = 0; j < head.places; ++j) {
+        slope[j] = probability[j] * scale * (slope[j] - common);
+      }
+    }
+    // Of the keys, then of the queries.
+    math.Multiply(head.WeightedByColumns(), scratch.slopes, scratch.first,
+                  scratch.third, scratch.products);
+    CopyRowsBack(scratch.third, head, stride, result + head.Part(1));
+    CopyRows(input + head.Part(1), stride, head, scratch.third);
+    math.Multiply(head.Weighted(), scratch.slopes, scratch.third,
+                  scratch.fourth, scratch.products);
+    CopyRowsBack(scratch.fourth, head, stride, result + head.Part(0));
+  }
+
+  const AttentionOptions options_;
+};
+
+}  // namespace
+
+LayerPointer Attention(const AttentionOptions& options) {
+  return std::make_shared<AttentionLayer>(options);
+}
+
+}  // namespace footprint

@@ -1,0 +1,118 @@
+#include "footprint/trainer_manager/layers/fully_connected.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+class FullyConnectedLayer final : public Layer {
+ public:
+  explicit FullyConnectedLayer(int64_t units) : units_(units) {}
+
+  absl::string_view type() const override { return "fully connected"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    if (!status.ok()) return status;
+    if (units_ < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(units_, " units; at least 1 is needed"));
+    }
+    const Shape& input = inputs.inputs[0].shape;
+    const int64_t features = input.extent(-1);
+    const int64_t rows = input.elements() / features;
+    LayerSignature signature;
+    signature.output.shape = input;
+    signature.output.shape.set_extent(input.rank() - 1, units_);
+    signature.weights = {
+        {"weight", {{features, units_}}, Initializer::kUniformByFan},
+        {"bias", {{units_}}, Initializer::kZeros}};
+    signature.forward.reads = {
+        {Role::kInput}, {Role::kWeight, 0}, {Role::kWeight, 1}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.gradient.reads = {{Role::kInput}, {Role::kOutputDerivative}};
+    signature.gradient.writes = {{Role::kGradient, 0}, {Role::kGradient, 1}};
+    signature.derivative.reads = {{Role::kWeight, 0},
+                                  {Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.derivative_by_element = true;
+    status = CheckSizes(signature);
+    if (!status.ok()) return status;
+    const MathBackend& math = inputs.math;
+    AddWorkspace(math.WorkspaceBytes(ForwardProduct(rows, features)),
+                 &signature, &signature.forward);
+    signature.recompute = signature.forward;
+    signature.recompute_products =
+        static_cast<double>(signature.output.shape.elements()) *
+        static_cast<double>(features);
+    AddWorkspace(math.WorkspaceBytes(GradientProduct(rows, features)),
+                 &signature, &signature.gradient);
+    AddWorkspace(math.WorkspaceBytes(DerivativeProduct(rows, features)),
+                 &signature, &signature.derivative);
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / features;
+    float* output = data.Write(Role::kOutput);
+    data.math().Multiply(ForwardProduct(rows, features),
+                         data.Read(Role::kInput), data.Read(Role::kWeight, 0),
+                         output, data.Workspace());
+    const float* bias = data.Read(Role::kWeight, 1);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t u = 0; u < units_; ++u) output[r * units_ + u] += bias[u];
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateGradient(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / features;
+    const float* derivative = data.Read(Role::kOutputDerivative);
+    data.math().Multiply(GradientProduct(rows, features),
+                         data.Read(Role::kInput), derivative,
+                         data.Write(Role::kGradient, 0), data.Workspace());
+    float* bias = data.Write(Role::kGradient, 1);
+    std::fill(bias, bias + units_, 0.0f);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t u = 0; u < units_; ++u) {
+        bias[u] += derivative[r * units_ + u];
+      }
+    }
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInputDerivative).extent(-1);
+    const int64_t rows = data.elements(Role::kInputDerivative) / features;
+    data.math().Multiply(DerivativeProduct(rows, features),
+                         data.Read(Role::kOutputDerivative),
+                         data.Read(Role::kWeight, 0),
+                         data.Write(Role::kInputDerivative), data.Workspace());
+  }
+
+ private:
+  MatrixProduct ForwardProduct(int64_t rows, int64_t features) const {
+    return {rows, units_, features};
+  }
+  MatrixProduct GradientProduct(int64_t rows, int64_t features) const {
+    return {features, units_, rows, /*transpose_left=*/true};
+  }
+  MatrixProduct DerivativeProduct(int64_t rows, int64_t features) const {
+    return {rows, features, units_, false, /*transpose_right=*/true};
+  }
+
+  const int64_t units_;
+};
+
+}  // namespace
+
+LayerPointer FullyConnected(int64_t units) {
+  return std::make_shared<FullyConnectedLayer>(units);
+}
+
+}  // namespace footprint

@@ -1,0 +1,22 @@
+// The layer that multiplies by a weight matrix and adds a bias.
+//
+//   network.AddLayer("hidden", footprint::FullyConnected(50), {"input"});
+//
+// Works on the last axis: [..., inputs] becomes [..., units]. Weights are
+// "weight" [inputs, units] and "bias" [units]. See layer.h for ownership and
+// thread-safety. Memory: keeps its input until the gradient is calculated.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_FULLY_CONNECTED_H_
+#define FOOTPRINT_TRAINER_MANAGER_LAYERS_FULLY_CONNECTED_H_
+
+#include <cstdint>
+
+#include "footprint/trainer_manager/layers/layer.h"
+
+namespace footprint {
+
+LayerPointer FullyConnected(int64_t units);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_FULLY_CONNECTED_H_

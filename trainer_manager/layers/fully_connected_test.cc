@@ -1,0 +1,56 @@
+#include "footprint/trainer_manager/layers/fully_connected.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/layers/layer_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+
+absl::Status Refusal(const LayerPointer& layer,
+                     std::vector<TensorType> inputs) {
+  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
+      .status();
+}
+
+TEST(FullyConnectedTest, MultipliesAndAdds) {
+  LayerHarness harness(FullyConnected(2), {{{1, 3}}});
+  harness.Values(Role::kInput) = {1, 2, 3};
+  harness.Values(Role::kWeight, 0) = {1, 10, 2, 20, 3, 30};
+  harness.Values(Role::kWeight, 1) = {0.5, -0.5};
+  ASSERT_TRUE(harness.Forward().ok());
+  EXPECT_THAT(harness.Values(Role::kOutput), ElementsAre(14.5f, 139.5f));
+}
+
+TEST(FullyConnectedTest, BackwardMatchesCentralDifferences) {
+  for (const Shape& shape : {Shape{4, 3}, Shape{2, 3, 5}, Shape{1, 2, 2, 3}}) {
+    LayerHarness harness(FullyConnected(6), {{shape}});
+    EXPECT_LT(harness.WorstGradientError(), 1e-3) << shape.ToString();
+    EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << shape.ToString();
+  }
+}
+
+TEST(FullyConnectedTest, RefusesNoUnitsAndAVector) {
+  EXPECT_THAT(std::string(Refusal(FullyConnected(0), {{{1, 3}}}).message()),
+              HasSubstr("0 units"));
+  EXPECT_THAT(std::string(Refusal(FullyConnected(1), {{{3}}}).message()),
+              HasSubstr("[3]"));
+}
+
+// Before a backend calculates with them.
+TEST(FullyConnectedTest, RefusesSizesBeyond64Bits) {
+  const absl::Status status =
+      Refusal(FullyConnected(int64_t{1} << 61), {{{1, 8}}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,181 @@
+#include "footprint/trainer_manager/layers/layer_harness.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <limits>
+
+namespace footprint {
+namespace {
+
+constexpr double kStep = 1e-2;
+
+enum Phase {
+  kForwardPhase,
+  kGradientPhase,
+  kDerivativePhase,
+  kRecomputePhase,
+  kRestorePhase
+};
+
+// From -1 to 1.
+float Random(uint64_t* state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<float>(*state >> 40) / 8388608.0f - 1.0f;
+}
+
+}  // namespace
+
+LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
+                           NetworkMode mode, uint64_t seed, int32_t indices)
+    : layer_(std::move(layer)), mode_(mode), state_(seed), indices_(indices) {
+  const auto signature = layer_->Describe({inputs, mode, ReferenceMath()});
+  if (!signature.ok()) {
+    std::cerr << signature.status() << "\n";
+    std::abort();
+  }
+  signature_ = *signature;
+  const auto add_all = [this](Role role, const auto& list, bool random) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      Add(role, static_cast<int>(i), list[i], random);
+    }
+  };
+  add_all(Role::kInput, inputs, true);
+  add_all(Role::kInputDerivative, inputs, false);
+  for (size_t i = 0; i < signature_.weights.size(); ++i) {
+    Add(Role::kWeight, static_cast<int>(i), signature_.weights[i].spec, true);
+    Add(Role::kGradient, static_cast<int>(i), signature_.weights[i].spec,
+        false);
+  }
+  for (size_t i = 0; i < signature_.statistics.size(); ++i) {
+    Add(Role::kStatistic, static_cast<int>(i), signature_.statistics[i].spec,
+        true);
+    for (float& v : Values(Role::kStatistic, static_cast<int>(i))) v += 2;
+  }
+  add_all(Role::kSaved, signature_.saved, false);
+  add_all(Role::kWorkspace, signature_.workspaces, false);
+  Add(Role::kOutput, 0, signature_.output, false);
+  Add(Role::kOutputDerivative, 0, signature_.output, true);
+  if (signature_.label.has_value()) {
+    Add(Role::kLabel, 0, *signature_.label, true);
+    Values(Role::kOutputDerivative)[0] = 1;
+  }
+}
+
+void LayerHarness::Add(Role role, int index, const TensorType& spec,
+                       bool random) {
+  Tensor tensor;
+  tensor.spec = spec;
+  const size_t size = static_cast<size_t>(SizeBytes(spec) + 3) / 4;
+  tensor.values.assign(size, std::numeric_limits<float>::quiet_NaN());
+  for (float& value : tensor.values) {
+    if (!random) break;
+    value = Random(&state_);
+    if (spec.type == ValueType::kInt32) {
+      const int32_t drawn = static_cast<int32_t>((value + 1) * 1000) % indices_;
+      std::memcpy(&value, &drawn, sizeof(drawn));
+    }
+  }
+  tensors_[{role, index}] = std::move(tensor);
+}
+
+std::vector<float>& LayerHarness::Values(Role role, int index) {
+  return tensors_.at({role, index}).values;
+}
+
+void LayerHarness::SetIndices(Role role, std::vector<int32_t> indices) {
+  std::vector<float>& values = Values(role);
+  std::memcpy(values.data(), indices.data(),
+              std::min(values.size(), indices.size()) * sizeof(float));
+}
+
+void LayerHarness::Run(const StepUse& use, int phase) {
+  std::vector<StepData::Slot> slots;
+  const auto add = [&](const Operand& operand, bool read) {
+    Tensor& tensor = tensors_.at({operand.role, operand.index});
+    for (StepData::Slot& slot : slots) {
+      if (!(slot.operand == operand)) continue;
+      slot.readable |= read;
+      slot.writable |= !read;
+      return;
+    }
+    slots.push_back({operand, read, !read, &tensor.spec, tensor.values.data()});
+  };
+  for (const Operand& operand : use.reads) add(operand, true);
+  for (const Operand& operand : use.writes) add(operand, false);
+  const StepData data(slots, mode_, /*seed=*/77, ReferenceMath());
+  if (phase == kForwardPhase) status_ = layer_->Forward(data);
+  if (phase == kGradientPhase) layer_->CalculateGradient(data);
+  if (phase == kDerivativePhase) layer_->CalculateDerivative(data);
+  if (phase == kRecomputePhase) status_ = layer_->Recompute(data);
+  if (phase == kRestorePhase) layer_->RestoreInput(data);
+}
+
+absl::Status LayerHarness::Forward() {
+  Run(signature_.forward, kForwardPhase);
+  return status_;
+}
+
+void LayerHarness::Backward() {
+  Run(signature_.gradient, kGradientPhase);
+  Run(signature_.derivative, kDerivativePhase);
+}
+
+absl::Status LayerHarness::Recompute() {
+  Run(signature_.recompute, kRecomputePhase);
+  return status_;
+}
+
+void LayerHarness::RestoreInput() {
+  Run(signature_.restore_input, kRestorePhase);
+}
+
+double LayerHarness::Objective() {
+  Run(signature_.forward, kForwardPhase);
+  const std::vector<float>& output = Values(Role::kOutput);
+  const std::vector<float>& factors = Values(Role::kOutputDerivative);
+  double sum = 0;
+  for (size_t i = 0; i < output.size(); ++i) {
+    sum += static_cast<double>(output[i]) * factors[i];
+  }
+  return sum;
+}
+
+double LayerHarness::WorstError(Role varied, Role calculated) {
+  double worst = 0;
+  double largest = 0;
+  for (int t = 0; tensors_.count({varied, t}) > 0; ++t) {
+    if (tensors_.at({varied, t}).spec.type != ValueType::kFloat32) continue;
+    Run(signature_.forward, kForwardPhase);
+    Backward();
+    const std::vector<float> slopes = Values(calculated, t);
+    std::vector<float>& values = Values(varied, t);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const float value = values[i];
+      values[i] = static_cast<float>(value + kStep);
+      const double above = Objective();
+      const double up = values[i];
+      values[i] = static_cast<float>(value - kStep);
+      const double below = Objective();
+      const double difference = (above - below) / (up - values[i]);
+      values[i] = value;
+      largest = std::max(largest, std::abs(difference));
+      const double error = std::abs(difference - slopes[i]);
+      worst = std::isfinite(error) ? std::max(worst, error) : HUGE_VAL;
+    }
+  }
+  // Where nothing varies, nothing is compared.
+  return largest > 0 ? worst / largest : HUGE_VAL;
+}
+
+double LayerHarness::WorstGradientError() {
+  return WorstError(Role::kWeight, Role::kGradient);
+}
+
+double LayerHarness::WorstDerivativeError() {
+  return WorstError(Role::kInput, Role::kInputDerivative);
+}
+
+}  // namespace footprint

@@ -1,0 +1,131 @@
+#include "footprint/trainer_manager/layers/losses.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/math/vector_functions.h"
+
+namespace footprint {
+namespace {
+
+LayerSignature LossSignature(const TensorType& prediction) {
+  LayerSignature signature;
+  signature.output.shape = {1};
+  signature.forward.reads = {{Role::kInput}, {Role::kLabel}};
+  signature.forward.writes = {{Role::kOutput}};
+  signature.derivative.reads = {{Role::kInput}, {Role::kLabel}};
+  signature.derivative.writes = {{Role::kInputDerivative}};
+  signature.derivative.in_place = {{{Role::kInputDerivative}, {Role::kInput}}};
+  signature.label = prediction;
+  return signature;
+}
+
+class MeanSquaredErrorLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "mean squared error"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    if (!status.ok()) return status;
+    return LossSignature(inputs.inputs[0]);
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t elements = data.elements(Role::kInput);
+    const float* prediction = data.Read(Role::kInput);
+    const float* label = data.Read(Role::kLabel);
+    double sum = 0;
+    for (int64_t i = 0; i < elements; ++i) {
+      const double error = static_cast<double>(prediction[i]) - label[i];
+      sum += error * error;
+    }
+    *data.Write(Role::kOutput) =
+        static_cast<float>(sum / static_cast<double>(elements));
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const int64_t elements = data.elements(Role::kInput);
+    const float* prediction = data.Read(Role::kInput);
+    const float* label = data.Read(Role::kLabel);
+    float* derivative = data.Write(Role::kInputDerivative);
+    const float factor = 2.0f / static_cast<float>(elements);
+    for (int64_t i = 0; i < elements; ++i) {
+      derivative[i] = factor * (prediction[i] - label[i]);
+    }
+  }
+};
+
+class SoftmaxCrossEntropyLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "softmax cross entropy"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    if (!status.ok()) return status;
+    const Shape& logits = inputs.inputs[0].shape;
+    LayerSignature signature = LossSignature(inputs.inputs[0]);
+    TensorType label = {{logits.extent(0)}, ValueType::kInt32};
+    if (logits.rank() == 3) {
+      label.shape = {logits.extent(0), logits.extent(1)};
+    } else if (logits.rank() == 4) {
+      label.shape = {logits.extent(0), logits.extent(1), logits.extent(2)};
+    }
+    signature.label = label;
+    signature.saved = {{{logits.elements() / logits.extent(-1)}}};
+    signature.forward.writes.push_back({Role::kSaved});
+    signature.derivative.reads.push_back({Role::kSaved});
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t classes = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / classes;
+    const float* logits = data.Read(Role::kInput);
+    const int32_t* label = data.Read<int32_t>(Role::kLabel);
+    float* log_sums = data.Write(Role::kSaved);
+    double sum = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      if (label[r] < 0 || label[r] >= classes) {
+        return absl::OutOfRangeError(
+            absl::StrCat("label ", label[r], " at place ", r,
+                         " is not one of the ", classes, " classes"));
+      }
+      const double log_sum = LogSumExp(logits + r * classes, classes);
+      log_sums[r] = static_cast<float>(log_sum);
+      sum += log_sum - logits[r * classes + label[r]];
+    }
+    *data.Write(Role::kOutput) =
+        static_cast<float>(sum / static_cast<double>(rows));
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const int64_t classes = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / classes;
+    const float* logits = data.Read(Role::kInput);
+    const int32_t* label = data.Read<int32_t>(Role::kLabel);
+    const float* log_sums = data.Read(Role::kSaved);
+    float* derivative = data.Write(Role::kInputDerivative);
+    const float factor = 1.0f / static_cast<float>(rows);
+    for (int64_t r = 0; r < rows; ++r) {
+      float* row = derivative + r * classes;
+      ExpDifferences(logits + r * classes, classes, log_sums[r], row);
+      row[label[r]] -= 1.0f;
+      for (int64_t c = 0; c < classes; ++c) row[c] *= factor;
+    }
+  }
+};
+
+}  // namespace
+
+LayerPointer MeanSquaredError() {
+  return std::make_shared<MeanSquaredErrorLayer>();
+}
+LayerPointer SoftmaxCrossEntropy() {
+  return std::make_shared<SoftmaxCrossEntropyLayer>();
+}
+
+}  // namespace footprint

@@ -1,0 +1,347 @@
+#include "footprint/trainer_manager/layers/normalization.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+absl::Status CheckEpsilon(float epsilon) {
+  if (epsilon > 0.0f) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("an epsilon of ", epsilon, "; it must be above 0"));
+}
+
+// What both layers have in common: statistics saved by the forward step, from
+// which the output can be had again.
+LayerSignature NormalizationSignature(const TensorType& input, int64_t features,
+                                      int64_t means) {
+  LayerSignature signature;
+  signature.output = input;
+  signature.weights = {{"scale", {{features}}, Initializer::kOnes},
+                       {"shift", {{features}}, Initializer::kZeros}};
+  signature.saved = {{{means}}, {{means}}};
+  signature.forward.reads = {
+      {Role::kInput}, {Role::kWeight, 0}, {Role::kWeight, 1}};
+  signature.forward.writes = {
+      {Role::kOutput}, {Role::kSaved, 0}, {Role::kSaved, 1}};
+  signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}}};
+  signature.recompute.reads = {{Role::kInput},
+                               {Role::kSaved, 0},
+                               {Role::kSaved, 1},
+                               {Role::kWeight, 0},
+                               {Role::kWeight, 1}};
+  signature.recompute.writes = {{Role::kOutput}};
+  signature.recompute.in_place = signature.forward.in_place;
+  signature.gradient.reads = {{Role::kInput},
+                              {Role::kSaved, 0},
+                              {Role::kSaved, 1},
+                              {Role::kOutputDerivative}};
+  signature.gradient.writes = {{Role::kGradient, 0}, {Role::kGradient, 1}};
+  signature.derivative.reads = {{Role::kInput},
+                                {Role::kSaved, 0},
+                                {Role::kSaved, 1},
+                                {Role::kWeight, 0},
+                                {Role::kOutputDerivative}};
+  signature.derivative.writes = {{Role::kInputDerivative}};
+  signature.derivative.in_place = {
+      {{Role::kInputDerivative}, {Role::kOutputDerivative}},
+      {{Role::kInputDerivative}, {Role::kInput}}};
+  return signature;
+}
+
+// The layout of a batch by channels.
+struct Channels {
+  int64_t batch;
+  int64_t channels;
+  int64_t pixels;
+
+  explicit Channels(const Shape& shape)
+      : batch(shape.extent(0)),
+        channels(shape.extent(1)),
+        pixels(shape.elements() / (batch * channels)) {}
+
+  // Calls visit(index) for all elements of a channel.
+  template <typename Visit>
+  void ForEach(int64_t channel, Visit visit) const {
+    for (int64_t b = 0; b < batch; ++b) {
+      const int64_t begin = (b * channels + channel) * pixels;
+      for (int64_t i = begin; i < begin + pixels; ++i) visit(i);
+    }
+  }
+};
+
+class BatchNormalizationLayer final : public Layer {
+ public:
+  BatchNormalizationLayer(float epsilon, float momentum)
+      : epsilon_(epsilon), momentum_(momentum) {}
+
+  absl::string_view type() const override { return "batch normalization"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    if (status.ok()) status = CheckEpsilon(epsilon_);
+    if (!status.ok()) return status;
+    const Shape& shape = inputs.inputs[0].shape;
+    const int64_t channels = shape.extent(1);
+    LayerSignature signature =
+        NormalizationSignature(inputs.inputs[0], channels, channels);
+    signature.statistics = {{"mean", {{channels}}, Initializer::kZeros},
+                            {"variance", {{channels}}, Initializer::kOnes}};
+    for (int i = 0; i < 2; ++i) {
+      signature.forward.reads.push_back({Role::kStatistic, i});
+      signature.derivative.reads.push_back({Role::kGradient, i});
+    }
+    if (inputs.mode == NetworkMode::kInference) {
+      signature.saved.clear();
+      signature.forward.writes = {{Role::kOutput}};
+      return signature;
+    }
+    if (shape.elements() == channels) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("one value a channel in ", shape.ToString(),
+                       " has no variance to train by"));
+    }
+    for (int i = 0; i < 2; ++i) {
+      signature.forward.writes.push_back({Role::kStatistic, i});
+    }
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const Channels layout(data.shape(Role::kInput));
+    const bool training = data.mode() == NetworkMode::kTraining;
+    for (int64_t c = 0; c < layout.channels; ++c) {
+      if (training) TakeStatistics(data, layout, c);
+      const float mean = training ? data.Write(Role::kSaved, 0)[c]
+                                  : data.Read(Role::kStatistic, 0)[c];
+      const float inverse =
+          training
+              ? data.Write(Role::kSaved, 1)[c]
+              : 1.0f / std::sqrt(data.Read(Role::kStatistic, 1)[c] + epsilon_);
+      Normalize(data, layout, c, mean, inverse);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Recompute(const StepData& data) const override {
+    const Channels layout(data.shape(Role::kInput));
+    for (int64_t c = 0; c < layout.channels; ++c) {
+      Normalize(data, layout, c, data.Read(Role::kSaved, 0)[c],
+                data.Read(Role::kSaved, 1)[c]);
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateGradient(const StepData& data) const override {
+    const Channels layout(data.shape(Role::kInput));
+    const float* input = data.Read(Role::kInput);
+    const float* derivative = data.Read(Role::kOutputDerivative);
+    for (int64_t c = 0; c < layout.channels; ++c) {
+      const float mean = data.Read(Role::kSaved, 0)[c];
+      const float inverse = data.Read(Role::kSaved, 1)[c];
+      double scale = 0;
+      double shift = 0;
+      layout.ForEach(c, [&](int64_t i) {
+        scale += static_cast<double>(derivative[i]) * (input[i] - mean);
+        shift += derivative[i];
+      });
+      data.Write(Role::kGradient, 0)[c] = static_cast<float>(scale * inverse);
+      data.Write(Role::kGradient, 1)[c] = static_cast<float>(shift);
+    }
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const Channels layout(data.shape(Role::kInput));
+    const float* input = data.Read(Role::kInput);
+    const float* output_derivative = data.Read(Role::kOutputDerivative);
+    float* input_derivative = data.Write(Role::kInputDerivative);
+    const float share = 1.0f / static_cast<float>(layout.batch * layout.pixels);
+    for (int64_t c = 0; c < layout.channels; ++c) {
+      const float mean = data.Read(Role::kSaved, 0)[c];
+      const float inverse = data.Read(Role::kSaved, 1)[c];
+      const float factor = data.Read(Role::kWeight, 0)[c] * inverse;
+      // The means over the channel of dy * x-hat and of dy.
+      const float along = data.Read(Role::kGradient, 0)[c] * share;
+      const float common = data.Read(Role::kGradient, 1)[c] * share;
+      layout.ForEach(c, [&](int64_t i) {
+        const float normal = (input[i] - mean) * inverse;
+        input_derivative[i] =
+            factor * (output_derivative[i] - common - normal * along);
+      });
+    }
+  }
+
+ private:
+  static void Normalize(const StepData& data, const Channels& layout, int64_t c,
+                        float mean, float inverse) {
+    const float scale = data.Read(Role::kWeight, 0)[c];
+    const float shift = data.Read(Role::kWeight, 1)[c];
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    layout.ForEach(c, [&](int64_t i) {
+      output[i] = scale * ((input[i] - mean) * inverse) + shift;
+    });
+  }
+
+  void TakeStatistics(const StepData& data, const Channels& layout,
+                      int64_t c) const {
+    const float* input = data.Read(Role::kInput);
+    const double count = static_cast<double>(layout.batch * layout.pixels);
+    double sum = 0;
+    layout.ForEach(c, [&](int64_t i) { sum += input[i]; });
+    const double mean = sum / count;
+    double squares = 0;
+    layout.ForEach(c, [&](int64_t i) {
+      squares += (input[i] - mean) * (input[i] - mean);
+    });
+    data.Write(Role::kSaved, 0)[c] = static_cast<float>(mean);
+    data.Write(Role::kSaved, 1)[c] =
+        static_cast<float>(1.0 / std::sqrt(squares / count + epsilon_));
+    Move(data.Write(Role::kStatistic, 0) + c, mean);
+    Move(data.Write(Role::kStatistic, 1) + c, squares / (count - 1));
+  }
+
+  void Move(float* running, double now) const {
+    *running += momentum_ * (static_cast<float>(now) - *running);
+  }
+
+  const float epsilon_;
+  const float momentum_;
+};
+
+class LayerNormalizationLayer final : public Layer {
+ public:
+  explicit LayerNormalizationLayer(float epsilon) : epsilon_(epsilon) {}
+
+  absl::string_view type() const override { return "layer normalization"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    if (status.ok()) status = CheckEpsilon(epsilon_);
+    if (!status.ok()) return status;
+    const Shape& shape = inputs.inputs[0].shape;
+    const int64_t features = shape.extent(-1);
+    LayerSignature signature = NormalizationSignature(
+        inputs.inputs[0], features, shape.elements() / features);
+    if (inputs.mode == NetworkMode::kInference) {
+      signature.saved.clear();
+      signature.forward.writes = {{Role::kOutput}};
+    }
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / features;
+    const float* input = data.Read(Role::kInput);
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* row = input + r * features;
+      double sum = 0;
+      for (int64_t f = 0; f < features; ++f) sum += row[f];
+      const double mean = sum / static_cast<double>(features);
+      double squares = 0;
+      for (int64_t f = 0; f < features; ++f) {
+        squares += (row[f] - mean) * (row[f] - mean);
+      }
+      const float row_mean = static_cast<float>(mean);
+      const float inverse = static_cast<float>(
+          1.0 / std::sqrt(squares / static_cast<double>(features) + epsilon_));
+      if (data.Has(Role::kSaved, 0)) {
+        data.Write(Role::kSaved, 0)[r] = row_mean;
+        data.Write(Role::kSaved, 1)[r] = inverse;
+      }
+      Normalize(data, r, row_mean, inverse);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Recompute(const StepData& data) const override {
+    const int64_t rows =
+        data.elements(Role::kInput) / data.shape(Role::kInput).extent(-1);
+    for (int64_t r = 0; r < rows; ++r) {
+      Normalize(data, r, data.Read(Role::kSaved, 0)[r],
+                data.Read(Role::kSaved, 1)[r]);
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateGradient(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / features;
+    const float* input = data.Read(Role::kInput);
+    const float* derivative = data.Read(Role::kOutputDerivative);
+    float* scale = data.Write(Role::kGradient, 0);
+    float* shift = data.Write(Role::kGradient, 1);
+    std::fill(scale, scale + features, 0.0f);
+    std::fill(shift, shift + features, 0.0f);
+    for (int64_t r = 0; r < rows; ++r) {
+      const float mean = data.Read(Role::kSaved, 0)[r];
+      const float inverse = data.Read(Role::kSaved, 1)[r];
+      for (int64_t f = 0; f < features; ++f) {
+        const int64_t i = r * features + f;
+        scale[f] += derivative[i] * ((input[i] - mean) * inverse);
+        shift[f] += derivative[i];
+      }
+    }
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / features;
+    const float* input = data.Read(Role::kInput);
+    const float* scale = data.Read(Role::kWeight, 0);
+    const float* output_derivative = data.Read(Role::kOutputDerivative);
+    float* input_derivative = data.Write(Role::kInputDerivative);
+    const float share = 1.0f / static_cast<float>(features);
+    for (int64_t r = 0; r < rows; ++r) {
+      const float mean = data.Read(Role::kSaved, 0)[r];
+      const float inverse = data.Read(Role::kSaved, 1)[r];
+      float common = 0;
+      float along = 0;
+      for (int64_t i = r * features; i < (r + 1) * features; ++i) {
+        const float scaled = output_derivative[i] * scale[i - r * features];
+        common += scaled;
+        along += scaled * ((input[i] - mean) * inverse);
+      }
+      common *= share;
+      along *= share;
+      for (int64_t i = r * features; i < (r + 1) * features; ++i) {
+        const float scaled = output_derivative[i] * scale[i - r * features];
+        const float normal = (input[i] - mean) * inverse;
+        input_derivative[i] = inverse * (scaled - common - normal * along);
+      }
+    }
+  }
+
+ private:
+  static void Normalize(const StepData& data, int64_t row, float mean,
+                        float inverse) {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const float* input = data.Read(Role::kInput) + row * features;
+    const float* scale = data.Read(Role::kWeight, 0);
+    const float* shift = data.Read(Role::kWeight, 1);
+    float* output = data.Write(Role::kOutput) + row * features;
+    for (int64_t f = 0; f < features; ++f) {
+      output[f] = scale[f] * ((input[f] - mean) * inverse) + shift[f];
+    }
+  }
+
+  const float epsilon_;
+};
+
+}  // namespace
+
+LayerPointer BatchNormalization(float epsilon, float momentum) {
+  return std::make_shared<BatchNormalizationLayer>(epsilon, momentum);
+}
+LayerPointer LayerNormalization(float epsilon) {
+  return std::make_shared<LayerNormalizationLayer>(epsilon);
+}
+
+}  // namespace footprint

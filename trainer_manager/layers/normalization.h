@@ -1,0 +1,27 @@
+// The layers that bring values to mean 0 and variance 1, then scale and shift
+// them by trained weights.
+//
+//   network.AddLayer("bn", footprint::BatchNormalization(), {"conv"});
+//
+// Weights are "scale" and "shift". See layer.h for ownership and thread-safety.
+// Memory: both keep their input and two floats for each mean that they take; in
+// inference both may write where they read.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_NORMALIZATION_H_
+#define FOOTPRINT_TRAINER_MANAGER_LAYERS_NORMALIZATION_H_
+
+#include "footprint/trainer_manager/layers/layer.h"
+
+namespace footprint {
+
+// Over batch and pixels, for each channel (axis 1); in inference by the running
+// statistics "mean" and "variance", which move by `momentum` in each training
+// step (the variance unbiased).
+LayerPointer BatchNormalization(float epsilon = 1e-5f, float momentum = 0.1f);
+
+// Over the last axis, for each row.
+LayerPointer LayerNormalization(float epsilon = 1e-5f);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_NORMALIZATION_H_

@@ -1,0 +1,94 @@
+#include "footprint/trainer_manager/layers/normalization.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/layers/layer_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+
+absl::Status Refusal(const LayerPointer& layer,
+                     std::vector<TensorType> inputs) {
+  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
+      .status();
+}
+
+TEST(NormalizationTest, BatchNormalizationHasMeanZeroAndVarianceOne) {
+  LayerHarness harness(BatchNormalization(), {{{2, 1, 1, 2}}});
+  harness.Values(Role::kInput) = {1, 2, 3, 6};
+  harness.Values(Role::kWeight, 0) = {2};
+  harness.Values(Role::kWeight, 1) = {10};
+  harness.Values(Role::kStatistic, 0) = {0};
+  harness.Values(Role::kStatistic, 1) = {1};
+  ASSERT_TRUE(harness.Forward().ok());
+  const float unit = 2 / std::sqrt(3.5f + 1e-5f);
+  EXPECT_THAT(
+      harness.Values(Role::kOutput),
+      ElementsAre(FloatNear(10 - 2 * unit, 1e-5f), FloatNear(10 - unit, 1e-5f),
+                  FloatNear(10, 1e-5f), FloatNear(10 + 3 * unit, 1e-5f)));
+  EXPECT_THAT(harness.Values(Role::kStatistic, 0),
+              ElementsAre(FloatNear(0.3f, 1e-6f)));
+  EXPECT_THAT(harness.Values(Role::kStatistic, 1),  // 0.9 + 0.1 * 14 / 3
+              ElementsAre(FloatNear(1.3666667f, 1e-5f)));
+}
+
+TEST(NormalizationTest, InferenceUsesTheRunningStatistics) {
+  LayerHarness harness(BatchNormalization(), {{{1, 2}}},
+                       NetworkMode::kInference);
+  harness.Values(Role::kInput) = {3, 5};
+  harness.Values(Role::kWeight, 0) = {1, 2};
+  harness.Values(Role::kWeight, 1) = {0, 1};
+  harness.Values(Role::kStatistic, 0) = {1, 5};
+  harness.Values(Role::kStatistic, 1) = {4, 9};
+  ASSERT_TRUE(harness.Forward().ok());
+  EXPECT_THAT(harness.Values(Role::kOutput),
+              ElementsAre(FloatNear(1, 1e-5f), FloatNear(1, 1e-5f)));
+}
+
+TEST(NormalizationTest, BackwardMatchesCentralDifferences) {
+  for (const Shape& shape : {Shape{6, 3}, Shape{3, 2, 2, 2}}) {
+    LayerHarness batch(BatchNormalization(), {{shape}});
+    EXPECT_LT(batch.WorstGradientError(), 2e-3) << shape.ToString();
+    EXPECT_LT(batch.WorstDerivativeError(), 1e-2) << shape.ToString();
+  }
+  for (const Shape& shape : {Shape{3, 8}, Shape{2, 3, 6}}) {
+    LayerHarness layer(LayerNormalization(), {{shape}});
+    EXPECT_LT(layer.WorstGradientError(), 2e-3) << shape.ToString();
+    EXPECT_LT(layer.WorstDerivativeError(), 1e-2) << shape.ToString();
+  }
+}
+
+TEST(NormalizationTest, TheOutputComesAgainAndStatisticsMoveOnce) {
+  for (const LayerPointer& layer :
+       {BatchNormalization(), LayerNormalization()}) {
+    LayerHarness harness(layer, {{{3, 4, 2, 5}}});
+    ASSERT_TRUE(harness.Forward().ok());
+    const std::vector<float> output = harness.Values(Role::kOutput);
+    const bool batch = !harness.signature().statistics.empty();
+    const float mean = batch ? harness.Values(Role::kStatistic, 0)[0] : 0;
+    std::fill(harness.Values(Role::kOutput).begin(),
+              harness.Values(Role::kOutput).end(), NAN);
+    ASSERT_TRUE(harness.Recompute().ok());
+    EXPECT_EQ(harness.Values(Role::kOutput), output) << layer->type();
+    EXPECT_EQ(batch ? harness.Values(Role::kStatistic, 0)[0] : 0, mean);
+  }
+}
+
+TEST(NormalizationTest, RefusesABatchWithoutVariance) {
+  EXPECT_THAT(std::string(Refusal(BatchNormalization(), {{{1, 4}}}).message()),
+              HasSubstr("no variance"));
+  EXPECT_FALSE(Refusal(BatchNormalization(0.0f), {{{2, 4}}}).ok());
+  EXPECT_FALSE(Refusal(LayerNormalization(-1.0f), {{{2, 4}}}).ok());
+}
+
+}  // namespace
+}  // namespace footprint

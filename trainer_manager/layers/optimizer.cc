@@ -1,0 +1,224 @@
+#include "footprint/trainer_manager/layers/optimizer.h"
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/math/finite_values.h"
+
+namespace footprint {
+namespace {
+
+struct NamedValue {
+  absl::string_view name;
+  float value;
+};
+
+absl::Status CheckAtLeastZero(std::initializer_list<NamedValue> parameters) {
+  for (const NamedValue& parameter : parameters) {
+    if (parameter.value >= 0 && std::isfinite(parameter.value)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the optimizer's ", parameter.name, " is ",
+                     parameter.value, "; it must be finite and at least 0"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDecays(std::initializer_list<NamedValue> decays) {
+  for (const NamedValue& decay : decays) {
+    if (decay.value >= 0 && decay.value < 1) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the optimizer's ", decay.name, " is ", decay.value,
+                     "; it must be at least 0 and below 1"));
+  }
+  return absl::OkStatus();
+}
+
+// 0 if the value is finite, else 1: a number, which loops can vectorise.
+inline int32_t NotFinite(float value) {
+  return std::abs(value) <= std::numeric_limits<float>::max() ? 0 : 1;
+}
+
+// Whether not_finite(i) is 0 for all elements.
+template <typename Test>
+bool AllFinite(int64_t elements, const Test& not_finite) {
+  int32_t any = 0;
+  for (int64_t i = 0; i < elements; ++i) any |= not_finite(i);
+  return any == 0;
+}
+
+class StochasticGradientDescentOptimizer final : public Optimizer {
+ public:
+  explicit StochasticGradientDescentOptimizer(float rate) : rate_(rate) {}
+
+  int states_per_weight() const override { return 0; }
+
+  absl::Status CheckParameters() const override {
+    return CheckAtLeastZero({{"rate", rate_}});
+  }
+
+  void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
+             absl::Span<float* const>) const override {
+    const float rate = rate_;  // which nothing that is written can be
+    for (int64_t i = 0; i < elements; ++i) weight[i] -= rate * gradient[i];
+  }
+
+  bool StaysFinite(int64_t, int64_t elements, const float* gradient,
+                   const float* weight,
+                   absl::Span<float* const>) const override {
+    return AllFinite(elements, [=](int64_t i) {
+      return NotFinite(weight[i] - rate_ * gradient[i]);
+    });
+  }
+
+ private:
+  const float rate_;
+};
+
+class MomentumOptimizer final : public Optimizer {
+ public:
+  MomentumOptimizer(float rate, float momentum)
+      : rate_(rate), momentum_(momentum) {}
+
+  int states_per_weight() const override { return 1; }
+
+  absl::Status CheckParameters() const override {
+    return CheckAtLeastZero({{"rate", rate_}, {"momentum", momentum_}});
+  }
+
+  void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
+             absl::Span<float* const> states) const override {
+    const float rate = rate_;
+    const float momentum = momentum_;
+    float* velocity = states[0];
+    for (int64_t i = 0; i < elements; ++i) {
+      velocity[i] = momentum * velocity[i] + gradient[i];
+      weight[i] -= rate * velocity[i];
+    }
+  }
+
+  bool StaysFinite(int64_t, int64_t elements, const float* gradient,
+                   const float* weight,
+                   absl::Span<float* const> states) const override {
+    const float* velocity = states[0];
+    return AllFinite(elements, [=](int64_t i) {
+      const float next = momentum_ * velocity[i] + gradient[i];
+      return NotFinite(next) | NotFinite(weight[i] - rate_ * next);
+    });
+  }
+
+ private:
+  const float rate_;
+  const float momentum_;
+};
+
+class AdamOptimizer final : public Optimizer {
+ public:
+  AdamOptimizer(float rate, float first_decay, float second_decay,
+                float epsilon)
+      : rate_(rate),
+        first_decay_(first_decay),
+        second_decay_(second_decay),
+        epsilon_(epsilon) {}
+
+  int states_per_weight() const override { return 2; }
+
+  absl::Status CheckParameters() const override {
+    absl::Status status =
+        CheckAtLeastZero({{"rate", rate_}, {"epsilon", epsilon_}});
+    if (!status.ok()) return status;
+    return CheckDecays(
+        {{"first decay", first_decay_}, {"second decay", second_decay_}});
+  }
+
+  void Apply(int64_t iteration, int64_t elements, const float* gradient,
+             float* weight, absl::Span<float* const> states) const override {
+    const Update update = UpdateAt(iteration);
+    float* first = states[0];
+    float* second = states[1];
+    for (int64_t i = 0; i < elements; ++i) {
+      const Values next =
+          update.Of(gradient[i], {weight[i], first[i], second[i]});
+      weight[i] = next.weight;
+      first[i] = next.first;
+      second[i] = next.second;
+    }
+  }
+
+  bool StaysFinite(int64_t iteration, int64_t elements, const float* gradient,
+                   const float* weight,
+                   absl::Span<float* const> states) const override {
+    const Update update = UpdateAt(iteration);
+    const float* first = states[0];
+    const float* second = states[1];
+    return AllFinite(elements, [=](int64_t i) {
+      const Values next =
+          update.Of(gradient[i], {weight[i], first[i], second[i]});
+      return NotFinite(next.weight) | NotFinite(next.first) |
+             NotFinite(next.second);
+    });
+  }
+
+ private:
+  struct Values {
+    float weight;
+    float first;
+    float second;
+  };
+
+  // What an iteration does to each weight.
+  struct Update {
+    float first_decay;
+    float second_decay;
+    float step;
+    float correction;
+    float epsilon;
+
+    Values Of(float g, const Values& last) const {
+      Values next;
+      next.first = first_decay * last.first + (1.0f - first_decay) * g;
+      next.second = second_decay * last.second + (1.0f - second_decay) * g * g;
+      next.weight =
+          last.weight -
+          step * next.first / (std::sqrt(next.second * correction) + epsilon);
+      return next;
+    }
+  };
+
+  Update UpdateAt(int64_t iteration) const {
+    const double steps = static_cast<double>(iteration);
+    const float step = static_cast<float>(
+        rate_ / (1.0 - std::pow(static_cast<double>(first_decay_), steps)));
+    const float correction = static_cast<float>(
+        1.0 / (1.0 - std::pow(static_cast<double>(second_decay_), steps)));
+    return {first_decay_, second_decay_, step, correction, epsilon_};
+  }
+
+  const float rate_;
+  const float first_decay_;
+  const float second_decay_;
+  const float epsilon_;
+};
+
+}  // namespace
+
+bool Optimizer::StaysFinite(int64_t, int64_t elements, const float* gradient,
+                            const float*, absl::Span<float* const>) const {
+  return FirstNotFinite(gradient, elements) < 0;
+}
+
+OptimizerPointer StochasticGradientDescent(float rate) {
+  return std::make_shared<StochasticGradientDescentOptimizer>(rate);
+}
+OptimizerPointer Momentum(float rate, float momentum) {
+  return std::make_shared<MomentumOptimizer>(rate, momentum);
+}
+OptimizerPointer Adam(float rate, float first_decay, float second_decay,
+                      float epsilon) {
+  return std::make_shared<AdamOptimizer>(rate, first_decay, second_decay,
+                                         epsilon);
+}
+
+}  // namespace footprint

@@ -1,0 +1,64 @@
+// How a gradient changes a weight.
+//
+//   std::shared_ptr<const footprint::Optimizer> adam = footprint::Adam(1e-3f);
+//
+// Immutable and thread-safe: what an optimizer remembers lies in state tensors
+// of the size of the weight, which are the caller's, begin as zeros and live as
+// long as the training. Memory: that is, 0 (SGD), 1 (momentum) or 2 (Adam)
+// times the weights.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_OPTIMIZER_H_
+#define FOOTPRINT_TRAINER_MANAGER_LAYERS_OPTIMIZER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace footprint {
+
+constexpr int kMostOptimizerStates = 4;
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  // At most kMostOptimizerStates.
+  virtual int states_per_weight() const = 0;
+
+  // InvalidArgument, naming the value: with these parameters nothing can be
+  // trained. Manager::Create asks.
+  virtual absl::Status CheckParameters() const { return absl::OkStatus(); }
+
+  // `iteration` counts from 1; each of `states` has the weight's elements.
+  virtual void Apply(int64_t iteration, int64_t elements, const float* gradient,
+                     float* weight, absl::Span<float* const> states) const = 0;
+
+  // Whether Apply with the same arguments would leave the weight and its states
+  // without NaN and infinity; writes nothing. Manager::TrainStep asks before it
+  // changes a layer's first weight. An optimizer that does not say: whether the
+  // gradient has neither.
+  virtual bool StaysFinite(int64_t iteration, int64_t elements,
+                           const float* gradient, const float* weight,
+                           absl::Span<float* const> states) const;
+};
+
+using OptimizerPointer = std::shared_ptr<const Optimizer>;
+
+// Rates, momentum and epsilon are finite and at least 0; decays at least 0 and
+// below 1.
+
+// weight -= rate * gradient
+OptimizerPointer StochasticGradientDescent(float rate);
+
+// velocity = momentum * velocity + gradient; weight -= rate * velocity
+OptimizerPointer Momentum(float rate, float momentum = 0.9f);
+
+// Adam (Kingma and Ba, 2015) with bias correction.
+OptimizerPointer Adam(float rate, float first_decay = 0.9f,
+                      float second_decay = 0.999f, float epsilon = 1e-8f);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_OPTIMIZER_H_

@@ -1,0 +1,283 @@
+#include "footprint/trainer_manager/layers/pooling.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kLargestMaxWindow = 16;  // kMostPlaces fit a byte
+constexpr size_t kMostPlaces = 256;
+
+struct Windows {
+  int64_t planes;
+  int64_t input_height;
+  int64_t input_width;
+  int64_t output_height;
+  int64_t output_width;
+};
+
+class PoolLayer : public Layer {
+ public:
+  PoolLayer(int64_t window, int64_t stride)
+      : window_(window), stride_(stride == 0 ? window : stride) {}
+
+ protected:
+  absl::StatusOr<LayerSignature> DescribePool(const LayerInputs& inputs,
+                                              int64_t largest_window) const {
+    const absl::Status status = CheckOneFloatInput(inputs, 4, 4);
+    if (!status.ok()) return status;
+    const Shape& input = inputs.inputs[0].shape;
+    if (window_ < 1 || window_ > largest_window || stride_ < 1 ||
+        window_ > std::min(input.extent(2), input.extent(3))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a window of ", window_, " with a stride of ", stride_,
+                       " does not suit an input of shape ", input.ToString()));
+    }
+    const Windows w = Geometry(input);
+    LayerSignature signature;
+    signature.output.shape = {input.extent(0), input.extent(1), w.output_height,
+                              w.output_width};
+    signature.forward.reads = {{Role::kInput}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.derivative.reads = {{Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.recompute = signature.forward;
+    signature.recompute_products =
+        static_cast<double>(signature.output.shape.elements()) *
+        static_cast<double>(window_) * static_cast<double>(window_);
+    signature.derivative_by_element = true;
+    return signature;
+  }
+
+  Windows Geometry(const Shape& input) const {
+    return {input.extent(0) * input.extent(1), input.extent(2), input.extent(3),
+            (input.extent(2) - window_) / stride_ + 1,
+            (input.extent(3) - window_) / stride_ + 1};
+  }
+
+  // Calls visit(first input of the window, output), window by window.
+  template <typename Visit>
+  void ForEachWindow(const Windows& w, Visit visit) const {
+    int64_t output = 0;
+    for (int64_t plane = 0; plane < w.planes; ++plane) {
+      const int64_t start = plane * w.input_height * w.input_width;
+      for (int64_t y = 0; y < w.output_height; ++y) {
+        for (int64_t x = 0; x < w.output_width; ++x) {
+          visit(start + y * stride_ * w.input_width + x * stride_, output++);
+        }
+      }
+    }
+  }
+
+  // Calls visit(offset from the window's first input, place in the window).
+  template <typename Visit>
+  void ForEachPlace(const Windows& w, Visit visit) const {
+    for (int64_t y = 0; y < window_; ++y) {
+      for (int64_t x = 0; x < window_; ++x) {
+        visit(y * w.input_width + x, y * window_ + x);
+      }
+    }
+  }
+
+  const int64_t window_;
+  const int64_t stride_;
+};
+
+// Goes through places in windows, each in 1, 2, 4 or 8 bits; those of an
+// element of the batch begin with a byte of their own.
+class PlaceCursor {
+ public:
+  // `bytes` and `outputs` are those of an element of the batch.
+  PlaceCursor(int64_t bytes, int64_t outputs, int64_t window)
+      : outputs_(outputs), bits_(bytes == outputs ? 8 : Bits(window)) {}
+
+  static int64_t Bytes(int64_t outputs, int64_t window, bool pack) {
+    return pack ? (outputs - 1) / (8 / Bits(window)) + 1 : outputs;
+  }
+
+  void Write(int64_t place, uint8_t* data) {
+    if (shift_ == 0) data[byte_] = 0;
+    data[byte_] = static_cast<uint8_t>(data[byte_] | (place << shift_));
+    Advance();
+  }
+
+  int64_t Read(const uint8_t* data) {
+    const int64_t place = (data[byte_] >> shift_) & ((1 << bits_) - 1);
+    Advance();
+    return place;
+  }
+
+ private:
+  static int Bits(int64_t window) {
+    int bits = 1;
+    while (int64_t{1} << bits < window * window) bits *= 2;
+    return bits;
+  }
+
+  void Advance() {
+    shift_ += bits_;
+    const bool last = ++output_ == outputs_;
+    if (last) output_ = 0;
+    if (shift_ < 8 && !last) return;
+    shift_ = 0;
+    ++byte_;
+  }
+
+  const int64_t outputs_;
+  const int bits_;
+  int64_t output_ = 0;
+  int64_t byte_ = 0;
+  int shift_ = 0;
+};
+
+class MaxPool2dLayer final : public PoolLayer {
+ public:
+  using PoolLayer::PoolLayer;
+
+  absl::string_view type() const override { return "max pool 2d"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::StatusOr<LayerSignature> signature =
+        DescribePool(inputs, kLargestMaxWindow);
+    if (!signature.ok() || inputs.mode == NetworkMode::kInference) {
+      return signature;
+    }
+    const Shape& output = signature->output.shape;
+    const int64_t bytes = PlaceCursor::Bytes(
+        output.elements() / output.extent(0), window_, inputs.pack_places);
+    signature->saved = {{{output.extent(0), bytes}, ValueType::kUint8}};
+    signature->forward.writes.push_back({Role::kSaved});
+    signature->derivative.reads.push_back({Role::kSaved});
+    // Where the derivative is not zero, the input is the largest of a window,
+    // which is the output.
+    signature->restore_input.reads = {{Role::kOutput}, {Role::kSaved}};
+    signature->restore_input.writes = {{Role::kInput}};
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const Windows w = Geometry(data.shape(Role::kInput));
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    const bool saves = data.Has(Role::kSaved);
+    uint8_t* saved = saves ? data.Write<uint8_t>(Role::kSaved) : nullptr;
+    PlaceCursor places = Places(data, Role::kOutput, saves);
+    ForEachWindow(w, [&](int64_t first, int64_t out) {
+      float largest = input[first];
+      int64_t largest_place = 0;
+      ForEachPlace(w, [&](int64_t offset, int64_t place) {
+        const float value = input[first + offset];
+        // Not `>`: a NaN must come through.
+        if (value <= largest || largest != largest) return;
+        largest = value;
+        largest_place = place;
+      });
+      output[out] = largest;
+      if (saves) places.Write(largest_place, saved);
+    });
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const float* output_derivative = data.Read(Role::kOutputDerivative);
+    float* input_derivative = data.Write(Role::kInputDerivative);
+    std::fill(input_derivative,
+              input_derivative + data.elements(Role::kInputDerivative), 0.0f);
+    ForEachLargest(data, Role::kInputDerivative, Role::kOutputDerivative,
+                   [&](int64_t in, int64_t out) {
+                     input_derivative[in] += output_derivative[out];
+                   });
+  }
+
+  void RestoreInput(const StepData& data) const override {
+    const float* output = data.Read(Role::kOutput);
+    float* input = data.Write(Role::kInput);
+    std::fill(input, input + data.elements(Role::kInput), 0.0f);
+    ForEachLargest(data, Role::kInput, Role::kOutput,
+                   [&](int64_t in, int64_t out) { input[in] = output[out]; });
+  }
+
+ private:
+  PlaceCursor Places(const StepData& data, Role output, bool saves) const {
+    const int64_t outputs =
+        data.elements(output) / data.shape(output).extent(0);
+    return {saves ? data.shape(Role::kSaved).extent(1) : outputs, outputs,
+            window_};
+  }
+
+  // Calls visit(place in the input, output), window by window.
+  template <typename Visit>
+  void ForEachLargest(const StepData& data, Role input, Role output,
+                      Visit visit) const {
+    const Windows w = Geometry(data.shape(input));
+    const uint8_t* saved = data.Read<uint8_t>(Role::kSaved);
+    PlaceCursor places = Places(data, output, true);
+    std::array<int64_t, kMostPlaces> offsets =
+        {};  // a poisoned place is one, too
+    ForEachPlace(w, [&](int64_t offset, int64_t place) {
+      offsets[static_cast<size_t>(place)] = offset;
+    });
+    ForEachWindow(w, [&](int64_t first, int64_t out) {
+      visit(first + offsets[static_cast<size_t>(places.Read(saved))], out);
+    });
+  }
+};
+
+class AveragePool2dLayer final : public PoolLayer {
+ public:
+  using PoolLayer::PoolLayer;
+
+  absl::string_view type() const override { return "average pool 2d"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    return DescribePool(inputs, std::numeric_limits<int64_t>::max());
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const Windows w = Geometry(data.shape(Role::kInput));
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    const float share = 1.0f / static_cast<float>(window_ * window_);
+    ForEachWindow(w, [&](int64_t first, int64_t out) {
+      float sum = 0;
+      ForEachPlace(
+          w, [&](int64_t offset, int64_t) { sum += input[first + offset]; });
+      output[out] = sum * share;
+    });
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const Windows w = Geometry(data.shape(Role::kInputDerivative));
+    const float* output_derivative = data.Read(Role::kOutputDerivative);
+    float* input_derivative = data.Write(Role::kInputDerivative);
+    const float share = 1.0f / static_cast<float>(window_ * window_);
+    std::fill(input_derivative,
+              input_derivative + data.elements(Role::kInputDerivative), 0.0f);
+    ForEachWindow(w, [&](int64_t first, int64_t out) {
+      const float value = output_derivative[out] * share;
+      ForEachPlace(w, [&](int64_t offset, int64_t) {
+        input_derivative[first + offset] += value;
+      });
+    });
+  }
+};
+
+}  // namespace
+
+LayerPointer MaxPool2d(int64_t window, int64_t stride) {
+  return std::make_shared<MaxPool2dLayer>(window, stride);
+}
+LayerPointer AveragePool2d(int64_t window, int64_t stride) {
+  return std::make_shared<AveragePool2dLayer>(window, stride);
+}
+
+}  // namespace footprint

@@ -1,0 +1,62 @@
+#include "footprint/trainer_manager/layers/shape.h"
+
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ShapeTest, SizeIsTheProductTimesTheElement) {
+  EXPECT_EQ(*CheckedSizeBytes({{32, 3, 28, 28}}), 32 * 3 * 28 * 28 * 4);
+  EXPECT_EQ(*CheckedSizeBytes({{7}, ValueType::kUint8}), 7);
+  EXPECT_EQ(*CheckedSizeBytes({{2, 5}, ValueType::kInt32}), 40);
+  EXPECT_EQ(*CheckedSizeBytes({{}}), 4);
+  EXPECT_EQ(SizeBytes({{3, 5}}), 60);
+}
+
+TEST(ShapeTest, CountsAxesFromEitherEnd) {
+  const Shape shape = {2, 3, 5};
+  EXPECT_EQ(shape.extent(0), 2);
+  EXPECT_EQ(shape.extent(-1), 5);
+  EXPECT_EQ(shape.ToString(), "[2, 3, 5]");
+}
+
+TEST(ShapeTest, ComparesRankAndExtents) {
+  EXPECT_EQ(Shape({2, 3}), Shape({2, 3}));
+  EXPECT_NE(Shape({2, 3}), Shape({2, 3, 1}));
+  EXPECT_NE(Shape({2}), Shape({2, 0}));
+}
+
+TEST(ShapeTest, RefusesExtentsBelowOne) {
+  for (const int64_t extent :
+       {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
+    const auto size = CheckedSizeBytes({{4, extent}});
+    EXPECT_EQ(size.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(size.status().message()), HasSubstr("axis 1"));
+  }
+}
+
+TEST(ShapeTest, RefusesFiveExtents) {
+  EXPECT_EQ(CheckedSizeBytes({{1, 1, 1, 1, 1}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ShapeTest, RefusesMoreBytesThanAnInt64Holds) {
+  const int64_t half = int64_t{1} << 31;
+  EXPECT_EQ(*CheckedSizeBytes({{half, half / 4}}), int64_t{1} << 62);
+  EXPECT_EQ(CheckedSizeBytes({{half, half / 2}}).status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(CheckedSizeBytes({{half, half, half, half}}).status().code(),
+            absl::StatusCode::kOutOfRange);
+  // A zero after the overflow is still the user's error.
+  EXPECT_EQ(CheckedSizeBytes({{half, half, half, 0}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,238 @@
+#include "footprint/trainer_manager/layers/structure_layers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+void CopyUnlessShared(int64_t elements, const float* from, float* to) {
+  if (from == to) return;
+  std::memcpy(to, from, static_cast<size_t>(elements) * sizeof(float));
+}
+
+class FlattenLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "flatten"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    if (!status.ok()) return status;
+    const Shape& input = inputs.inputs[0].shape;
+    LayerSignature signature;
+    signature.output.shape = {input.extent(0),
+                              input.elements() / input.extent(0)};
+    signature.forward.reads = {{Role::kInput}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}, true}};
+    signature.recompute = signature.forward;
+    signature.derivative.reads = {{Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.derivative.in_place = {
+        {{Role::kInputDerivative}, {Role::kOutputDerivative}, true}};
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    CopyUnlessShared(data.elements(Role::kInput), data.Read(Role::kInput),
+                     data.Write(Role::kOutput));
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    CopyUnlessShared(data.elements(Role::kInputDerivative),
+                     data.Read(Role::kOutputDerivative),
+                     data.Write(Role::kInputDerivative));
+  }
+};
+
+class AddLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "add"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::Status status = CheckInputCount(inputs, 2);
+    for (size_t i = 0; i < 2 && status.ok(); ++i) {
+      status = CheckInputType(inputs, i, ValueType::kFloat32);
+    }
+    if (!status.ok()) return status;
+    if (inputs.inputs[0].shape != inputs.inputs[1].shape) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot add ", inputs.inputs[1].shape.ToString(), " to ",
+                       inputs.inputs[0].shape.ToString()));
+    }
+    LayerSignature signature;
+    signature.output = inputs.inputs[0];
+    signature.forward.reads = {{Role::kInput, 0}, {Role::kInput, 1}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.derivative.reads = {{Role::kOutputDerivative}};
+    for (int i = 0; i < 2; ++i) {
+      signature.forward.in_place.push_back(
+          {{Role::kOutput}, {Role::kInput, i}});
+      signature.derivative.writes.push_back({Role::kInputDerivative, i});
+      signature.derivative.in_place.push_back(
+          {{Role::kInputDerivative, i}, {Role::kOutputDerivative}, true});
+    }
+    signature.recompute = signature.forward;
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t elements = data.elements(Role::kOutput);
+    const float* first = data.Read(Role::kInput, 0);
+    const float* second = data.Read(Role::kInput, 1);
+    float* sum = data.Write(Role::kOutput);
+    for (int64_t i = 0; i < elements; ++i) sum[i] = first[i] + second[i];
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    for (int i = 0; i < 2; ++i) {
+      if (!data.Has(Role::kInputDerivative, i)) continue;
+      CopyUnlessShared(data.elements(Role::kOutputDerivative),
+                       data.Read(Role::kOutputDerivative),
+                       data.Write(Role::kInputDerivative, i));
+    }
+  }
+};
+
+class EmbeddingLayer final : public Layer {
+ public:
+  EmbeddingLayer(int64_t entries, int64_t width)
+      : entries_(entries), width_(width) {}
+
+  absl::string_view type() const override { return "embedding"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::Status status = CheckInputCount(inputs, 1);
+    if (status.ok()) status = CheckInputType(inputs, 0, ValueType::kInt32);
+    if (status.ok()) status = CheckInputRank(inputs, 0, 2, 2);
+    if (!status.ok()) return status;
+    if (entries_ < 1 || width_ < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a table of ", entries_, " entries of width ", width_,
+                       "; both must be at least 1"));
+    }
+    const Shape& input = inputs.inputs[0].shape;
+    LayerSignature signature;
+    signature.output.shape = {input.extent(0), input.extent(1), width_};
+    signature.weights = {
+        {"weight", {{entries_, width_}}, Initializer::kNormal}};
+    signature.forward.reads = {{Role::kInput}, {Role::kWeight}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.recompute = signature.forward;
+    signature.gradient.reads = {{Role::kInput}, {Role::kOutputDerivative}};
+    signature.gradient.writes = {{Role::kGradient}};
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t places = data.elements(Role::kInput);
+    const int32_t* indices = data.Read<int32_t>(Role::kInput);
+    const float* table = data.Read(Role::kWeight);
+    float* output = data.Write(Role::kOutput);
+    for (int64_t i = 0; i < places; ++i) {
+      if (indices[i] < 0 || indices[i] >= entries_) {
+        return absl::OutOfRangeError(
+            absl::StrCat("index ", indices[i], " at place ", i,
+                         " names none of the ", entries_, " entries"));
+      }
+      const float* row = table + indices[i] * width_;
+      std::copy(row, row + width_, output + i * width_);
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateGradient(const StepData& data) const override {
+    const int64_t places = data.elements(Role::kInput);
+    const int32_t* indices = data.Read<int32_t>(Role::kInput);
+    const float* derivative = data.Read(Role::kOutputDerivative);
+    float* gradient = data.Write(Role::kGradient);
+    std::fill(gradient, gradient + entries_ * width_, 0.0f);
+    for (int64_t i = 0; i < places; ++i) {
+      float* row = gradient + indices[i] * width_;
+      for (int64_t c = 0; c < width_; ++c) {
+        row[c] += derivative[i * width_ + c];
+      }
+    }
+  }
+
+ private:
+  const int64_t entries_;
+  const int64_t width_;
+};
+
+class PositionEmbeddingLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "position embedding"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 3, 3);
+    if (!status.ok()) return status;
+    const Shape& input = inputs.inputs[0].shape;
+    LayerSignature signature;
+    signature.output = inputs.inputs[0];
+    signature.weights = {
+        {"weight", {{input.extent(1), input.extent(2)}}, Initializer::kNormal}};
+    signature.forward.reads = {{Role::kInput}, {Role::kWeight}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}}};
+    signature.recompute = signature.forward;
+    signature.gradient.reads = {{Role::kOutputDerivative}};
+    signature.gradient.writes = {{Role::kGradient}};
+    signature.derivative.reads = {{Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.derivative.in_place = {
+        {{Role::kInputDerivative}, {Role::kOutputDerivative}, true}};
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t table_elements = data.elements(Role::kWeight);
+    const int64_t elements = data.elements(Role::kInput);
+    const float* input = data.Read(Role::kInput);
+    const float* table = data.Read(Role::kWeight);
+    float* output = data.Write(Role::kOutput);
+    for (int64_t i = 0; i < elements; ++i) {
+      output[i] = input[i] + table[i % table_elements];
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateGradient(const StepData& data) const override {
+    const int64_t table_elements = data.elements(Role::kGradient);
+    const int64_t elements = data.elements(Role::kOutputDerivative);
+    const float* derivative = data.Read(Role::kOutputDerivative);
+    float* gradient = data.Write(Role::kGradient);
+    std::fill(gradient, gradient + table_elements, 0.0f);
+    for (int64_t i = 0; i < elements; ++i) {
+      gradient[i % table_elements] += derivative[i];
+    }
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    CopyUnlessShared(data.elements(Role::kInputDerivative),
+                     data.Read(Role::kOutputDerivative),
+                     data.Write(Role::kInputDerivative));
+  }
+};
+
+}  // namespace
+
+LayerPointer Flatten() { return std::make_shared<FlattenLayer>(); }
+LayerPointer Add() { return std::make_shared<AddLayer>(); }
+LayerPointer Embedding(int64_t entries, int64_t width) {
+  return std::make_shared<EmbeddingLayer>(entries, width);
+}
+LayerPointer PositionEmbedding() {
+  return std::make_shared<PositionEmbeddingLayer>();
+}
+
+}  // namespace footprint

@@ -1,0 +1,68 @@
+#include "footprint/trainer_manager/layers/structure_layers.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/layers/layer_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+
+absl::Status Refusal(const LayerPointer& layer,
+                     std::vector<TensorType> inputs) {
+  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
+      .status();
+}
+
+TEST(StructureLayersTest, FlattenAndAddMoveValues) {
+  LayerHarness flatten(Flatten(), {{{2, 2, 3}}});
+  ASSERT_TRUE(flatten.Forward().ok());
+  EXPECT_EQ(flatten.signature().output.shape, Shape({2, 6}));
+  EXPECT_EQ(flatten.Values(Role::kOutput), flatten.Values(Role::kInput));
+  EXPECT_LT(flatten.WorstDerivativeError(), 1e-3);
+  LayerHarness add(Add(), {{{1, 2}}, {{1, 2}}});
+  add.Values(Role::kInput, 0) = {1, 2};
+  add.Values(Role::kInput, 1) = {10, 20};
+  ASSERT_TRUE(add.Forward().ok());
+  EXPECT_THAT(add.Values(Role::kOutput), ElementsAre(11, 22));
+  EXPECT_LT(add.WorstDerivativeError(), 1e-3);
+}
+
+TEST(StructureLayersTest, EmbeddingPicksRowsAndSumsTheirGradients) {
+  LayerHarness harness(Embedding(3, 2), {{{1, 4}, ValueType::kInt32}});
+  harness.SetIndices(Role::kInput, {2, 0, 2, 1});
+  harness.Values(Role::kWeight) = {1, 2, 3, 4, 5, 6};
+  ASSERT_TRUE(harness.Forward().ok());
+  EXPECT_THAT(harness.Values(Role::kOutput),
+              ElementsAre(5, 6, 1, 2, 5, 6, 3, 4));
+  EXPECT_LT(harness.WorstGradientError(), 1e-3);
+  harness.SetIndices(Role::kInput, {0, 3, 0, 0});
+  const absl::Status status = harness.Forward();
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("index 3 at place 1"));
+}
+
+TEST(StructureLayersTest, PositionEmbeddingMatchesCentralDifferences) {
+  LayerHarness harness(PositionEmbedding(), {{{2, 3, 4}}});
+  EXPECT_LT(harness.WorstGradientError(), 1e-3);
+  EXPECT_LT(harness.WorstDerivativeError(), 1e-3);
+}
+
+TEST(StructureLayersTest, RefusesShapesThatDoNotFit) {
+  EXPECT_THAT(std::string(Refusal(Add(), {{{1, 2}}, {{2, 1}}}).message()),
+              HasSubstr("cannot add [2, 1] to [1, 2]"));
+  EXPECT_FALSE(Refusal(Add(), {{{1, 2}}}).ok());
+  EXPECT_FALSE(Refusal(Embedding(3, 2), {{{1, 4}}}).ok());
+  EXPECT_FALSE(Refusal(Embedding(0, 2), {{{1, 4}, ValueType::kInt32}}).ok());
+  EXPECT_FALSE(Refusal(PositionEmbedding(), {{{1, 4}}}).ok());
+}
+
+}  // namespace
+}  // namespace footprint

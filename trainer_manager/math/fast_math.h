@@ -1,0 +1,30 @@
+// Matrix products and convolutions on the machine's vector instructions, chosen
+// at run time; one thread.
+//
+//   auto plan = footprint::PlanExecution(network, mode, options, states,
+//                                        footprint::FastMath());
+//
+// Keeps the contract of math_backend.h: nothing from the heap, workspaces that
+// the caller plans (at most 361 KiB, none for small products), and a value of a
+// result that depends on its own row and column alone. Convolutions are matrix
+// products whose operand of shifted images is never stored as a whole: panels
+// of it are gathered into the workspace.
+//
+// Every value is a sum over blocks of 256 products, each block summed in order
+// with fused multiply-add where the machine has it; its error is at most
+// (256 + blocks + 1) * 2^-24 of the sum of the products' magnitudes.
+// Thread-safe.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_FAST_MATH_H_
+#define FOOTPRINT_TRAINER_MANAGER_MATH_FAST_MATH_H_
+
+#include "footprint/trainer_manager/math/math_backend.h"
+
+namespace footprint {
+
+// Lives forever.
+const MathBackend& FastMath();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_FAST_MATH_H_

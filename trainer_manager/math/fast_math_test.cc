@@ -1,0 +1,330 @@
+#include "footprint/trainer_manager/math/fast_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "footprint/base/simd/each_vector_target.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using Values = std::vector<float>;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+int64_t Draw(int64_t low, int64_t high, std::mt19937_64* random) {
+  return low + static_cast<int64_t>((*random)() %
+                                    static_cast<uint64_t>(high - low + 1));
+}
+
+Values RandomValues(int64_t count, std::mt19937_64* random) {
+  Values values(static_cast<size_t>(count));
+  for (float& v : values) {
+    v = static_cast<float>(Draw(-1000, 1000, random)) / 500.0f;
+  }
+  return values;
+}
+
+Values Magnitudes(Values values) {
+  for (float& v : values) v = std::fabs(v);
+  return values;
+}
+
+bool SameBits(const Values& a, const Values& b) {
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// A workspace of just the size that was asked for, at an odd place, full of
+// NaN; null if none was asked for. Says whether anything wrote beyond it.
+class Workspace {
+ public:
+  Workspace(int64_t size_bytes, int64_t shift)
+      : size_bytes_(size_bytes),
+        shift_(shift),
+        words_(static_cast<size_t>(size_bytes / 4 + shift + 8), kNan) {
+    Mark()[0] = 12345.0f;
+  }
+
+  void* data() { return size_bytes_ == 0 ? nullptr : &words_[shift_]; }
+  bool IntactBeyond() { return Mark()[0] == 12345.0f; }
+
+ private:
+  float* Mark() {
+    return &words_[static_cast<size_t>(size_bytes_ / 4) + shift_];
+  }
+
+  int64_t size_bytes_;
+  size_t shift_;
+  Values words_;
+};
+
+// Each sum of `inner` products is within the rounding errors of two ways to
+// sum them.
+void ExpectNear(const Values& fast, const Values& reference,
+                const Values& magnitude, int64_t inner) {
+  const double steps = static_cast<double>(inner + 256 + inner / 256 + 4);
+  for (size_t i = 0; i < fast.size(); ++i) {
+    ASSERT_LE(std::fabs(fast[i] - reference[i]),
+              steps * std::ldexp(1.0, -24) * magnitude[i])
+        << "value " << i << ": " << fast[i] << ", not " << reference[i];
+  }
+}
+
+Values Product(const MathBackend& math, const MatrixProduct& p,
+               const Values& left, const Values& right, int64_t shift = 0) {
+  Values result(static_cast<size_t>(p.rows * p.columns), kNan);
+  Workspace workspace(math.WorkspaceBytes(p), shift);
+  math.Multiply(p, left.data(), right.data(), result.data(), workspace.data());
+  EXPECT_TRUE(workspace.IntactBeyond());
+  return result;
+}
+
+MatrixProduct RandomProduct(std::mt19937_64* random) {
+  const int64_t most = Draw(0, 2, random) == 0 ? 600 : 40;
+  return {Draw(1, std::min<int64_t>(most, 220), random), Draw(1, most, random),
+          Draw(1, most, random), Draw(0, 1, random) == 1,
+          Draw(0, 1, random) == 1};
+}
+
+TEST(FastMathTest, ProductsAreThoseOfPlainLoops) {
+  ForEachVectorTarget([](bool) {
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 60; ++i) {
+      const MatrixProduct p = RandomProduct(&random);
+      SCOPED_TRACE(testing::Message()
+                   << p.rows << " x " << p.inner << " x " << p.columns << " "
+                   << p.transpose_left << p.transpose_right);
+      const Values left = RandomValues(p.rows * p.inner, &random);
+      const Values right = RandomValues(p.inner * p.columns, &random);
+      ExpectNear(
+          Product(FastMath(), p, left, right),
+          Product(ReferenceMath(), p, left, right),
+          Product(ReferenceMath(), p, Magnitudes(left), Magnitudes(right)),
+          p.inner);
+    }
+  });
+}
+
+// Whatever the number of rows, and wherever the workspace lies.
+TEST(FastMathTest, ARowHasTheSameBitsInEveryProduct) {
+  std::mt19937_64 random(2);
+  int without_workspace = 0;
+  for (int i = 0; i < 60; ++i) {
+    MatrixProduct p = RandomProduct(&random);
+    p.transpose_left = false;  // a slice of rows is then a slice of memory
+    const Values left = RandomValues(p.rows * p.inner, &random);
+    const Values right = RandomValues(p.inner * p.columns, &random);
+    const Values whole = Product(FastMath(), p, left, right);
+    EXPECT_TRUE(SameBits(whole, Product(FastMath(), p, left, right, 3)));
+    MatrixProduct slice = p;
+    const int64_t first = Draw(0, p.rows - 1, &random);
+    slice.rows = Draw(1, p.rows - first, &random);
+    without_workspace += FastMath().WorkspaceBytes(slice) == 0 &&
+                         FastMath().WorkspaceBytes(p) > 0;
+    const Values rows(left.begin() + first * p.inner,
+                      left.begin() + (first + slice.rows) * p.inner);
+    EXPECT_TRUE(
+        SameBits(Values(whole.begin() + first * p.columns,
+                        whole.begin() + (first + slice.rows) * p.columns),
+                 Product(FastMath(), slice, rows, right)));
+  }
+  EXPECT_GT(without_workspace, 0) << "no slice took the other way";
+}
+
+Convolution RandomConvolution(std::mt19937_64* random) {
+  Convolution c;
+  const int64_t most_channels = Draw(0, 3, random) == 0 ? 60 : 9;
+  c.batch = Draw(1, 5, random);
+  c.input_channels = Draw(1, most_channels, random);
+  c.output_channels = Draw(1, most_channels, random);
+  c.kernel = Draw(1, 5, random);
+  c.stride = Draw(1, 3, random);
+  c.padding = Draw(0, c.kernel - 1, random);
+  c.input_height = c.kernel + Draw(0, 9, random);
+  c.input_width = c.kernel + Draw(0, 35, random);
+  c.output_height = (c.input_height + 2 * c.padding - c.kernel) / c.stride + 1;
+  c.output_width = (c.input_width + 2 * c.padding - c.kernel) / c.stride + 1;
+  return c;
+}
+
+struct Operands {
+  Values input;
+  Values weight;
+  Values bias;
+  Values output_derivative;
+};
+
+Operands RandomOperands(const Convolution& c, std::mt19937_64* random) {
+  return {
+      RandomValues(c.batch * c.input_channels * c.input_height * c.input_width,
+                   random),
+      RandomValues(c.output_channels * c.input_channels * c.kernel * c.kernel,
+                   random),
+      RandomValues(c.output_channels, random),
+      RandomValues(
+          c.batch * c.output_channels * c.output_height * c.output_width,
+          random)};
+}
+
+Operands Magnitudes(const Operands& o) {
+  return {Magnitudes(o.input), Magnitudes(o.weight), Magnitudes(o.bias),
+          Magnitudes(o.output_derivative)};
+}
+
+Values Convolve(const MathBackend& math, const Convolution& c,
+                ConvolutionStep step, const Operands& o, int64_t shift = 0) {
+  Workspace workspace(math.WorkspaceBytes(c, step), shift);
+  Values result;
+  if (step == ConvolutionStep::kForward) {
+    result.assign(o.output_derivative.size(), kNan);
+    math.ConvolutionForward(c, o.input.data(), o.weight.data(), o.bias.data(),
+                            result.data(), workspace.data());
+  } else if (step == ConvolutionStep::kGradient) {
+    result.assign(o.weight.size(), kNan);
+    math.ConvolutionGradient(c, o.input.data(), o.output_derivative.data(),
+                             result.data(), workspace.data());
+  } else {
+    result.assign(o.input.size(), kNan);
+    math.ConvolutionDerivative(c, o.weight.data(), o.output_derivative.data(),
+                               result.data(), workspace.data());
+  }
+  EXPECT_TRUE(workspace.IntactBeyond());
+  return result;
+}
+
+int64_t InnerOf(const Convolution& c, ConvolutionStep step) {
+  if (step == ConvolutionStep::kGradient) {
+    return c.batch * c.output_height * c.output_width;
+  }
+  return (step == ConvolutionStep::kForward ? c.input_channels
+                                            : c.output_channels) *
+             c.kernel * c.kernel +
+         1;  // the bias
+}
+
+constexpr ConvolutionStep kSteps[] = {ConvolutionStep::kForward,
+                                      ConvolutionStep::kGradient,
+                                      ConvolutionStep::kDerivative};
+
+TEST(FastMathTest, ConvolutionsAreThoseOfPlainLoops) {
+  ForEachVectorTarget([](bool) {
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 60; ++i) {
+      const Convolution c = RandomConvolution(&random);
+      const Operands operands = RandomOperands(c, &random);
+      for (const ConvolutionStep step : kSteps) {
+        SCOPED_TRACE(testing::Message()
+                     << "step " << static_cast<int>(step) << ", kernel "
+                     << c.kernel << ", stride " << c.stride << ", padding "
+                     << c.padding << ", " << c.input_height << " x "
+                     << c.input_width);
+        ExpectNear(Convolve(FastMath(), c, step, operands),
+                   Convolve(ReferenceMath(), c, step, operands),
+                   Convolve(ReferenceMath(), c, step, Magnitudes(operands)),
+                   InnerOf(c, step));
+      }
+    }
+  });
+}
+
+TEST(FastMathTest, ANullBiasIsNone) {
+  std::mt19937_64 random(4);
+  const Convolution c = RandomConvolution(&random);
+  Operands operands = RandomOperands(c, &random);
+  std::fill(operands.bias.begin(), operands.bias.end(), 0.0f);
+  const Values with_zeros =
+      Convolve(FastMath(), c, ConvolutionStep::kForward, operands);
+  Values without(with_zeros.size(), kNan);
+  Workspace workspace(FastMath().WorkspaceBytes(c, ConvolutionStep::kForward),
+                      0);
+  FastMath().ConvolutionForward(c, operands.input.data(),
+                                operands.weight.data(), nullptr, without.data(),
+                                workspace.data());
+  EXPECT_TRUE(SameBits(with_zeros, without));
+}
+
+TEST(FastMathTest, AnImageHasTheSameBitsInEveryBatch) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 40; ++i) {
+    const Convolution c = RandomConvolution(&random);
+    const Operands operands = RandomOperands(c, &random);
+    Convolution one = c;
+    one.batch = 1;
+    const int64_t image = Draw(0, c.batch - 1, &random);
+    const auto slice = [&](const Values& values) {
+      const auto size = static_cast<int64_t>(values.size()) / c.batch;
+      return Values(values.begin() + image * size,
+                    values.begin() + (image + 1) * size);
+    };
+    const Operands alone = {slice(operands.input), operands.weight,
+                            operands.bias, slice(operands.output_derivative)};
+    for (const ConvolutionStep step : kSteps) {
+      const Values whole = Convolve(FastMath(), c, step, operands);
+      EXPECT_TRUE(SameBits(whole, Convolve(FastMath(), c, step, operands, 5)));
+      if (step == ConvolutionStep::kGradient) continue;  // of the whole batch
+      EXPECT_TRUE(
+          SameBits(slice(whole), Convolve(FastMath(), one, step, alone)));
+    }
+  }
+}
+
+// All that have fused multiply-add.
+TEST(FastMathTest, BitsAreThoseOfEveryInstructionSet) {
+  std::mt19937_64 random(6);
+  const MatrixProduct p = {37, 300, 500};
+  const Values left = RandomValues(p.rows * p.inner, &random);
+  const Values right = RandomValues(p.inner * p.columns, &random);
+  const Convolution c = RandomConvolution(&random);
+  const Operands operands = RandomOperands(c, &random);
+  std::vector<Values> expected;
+  ForEachVectorTarget([&](bool fused) {
+    if (!fused) return;
+    std::vector<Values> results = {Product(FastMath(), p, left, right)};
+    for (const ConvolutionStep step : kSteps) {
+      results.push_back(Convolve(FastMath(), c, step, operands));
+    }
+    if (expected.empty()) expected = results;
+    for (size_t i = 0; i < results.size(); ++i) {
+      EXPECT_TRUE(SameBits(results[i], expected[i])) << i;
+    }
+  });
+}
+
+TEST(FastMathTest, ANanComesThrough) {
+  const MatrixProduct p = {8, 20, 3};
+  Values left(24, 1.0f);
+  const Values right(60, 1.0f);
+  left[3] = kNan;
+  const Values result = Product(FastMath(), p, left, right);
+  for (size_t i = 0; i < result.size(); ++i) {
+    EXPECT_EQ(std::isnan(result[i]), i / 20 == 1) << i;
+  }
+}
+
+TEST(FastMathTest, WorkspacesAreSmall) {
+  Convolution c;
+  c.batch = 64;
+  c.input_channels = c.output_channels = 512;
+  c.input_height = c.input_width = c.output_height = c.output_width = 64;
+  c.kernel = 3;
+  c.padding = 1;
+  for (const ConvolutionStep step : kSteps) {
+    EXPECT_LE(FastMath().WorkspaceBytes(c, step), 361 * 1024);
+  }
+  for (const bool transposed : {false, true}) {
+    EXPECT_LE(
+        FastMath().WorkspaceBytes({4096, 4096, 4096, transposed, transposed}),
+        361 * 1024);
+    EXPECT_EQ(FastMath().WorkspaceBytes({32, 50, 50, transposed, transposed}),
+              0);
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,81 @@
+// Matrix products and convolutions, behind one interface so that a library and
+// the plain loops that are its oracle can stand in for each other.
+//
+//   const footprint::MathBackend& math = footprint::ReferenceMath();
+//   math.Multiply({rows, columns, inner}, left, right, result, workspace);
+//
+// All matrices are dense, row by row. A backend keeps nothing and asks the heap
+// for nothing: scratch memory is a workspace that the caller plans, of the size
+// that the backend names. The order of summation depends on the sizes alone, so
+// results repeat bit for bit; and a row of a product, or an image of a
+// convolution, comes out the same whatever the number of rows or images, so
+// that a batch may be calculated in slices. Thread-safe.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_
+#define FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// result[rows, columns] = left[rows, inner] * right[inner, columns], where a
+// transposed operand is stored as the transpose of what it stands for.
+struct MatrixProduct {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t inner = 0;
+  bool transpose_left = false;
+  bool transpose_right = false;
+};
+
+// Images are [batch, channels, height, width], weights [output_channels,
+// input_channels, kernel, kernel], bias [output_channels].
+struct Convolution {
+  int64_t batch = 0;
+  int64_t input_channels = 0;
+  int64_t input_height = 0;
+  int64_t input_width = 0;
+  int64_t output_channels = 0;
+  int64_t output_height = 0;
+  int64_t output_width = 0;
+  int64_t kernel = 0;
+  int64_t stride = 1;
+  int64_t padding = 0;
+};
+
+enum class ConvolutionStep { kForward, kGradient, kDerivative };
+
+class MathBackend {
+ public:
+  virtual ~MathBackend() = default;
+
+  virtual int64_t WorkspaceBytes(const MatrixProduct& product) const = 0;
+  virtual void Multiply(const MatrixProduct& product, const float* left,
+                        const float* right, float* result,
+                        void* workspace) const = 0;
+
+  virtual int64_t WorkspaceBytes(const Convolution& convolution,
+                                 ConvolutionStep step) const = 0;
+  // A null bias is none.
+  virtual void ConvolutionForward(const Convolution& convolution,
+                                  const float* input, const float* weight,
+                                  const float* bias, float* output,
+                                  void* workspace) const = 0;
+  virtual void ConvolutionGradient(const Convolution& convolution,
+                                   const float* input,
+                                   const float* output_derivative,
+                                   float* weight_gradient,
+                                   void* workspace) const = 0;
+  virtual void ConvolutionDerivative(const Convolution& convolution,
+                                     const float* weight,
+                                     const float* output_derivative,
+                                     float* input_derivative,
+                                     void* workspace) const = 0;
+};
+
+// Plain loops without workspace. Lives forever.
+const MathBackend& ReferenceMath();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_

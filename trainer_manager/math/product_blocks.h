@@ -1,0 +1,116 @@
+// How a matrix product is cut into blocks and panels, and the workspace that it
+// takes: what of fast_math does not depend on the instruction set.
+//
+//   const Extent extent = ExtentOf(product);
+//   const Scratch scratch(workspace, extent);  // of extent.workspace_bytes()
+//
+// Plain data; thread-compatible. Memory: none but the caller's workspace.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_PRODUCT_BLOCKS_H_
+#define FOOTPRINT_TRAINER_MANAGER_MATH_PRODUCT_BLOCKS_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "footprint/trainer_manager/math/math_backend.h"
+
+namespace footprint {
+namespace fast_math_internal {
+
+// The sizes of blocks: a block of the left operand stays in the second-level
+// cache, a panel of the right one in the first.
+constexpr int64_t kBlockRows = 96;
+constexpr int64_t kBlockColumns = 64;
+// Where blocks of the left operand are copied, more columns use each copy.
+constexpr int64_t kWideBlockColumns = 256;
+constexpr int64_t kBlockInner = 256;  // decides the order of sums
+constexpr int64_t kPanel = 16;        // columns side by side in registers
+constexpr int64_t kAlignmentBytes = 64;
+// Below so many multiplications a product is calculated where it lies, and
+// from so many on it is worth a larger workspace.
+constexpr int64_t kSmallProduct = int64_t{1} << 18;
+constexpr int64_t kLargeProduct = int64_t{1} << 26;
+constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
+
+inline int64_t RoundUpToPanel(int64_t columns) {
+  return (columns + kPanel - 1) / kPanel * kPanel;
+}
+
+// Rows of a matrix of which (row, inner) is data[row * row_stride + inner *
+// inner_stride].
+struct LeftRows {
+  const float* data;
+  int64_t row_stride;
+  int64_t inner_stride;
+};
+
+// Where 16 columns of the result lie. Their rows are `row_stride` apart.
+struct Columns {
+  int64_t count = 0;
+  bool side_by_side = false;
+  std::array<int64_t, kPanel> offsets = {};
+};
+
+// The sizes of a product and how it is cut into blocks.
+struct Extent {
+  int64_t rows;
+  int64_t columns;
+  int64_t inner;
+  bool copies_left;
+
+  int64_t block_columns() const {
+    const bool is_large = rows * columns > kLargeProduct / inner;
+    return copies_left && is_large ? kWideBlockColumns : kBlockColumns;
+  }
+  int64_t right_bytes() const {
+    return RoundUpToPanel(std::min(columns, block_columns())) *
+           std::min(inner, kBlockInner) * kFloatBytes;
+  }
+  int64_t left_bytes() const {
+    if (!copies_left) return 0;
+    return std::min(rows, kBlockRows) * std::min(inner, kBlockInner) *
+           kFloatBytes;
+  }
+  // A smaller product never needs more.
+  int64_t workspace_bytes() const {
+    return right_bytes() + left_bytes() + kAlignmentBytes;
+  }
+};
+
+inline Extent ExtentOf(const MatrixProduct& p) {
+  return {p.rows, p.columns, p.inner, p.transpose_left};
+}
+inline Extent ForwardExtent(const Convolution& c) {
+  return {c.output_channels, c.batch * c.output_height * c.output_width,
+          c.input_channels * c.kernel * c.kernel, false};
+}
+inline Extent GradientExtent(const Convolution& c) {
+  return {c.input_channels * c.kernel * c.kernel, c.output_channels,
+          c.batch * c.output_height * c.output_width, true};
+}
+// At most: with a stride it is several smaller products.
+inline Extent DerivativeExtent(const Convolution& c) {
+  return {c.input_channels, c.batch * c.input_height * c.input_width,
+          c.output_channels * c.kernel * c.kernel, true};
+}
+
+// Where copies of the operands' blocks lie in a workspace.
+struct Scratch {
+  float* right;
+  float* left;
+
+  Scratch(void* workspace, const Extent& extent) {
+    const auto address = reinterpret_cast<uintptr_t>(workspace);
+    const uintptr_t aligned =
+        (address + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+    char* start = static_cast<char*>(workspace) + (aligned - address);
+    right = reinterpret_cast<float*>(start);
+    left = reinterpret_cast<float*>(start + extent.right_bytes());
+  }
+};
+
+}  // namespace fast_math_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_PRODUCT_BLOCKS_H_

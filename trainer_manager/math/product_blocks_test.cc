@@ -1,0 +1,97 @@
+#include "footprint/trainer_manager/math/product_blocks.h"
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace fast_math_internal {
+namespace {
+
+int64_t Draw(int64_t low, int64_t high, std::mt19937_64* random) {
+  return low + static_cast<int64_t>((*random)() %
+                                    static_cast<uint64_t>(high - low + 1));
+}
+
+TEST(ProductBlocksTest, PanelsAreWhole) {
+  EXPECT_EQ(RoundUpToPanel(1), 16);
+  EXPECT_EQ(RoundUpToPanel(16), 16);
+  EXPECT_EQ(RoundUpToPanel(17), 32);
+}
+
+TEST(ProductBlocksTest, AWorkspaceHoldsABlockOfEachOperandThatIsCopied) {
+  // The right operand alone: a panel of 16 columns, all inner indices.
+  const Extent small = {10, 5, 7, false};
+  EXPECT_EQ(small.right_bytes(), 16 * 7 * 4);
+  EXPECT_EQ(small.left_bytes(), 0);
+  EXPECT_EQ(small.workspace_bytes(), 16 * 7 * 4 + 64);
+  // Both, each cut to a block.
+  const Extent copied = {200, 100, 300, true};
+  EXPECT_EQ(copied.right_bytes(), 64 * 256 * 4);
+  EXPECT_EQ(copied.left_bytes(), 96 * 256 * 4);
+  // With more columns to each copy where there are many.
+  const Extent large = {1 << 10, 1 << 10, 1 << 10, true};
+  EXPECT_EQ(large.right_bytes(), 256 * 256 * 4);
+  EXPECT_EQ((Extent{1 << 10, 1 << 10, 1 << 10, false}).right_bytes(),
+            64 * 256 * 4);
+}
+
+TEST(ProductBlocksTest, ASmallerProductNeverNeedsMore) {
+  std::mt19937_64 random(1);
+  for (int trial = 0; trial < 5000; ++trial) {
+    const Extent extent = {Draw(1, 3000, &random), Draw(1, 3000, &random),
+                           Draw(1, 3000, &random), trial % 2 == 0};
+    const Extent part = {Draw(1, extent.rows, &random),
+                         Draw(1, extent.columns, &random),
+                         Draw(1, extent.inner, &random), extent.copies_left};
+    ASSERT_LE(part.workspace_bytes(), extent.workspace_bytes());
+  }
+}
+
+TEST(ProductBlocksTest, ExtentsAreThoseOfTheSteps) {
+  Convolution c;
+  c.batch = 2;
+  c.input_channels = 3;
+  c.input_height = 8;
+  c.input_width = 9;
+  c.output_channels = 5;
+  c.output_height = 6;
+  c.output_width = 7;
+  c.kernel = 3;
+  const Extent forward = ForwardExtent(c);
+  EXPECT_EQ(forward.rows, 5);
+  EXPECT_EQ(forward.columns, 2 * 6 * 7);
+  EXPECT_EQ(forward.inner, 3 * 9);
+  EXPECT_FALSE(forward.copies_left);
+  const Extent gradient = GradientExtent(c);
+  EXPECT_EQ(gradient.rows, 3 * 9);
+  EXPECT_EQ(gradient.columns, 5);
+  EXPECT_EQ(gradient.inner, 2 * 6 * 7);
+  EXPECT_TRUE(gradient.copies_left);
+  const Extent derivative = DerivativeExtent(c);
+  EXPECT_EQ(derivative.rows, 3);
+  EXPECT_EQ(derivative.columns, 2 * 8 * 9);
+  EXPECT_EQ(derivative.inner, 5 * 9);
+  EXPECT_TRUE(derivative.copies_left);
+}
+
+TEST(ProductBlocksTest, ScratchIsAlignedAndWithinTheWorkspace) {
+  const Extent extent = {200, 100, 300, true};
+  std::vector<char> bytes(static_cast<size_t>(extent.workspace_bytes()) + 64);
+  for (int64_t shift = 0; shift < 64; ++shift) {
+    char* const workspace = bytes.data() + shift;
+    const Scratch scratch(workspace, extent);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(scratch.right) % 64, 0u);
+    EXPECT_GE(reinterpret_cast<char*>(scratch.right), workspace);
+    EXPECT_EQ(reinterpret_cast<char*>(scratch.left),
+              reinterpret_cast<char*>(scratch.right) + extent.right_bytes());
+    EXPECT_LE(reinterpret_cast<char*>(scratch.left) + extent.left_bytes(),
+              workspace + extent.workspace_bytes());
+  }
+}
+
+}  // namespace
+}  // namespace fast_math_internal
+}  // namespace footprint

@@ -1,0 +1,56 @@
+// Exponentials and the like on the machine's vector instructions, chosen at run
+// time: what layers other than matrix products spend their time with.
+//
+//   const double log_sum = footprint::LogSumExp(row, count);
+//   footprint::ExpDifferences(row, count, log_sum, probabilities);
+//
+// A result may lie where an operand lies. Relative errors are within 1e-6; what
+// is less than e^-87 comes out as that. NaN and infinity give NaN or infinity.
+// The order of sums depends on the count alone. No memory but the arguments'.
+// Thread-safe.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_VECTOR_FUNCTIONS_H_
+#define FOOTPRINT_TRAINER_MANAGER_MATH_VECTOR_FUNCTIONS_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// The log of the sum of the exponentials; `count` is at least 1. In double
+// precision, since what is subtracted from it is often almost the same.
+double LogSumExp(const float* values, int64_t count);
+
+// results[i] = exp(values[i] - subtrahend).
+void ExpDifferences(const float* values, int64_t count, float subtrahend,
+                    float* results);
+
+float DotProduct(const float* left, const float* right, int64_t count);
+
+// results[i] = x times the normal distribution's share below x.
+void GeluOf(const float* values, int64_t count, float* results);
+
+// results[i] = factors[i] times GeluOf's slope at values[i].
+void TimesGeluSlope(const float* factors, const float* values, int64_t count,
+                    float* results);
+
+// results[i] = factors[i] where values[i] is above 0, else 0; NaN where
+// values[i] is NaN.
+void TimesReluSlope(const float* factors, const float* values, int64_t count,
+                    float* results);
+
+// results[i] = 1 / (1 + exp(-values[i])).
+void SigmoidOf(const float* values, int64_t count, float* results);
+
+// results[i] = factors[i] times the slope where SigmoidOf gave outputs[i].
+void TimesSigmoidSlope(const float* factors, const float* outputs,
+                       int64_t count, float* results);
+
+void TanhOf(const float* values, int64_t count, float* results);
+
+// results[i] = factors[i] times the slope where TanhOf gave outputs[i].
+void TimesTanhSlope(const float* factors, const float* outputs, int64_t count,
+                    float* results);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_VECTOR_FUNCTIONS_H_

@@ -1,0 +1,102 @@
+// A network: named layers and which of them feed which.
+//
+//   footprint::Network network;
+//   network.AddInput("image", {{32, 784}});
+//   network.AddLayer("hidden", footprint::FullyConnected(50), {"image"});
+//   network.AddLayer("relu", footprint::Relu(), {"hidden"});
+//   network.AddLayer("loss", footprint::MeanSquaredError(), {"relu"});
+//
+// Layers may be added in any order. Nothing is checked before ResolveNetwork,
+// which infers all shapes and names what is wrong. Keeps the layers alive.
+// Thread-compatible. Memory: a few hundred bytes a layer.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_NETWORK_H_
+#define FOOTPRINT_TRAINER_MANAGER_NETWORKS_NETWORK_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/trainer_manager/layers/layer.h"
+#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+
+namespace footprint {
+
+class Network {
+ public:
+  struct Input {
+    std::string name;
+    TensorType spec;  // the first extent is the batch
+  };
+  struct Node {
+    std::string name;
+    LayerPointer layer;
+    std::vector<std::string> inputs;  // names of inputs or layers
+    std::string weights_of;           // the name of a layer, or empty
+  };
+
+  void AddInput(std::string name, TensorType spec);
+  // With `weights_of`, the layer has no weights of its own but those of another
+  // layer, which must run before it.
+  void AddLayer(std::string name, LayerPointer layer,
+                std::vector<std::string> inputs, std::string weights_of = "");
+
+  const std::vector<Input>& inputs() const { return inputs_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+
+ private:
+  std::vector<Input> inputs_;
+  std::vector<Node> nodes_;
+};
+
+// The network in an order in which it can run. A value is a network input or a
+// layer's output: value v is input v, or else the output of layer v less the
+// number of inputs.
+struct ResolvedNetwork {
+  struct ResolvedLayer {
+    std::string name;
+    LayerPointer layer;
+    std::vector<size_t> inputs;  // values
+    size_t weights_of = 0;       // the layer whose weights it uses: its own
+                                 // number, unless they are shared
+    LayerSignature signature;
+    bool is_loss() const { return signature.label.has_value(); }
+  };
+
+  NetworkMode mode = NetworkMode::kInference;
+  std::vector<Network::Input> inputs;
+  std::vector<ResolvedLayer> layers;
+  std::vector<size_t> outputs;  // values: what the loss reads in training, and
+                                // what no layer but the loss reads in inference
+
+  const TensorType& spec(size_t value) const {
+    return value < inputs.size()
+               ? inputs[value].spec
+               : layers[value - inputs.size()].signature.output;
+  }
+};
+
+// `pack_places`: see LayerInputs.
+// In inference losses are left out, unless `keep_loss`, and what only they read
+// is an output.
+// Layers come in the order in which they were added, as far as it can run.
+//
+// The text of an error names the layer. InvalidArgument: no layer at all, a
+// cycle, an input or a shape that the layer cannot take, an extent below 1; in
+// training also a layer that leads to no loss; in training or with keep_loss no
+// loss, or two.
+// AlreadyExists: a name given twice. NotFound: the name of an input that is
+// neither an input nor a layer, or of a layer to share weights with that does
+// not run before; InvalidArgument also if the weights differ in shape, or one
+// of the two keeps statistics. OutOfRange: a tensor of more than 2^63 - 1
+// bytes.
+absl::StatusOr<ResolvedNetwork> ResolveNetwork(
+    const Network& network, NetworkMode mode,
+    const MathBackend& math = ReferenceMath(), bool pack_places = true,
+    bool keep_loss = false);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_NETWORKS_NETWORK_H_

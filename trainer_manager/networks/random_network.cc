@@ -1,0 +1,228 @@
+#include "footprint/trainer_manager/networks/random_network.h"
+
+#include <iterator>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/attention.h"
+#include "footprint/trainer_manager/layers/convolution2d.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/layers/normalization.h"
+#include "footprint/trainer_manager/layers/pooling.h"
+#include "footprint/trainer_manager/layers/structure_layers.h"
+
+namespace footprint {
+namespace {
+
+LayerPointer SmallFilters() {
+  Convolution2dOptions options;
+  options.channels = 3;
+  options.kernel = 3;
+  options.padding = 1;
+  return Convolution2d(options);
+}
+
+// Values of images by their height, each read by any number of layers.
+class ImageNetworkBuilder {
+ public:
+  explicit ImageNetworkBuilder(uint32_t seed) : random_(seed) {
+    network_.AddInput("x", {{3 + static_cast<int64_t>(seed % 18), 3, 8, 8}});
+    values_[8] = {"x"};
+  }
+
+  Network Build() {
+    const int layers = 4 + static_cast<int>(random_() % 12);
+    for (int i = 0; i < layers; ++i) AddRandomLayer(absl::StrCat("layer", i));
+    std::string last;
+    int heads = 0;
+    for (const std::string& name : std::set<std::string>(unread_)) {
+      const std::string head = absl::StrCat("head", heads++);
+      network_.AddLayer(head + "_flat", Flatten(), {name});
+      network_.AddLayer(head, FullyConnected(2), {head + "_flat"});
+      if (!last.empty()) {
+        network_.AddLayer(head + "_sum", Add(), {last, head});
+      }
+      last = last.empty() ? head : head + "_sum";
+    }
+    network_.AddLayer("loss", MeanSquaredError(), {last});
+    return network_;
+  }
+
+ private:
+  // A height of which there are values.
+  int64_t DrawHeight() {
+    auto found = values_.begin();
+    std::advance(found, random_() % values_.size());
+    return found->first;
+  }
+
+  // Mostly the newest value, so that there are chains.
+  std::string Draw(int64_t height) {
+    const std::vector<std::string>& values = values_[height];
+    const std::string name =
+        random_() % 3 == 0 ? values[random_() % values.size()] : values.back();
+    unread_.erase(name);
+    return name;
+  }
+
+  void AddPool(const std::string& name, int64_t height) {
+    const int64_t window = 1 + static_cast<int64_t>(random_() % 3);
+    const int64_t stride = 1 + static_cast<int64_t>(random_() % 3);
+    if (window > height) return AddRandomLayer(name);
+    const bool largest = random_() % 4 != 0;
+    AddValue(
+        name, (height - window) / stride + 1,
+        largest ? MaxPool2d(window, stride) : AveragePool2d(window, stride),
+        {Draw(height)});
+  }
+
+  void AddValue(const std::string& name, int64_t height, LayerPointer layer,
+                std::vector<std::string> inputs) {
+    network_.AddLayer(name, std::move(layer), std::move(inputs));
+    values_[height].push_back(name);
+    unread_.insert(name);
+  }
+
+  void AddRandomLayer(const std::string& name) {
+    const int64_t height = DrawHeight();
+    switch (random_() % 11) {
+      case 0:
+      case 1:
+        return AddValue(name, height, SmallFilters(), {Draw(height)});
+      case 2:
+      case 3:
+        return AddValue(name, height, Relu(), {Draw(height)});
+      case 4:
+        return AddValue(name, height, Tanh(), {Draw(height)});
+      case 5:
+        return AddValue(name, height, Gelu(), {Draw(height)});
+      case 6:
+        return AddValue(name, height, BatchNormalization(), {Draw(height)});
+      case 7:
+        return AddValue(name, height, Dropout(0.5f), {Draw(height)});
+      case 8:
+        return AddValue(name, height, Add(), {Draw(height), Draw(height)});
+      default:
+        return AddPool(name, height);
+    }
+  }
+
+  std::mt19937 random_;
+  Network network_;
+  std::map<int64_t, std::vector<std::string>> values_;
+  std::set<std::string> unread_;
+};
+
+// Of kinds 1 to 7.
+LayerPointer LayerOfOneInput(uint32_t kind) {
+  switch (kind) {
+    case 1:
+      return Relu();
+    case 2:
+      return Gelu();
+    case 3:
+      return Flatten();
+    case 4:
+      return BatchNormalization();
+    case 5:
+      return Dropout(0.5f);
+    case 6:
+      return LayerNormalization();
+    default:
+      return Sigmoid();
+  }
+}
+
+}  // namespace
+
+Network RandomRowNetwork(uint32_t seed) {
+  std::mt19937 random(seed);
+  Network network;
+  network.AddInput("x", {{4, 6}});
+  std::vector<std::string> values = {"x"};
+  std::set<std::string> unread;
+  std::string owner;
+  const int layers = 3 + static_cast<int>(random() % 10);
+  const auto pick = [&] {
+    const std::string name = values[random() % values.size()];
+    unread.erase(name);
+    return name;
+  };
+  for (int i = 0; i < layers; ++i) {
+    const std::string name = absl::StrCat("layer", i);
+    const uint32_t kind = static_cast<uint32_t>(random() % 9);
+    if (kind == 0) {
+      // At times with the weights of an earlier one.
+      const bool shares = !owner.empty() && random() % 2 == 0;
+      network.AddLayer(name, FullyConnected(6), {pick()}, shares ? owner : "");
+      owner = shares ? owner : name;
+    } else if (kind == 8) {
+      network.AddLayer(name, Add(), {pick(), pick()});
+    } else {
+      network.AddLayer(name, LayerOfOneInput(kind), {pick()});
+    }
+    values.push_back(name);
+    unread.insert(name);
+  }
+  std::string last = "x";
+  int sums = 0;
+  for (const std::string& name : unread) {
+    const std::string sum = absl::StrCat("sum", sums++);
+    network.AddLayer(sum, Add(), {last, name});
+    last = sum;
+  }
+  network.AddLayer("head", FullyConnected(2), {last});
+  network.AddLayer("loss", MeanSquaredError(), {"head"});
+  return network;
+}
+
+Network RandomTokenNetwork(uint32_t seed) {
+  std::mt19937 random(seed);
+  Network network;
+  network.AddInput(
+      "x", {{2 + static_cast<int64_t>(seed % 7), 5}, ValueType::kInt32});
+  network.AddLayer("embedding", Embedding(kTokens, 12), {"x"});
+  network.AddLayer("position", PositionEmbedding(), {"embedding"});
+  std::string last = "position";
+  const auto then = [&](const std::string& name, LayerPointer layer) {
+    network.AddLayer(name, std::move(layer), {last});
+    last = name;
+  };
+  const int blocks = 1 + static_cast<int>(random() % 4);
+  for (int i = 0; i < blocks; ++i) {
+    const std::string name = absl::StrCat("block", i);
+    const std::string input = last;
+    if (random() % 2 == 0) then(name + "_norm", LayerNormalization());
+    if (random() % 2 == 0) {
+      AttentionOptions options;
+      options.heads = random() % 2 == 0 ? 1 : 3;
+      options.causal = random() % 2 == 0;
+      then(name + "_qkv", FullyConnected(36));
+      then(name + "_attention", Attention(options));
+    } else {
+      then(name + "_wide", FullyConnected(20));
+      then(name + "_gelu", Gelu());
+      then(name + "_fc", FullyConnected(12));
+    }
+    if (random() % 3 == 0) then(name + "_dropout", Dropout(0.25f));
+    if (random() % 3 == 0) continue;
+    network.AddLayer(name + "_sum", Add(), {last, input});
+    last = name + "_sum";
+  }
+  then("logits", FullyConnected(kTokens));
+  then("loss", SoftmaxCrossEntropy());
+  return network;
+}
+
+Network RandomImageNetwork(uint32_t seed) {
+  return ImageNetworkBuilder(seed).Build();
+}
+
+}  // namespace footprint

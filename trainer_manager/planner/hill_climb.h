@@ -1,0 +1,36 @@
+// First fit in an order that local search improves.
+//
+//   std::vector<int64_t> offsets = ClimbHill(problem, order, effort);
+//
+// Again and again a tensor that reaches the top, or one live beside it, moves
+// to an earlier place in the order; what makes the plan no higher stays.
+// The same seed gives the same plan, unless the deadline cuts the search.
+// Memory: linear. Time: O(n^2) a trial.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "footprint/trainer_manager/planner/placement_problem.h"
+
+namespace footprint {
+namespace trainer_manager_internal {
+
+struct HillClimbEffort {
+  int64_t trial_limit = 500;
+  absl::Time deadline = absl::InfiniteFuture();
+  int64_t stop_at_height = 0;  // a plan this low is good enough
+  uint64_t seed = 1;
+};
+
+std::vector<int64_t> ClimbHill(const PlacementProblem& problem,
+                               std::vector<int32_t> order,
+                               const HillClimbEffort& effort);
+
+}  // namespace trainer_manager_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_

@@ -1,0 +1,39 @@
+// A plan as a picture: steps to the right, bytes upwards, a box a tensor.
+//
+//   std::string html = DrawPlan(requests, plan, "LeNet, batch 32");
+//
+// The page needs nothing but itself: no script, no network. Pointing at a box
+// shows the tensor; the tensors of the certificate have full colour, and lines
+// mark the lower bound and the step that proves it. Pure and thread-safe.
+// Memory and time: linear, about 300 bytes of page a tensor.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_LAYOUT_PICTURE_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_LAYOUT_PICTURE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/page/page.h"
+#include "footprint/trainer_manager/planner/plan.h"
+
+namespace footprint {
+
+// What a picture says besides sizes and places.
+struct PictureLabels {
+  // One a request, such as "weight" or "activation": tensors are coloured by
+  // kind, in the order in which kinds appear; at most 8 differ.
+  std::vector<std::string> kinds;
+  std::vector<LayoutChart::Span> spans;  // such as "forward"
+  std::string bound_step;                // the name of the bound's step
+};
+
+// The plan must be valid for the requests.
+std::string DrawPlan(absl::Span<const TensorRequest> requests,
+                     const MemoryPlan& plan, absl::string_view title,
+                     const PictureLabels& labels = {});
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_LAYOUT_PICTURE_H_

@@ -1,0 +1,24 @@
+// The least arena that any plan needs, with the step that proves it.
+//
+//   const LowerBound bound = ComputeLowerBound(requests);
+//   // bound.tensors are live together at bound.step and need bound.bytes.
+//
+// At a step all live tensors need their bytes at once. Where they are aligned
+// to `a` or more, all but the topmost take a multiple of `a`, which can be
+// more; each alignment that occurs is tried on the tensors that have it.
+// Pure and thread-safe. Memory: linear. Time O(n log n) for each alignment.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_LOWER_BOUND_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_LOWER_BOUND_H_
+
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/planner/plan.h"
+
+namespace footprint {
+
+// The requests must have passed CheckRequests.
+LowerBound ComputeLowerBound(absl::Span<const TensorRequest> requests);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_LOWER_BOUND_H_

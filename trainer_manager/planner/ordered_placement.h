@@ -1,0 +1,46 @@
+// Plans that place one tensor after the other in a given order.
+//
+//   const std::vector<int32_t> order =
+//       OrderOf(problem, PlacementOrder::kBySize);
+//   std::vector<int64_t> offsets = PlaceByFirstFit(problem, order);
+//
+// Pure and thread-safe. Memory: linear.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_ORDERED_PLACEMENT_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_ORDERED_PLACEMENT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/planner/placement_problem.h"
+
+namespace footprint {
+namespace trainer_manager_internal {
+
+// Ties: the longer lifespan or larger size first, then the earlier request.
+enum class PlacementOrder {
+  kByStart,     // the first to begin first
+  kBySize,      // the largest first
+  kByLifespan,  // the longest-lived first
+  kByArea,      // the most bytes x cells first
+};
+
+std::vector<int32_t> OrderOf(const PlacementProblem& problem,
+                             PlacementOrder order);
+
+// Nothing is shared: each behind the one before. O(n).
+std::vector<int64_t> PlaceSideBySide(const PlacementProblem& problem);
+
+// Each in the lowest gap between those placed before it; nothing if the
+// deadline passes, which is looked at now and then. O(n^2), a few nanoseconds
+// for each pair.
+std::vector<int64_t> PlaceByFirstFit(
+    const PlacementProblem& problem, absl::Span<const int32_t> order,
+    absl::Time deadline = absl::InfiniteFuture());
+
+}  // namespace trainer_manager_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_ORDERED_PLACEMENT_H_

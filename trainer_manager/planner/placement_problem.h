@@ -1,0 +1,50 @@
+// The requests as the solvers see them: steps at which nothing begins or ends
+// are one with the step before.
+//
+//   const PlacementProblem problem = MakePlacementProblem(requests);
+//   problem.items[3].begin;  // the first cell in which request 3 is live
+//
+// Immutable once made, so thread-safe. Memory: 32 bytes an item, 8 a cell. Time
+// O(n log n).
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/planner/plan.h"
+
+namespace footprint {
+namespace trainer_manager_internal {
+
+// Live in the cells [begin, end).
+struct PlacementItem {
+  int32_t begin = 0;
+  int32_t end = 0;
+  int64_t size = 0;
+  int64_t alignment = 1;
+};
+
+struct PlacementProblem {
+  std::vector<PlacementItem> items;  // one a request
+  std::vector<int64_t> cell_steps;   // the first step of each cell
+
+  int32_t cell_count() const { return static_cast<int32_t>(cell_steps.size()); }
+};
+
+// The requests must have passed CheckRequests.
+PlacementProblem MakePlacementProblem(absl::Span<const TensorRequest> requests);
+
+// The first cell in which the items need most bytes.
+int32_t FullestCell(const PlacementProblem& problem);
+
+// How high `offsets` reach.
+int64_t HeightOf(const PlacementProblem& problem,
+                 absl::Span<const int64_t> offsets);
+
+}  // namespace trainer_manager_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_

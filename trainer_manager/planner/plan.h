@@ -1,0 +1,86 @@
+// What a planner is asked and what it answers: tensors with lifespans in,
+// offsets out, and a lower bound that anyone can check.
+//
+//   std::vector<footprint::TensorRequest> requests = {
+//       {"activation", 0, 4, 1024}, {"gradient", 3, 6, 512}};
+//   absl::Status status = footprint::CheckRequests(requests);
+//
+// Plain data; thread-compatible. Whatever names a tensor by a number uses its
+// place in the list of requests.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace footprint {
+
+// A tensor that needs `size_bytes` from `lower_step` until just before
+// `upper_step`: one that ends at a step may share bytes with one that begins
+// there.
+struct TensorRequest {
+  std::string id;
+  int64_t lower_step = 0;
+  int64_t upper_step = 0;
+  int64_t size_bytes = 0;
+  int64_t alignment_bytes = 1;  // a power of two; holds for the offset
+};
+
+enum class PlanMethod {
+  kNaive,         // one after the other, nothing shared
+  kFirstFit,      // by first step, each in the lowest gap that holds it
+  kGreedyBySize,  // largest first, each in the lowest gap that holds it
+  kHillClimb,     // first fit in an order improved by local search
+  kExact,         // branch and bound over canonical plans
+  kPortfolio,     // sweeps and greedy orders until the bound, else exact
+};
+
+// "naive", "first_fit", "greedy_by_size", "hill_climb", "exact", "portfolio".
+absl::string_view PlanMethodName(PlanMethod method);
+
+// All of them, in the order above.
+absl::Span<const PlanMethod> AllPlanMethods();
+
+// Why no plan can be lower than `bytes`.
+struct LowerBound {
+  enum class Kind {
+    kLiveBytes,         // the tensors live at `step` have `bytes` in all
+    kAlignedLiveBytes,  // the same, and their alignment costs the rest
+    kExhaustiveSearch,  // every canonical plan below was ruled out; the step
+                        // and its tensors are still those of most live bytes
+  };
+
+  int64_t bytes = 0;
+  Kind kind = Kind::kLiveBytes;
+  int64_t step = 0;
+  std::vector<size_t> tensors;  // that are live at `step`, ascending
+};
+
+struct MemoryPlan {
+  std::vector<int64_t> offsets_bytes;  // one a request
+  int64_t height_bytes = 0;            // the arena that the plan needs
+  LowerBound lower_bound;
+  PlanMethod method = PlanMethod::kNaive;  // that found it
+  int64_t search_nodes = 0;                // decisions of the exact search
+
+  bool IsProvedMinimal() const { return height_bytes == lower_bound.bytes; }
+};
+
+// InvalidArgument: a lifespan without a step, a size below 1, or an alignment
+// that is not a power of two. OutOfRange: the tensors side by side would need
+// more than 2^63 - 1 bytes. The text names the tensor.
+absl::Status CheckRequests(absl::Span<const TensorRequest> requests);
+
+// The id, else "#<index>".
+std::string TensorName(absl::Span<const TensorRequest> requests, size_t index);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_

@@ -1,0 +1,239 @@
+// Plans the tensors of a CSV file in one arena. `plan_arena --help` tells all.
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "footprint/trainer_manager/planner/layout_picture.h"
+#include "footprint/trainer_manager/planner/plan_csv.h"
+#include "footprint/trainer_manager/planner/planner.h"
+
+ABSL_FLAG(std::string, method, "portfolio",
+          "naive, first_fit, greedy_by_size, hill_climb, exact or portfolio");
+ABSL_FLAG(int64_t, capacity, 0,
+          "stop at the first plan of at most so many bytes, and fail when none "
+          "is found; 0: look for the lowest");
+ABSL_FLAG(int64_t, alignment, 1, "of every offset, a power of two");
+ABSL_FLAG(int64_t, node_limit, 1'000'000,
+          "decisions of the exact search, about a second for a million");
+ABSL_FLAG(absl::Duration, time_limit, absl::InfiniteDuration(),
+          "then the best plan so far is the answer");
+ABSL_FLAG(std::string, output, "",
+          "write the plan to this CSV file (one input only)");
+ABSL_FLAG(std::string, picture, "",
+          "draw the plan to this HTML file (one input only)");
+
+namespace {
+
+using footprint::MemoryPlan;
+using footprint::PlanMethod;
+using footprint::PlanOptions;
+using footprint::TensorRequest;
+
+constexpr char kUsage[] =
+    "places tensors in one arena by their lifespans.\n\n"
+    "  plan_arena [flags] FILE.csv|FOLDER ...\n\n"
+    "A folder stands for the *.csv files in it. A file has the columns "
+    "id,lower,upper,size and may have alignment: a "
+    "tensor\nneeds `size` bytes from step `lower` until just before step "
+    "`upper`.\n\n"
+    "  id,lower,upper,size\n  activation,0,4,1024\n  gradient,3,6,512\n\n"
+    "Printed for each file: the arena's height, the lower bound that no plan "
+    "can\nbeat, their ratio (1 is a proof that the plan is minimal), the "
+    "method that\nfound it, the processor time, and the step with the tensors "
+    "that prove the\nbound.\n\n"
+    "  plan_arena --picture=plan.html --output=plan.csv network.csv\n"
+    "  plan_arena --capacity=1048576 folder\n\n"
+    "Exit status: 0 planned, 1 nothing fits the capacity, 2 bad input or "
+    "lost results.";
+
+enum ExitStatus { kPlanned = 0, kDoesNotFit = 1, kBadInput = 2 };
+
+double ProcessorMilliseconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 +
+         static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+int Complain(const std::string& message, ExitStatus exit_status) {
+  std::cerr << "plan_arena: " << message << "\n";
+  return exit_status;
+}
+
+bool ReadFlags(PlanOptions* options) {
+  options->alignment_bytes = absl::GetFlag(FLAGS_alignment);
+  options->node_limit = absl::GetFlag(FLAGS_node_limit);
+  options->time_limit = absl::GetFlag(FLAGS_time_limit);
+  if (absl::GetFlag(FLAGS_capacity) != 0) {
+    options->capacity_bytes = absl::GetFlag(FLAGS_capacity);
+    options->goal = PlanOptions::Goal::kFitCapacity;
+  }
+  for (const PlanMethod method : footprint::AllPlanMethods()) {
+    if (PlanMethodName(method) == absl::GetFlag(FLAGS_method)) {
+      options->method = method;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  return !file.fail();
+}
+
+void Print(const std::string& path, const std::vector<TensorRequest>& requests,
+           const MemoryPlan& plan, double milliseconds) {
+  const footprint::LowerBound& bound = plan.lower_bound;
+  const double ratio = bound.bytes == 0
+                           ? 1
+                           : static_cast<double>(plan.height_bytes) /
+                                 static_cast<double>(bound.bytes);
+  std::cout << absl::StrFormat(
+      "%s: %d tensors, height %d, lower bound %d, ratio %.4f%s, method %s, "
+      "nodes %d, cpu %.2f ms\n  certificate: %d tensors are live at step "
+      "%d%s\n",
+      path, requests.size(), plan.height_bytes, bound.bytes, ratio,
+      plan.IsProvedMinimal() ? " (minimal)" : "",
+      std::string(PlanMethodName(plan.method)), plan.search_nodes, milliseconds,
+      bound.tensors.size(), bound.step,
+      bound.kind == footprint::LowerBound::Kind::kExhaustiveSearch
+          ? "; the search ruled out every lower plan"
+          : "");
+}
+
+int WriteResults(const std::string& path,
+                 const std::vector<TensorRequest>& requests,
+                 const MemoryPlan& plan) {
+  const std::string output = absl::GetFlag(FLAGS_output);
+  if (!output.empty()) {
+    const absl::StatusOr<std::string> csv = PlanToCsv(requests, plan);
+    if (!csv.ok()) {
+      return Complain(std::string(csv.status().message()), kBadInput);
+    }
+    if (!WriteFile(output, *csv)) {
+      return Complain(absl::StrCat("cannot write ", output), kBadInput);
+    }
+  }
+  const std::string picture = absl::GetFlag(FLAGS_picture);
+  if (!picture.empty() &&
+      !WriteFile(picture,
+                 DrawPlan(requests, plan,
+                          std::filesystem::path(path).stem().string()))) {
+    return Complain(absl::StrCat("cannot write ", picture), kBadInput);
+  }
+  return kPlanned;
+}
+
+// Folders become their CSV files, by name.
+bool ListFiles(const std::vector<char*>& arguments,
+               std::vector<std::string>* files) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    std::error_code error;
+    const std::filesystem::path path = arguments[i];
+    if (!std::filesystem::is_directory(path, error)) {
+      files->push_back(arguments[i]);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+      if (entry.path().extension() != ".csv") continue;
+      found.push_back(entry.path());
+      // Nobody may ever write to a pipe that nobody named.
+      if (entry.is_regular_file(error)) continue;
+      Complain(absl::StrCat(found.back(), ": not a regular file"), kBadInput);
+      return false;
+    }
+    if (error || found.empty()) {
+      Complain(absl::StrCat("no .csv file in the folder ", arguments[i]),
+               kBadInput);
+      return false;
+    }
+    std::sort(found.begin(), found.end());
+    files->insert(files->end(), found.begin(), found.end());
+  }
+  return true;
+}
+
+int PlanFile(const std::string& path, const PlanOptions& options) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::character ||
+      type == std::filesystem::file_type::block) {
+    return Complain(absl::StrCat(path, ": not a file but a device"), kBadInput);
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)),
+                         std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad()) {
+    return Complain(absl::StrCat("cannot read ", path), kBadInput);
+  }
+  int64_t tensors_with_gaps = 0;
+  const absl::StatusOr<std::vector<TensorRequest>> requests =
+      footprint::ParseRequestsCsv(text, path, &tensors_with_gaps);
+  if (!requests.ok()) {
+    return Complain(std::string(requests.status().message()), kBadInput);
+  }
+  const double begin = ProcessorMilliseconds();
+  const absl::StatusOr<MemoryPlan> plan =
+      footprint::PlanMemory(*requests, options);
+  if (!plan.ok()) {
+    return Complain(
+        absl::StrCat(path, ": ", plan.status().message()),
+        absl::IsResourceExhausted(plan.status()) ? kDoesNotFit : kBadInput);
+  }
+  Print(path, *requests, *plan, ProcessorMilliseconds() - begin);
+  if (tensors_with_gaps > 0) {
+    std::cout << "  " << tensors_with_gaps
+              << " tensors have gaps, in which they count as live: the plan is "
+                 "valid, but one that uses the gaps may be lower\n";
+  }
+  return WriteResults(path, *requests, *plan);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(kUsage);
+  const std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
+  PlanOptions options;
+  if (!ReadFlags(&options)) {
+    return Complain(absl::StrCat("unknown method \"",
+                                 absl::GetFlag(FLAGS_method), "\"; see --help"),
+                    kBadInput);
+  }
+  if (arguments.size() < 2) return Complain("no file; see --help", kBadInput);
+  std::vector<std::string> files;
+  if (!ListFiles(arguments, &files)) return kBadInput;
+  if (files.size() > 1 && !(absl::GetFlag(FLAGS_output).empty() &&
+                            absl::GetFlag(FLAGS_picture).empty())) {
+    return Complain("--output and --picture take one input", kBadInput);
+  }
+  int worst = kPlanned;
+  const double begin = ProcessorMilliseconds();
+  for (const std::string& file : files) {
+    worst = std::max(worst, PlanFile(file, options));
+  }
+  std::cout << absl::StrFormat("cpu in all: %.2f ms\n",
+                               ProcessorMilliseconds() - begin);
+  if (!std::cout.flush()) {
+    return Complain("standard output: cannot be written, results are lost",
+                    kBadInput);
+  }
+  return worst;
+}

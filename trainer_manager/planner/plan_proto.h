@@ -1,0 +1,38 @@
+// Requests and plans as protocol buffers: plan.proto.
+//
+//   MemoryPlanProto proto = PlanToProto(requests, plan);
+//   absl::StatusOr<PlannedRequests> again = PlanFromProto(proto);
+//
+// Pure and thread-safe. Memory and time: linear.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_PROTO_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_PROTO_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/planner/plan.h"
+#include "footprint/trainer_manager/planner/plan.pb.h"
+
+namespace footprint {
+
+struct PlannedRequests {
+  std::vector<TensorRequest> requests;
+  MemoryPlan plan;
+};
+
+MemoryPlanProto PlanToProto(absl::Span<const TensorRequest> requests,
+                            const MemoryPlan& plan);
+
+// The requests alone, for planning. What CheckRequests refuses is refused.
+absl::StatusOr<std::vector<TensorRequest>> RequestsFromProto(
+    const MemoryPlanProto& proto);
+
+// A plan that was made elsewhere is believed only after ValidatePlan: its
+// errors are passed on. InvalidArgument: an unknown method or kind of bound.
+absl::StatusOr<PlannedRequests> PlanFromProto(const MemoryPlanProto& proto);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_PROTO_H_

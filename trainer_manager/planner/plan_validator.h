@@ -1,0 +1,33 @@
+// Whether a plan holds, checked without a line of the solvers' code.
+//
+//   absl::Status status = ValidatePlan(requests, plan, capacity_bytes);
+//
+// Pure and thread-safe. Memory: linear. Time: O(n log n).
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_VALIDATOR_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_VALIDATOR_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/planner/plan.h"
+
+namespace footprint {
+
+// Checks that there is an offset for each request, none negative, each a
+// multiple of its alignment; that no two tensors live at one step share a
+// byte; that the height is where the highest ends and at most the capacity;
+// and that the lower bound follows from the tensors of its certificate, which
+// are exactly those live at its step. A bound of kind kExhaustiveSearch must
+// not be below theirs, nor above the height.
+//
+// FailedPrecondition says which tensors break which rule, and how.
+absl::Status ValidatePlan(
+    absl::Span<const TensorRequest> requests, const MemoryPlan& plan,
+    int64_t capacity_bytes = std::numeric_limits<int64_t>::max());
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_VALIDATOR_H_

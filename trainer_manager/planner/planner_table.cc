@@ -1,0 +1,105 @@
+// Prints how often the portfolio meets the bound on generated requests, and the
+// processor time it takes: `tools/dev bench
+// //trainer_manager/planner:planner_table`.
+//
+// Training graphs: at most 1 ms is wanted for 300 tensors, 50 ms for 10,000.
+// Perfect packings: the optimum is known, nothing may be wasted, so only search
+// can find it; at most a second is wanted.
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "footprint/trainer_manager/planner/generated_requests.h"
+#include "footprint/trainer_manager/planner/planner.h"
+
+namespace {
+
+using footprint::CutStyle;
+using footprint::MemoryPlan;
+using footprint::NetworkShape;
+using footprint::TensorRequest;
+
+double ProcessorMilliseconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 +
+         static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+// One row: requests of one kind, for several seeds.
+class Row {
+ public:
+  explicit Row(double wanted_milliseconds)
+      : wanted_milliseconds_(wanted_milliseconds) {}
+
+  void Plan(const std::vector<TensorRequest>& requests) {
+    const double begin = ProcessorMilliseconds();
+    const absl::StatusOr<MemoryPlan> plan = footprint::PlanMemory(requests);
+    milliseconds_.push_back(ProcessorMilliseconds() - begin);
+    if (!plan.ok()) {
+      std::cerr << plan.status() << "\n";
+      return;
+    }
+    met_ += plan->height_bytes == plan->lower_bound.bytes;
+    quick_ += milliseconds_.back() <= wanted_milliseconds_;
+    worst_ratio_ = std::max(worst_ratio_,
+                            static_cast<double>(plan->height_bytes) /
+                                static_cast<double>(plan->lower_bound.bytes));
+  }
+
+  void Print(const std::string& name, int64_t tensors) {
+    std::sort(milliseconds_.begin(), milliseconds_.end());
+    std::cout << absl::StrFormat(
+        "%-24s %7d  %4d of %-4d  %11.5f  %10.3f  %10.3f  %4d within %g\n", name,
+        tensors, met_, milliseconds_.size(), worst_ratio_,
+        milliseconds_[milliseconds_.size() / 2], milliseconds_.back(), quick_,
+        wanted_milliseconds_);
+    std::cout.flush();
+  }
+
+ private:
+  const double wanted_milliseconds_;
+  std::vector<double> milliseconds_;
+  int64_t met_ = 0;
+  int64_t quick_ = 0;
+  double worst_ratio_ = 1;
+};
+
+void PrintTraining(const std::string& name, NetworkShape shape) {
+  for (const int64_t tensors : {300, 10'000}) {
+    Row row(tensors == 300 ? 1 : 50);
+    for (uint64_t seed = 0; seed < (tensors == 300 ? 1000 : 100); ++seed) {
+      row.Plan(footprint::TrainingRequests(shape, tensors, seed));
+    }
+    row.Print(name, tensors);
+  }
+}
+
+void PrintPackings(const std::string& name, CutStyle style) {
+  for (const int64_t tensors : {100, 300, 500}) {
+    Row row(1000);
+    for (uint64_t seed = 0; seed < 30; ++seed) {
+      row.Plan(
+          footprint::CutPerfectPacking(tensors, 1 << 20, style, seed).requests);
+    }
+    row.Print(name, tensors);
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::cout << "requests                 tensors  bound met     worst ratio   "
+               "median ms    worst ms  within the time wanted\n";
+  PrintTraining("training, chain", NetworkShape::kChain);
+  PrintTraining("training, residual", NetworkShape::kResidual);
+  PrintTraining("training, U-net", NetworkShape::kUNet);
+  PrintPackings("packing, guillotine cuts", CutStyle::kGuillotine);
+  PrintPackings("packing, pinwheel cuts", CutStyle::kPinwheel);
+}

@@ -1,0 +1,121 @@
+#include "footprint/trainer_manager/runtime/gradient_steps.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/math/finite_values.h"
+
+namespace footprint {
+namespace {
+
+using States = std::array<float*, kMostOptimizerStates>;
+
+// Of weight `index`, in `states`.
+absl::Span<float* const> StatesOf(const StepData& data,
+                                  const Optimizer& optimizer, int index,
+                                  States* states) {
+  const int count = optimizer.states_per_weight();
+  for (int j = 0; j < count; ++j) {
+    (*states)[static_cast<size_t>(j)] =
+        data.Write(Role::kOptimizerState, index * count + j);
+  }
+  return absl::MakeConstSpan(states->data(), static_cast<size_t>(count));
+}
+
+absl::Status CheckGradient(const StepData& data, int index) {
+  const float* gradient = data.Read(Role::kGradient, index);
+  const int64_t place =
+      FirstNotFinite(gradient, data.elements(Role::kGradient, index));
+  if (place < 0) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat(
+      "gradient ", index, " is ", gradient[place], " at place ", place));
+}
+
+}  // namespace
+
+void AddTensors(const StepData& data) {
+  const float* first = data.Read(Role::kInput, 0);
+  const float* second = data.Read(Role::kInput, 1);
+  float* sum = data.Write(Role::kOutput);
+  const int64_t elements = data.elements(Role::kOutput);
+  for (int64_t i = 0; i < elements; ++i) sum[i] = first[i] + second[i];
+}
+
+void AccumulateGradient(const StepData& data, int64_t part, int64_t parts) {
+  const int64_t elements = data.elements(Role::kInput);
+  const float* gradient = data.Read(Role::kInput);
+  float* sum = data.Write(Role::kOutput);
+  const float share = part + 1 == parts ? 1.0f / static_cast<float>(parts) : 1;
+  for (int64_t i = 0; i < elements; ++i) {
+    sum[i] = (part == 0 ? gradient[i] : sum[i] + gradient[i]) * share;
+  }
+}
+
+bool ClipGradients(const StepData& data, float norm) {
+  double squares = 0;
+  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
+    const float* gradient = data.Read(Role::kGradient, i);
+    const int64_t elements = data.elements(Role::kGradient, i);
+    for (int64_t e = 0; e < elements; ++e) {
+      squares += static_cast<double>(gradient[e]) * gradient[e];
+    }
+  }
+  // Squares of floats do not overflow it: only NaN and infinity are neither.
+  if (!std::isfinite(squares)) return false;
+  const double actual = std::sqrt(squares);
+  if (!(actual > norm)) return true;
+  const float scale = static_cast<float>(norm / actual);
+  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
+    float* gradient = data.Write(Role::kGradient, i);
+    const int64_t elements = data.elements(Role::kGradient, i);
+    for (int64_t e = 0; e < elements; ++e) gradient[e] *= scale;
+  }
+  return true;
+}
+
+absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
+                              float clip_value, int64_t iteration) {
+  const bool cuts = std::isfinite(clip_value);
+  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
+    const int64_t elements = data.elements(Role::kGradient, i);
+    if (cuts) {
+      // Infinity would not show any more.
+      const absl::Status status = CheckGradient(data, i);
+      if (!status.ok()) return status;
+      float* gradient = data.Write(Role::kGradient, i);
+      for (int64_t e = 0; e < elements; ++e) {
+        gradient[e] = std::min(std::max(gradient[e], -clip_value), clip_value);
+      }
+    }
+    States states;
+    if (optimizer.StaysFinite(iteration, elements,
+                              data.Read(Role::kGradient, i),
+                              data.Write(Role::kWeight, i),
+                              StatesOf(data, optimizer, i, &states))) {
+      continue;
+    }
+    const absl::Status status = CheckGradient(data, i);
+    if (!status.ok()) return status;
+    return absl::OutOfRangeError(absl::StrCat(
+        "gradient ", i,
+        " is finite, but would make a weight or what the optimizer remembers "
+        "of it NaN or infinite: lower the rate, or clip gradients"));
+  }
+  return absl::OkStatus();
+}
+
+void ApplyGradients(const StepData& data, const Optimizer& optimizer,
+                    int64_t iteration) {
+  for (int i = 0; data.Has(Role::kGradient, i); ++i) {
+    States states;
+    optimizer.Apply(iteration, data.elements(Role::kGradient, i),
+                    data.Read(Role::kGradient, i), data.Write(Role::kWeight, i),
+                    StatesOf(data, optimizer, i, &states));
+  }
+}
+
+}  // namespace footprint

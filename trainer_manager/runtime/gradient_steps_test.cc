@@ -1,0 +1,146 @@
+#include "footprint/trainer_manager/runtime/gradient_steps.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr float kNoLimit = std::numeric_limits<float>::infinity();
+
+// A step on vectors of two values.
+class Step {
+ public:
+  Step& Add(Role role, int index, std::vector<float>* values, bool read,
+            bool written) {
+    slots_.push_back({{role, index}, read, written, &spec_, values->data()});
+    return *this;
+  }
+  StepData data() const {
+    return {slots_, NetworkMode::kTraining, /*seed=*/0, ReferenceMath()};
+  }
+
+ private:
+  const TensorType spec_ = {{2}};
+  std::vector<StepData::Slot> slots_;
+};
+
+TEST(GradientStepsTest, AddsTwoTensorsAlsoInPlace) {
+  std::vector<float> a = {1, 2};
+  std::vector<float> b = {10, 20};
+  Step step;
+  step.Add(Role::kInput, 0, &a, true, false)
+      .Add(Role::kInput, 1, &b, true, false)
+      .Add(Role::kOutput, 0, &a, false, true);
+  AddTensors(step.data());
+  EXPECT_THAT(a, ElementsAre(11, 22));
+}
+
+TEST(GradientStepsTest, AccumulatesToTheMean) {
+  std::vector<float> gradient = {1, 2};
+  std::vector<float> sum = {99, 99};  // of the last iteration
+  Step step;
+  step.Add(Role::kInput, 0, &gradient, true, false)
+      .Add(Role::kOutput, 0, &sum, true, true);
+  AccumulateGradient(step.data(), 0, 2);
+  EXPECT_THAT(sum, ElementsAre(1, 2));
+  gradient = {3, 6};
+  Step last;
+  last.Add(Role::kInput, 0, &gradient, true, false)
+      .Add(Role::kOutput, 0, &sum, true, true);
+  AccumulateGradient(last.data(), 1, 2);
+  EXPECT_THAT(sum, ElementsAre(2, 4));
+}
+
+TEST(GradientStepsTest, ClipsToANormOverAllGradients) {
+  std::vector<float> a = {3, 0};
+  std::vector<float> b = {0, 4};
+  Step step;
+  step.Add(Role::kGradient, 0, &a, true, true)
+      .Add(Role::kGradient, 1, &b, true, true);
+  EXPECT_TRUE(ClipGradients(step.data(), 5));
+  EXPECT_THAT(a, ElementsAre(3, 0));
+  EXPECT_TRUE(ClipGradients(step.data(), 1));
+  EXPECT_FLOAT_EQ(a[0], 0.6f);
+  EXPECT_FLOAT_EQ(b[1], 0.8f);
+  // The largest floats have squares, too.
+  a = {3e38f, -3e38f};
+  EXPECT_TRUE(ClipGradients(step.data(), kNoLimit));
+  for (const float value : {kNoLimit, -kNoLimit, std::nanf("")}) {
+    b = {1, value};
+    EXPECT_FALSE(ClipGradients(step.data(), 1));
+    EXPECT_EQ(a[0], 3e38f);
+    EXPECT_EQ(b[0], 1);
+  }
+}
+
+TEST(GradientStepsTest, AppliesEachGradientCutByValue) {
+  std::vector<float> gradient = {3, -0.5f};
+  std::vector<float> weight = {1, 1};
+  Step step;
+  step.Add(Role::kGradient, 0, &gradient, true, true)
+      .Add(Role::kWeight, 0, &weight, false, true);
+  const OptimizerPointer descent = StochasticGradientDescent(1);
+  ASSERT_TRUE(PrepareGradients(step.data(), *descent, kNoLimit, 1).ok());
+  EXPECT_THAT(weight, ElementsAre(1, 1));
+  ApplyGradients(step.data(), *descent, 1);
+  EXPECT_THAT(weight, ElementsAre(-2, 1.5f));
+  ASSERT_TRUE(PrepareGradients(step.data(), *descent, 1, 2).ok());
+  ApplyGradients(step.data(), *descent, 2);
+  EXPECT_THAT(weight, ElementsAre(-3, 2));
+}
+
+TEST(GradientStepsTest, WhatIsNotFiniteIsRefused) {
+  std::vector<float> fine = {1, 1};
+  std::vector<float> gradient = {3, kNoLimit};
+  std::vector<float> weights[2] = {{1, 1}, {1, 1}};
+  Step step;
+  step.Add(Role::kGradient, 0, &fine, true, true)
+      .Add(Role::kWeight, 0, &weights[0], false, true)
+      .Add(Role::kGradient, 1, &gradient, true, true)
+      .Add(Role::kWeight, 1, &weights[1], false, true);
+  const OptimizerPointer descent = StochasticGradientDescent(1);
+  for (const float clip : {kNoLimit, 1.0f}) {
+    const absl::Status status =
+        PrepareGradients(step.data(), *descent, clip, 1);
+    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_EQ(status.message(), "gradient 1 is inf at place 1");
+  }
+  gradient[1] = -3e38f;
+  weights[1][1] = 3e38f;
+  const absl::Status status =
+      PrepareGradients(step.data(), *descent, kNoLimit, 1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr("gradient 1 is finite, but would make"));
+  EXPECT_TRUE(PrepareGradients(step.data(), *descent, 1, 1).ok());
+}
+
+TEST(GradientStepsTest, GivesEachWeightItsOwnStates) {
+  std::vector<float> gradients[2] = {{1, 1}, {2, 2}};
+  std::vector<float> weights[2] = {{0, 0}, {0, 0}};
+  std::vector<float> states[2] = {{0, 0}, {0, 0}};
+  Step step;
+  for (int i = 0; i < 2; ++i) {
+    step.Add(Role::kGradient, i, &gradients[i], true, true)
+        .Add(Role::kWeight, i, &weights[i], false, true)
+        .Add(Role::kOptimizerState, i, &states[i], false, true);
+  }
+  const OptimizerPointer momentum = Momentum(0.1f);
+  ASSERT_EQ(momentum->states_per_weight(), 1);
+  ApplyGradients(step.data(), *momentum, 1);
+  EXPECT_THAT(states[0], ElementsAre(1, 1));
+  EXPECT_THAT(states[1], ElementsAre(2, 2));
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,170 @@
+// What a training takes from the heap, counted allocation by allocation.
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/types/optional.h"
+#include "footprint/profiling/heap_accounting.h"
+#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// What a training may take beyond its bound, unless 2 % of that are more.
+constexpr int64_t kSlackBytes = 4 * 1024;
+
+struct Counted {
+  int64_t bound_bytes = 0;
+  // What heap and own mappings held together at most, by phase.
+  int64_t planning_bytes = 0;
+  int64_t creating_bytes = 0;
+  int64_t training_bytes = 0;
+  int64_t steady_allocations = 0;
+};
+
+// Heap and mappings since `begin`, at most, while `work` ran. Nothing is
+// unmapped before the end, so that the mark of the mappings is what they hold.
+template <typename Work>
+int64_t PeakOf(const HeapRegion& begin, Work work) {
+  const int64_t before_bytes = ReadHeapRegion(begin).net_growth_bytes;
+  const HeapRegion phase = BeginHeapRegion();
+  work();
+  return before_bytes + EndHeapRegion(phase).peak_live_bytes +
+         ReadHeapRegion(begin).peak_mapped_bytes;
+}
+
+int64_t SteadyAllocations(Manager* manager) {
+  const HeapRegion steady = BeginHeapRegion();
+  bool trained = true;
+  for (int i = 0; i < 2; ++i) trained &= manager->TrainStep().ok();
+  const HeapRegionBytes bytes = EndHeapRegion(steady);
+  EXPECT_TRUE(trained);
+  EXPECT_EQ(bytes.peak_mapped_bytes, 0);
+  return bytes.allocation_count;
+}
+
+// Inputs and labels stay zeros: what is counted does not depend on them.
+void LeaveZeros(Manager* manager) {
+  EXPECT_TRUE(manager->InputValues(0).ok() ||
+              manager->InputValues<int32_t>(0).ok());
+  EXPECT_TRUE(manager->LabelValues().ok() ||
+              manager->LabelValues<int32_t>().ok());
+}
+
+Counted CountTraining(const Network& network, const OptimizerPointer& optimizer,
+                      const MemoryOptions& memory) {
+  Counted counted;
+  const HeapRegion begin = BeginHeapRegion();
+  absl::optional<ExecutionPlan> plan;
+  counted.planning_bytes = PeakOf(begin, [&] {
+    auto planned = PlanExecution(network, NetworkMode::kTraining, memory,
+                                 optimizer->states_per_weight());
+    EXPECT_TRUE(planned.ok()) << planned.status();
+    plan = *std::move(planned);
+  });
+  counted.bound_bytes = plan->bound_bytes();
+  std::unique_ptr<Manager> manager;
+  counted.creating_bytes = PeakOf(begin, [&] {
+    ManagerOptions options;
+    options.optimizer = optimizer;
+    options.swap_folder = ::testing::TempDir();
+    const auto parameters = Parameters::Create(*plan, 1);
+    EXPECT_TRUE(parameters.ok()) << parameters.status();
+    auto created = Manager::Create(*plan, *parameters, options);
+    EXPECT_TRUE(created.ok()) << created.status();
+    manager = std::move(*created);
+  });
+  plan.reset();
+  LeaveZeros(manager.get());
+  counted.training_bytes =
+      PeakOf(begin, [&] { EXPECT_TRUE(manager->TrainStep().ok()); });
+  counted.steady_allocations = SteadyAllocations(manager.get());
+  EndHeapRegion(begin);
+  return counted;
+}
+
+Network Empty() {
+  Network network;
+  network.AddInput("value", {{1, 1}});
+  network.AddLayer("loss", MeanSquaredError(), {"value"});
+  return network;
+}
+
+TEST(ManagerHeapTest, IsAccounted) { ASSERT_TRUE(HeapIsAccounted()); }
+
+TEST(ManagerHeapTest, SteadyStepsAllocateNothing) {
+  for (const OptimizerPointer& optimizer :
+       {StochasticGradientDescent(0.01f), Momentum(0.01f), Adam(0.01f)}) {
+    for (const MemoryOptions& memory :
+         {MemoryOptions(), MemoryOptions::Debug()}) {
+      EXPECT_EQ(
+          CountTraining(TabularMlp(8), optimizer, memory).steady_allocations,
+          0);
+      EXPECT_EQ(CountTraining(LeNet5(2), optimizer, memory).steady_allocations,
+                0);
+    }
+  }
+  EXPECT_EQ(
+      CountTraining(SmallTransformer(1), Adam(0.01f), {}).steady_allocations,
+      0);
+}
+
+// What a training takes besides its tensors whatever its size: the growth for
+// a network of one loss, less its bound.
+int64_t ConstantBytes() {
+  const Counted counted =
+      CountTraining(Empty(), StochasticGradientDescent(0.01f), {});
+  return counted.training_bytes - counted.bound_bytes;
+}
+
+TEST(ManagerHeapTest, ThePeakIsTheBoundAndLittleElse) {
+  struct Case {
+    std::string name;
+    Network network;
+    int64_t budget_bytes = std::numeric_limits<int64_t>::max();
+    // Pages of the file are not the program's.
+    bool swap_to_file = false;
+  };
+  const int64_t constant_bytes = ConstantBytes();
+  std::cout << "constant " << constant_bytes << "\n";
+  for (const Case& c :
+       {Case{"MLP 13-50-50-1", TabularMlp(32)},
+        Case{"MLP 784-512-512-10", DigitMlp(32)}, Case{"LeNet-5", LeNet5(32)},
+        Case{"VGG16", Vgg16(32)}, Case{"VGG16", Vgg16(32), 80000000},
+        Case{"ResNet-18", ResNet18(32)},
+        Case{"ResNet-18", ResNet18(32), 105000000},
+        Case{"transformer", SmallTransformer(32)},
+        Case{"ResNet-18, swapped", ResNet18(32), 80000000, true},
+        Case{"transformer", SmallTransformer(32), 26000000},
+        Case{"transformer, swapped", SmallTransformer(32), 13000000, true}}) {
+    MemoryOptions memory;
+    memory.budget_bytes = c.budget_bytes;
+    memory.swap_to_file = c.swap_to_file;
+    const Counted counted =
+        CountTraining(c.network, StochasticGradientDescent(0.01f), memory);
+    const int64_t beyond = counted.training_bytes - counted.bound_bytes;
+    std::cout << c.name << ": bound " << counted.bound_bytes << ", planning "
+              << counted.planning_bytes << ", creating "
+              << counted.creating_bytes << ", training "
+              << counted.training_bytes << ", beyond it " << beyond << "\n";
+    EXPECT_GE(beyond, 0);
+    EXPECT_LE(beyond,
+              std::max(counted.bound_bytes / 50, kSlackBytes) + constant_bytes)
+        << c.name;
+    EXPECT_EQ(counted.steady_allocations, 0) << c.name;
+    EXPECT_LE(counted.creating_bytes,
+              std::max(counted.training_bytes, counted.planning_bytes));
+  }
+}
+
+}  // namespace
+}  // namespace footprint

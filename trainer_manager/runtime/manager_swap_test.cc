@@ -1,0 +1,135 @@
+// Training with a file: room for it, a disk that is full, damage.
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "footprint/base/files/unnamed_file.h"
+#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/random_network.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/training_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A network within a budget that only a file reaches.
+ExecutionPlan SwappingPlan(bool atomic = false) {
+  MemoryOptions memory;
+  memory.atomic_steps = atomic;
+  memory.swap_to_file = true;
+  const Network network = RandomImageNetwork(5);
+  auto plan = PlanExecution(network, NetworkMode::kTraining, memory);
+  for (auto next = plan; next.ok();) {
+    plan = std::move(next);
+    memory.budget_bytes = plan->planned_bytes() - 1;
+    next = PlanExecution(network, NetworkMode::kTraining, memory);
+  }
+  EXPECT_GT(plan->swap_file_bytes, 0);
+  return *plan;
+}
+
+absl::StatusOr<std::unique_ptr<Manager>> SwappingManager(
+    const ExecutionPlan& plan, const std::string& folder,
+    std::shared_ptr<Parameters> parameters) {
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(0.05f);
+  options.swap_folder = folder;
+  auto manager = Manager::Create(plan, std::move(parameters), options);
+  if (!manager.ok()) return manager;
+  const size_t values = static_cast<size_t>(
+      plan.tensors[plan.input_tensors[0]].spec.shape.elements());
+  SetZeros(plan, manager->get());
+  EXPECT_TRUE((*manager)->SetInput(0, RandomValues(values, 2)).ok());
+  return manager;
+}
+
+TEST(ManagerSwapTest, SwappingNeedsAFolderWithRoom) {
+  const ExecutionPlan plan = SwappingPlan();
+  const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
+  EXPECT_THAT(
+      std::string(SwappingManager(plan, "", parameters).status().message()),
+      HasSubstr("set ManagerOptions::swap_folder"));
+  EXPECT_EQ(SwappingManager(plan, "/nowhere", parameters).status().code(),
+            absl::StatusCode::kNotFound);
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = static_cast<rlim_t>(plan.swap_file_bytes) - 1;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const absl::Status full =
+      SwappingManager(plan, ::testing::TempDir(), parameters).status();
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(full.message()), HasSubstr("make room"));
+}
+
+// The device takes the file's place: writing to it fails as on a full disk, or
+// what it gives back is not what it took.
+void PutInPlaceOfFile(const char* device, int file) {
+  const int opened = open(device, O_RDWR);
+  ASSERT_GE(opened, 0);
+  ASSERT_EQ(dup2(opened, file), file);
+  close(opened);
+}
+
+TEST(ManagerSwapTest, ADiskThatIsFullLeavesTheModelAsItWas) {
+  const ExecutionPlan plan = SwappingPlan();
+  const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
+  auto manager = SwappingManager(plan, ::testing::TempDir(), parameters);
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  ASSERT_TRUE((*manager)->TrainStep().ok());
+  const std::vector<float> before = AllParameters(*parameters);
+  const int file = UnnamedFile();
+  const int kept = dup(file);
+  PutInPlaceOfFile("/dev/full", file);
+  const auto loss = (*manager)->TrainStep();
+  EXPECT_EQ(loss.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(loss.status().message()),
+              HasSubstr("swap out: cannot write the swap file"));
+  EXPECT_EQ(AllParameters(*parameters), before);
+  ASSERT_EQ(dup2(kept, file), file);
+  close(kept);
+  EXPECT_TRUE((*manager)->TrainStep().ok());
+  EXPECT_NE(AllParameters(*parameters), before);
+}
+
+// What is read back is read before the first weight changes.
+TEST(ManagerSwapTest, ADamagedSwapFileLeavesTheModelOfAtomicSteps) {
+  const ExecutionPlan plan = SwappingPlan(/*atomic=*/true);
+  const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
+  auto manager = SwappingManager(plan, ::testing::TempDir(), parameters);
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  ASSERT_TRUE((*manager)->TrainStep().ok());
+  const std::vector<float> before = AllParameters(*parameters);
+  PutInPlaceOfFile("/dev/zero", UnnamedFile());
+  EXPECT_EQ((*manager)->TrainStep().status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(AllParameters(*parameters), before);
+}
+
+TEST(ManagerSwapTest, ADamagedSwapFileIsNoticed) {
+  const ExecutionPlan plan = SwappingPlan();
+  auto manager =
+      SwappingManager(plan, ::testing::TempDir(), *Parameters::Create(plan, 1));
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  PutInPlaceOfFile("/dev/zero", UnnamedFile());
+  const auto loss = (*manager)->TrainStep();
+  EXPECT_EQ(loss.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(loss.status().message()),
+              HasSubstr("swap in: the swap file is damaged"));
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,712 @@
+#include "footprint/trainer_manager/runtime/manager.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/convolution2d.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/layers/normalization.h"
+#include "footprint/trainer_manager/layers/pooling.h"
+#include "footprint/trainer_manager/layers/structure_layers.h"
+#include "footprint/trainer_manager/networks/random_network.h"
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/runtime/training_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ManagerTest, TrainingLearns) {
+  for (const OptimizerPointer& optimizer :
+       {StochasticGradientDescent(0.05f), Momentum(0.01f), Adam(0.01f)}) {
+    ManagerOptions options;
+    options.optimizer = optimizer;
+    Training training = Train(TabularMlp(8), {}, options);
+    SetRows(training.manager.get());
+    const float first = *training.manager->TrainStep();
+    for (int i = 0; i < 300; ++i) {
+      ASSERT_TRUE(training.manager->TrainStep().ok());
+    }
+    EXPECT_LT(*training.manager->TrainStep(), first / 50);
+  }
+}
+
+TEST(ManagerTest, FillingInPlaceIsSetting) {
+  for (const int64_t micro_batches : {1, 4}) {
+    MemoryOptions memory;
+    memory.micro_batches = micro_batches;
+    Training set = Train(TabularMlp(8), memory);
+    Training filled = Train(TabularMlp(8), memory);
+    const std::vector<float> rows = RandomValues(8 * 13, 5);
+    const std::vector<float> labels = RandomValues(8, 6);
+    ASSERT_TRUE(set.manager->SetInput(0, rows).ok());
+    ASSERT_TRUE(set.manager->SetLabel(labels).ok());
+    const auto inputs = filled.manager->InputValues(0);
+    ASSERT_TRUE(inputs.ok()) << inputs.status();
+    ASSERT_EQ(inputs->size(), rows.size());
+    std::copy(rows.begin(), rows.end(), inputs->begin());
+    const auto targets = filled.manager->LabelValues();
+    ASSERT_TRUE(targets.ok()) << targets.status();
+    ASSERT_EQ(targets->size(), labels.size());
+    std::copy(labels.begin(), labels.end(), targets->begin());
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(*set.manager->TrainStep(), *filled.manager->TrainStep());
+    }
+  }
+}
+
+TEST(ManagerTest, IndicesAreFilledInPlaceToo) {
+  for (const int64_t parts : {1, 2}) {
+    MemoryOptions memory;
+    memory.micro_batches = parts;
+    Training set = Train(SmallTransformer(2), memory);
+    Training filled = Train(SmallTransformer(2), memory);
+    std::vector<int32_t> tokens(128);
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      tokens[i] = static_cast<int32_t>(i * 7 % 1000);
+    }
+    ASSERT_TRUE(set.manager->SetInput(0, tokens).ok());
+    ASSERT_TRUE(set.manager->SetLabel(tokens).ok());
+    for (const auto& values : {filled.manager->InputValues<int32_t>(0),
+                               filled.manager->LabelValues<int32_t>()}) {
+      ASSERT_TRUE(values.ok()) << values.status();
+      ASSERT_EQ(values->size(), tokens.size());
+      std::copy(tokens.begin(), tokens.end(), values->begin());
+    }
+    EXPECT_EQ(*set.manager->TrainStep(), *filled.manager->TrainStep());
+  }
+}
+
+TEST(ManagerTest, OnlyWhatATrainingHasIsFilledInPlace) {
+  Training tokens = Train(SmallTransformer(1));
+  Training digits = Train(DigitMlp(1));
+  for (const auto& values :
+       {tokens.manager->InputValues(0), tokens.manager->LabelValues(),
+        digits.manager->InputValues(1), digits.manager->LabelValues()}) {
+    EXPECT_EQ(values.status().code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(digits.manager->InputValues<int32_t>(0).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(digits.manager->InputValues(0).ok());
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok());
+  const auto parameters = Parameters::Create(*plan, 3);
+  ASSERT_TRUE(parameters.ok());
+  auto inference = Manager::Create(*plan, *parameters, {});
+  ASSERT_TRUE(inference.ok());
+  EXPECT_EQ((*inference)->InputValues(0).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(ManagerTest, TheWrongModeHasOneCode) {
+  const absl::StatusCode wrong = absl::StatusCode::kFailedPrecondition;
+  Training training = Train(TabularMlp(1));
+  const std::vector<float> row(13);
+  EXPECT_EQ(training.manager->Infer({absl::MakeConstSpan(row)}).code(), wrong);
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
+  auto inference = *Manager::Create(*plan, *Parameters::Create(*plan, 3), {});
+  EXPECT_EQ(inference->TrainStep().status().code(), wrong);
+  EXPECT_EQ(inference->SetInput(0, row).code(), wrong);
+  EXPECT_EQ(inference->SetLabel(row).code(), wrong);
+  EXPECT_EQ(inference->LabelValues().status().code(), wrong);
+}
+
+TEST(ManagerTest, NullAndMisalignedValuesAreNamed) {
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
+  auto inference = *Manager::Create(*plan, *Parameters::Create(*plan, 3), {});
+  Training training = Train(TabularMlp(1));
+  const auto null = absl::MakeConstSpan(static_cast<const float*>(nullptr), 13);
+  alignas(8) char bytes[14 * sizeof(float)] = {};
+  const auto misaligned =
+      absl::MakeConstSpan(reinterpret_cast<const float*>(bytes + 2), 13);
+  for (const absl::Status& status :
+       {inference->Infer({null}), training.manager->SetInput(0, null)}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("input 0 lies at a null address"));
+  }
+  for (const absl::Status& status :
+       {inference->Infer({misaligned}),
+        training.manager->SetInput(0, misaligned)}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("input 0 lies 2 bytes behind a multiple of 4"));
+  }
+}
+
+// The loss of an inference is that of the training's forward steps.
+TEST(ManagerTest, EvaluatesTheLossInInference) {
+  MemoryOptions memory;
+  memory.keep_loss = true;
+  for (const bool classes : {false, true}) {
+    const Network network = classes ? DigitMlp(8) : TabularMlp(8);
+    Training training = Train(network);
+    const std::vector<float> rows = RandomValues(8 * (classes ? 784 : 13), 5);
+    const std::vector<float> values = RandomValues(8, 6);
+    const std::vector<int32_t> digits = {1, 2, 3, 4, 5, 6, 7, 9};
+    const InputView label = classes ? InputView(absl::MakeConstSpan(digits))
+                                    : InputView(absl::MakeConstSpan(values));
+    ASSERT_TRUE(training.manager->SetInput(0, rows).ok());
+    ASSERT_TRUE((classes ? training.manager->SetLabel(digits)
+                         : training.manager->SetLabel(values))
+                    .ok());
+    const auto plan = PlanExecution(network, NetworkMode::kInference, memory);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const auto plain = PlanExecution(network, NetworkMode::kInference, {});
+    EXPECT_EQ(plan->network.outputs, plain->network.outputs);
+    ManagerOptions options;
+    options.watch_inputs = true;
+    options.poison = true;
+    auto inference = Manager::Create(*plan, training.parameters, options);
+    ASSERT_TRUE(inference.ok()) << inference.status();
+    auto without = *Manager::Create(*plain, training.parameters, {});
+    const auto loss =
+        (*inference)->Evaluate({absl::MakeConstSpan(rows)}, label);
+    ASSERT_TRUE(loss.ok()) << loss.status();
+    ASSERT_TRUE(without->Infer({absl::MakeConstSpan(rows)}).ok());
+    EXPECT_EQ(*(*inference)->Output(), *without->Output());
+    EXPECT_EQ(*loss, *training.manager->TrainStep());
+    // Which must have one.
+    EXPECT_EQ((*inference)->Infer({absl::MakeConstSpan(rows)}).code(),
+              absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(
+        without->Evaluate({absl::MakeConstSpan(rows)}, label).status().code(),
+        absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(training.manager->Evaluate({absl::MakeConstSpan(rows)}, label)
+                  .status()
+                  .code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST(ManagerTest, AnEvaluationThatCannotBeIsRefused) {
+  MemoryOptions memory;
+  memory.keep_loss = true;
+  const auto plan = PlanExecution(DigitMlp(2), NetworkMode::kInference, memory);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto parameters = *Parameters::Create(*plan, 3);
+  auto inference = *Manager::Create(*plan, parameters, {});
+  std::vector<float> rows(2 * 784);
+  const auto evaluate = [&](InputView label) {
+    return inference->Evaluate({absl::MakeConstSpan(rows)}, label).status();
+  };
+  const std::vector<int32_t> good = {1, 2};
+  const std::vector<int32_t> wrong = {1, 10};
+  EXPECT_TRUE(evaluate(absl::MakeConstSpan(good)).ok());
+  absl::Status status = evaluate(absl::MakeConstSpan(wrong));
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("layer \"loss\", forward: label 10"));
+  status = evaluate(absl::MakeConstSpan(rows));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("label 0 takes 2 int32 values"));
+  rows[5] = NAN;
+  status = evaluate(absl::MakeConstSpan(good));
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("first in layer \"fc1\", forward: input 0 is nan"));
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("relu", Relu(), {"x"});
+  EXPECT_EQ(
+      PlanExecution(network, NetworkMode::kInference, memory).status().code(),
+      absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ManagerTest, TheArenaComesWithTheFirstStepAndGoesOnRequest) {
+  Training training = Train(TabularMlp(8));
+  EXPECT_EQ(training.manager->arena_bytes(), 0);
+  SetRows(training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  EXPECT_EQ(training.manager->arena_bytes(), training.plan.arena.height_bytes);
+  training.manager->ReleaseArena();
+  EXPECT_EQ(training.manager->arena_bytes(), 0);
+  EXPECT_TRUE(training.manager->TrainStep().ok());
+}
+
+TEST(ManagerTest, InferenceReadsTheCallersMemory) {
+  Training training = Train(TabularMlp(8));
+  SetRows(training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok());
+  for (const bool retain : {false, true}) {
+    ManagerOptions options;
+    options.retain_arena = retain;
+    options.watch_inputs = true;
+    auto inference = Manager::Create(*plan, training.parameters, options);
+    ASSERT_TRUE(inference.ok()) << inference.status();
+    const std::vector<float> row = RandomValues(13, 9);
+    ASSERT_TRUE((*inference)->Infer({absl::MakeConstSpan(row)}).ok());
+    EXPECT_EQ(row, RandomValues(13, 9));
+    EXPECT_EQ((*inference)->arena_bytes() > 0, retain);
+    // The oracle: the three layers by hand.
+    const auto layer = [&](const std::string& name, std::vector<float> x) {
+      const absl::Span<float> weight =
+          *training.parameters->Find(name + ".weight");
+      const absl::Span<float> bias = *training.parameters->Find(name + ".bias");
+      std::vector<float> y(bias.begin(), bias.end());
+      for (size_t u = 0; u < y.size(); ++u) {
+        for (size_t i = 0; i < x.size(); ++i) {
+          y[u] += x[i] * weight[i * y.size() + u];
+        }
+        if (name != "fc3") y[u] = std::max(y[u], 0.0f);
+      }
+      return y;
+    };
+    const float expected = layer("fc3", layer("fc2", layer("fc1", row)))[0];
+    const auto output = (*inference)->Output();
+    ASSERT_TRUE(output.ok()) << output.status();
+    EXPECT_NEAR((*output)[0], expected, 1e-5);
+  }
+}
+
+TEST(ManagerTest, DebugModeKeepsEveryTensorReadable) {
+  Training training = Train(TabularMlp(8), MemoryOptions::Debug());
+  SetRows(training.manager.get());
+  const float loss = *training.manager->TrainStep();
+  for (const PlannedTensor& tensor : training.plan.tensors) {
+    EXPECT_TRUE(training.manager->Inspect(training.plan, tensor.name).ok())
+        << tensor.name;
+  }
+  EXPECT_EQ((*training.manager->Inspect(training.plan, "loss output"))[0],
+            loss);
+  const auto gradient =
+      *training.manager->Inspect(training.plan, "fc1.weight gradient");
+  double squares = 0;
+  for (const float g : gradient) squares += static_cast<double>(g) * g;
+  EXPECT_GT(squares, 0);
+  EXPECT_EQ(training.manager->Inspect(training.plan, "nothing").status().code(),
+            absl::StatusCode::kNotFound);
+  Training planned = Train(TabularMlp(8));
+  SetRows(planned.manager.get());
+  ASSERT_TRUE(planned.manager->TrainStep().ok());
+  EXPECT_EQ(
+      planned.manager->Inspect(planned.plan, "fc1 output").status().code(),
+      absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
+  Network network;
+  network.AddInput("x", {{2, 1, 2, 2}});
+  Convolution2dOptions one;
+  one.kernel = 1;
+  network.AddLayer("convolution", Convolution2d(one), {"x"});
+  network.AddLayer("pool", MaxPool2d(2), {"convolution"});
+  network.AddLayer("flat", Flatten(), {"pool"});
+  network.AddLayer("classes", FullyConnected(3), {"flat"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"classes"});
+  // Labels are of the whole batch, whatever its parts.
+  for (const int64_t parts : {1, 2}) {
+    MemoryOptions memory = MemoryOptions::Debug();
+    memory.micro_batches = parts;
+    const Training training = Train(network, memory);
+    const std::vector<int32_t> labels = {2, 1};
+    ASSERT_TRUE(training.manager->InputValues(0).ok());
+    ASSERT_TRUE(training.manager->SetLabel(absl::MakeConstSpan(labels)).ok());
+    ASSERT_TRUE(training.manager->TrainStep().ok());
+    const auto label =
+        training.manager->Inspect<int32_t>(training.plan, "loss label");
+    ASSERT_TRUE(label.ok()) << label.status();
+    EXPECT_THAT(*label, ElementsAre(2, 1));
+    int tensors_of_bytes = 0;
+    for (const PlannedTensor& tensor : training.plan.tensors) {
+      if (tensor.spec.type != ValueType::kUint8) continue;
+      ++tensors_of_bytes;
+      const auto bytes =
+          training.manager->Inspect<uint8_t>(training.plan, tensor.name);
+      ASSERT_TRUE(bytes.ok()) << bytes.status();
+      EXPECT_EQ(static_cast<int64_t>(bytes->size()), tensor.size_bytes);
+      EXPECT_THAT(
+          std::string(training.manager->Inspect(training.plan, tensor.name)
+                          .status()
+                          .message()),
+          HasSubstr("holds bytes; use Inspect<uint8_t>"));
+    }
+    EXPECT_GT(tensors_of_bytes, 0);
+    EXPECT_EQ(training.manager->Inspect<int32_t>(training.plan, "flat output")
+                  .status()
+                  .code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST(ManagerTest, RefusesAnOptimizerThatCannotTrain) {
+  const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {});
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(-1);
+  const absl::Status status =
+      Manager::Create(*plan, *Parameters::Create(*plan, 1), options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("rate is -1"));
+}
+
+TEST(ManagerTest, RefusesValuesOfTheWrongNumberOrType) {
+  Training training = Train(DigitMlp(4));
+  Manager& manager = *training.manager;
+  const std::vector<float> floats(3, 0.0f);
+  const absl::Status label = manager.SetLabel(floats);
+  EXPECT_EQ(label.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(label.message()),
+              HasSubstr("label 0 takes 4 int32 values of shape [4], not 3 "
+                        "float"));
+  EXPECT_FALSE(manager.SetLabel(std::vector<int32_t>(5)).ok());
+  EXPECT_FALSE(manager.SetInput(1, floats).ok());
+  EXPECT_FALSE(manager.SetInput(0, floats).ok());
+  EXPECT_FALSE(manager.SetInput(0, std::vector<int32_t>(4 * 784)).ok());
+  EXPECT_TRUE(manager.SetLabel(std::vector<int32_t>(4)).ok());
+  EXPECT_FALSE(manager.Infer({}).ok());
+  EXPECT_FALSE(manager.Output().ok());
+}
+
+TEST(ManagerTest, ALabelThatIsNoClassNamesTheLayer) {
+  Training training = Train(DigitMlp(2));
+  ASSERT_TRUE(training.manager->InputValues(0).ok());
+  ASSERT_TRUE(training.manager->SetLabel(std::vector<int32_t>{1, 10}).ok());
+  const auto loss = training.manager->TrainStep();
+  EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(loss.status().message()),
+              HasSubstr("layer \"loss\", forward: label 10"));
+}
+
+TEST(ManagerTest, ALossThatIsNotFiniteNamesTheFirstLayerAndChangesNoWeight) {
+  Training training = Train(TabularMlp(8));
+  SetRows(training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  const absl::Span<float> weight = *training.parameters->Find("fc2.weight");
+  weight[17] = INFINITY;
+  const std::vector<float> before(weight.begin(), weight.end());
+  auto loss = training.manager->TrainStep();
+  EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(loss.status().message()),
+              HasSubstr("layer \"fc2\", forward: weight 0 is inf at place 17"));
+  EXPECT_EQ(before, std::vector<float>(weight.begin(), weight.end()));
+  weight[17] = 3e38f;
+  loss = training.manager->TrainStep();
+  EXPECT_THAT(std::string(loss.status().message()), HasSubstr("the loss is "));
+  weight[17] = 0;
+  EXPECT_TRUE(training.manager->TrainStep().ok());
+}
+
+// Four rows, normalized; labels are classes.
+Network Normalized() {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("fc1", FullyConnected(5), {"x"});
+  network.AddLayer("norm1", BatchNormalization(), {"fc1"});
+  network.AddLayer("relu", Relu(), {"norm1"});
+  network.AddLayer("fc2", FullyConnected(4), {"relu"});
+  network.AddLayer("norm2", BatchNormalization(), {"fc2"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"norm2"});
+  return network;
+}
+
+// Running statistics change in the forward steps, before the loss is known.
+TEST(ManagerTest, ARefusedStepLeavesTheModelAsItWas) {
+  for (const int64_t parts : {1, 2}) {
+    for (const bool poison : {false, true}) {
+      MemoryOptions memory;
+      memory.micro_batches = parts;
+      ManagerOptions options;
+      options.poison = poison;
+      Training training = Train(Normalized(), memory, options);
+      Manager& manager = *training.manager;
+      const std::vector<int32_t> labels = {0, 1, 2, 3};
+      std::vector<float> rows = RandomValues(12, 4);
+      ASSERT_TRUE(manager.SetInput(0, rows).ok());
+      ASSERT_TRUE(manager.SetLabel(labels).ok());
+      ASSERT_TRUE(manager.TrainStep().ok());
+      const std::vector<float> before = AllParameters(*training.parameters);
+      // In the second micro-batch, if there is one.
+      rows[10] = NAN;
+      ASSERT_TRUE(manager.SetInput(0, rows).ok());
+      const auto loss = manager.TrainStep();
+      EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+      EXPECT_EQ(AllParameters(*training.parameters), before) << parts;
+      rows[10] = 0;
+      ASSERT_TRUE(manager.SetInput(0, rows).ok());
+      ASSERT_TRUE(manager.SetLabel(std::vector<int32_t>{0, 1, 2, 9}).ok());
+      EXPECT_FALSE(manager.TrainStep().ok());
+      EXPECT_EQ(AllParameters(*training.parameters), before) << parts;
+      ASSERT_TRUE(manager.SetLabel(labels).ok());
+      ASSERT_TRUE(manager.TrainStep().ok());
+      EXPECT_NE(AllParameters(*training.parameters), before);
+      EXPECT_NE((*training.parameters->Find("norm2.mean"))[0], 0);
+    }
+  }
+}
+
+TEST(ManagerTest, ANaNInTheDataIsFoundInTheLayerThatReadsIt) {
+  Training training = Train(Normalized());
+  std::vector<float> rows = RandomValues(12, 4);
+  rows[7] = NAN;
+  SetZeros(training.plan, training.manager.get());
+  ASSERT_TRUE(training.manager->SetInput(0, rows).ok());
+  EXPECT_THAT(std::string(training.manager->TrainStep().status().message()),
+              HasSubstr("layer \"fc1\", forward: input 0 is nan at place 7"));
+}
+
+TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
+  Network network;
+  network.AddInput("tokens", {{2, 3}, ValueType::kInt32});
+  network.AddInput("x", {{2, 3, 2}});
+  network.AddLayer("embedding", Embedding(5, 2), {"tokens"});
+  network.AddLayer("sum", Add(), {"embedding", "x"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto parameters = Parameters::Create(*plan, 1);
+  auto manager = Manager::Create(*plan, *parameters, {});
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  const std::vector<int32_t> tokens = {0, 4, 2, 1, 1, 3};
+  const std::vector<float> x = RandomValues(12, 3);
+  const absl::Status status =
+      (*manager)->Infer({absl::MakeConstSpan(tokens), absl::MakeConstSpan(x)});
+  ASSERT_TRUE(status.ok()) << status;
+  const absl::Span<float> table = *(*parameters)->Find("embedding.weight");
+  const auto output = *(*manager)->Output();
+  for (size_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(output[i],
+              table[static_cast<size_t>(tokens[i / 2]) * 2 + i % 2] + x[i]);
+  }
+  const absl::Status swapped =
+      (*manager)->Infer({absl::MakeConstSpan(x), absl::MakeConstSpan(tokens)});
+  EXPECT_EQ(swapped.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(swapped.message()),
+              HasSubstr("input 0 takes 6 int32 values of shape [2, 3], not 12 "
+                        "float"));
+  EXPECT_FALSE((*manager)->Infer({absl::MakeConstSpan(tokens)}).ok());
+}
+
+TEST(ManagerTest, InspectRefusesAnotherPlan) {
+  Training training = Train(TabularMlp(8), MemoryOptions::Debug());
+  SetRows(training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  const ExecutionPlan equal = Train(TabularMlp(8), MemoryOptions::Debug()).plan;
+  EXPECT_TRUE(training.manager->Inspect(equal, "fc1 output").ok());
+  const ExecutionPlan other =
+      Train(TabularMlp(16), MemoryOptions::Debug()).plan;
+  const absl::Status status =
+      training.manager->Inspect(other, "fc1 output").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("not the plan"));
+}
+
+TEST(ManagerTest, RefusesAnOptimizerThatWasNotPlanned) {
+  const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {}, 1);
+  const auto parameters = Parameters::Create(*plan, 1);
+  ManagerOptions options;
+  EXPECT_THAT(
+      std::string(
+          Manager::Create(*plan, *parameters, options).status().message()),
+      HasSubstr("needs an optimizer"));
+  options.optimizer = Adam(0.1f);
+  EXPECT_THAT(
+      std::string(
+          Manager::Create(*plan, *parameters, options).status().message()),
+      HasSubstr("2 states for each weight, but 1 are planned: give "
+                "PlanExecution its states_per_weight()"));
+}
+
+TEST(ManagerTest, RefusesParametersOfAnotherNetwork) {
+  const auto digits = PlanExecution(DigitMlp(8), NetworkMode::kTraining, {});
+  const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {});
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(0.1f);
+  EXPECT_THAT(
+      std::string(
+          Manager::Create(*plan, *Parameters::Create(*digits, 1), options)
+              .status()
+              .message()),
+      HasSubstr("parameter \"fc1.weight\" is of shape [784, 512], but the "
+                "network needs [13, 50]"));
+  // As many values, but of another shape.
+  const auto convolution = [](int64_t channels, int64_t kernel) {
+    Network network;
+    network.AddInput("x", {{1, channels, kernel, kernel}});
+    Convolution2dOptions filters;
+    filters.kernel = kernel;
+    network.AddLayer("layer", Convolution2d(filters), {"x"});
+    return *PlanExecution(network, NetworkMode::kInference, {});
+  };
+  const auto parameters = *Parameters::Create(convolution(4, 1), 1);
+  EXPECT_TRUE(Manager::Create(convolution(4, 1), parameters, {}).ok());
+  EXPECT_EQ(Manager::Create(convolution(1, 2), parameters, {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// Writes into memory that it was only lent.
+class ScribblingLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "scribbling"; }
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    return Relu()->Describe(inputs);
+  }
+  absl::Status Forward(const StepData& data) const override {
+    ++*const_cast<float*>(data.Read(Role::kInput));
+    return absl::OkStatus();
+  }
+};
+
+TEST(ManagerTest, NoticesThatTheCallersMemoryChanged) {
+  Network network;
+  network.AddInput("x", {{1, 3}});
+  network.AddLayer("bad", std::make_shared<ScribblingLayer>(), {"x"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ManagerOptions options;
+  options.watch_inputs = true;
+  auto manager = Manager::Create(*plan, *Parameters::Create(*plan, 1), options);
+  std::vector<float> x = {1, 2, 3};
+  const absl::Status status = (*manager)->Infer({absl::MakeConstSpan(x)});
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("layer \"bad\""));
+}
+
+// Gives back memory that was only lent.
+class ReleasingLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "releasing"; }
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    return Relu()->Describe(inputs);
+  }
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t elements = data.elements(Role::kInput);
+    std::fill_n(data.Write(Role::kOutput), elements, 0.0f);
+    munmap(const_cast<float*>(data.Read(Role::kInput)),
+           static_cast<size_t>(elements) * sizeof(float));
+    return absl::OkStatus();
+  }
+};
+
+TEST(ManagerTest, NoticesThatTheCallersMemoryIsGone) {
+  constexpr size_t kElements = 4096;
+  Network network;
+  network.AddInput("x", {{1, kElements}});
+  network.AddLayer("bad", std::make_shared<ReleasingLayer>(), {"x"});
+  network.AddLayer("next", Relu(), {"x"});
+  network.AddLayer("sum", Add(), {"bad", "next"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ManagerOptions options;
+  options.watch_inputs = true;
+  auto manager = Manager::Create(*plan, *Parameters::Create(*plan, 1), options);
+  void* const data = mmap(nullptr, kElements * sizeof(float), PROT_READ,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(data, MAP_FAILED);
+  const auto lent =
+      absl::MakeConstSpan(static_cast<const float*>(data), kElements);
+  absl::Status status = (*manager)->Infer({lent});
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("input 0 was released before layer \"bad\""));
+  status = (*manager)->Infer({lent});
+  EXPECT_THAT(std::string(status.message()), HasSubstr("it was released"));
+}
+
+// What lies at the place of an output is not that output.
+TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
+  MemoryOptions memory;
+  memory.keep_outputs = true;
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("fc", FullyConnected(2), {"x"});
+  network.AddLayer("relu", Relu(), {"fc"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"relu"});
+  Training training = Train(network, memory);
+  SetZeros(training.plan, training.manager.get());
+  ASSERT_TRUE(training.manager->TrainStep().ok());
+  const auto why = [](const Manager& manager, const ExecutionPlan& plan,
+                      const char* name) {
+    const absl::Status status = manager.Inspect(plan, name).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << name;
+    return std::string(status.message());
+  };
+  EXPECT_TRUE(training.manager->Inspect(training.plan, "relu output").ok());
+  EXPECT_THAT(why(*training.manager, training.plan, "fc output"),
+              HasSubstr("is not kept"));
+  EXPECT_THAT(why(*training.manager, training.plan, "loss label"),
+              HasSubstr("holds indices; use Inspect<int32_t>"));
+  const auto plan =
+      PlanExecution(network, NetworkMode::kInference, MemoryOptions::Debug());
+  const auto manager = *Manager::Create(*plan, training.parameters, {});
+  const std::vector<float> x(6);
+  ASSERT_TRUE(manager->Infer({absl::MakeConstSpan(x)}).ok());
+  EXPECT_THAT(why(*manager, *plan, "x"), HasSubstr("the caller's memory"));
+  EXPECT_THAT(why(*manager, *plan, "fc output"), HasSubstr("retain_arena"));
+}
+
+// Every arena tensor in turn gives up its place right after it was written, as
+// if a lifespan had been written down wrongly.
+TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(0.05f);
+  options.poison = true;
+  for (const Network& network :
+       {TabularMlp(8), LeNet5(2), RandomImageNetwork(5),
+        RandomImageNetwork(9)}) {
+    const auto correct = PlanExecution(network, NetworkMode::kTraining, {});
+    ASSERT_TRUE(correct.ok());
+    int tried = 0;
+    for (size_t i = 0; i <= correct->arena_storages.size(); ++i) {
+      ExecutionPlan plan = *correct;
+      bool shortened = false;
+      if (i < correct->arena_storages.size()) {
+        Storage& storage = plan.storages[plan.arena_storages[i]];
+        shortened = storage.upper_step > storage.lower_step + 1;
+        storage.upper_step = storage.lower_step + 1;
+      }
+      auto manager =
+          Manager::Create(plan, *Parameters::Create(plan, 1), options);
+      ASSERT_TRUE(manager.ok()) << manager.status();
+      const size_t inputs = static_cast<size_t>(
+          plan.tensors[plan.input_tensors[0]].spec.shape.elements());
+      SetZeros(plan, manager->get());
+      ASSERT_TRUE((*manager)->SetInput(0, RandomValues(inputs, 2)).ok());
+      const auto loss = (*manager)->TrainStep();
+      EXPECT_EQ(loss.ok(), !shortened)
+          << plan.tensors[plan.storages[plan.arena_storages[i]].tensors[0]].name
+          << loss.status();
+      tried += shortened;
+    }
+    EXPECT_GT(tried, 4);
+  }
+}
+
+TEST(ManagerTest, AStepThatUsesWhatItDidNotDeclareEndsTheProgram) {
+  class Greedy final : public Layer {
+    absl::string_view type() const override { return "greedy"; }
+    absl::StatusOr<LayerSignature> Describe(
+        const LayerInputs& inputs) const override {
+      return Relu()->Describe(inputs);
+    }
+    absl::Status Forward(const StepData& data) const override {
+      data.Read(Role::kOutput);
+      return absl::OkStatus();
+    }
+  };
+  Network network;
+  network.AddInput("x", {{1, 3}});
+  network.AddLayer("greedy", std::make_shared<Greedy>(), {"x"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  auto manager = Manager::Create(*plan, *Parameters::Create(*plan, 1), {});
+  std::vector<float> x = {1, 2, 3};
+  EXPECT_DEATH((void)(*manager)->Infer({absl::MakeConstSpan(x)}),
+               "layer \"greedy\": a step reads its output 0, which its "
+               "signature does not declare");
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,272 @@
+// The losses of a training are the same, bit for bit, whichever memory
+// optimisations are on.
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/execution/option_subset.h"
+#include "footprint/trainer_manager/networks/random_network.h"
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+uint64_t Next(uint64_t* state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return *state >> 33;
+}
+
+// Fills inputs and label anew from `state`; labels are indices below `classes`,
+// or floats if that is 0.
+void SetData(const ExecutionPlan& plan, int32_t classes, uint64_t* state,
+             Manager* manager) {
+  const auto count = [&](size_t tensor) {
+    return static_cast<size_t>(plan.tensors[tensor].spec.shape.elements());
+  };
+  const auto floats = [&](size_t size) {
+    std::vector<float> values(size);
+    for (float& v : values) {
+      v = static_cast<float>(Next(state) % 2001) / 1000.0f - 1.0f;
+    }
+    return values;
+  };
+  const auto indices = [&](size_t size) {
+    std::vector<int32_t> values(size);
+    for (int32_t& v : values) {
+      v = static_cast<int32_t>(Next(state)) % classes;
+    }
+    return values;
+  };
+  const size_t input = plan.input_tensors[0];
+  const size_t label = plan.label_tensors[0];
+  const bool tokens = plan.tensors[input].spec.type == ValueType::kInt32;
+  ASSERT_TRUE((tokens ? manager->SetInput(0, indices(count(input)))
+                      : manager->SetInput(0, floats(count(input))))
+                  .ok());
+  ASSERT_TRUE((classes > 0 ? manager->SetLabel(indices(count(label)))
+                           : manager->SetLabel(floats(count(label))))
+                  .ok());
+}
+
+// Whatever a manager takes from a plan: plans of the same key run the same.
+std::string KeyOf(const ExecutionPlan& plan) {
+  std::string key;
+  for (const PlannedStep& step : plan.steps) {
+    absl::StrAppend(&key, static_cast<int>(step.kind), ":", step.layer, "(");
+    for (const TensorUse& use : step.uses) {
+      const PlannedTensor& tensor = plan.tensors[use.tensor];
+      const Storage& storage = plan.storages[tensor.storage];
+      absl::StrAppend(&key, static_cast<int>(use.operand.role), " ",
+                      use.operand.index, " ", use.read, use.written, " ",
+                      tensor.spec.shape.ToString(), " ",
+                      static_cast<int>(storage.storage_class), " ",
+                      storage.offset_bytes, " ", storage.upper_step, ",");
+    }
+  }
+  return key;
+}
+
+// The losses, then all parameters, as bits.
+std::vector<uint32_t> TrainedBits(const ExecutionPlan& plan, int32_t classes,
+                                  int steps, bool poison,
+                                  const OptimizerPointer& optimizer) {
+  ManagerOptions options;
+  options.optimizer = optimizer;
+  options.poison = poison;
+  options.swap_folder = ::testing::TempDir();
+  const auto parameters = Parameters::Create(plan, 11);
+  auto manager = Manager::Create(plan, *parameters, options);
+  EXPECT_TRUE(manager.ok()) << manager.status();
+  std::vector<uint32_t> bits;
+  const auto add = [&bits](float value) {
+    uint32_t word = 0;
+    std::memcpy(&word, &value, sizeof(word));
+    bits.push_back(word);
+  };
+  uint64_t state = 5;
+  for (int i = 0; i < steps; ++i) {
+    SetData(plan, classes, &state, manager->get());
+    const auto loss = (*manager)->TrainStep();
+    EXPECT_TRUE(loss.ok()) << loss.status();
+    if (!loss.ok()) return bits;
+    add(*loss);
+  }
+  for (const Parameters::Parameter& parameter : (*parameters)->all()) {
+    for (const float value : parameter.values) add(value);
+  }
+  return bits;
+}
+
+// Trains with each of the subsets, and with the debug mode, which is none.
+// Subsets of the same plan are trained once: the network does not have what the
+// options are about.
+void ExpectSubsetsEqual(const Network& network, int32_t classes, int steps,
+                        const OptimizerPointer& optimizer,
+                        const std::vector<unsigned>& subsets) {
+  std::set<std::string> done;
+  std::vector<uint32_t> debug;
+  const auto train = [&](unsigned bits) {
+    MemoryOptions options = OptionSubset(bits);
+    options.atomic_steps = bits % 3 == 1;
+    const auto plan = PlanExecution(network, NetworkMode::kTraining, options,
+                                    optimizer->states_per_weight());
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const bool poison = bits % 8 == 7;
+    if (!done.insert(absl::StrCat(poison, KeyOf(*plan))).second) return;
+    std::vector<uint32_t> trained =
+        TrainedBits(*plan, classes, steps, poison, optimizer);
+    if (debug.empty()) debug = trained;
+    EXPECT_TRUE(debug == trained) << "options " << bits;
+  };
+  train(0);
+  for (const unsigned bits : subsets) train(bits);
+}
+
+std::vector<unsigned> AllSubsets() {
+  std::vector<unsigned> all;
+  for (unsigned bits = 0; bits < kOptionSubsets; ++bits) all.push_back(bits);
+  return all;
+}
+
+TEST(OptionSubsetsTest, TabularMlpTrainsTheSame) {
+  ExpectSubsetsEqual(TabularMlp(8), 0, 200, StochasticGradientDescent(0.05f),
+                     AllSubsets());
+}
+
+TEST(OptionSubsetsTest, AdamTrainsTheSame) {
+  ExpectSubsetsEqual(TabularMlp(4), 0, 10, Adam(0.01f), AllSubsets());
+}
+
+// In parts, which run side by side.
+class LeNetSubsetsTest : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(LeNetSubsetsTest, TrainsTheSame) {
+  std::vector<unsigned> part;
+  for (unsigned bits = GetParam(); bits < kOptionSubsets; bits += 8) {
+    part.push_back(bits);
+  }
+  ExpectSubsetsEqual(LeNet5(1), 10, 200, StochasticGradientDescent(0.05f),
+                     part);
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, LeNetSubsetsTest, ::testing::Range(0u, 8u));
+
+// All options, all but one, and any.
+TEST(OptionSubsetsTest, RandomNetworksTrainTheSame) {
+  uint64_t state = 3;
+  for (uint32_t seed = 0; seed < 16; ++seed) {
+    std::vector<unsigned> subsets = {kOptionSubsets - 1};
+    for (int i = 0; i < 4; ++i) {
+      subsets.push_back(kOptionSubsets - 1 - (1u << Next(&state) % 10));
+      subsets.push_back(static_cast<unsigned>(Next(&state)) % kOptionSubsets);
+    }
+    ExpectSubsetsEqual(
+        seed % 2 == 0 ? RandomRowNetwork(seed) : RandomImageNetwork(seed), 0, 3,
+        Momentum(0.01f), subsets);
+  }
+}
+
+// From the plan without a budget down to the smallest that can be met, with the
+// help of a file.
+TEST(OptionSubsetsTest, WithinABudgetNetworksTrainTheSame) {
+  const OptimizerPointer optimizer = Momentum(0.01f);
+  int budgets = 0;
+  int swapped = 0;
+  for (uint32_t seed = 0; seed < 30; ++seed) {
+    const Network network = seed % 3 == 0   ? RandomRowNetwork(seed)
+                            : seed % 3 == 1 ? RandomImageNetwork(seed)
+                                            : RandomTokenNetwork(seed);
+    const int32_t classes = seed % 3 == 2 ? kTokens : 0;
+    const auto debug = PlanExecution(network, NetworkMode::kTraining,
+                                     MemoryOptions::Debug(), 1);
+    ASSERT_TRUE(debug.ok()) << debug.status();
+    const std::vector<uint32_t> expected =
+        TrainedBits(*debug, classes, 3, false, optimizer);
+    MemoryOptions options;
+    options.swap_to_file = true;
+    auto plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
+    while (plan.ok()) {
+      EXPECT_TRUE(expected ==
+                  TrainedBits(*plan, classes, 3, /*poison=*/true, optimizer))
+          << "seed " << seed << " within " << options.budget_bytes;
+      options.budget_bytes = plan->planned_bytes() - 1;
+      swapped += plan->swap_file_bytes > 0;
+      plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
+      ++budgets;
+    }
+  }
+  EXPECT_GT(budgets, 30 + 20);  // many networks have none but the first
+  EXPECT_GT(swapped, 10);
+}
+
+TEST(OptionSubsetsTest, TransformerTrainsTheSame) {
+  const Network network = SmallTransformer(4);
+  const OptimizerPointer optimizer = StochasticGradientDescent(0.1f);
+  ExpectSubsetsEqual(network, 1000, 2, optimizer, {kOptionSubsets - 1});
+  MemoryOptions options;
+  options.budget_bytes = 5600000;  // else 7,100,000; weights are 2,647,968
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, options);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_GT(plan->recompute_products, 0);
+  const auto debug =
+      PlanExecution(network, NetworkMode::kTraining, MemoryOptions::Debug());
+  EXPECT_TRUE(TrainedBits(*debug, 1000, 2, false, optimizer) ==
+              TrainedBits(*plan, 1000, 2, true, optimizer));
+}
+
+// Few subsets in which any two options stand in all four ways: option i is on
+// in three of the last five, no two options in the same three; the first has
+// none.
+std::vector<unsigned> PairwiseSubsets() {
+  std::vector<unsigned> subsets(6, 0);
+  unsigned option = 0;
+  for (unsigned rows = 0; rows < 32; ++rows) {
+    if (__builtin_popcount(rows) != 3) continue;
+    for (unsigned r = 0; r < 5; ++r) {
+      subsets[r + 1] |= (rows >> r & 1) << option;
+    }
+    ++option;
+  }
+  return subsets;
+}
+
+TEST(OptionSubsetsTest, PairwiseSubsetsHoldAllPairs) {
+  const std::vector<unsigned> subsets = PairwiseSubsets();
+  for (unsigned a = 0; a < 10; ++a) {
+    for (unsigned b = 0; b < a; ++b) {
+      std::set<unsigned> seen;
+      for (const unsigned bits : subsets) {
+        seen.insert((bits >> a & 1) * 2 + (bits >> b & 1));
+      }
+      EXPECT_EQ(seen.size(), 4u) << a << " and " << b;
+    }
+  }
+}
+
+// In the large tier: minutes. See BUILD.
+class LargeNetworksTest
+    : public ::testing::TestWithParam<std::pair<Network (*)(int64_t), int>> {};
+
+TEST_P(LargeNetworksTest, TrainTheSame) {
+  std::vector<unsigned> subsets = PairwiseSubsets();
+  subsets.push_back(kOptionSubsets - 1);
+  ExpectSubsetsEqual(GetParam().first(32), GetParam().second, 5,
+                     StochasticGradientDescent(0.01f), subsets);
+}
+
+INSTANTIATE_TEST_SUITE_P(Batch32, LargeNetworksTest,
+                         ::testing::Values(std::make_pair(&Vgg16, 100),
+                                           std::make_pair(&ResNet18, 100),
+                                           std::make_pair(&SmallTransformer,
+                                                          1000)));
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,235 @@
+#include "footprint/trainer_manager/runtime/parameter_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/files/read_at.h"
+#include "footprint/base/files/regular_file.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
+
+namespace footprint {
+namespace {
+
+TensorShape FileShape(const Shape& shape) {
+  TensorShape extents;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    extents.push_back(shape.extent(axis));
+  }
+  return extents;
+}
+
+int64_t BytesOf(const Parameters::Parameter& parameter) {
+  return static_cast<int64_t>(parameter.values.size() * sizeof(float));
+}
+
+// What the file holds for a parameter.
+struct Source {
+  const TensorInfo* tensor = nullptr;
+  bool transposed = false;
+};
+
+FileTensor FileTensorOf(const Parameters::Parameter& parameter,
+                        const ParameterMap& map) {
+  const auto found = map.tensors.find(std::string(parameter.name));
+  if (found != map.tensors.end()) return found->second;
+  FileTensor same;
+  same.name = std::string(parameter.name);
+  return same;
+}
+
+absl::StatusOr<Source> MatchOne(const SafetensorsIndex& index,
+                                const Parameters::Parameter& parameter,
+                                const FileTensor& in_file) {
+  if (in_file.transposed && parameter.shape.rank() != 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "parameter \"", parameter.name, "\" is of shape ",
+        parameter.shape.ToString(), "; only a matrix can be transposed"));
+  }
+  const absl::StatusOr<const TensorInfo*> tensor = index.Find(in_file.name);
+  if (!tensor.ok()) {
+    return absl::InvalidArgumentError(tensor.status().message());
+  }
+  TensorShape expected = FileShape(parameter.shape);
+  if (in_file.transposed) std::reverse(expected.begin(), expected.end());
+  if ((*tensor)->dtype == DType::kF32 && (*tensor)->shape == expected) {
+    return Source{*tensor, in_file.transposed};
+  }
+  TensorShape other = expected;
+  std::reverse(other.begin(), other.end());
+  const bool fits_transposed =
+      expected.size() == 2 && (*tensor)->shape == other;
+  return absl::InvalidArgumentError(absl::StrCat(
+      index.file_name(), ": tensor \"", in_file.name, "\" is ",
+      DTypeName((*tensor)->dtype), " ", ShapeText((*tensor)->shape),
+      ", but the model has F32 ", ShapeText(expected),
+      fits_transposed ? "; transposed it would fit: see ParameterMap" : ""));
+}
+
+bool IsIgnored(const std::string& name, const ParameterMap& map) {
+  for (const std::string& ending : map.ignored_endings) {
+    if (absl::EndsWith(name, ending)) return true;
+  }
+  return false;
+}
+
+// The tensors of the file, in the order of the model's parameters.
+absl::StatusOr<std::vector<Source>> Match(const SafetensorsIndex& index,
+                                          const ParameterMap& map,
+                                          const Parameters& parameters) {
+  for (const auto& entry : map.tensors) {
+    if (parameters.Find(entry.first).ok()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the map names \"", entry.first,
+                     "\", which is no parameter of the model"));
+  }
+  std::vector<Source> sources;
+  absl::flat_hash_set<std::string> used;
+  for (const Parameters::Parameter& parameter : parameters.all()) {
+    const FileTensor in_file = FileTensorOf(parameter, map);
+    const absl::StatusOr<Source> source = MatchOne(index, parameter, in_file);
+    if (!source.ok()) return source.status();
+    used.insert(in_file.name);
+    sources.push_back(*source);
+  }
+  for (const TensorInfo& tensor : index.tensors()) {
+    if (!used.contains(tensor.name) && !IsIgnored(tensor.name, map)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(index.file_name(), ": tensor \"", tensor.name,
+                       "\" is no parameter of the model"));
+    }
+  }
+  return sources;
+}
+
+absl::Status ReadPart(int descriptor, int64_t offset_bytes,
+                      absl::Span<float> values, const std::string& file) {
+  const int64_t size_bytes =
+      static_cast<int64_t>(values.size() * sizeof(float));
+  const int64_t got = lowmem_internal::ReadAt(descriptor, offset_bytes,
+                                              size_bytes, values.data());
+  if (got == size_bytes) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(
+      file, ": cannot read ", size_bytes, " bytes at byte ", offset_bytes, ": ",
+      got < 0 ? strerror(errno) : "the file ends before"));
+}
+
+constexpr size_t kBufferValues = 16 * 1024;
+
+// Whether the parameter takes the tensor's values.
+absl::Status CheckValues(int descriptor, const TensorInfo& tensor,
+                         const Parameters::Parameter& parameter,
+                         const std::string& file) {
+  std::vector<float> buffer(std::min(kBufferValues, parameter.values.size()));
+  for (size_t first = 0; first < parameter.values.size();
+       first += buffer.size()) {
+    const auto part = absl::MakeSpan(buffer).subspan(
+        0, std::min(buffer.size(), parameter.values.size() - first));
+    const absl::Status status = ReadPart(
+        descriptor,
+        tensor.offset_bytes + static_cast<int64_t>(first * sizeof(float)), part,
+        file);
+    if (!status.ok()) return status;
+    const int64_t place = FirstRefused(parameter.name, part);
+    if (place < 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        file, ": tensor \"", tensor.name, "\" is ",
+        part[static_cast<size_t>(place)], " at place ",
+        first + static_cast<size_t>(place),
+        "; no parameter takes NaN or infinity, no variance less than 0"));
+  }
+  return absl::OkStatus();
+}
+
+// Of a matrix of the file; its transposed goes to `values`.
+absl::Status ReadTransposed(int descriptor, const TensorInfo& tensor,
+                            absl::Span<float> values, const std::string& file) {
+  const size_t rows = static_cast<size_t>(tensor.shape[0]);
+  const size_t columns = static_cast<size_t>(tensor.shape[1]);
+  std::vector<float> buffer(std::min(kBufferValues, values.size()));
+  for (size_t first = 0; first < values.size(); first += buffer.size()) {
+    const auto part = absl::MakeSpan(buffer).subspan(
+        0, std::min(buffer.size(), values.size() - first));
+    const absl::Status status = ReadPart(
+        descriptor,
+        tensor.offset_bytes + static_cast<int64_t>(first * sizeof(float)), part,
+        file);
+    if (!status.ok()) return status;
+    for (size_t i = 0; i < part.size(); ++i) {
+      const size_t row = (first + i) / columns;
+      values[(first + i) % columns * rows + row] = part[i];
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadValues(int descriptor, const Source& source,
+                        absl::Span<float> values, const std::string& file) {
+  return source.transposed
+             ? ReadTransposed(descriptor, *source.tensor, values, file)
+             : ReadPart(descriptor, source.tensor->offset_bytes, values, file);
+}
+
+}  // namespace
+
+absl::Status SaveParameters(const Parameters& parameters,
+                            absl::string_view path) {
+  std::vector<TensorSpec> tensors;
+  for (const Parameters::Parameter& parameter : parameters.all()) {
+    tensors.push_back(
+        {std::string(parameter.name), DType::kF32, FileShape(parameter.shape)});
+  }
+  absl::StatusOr<SafetensorsWriter> writer =
+      SafetensorsWriter::Create(path, tensors);
+  if (!writer.ok()) return writer.status();
+  for (const Parameters::Parameter& parameter : parameters.all()) {
+    const absl::Status status =
+        writer->Append(parameter.values.data(), BytesOf(parameter));
+    if (!status.ok()) return status;
+  }
+  return writer->Finish();
+}
+
+absl::Status LoadParameters(absl::string_view path, Parameters* parameters) {
+  return LoadParameters(path, ParameterMap(), parameters);
+}
+
+absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
+                            Parameters* parameters) {
+  const std::string file(path);
+  const absl::StatusOr<int> opened = lowmem_internal::OpenRegularFile(file);
+  if (!opened.ok()) return opened.status();
+  const int descriptor = *opened;
+  const auto closer = absl::MakeCleanup([descriptor] { close(descriptor); });
+  const absl::StatusOr<SafetensorsIndex> index =
+      SafetensorsIndex::Read(descriptor, file);
+  if (!index.ok()) return index.status();
+  const auto tensors = Match(*index, map, *parameters);
+  if (!tensors.ok()) return tensors.status();
+  for (size_t i = 0; i < tensors->size(); ++i) {
+    const absl::Status status = CheckValues(descriptor, *(*tensors)[i].tensor,
+                                            parameters->all()[i], file);
+    if (!status.ok()) return status;
+  }
+  for (size_t i = 0; i < tensors->size(); ++i) {
+    const absl::Status status = ReadValues(descriptor, (*tensors)[i],
+                                           parameters->all()[i].values, file);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace footprint

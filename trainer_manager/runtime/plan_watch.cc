@@ -1,0 +1,97 @@
+#include "footprint/trainer_manager/runtime/plan_watch.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/fingerprint.h"
+#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/math/finite_values.h"
+
+namespace footprint {
+namespace {
+
+constexpr int kPoison = 0xff;  // four of them are a NaN
+
+// The place of the first value that is NaN or infinite, or -1.
+int64_t FirstNotFiniteOf(const StepData::Slot& slot) {
+  if (slot.spec->type != ValueType::kFloat32) return -1;
+  return FirstNotFinite(static_cast<const float*>(slot.data),
+                        slot.spec->shape.elements());
+}
+
+uint64_t FingerprintOf(const StepData::Slot& slot) {
+  return Fingerprint(slot.data, SizeBytes(*slot.spec));
+}
+
+}  // namespace
+
+absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written) {
+  for (const StepData::Slot& slot : slots) {
+    const bool checked = written ? slot.writable &&
+                                       slot.operand.role != Role::kWorkspace &&
+                                       slot.operand.role != Role::kSlice
+                                 : slot.readable;
+    const int64_t place = checked ? FirstNotFiniteOf(slot) : -1;
+    if (place < 0) continue;
+    return absl::OutOfRangeError(absl::StrCat(
+        RoleName(slot.operand.role), " ", slot.operand.index, " is ",
+        static_cast<const float*>(slot.data)[place], " at place ", place));
+  }
+  return absl::OkStatus();
+}
+
+PlanWatch::PlanWatch(const ExecutionPlan& plan)
+    : steps_(plan.steps.size()), marks_(plan.tensors.size(), 0) {
+  for (const size_t s : plan.arena_storages) {
+    const Storage& storage = plan.storages[s];
+    regions_.push_back(
+        {storage.upper_step, storage.offset_bytes, storage.size_bytes});
+  }
+  for (const PlannedStep& step : plan.steps) {
+    for (const TensorUse& use : step.uses) tensors_.push_back(use.tensor);
+  }
+  for (const PlannedTensor& tensor : plan.tensors) {
+    in_arena_.push_back(plan.storages[tensor.storage].storage_class ==
+                        StorageClass::kArena);
+  }
+}
+
+void PlanWatch::Begin(char* arena, int64_t size_bytes) const {
+  if (size_bytes == 0) return;
+  std::memset(arena, kPoison, static_cast<size_t>(size_bytes));
+}
+
+absl::Status PlanWatch::CheckRead(
+    size_t first_use, absl::Span<const StepData::Slot> slots) const {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const size_t tensor = tensors_[first_use + i];
+    if (!slots[i].readable || !in_arena_[tensor] ||
+        FingerprintOf(slots[i]) == marks_[tensor]) {
+      continue;
+    }
+    return absl::InternalError(absl::StrCat(
+        RoleName(slots[i].operand.role), " ", slots[i].operand.index,
+        " is not what was written: the plan gave its place to another tensor"));
+  }
+  return absl::OkStatus();
+}
+
+void PlanWatch::MarkWritten(size_t first_use,
+                            absl::Span<const StepData::Slot> slots) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].writable) {
+      marks_[tensors_[first_use + i]] = FingerprintOf(slots[i]);
+    }
+  }
+}
+
+void PlanWatch::PoisonAfter(size_t step, char* arena) const {
+  if (step + 1 == steps_) return;
+  for (const Region& region : regions_) {
+    if (region.upper_step != static_cast<int64_t>(step) + 1) continue;
+    std::memset(arena + region.offset_bytes, kPoison,
+                static_cast<size_t>(region.size_bytes));
+  }
+}
+
+}  // namespace footprint

@@ -1,0 +1,87 @@
+#include "footprint/trainer_manager/runtime/plan_watch.h"
+
+#include <cmath>
+#include <vector>
+
+#include "footprint/trainer_manager/layers/shape.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+
+const TensorType kPair = {{2}};
+
+StepData::Slot SlotOf(Role role, std::vector<float>* values, bool read) {
+  return {{role}, read, !read, &kPair, values->data()};
+}
+
+// Step 0 writes a tensor of two floats, step 1 reads it, step 2 is another.
+ExecutionPlan ThreeSteps() {
+  ExecutionPlan plan;
+  plan.tensors.resize(1);
+  plan.tensors[0].spec = kPair;
+  plan.storages.resize(1);
+  plan.storages[0].size_bytes = 8;
+  plan.storages[0].upper_step = 2;
+  plan.arena_storages = {0};
+  plan.steps.resize(3);
+  plan.steps[0].uses = {{{Role::kOutput}, 0, false, true}};
+  plan.steps[1].uses = {{{Role::kInput}, 0, true, false}};
+  return plan;
+}
+
+TEST(PlanWatchTest, WhatIsReadMustBeWhatWasWritten) {
+  std::vector<float> arena = {1, 2};
+  PlanWatch watch(ThreeSteps());
+  const StepData::Slot read = SlotOf(Role::kInput, &arena, true);
+  EXPECT_EQ(watch.CheckRead(1, {&read, 1}).code(), absl::StatusCode::kInternal);
+  const StepData::Slot written = SlotOf(Role::kOutput, &arena, false);
+  watch.MarkWritten(0, {&written, 1});
+  EXPECT_TRUE(watch.CheckRead(1, {&read, 1}).ok());
+  arena[1] = 3;
+  EXPECT_THAT(std::string(watch.CheckRead(1, {&read, 1}).message()),
+              HasSubstr("input 0 is not what was written"));
+}
+
+TEST(PlanWatchTest, OnlyTheArenaIsWatched) {
+  ExecutionPlan plan = ThreeSteps();
+  plan.storages[0].storage_class = StorageClass::kFixed;
+  std::vector<float> values = {1, 2};
+  const StepData::Slot read = SlotOf(Role::kInput, &values, true);
+  EXPECT_TRUE(PlanWatch(plan).CheckRead(1, {&read, 1}).ok());
+}
+
+TEST(PlanWatchTest, DeadBytesBecomeNaNOnceAfterTheirLastStep) {
+  std::vector<float> arena = {1, 2, 3};
+  char* bytes = reinterpret_cast<char*>(arena.data());
+  const PlanWatch watch(ThreeSteps());
+  watch.PoisonAfter(0, bytes);
+  EXPECT_EQ(arena[0], 1);
+  watch.PoisonAfter(1, bytes);
+  EXPECT_TRUE(std::isnan(arena[0]) && std::isnan(arena[1]));
+  EXPECT_EQ(arena[2], 3);
+  arena = {1, 2, 3};
+  watch.PoisonAfter(2, bytes);
+  EXPECT_EQ(arena[0], 1);
+  watch.Begin(bytes, 12);
+  EXPECT_TRUE(std::isnan(arena[2]));
+}
+
+TEST(PlanWatchTest, ValuesMustBeFiniteUnlessTheyAreScratch) {
+  std::vector<float> values = {1, INFINITY};
+  const StepData::Slot read = SlotOf(Role::kWeight, &values, true);
+  EXPECT_EQ(std::string(CheckFinite({&read, 1}, /*written=*/false).message()),
+            "weight 0 is inf at place 1");
+  EXPECT_TRUE(CheckFinite({&read, 1}, /*written=*/true).ok());
+  const StepData::Slot written = SlotOf(Role::kOutput, &values, false);
+  EXPECT_FALSE(CheckFinite({&written, 1}, true).ok());
+  EXPECT_TRUE(CheckFinite({&written, 1}, false).ok());
+  const StepData::Slot scratch = SlotOf(Role::kWorkspace, &values, false);
+  EXPECT_TRUE(CheckFinite({&scratch, 1}, true).ok());
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,103 @@
+#include "footprint/trainer_manager/runtime/sliced_step.h"
+
+#include <algorithm>
+#include <array>
+
+namespace footprint {
+namespace {
+
+constexpr size_t kMostSlicedSlots = 8;
+
+// The slots of a step on some elements of the batch.
+class SlicedSlots {
+ public:
+  SlicedSlots(int64_t begin, int64_t count) : begin_(begin), count_(count) {}
+  // The slots refer to the specs.
+  SlicedSlots(const SlicedSlots&) = delete;
+  SlicedSlots& operator=(const SlicedSlots&) = delete;
+
+  void AddWhole(const StepData::Slot& slot) { slots_[used_++] = slot; }
+
+  // The elements of `slot` from the first of the slice on, as operand `as`; of
+  // memory of a slice, from its start.
+  void Add(const StepData::Slot& slot, Operand as, bool read) {
+    const bool whole_batch = slot.operand.role != Role::kSlice;
+    const TensorType& spec = *slot.spec;
+    const int64_t element_bytes = SizeBytes(spec) / spec.shape.extent(0);
+    specs_[used_] = spec;
+    specs_[used_].shape.set_extent(0, count_);
+    slots_[used_] = {as, read, !read, &specs_[used_],
+                     static_cast<char*>(slot.data) +
+                         (whole_batch ? begin_ * element_bytes : 0)};
+    ++used_;
+  }
+
+  absl::Span<const StepData::Slot> slots() const {
+    return absl::MakeConstSpan(slots_.data(), used_);
+  }
+
+ private:
+  const int64_t begin_;
+  const int64_t count_;
+  std::array<TensorType, kMostSlicedSlots> specs_;
+  std::array<StepData::Slot, kMostSlicedSlots> slots_;
+  size_t used_ = 0;
+};
+
+}  // namespace
+
+void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
+                               absl::Span<const StepData::Slot> slots,
+                               const StepData& data) {
+  const int64_t batch = data.shape(Role::kInputDerivative).extent(0);
+  const int64_t most = data.shape(Role::kSlice).extent(0);
+  for (int64_t begin = 0; begin < batch; begin += most) {
+    const int64_t count = std::min(most, batch - begin);
+    SlicedSlots derived(begin, count);
+    SlicedSlots restored(begin, count);
+    SlicedSlots activated(begin, count);
+    for (const StepData::Slot& slot : slots) {
+      switch (slot.operand.role) {
+        case Role::kSlice:
+          if (slot.operand.index == 0) {
+            derived.Add(slot, {Role::kInputDerivative}, false);
+            activated.Add(slot, {Role::kOutputDerivative}, true);
+          } else {
+            restored.Add(slot, {Role::kInput}, false);
+            activated.Add(slot, {Role::kOutput}, true);
+          }
+          break;
+        case Role::kOutputDerivative:
+          derived.Add(slot, slot.operand, true);
+          break;
+        case Role::kSaved:
+          derived.Add(slot, slot.operand, true);
+          restored.Add(slot, slot.operand, true);
+          break;
+        case Role::kOutput:
+          restored.Add(slot, slot.operand, true);
+          break;
+        case Role::kInput:
+          activated.Add(slot, {Role::kOutput}, true);
+          break;
+        case Role::kInputDerivative:
+          activated.Add(slot, slot.operand, false);
+          break;
+        default:
+          derived.AddWhole(slot);
+          break;
+      }
+    }
+    const auto of = [&data](const SlicedSlots& sliced) {
+      return StepData(sliced.slots(), data.mode(), data.seed(), data.math(),
+                      data.name());
+    };
+    layer.CalculateDerivative(of(derived));
+    if (data.Has(Role::kSlice, 1)) {
+      layer.RestoreInput(of(restored));
+    }
+    activation.CalculateDerivative(of(activated));
+  }
+}
+
+}  // namespace footprint

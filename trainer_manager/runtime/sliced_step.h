@@ -1,0 +1,26 @@
+// The derivative of a layer, through the activation before it, a slice of the
+// batch at a time.
+//
+//   footprint::CalculateSlicedDerivative(layer, activation, slots, data);
+//
+// The layer writes a slice of its derivative into the slice's own memory; the
+// activation takes it from there, with its output as it was kept or as the
+// layer restores it. Nothing asks the heap. Thread-safe on different operands.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_SLICED_STEP_H_
+#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_SLICED_STEP_H_
+
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/layers/layer.h"
+
+namespace footprint {
+
+// `slots` are the operands of a StepKind::kSlicedDerivative, `data` is the same
+// with mode, seed and backend.
+void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
+                               absl::Span<const StepData::Slot> slots,
+                               const StepData& data);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_SLICED_STEP_H_

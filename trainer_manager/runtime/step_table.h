@@ -1,0 +1,116 @@
+// The steps of a plan as a manager keeps them: what each works on, and where
+// that lies.
+//
+//   auto table = footprint::StepTable::Create(*plan, *parameters);
+//   footprint::StepTable::Memory memory;
+//   memory.arena = arena.data();
+//   for (const footprint::StepTable::Step& step : table->steps()) {
+//     absl::Span<const StepData::Slot> slots = table->SlotsOf(step, memory);
+//     ...
+//   }
+//
+// Owns the plan's fixed tensors, zeros at first, and keeps its records behind
+// them, in one block: for a small network they cost little more than the
+// block's rounding. Keeps addresses of the parameters, which must outlive it,
+// but nothing of the plan. Thread-compatible. Memory: the plan's fixed_bytes,
+// and 8 bytes an operand of a step, 16 a step and a tensor, 48 a shape.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_TABLE_H_
+#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/memory/memory_block.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/layers/layer.h"
+#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/runtime/parameters.h"
+
+namespace footprint {
+
+class StepTable {
+ public:
+  struct Step {
+    uint32_t layer;
+    // Of a sliced derivative the layer before; of what is swapped the piece, in
+    // the order in which pieces are written.
+    uint32_t other;
+    uint32_t first_use;
+    uint16_t uses;
+    StepKind kind;
+  };
+
+  // What lies elsewhere while a step runs.
+  struct Memory {
+    char* arena = nullptr;
+    // The caller's, in inference: inputs, then the label if there is a loss.
+    absl::Span<const void* const> inputs;
+    // Which part of inputs and labels that hold all micro-batches.
+    int64_t micro_batch = 0;
+  };
+
+  // InvalidArgument: the parameters are not those of the plan, or a layer has
+  // more than 65,535 operands. ResourceExhausted: no memory.
+  static absl::StatusOr<StepTable> Create(const ExecutionPlan& plan,
+                                          const Parameters& parameters);
+
+  absl::Span<const Step> steps() const { return steps_; }
+
+  // The operands of a step, valid until the next call.
+  absl::Span<const StepData::Slot> SlotsOf(const Step& step,
+                                           const Memory& memory);
+
+  LayerName NameOf(size_t layer) const { return {names_, layer}; }
+
+  // The table's own copies of the types of tensors, each that occurs once; the
+  // number of that of a tensor of the plan.
+  absl::Span<const TensorType> specs() const { return specs_; }
+  uint32_t SpecNumberOf(const PlannedTensor& tensor) const;
+
+  char* fixed() const { return block_.data(); }
+
+ private:
+  // Where a tensor lies: an offset in its memory, the number of an input, or
+  // the address of a parameter.
+  struct Place {
+    int64_t at;
+    uint32_t spec;
+    StorageClass storage_class;
+    bool by_micro_batch;  // it holds all of them, one after the other
+  };
+  struct Use {
+    uint32_t place;
+    uint16_t index;
+    Role role;
+    bool readable : 1;
+    bool writable : 1;
+  };
+  // What is known before the records have a place.
+  struct Draft;
+
+  StepTable() = default;
+  absl::Status Keep(const ExecutionPlan& plan, const Draft& draft);
+
+  MemoryBlock block_;
+  absl::Span<const Step> steps_;
+  absl::Span<const Use> uses_;
+  absl::Span<const Place> places_;
+  absl::Span<const TensorType> specs_;  // each that occurs once
+  absl::Span<StepData::Slot> slots_;    // of one step
+  const char* names_ = nullptr;         // of layers; a 0 ends each
+};
+
+// Where a parameter of the plan lies. InvalidArgument: there is none of its
+// name, or it has another shape.
+absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
+                                       const Parameters& parameters);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_TABLE_H_

@@ -1,0 +1,75 @@
+#include "footprint/trainer_manager/runtime/training_harness.h"
+
+#include <utility>
+
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+float Random(uint64_t* state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<float>(*state >> 40) / 8388608.0f - 1.0f;
+}
+
+}  // namespace
+
+std::vector<float> RandomValues(size_t count, uint64_t seed) {
+  std::vector<float> values(count);
+  for (float& value : values) value = Random(&seed);
+  return values;
+}
+
+Training Train(const Network& network, const MemoryOptions& memory,
+               ManagerOptions options) {
+  if (options.optimizer == nullptr) {
+    options.optimizer = StochasticGradientDescent(0.05f);
+  }
+  Training training;
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, memory,
+                                  options.optimizer->states_per_weight());
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  training.plan = *plan;
+  const auto parameters = Parameters::Create(*plan, 3);
+  EXPECT_TRUE(parameters.ok()) << parameters.status();
+  training.parameters = *parameters;
+  auto manager = Manager::Create(*plan, *parameters, options);
+  EXPECT_TRUE(manager.ok()) << manager.status();
+  training.manager = std::move(*manager);
+  return training;
+}
+
+void SetRows(Manager* manager) {
+  const std::vector<float> rows = RandomValues(8 * 13, 5);
+  std::vector<float> labels;
+  for (size_t r = 0; r < 8; ++r) {
+    labels.push_back(rows[r * 13] - 2 * rows[r * 13 + 4]);
+  }
+  ASSERT_TRUE(manager->SetInput(0, rows).ok());
+  ASSERT_TRUE(manager->SetLabel(labels).ok());
+}
+
+void SetZeros(const ExecutionPlan& plan, Manager* manager) {
+  for (size_t i = 0; i < plan.input_tensors.size(); ++i) {
+    const bool floats =
+        plan.tensors[plan.input_tensors[i]].spec.type == ValueType::kFloat32;
+    EXPECT_TRUE(floats ? manager->InputValues(i).ok()
+                       : manager->InputValues<int32_t>(i).ok());
+  }
+  const bool floats =
+      plan.tensors[plan.label_tensors[0]].spec.type == ValueType::kFloat32;
+  EXPECT_TRUE(floats ? manager->LabelValues().ok()
+                     : manager->LabelValues<int32_t>().ok());
+}
+
+std::vector<float> AllParameters(const Parameters& parameters) {
+  std::vector<float> values;
+  for (const Parameters::Parameter& parameter : parameters.all()) {
+    values.insert(values.end(), parameter.values.begin(),
+                  parameter.values.end());
+  }
+  return values;
+}
+
+}  // namespace footprint

@@ -1,0 +1,50 @@
+// Trainings for tests: plan, parameters and manager at once, and data drawn at
+// random.
+//
+//   Training training = Train(TabularMlp(8));
+//   SetRows(training.manager.get());
+//   absl::StatusOr<float> loss = training.manager->TrainStep();
+//
+// A failure is one of the test that calls. The same seed gives the same values.
+// Thread-compatible.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
+#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/runtime/parameters.h"
+
+namespace footprint {
+
+// Between -1 and 1.
+std::vector<float> RandomValues(size_t count, uint64_t seed);
+
+struct Training {
+  ExecutionPlan plan;
+  std::shared_ptr<Parameters> parameters;
+  std::unique_ptr<Manager> manager;
+};
+
+// By stochastic gradient descent at rate 0.05 unless the options say otherwise.
+Training Train(const Network& network, const MemoryOptions& memory = {},
+               ManagerOptions options = {});
+
+// For TabularMlp(8): eight rows whose label is a function of them.
+void SetRows(Manager* manager);
+
+// Zeros for all inputs and the label.
+void SetZeros(const ExecutionPlan& plan, Manager* manager);
+
+// The values of all parameters, one after the other.
+std::vector<float> AllParameters(const Parameters& parameters);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
