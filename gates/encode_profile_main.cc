@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/files/whole_file.h"
-#include "footprint/profiling/memory_profile.pb.h"
-#include "footprint/profiling/memory_profile_file.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
 #include "google/protobuf/text_format.h"
 
 int main(int argc, char** argv) {

@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 

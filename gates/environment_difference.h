@@ -13,7 +13,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
 

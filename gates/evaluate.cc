@@ -22,10 +22,10 @@
 #include "footprint/gates/selector.h"
 #include "footprint/gates/threshold_file.h"
 #include "footprint/gates/update_command.h"
-#include "footprint/profiling/memory_profile.pb.h"
-#include "footprint/profiling/metric_kind.h"
-#include "footprint/profiling/metric_reading.h"
-#include "footprint/profiling/profile_merge.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_kind.h"
+#include "footprint/profiling/schema/metric_reading.h"
+#include "footprint/profiling/schema/profile_merge.h"
 
 namespace footprint {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/threshold_file.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"

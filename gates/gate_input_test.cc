@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/gates/evaluate.h"
 #include "footprint/gates/gate.pb.h"
-#include "footprint/profiling/memory_profile.pb.h"
-#include "footprint/profiling/memory_profile_file.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/selector.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
 namespace {

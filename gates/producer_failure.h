@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "footprint/gates/gate.pb.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

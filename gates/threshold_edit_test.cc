@@ -12,7 +12,7 @@
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/limit_history.h"
 #include "footprint/gates/threshold_file.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -17,7 +17,7 @@
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/limit_history.h"
 #include "footprint/gates/selector.h"
-#include "footprint/profiling/metric_kind.h"
+#include "footprint/profiling/schema/metric_kind.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"

@@ -28,9 +28,9 @@
 #include "footprint/gates/threshold_edit.h"
 #include "footprint/gates/threshold_file.h"
 #include "footprint/gates/update_command.h"
-#include "footprint/profiling/memory_profile.pb.h"
-#include "footprint/profiling/metric_kind.h"
-#include "footprint/profiling/profile_merge.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_kind.h"
+#include "footprint/profiling/schema/profile_merge.h"
 
 namespace footprint {
 namespace {

@@ -41,7 +41,7 @@
 #include "footprint/gates/gate.pb.h"
 #include "footprint/gates/threshold_edit.h"
 #include "footprint/gates/threshold_file.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
 

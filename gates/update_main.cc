@@ -29,7 +29,7 @@
 #include "footprint/gates/threshold_file.h"
 #include "footprint/gates/threshold_update.h"
 #include "footprint/gates/update_command.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 #include "google/protobuf/text_format.h"
 
 namespace footprint {

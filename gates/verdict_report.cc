@@ -21,7 +21,7 @@
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/gate.pb.h"
-#include "footprint/profiling/metric_kind.h"
+#include "footprint/profiling/schema/metric_kind.h"
 
 namespace footprint {
 namespace {

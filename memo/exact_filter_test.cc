@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "footprint/profiling/benchmark_processes.h"
+#include "footprint/profiling/google_benchmark/benchmark_processes.h"
 #include "gtest/gtest.h"
 
 namespace footprint::memo_internal {

@@ -48,7 +48,7 @@
 #include "benchmark/benchmark.h"
 #include "footprint/memo/memo_trace.pb.h"
 #include "footprint/memo/product_flags.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
 

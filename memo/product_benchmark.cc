@@ -32,7 +32,7 @@
 #include "footprint/memo/memo.h"
 #include "footprint/memo/planned_benchmarks.h"
 #include "footprint/memo/product.h"
-#include "footprint/profiling/benchmark_profiler.h"
+#include "footprint/profiling/google_benchmark/benchmark_profiler.h"
 
 namespace footprint {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/types/optional.h"
-#include "footprint/profiling/heap_accounting.h"
+#include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"

@@ -10,7 +10,7 @@
 
 #include "absl/types/optional.h"
 #include "benchmark/benchmark.h"
-#include "footprint/profiling/memory_phase.h"
+#include "footprint/profiling/recording/memory_phase.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "footprint/profiling/memory_phase.h"
-#include "profiling/memory_phase.h"
+#include "footprint/profiling/recording/memory_phase.h"
+#include "profiling/recording/memory_phase.h"
 
 namespace {
 

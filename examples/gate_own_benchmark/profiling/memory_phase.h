@@ -1,5 +1,6 @@
 // A header of the importer's own with the path of one of Footprint's:
-// Footprint's is "footprint/profiling/memory_phase.h", so both can be included.
+// Footprint's is "footprint/profiling/recording/memory_phase.h", so both can be
+// included.
 
 #ifndef PROFILING_MEMORY_PHASE_H_
 #define PROFILING_MEMORY_PHASE_H_

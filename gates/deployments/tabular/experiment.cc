@@ -26,9 +26,9 @@
 #include "footprint/gates/deployments/tabular/csv_table.h"
 #include "footprint/gates/deployments/tabular/model_file.h"
 #include "footprint/gates/deployments/tabular/table.h"
-#include "footprint/profiling/heap_accounting.h"
-#include "footprint/profiling/memory_phase.h"
-#include "footprint/profiling/program_profile.h"
+#include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/recording/memory_phase.h"
+#include "footprint/profiling/recording/program_profile.h"
 
 ABSL_FLAG(std::string, data, "", "file with the table to learn from");
 ABSL_FLAG(std::string, io, "csv",

@@ -23,7 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
-#include "footprint/profiling/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
 namespace tabular {

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/base/files/output_file.h"
 #include "footprint/gates/deployments/tabular/stage_report.h"
-#include "footprint/profiling/memory_profile_file.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
 
 ABSL_FLAG(std::string, html_output, "", "file to write the page to");
 ABSL_FLAG(std::string, text_output, "",

@@ -1,8 +1,0 @@
-// main of a benchmark program; see benchmark_profiler.h.
-
-#include "footprint/profiling/benchmark_profiler.h"
-
-int main(int argc, char** argv) {
-  return footprint::ProfileBenchmarks(argc, argv,
-                                      footprint::RunWithGoogleBenchmark);
-}

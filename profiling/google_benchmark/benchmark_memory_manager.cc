@@ -1,0 +1,17 @@
+#include "footprint/profiling/google_benchmark/benchmark_memory_manager.h"
+
+namespace footprint {
+
+void BenchmarkMemoryManager::Start() { region_ = BeginHeapRegion(); }
+
+void BenchmarkMemoryManager::Stop(Result& result) {
+  const HeapRegionBytes bytes = EndHeapRegion(region_);
+  result.num_allocs = bytes.allocation_count;
+  result.max_bytes_used = bytes.peak_live_bytes;
+  result.total_allocated_bytes = bytes.allocated_bytes;
+  result.net_heap_growth = bytes.net_growth_bytes;
+}
+
+void BenchmarkMemoryManager::Stop(Result* result) { Stop(*result); }
+
+}  // namespace footprint

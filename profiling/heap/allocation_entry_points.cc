@@ -1,0 +1,320 @@
+// malloc and its kin, counted: each call goes straight to jemalloc, whose own
+// names were renamed (jemalloc_renames.txt), and then to the ledger.
+//
+// Compiled twice: as exact_heap, and with FOOTPRINT_COUNT_REQUESTED_BYTES as
+// exact_heap_with_requested_bytes.
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "footprint/profiling/heap/heap_ledger.h"
+#ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
+#include "footprint/profiling/heap/requested_bytes.h"
+#endif
+
+extern "C" {
+void* footprint_jemalloc_malloc(size_t size) noexcept;
+void* footprint_jemalloc_calloc(size_t count, size_t size) noexcept;
+void* footprint_jemalloc_realloc(void* block, size_t size) noexcept;
+void footprint_jemalloc_free(void* block) noexcept;
+void* footprint_jemalloc_memalign(size_t alignment, size_t size) noexcept;
+void* footprint_jemalloc_aligned_alloc(size_t alignment, size_t size) noexcept;
+int footprint_jemalloc_posix_memalign(void** block, size_t alignment,
+                                      size_t size) noexcept;
+void* footprint_jemalloc_mallocx(size_t size, int flags) noexcept;
+void* footprint_jemalloc_rallocx(void* block, size_t size, int flags) noexcept;
+size_t footprint_jemalloc_xallocx(void* block, size_t size, size_t extra,
+                                  int flags) noexcept;
+void footprint_jemalloc_dallocx(void* block, int flags) noexcept;
+void footprint_jemalloc_sdallocx(void* block, size_t size, int flags) noexcept;
+}
+
+namespace footprint::profiling_internal {
+namespace {
+
+// jemalloc's MALLOCX_ALIGN for powers of two.
+int AlignmentFlag(std::align_val_t alignment) {
+  return __builtin_ctzl(static_cast<size_t>(alignment));
+}
+
+inline void* Counted(void* block, [[maybe_unused]] size_t size) {
+  if (__builtin_expect(block == nullptr, 0)) return nullptr;
+#ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
+  AddRequestedBlock(block, size);
+#endif
+  return AfterAllocation(block);
+}
+
+inline void ForgetRequested([[maybe_unused]] void* block) {
+#ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
+  if (block != nullptr) RemoveRequestedBlock(block);
+#endif
+}
+
+__attribute__((noinline)) void FreeAmongThreads(void* block) {
+  // A thread that never called must not begin to count here: the C library
+  // frees null at a thread's end, when nothing would close the account again.
+  if (block == nullptr) return;
+  footprint_jemalloc_free(block);
+  AfterDeallocation();
+}
+
+__attribute__((noinline)) void SizedFreeAmongThreads(void* block, size_t size,
+                                                     int flags) {
+  footprint_jemalloc_sdallocx(block, size, flags);
+  AfterDeallocation();
+}
+
+// The way of a process with one thread ends in jemalloc's own function.
+inline void CountedFree(void* block) {
+  ForgetRequested(block);
+  if (FreesAreCounted()) return FreeAmongThreads(block);
+  footprint_jemalloc_free(block);
+}
+
+inline void CountedSizedFree(void* block, size_t size, int flags) {
+  if (block == nullptr) return;
+  ForgetRequested(block);
+  if (FreesAreCounted()) return SizedFreeAmongThreads(block, size, flags);
+  footprint_jemalloc_sdallocx(block, size, flags);
+}
+
+// `call` is what asks jemalloc: a function of no argument that returns the
+// block, or null, which leaves the old block as it was unless `null_frees`.
+template <typename Call>
+void* CountedReallocation([[maybe_unused]] void* block,
+                          [[maybe_unused]] size_t size,
+                          [[maybe_unused]] bool null_frees, Call call) {
+  Reallocation reallocation;
+#ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
+  const size_t old_bytes = DetachRequestedBlock(block);
+#endif
+  void* moved = call();
+  reallocation.After(/*in_place=*/moved == block,
+                     /*succeeded=*/moved != nullptr);
+#ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
+  if (moved != nullptr) {
+    ReplaceRequestedBlock(old_bytes, moved, size, moved == block);
+  } else if (null_frees) {
+    DropRequestedBytes(old_bytes);
+  } else {
+    ReplaceRequestedBlock(old_bytes, block, old_bytes, /*in_place=*/true);
+  }
+#endif
+  return moved;
+}
+
+// What operator new must do when there is no memory. Returns null for nothrow.
+template <typename Allocate>
+void* AllocateOrHandle(Allocate allocate, bool may_throw) {
+  for (;;) {
+    std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) {
+      if (may_throw) throw std::bad_alloc();
+      return nullptr;
+    }
+    if (may_throw) {
+      handler();
+    } else {
+      try {
+        handler();
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
+    }
+    if (void* block = allocate()) return block;
+  }
+}
+
+inline void* CountedNew(size_t size, bool may_throw) {
+  void* block = footprint_jemalloc_malloc(size);
+  if (__builtin_expect(block == nullptr, 0)) {
+    block = AllocateOrHandle([size] { return footprint_jemalloc_malloc(size); },
+                             may_throw);
+  }
+  return Counted(block, size);
+}
+
+inline void* CountedNew(size_t size, std::align_val_t alignment,
+                        bool may_throw) {
+  const auto allocate = [size, alignment] {
+    return footprint_jemalloc_mallocx(size == 0 ? 1 : size,
+                                      AlignmentFlag(alignment));
+  };
+  void* block = allocate();
+  if (__builtin_expect(block == nullptr, 0)) {
+    block = AllocateOrHandle(allocate, may_throw);
+  }
+  return Counted(block, size);
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal
+
+using footprint::profiling_internal::AfterDeallocation;
+using footprint::profiling_internal::AlignmentFlag;
+using footprint::profiling_internal::Counted;
+using footprint::profiling_internal::CountedFree;
+using footprint::profiling_internal::CountedNew;
+using footprint::profiling_internal::CountedReallocation;
+using footprint::profiling_internal::CountedSizedFree;
+using footprint::profiling_internal::ForgetRequested;
+
+extern "C" {
+
+void* malloc(size_t size) noexcept {
+  return Counted(footprint_jemalloc_malloc(size), size);
+}
+
+void* calloc(size_t count, size_t size) noexcept {
+  // jemalloc has checked the product by the time it is used.
+  return Counted(footprint_jemalloc_calloc(count, size), count * size);
+}
+
+void* realloc(void* block, size_t size) noexcept {
+  if (block == nullptr) return malloc(size);
+  return CountedReallocation(block, size, /*null_frees=*/size == 0, [&] {
+    return footprint_jemalloc_realloc(block, size);
+  });
+}
+
+void* reallocarray(void* block, size_t count, size_t size) noexcept {
+  size_t product;
+  if (__builtin_mul_overflow(count, size, &product)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return realloc(block, product);
+}
+
+void free(void* block) noexcept { CountedFree(block); }
+
+// C23's; the size is a hint, and jemalloc has the two from 5.3.1 on.
+void free_sized(void* block, size_t) noexcept { CountedFree(block); }
+void free_aligned_sized(void* block, size_t, size_t) noexcept {
+  CountedFree(block);
+}
+
+void* memalign(size_t alignment, size_t size) noexcept {
+  return Counted(footprint_jemalloc_memalign(alignment, size), size);
+}
+
+void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  return Counted(footprint_jemalloc_aligned_alloc(alignment, size), size);
+}
+
+int posix_memalign(void** block, size_t alignment, size_t size) noexcept {
+  const int error = footprint_jemalloc_posix_memalign(block, alignment, size);
+  if (error == 0) Counted(*block, size);
+  return error;
+}
+
+void* valloc(size_t size) noexcept {
+  return memalign(static_cast<size_t>(sysconf(_SC_PAGESIZE)), size);
+}
+
+void* pvalloc(size_t size) noexcept {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (size > SIZE_MAX - page) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return memalign(page, size == 0 ? page : (size + page - 1) / page * page);
+}
+
+void* mallocx(size_t size, int flags) noexcept {
+  return Counted(footprint_jemalloc_mallocx(size, flags), size);
+}
+
+void* rallocx(void* block, size_t size, int flags) noexcept {
+  return CountedReallocation(block, size, /*null_frees=*/false, [&] {
+    return footprint_jemalloc_rallocx(block, size, flags);
+  });
+}
+
+size_t xallocx(void* block, size_t size, size_t extra, int flags) noexcept {
+  size_t usable = 0;
+  CountedReallocation(block, size, /*null_frees=*/false, [&] {
+    usable = footprint_jemalloc_xallocx(block, size, extra, flags);
+    return block;
+  });
+  return usable;
+}
+
+void dallocx(void* block, int flags) noexcept {
+  ForgetRequested(block);
+  footprint_jemalloc_dallocx(block, flags);
+  AfterDeallocation();
+}
+
+void sdallocx(void* block, size_t size, int flags) noexcept {
+  CountedSizedFree(block, size, flags);
+}
+
+}  // extern "C"
+
+void* operator new(size_t size) { return CountedNew(size, true); }
+void* operator new[](size_t size) { return CountedNew(size, true); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return CountedNew(size, false);
+}
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return CountedNew(size, false);
+}
+void* operator new(size_t size, std::align_val_t alignment) {
+  return CountedNew(size, alignment, true);
+}
+void* operator new[](size_t size, std::align_val_t alignment) {
+  return CountedNew(size, alignment, true);
+}
+void* operator new(size_t size, std::align_val_t alignment,
+                   const std::nothrow_t&) noexcept {
+  return CountedNew(size, alignment, false);
+}
+void* operator new[](size_t size, std::align_val_t alignment,
+                     const std::nothrow_t&) noexcept {
+  return CountedNew(size, alignment, false);
+}
+
+void operator delete(void* block) noexcept { CountedFree(block); }
+void operator delete[](void* block) noexcept { CountedFree(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept {
+  CountedFree(block);
+}
+void operator delete[](void* block, const std::nothrow_t&) noexcept {
+  CountedFree(block);
+}
+void operator delete(void* block, size_t size) noexcept {
+  CountedSizedFree(block, size == 0 ? 1 : size, 0);
+}
+void operator delete[](void* block, size_t size) noexcept {
+  CountedSizedFree(block, size == 0 ? 1 : size, 0);
+}
+void operator delete(void* block, std::align_val_t) noexcept {
+  CountedFree(block);
+}
+void operator delete[](void* block, std::align_val_t) noexcept {
+  CountedFree(block);
+}
+void operator delete(void* block, std::align_val_t,
+                     const std::nothrow_t&) noexcept {
+  CountedFree(block);
+}
+void operator delete[](void* block, std::align_val_t,
+                       const std::nothrow_t&) noexcept {
+  CountedFree(block);
+}
+void operator delete(void* block, size_t size,
+                     std::align_val_t alignment) noexcept {
+  CountedSizedFree(block, size == 0 ? 1 : size, AlignmentFlag(alignment));
+}
+void operator delete[](void* block, size_t size,
+                       std::align_val_t alignment) noexcept {
+  CountedSizedFree(block, size == 0 ? 1 : size, AlignmentFlag(alignment));
+}

@@ -1,0 +1,122 @@
+// Allocation traces whose true peak is known: each step is done by one thread
+// while all others wait, and what is live after it is added up by hand.
+//
+//   AllocationTrace trace = RandomTrace(/*seed=*/1, /*threads=*/4,
+//   /*steps=*/500); TraceRunner runner(trace);     // starts the threads
+//   HeapRegion region = BeginHeapRegion();
+//   TruePeak truth = runner.Run(); // neither the threads nor the sums allocate
+//   HeapRegionBytes bytes = EndHeapRegion(region);
+//   // bytes.peak_live_bytes == truth.peak_usable_bytes
+//
+// For tests. The blocks that a trace leaves live are freed by the runner's
+// destructor.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_
+#define FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace footprint {
+
+enum class TraceCall {
+  kMalloc,
+  kCalloc,
+  kAlignedAlloc,
+  kPosixMemalign,
+  kMemalign,
+  kValloc,
+  kPvalloc,
+  kNew,
+  kNewArray,
+  kNewNothrow,
+  kNewAligned,
+  kMallocx,
+  kRealloc,  // of what is in the slot; of nothing, if nothing is
+  kReallocArray,
+  kRallocx,
+  kXallocx,
+  kFree,  // by the call that belongs to how the block was allocated
+  kEndThread,
+};
+inline constexpr int kAllocatingCallCount = static_cast<int>(TraceCall::kFree);
+
+struct TraceStep {
+  int thread = 0;
+  TraceCall call = TraceCall::kMalloc;
+  int slot = 0;
+  size_t size_bytes = 0;
+};
+
+struct AllocationTrace {
+  int thread_count = 1;
+  int slot_count = 1;
+  std::vector<TraceStep> steps;
+};
+
+// Any thread may free what any other allocated. With more than one thread some
+// end on the way, and others free what they left.
+AllocationTrace RandomTrace(uint32_t seed, int thread_count, int step_count);
+
+struct TruePeak {
+  int64_t peak_usable_bytes = 0;
+  int64_t peak_requested_bytes = 0;
+  int64_t sum_thread_peak_usable_bytes = 0;
+  int64_t allocated_usable_bytes = 0;
+  int64_t allocation_count = 0;
+  int64_t net_growth_usable_bytes = 0;
+};
+
+class TraceRunner {
+ public:
+  explicit TraceRunner(AllocationTrace trace);
+  ~TraceRunner();
+  TraceRunner(const TraceRunner&) = delete;
+  TraceRunner& operator=(const TraceRunner&) = delete;
+
+  // To be called once. Does not allocate outside the trace.
+  TruePeak Run();
+
+ private:
+  struct Block {
+    void* address = nullptr;
+    size_t requested_bytes = 0;
+    TraceCall call = TraceCall::kMalloc;
+  };
+  struct Worker {
+    TraceRunner* runner = nullptr;
+    int number = 0;
+    pthread_t thread = {};
+    bool ended = false;
+    int64_t live_bytes = 0;
+    int64_t peak_bytes = 0;
+  };
+
+  static void* RunWorker(void* worker);
+  void DoSteps(Worker* worker);
+  void DoStep(Worker* worker, const TraceStep& step);
+  void Allocate(Worker* worker, const TraceStep& step);
+  void Reallocate(Worker* worker, const TraceStep& step);
+  void Free(Worker* worker, Block* block);
+  void Account(Worker* worker, int64_t usable_change, int64_t requested_change,
+               int64_t transient_usable, int64_t transient_requested);
+  void FinishStep();
+
+  AllocationTrace trace_;
+  std::vector<Block> blocks_;
+  std::vector<Worker> workers_;
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+  // Index of the step to do next; -1 until Run.
+  int64_t next_step_ = -1;
+  int64_t live_usable_bytes_ = 0;
+  int64_t live_requested_bytes_ = 0;
+  TruePeak truth_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_

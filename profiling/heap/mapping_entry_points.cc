@@ -1,0 +1,124 @@
+// mmap and its kin, counted: what the program maps by itself is a ledger of its
+// own beside the heap. jemalloc's own mappings come here under other names
+// (jemalloc_renames.txt) and are not counted; thread stacks and shared
+// libraries never pass these functions.
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/mapped_ranges.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+MappedRanges ranges;
+
+class RangesLock {
+ public:
+  RangesLock() {
+    // Under the lock it could wait for the allocator's, which a fork may hold
+    // that waits for this one.
+    OpenThreadAccount();
+    pthread_mutex_lock(&lock);
+  }
+  ~RangesLock() { pthread_mutex_unlock(&lock); }
+  RangesLock(const RangesLock&) = delete;
+  RangesLock& operator=(const RangesLock&) = delete;
+};
+
+void LockRanges() { pthread_mutex_lock(&lock); }
+void UnlockRanges() { pthread_mutex_unlock(&lock); }
+
+// After the ledger's (101), so that a fork takes this lock first, as mmap does.
+__attribute__((constructor(102))) void WatchForks() {
+  pthread_atfork(LockRanges, UnlockRanges, UnlockRanges);
+}
+
+size_t RoundedToPages(size_t size) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return (size + page - 1) / page * page;
+}
+
+void* SystemMmap(void* address, size_t size, int protection, int flags,
+                 int file, off_t offset) {
+  return reinterpret_cast<void*>(
+      syscall(SYS_mmap, address, size, protection, flags, file, offset));
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal
+
+using footprint::profiling_internal::CountMappedBytes;
+using footprint::profiling_internal::ranges;
+using footprint::profiling_internal::RangesLock;
+using footprint::profiling_internal::RoundedToPages;
+using footprint::profiling_internal::SystemMmap;
+
+extern "C" {
+
+void* footprint_system_mmap(void* address, size_t size, int protection,
+                            int flags, int file, off_t offset) noexcept {
+  return SystemMmap(address, size, protection, flags, file, offset);
+}
+
+int footprint_system_munmap(void* address, size_t size) noexcept {
+  return static_cast<int>(syscall(SYS_munmap, address, size));
+}
+
+void* mmap(void* address, size_t size, int protection, int flags, int file,
+           off_t offset) noexcept {
+  RangesLock lock;
+  void* mapped = SystemMmap(address, size, protection, flags, file, offset);
+  if (mapped != MAP_FAILED) {
+    CountMappedBytes(
+        ranges.Add(reinterpret_cast<uintptr_t>(mapped), RoundedToPages(size)));
+  }
+  return mapped;
+}
+
+void* mmap64(void* address, size_t size, int protection, int flags, int file,
+             off_t offset) noexcept {
+  return mmap(address, size, protection, flags, file, offset);
+}
+
+int munmap(void* address, size_t size) noexcept {
+  RangesLock lock;
+  const int result = static_cast<int>(syscall(SYS_munmap, address, size));
+  if (result == 0) {
+    CountMappedBytes(-ranges.Remove(reinterpret_cast<uintptr_t>(address),
+                                    RoundedToPages(size)));
+  }
+  return result;
+}
+
+void* mremap(void* address, size_t old_size, size_t new_size, int flags,
+             ...) noexcept {
+  // Only MREMAP_FIXED must have the last argument; what MREMAP_DONTUNMAP would
+  // read there is a hint, and often not there.
+  va_list arguments;
+  va_start(arguments, flags);
+  void* wanted =
+      (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
+  va_end(arguments);
+  RangesLock lock;
+  void* moved = reinterpret_cast<void*>(
+      syscall(SYS_mremap, address, old_size, new_size, flags, wanted));
+  if (moved != MAP_FAILED) {
+    const int64_t gone_bytes =
+        (flags & MREMAP_DONTUNMAP) != 0
+            ? 0
+            : ranges.Remove(reinterpret_cast<uintptr_t>(address),
+                            RoundedToPages(old_size));
+    CountMappedBytes(ranges.Add(reinterpret_cast<uintptr_t>(moved),
+                                RoundedToPages(new_size)) -
+                     gone_bytes);
+  }
+  return moved;
+}
+
+}  // extern "C"

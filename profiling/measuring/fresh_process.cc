@@ -1,0 +1,302 @@
+#include "footprint/profiling/measuring/fresh_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr rlim_t kStackBytes = rlim_t{8} << 20;
+constexpr rlim_t kOpenFiles = 1024;
+// How long a killed process may take to go. Only an uninterruptible wait in the
+// kernel takes longer than milliseconds.
+constexpr std::chrono::seconds kReapLimit(30);
+
+// What the child tells before it becomes the program.
+struct StartReport {
+  int step;   // a StartStep
+  int error;  // errno
+};
+enum StartStep { kLayout, kFiles, kFolder, kExecute };
+
+const char* StepName(int step) {
+  switch (step) {
+    case kFiles:
+      return "redirecting its files";
+    case kFolder:
+      return "entering its working folder";
+    default:
+      return "executing it";
+  }
+}
+
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+
+  absl::Status Open() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+      return absl::InternalError(
+          absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
+    }
+    read_end = ends[0];
+    write_end = ends[1];
+    return absl::OkStatus();
+  }
+  void CloseWriteEnd() {
+    if (write_end >= 0) close(write_end);
+    write_end = -1;
+  }
+  ~Pipe() {
+    CloseWriteEnd();
+    if (read_end >= 0) close(read_end);
+  }
+};
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& string : strings) {
+    pointers.push_back(const_cast<char*>(string.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+void LimitResource(int resource, rlim_t wanted) {
+  rlimit limit;
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+void ResetSignals() {
+  for (int number = 1; number < NSIG; ++number) {
+    // SIGKILL, SIGSTOP and the C library's own cannot be set, nor need to.
+    std::signal(number, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Everything above standard error closes when the program starts.
+void CloseOtherFilesOnExecute() {
+#ifdef SYS_close_range
+  constexpr unsigned kCloseOnExecute = 1u << 2;  // CLOSE_RANGE_CLOEXEC
+  if (syscall(SYS_close_range, 3u, ~0u, kCloseOnExecute) == 0) return;
+#endif
+  const long highest = sysconf(_SC_OPEN_MAX);
+  for (int file = 3; file < highest; ++file) fcntl(file, F_SETFD, FD_CLOEXEC);
+}
+
+bool RedirectFiles(int standard_error) {
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+         dup2(nothing, STDOUT_FILENO) >= 0 &&
+         dup2(standard_error, STDERR_FILENO) >= 0;
+}
+
+// In the child, between fork and execve. Returns only through _exit.
+[[noreturn]] void BecomeProgram(const FreshProcess& process,
+                                char* const* arguments,
+                                char* const* environment, int standard_error,
+                                int report) {
+  const auto tell = [report](StartStep step) {
+    const StartReport message = {step, errno};
+    // Nobody is left to tell if this fails.
+    (void)!write(report, &message, sizeof(message));
+  };
+  setpgid(0, 0);
+  // A runner that is killed takes the program with it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ResetSignals();
+  umask(022);
+  LimitResource(RLIMIT_CORE, 0);
+  LimitResource(RLIMIT_STACK, kStackBytes);
+  LimitResource(RLIMIT_NOFILE, kOpenFiles);
+  const unsigned long layout =
+      process.is_address_space_randomized ? 0 : ADDR_NO_RANDOMIZE;
+  if (personality(PER_LINUX | layout) == -1) tell(kLayout);
+  if (!RedirectFiles(standard_error)) {
+    tell(kFiles);
+    _exit(127);
+  }
+  CloseOtherFilesOnExecute();
+  if (chdir(process.working_folder.c_str()) != 0) {
+    tell(kFolder);
+    _exit(127);
+  }
+  execve(process.executable.c_str(), arguments, environment);
+  tell(kExecute);
+  _exit(127);
+}
+
+// Reads what the child has to say until the program starts or the child ends.
+void ReadStartReports(int report, ProcessEnd* end) {
+  StartReport message;
+  ssize_t count;
+  while ((count = read(report, &message, sizeof(message))) != 0) {
+    if (count < 0 && errno == EINTR) continue;
+    if (count != sizeof(message)) return;
+    if (message.step == kLayout) {
+      end->is_layout_as_asked = false;
+    } else {
+      end->start_error = absl::StrCat(StepName(message.step), ": ",
+                                      std::strerror(message.error));
+    }
+  }
+}
+
+// Appends what can be read now and keeps the end of it. False at the pipe's
+// end.
+bool ReadAvailable(int file, std::string* tail) {
+  char buffer[8192];
+  while (true) {
+    const ssize_t count = read(file, buffer, sizeof(buffer));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno == EAGAIN;
+    if (count == 0) return false;
+    tail->append(buffer, static_cast<size_t>(count));
+    if (tail->size() > kStandardErrorTailBytes) {
+      tail->erase(0, tail->size() - kStandardErrorTailBytes);
+    }
+  }
+}
+
+// True once `process_id` ended; it stays unreaped, so its number stays taken.
+bool HasEnded(pid_t process_id) {
+  siginfo_t info;
+  std::memset(&info, 0, sizeof(info));
+  return waitid(P_PID, static_cast<id_t>(process_id), &info,
+                WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == process_id;
+}
+
+enum class WaitEnd { kEnded, kTimedOut, kCancelled };
+
+WaitEnd WaitForEnd(const FreshProcess& process, pid_t process_id,
+                   int standard_error, std::string* tail) {
+  const Clock::time_point deadline =
+      Clock::now() + std::chrono::seconds(process.time_limit_seconds);
+  bool is_open = true;
+  while (!HasEnded(process_id)) {
+    if (process.is_cancelled != nullptr && *process.is_cancelled != 0) {
+      return WaitEnd::kCancelled;
+    }
+    if (Clock::now() >= deadline) return WaitEnd::kTimedOut;
+    // An end is normally seen as the end of the pipe, at once; only a program
+    // that closed it, or left it to a child, is found by looking again.
+    pollfd waited = {standard_error, POLLIN, 0};
+    poll(&waited, is_open ? 1 : 0, is_open ? 20 : 1);
+    if (is_open) is_open = ReadAvailable(standard_error, tail);
+  }
+  return WaitEnd::kEnded;
+}
+
+// The children of this process, orphans of its descendants among them.
+std::vector<pid_t> Children() {
+  std::ifstream list(absl::StrCat("/proc/self/task/", getpid(), "/children"));
+  std::vector<pid_t> children;
+  pid_t child;
+  while (list >> child) children.push_back(child);
+  return children;
+}
+
+// Kills the program and all that descends from it. A killed parent's children
+// become ours, so in the end every one is seen.
+absl::Status KillAll(pid_t process_id, int* wait_status) {
+  kill(-process_id, SIGKILL);
+  kill(process_id, SIGKILL);
+  const Clock::time_point deadline = Clock::now() + kReapLimit;
+  while (Clock::now() < deadline) {
+    for (pid_t child : Children()) kill(child, SIGKILL);
+    int status;
+    const pid_t reaped = waitpid(-1, &status, WNOHANG);
+    if (reaped == process_id) *wait_status = status;
+    if (reaped < 0 && errno == ECHILD) return absl::OkStatus();
+    if (reaped == 0) usleep(500);
+  }
+  return absl::InternalError(
+      "a process that the measured program started survives SIGKILL; look for "
+      "it with ps and end it");
+}
+
+void Classify(WaitEnd wait_end, int wait_status, ProcessEnd* end) {
+  if (!end->start_error.empty()) {
+    end->kind = ProcessEnd::Kind::kNotStarted;
+  } else if (wait_end == WaitEnd::kTimedOut) {
+    end->kind = ProcessEnd::Kind::kTimedOut;
+  } else if (WIFSIGNALED(wait_status)) {
+    end->kind = ProcessEnd::Kind::kSignalled;
+    end->signal_number = WTERMSIG(wait_status);
+  } else {
+    end->kind = ProcessEnd::Kind::kExited;
+    end->exit_status = WEXITSTATUS(wait_status);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
+  std::vector<char*> arguments = Pointers(process.arguments);
+  std::vector<char*> environment = Pointers(process.environment);
+  Pipe standard_error;
+  Pipe report;
+  absl::Status status = standard_error.Open();
+  if (status.ok()) status = report.Open();
+  if (!status.ok()) return status;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::signal(SIGCHLD, SIG_DFL);
+
+  ProcessEnd end;
+  end.process_id = fork();
+  if (end.process_id < 0) {
+    return absl::InternalError(
+        absl::StrCat("cannot start a process: ", std::strerror(errno)));
+  }
+  if (end.process_id == 0) {
+    BecomeProgram(process, arguments.data(), environment.data(),
+                  standard_error.write_end, report.write_end);
+  }
+  standard_error.CloseWriteEnd();
+  report.CloseWriteEnd();
+  fcntl(standard_error.read_end, F_SETFL, O_NONBLOCK);
+  ReadStartReports(report.read_end, &end);
+  const WaitEnd wait_end =
+      WaitForEnd(process, end.process_id, standard_error.read_end,
+                 &end.standard_error_tail);
+  int wait_status = 0;
+  status = KillAll(end.process_id, &wait_status);
+  if (!status.ok()) return status;
+  if (wait_end == WaitEnd::kCancelled) {
+    return absl::CancelledError("cancelled by a signal");
+  }
+  ReadAvailable(standard_error.read_end, &end.standard_error_tail);
+  Classify(wait_end, wait_status, &end);
+  return end;
+}
+
+}  // namespace footprint

@@ -1,0 +1,157 @@
+// What fresh_process.h promises, on shell one-liners.
+
+#include "footprint/profiling/measuring/fresh_process.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using Kind = ProcessEnd::Kind;
+
+FreshProcess Shell(const std::string& script) {
+  FreshProcess process;
+  process.executable = "/bin/sh";
+  process.arguments = {"shell", "-c", script};
+  process.environment = {"LANG=C", "WORD=value"};
+  process.working_folder = "/";
+  return process;
+}
+
+ProcessEnd EndOf(const FreshProcess& process) {
+  absl::StatusOr<ProcessEnd> end = RunFreshProcess(process);
+  EXPECT_EQ(end.status(), absl::OkStatus());
+  return end.ok() ? *end : ProcessEnd();
+}
+
+TEST(FreshProcessTest, TellsHowTheProgramEnded) {
+  EXPECT_EQ(EndOf(Shell("exit 0")).kind, Kind::kExited);
+  const ProcessEnd exited = EndOf(Shell("exit 7"));
+  EXPECT_EQ(exited.kind, Kind::kExited);
+  EXPECT_EQ(exited.exit_status, 7);
+  const ProcessEnd killed = EndOf(Shell("kill -KILL $$"));
+  EXPECT_EQ(killed.kind, Kind::kSignalled);
+  EXPECT_EQ(killed.signal_number, SIGKILL);
+}
+
+TEST(FreshProcessTest, TellsWhyItCouldNotStart) {
+  FreshProcess process = Shell("exit 0");
+  process.executable = "/no/such/program";
+  const ProcessEnd no_program = EndOf(process);
+  EXPECT_EQ(no_program.kind, Kind::kNotStarted);
+  EXPECT_EQ(no_program.start_error, "executing it: No such file or directory");
+  process = Shell("exit 0");
+  process.working_folder = "/no/such/folder";
+  const ProcessEnd no_folder = EndOf(process);
+  EXPECT_EQ(no_folder.kind, Kind::kNotStarted);
+  EXPECT_EQ(no_folder.start_error,
+            "entering its working folder: No such file or directory");
+}
+
+TEST(FreshProcessTest, GivesOnlyWhatWasAskedFor) {
+  ASSERT_EQ(setenv("HOME", "/somewhere", 1), 0);
+  EXPECT_EQ(
+      EndOf(Shell("echo $0 $WORD $HOME >&2; pwd >&2")).standard_error_tail,
+      "shell value\n/\n");
+}
+
+TEST(FreshProcessTest, InheritsNoFile) {
+  const int file = open("/dev/null", O_RDONLY);  // not close-on-exec
+  ASSERT_GE(dup2(file, 57), 0);
+  EXPECT_EQ(EndOf(Shell("for f in 3 4 5 6 7 8 9 57; do "
+                        "[ ! -e /proc/self/fd/$f ] || readlink /proc/$$/fd/$f "
+                        ">&2; done; exit 0"))
+                .standard_error_tail,
+            "");
+  close(57);
+  close(file);
+}
+
+TEST(FreshProcessTest, IgnoredSignalsOfTheCallerAreDefaultAgain) {
+  std::signal(SIGPIPE, SIG_IGN);
+  EXPECT_EQ(EndOf(Shell("kill -PIPE $$; exit 0")).signal_number, SIGPIPE);
+  std::signal(SIGPIPE, SIG_DFL);
+}
+
+TEST(FreshProcessTest, SetsTheLimitsItNames) {
+  EXPECT_EQ(
+      EndOf(Shell("{ ulimit -S -c; ulimit -S -s; ulimit -S -n; umask; } >&2"))
+          .standard_error_tail,
+      "0\n8192\n1024\n0022\n");
+}
+
+TEST(FreshProcessTest, AddressesRepeatOnlyWithoutRandomLayout) {
+  const auto stack_of = [](bool is_randomized) {
+    FreshProcess process = Shell("grep stack /proc/self/maps >&2");
+    process.is_address_space_randomized = is_randomized;
+    const ProcessEnd end = EndOf(process);
+    return end.is_layout_as_asked ? end.standard_error_tail : "";
+  };
+  if (stack_of(false).empty()) {
+    // Nothing to hold it to; the end says so, which is what is promised then.
+    std::cerr << "this system forbids choosing the layout\n";
+    return;
+  }
+  EXPECT_EQ(stack_of(false), stack_of(false));
+  EXPECT_NE(stack_of(true), stack_of(true));
+}
+
+TEST(FreshProcessTest, KeepsTheEndOfMuchText) {
+  const ProcessEnd end =
+      EndOf(Shell("yes 0123456789abcdef | head -c 3000000 >&2; echo end >&2"));
+  EXPECT_EQ(end.kind, Kind::kExited);
+  EXPECT_EQ(end.standard_error_tail.size(), kStandardErrorTailBytes);
+  EXPECT_EQ(end.standard_error_tail.substr(kStandardErrorTailBytes - 4),
+            "end\n");
+}
+
+TEST(FreshProcessTest, EndsWhatExceedsItsTime) {
+  FreshProcess process = Shell("trap '' TERM; echo begun >&2; sleep 1000");
+  process.time_limit_seconds = 1;
+  const ProcessEnd end = EndOf(process);
+  EXPECT_EQ(end.kind, Kind::kTimedOut);
+  EXPECT_EQ(end.standard_error_tail, "begun\n");
+}
+
+// A second session is out of reach of a signal to the group.
+TEST(FreshProcessTest, LeavesNoDescendantBehind) {
+  FreshProcess process = Shell(
+      "setsid sh -c 'trap \"\" TERM HUP; echo $$ >number.new; "
+      "mv number.new number; exec sleep 1000' & "
+      "until [ -e number ]; do sleep 0.01; done; cat number >&2");
+  process.working_folder = ::testing::TempDir();
+  const ProcessEnd end = EndOf(process);
+  EXPECT_EQ(end.kind, Kind::kExited);
+  const int descendant = std::atoi(end.standard_error_tail.c_str());
+  ASSERT_GT(descendant, 1) << end.standard_error_tail;
+  EXPECT_EQ(kill(descendant, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+// The pipe's end is not the program's end.
+TEST(FreshProcessTest, WaitsForAProgramThatClosedItsStandardError) {
+  const ProcessEnd end = EndOf(Shell("exec 2>&-; sleep 0.2; exit 5"));
+  EXPECT_EQ(end.exit_status, 5);
+}
+
+TEST(FreshProcessTest, CanBeCancelled) {
+  volatile std::sig_atomic_t is_cancelled = 1;
+  FreshProcess process = Shell("sleep 1000");
+  process.is_cancelled = &is_cancelled;
+  EXPECT_EQ(RunFreshProcess(process).status().code(),
+            absl::StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,446 @@
+#include "footprint/profiling/measuring/measure_program.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "footprint/profiling/measuring/failure_text.h"
+#include "footprint/profiling/measuring/fresh_process.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
+#include "footprint/profiling/schema/profile_merge.h"
+
+namespace footprint {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kProfileName[] = "profile.binpb";
+constexpr char kSamplesName[] = "samples.binpb";
+// A prime, so that the padding never keeps a power of two's alignment.
+constexpr int kPaddingStepBytes = 1361;
+
+// Its length may reach the heap, so it is always the same.
+constexpr char kFolderPattern[] = "/tmp/footprint-XXXXXX";
+
+// Proves that a runner made the folder that it lies in. It is locked for as
+// long as the folder is in use; the lock goes with the runner, however that
+// ends.
+constexpr char kMarkerName[] = ".footprint_profile_runner";
+
+// Of the folder itself: a copy, or a folder that somebody renamed to keep it,
+// has another path or another number. Empty if there is no such folder.
+std::string MarkerText(const std::string& path) {
+  struct stat facts = {};
+  if (lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return "";
+  return absl::StrCat("profile_runner of Footprint made ", path, ", inode ",
+                      facts.st_ino, ", and removes it\n");
+}
+
+// The locked marker of a new folder, or -1. Its text comes last: what is killed
+// before has no marker, and leaves an empty folder.
+int MakeMarker(const std::string& path) {
+  const std::string text = MarkerText(path);
+  const int marker = open(absl::StrCat(path, "/", kMarkerName).c_str(),
+                          O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (marker < 0) return -1;
+  if (flock(marker, LOCK_EX | LOCK_NB) == 0 &&
+      write(marker, text.data(), text.size()) ==
+          static_cast<ssize_t>(text.size())) {
+    return marker;
+  }
+  close(marker);
+  return -1;
+}
+
+// The locked marker of a folder that no runner uses any more, or -1.
+int LockAbandoned(const std::string& path) {
+  const int marker = open(absl::StrCat(path, "/", kMarkerName).c_str(),
+                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (marker < 0) return -1;
+  const std::string text = MarkerText(path);
+  std::string found(text.size() + 1, '\0');
+  struct stat facts = {};
+  if (fstat(marker, &facts) == 0 && S_ISREG(facts.st_mode) &&
+      facts.st_uid == geteuid() && flock(marker, LOCK_EX | LOCK_NB) == 0 &&
+      fstat(marker, &facts) == 0 && facts.st_nlink == 1 && !text.empty() &&
+      read(marker, &found[0], found.size()) ==
+          static_cast<ssize_t>(text.size()) &&
+      absl::StartsWith(found, text)) {
+    return marker;
+  }
+  close(marker);
+  return -1;
+}
+
+// The marker goes last, so that a removal that is cut short can be ended.
+void RemoveFolder(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().filename() != kMarkerName) {
+      fs::remove_all(entry->path(), ignored);
+    }
+  }
+  unlink(absl::StrCat(path, "/", kMarkerName).c_str());
+  rmdir(path.c_str());
+}
+
+// Removes what runners left that were killed, and nothing that is another's.
+void RemoveAbandonedFolders() {
+  const fs::path pattern(kFolderPattern);
+  const std::string prefix =
+      absl::StrCat(absl::StripSuffix(pattern.filename().string(), "XXXXXX"));
+  std::error_code error;
+  for (fs::directory_iterator entry(pattern.parent_path(), error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.size() != pattern.filename().string().size() ||
+        !absl::StartsWith(name, prefix)) {
+      continue;
+    }
+    const int marker = LockAbandoned(entry->path().string());
+    if (marker < 0) continue;
+    RemoveFolder(entry->path().string());
+    close(marker);
+  }
+}
+
+// A new folder in /tmp; gone at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = kFolderPattern;
+    if (mkdtemp(&name[0]) == nullptr) return;
+    marker_ = MakeMarker(name);
+    path_ = name;
+    if (marker_ >= 0) return;
+    RemoveFolder(path_);
+    path_.clear();
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    if (path_.empty()) return;
+    RemoveFolder(path_);
+    close(marker_);
+  }
+  // Empty if it could not be made.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int marker_ = -1;
+};
+
+absl::Status CheckDataName(const std::string& name) {
+  const fs::path path(name);
+  bool is_inside = path.is_relative() && !name.empty() && name.back() != '/';
+  for (const fs::path& part : path) {
+    is_inside = is_inside && part != ".." && part != ".";
+  }
+  if (!is_inside || name == kProfileName || name == kSamplesName ||
+      *path.begin() == kMarkerName) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("data name '", name,
+                     "' must be relative, stay inside the folder, and be "
+                     "none of ",
+                     kProfileName, ", ", kSamplesName));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Check(const ProgramMeasurement& measurement) {
+  if (measurement.label.rfind(':') == std::string::npos ||
+      measurement.label.back() == ':') {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "label '", measurement.label, "' must be like //package:target"));
+  }
+  if (measurement.process_count < kMinimumProcessCount) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("process count ", measurement.process_count,
+                     " must be at least ", kMinimumProcessCount));
+  }
+  if (measurement.time_limit_seconds < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("time limit ", measurement.time_limit_seconds,
+                     " must be at least 1 second"));
+  }
+  std::set<std::string> names;
+  for (const DataFile& file : measurement.data) {
+    absl::Status status = CheckDataName(file.name);
+    if (!status.ok()) return status;
+    if (!names.insert(file.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("data name '", file.name, "' is given twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LinkData(const std::vector<DataFile>& data,
+                      const std::string& folder) {
+  for (const DataFile& file : data) {
+    std::error_code error;
+    const fs::path target = fs::canonical(file.path, error);
+    if (error) {
+      return absl::NotFoundError(
+          absl::StrCat("data file ", file.path, ": ", error.message(),
+                       "; check the path given with --data"));
+    }
+    const fs::path link = fs::path(folder) / file.name;
+    fs::create_directories(link.parent_path(), error);
+    if (!error) fs::create_symlink(target, link, error);
+    if (error) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "data name '", file.name, "' cannot be linked: ", error.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+FreshProcess Describe(const ProgramMeasurement& measurement,
+                      const std::string& executable, const std::string& folder,
+                      int index) {
+  FreshProcess process;
+  process.executable = executable;
+  process.arguments = {
+      measurement.label.substr(measurement.label.rfind(':') + 1),
+      absl::StrCat("--memory_profile_out=", kProfileName),
+      absl::StrCat("--memory_samples_out=", kSamplesName),
+  };
+  process.arguments.insert(process.arguments.end(),
+                           measurement.arguments.begin(),
+                           measurement.arguments.end());
+  process.environment = {
+      "PATH=/usr/bin:/bin",
+      "LANG=C",
+      "TZ=UTC",
+      absl::StrCat("FOOTPRINT_PADDING=",
+                   std::string(index * kPaddingStepBytes, 'x')),
+  };
+  process.working_folder = folder;
+  process.time_limit_seconds = measurement.time_limit_seconds;
+  process.is_address_space_randomized = index % 2 == 1;
+  process.is_cancelled = measurement.is_cancelled;
+  return process;
+}
+
+// Whether it ended well; if not, why, in `failure`.
+bool EndedWell(const ProcessEnd& end, int time_limit_seconds,
+               ProducerFailure* failure) {
+  switch (end.kind) {
+    case ProcessEnd::Kind::kNotStarted:
+      failure->set_kind(ProducerFailure::NOT_STARTED);
+      failure->set_detail(end.start_error);
+      return false;
+    case ProcessEnd::Kind::kTimedOut:
+      failure->set_kind(ProducerFailure::TIMED_OUT);
+      failure->set_time_limit_seconds(time_limit_seconds);
+      failure->set_detail(
+          "raise timeout_seconds; where each benchmark, in a process of its "
+          "own, sets up the same again, args = [\"--memory_one_process\"] does "
+          "it once");
+      return false;
+    case ProcessEnd::Kind::kSignalled:
+      failure->set_kind(ProducerFailure::SIGNALLED);
+      failure->set_signal_number(end.signal_number);
+      return false;
+    case ProcessEnd::Kind::kExited:
+      if (end.exit_status == 0) return true;
+      failure->set_kind(ProducerFailure::EXITED);
+      failure->set_exit_status(end.exit_status);
+      return false;
+  }
+  return false;
+}
+
+// Reads what the program left in its folder. False, with `failure`, if that is
+// no measurement.
+bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
+                     ProducerFailure* failure) {
+  absl::StatusOr<MemoryProfile> profile =
+      ReadMemoryProfileFile(absl::StrCat(folder, "/", kProfileName));
+  if (!profile.ok()) {
+    const bool is_missing =
+        profile.status().code() == absl::StatusCode::kNotFound;
+    failure->set_kind(is_missing ? ProducerFailure::WROTE_NO_PROFILE
+                                 : ProducerFailure::WROTE_BAD_PROFILE);
+    failure->set_detail(is_missing ? "the program must write the file that "
+                                     "--memory_profile_out= names; "
+                                     "//profiling:benchmark_main does"
+                                   : std::string(profile.status().message()));
+    return false;
+  }
+  if (profile->has_failure()) *failure = profile->failure();
+  measured->profile = *std::move(profile);
+  if (measured->profile.benchmarks_size() == 0) return false;
+  absl::StatusOr<MemorySamples> samples =
+      ReadMemorySamplesFile(absl::StrCat(folder, "/", kSamplesName));
+  if (samples.ok()) {
+    measured->samples = *std::move(samples);
+  } else if (samples.status().code() != absl::StatusCode::kNotFound) {
+    failure->set_kind(ProducerFailure::WROTE_BAD_PROFILE);
+    failure->set_detail(std::string(samples.status().message()));
+    return false;
+  }
+  return true;
+}
+
+// True if the exit status only says what the profile says, too: that some
+// benchmarks failed.
+bool NamesFailedBenchmarks(const ProcessEnd& end, const std::string& folder) {
+  if (end.kind != ProcessEnd::Kind::kExited) return false;
+  const absl::StatusOr<MemoryProfile> profile =
+      ReadMemoryProfileFile(absl::StrCat(folder, "/", kProfileName));
+  return profile.ok() &&
+         profile->failure().kind() == ProducerFailure::BENCHMARKS_FAILED;
+}
+
+// One process. True if `measured` is set, which may have a failure of some
+// benchmarks; else `failure` is.
+absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
+                                 int index, MemoryMeasurement* measured,
+                                 ProducerFailure* failure) {
+  const TemporaryFolder folder;
+  if (folder.path().empty()) {
+    return absl::InternalError(
+        "cannot make a folder in /tmp; make room there or allow writing");
+  }
+  absl::Status status = LinkData(measurement.data, folder.path());
+  if (!status.ok()) return status;
+  std::error_code error;
+  fs::path executable = fs::canonical(measurement.executable, error);
+  if (error) executable = fs::absolute(measurement.executable, error);
+  absl::StatusOr<ProcessEnd> end = RunFreshProcess(
+      Describe(measurement, executable.string(), folder.path(), index));
+  if (!end.ok()) return end.status();
+  if (!end->is_layout_as_asked) {
+    std::cerr << "profile_runner: this system forbids choosing the "
+                 "address-space layout (personality); process "
+              << index + 1 << " differs in its environment only\n";
+  }
+  bool is_measured = false;
+  if (EndedWell(*end, measurement.time_limit_seconds, failure) ||
+      NamesFailedBenchmarks(*end, folder.path())) {
+    failure->Clear();
+    is_measured = ReadMeasurement(folder.path(), measured, failure);
+  }
+  if (is_measured && !measured->profile.has_failure()) return true;
+  FailureTextOptions options;
+  options.folders = {folder.path(), executable.parent_path().string()};
+  options.process_id = end->process_id;
+  if (failure->standard_error_tail().empty()) {
+    failure->set_standard_error_tail(
+        StableFailureText(end->standard_error_tail, options));
+  }
+  failure->set_detail(StableFailureText(failure->detail(), options));
+  if (is_measured) *measured->profile.mutable_failure() = *failure;
+  return is_measured;
+}
+
+MemoryMeasurement FailureRecord(ProducerFailure failure) {
+  MemoryMeasurement record;
+  *record.profile.mutable_failure() = std::move(failure);
+  return record;
+}
+
+// Keeps what `names` has.
+template <typename Benchmarks>
+void KeepNamed(const std::set<std::string>& names, Benchmarks* benchmarks) {
+  benchmarks->erase(std::remove_if(benchmarks->begin(), benchmarks->end(),
+                                   [&names](const auto& benchmark) {
+                                     return names.count(benchmark.name()) == 0;
+                                   }),
+                    benchmarks->end());
+}
+
+// If benchmarks failed in any process, leaves what was measured in all, and the
+// first process's word for it in `failure`.
+bool SetAsideFailed(std::vector<MemoryMeasurement>* processes,
+                    ProducerFailure* failure) {
+  std::map<std::string, size_t> counts;
+  bool has_failed = false;
+  for (MemoryMeasurement& process : *processes) {
+    for (const BenchmarkMemory& benchmark : process.profile.benchmarks()) {
+      ++counts[benchmark.name()];
+    }
+    if (process.profile.has_failure() && !has_failed) {
+      *failure = process.profile.failure();
+      has_failed = true;
+    }
+    process.profile.clear_failure();
+  }
+  if (!has_failed) return false;
+  std::set<std::string> everywhere;
+  for (const auto& [name, count] : counts) {
+    if (count == processes->size()) everywhere.insert(name);
+  }
+  for (MemoryMeasurement& process : *processes) {
+    KeepNamed(everywhere, process.profile.mutable_benchmarks());
+    KeepNamed(everywhere, process.samples.mutable_benchmarks());
+  }
+  return true;
+}
+
+absl::StatusOr<MemoryMeasurement> MeasureAndMerge(
+    const ProgramMeasurement& measurement) {
+  std::vector<MemoryMeasurement> processes(
+      static_cast<size_t>(measurement.process_count));
+  ProducerFailure failure;
+  RemoveAbandonedFolders();
+  for (int index = 0; index < measurement.process_count; ++index) {
+    absl::StatusOr<bool> is_measured = MeasureOnce(
+        measurement, index, &processes[static_cast<size_t>(index)], &failure);
+    if (!is_measured.ok()) return is_measured.status();
+    if (!*is_measured) return FailureRecord(failure);
+  }
+  const bool has_failed_benchmarks = SetAsideFailed(&processes, &failure);
+  if (has_failed_benchmarks && processes[0].profile.benchmarks_size() == 0) {
+    return FailureRecord(failure);
+  }
+  absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
+  if (merged.ok() && has_failed_benchmarks) {
+    *merged->profile.mutable_failure() = std::move(failure);
+  }
+  if (merged.ok()) return merged;
+  failure.Clear();
+  failure.set_kind(ProducerFailure::DISAGREED);
+  failure.set_detail(std::string(merged.status().message()));
+  return FailureRecord(failure);
+}
+
+}  // namespace
+
+absl::StatusOr<MemoryMeasurement> MeasureProgram(
+    const ProgramMeasurement& measurement) {
+  absl::Status status = Check(measurement);
+  if (!status.ok()) return status;
+  absl::StatusOr<MemoryMeasurement> measured = MeasureAndMerge(measurement);
+  if (!measured.ok()) return measured.status();
+  measured->profile.set_schema_version(kMemoryProfileSchemaVersion);
+  measured->profile.set_label(measurement.label);
+  measured->profile.set_process_count(measurement.process_count);
+  measured->samples.set_schema_version(kMemoryProfileSchemaVersion);
+  measured->samples.set_label(measurement.label);
+  return measured;
+}
+
+}  // namespace footprint

@@ -1,0 +1,70 @@
+// Measures a program in several fresh processes that differ in what must not
+// matter: the layout of the address space and the size of the environment.
+//
+//   ProgramMeasurement measurement;
+//   measurement.label = "//memo:memo_benchmark";
+//   measurement.executable = "bazel-bin/memo/memo_benchmark";
+//   absl::StatusOr<MemoryMeasurement> measured = MeasureProgram(measurement);
+//
+// The program is called with --memory_profile_out= and --memory_samples_out=
+// before its own arguments; the second is optional to write. It sees nothing of
+// the host but what it asks for: its name is the label's last part, its folder
+// a new one of a fixed length in /tmp that holds links to the data files under
+// their given names, its environment PATH, LANG=C, TZ=UTC and a padding.
+// fresh_process.h says what else is fixed.
+//
+// The first process has the unrandomised address-space layout, every second one
+// after it a random layout. Where the system forbids the choice, the processes
+// still differ in the padding, and standard error says so.
+//
+// A runner that is killed leaves its folder; the next measurement on the
+// machine removes it.
+//
+// Not thread-safe: see fresh_process.h. Memory: the profiles. Time: the
+// program's, `process_count` times, one after the other.
+
+#ifndef FOOTPRINT_PROFILING_MEASURING_MEASURE_PROGRAM_H_
+#define FOOTPRINT_PROFILING_MEASURING_MEASURE_PROGRAM_H_
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/schema/profile_merge.h"
+
+namespace footprint {
+
+struct DataFile {
+  std::string path;  // of the file or folder
+  std::string name;  // relative, by which the program opens it
+};
+
+struct ProgramMeasurement {
+  std::string label;
+  std::string executable;
+  std::vector<std::string> arguments;
+  std::vector<DataFile> data;
+  int process_count = kMinimumProcessCount;
+  int time_limit_seconds = 300;  // of each process, with those it starts
+  // Non-zero ends the measurement. May be null.
+  const volatile std::sig_atomic_t* is_cancelled = nullptr;
+};
+
+// What the program wrote, merged; or a profile with `failure` set, from the
+// first process that crashed, hung, ended with another status than 0, wrote no
+// profile, a bad one, or one that does not fit the others. The same failure
+// gives the same record. If benchmarks failed and the program says which
+// (BENCHMARKS_FAILED, then its exit status may be any), those that no process
+// says so of are there beside the failure.
+//
+// kInvalidArgument: a process count below kMinimumProcessCount, a time limit
+// below 1, a label without a target, or a data name that is absolute, leaves
+// the folder, or is given twice. kNotFound: a data file does not exist.
+// kCancelled, and kInternal if the system has no room for a folder or process.
+absl::StatusOr<MemoryMeasurement> MeasureProgram(
+    const ProgramMeasurement& measurement);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_MEASURING_MEASURE_PROGRAM_H_

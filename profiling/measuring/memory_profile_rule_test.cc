@@ -1,0 +1,105 @@
+// What the rule `memory_profile` made of programs that behave as told.
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// In the runfiles of this test.
+std::string PathOf(const std::string& what) {
+  return absl::StrCat("profiling/test_", what, "_profile.profile.binpb");
+}
+
+MemoryProfile ProfileOf(const std::string& what) {
+  absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(PathOf(what));
+  EXPECT_EQ(profile.status(), absl::OkStatus());
+  return profile.ok() ? *profile : MemoryProfile();
+}
+
+std::string BytesOf(const std::string& what) {
+  std::ifstream file(PathOf(what), std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::map<std::string, std::string> ArgumentsOf(const std::string& what) {
+  const MemoryProfile profile = ProfileOf(what);
+  std::map<std::string, std::string> arguments;
+  if (profile.benchmarks().empty()) return arguments;
+  for (const Argument& argument : profile.benchmarks(0).arguments()) {
+    arguments[argument.name()] = argument.value();
+  }
+  return arguments;
+}
+
+TEST(MemoryProfileRuleTest, MarksExactWhatRepeated) {
+  const MemoryProfile profile = ProfileOf("good");
+  EXPECT_EQ(profile.label(), "//profiling/measuring:measured_test_program");
+  EXPECT_EQ(profile.process_count(), 3);
+  ASSERT_EQ(profile.benchmarks_size(), 1);
+  ASSERT_EQ(profile.benchmarks(0).metrics_size(), 1);
+  EXPECT_EQ(profile.benchmarks(0).metrics(0).kind(), PEAK_LIVE_USABLE_BYTES);
+  EXPECT_EQ(profile.benchmarks(0).metrics(0).determinism(), EXACT);
+  EXPECT_EQ(profile.benchmarks(0).metrics(0).value(), 114688);
+  EXPECT_THAT(profile.benchmarks(0).unrepeated(), IsEmpty());
+}
+
+TEST(MemoryProfileRuleTest, TwoMeasurementsGiveTheSameBytes) {
+  EXPECT_FALSE(BytesOf("good").empty());
+  EXPECT_EQ(BytesOf("good"), BytesOf("good_again"));
+}
+
+TEST(MemoryProfileRuleTest, NamesWhatDidNotRepeat) {
+  const MemoryProfile profile = ProfileOf("vary");
+  EXPECT_EQ(profile.process_count(), 4);
+  ASSERT_EQ(profile.benchmarks_size(), 1);
+  EXPECT_EQ(profile.benchmarks(0).metrics_size(), 1);
+  EXPECT_THAT(profile.benchmarks(0).unrepeated(),
+              ElementsAre(ALLOCATED_USABLE_BYTES));
+}
+
+TEST(MemoryProfileRuleTest, RecordsFailures) {
+  const ProducerFailure crash = ProfileOf("crash").failure();
+  EXPECT_EQ(crash.kind(), ProducerFailure::SIGNALLED);
+  EXPECT_EQ(crash.signal_number(), SIGSEGV);
+  const ProducerFailure exit = ProfileOf("exit3").failure();
+  EXPECT_EQ(exit.kind(), ProducerFailure::EXITED);
+  EXPECT_EQ(exit.exit_status(), 3);
+  EXPECT_EQ(exit.standard_error_tail(), "cannot open ? the model\n");
+  EXPECT_EQ(ProfileOf("no_profile").failure().kind(),
+            ProducerFailure::WROTE_NO_PROFILE);
+  const ProducerFailure hang = ProfileOf("hang").failure();
+  EXPECT_EQ(hang.kind(), ProducerFailure::TIMED_OUT);
+  EXPECT_EQ(hang.time_limit_seconds(), 1);
+}
+
+TEST(MemoryProfileRuleTest, DataIsFoundUnderItsName) {
+  EXPECT_EQ(ArgumentsOf("read")["content"], "feature,target\n1,2\n");
+  EXPECT_EQ(ArgumentsOf("renamed_data")["content"], "feature,target\n1,2\n");
+}
+
+// The benchmark's own data is there, and nothing of the host is.
+TEST(MemoryProfileRuleTest, TheProgramSeesItsDataOnly) {
+  std::map<std::string, std::string> seen = ArgumentsOf("describe");
+  EXPECT_EQ(seen["argv[0]"], "measured_test_program");
+  EXPECT_EQ(seen["folder"], "profiling ");
+  EXPECT_EQ(seen["files"], "0 1 2 ");
+  EXPECT_EQ(seen["environment"],
+            "PATH=/usr/bin:/bin LANG=C TZ=UTC FOOTPRINT_PADDING ");
+}
+
+}  // namespace
+}  // namespace footprint

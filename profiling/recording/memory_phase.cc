@@ -1,0 +1,138 @@
+#include "footprint/profiling/recording/memory_phase.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+
+namespace footprint {
+namespace {
+
+constexpr int kMaxRecords = 256;
+
+// In static storage and under pthread's lock: nothing here may allocate.
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+bool recording = false;
+RecordedMemoryPhase records[kMaxRecords];
+int record_count = 0;
+int unrecorded_count = 0;
+
+// The innermost phase of this thread, and of all threads that are in none.
+thread_local int thread_record = -1;
+std::atomic<int> process_record{-1};
+
+class RecordsLock {
+ public:
+  RecordsLock() { pthread_mutex_lock(&lock); }
+  ~RecordsLock() { pthread_mutex_unlock(&lock); }
+  RecordsLock(const RecordsLock&) = delete;
+  RecordsLock& operator=(const RecordsLock&) = delete;
+};
+
+int FindOrAddRecord(const char* name, int parent) {
+  RecordsLock guard;
+  if (!recording) return -1;
+  for (int i = 0; i < record_count; ++i) {
+    if (records[i].parent == parent &&
+        std::strcmp(records[i].name, name) == 0) {
+      ++records[i].open_count;
+      return i;
+    }
+  }
+  if (record_count == kMaxRecords) {
+    ++unrecorded_count;
+    return -1;
+  }
+  records[record_count] = {name, parent, /*open_count=*/1, HeapRegionBytes()};
+  return record_count++;
+}
+
+void Raise(int64_t* peak_bytes, int64_t level_bytes) {
+  *peak_bytes = std::max(*peak_bytes, level_bytes);
+}
+
+void Accumulate(HeapRegionBytes* sum, const HeapRegionBytes& visit) {
+  Raise(&sum->peak_live_bytes, visit.peak_live_bytes);
+  Raise(&sum->peak_live_absolute_bytes, visit.peak_live_absolute_bytes);
+  Raise(&sum->sum_thread_peak_bytes, visit.sum_thread_peak_bytes);
+  Raise(&sum->peak_mapped_bytes, visit.peak_mapped_bytes);
+  Raise(&sum->peak_live_requested_bytes, visit.peak_live_requested_bytes);
+  sum->active_thread_count =
+      std::max(sum->active_thread_count, visit.active_thread_count);
+  sum->threads_may_overlap |= visit.threads_may_overlap;
+  sum->allocated_bytes += visit.allocated_bytes;
+  sum->allocation_count += visit.allocation_count;
+  sum->net_growth_bytes += visit.net_growth_bytes;
+}
+
+}  // namespace
+
+MemoryPhase::MemoryPhase(const char* name, Around around) : around_(around) {
+  if (!HeapIsAccounted()) return;
+  const bool is_of_thread =
+      around_ == Around::kThisThread && thread_record >= 0;
+  const int parent = is_of_thread ? thread_record : process_record.load();
+  record_ = FindOrAddRecord(name, parent);
+  if (record_ < 0) return;
+  if (around_ == Around::kEveryThread) {
+    outer_record_ = process_record.exchange(record_);
+  } else {
+    outer_record_ = thread_record;
+    thread_record = record_;
+  }
+  region_ = BeginHeapRegion();
+}
+
+void MemoryPhase::End() {
+  if (record_ < 0) return;
+  const HeapRegionBytes visit = EndHeapRegion(region_);
+  if (around_ == Around::kEveryThread) {
+    process_record.store(outer_record_);
+  } else {
+    thread_record = outer_record_;
+  }
+  RecordsLock guard;
+  Accumulate(&records[record_].bytes, visit);
+  --records[record_].open_count;
+  record_ = -1;
+}
+
+void RecordMemoryPhases() {
+  RecordsLock guard;
+  recording = true;
+  record_count = 0;
+  unrecorded_count = 0;
+}
+
+void StopRecordingMemoryPhases() {
+  RecordsLock guard;
+  recording = false;
+}
+
+std::vector<RecordedMemoryPhase> RecordedMemoryPhases() {
+  RecordsLock guard;
+  return std::vector<RecordedMemoryPhase>(records, records + record_count);
+}
+
+std::string MemoryPhasesFault() {
+  for (const RecordedMemoryPhase& phase : RecordedMemoryPhases()) {
+    if (phase.open_count > 0) {
+      return std::string("the phase \"") + phase.name +
+             "\" is still open; end it before the measurement ends";
+    }
+  }
+  const int count = UnrecordedPhaseCount();
+  if (count == 0) return "";
+  return std::to_string(count) +
+         " beginnings of phases were not recorded, since there are more than " +
+         std::to_string(kMaxRecords) + " different phases; use fewer names";
+}
+
+int UnrecordedPhaseCount() {
+  RecordsLock guard;
+  return unrecorded_count;
+}
+
+}  // namespace footprint

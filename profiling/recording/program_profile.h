@@ -1,0 +1,74 @@
+// The memory profile of a whole program, phase by phase.
+//
+//   int main(int argc, char** argv) {
+//     footprint::ProgramProfile profile(&argc, argv);  // "startup" ends
+//     profile.SetName("linear_regression");
+//     profile.AddArgument("rows", "1000");
+//     {
+//       footprint::MemoryPhase phase("fit");
+//       Fit();
+//     }
+//     absl::Status status = profile.Write();
+//     ...
+//   }
+//
+// Link the program with `malloc = "//profiling:exact_heap"`, and measure it
+// with the rule `memory_profile` or with --memory_profile_out=FILE. Without
+// that flag nothing is recorded and nothing written, and the program runs as
+// usual.
+//
+// The whole run is measured from the first allocation before main. The phase
+// "startup" is what the process holds before its own work begins: what it
+// allocated until the constructor, and, as IMAGE_BYTES, its code and libraries.
+//
+// Thread-compatible; one object a program, made at the begin of main. Copies
+// what it is given.
+// Memory: some kilobytes on the heap in the constructor, none while phases run.
+
+#ifndef FOOTPRINT_PROFILING_RECORDING_PROGRAM_PROFILE_H_
+#define FOOTPRINT_PROFILING_RECORDING_PROGRAM_PROFILE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/recording/memory_output_flags.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+class ProgramProfile {
+ public:
+  // Takes --memory_profile_out= and --memory_samples_out= out of `argv`;
+  // `Write` tells of one that names no file.
+  ProgramProfile(int* argc, char** argv);
+  ProgramProfile(const ProgramProfile&) = delete;
+  ProgramProfile& operator=(const ProgramProfile&) = delete;
+
+  // The name that thresholds select; argv[0]'s last part unless set.
+  void SetName(absl::string_view name);
+
+  // Appends "/name:value" to the name, in the order of the calls.
+  void AddArgument(absl::string_view name, absl::string_view value);
+
+  // True if a profile was asked for.
+  bool IsWanted() const;
+
+  // Ends the measurement and writes what was asked for. kInvalidArgument if a
+  // flag named no file; kFailedPrecondition if
+  // the program's allocations are not counted, a phase is still open, or there
+  // were more than 256 phases; else as of memory_profile_file.h.
+  absl::Status Write();
+
+ private:
+  absl::Status flags_;
+  MemoryOutputs outputs_;
+  HeapRegionBytes startup_;
+  std::string name_;
+  BenchmarkMemory memory_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RECORDING_PROGRAM_PROFILE_H_

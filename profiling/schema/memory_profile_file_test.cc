@@ -1,0 +1,440 @@
+// What memory_profile_file.h promises.
+
+#include "footprint/profiling/schema/memory_profile_file.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class MemoryProfileFileTest : public ::testing::Test {
+ protected:
+  MemoryProfileFileTest() {
+    std::string pattern = ::testing::TempDir() + "/profile_XXXXXX";
+    folder_ = mkdtemp(&pattern[0]);
+  }
+
+  std::string Path(const std::string& name) const {
+    return folder_ + "/" + name;
+  }
+
+  std::string Put(const std::string& name, const std::string& bytes) const {
+    std::ofstream(Path(name), std::ios::binary) << bytes;
+    return Path(name);
+  }
+
+  static std::string Bytes(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+
+  std::vector<std::string> FilesInFolder() const {
+    std::vector<std::string> names;
+    DIR* folder = opendir(folder_.c_str());
+    while (const dirent* entry = readdir(folder)) {
+      if (entry->d_name[0] != '.') names.push_back(entry->d_name);
+    }
+    closedir(folder);
+    return names;
+  }
+
+ private:
+  std::string folder_;
+};
+
+void AddMetric(MetricKind kind, int64_t value,
+               google::protobuf::RepeatedPtrField<Metric>* metrics) {
+  Metric* metric = metrics->Add();
+  metric->set_kind(kind);
+  metric->set_determinism(EXACT);
+  metric->set_value(value);
+}
+
+MemoryProfile ExampleProfile() {
+  MemoryProfile profile;
+  profile.set_schema_version(kMemoryProfileSchemaVersion);
+  profile.set_label("//memo:memo_benchmark");
+  profile.set_process_count(3);
+  profile.mutable_environment()->set_allocator("jemalloc 5.3.0");
+  profile.mutable_environment()->set_page_size_bytes(4096);
+  for (const char* name : {"BM_LoadLazy/layers:24", "BM_LoadEager"}) {
+    BenchmarkMemory* benchmark = profile.add_benchmarks();
+    benchmark->set_name(name);
+    Argument* argument = benchmark->add_arguments();
+    argument->set_name("layers");
+    argument->set_value("24");
+    AddMetric(PEAK_LIVE_USABLE_BYTES, 1 << 20, benchmark->mutable_metrics());
+    AddMetric(NET_GROWTH_USABLE_BYTES, -64, benchmark->mutable_metrics());
+    benchmark->add_unrepeated(SUM_THREAD_PEAK_USABLE_BYTES);
+    for (int parent : {-1, 0}) {
+      Phase* phase = benchmark->add_phases();
+      phase->set_name(parent < 0 ? "loop" : "fit");
+      phase->set_parent(parent);
+      AddMetric(ALLOCATION_COUNT, 7, phase->mutable_metrics());
+    }
+    Attribution* attribution = benchmark->add_peak_attribution();
+    attribution->set_site("phase:fit");
+    attribution->set_live_bytes(1000);
+  }
+  return profile;
+}
+
+MemorySamples ExampleSamples() {
+  MemorySamples samples;
+  samples.set_schema_version(kMemoryProfileSchemaVersion);
+  samples.set_label("//memo:memo_benchmark");
+  samples.set_kernel("Linux 6.1");
+  SampledBenchmark* benchmark = samples.add_benchmarks();
+  benchmark->set_name("BM_LoadEager");
+  SampledMetric* metric = benchmark->add_metrics();
+  metric->set_kind(PEAK_RESIDENT_BYTES);
+  for (int64_t value : {4096, 8192}) metric->add_values(value);
+  return samples;
+}
+
+// Bit by bit, as the standard has it.
+uint32_t Crc32(const std::string& bytes) {
+  uint32_t remainder = 0xFFFFFFFF;
+  for (char c : bytes) {
+    for (int bit = 0; bit < 8; ++bit) {
+      const uint32_t lowest = (remainder ^ (c >> bit)) & 1;
+      remainder = (remainder >> 1) ^ (lowest != 0 ? 0xEDB88320 : 0);
+    }
+  }
+  return ~remainder;
+}
+
+// As a writer would end the file.
+std::string WithChecksum(const std::string& bytes) {
+  std::string file = bytes + "\x85\x01";
+  for (uint32_t shift = 0; shift < 32; shift += 8) {
+    file += static_cast<char>(Crc32(bytes) >> shift);
+  }
+  return file;
+}
+
+std::string FileOf(const MemoryProfile& profile) {
+  return WithChecksum(profile.SerializeAsString());
+}
+
+// A few bytes changed, lost or doubled.
+std::string Damage(std::string bytes, std::mt19937* random) {
+  const int changes = 1 + (*random)() % 8;
+  for (int change = 0; change < changes && !bytes.empty(); ++change) {
+    const size_t at = (*random)() % bytes.size();
+    switch ((*random)() % 4) {
+      case 0:
+        bytes[at] = static_cast<char>((*random)());
+        break;
+      case 1:
+        bytes.erase(at, 1 + (*random)() % 16);
+        break;
+      case 2:
+        bytes.insert(at, bytes, (*random)() % bytes.size(), (*random)() % 16);
+        break;
+      case 3:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << (*random)() % 8));
+        break;
+    }
+  }
+  return bytes;
+}
+
+TEST_F(MemoryProfileFileTest, EndsWithTheChecksumOfAllBytesBeforeIt) {
+  ASSERT_EQ(Crc32("123456789"), 0xCBF43926);  // the standard's own example
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  MemoryProfile profile = ExampleProfile();
+  profile.set_complete(true);
+  EXPECT_EQ(Bytes(Path("p")), FileOf(profile));
+}
+
+TEST_F(MemoryProfileFileTest, RefusesEverySingleBitThatIsFlipped) {
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  ASSERT_TRUE(WriteMemorySamplesFile(ExampleSamples(), Path("s")).ok());
+  for (const char* name : {"p", "s"}) {
+    const std::string whole = Bytes(Path(name));
+    for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      std::string bytes = whole;
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+      const std::string path = Put("flipped", bytes);
+      const absl::Status status = *name == 'p'
+                                      ? ReadMemoryProfileFile(path).status()
+                                      : ReadMemorySamplesFile(path).status();
+      ASSERT_FALSE(status.ok()) << name << ", bit " << bit;
+    }
+  }
+}
+
+TEST_F(MemoryProfileFileTest, RefusesFlippedBitsOfALargeProfile) {
+  MemoryProfile profile = ExampleProfile();
+  for (int i = 0; i < 500; ++i) {
+    BenchmarkMemory* benchmark = profile.add_benchmarks();
+    *benchmark = profile.benchmarks(0);
+    benchmark->set_name(absl::StrCat("BM_Load/layers:", 100 + i));
+  }
+  ASSERT_TRUE(WriteMemoryProfileFile(profile, Path("p")).ok());
+  const std::string whole = Bytes(Path("p"));
+  ASSERT_GT(whole.size(), 50000u);
+  std::mt19937 random(20261122);
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes = whole;
+    const size_t bit = random() % (8 * whole.size());
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+    const absl::Status status =
+        ReadMemoryProfileFile(Put("flipped", bytes)).status();
+    ASSERT_FALSE(status.ok()) << "bit " << bit;
+  }
+}
+
+// The flip that would have been worth most: a peak, 1,024 bytes lower.
+TEST_F(MemoryProfileFileTest, ALowerPeakIsSaidToBeDamage) {
+  MemoryProfile lower = ExampleProfile();
+  Metric* peak = lower.mutable_benchmarks(0)->mutable_metrics(0);
+  peak->set_value(peak->value() - 1024);
+  lower.set_complete(true);
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  const std::string whole = Bytes(Path("p"));
+  const std::string end = whole.substr(whole.size() - 6);
+  const absl::Status status =
+      ReadMemoryProfileFile(Put("q", lower.SerializeAsString() + end)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("checksum"));
+}
+
+TEST_F(MemoryProfileFileTest, AnOldFileIsToBeMeasuredAgain) {
+  MemoryProfile profile = ExampleProfile();
+  profile.set_complete(true);
+  const absl::Status status =
+      ReadMemoryProfileFile(Put("old", profile.SerializeAsString())).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("has no checksum"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("measure again"));
+}
+
+TEST_F(MemoryProfileFileTest, ReadsWhatItWrote) {
+  ASSERT_EQ(WriteMemoryProfileFile(ExampleProfile(), Path("p")),
+            absl::OkStatus());
+  absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(Path("p"));
+  ASSERT_EQ(profile.status(), absl::OkStatus());
+  EXPECT_EQ(profile->SerializeAsString(), ExampleProfile().SerializeAsString());
+  ASSERT_EQ(WriteMemorySamplesFile(ExampleSamples(), Path("s")),
+            absl::OkStatus());
+  absl::StatusOr<MemorySamples> samples = ReadMemorySamplesFile(Path("s"));
+  ASSERT_EQ(samples.status(), absl::OkStatus());
+  EXPECT_EQ(samples->SerializeAsString(), ExampleSamples().SerializeAsString());
+}
+
+TEST_F(MemoryProfileFileTest, ReadsAFailureRecord) {
+  MemoryProfile profile;
+  profile.mutable_failure()->set_kind(ProducerFailure::SIGNALLED);
+  profile.mutable_failure()->set_signal_number(9);
+  ASSERT_EQ(WriteMemoryProfileFile(profile, Path("p")), absl::OkStatus());
+  absl::StatusOr<MemoryProfile> read = ReadMemoryProfileFile(Path("p"));
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(read->failure().signal_number(), 9);
+}
+
+TEST_F(MemoryProfileFileTest, EqualMessagesGiveEqualBytes) {
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("a")).ok());
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("b")).ok());
+  EXPECT_EQ(Bytes(Path("a")), Bytes(Path("b")));
+}
+
+TEST_F(MemoryProfileFileTest, MissingFileIsNotFound) {
+  const absl::Status status = ReadMemoryProfileFile(Path("none")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Path("none")));
+}
+
+TEST_F(MemoryProfileFileTest, EmptyFileIsDataLoss) {
+  EXPECT_EQ(ReadMemoryProfileFile(Put("p", "")).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+TEST_F(MemoryProfileFileTest, RefusesWhatIsNoRegularFile) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  for (const std::string& path : {Path("."), Path("pipe")}) {
+    EXPECT_EQ(ReadMemoryProfileFile(path).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << path;
+  }
+}
+
+TEST_F(MemoryProfileFileTest, RefusesForeignFiles) {
+  const std::string foreign[] = {
+      "schema_version: 1\nlabel: \"//a:b\"\n",
+      "{\"schema_version\": 1}",
+      std::string("PK\x03\x04\x14\x00\x08\x00", 8),
+      std::string("\x7f"
+                  "ELF\x02\x01\x01\x00",
+                  8),
+      std::string(1000, '\0'),
+      std::string(1000, '\xff'),
+  };
+  for (const std::string& bytes : foreign) {
+    const absl::Status status = ReadMemoryProfileFile(Put("f", bytes)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("no memory profile"));
+  }
+}
+
+TEST_F(MemoryProfileFileTest, TakesNeitherFileForTheOther) {
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  ASSERT_TRUE(WriteMemorySamplesFile(ExampleSamples(), Path("s")).ok());
+  EXPECT_FALSE(ReadMemoryProfileFile(Path("s")).ok());
+  EXPECT_FALSE(ReadMemorySamplesFile(Path("p")).ok());
+}
+
+TEST_F(MemoryProfileFileTest, RefusesEveryTruncation) {
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  ASSERT_TRUE(WriteMemorySamplesFile(ExampleSamples(), Path("s")).ok());
+  const std::string profile = Bytes(Path("p"));
+  for (size_t size = 0; size < profile.size(); ++size) {
+    EXPECT_FALSE(ReadMemoryProfileFile(Put("t", profile.substr(0, size))).ok())
+        << size << " of " << profile.size() << " bytes";
+  }
+  const std::string samples = Bytes(Path("s"));
+  for (size_t size = 0; size < samples.size(); ++size) {
+    EXPECT_FALSE(ReadMemorySamplesFile(Put("t", samples.substr(0, size))).ok())
+        << size << " of " << samples.size() << " bytes";
+  }
+}
+
+TEST_F(MemoryProfileFileTest, RefusesANewerSchemaAndSaysSo) {
+  MemoryProfile profile = ExampleProfile();
+  profile.set_schema_version(kMemoryProfileSchemaVersion + 1);
+  // A field of the future.
+  profile.GetReflection()->MutableUnknownFields(&profile)->AddVarint(99, 1);
+  for (const std::string& bytes :
+       {profile.SerializeAsString(), FileOf(profile)}) {
+    const absl::Status status = ReadMemoryProfileFile(Put("p", bytes)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("schema version 2"));
+  }
+}
+
+TEST_F(MemoryProfileFileTest, RefusesUnknownFieldsAtAnyDepth) {
+  MemoryProfile profile = ExampleProfile();
+  profile.set_complete(true);
+  Metric* metric = profile.mutable_benchmarks(1)->mutable_metrics(0);
+  metric->GetReflection()->MutableUnknownFields(metric)->AddVarint(77, 1);
+  const absl::Status status =
+      ReadMemoryProfileFile(Put("p", FileOf(profile))).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("unknown field 77 in benchmarks[1].metrics[0]"));
+}
+
+TEST_F(MemoryProfileFileTest, RefusesUnknownAndUnsetEnumerators) {
+  for (int kind : {0, 4711}) {
+    MemoryProfile profile = ExampleProfile();
+    profile.set_complete(true);
+    profile.mutable_benchmarks(0)->mutable_metrics(1)->set_kind(
+        static_cast<MetricKind>(kind));
+    const absl::Status status =
+        ReadMemoryProfileFile(Put("p", FileOf(profile))).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr(absl::StrCat("benchmarks[0].metrics[1].kind = ", kind)));
+  }
+}
+
+TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
+  std::vector<MemoryProfile> profiles(7, ExampleProfile());
+  profiles[0].mutable_benchmarks(1)->set_name(profiles[0].benchmarks(0).name());
+  AddMetric(PEAK_LIVE_USABLE_BYTES, 1,
+            profiles[1].mutable_benchmarks(0)->mutable_metrics());
+  profiles[2].mutable_benchmarks(0)->mutable_metrics(0)->set_value(-1);
+  profiles[3].mutable_benchmarks(0)->mutable_phases(1)->set_parent(1);
+  profiles[4].clear_benchmarks();
+  profiles[6].mutable_benchmarks(0)->mutable_phases(1)->set_name("loop");
+  profiles[5].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
+  for (MemoryProfile& profile : profiles) {
+    EXPECT_EQ(WriteMemoryProfileFile(profile, Path("p")).code(),
+              absl::StatusCode::kInvalidArgument);
+    profile.set_complete(true);
+    EXPECT_EQ(ReadMemoryProfileFile(Put("q", FileOf(profile))).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << profile.ShortDebugString();
+  }
+  EXPECT_THAT(FilesInFolder(), ElementsAre("q"));
+}
+
+TEST_F(MemoryProfileFileTest, WritingIntoAMissingFolderIsNotFound) {
+  EXPECT_EQ(WriteMemoryProfileFile(ExampleProfile(), Path("none/p")).code(),
+            absl::StatusCode::kNotFound);
+}
+
+// A limit on the file's size fails a write half-way as a full disk does.
+TEST_F(MemoryProfileFileTest, FullDiskIsReportedAndLosesNothing) {
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  const std::string before = Bytes(Path("p"));
+  MemoryProfile profile = ExampleProfile();
+  profile.mutable_benchmarks(0)->set_name(std::string(100000, 'x'));
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit old_limit;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+  const rlimit small = {4096, old_limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const absl::Status status = WriteMemoryProfileFile(profile, Path("p"));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old_limit), 0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_EQ(Bytes(Path("p")), before);
+  EXPECT_THAT(FilesInFolder(), ElementsAre("p"));
+}
+
+// Random damage must neither crash the reader nor pass. Where the checksum is
+// made to fit, what is accepted is consistent: it can be written and read
+// again.
+TEST_F(MemoryProfileFileTest, SurvivesRandomDamage) {
+  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  const std::string file = Bytes(Path("p"));
+  const std::string whole = file.substr(0, file.size() - 6);
+  const std::string end = file.substr(whole.size());
+  std::mt19937 random(20261121);
+  int refused = 0;
+  constexpr int kRounds = 1000;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string bytes = Damage(whole, &random);
+    if (bytes != whole) {
+      ASSERT_FALSE(ReadMemoryProfileFile(Put("damaged", bytes + end)).ok())
+          << round;
+    }
+    absl::StatusOr<MemoryProfile> profile =
+        ReadMemoryProfileFile(Put("damaged", WithChecksum(bytes)));
+    if (!profile.ok()) {
+      ++refused;
+      EXPECT_THAT(std::string(profile.status().message()),
+                  HasSubstr(Path("damaged")));
+      continue;
+    }
+    ASSERT_EQ(WriteMemoryProfileFile(*profile, Path("again")),
+              absl::OkStatus());
+    ASSERT_TRUE(ReadMemoryProfileFile(Path("again")).ok());
+  }
+  EXPECT_GT(refused, kRounds / 2);
+}
+
+}  // namespace
+}  // namespace footprint

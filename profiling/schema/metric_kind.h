@@ -1,0 +1,39 @@
+// What people and tables call a metric of a memory profile, and its unit.
+//
+//   UnitOfMetric(PEAK_LIVE_USABLE_BYTES);       // MetricUnit::kBytes
+//   ShortNameOfMetric(PEAK_LIVE_USABLE_BYTES);  // "peak live"
+//   SchemaNameOfMetric(PEAK_LIVE_USABLE_BYTES); // "peak_live_usable_bytes"
+//   FormatMetricValue(ALLOCATION_COUNT, 1200);  // "1,200"
+//
+// Pure functions, thread-safe; the returned views have no end to
+// their lifetime. A number that
+// is no metric of this schema is called "unknown metric" and counted in no
+// unit: readers of files refuse such numbers, so it is seen in messages only.
+
+#ifndef FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_
+#define FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+enum class MetricUnit { kNone, kBytes, kCount };
+
+MetricUnit UnitOfMetric(MetricKind kind);
+
+// For tables, a few letters: "peak live", "sum of thread peaks".
+absl::string_view ShortNameOfMetric(MetricKind kind);
+
+// The enumerator in lower case, as in JSON keys and test names.
+std::string SchemaNameOfMetric(MetricKind kind);
+
+// `value` in the metric's unit: "1.50 MiB (1,572,864 B)" or "1,200".
+std::string FormatMetricValue(MetricKind kind, int64_t value);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_

@@ -1,0 +1,54 @@
+#include "footprint/profiling/schema/metric_reading.h"
+
+#include <algorithm>
+
+namespace footprint {
+namespace {
+
+template <typename Kinds>
+bool Has(const Kinds& kinds, MetricKind kind) {
+  return std::find(kinds.begin(), kinds.end(), static_cast<int>(kind)) !=
+         kinds.end();
+}
+
+template <typename Region>
+MetricReading Read(const Region& region, MetricKind kind) {
+  for (const Metric& metric : region.metrics()) {
+    if (metric.kind() == kind) {
+      return {MetricKnowledge::kKnown, metric.value()};
+    }
+  }
+  if (Has(region.order_dependent(), kind)) {
+    return {MetricKnowledge::kOrderDependent, absl::nullopt};
+  }
+  return {Has(region.unrepeated(), kind) ? MetricKnowledge::kDiffered
+                                         : MetricKnowledge::kNotMeasured,
+          absl::nullopt};
+}
+
+}  // namespace
+
+MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind) {
+  return Read(benchmark, kind);
+}
+
+MetricReading ReadMetric(const Phase& phase, MetricKind kind) {
+  return Read(phase, kind);
+}
+
+const char* WhyUnknown(MetricKnowledge knowledge) {
+  switch (knowledge) {
+    case MetricKnowledge::kKnown:
+      return "";
+    case MetricKnowledge::kDiffered:
+      return "was not the same in every process";
+    case MetricKnowledge::kOrderDependent:
+      return "was made by threads that may overlap, so it depends on their "
+             "order";
+    case MetricKnowledge::kNotMeasured:
+      return "was not measured";
+  }
+  return "";
+}
+
+}  // namespace footprint

@@ -1,0 +1,48 @@
+// What a profile says of one figure: its value, or why that is unknown.
+//
+//   const MetricReading volume = ReadMetric(phase, ALLOCATED_USABLE_BYTES);
+//   if (volume.bytes_or_count.has_value()) {
+//     Show(*volume.bytes_or_count);
+//   } else {
+//     ShowUnknown(WhyUnknown(volume.knowledge));  // never a zero
+//   }
+//
+// A figure that did not repeat is left out of a profile's metrics. Whoever sums
+// or compares figures must not take it for zero.
+//
+// Pure and thread-safe; nothing is kept. Time: linear in the region's metrics.
+
+#ifndef FOOTPRINT_PROFILING_SCHEMA_METRIC_READING_H_
+#define FOOTPRINT_PROFILING_SCHEMA_METRIC_READING_H_
+
+#include <cstdint>
+
+#include "absl/types/optional.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+enum class MetricKnowledge {
+  kKnown,
+  kDiffered,        // the processes had different values
+  kOrderDependent,  // threads that may overlap made it together
+  kNotMeasured,     // the profile does not speak of it
+};
+
+struct MetricReading {
+  MetricKnowledge knowledge = MetricKnowledge::kNotMeasured;
+  // Set if and only if known.
+  absl::optional<int64_t> bytes_or_count;
+};
+
+// Of the whole region, and of one phase.
+MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind);
+MetricReading ReadMetric(const Phase& phase, MetricKind kind);
+
+// As the end of a sentence that names the metric: "was not the same in every
+// process". Empty for kKnown. Lives for ever.
+const char* WhyUnknown(MetricKnowledge knowledge);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_SCHEMA_METRIC_READING_H_
