@@ -75,8 +75,8 @@ void SwitchToListing() {
 }
 
 // A filter that matches this name and no other. Closing brackets and braces
-// stand for themselves; POSIX has no escape for them. memo/exact_filter.cc must
-// agree (its test compares).
+// stand for themselves; POSIX has no escape for them.
+// memo/product/exact_filter.cc must agree (its test compares).
 std::string ExactFilter(const std::string& name) {
   std::string filter = "--benchmark_filter=^";
   for (char character : name) {

@@ -1,0 +1,148 @@
+#include "footprint/memo/product/exact_filter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+
+namespace footprint::memo_internal {
+namespace {
+
+// Of a hundred thousand that libstdc++ allows; a character is a state, and an
+// alternative some more.
+constexpr size_t kMostStates = 40'000;
+constexpr size_t kStatesOfAlternative = 4;
+// Groups within groups; the regular expression is matched by recursion.
+constexpr int kMostDepth = 50;
+
+using Names = std::vector<std::string>;
+using Iterator = Names::const_iterator;
+
+// Closing brackets and braces stand for themselves; POSIX has no escape for
+// them.
+void AppendLiteral(absl::string_view text, std::string* filter) {
+  for (char character : text) {
+    if (absl::string_view(".^$|()[{*+?\\").find(character) !=
+        absl::string_view::npos) {
+      *filter += '\\';
+    }
+    *filter += character;
+  }
+}
+
+// Of sorted names: what the first and the last have in common, all have.
+size_t CommonLength(Iterator begin, Iterator end) {
+  const std::string& first = *begin;
+  const std::string& last = *(end - 1);
+  const size_t shorter = std::min(first.size(), last.size());
+  return static_cast<size_t>(
+      std::mismatch(first.begin(),
+                    first.begin() + static_cast<ptrdiff_t>(shorter),
+                    last.begin())
+          .first -
+      first.begin());
+}
+
+// Names that go on with the same character; at the depth limit, one name.
+Iterator EndOfBranch(Iterator begin, Iterator end, size_t place, int depth) {
+  if (depth >= kMostDepth || begin->size() <= place) return begin + 1;
+  return std::find_if(begin, end, [&](const std::string& name) {
+    return name[place] != (*begin)[place];
+  });
+}
+
+// The rests, from `place` on, of sorted names without repeats.
+void AppendRests(Iterator begin, Iterator end, size_t place, int depth,
+                 std::string* filter) {
+  if (end - begin == 1) {
+    AppendLiteral(absl::string_view(*begin).substr(place), filter);
+    return;
+  }
+  const size_t common = CommonLength(begin, end);
+  AppendLiteral(absl::string_view(*begin).substr(place, common - place),
+                filter);
+  *filter += '(';
+  for (Iterator branch = begin; branch != end;) {
+    const Iterator next = EndOfBranch(branch, end, common, depth);
+    if (branch != begin) *filter += '|';
+    AppendRests(branch, next, common, depth + 1, filter);
+    branch = next;
+  }
+  *filter += ')';
+}
+
+absl::string_view FamilyOf(absl::string_view name) {
+  return name.substr(0, name.find('/'));
+}
+
+// Where the family of the last of `names` begins; 0 if it is the only one.
+size_t BeginOfLastFamily(const Names& names) {
+  size_t begin = names.size() - 1;
+  while (begin > 0 && FamilyOf(names[begin - 1]) == FamilyOf(names.back())) {
+    --begin;
+  }
+  return begin;
+}
+
+size_t StatesOf(const std::string& name) {
+  return name.size() + kStatesOfAlternative;
+}
+
+std::vector<Names> DivideUnique(const Names& names) {
+  std::vector<Names> parts(1);
+  size_t states = 0;
+  for (const std::string& name : names) {
+    if (states + StatesOf(name) > kMostStates && !parts.back().empty()) {
+      Names& full = parts.back();
+      const bool is_within_family = FamilyOf(full.back()) == FamilyOf(name);
+      const auto cut =
+          full.begin() + static_cast<ptrdiff_t>(is_within_family
+                                                    ? BeginOfLastFamily(full)
+                                                    : full.size());
+      Names rest;
+      if (cut != full.begin()) {
+        rest.assign(cut, full.end());
+        full.erase(cut, full.end());
+      }
+      states = 0;
+      for (const std::string& moved : rest) states += StatesOf(moved);
+      parts.push_back(std::move(rest));
+    }
+    parts.back().push_back(name);
+    states += StatesOf(name);
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string ExactFilter(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::string filter = "^";
+  AppendRests(names.begin(), names.end(), 0, 0, &filter);
+  return filter + "$";
+}
+
+std::vector<std::vector<std::string>> DivideForFilters(
+    const std::vector<std::string>& names) {
+  std::map<absl::string_view, size_t> counts;
+  Names unique_names;
+  for (const std::string& name : names) {
+    if (++counts[name] == 1) unique_names.push_back(name);
+  }
+  std::vector<Names> parts = DivideUnique(unique_names);
+  if (unique_names.size() == names.size()) return parts;
+  for (Names& part : parts) {
+    Names repeated;
+    for (const std::string& name : part) {
+      repeated.insert(repeated.end(), counts[name], name);
+    }
+    part = std::move(repeated);
+  }
+  return parts;
+}
+
+}  // namespace footprint::memo_internal

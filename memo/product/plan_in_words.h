@@ -1,0 +1,21 @@
+// A plan in a line, for standard error and for a profile's remark.
+//
+//   std::cerr << "memo: " << PlanInWords(trace.plan()) << "\n";
+//
+// Thread-safe: no state is kept. Memory: the line.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_PLAN_IN_WORDS_H_
+#define FOOTPRINT_MEMO_PRODUCT_PLAN_IN_WORDS_H_
+
+#include <string>
+
+#include "footprint/memo/schedule/memo_trace.pb.h"
+
+namespace footprint {
+
+// Empty where nothing was planned.
+std::string PlanInWords(const MemoPlan& plan);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_PLAN_IN_WORDS_H_

@@ -1,0 +1,856 @@
+#include "footprint/memo/product/planned_benchmarks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/memory/available_memory.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/memo/load_meter.h"
+#include "footprint/memo/memo_core.h"
+#include "footprint/memo/product/exact_filter.h"
+#include "footprint/memo/product/plan_in_words.h"
+#include "footprint/memo/product/planned_sizes.h"
+#include "footprint/memo/product/product_registry.h"
+#include "footprint/memo/product/run_catching.h"
+#include "footprint/memo/schedule/memo_trace_file.h"
+#include "footprint/memo/schedule/schedule_planner.h"
+
+namespace footprint {
+namespace {
+
+using benchmark::BenchmarkReporter;
+using memo_internal::PlannedMemo;
+using memo_internal::ProductCell;
+using memo_internal::ProductRegistry;
+
+// One instance of a product, or neighbouring ones of other benchmarks.
+struct Stretch {
+  std::vector<std::string> instance_names;
+  ProductCell* cell = nullptr;
+};
+
+// Passes on what several runs report as if they were one.
+class JoiningReporter : public BenchmarkReporter {
+ public:
+  JoiningReporter(BenchmarkReporter* display, BenchmarkReporter* file)
+      : display_(display), file_(file) {
+    SetOutputStream(&display->GetOutputStream());
+    SetErrorStream(&display->GetErrorStream());
+  }
+
+  bool Begin(const Context& context) {
+    const bool goes_on = display_->ReportContext(context);
+    return (file_ == nullptr || file_->ReportContext(context)) && goes_on;
+  }
+  void End() {
+    display_->Finalize();
+    if (file_ != nullptr) file_->Finalize();
+  }
+
+  bool ReportContext(const Context& /*context*/) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) names_.insert(run.run_name.str());
+    display_->ReportRuns(runs);
+    if (file_ != nullptr) file_->ReportRuns(runs);
+  }
+
+  // Of an instance, since ForgetRows.
+  bool HasRows(const std::string& name) const { return names_.count(name) > 0; }
+  void ForgetRows() { names_.clear(); }
+
+ private:
+  BenchmarkReporter* const display_;
+  BenchmarkReporter* const file_;
+  std::set<std::string> names_;
+};
+
+// Only lends its streams while Google Benchmark lists instances.
+class ListingReporter : public BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return false; }
+  void ReportRuns(const std::vector<Run>& /*runs*/) override {}
+};
+
+// Whether Google Benchmark lists instances or runs them. Nor may it open a file
+// for rows that the environment names: it would begin it anew for every cell.
+void SwitchListing(bool is_on) {
+  std::string program = BenchmarkReporter::Context::executable_name != nullptr
+                            ? BenchmarkReporter::Context::executable_name
+                            : "program";
+  std::string flag =
+      absl::StrCat("--benchmark_list_tests=", is_on ? "true" : "false");
+  // The name is kept by address, so it goes in and out as it was.
+  const char* const name = BenchmarkReporter::Context::executable_name;
+  std::string no_file = "--benchmark_out=";
+  char* arguments[] = {&program[0], &flag[0], &no_file[0], nullptr};
+  int count = 3;
+  benchmark::Initialize(&count, arguments);
+  BenchmarkReporter::Context::executable_name = name;
+}
+
+// How many benchmarks `filter` leaves.
+size_t CountBenchmarks(const std::string& filter) {
+  std::ostringstream ignored;
+  ListingReporter reporter;
+  reporter.SetOutputStream(&ignored);
+  reporter.SetErrorStream(&ignored);
+  SwitchListing(true);
+  const size_t count =
+      benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter);
+  SwitchListing(false);
+  return count;
+}
+
+// The instances that the filter leaves, in Google Benchmark's order.
+std::vector<std::string> ListInstances(std::string* errors_text) {
+  std::ostringstream listing;
+  std::ostringstream errors;
+  ListingReporter reporter;
+  reporter.SetOutputStream(&listing);
+  reporter.SetErrorStream(&errors);
+  SwitchListing(true);
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  SwitchListing(false);
+  *errors_text = errors.str();
+  return absl::StrSplit(listing.str(), '\n', absl::SkipEmpty());
+}
+
+// Instances of one name run with the first of them, since a filter cannot tell
+// them apart.
+std::vector<Stretch> DivideIntoStretches(
+    const std::vector<std::string>& instance_names) {
+  std::vector<Stretch> stretches;
+  std::map<std::string, size_t> stretch_of_name;
+  for (const std::string& name : instance_names) {
+    const auto same = stretch_of_name.find(name);
+    if (same != stretch_of_name.end()) {
+      stretches[same->second].instance_names.push_back(name);
+      continue;
+    }
+    ProductCell* const cell = ProductRegistry::Get().FindCell(name);
+    if (cell != nullptr || stretches.empty() ||
+        stretches.back().cell != nullptr) {
+      stretches.emplace_back();
+      stretches.back().cell = cell;
+    }
+    stretches.back().instance_names.push_back(name);
+    stretch_of_name[name] = stretches.size() - 1;
+  }
+  return stretches;
+}
+
+// The same request where cells may run in any order. Where sizes are unknown,
+// each value counts as one.
+ScheduleRequest InAnyOrder(ScheduleRequest request, bool has_unknown_sizes) {
+  request.may_reorder = true;
+  if (!has_unknown_sizes) return request;
+  for (PlannedValue& value : request.values) {
+    value.bytes = 1;
+    value.load_peak_bytes = 0;
+    value.source = SizeSource::kDeclared;
+  }
+  request.budget_bytes.reset();
+  return request;
+}
+
+// What another order would need, if it needs less than the given one.
+void DescribeOtherOrder(const ScheduleRequest& request,
+                        const Schedule& schedule, MemoPlan* plan) {
+  const bool has_unknown_sizes = schedule.unknown_size_count > 0;
+  const bool is_best =
+      !has_unknown_sizes &&
+      schedule.peak_bytes == schedule.smallest_budget_bytes &&
+      schedule.load_count == static_cast<int64_t>(request.values.size());
+  if (request.may_reorder || is_best) return;
+  const absl::StatusOr<Schedule> other =
+      PlanSchedule(InAnyOrder(request, has_unknown_sizes));
+  if (!other.ok()) return;
+  const int64_t count = PeakCount(*other);
+  const bool is_better =
+      has_unknown_sizes
+          ? count < PeakCount(schedule)
+          : std::make_pair(other->load_count, other->peak_bytes) <
+                std::make_pair(schedule.load_count, schedule.peak_bytes);
+  if (!is_better) return;
+  plan->set_other_order_peak_count(count);
+  plan->set_other_order_load_count(other->load_count);
+  if (!has_unknown_sizes) {
+    plan->set_other_order_peak_bytes(other->peak_bytes);
+  }
+}
+
+// Carries out a schedule.
+class PlannedRun {
+ public:
+  PlannedRun(std::vector<Stretch> stretches, MemoTrace* trace)
+      : stretches_(std::move(stretches)), trace_(trace) {}
+
+  absl::Status Plan(const ProductOptions& options,
+                    const std::map<std::string, LoadedSize>& known_sizes) {
+    request_.budget_bytes = options.budget_bytes;
+    request_.may_reorder = options.may_reorder;
+    counts_resident_ = options.counts_resident;
+    known_sizes_ = known_sizes;
+    remembers_ = !options.remember_path.empty();
+    std::map<PlannedMemo*, int> indices;
+    for (const Stretch& stretch : stretches_) {
+      PlannedCell& cell = request_.cells.emplace_back();
+      cell.name = absl::StrJoin(stretch.instance_names, ", ");
+      if (stretch.cell == nullptr) continue;
+      for (PlannedMemo* memo : stretch.cell->memos) {
+        const auto [entry, is_new] =
+            indices.try_emplace(memo, static_cast<int>(memos_.size()));
+        if (is_new) {
+          memos_.push_back(memo);
+          request_.values.push_back(memo_internal::DescribeValue(
+              memo->statistics(), known_sizes, counts_resident_));
+        }
+        cell.values.push_back(entry->second);
+      }
+    }
+    absl::StatusOr<Schedule> schedule = PlanSchedule(request_);
+    if (!schedule.ok()) return schedule.status();
+    schedule_ = *std::move(schedule);
+    *trace_->mutable_plan() = DescribePlan(request_, schedule_);
+    trace_->mutable_plan()->set_counts_resident_bytes(counts_resident_);
+    DescribeOtherOrder(request_, schedule_, trace_->mutable_plan());
+    return absl::OkStatus();
+  }
+
+  void Run(JoiningReporter* reporter) {
+    for (const MemoStatistics& loaded : ListLoadedMemos()) {
+      loaded_before_.insert(loaded.name);
+    }
+    loads_left_ = schedule_.load_count;
+    for (const ScheduledStep& step : schedule_.steps) {
+      Stretch& stretch = stretches_[static_cast<size_t>(step.cell)];
+      if (stretch.cell == nullptr) {
+        RunInstances(stretch, reporter);
+      } else {
+        RunProductCell(stretch, step, reporter);
+      }
+    }
+  }
+
+  bool had_problem() const { return had_problem_; }
+  size_t ran_count() const { return ran_count_; }
+
+ private:
+  void RunInstances(const Stretch& stretch, JoiningReporter* reporter) {
+    for (std::vector<std::string> names :
+         memo_internal::DivideForFilters(stretch.instance_names)) {
+      while (!names.empty()) names = RunNames(std::move(names), reporter);
+    }
+  }
+
+  // Returns what is left to run after one that threw.
+  std::vector<std::string> RunNames(std::vector<std::string> names,
+                                    JoiningReporter* reporter) {
+    reporter->ForgetRows();
+    size_t count = 0;
+    const absl::Status status =
+        memo_internal::RunCatching("the benchmark", [&] {
+          count = benchmark::RunSpecifiedBenchmarks(
+              reporter, nullptr, memo_internal::ExactFilter(names));
+          return absl::OkStatus();
+        });
+    if (status.ok()) {
+      ran_count_ += count;
+      if (count != names.size()) RecordCount(names, count);
+      return {};
+    }
+    const size_t asked_count = names.size();
+    names.erase(std::remove_if(names.begin(), names.end(),
+                               [&](const std::string& name) {
+                                 return reporter->HasRows(name);
+                               }),
+                names.end());
+    ran_count_ += asked_count - names.size();
+    // They run in their order, except those that are not there.
+    const auto thrower =
+        std::find_if(names.begin(), names.end(), [](const std::string& name) {
+          return CountBenchmarks(memo_internal::ExactFilter({name})) > 0;
+        });
+    const std::string name =
+        thrower != names.end() ? *thrower : "a benchmark of a name that ran";
+    RecordProblem(MemoEvent::TASK_FAILED, name, status);
+    names.erase(std::remove(names.begin(), names.end(), name), names.end());
+    return names;
+  }
+
+  // Google Benchmark only returns how many it found.
+  void RecordCount(const std::vector<std::string>& names, size_t count) {
+    had_problem_ = true;
+    const std::string which = absl::StrCat(" of those from \"", names.front(),
+                                           "\" to \"", names.back(), "\"");
+    Say(AddEvent(MemoEvent::NOT_RUN, names.front(), 0),
+        count < names.size()
+            ? absl::StrCat(names.size() - count, " of ", names.size(),
+                           " benchmarks did not run,", which,
+                           ": there are none of such names; does one have a "
+                           "line break in its name?")
+            : absl::StrCat(count, " benchmarks ran where ", names.size(),
+                           " were asked for,", which,
+                           ": give each a name of its own"));
+  }
+
+  void RunProductCell(const Stretch& stretch, const ScheduledStep& step,
+                      JoiningReporter* reporter) {
+    ProductCell& cell = *stretch.cell;
+    cell.error = LoadValues(step);
+    loads_left_ -= static_cast<int64_t>(step.loads.size());
+    EvictLoadedByFactories();
+    bool is_set_up = cell.error.ok();
+    if (cell.error.ok() && cell.setup != nullptr) {
+      cell.error = memo_internal::RunCatching("the setup", cell.setup);
+      is_set_up = cell.error.ok();
+      if (!is_set_up) {
+        RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
+      }
+    }
+    cell.is_planned = true;
+    cell.thrown = absl::OkStatus();
+    RunInstances(stretch, reporter);
+    cell.is_planned = false;
+    AddEvent(MemoEvent::CELL_RAN, stretch.instance_names[0], 0);
+    if (!cell.thrown.ok()) {
+      RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.thrown);
+    }
+    if (is_set_up && cell.teardown != nullptr) {
+      cell.error = memo_internal::RunCatching("the teardown", cell.teardown);
+      if (!cell.error.ok()) {
+        RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
+      }
+    }
+    for (int value : step.evictions) Evict(memos_[static_cast<size_t>(value)]);
+    EvictLoadedByFactories();
+  }
+
+  // In the plan's order; after an earlier failure, also what the plan took for
+  // loaded. What could not be loaded once is not tried again, nor is anything
+  // else loaded for a cell that cannot run.
+  absl::Status LoadValues(const ScheduledStep& step) {
+    std::vector<int> values = step.loads;
+    const std::vector<int>& needed =
+        request_.cells[static_cast<size_t>(step.cell)].values;
+    values.insert(values.end(), needed.begin(), needed.end());
+    for (int value : values) {
+      const auto failed = failed_loads_.find(value);
+      if (failed != failed_loads_.end()) return failed->second;
+    }
+    for (int value : values) {
+      PlannedMemo* const memo = memos_[static_cast<size_t>(value)];
+      if (memo->is_pinned()) continue;
+      const uint64_t load_count = memo->statistics().load_count;
+      const std::map<std::string, uint64_t> handles_before = CountHandles();
+      const absl::Status status = memo->Load();
+      if (!status.ok()) {
+        trace_->set_failed_load_count(trace_->failed_load_count() + 1);
+        AddEvent(MemoEvent::LOAD_FAILED, memo->name(), 0)
+            ->set_detail(std::string(status.message()));
+        had_problem_ = true;
+        failed_loads_[value] = status;
+        return status;
+      }
+      RecordValue(request_.values[static_cast<size_t>(value)], *memo,
+                  memo->statistics().load_count != load_count,
+                  HeldSince(handles_before, memo->name()));
+    }
+    return absl::OkStatus();
+  }
+
+  static std::map<std::string, uint64_t> CountHandles() {
+    std::map<std::string, uint64_t> counts;
+    for (const MemoStatistics& loaded : ListLoadedMemos()) {
+      counts[loaded.name] = loaded.handle_count;
+    }
+    return counts;
+  }
+
+  // What the load of `name` has got handles of, and its value has kept.
+  LoadedSize HeldSince(const std::map<std::string, uint64_t>& handles_before,
+                       const std::string& name) const {
+    LoadedSize held;
+    for (const MemoStatistics& loaded : ListLoadedMemos()) {
+      const auto before = handles_before.find(loaded.name);
+      const uint64_t count =
+          before == handles_before.end() ? 0 : before->second;
+      if (loaded.name == name || loaded.handle_count <= count) continue;
+      held.held_bytes += loaded.live_bytes;
+      held.held_resident_bytes +=
+          counts_resident_ ? memo_internal::LoadedBytesOf(loaded, true) : 0;
+    }
+    return held;
+  }
+
+  // A value that is alive from now on. One that somebody else had loaded, such
+  // as the factory of another value, counts, too, but is no load of the plan.
+  void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
+                   bool is_new, const LoadedSize& held) {
+    const MemoStatistics statistics = memo.statistics();
+    const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
+    // What nobody could count takes what the plan says.
+    const int64_t bytes =
+        is_known ? memo_internal::LoadedBytesOf(statistics, counts_resident_)
+                 : planned.bytes;
+    const int64_t before_bytes = LiveBytes();
+    loaded_by_factories_.erase(memo.name());
+    live_bytes_[memo.name()] = bytes;
+    if (is_new) trace_->set_load_count(trace_->load_count() + 1);
+    MemoEvent* const event =
+        AddEvent(is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED,
+                 memo.name(), bytes);
+    AddSizes(statistics, event);
+    // Whoever loaded it saw what it took.
+    const LoadedSize known = KnownSize(memo.name());
+    const LoadedSize& kept = is_new ? held : known;
+    event->set_held_bytes(kept.held_bytes);
+    event->set_held_resident_bytes(kept.held_resident_bytes);
+    // What it holds cannot be declared.
+    const bool plan_counts_held =
+        known.held_bytes > 0 || planned.source != SizeSource::kDeclared;
+    const int64_t held_bytes = counts_resident_ && kept.held_resident_bytes > 0
+                                   ? kept.held_resident_bytes
+                                   : kept.held_bytes;
+    CompareWithPlan(planned, statistics,
+                    bytes + (plan_counts_held ? held_bytes : 0));
+    if (is_new) RecordLoadedByFactory();
+    const int64_t passing_bytes = memo_internal::PassingBytesOf(
+        statistics.load_peak_bytes, statistics.live_bytes);
+    RecordPeak(memo.name(), LiveBytes(), "planned values take ");
+    if (is_new && passing_bytes > 0) {
+      RecordPeak(memo.name(), before_bytes + bytes + passing_bytes,
+                 "with what its load needed besides, planned values took ");
+    }
+  }
+
+  LoadedSize KnownSize(const std::string& name) const {
+    const auto known = known_sizes_.find(name);
+    return known == known_sizes_.end() ? LoadedSize() : known->second;
+  }
+
+  // `bytes` with what the value holds.
+  void CompareWithPlan(const PlannedValue& planned,
+                       const MemoStatistics& statistics, int64_t bytes) {
+    const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
+    const bool is_promised = planned.source == SizeSource::kDeclared ||
+                             planned.source == SizeSource::kMeasured;
+    if (!is_known || !is_promised ||
+        !memo_internal::IsFarFrom(bytes, planned.bytes)) {
+      return;
+    }
+    Say(AddEvent(MemoEvent::SIZE_DIFFERS, planned.name, bytes),
+        absl::StrCat("\"", planned.name, "\" takes ", FormatBytes(bytes),
+                     ", not the ", FormatBytes(planned.bytes), " planned for; ",
+                     planned.source == SizeSource::kDeclared ? "declare that"
+                     : remembers_
+                         ? IsMeasured(statistics)
+                               ? "the next run plans with that"
+                               : "remove the file of --memo_remember= to "
+                                 "forget that"
+                         : "measure anew with --memo_trace_out="));
+  }
+
+  static bool IsMeasured(const MemoStatistics& statistics) {
+    return statistics.bytes_source == BytesSource::kMeasured ||
+           statistics.bytes_source == BytesSource::kDoubtful;
+  }
+
+  void AddSizes(const MemoStatistics& statistics, MemoEvent* event) {
+    event->set_is_measured(statistics.bytes_source == BytesSource::kMeasured);
+    event->set_is_doubtful(statistics.bytes_source == BytesSource::kDoubtful);
+    event->set_detail(statistics.doubt);
+    event->set_load_peak_bytes(statistics.load_peak_bytes);
+    event->set_resident_bytes(statistics.resident_bytes);
+    if (counts_resident_) event->set_allocated_bytes(statistics.live_bytes);
+  }
+
+  void RecordPeak(const std::string& name, int64_t bytes,
+                  const std::string& words) {
+    trace_->set_peak_bytes(std::max(trace_->peak_bytes(), bytes));
+    if (!request_.budget_bytes.has_value() || bytes <= *request_.budget_bytes) {
+      return;
+    }
+    had_problem_ = true;
+    Say(AddEvent(MemoEvent::BUDGET_EXCEEDED, name, bytes),
+        absl::StrCat("\"", name, "\": ", words, FormatBytes(bytes),
+                     ", more than the budget of ",
+                     FormatBytes(*request_.budget_bytes),
+                     counts_resident_
+                         ? " resident"
+                         : " allocated (--memo_budget_counts=resident counts "
+                           "only what is resident)"));
+  }
+
+  // What factories have loaded besides is alive, though no plan knew of it.
+  void RecordLoadedByFactory() {
+    for (const MemoStatistics& loaded : ListLoadedMemos()) {
+      if (live_bytes_.count(loaded.name) > 0 ||
+          loaded_before_.count(loaded.name) > 0) {
+        continue;
+      }
+      const int64_t bytes =
+          memo_internal::LoadedBytesOf(loaded, counts_resident_);
+      loaded_by_factories_.insert(loaded.name);
+      live_bytes_[loaded.name] = bytes;
+      AddSizes(loaded,
+               AddEvent(MemoEvent::LOADED_BY_FACTORY, loaded.name, bytes));
+    }
+  }
+
+  // Under a budget as soon as they are not pinned: they are loaded again for
+  // the next factory, whose need while it loads has room for them. Else when
+  // nothing is left to load.
+  void EvictLoadedByFactories() {
+    if (!request_.budget_bytes.has_value() && loads_left_ > 0) return;
+    const std::set<std::string> names = loaded_by_factories_;
+    for (const std::string& name : names) {
+      if (!EvictMemo(name).ok()) continue;  // A value holds it.
+      loaded_by_factories_.erase(name);
+      const int64_t bytes = live_bytes_[name];
+      live_bytes_.erase(name);
+      AddEvent(MemoEvent::EVICTED, name, bytes);
+    }
+  }
+
+  // What could not be loaded needs no eviction.
+  void Evict(PlannedMemo* memo) {
+    if (!memo->is_pinned()) return;
+    const absl::Status status = memo->Evict();
+    if (!status.ok()) {
+      had_problem_ = true;
+      Say(AddEvent(MemoEvent::EVICTION_FAILED, memo->name(), 0),
+          absl::StrCat("not evicted: ", status.message()));
+      return;
+    }
+    const int64_t bytes = live_bytes_[memo->name()];
+    live_bytes_.erase(memo->name());
+    AddEvent(MemoEvent::EVICTED, memo->name(), bytes);
+  }
+
+  void RecordProblem(MemoEvent::Kind kind, const std::string& name,
+                     const absl::Status& status) {
+    had_problem_ = true;
+    Say(AddEvent(kind, name, 0), absl::StrCat(name, ": ", status.message()));
+  }
+
+  MemoEvent* AddEvent(MemoEvent::Kind kind, const std::string& name,
+                      int64_t bytes) {
+    MemoEvent* event = trace_->add_events();
+    event->set_kind(kind);
+    event->set_name(name);
+    event->set_bytes(bytes);
+    event->set_live_bytes(LiveBytes());
+    return event;
+  }
+
+  void Say(MemoEvent* event, const std::string& text) {
+    event->set_detail(text);
+    std::cerr << "memo: " << text << "\n";
+  }
+
+  int64_t LiveBytes() const {
+    int64_t sum = 0;
+    for (const auto& [name, bytes] : live_bytes_) sum += bytes;
+    return sum;
+  }
+
+  std::vector<Stretch> stretches_;
+  MemoTrace* const trace_;
+  std::vector<PlannedMemo*> memos_;
+  std::map<std::string, LoadedSize> known_sizes_;
+  ScheduleRequest request_;
+  Schedule schedule_;
+  // Of the values that are alive.
+  std::map<std::string, int64_t> live_bytes_;
+  std::map<int, absl::Status> failed_loads_;
+  // By name: what was there before the run, and what factories have loaded.
+  std::set<std::string> loaded_before_;
+  std::set<std::string> loaded_by_factories_;
+  int64_t loads_left_ = 0;
+  bool counts_resident_ = false;
+  bool remembers_ = false;
+  size_t ran_count_ = 0;
+  bool had_problem_ = false;
+};
+
+using Sizes = std::map<std::string, LoadedSize>;
+
+absl::StatusOr<Sizes> ReadSizes(const std::string& path) {
+  if (path.empty()) return Sizes();
+  absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
+  if (!trace.ok()) return trace.status();
+  return LoadedSizes(*trace);
+}
+
+// `first`, except where they are in doubt and `second` are not.
+Sizes BetterSizes(Sizes first, const Sizes& second) {
+  for (const auto& [name, size] : second) {
+    const auto [entry, is_new] = first.try_emplace(name, size);
+    if (entry->second.source == SizeSource::kGuessed &&
+        size.source != SizeSource::kGuessed) {
+      entry->second = size;
+    }
+  }
+  return first;
+}
+
+// Nothing, an error, or the budget that the machine allows.
+absl::Status ResolveBudget(ProductOptions* options) {
+  if (!options->budget_is_auto) return absl::OkStatus();
+  const absl::StatusOr<AvailableMemory> memory = ReadAvailableMemory();
+  if (!memory.ok()) {
+    return absl::Status(
+        memory.status().code(),
+        absl::StrCat("--memo_budget=auto: ", memory.status().message()));
+  }
+  // The benchmarks themselves need some.
+  options->budget_bytes = memory->bytes - memory->bytes / 8;
+  std::cerr << "memo: budget " << FormatBytes(*options->budget_bytes)
+            << ", seven eighths of what " << memory->limited_by
+            << " has left\n";
+  return absl::OkStatus();
+}
+
+// While it lives, resident bytes are counted, if that is asked for.
+class ResidentBytesCount {
+ public:
+  explicit ResidentBytesCount(bool is_counted) {
+    memo_internal::CountResidentBytes(is_counted);
+  }
+  ResidentBytesCount(const ResidentBytesCount&) = delete;
+  ResidentBytesCount& operator=(const ResidentBytesCount&) = delete;
+  ~ResidentBytesCount() { memo_internal::CountResidentBytes(false); }
+};
+
+std::unique_ptr<BenchmarkReporter> MakeFileReporter(const std::string& format) {
+  if (format == "console") {
+    return std::make_unique<benchmark::ConsoleReporter>(
+        benchmark::ConsoleReporter::OO_None);
+  }
+  return std::make_unique<benchmark::JSONReporter>();
+}
+
+// The file of --benchmark_out=, if there is one.
+class RowsFile {
+ public:
+  absl::Status Open(const std::string& path, const std::string& format) {
+    if (path.empty()) return absl::OkStatus();
+    file_.open(path);
+    if (!file_) {
+      return absl::NotFoundError(
+          absl::StrCat(path,
+                       ": cannot be opened for the rows; is there such a "
+                       "folder, and may you write to it?"));
+    }
+    reporter_ = MakeFileReporter(format);
+    reporter_->SetOutputStream(&file_);
+    reporter_->SetErrorStream(&file_);
+    return absl::OkStatus();
+  }
+
+  // Null where there is no file.
+  BenchmarkReporter* reporter() { return reporter_.get(); }
+
+  // False if not everything could be written.
+  bool Flush() {
+    return reporter_ == nullptr || static_cast<bool>(file_.flush());
+  }
+
+ private:
+  std::ofstream file_;
+  std::unique_ptr<BenchmarkReporter> reporter_;
+};
+
+// What is to be planned, by name. FailedPrecondition, NotFound: why nothing is.
+absl::StatusOr<std::vector<std::string>> InstancesToRun(
+    const ProductOptions& options) {
+  if (options.interleaves_randomly) {
+    return absl::FailedPreconditionError(
+        "random interleaving takes turns among all benchmarks, so that every "
+        "value would stay alive to the end; run planned benchmarks without "
+        "--benchmark_enable_random_interleaving");
+  }
+  std::string errors;
+  std::vector<std::string> instance_names = ListInstances(&errors);
+  if (instance_names.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "the filter matches no benchmark; --benchmark_list_tests without a "
+        "filter lists all",
+        errors.empty() ? "" : "\n", absl::StripAsciiWhitespace(errors)));
+  }
+  return instance_names;
+}
+
+// Those of `names` that are cells of `product`, or all if it is empty.
+absl::StatusOr<std::vector<std::string>> CellsOfProduct(
+    const std::string& product, std::vector<std::string> names) {
+  if (product.empty()) return names;
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [&product](const std::string& name) {
+                               const ProductCell* const cell =
+                                   ProductRegistry::Get().FindCell(name);
+                               return cell == nullptr ||
+                                      cell->product != product;
+                             }),
+              names.end());
+  if (!names.empty()) return names;
+  return absl::NotFoundError(
+      absl::StrCat("--memo_product=", product,
+                   ": the filter leaves no cell of such a product; "
+                   "--benchmark_list_tests without a filter lists all"));
+}
+
+absl::Status CheckNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (name.size() <= memo_internal::kMostNameBytes) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the benchmark \"", name.substr(0, 100), "...\" has a name of ",
+        name.size(), " characters, and regular expressions manage ",
+        memo_internal::kMostNameBytes, "; give it a shorter one"));
+  }
+  return absl::OkStatus();
+}
+
+BenchmarkReporter::Context ContextFor(
+    const std::vector<std::string>& instance_names) {
+  BenchmarkReporter::Context context;
+  // As Google Benchmark has it: room for the longest name.
+  context.name_field_width = 10;
+  for (const std::string& name : instance_names) {
+    context.name_field_width = std::max(context.name_field_width, name.size());
+  }
+  return context;
+}
+
+}  // namespace
+
+PlannedBenchmarks::PlannedBenchmarks(int* argc, char** argv)
+    : options_(TakeProductFlags(argc, argv)), status_(options_.status()) {}
+
+absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
+    BenchmarkReporter* reporter) {
+  if (!options_.ok()) return options_.status();
+  ProductOptions options = *options_;
+  absl::StatusOr<std::vector<std::string>> instance_names =
+      InstancesToRun(options);
+  if (instance_names.ok()) {
+    instance_names =
+        CellsOfProduct(options.product, *std::move(instance_names));
+  }
+  if (!instance_names.ok()) return instance_names.status();
+  const absl::Status names_checked = CheckNames(*instance_names);
+  if (!names_checked.ok()) return names_checked;
+  for (const std::string& path : {options.trace_path, options.remember_path}) {
+    if (path.empty()) continue;
+    const absl::Status can_write = CheckReplaceable(path);
+    if (!can_write.ok()) return can_write;
+  }
+  absl::StatusOr<Sizes> remembered = Sizes();
+  if (!options.remember_path.empty()) {
+    remembered = ReadRememberedSizes(options.remember_path);
+  }
+  if (!remembered.ok()) return remembered.status();
+  absl::StatusOr<Sizes> known_sizes = ReadSizes(options.sizes_path);
+  if (!known_sizes.ok()) return known_sizes.status();
+  known_sizes = BetterSizes(*std::move(known_sizes), *remembered);
+  const absl::Status resolved = ResolveBudget(&options);
+  if (!resolved.ok()) return resolved;
+  const ResidentBytesCount count(options.counts_resident);
+  PlannedRun run(DivideIntoStretches(*instance_names), &trace_);
+  const absl::Status planned = run.Plan(options, *known_sizes);
+  if (!planned.ok()) return planned;
+  const std::string words = PlanInWords(trace_.plan());
+  if (!words.empty()) std::cerr << "memo: " << words << "\n";
+
+  RowsFile rows;
+  const absl::Status opened =
+      rows.Open(options.benchmark_out_path, options.benchmark_out_format);
+  if (!opened.ok()) return opened;
+  JoiningReporter joining(reporter, rows.reporter());
+  if (joining.Begin(ContextFor(*instance_names))) {
+    run.Run(&joining);
+    joining.End();
+  }
+  had_problem_ = run.had_problem();
+  // What ran has run, whatever becomes of the files.
+  NoteProblem(rows.Flush()
+                  ? absl::OkStatus()
+                  : absl::InternalError(absl::StrCat(
+                        options.benchmark_out_path, ": could not be written")));
+  if (!options.trace_path.empty()) {
+    NoteProblem(WriteMemoTraceFile(trace_, options.trace_path));
+  }
+  if (!options.remember_path.empty()) {
+    NoteProblem(RememberSizes(LoadedSizes(trace_), options.remember_path));
+  }
+  return run.ran_count();
+}
+
+void PlannedBenchmarks::NoteProblem(const absl::Status& status) {
+  if (status.ok()) return;
+  had_problem_ = true;
+  std::cerr << "memo: " << status.message() << "\n";
+}
+
+size_t PlannedBenchmarks::Run(BenchmarkReporter* reporter) {
+  if (reporter == nullptr) reporter = benchmark::CreateDefaultDisplayReporter();
+  if (options_.ok() && options_->lists_tests) {
+    return benchmark::RunSpecifiedBenchmarks(reporter);
+  }
+  trace_.Clear();
+  absl::StatusOr<size_t> count = RunPlanned(reporter);
+  status_ = count.status();
+  if (count.ok()) return *count;
+  std::cerr << "memo: " << status_.message() << "\n";
+  return 0;
+}
+
+std::function<size_t(BenchmarkReporter*)> PlannedBenchmarks::runner() {
+  return [this](BenchmarkReporter* reporter) { return Run(reporter); };
+}
+
+std::function<std::string(const std::string&)> PlannedBenchmarks::sharing()
+    const {
+  return [this](const std::string& instance_name) -> std::string {
+    if (options_.ok() &&
+        !(options_->trace_path.empty() && options_->remember_path.empty())) {
+      return "--memory_one_process";
+    }
+    const ProductCell* const cell =
+        ProductRegistry::Get().FindCell(instance_name);
+    return cell == nullptr ? ""
+                           : absl::StrCat("--memo_product=", cell->product);
+  };
+}
+
+std::vector<Remark> PlannedBenchmarks::remarks() const {
+  const std::string words = PlanInWords(trace_.plan());
+  if (words.empty()) return {};
+  Remark remark;
+  remark.set_about(options_.ok() && !options_->product.empty()
+                       ? absl::StrCat("memo plan of ", options_->product)
+                       : "memo plan");
+  remark.set_text(words);
+  return {remark};
+}
+
+int PlannedBenchmarks::ExitStatus(int status) const {
+  if (!status_.ok()) return 2;
+  return had_problem_ ? 1 : status;
+}
+
+}  // namespace footprint

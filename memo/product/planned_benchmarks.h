@@ -1,0 +1,105 @@
+// Runs products (product.h), and any other benchmarks, by a plan.
+//
+//   int main(int argc, char** argv) {
+//     footprint::PlannedBenchmarks planned(&argc, argv);
+//     benchmark::Initialize(&argc, argv);
+//     if (absl::Status status = RegisterProducts(); !status.ok()) ...
+//     planned.Run(nullptr);
+//     return planned.ExitStatus();
+//   }
+//
+// or, to measure memory, with `planned.runner()` given to
+// footprint::ProfileBenchmarks (//profiling:benchmark_profiler), and
+// `remarks()` besides, so that the gate's report shows the plan, and
+// `sharing()`, so that a product's values are loaded once.
+//
+// Asks Google Benchmark which instances the filter leaves, plans for these
+// (schedule_planner.h), says the plan on standard error, and runs instance
+// after instance: evict, load, set up, run with all its repetitions, tear down.
+// Loads lie outside of every timer and of every memory manager's region. An
+// instance whose value cannot be loaded shows the error in its row, as does one
+// whose function throws; the others run. A load that failed is not tried again.
+// A benchmark that is no product has no row if it throws, and those beside it
+// run; one that throws with Threads() of more than 1 ends the process, since
+// Google Benchmark runs it on threads that nobody can catch for.
+//
+// What only factories load counts as alive, and is evicted after the load under
+// a budget, else when nothing is left to load.
+//
+// Works with filter, repetitions, threads, warm-up, memory managers and
+// --benchmark_out (JSON or console). Refuses random interleaving, which would
+// keep all values alive. Benchmarks that are no product run where they stand.
+// Google Benchmark matches its whole list once an instance: with more than some
+// thousands of them that takes seconds.
+//
+// Not thread-safe: one, on main's thread. Memory: the plan, the trace, and the
+// planned values.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_PLANNED_BENCHMARKS_H_
+#define FOOTPRINT_MEMO_PRODUCT_PLANNED_BENCHMARKS_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "benchmark/benchmark.h"
+#include "footprint/memo/product/product_flags.h"
+#include "footprint/memo/schedule/memo_trace.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+class PlannedBenchmarks {
+ public:
+  // Takes its flags (product_flags.h) from the command line; before
+  // benchmark::Initialize, which does not know them.
+  PlannedBenchmarks(int* argc, char** argv);
+
+  // Runs with `reporter`; null: with Google Benchmark's own. Returns how many
+  // instances ran, 0 if the plan was refused.
+  size_t Run(benchmark::BenchmarkReporter* reporter);
+
+  // Run as a value, which refers to this object.
+  std::function<size_t(benchmark::BenchmarkReporter*)> runner();
+
+  // For ProfileBenchmarks, which gives each benchmark a process of its own: the
+  // cells of a product share one, and with --memo_trace_out=, whose file holds
+  // one plan, all benchmarks do. Refers to this object.
+  std::function<std::string(const std::string& instance_name)> sharing() const;
+
+  // Why nothing ran: the command line, a filter that matches nothing, a name
+  // of more than 4,000 characters, random
+  // interleaving, or what PlanSchedule refuses.
+  const absl::Status& status() const { return status_; }
+
+  // 2 if the plan was refused; 1 if a value, a task, a function that threw or
+  // an eviction failed, a
+  // benchmark that the filter leaves did not run, a file could not be written
+  // at the end, or the budget was exceeded by a size that was declared too
+  // small; otherwise `status`, that of a function which called the runner.
+  int ExitStatus(int status = 0) const;
+
+  // The plan in a line, for ProfileBenchmarks to put into the profile; empty
+  // before Run, and where nothing was planned.
+  std::vector<Remark> remarks() const;
+
+  // The plan and what happened.
+  const MemoTrace& trace() const { return trace_; }
+
+ private:
+  absl::StatusOr<size_t> RunPlanned(benchmark::BenchmarkReporter* reporter);
+  // Says an error and remembers that there was one.
+  void NoteProblem(const absl::Status& status);
+
+  absl::StatusOr<ProductOptions> options_;
+  absl::Status status_;
+  MemoTrace trace_;
+  bool had_problem_ = false;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_PLANNED_BENCHMARKS_H_

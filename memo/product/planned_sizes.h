@@ -1,0 +1,42 @@
+// What a plan takes a value to need, of all that is known of it.
+//
+//   std::map<std::string, LoadedSize> known = ...;    // of an earlier run
+//   PlannedValue value = DescribeValue(memo.statistics(), known, false);
+//
+// Thread-safe: no state is kept. Memory: one value.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_PLANNED_SIZES_H_
+#define FOOTPRINT_MEMO_PRODUCT_PLANNED_SIZES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "footprint/memo/memo_core.h"
+#include "footprint/memo/schedule/memo_trace_file.h"
+#include "footprint/memo/schedule/schedule.h"
+
+namespace footprint::memo_internal {
+
+// In this order: what an earlier run measured, what this process has measured,
+// what is declared, what an earlier run or this process has measured in doubt,
+// the size of the file that the value comes from. `counts_resident`: resident
+// bytes, where they are known, or else the declared ones, if they are fewer.
+// With what the value holds of other memos.
+PlannedValue DescribeValue(const MemoStatistics& statistics,
+                           const std::map<std::string, LoadedSize>& known_sizes,
+                           bool counts_resident);
+
+// What the value that is loaded now takes; 0 if nothing is known.
+int64_t LoadedBytesOf(const MemoStatistics& statistics, bool counts_resident);
+
+// What a load of a value needs beyond the value. A hundredth of it, and
+// what the meter may be wrong by, is taken for nothing.
+int64_t PassingBytesOf(int64_t load_peak_bytes, int64_t bytes);
+
+// By more than a hundredth: an allocator rounds what is asked for.
+bool IsFarFrom(int64_t bytes, int64_t expected_bytes);
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_PLANNED_SIZES_H_

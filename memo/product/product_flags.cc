@@ -1,0 +1,181 @@
+#include "footprint/memo/product/product_flags.h"
+
+#include <cstdlib>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "footprint/base/text/parse_bytes.h"
+
+namespace footprint {
+namespace {
+
+// As Google Benchmark reads a flag that is true or false.
+bool IsTrue(absl::string_view value) {
+  if (value.size() == 1) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(value[0])) &&
+           value != "0" && !absl::EqualsIgnoreCase(value, "f") &&
+           !absl::EqualsIgnoreCase(value, "n");
+  }
+  return !absl::EqualsIgnoreCase(value, "false") &&
+         !absl::EqualsIgnoreCase(value, "no") &&
+         !absl::EqualsIgnoreCase(value, "off");
+}
+
+std::string FromEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool IsTrueInEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && IsTrue(value);
+}
+
+void SeeSwitch(absl::string_view argument, absl::string_view flag,
+               bool* is_on) {
+  if (!absl::ConsumePrefix(&argument, flag)) return;
+  if (argument.empty()) *is_on = true;
+  if (absl::ConsumePrefix(&argument, "=")) *is_on = IsTrue(argument);
+}
+
+absl::Status SetOrder(absl::string_view value, ProductOptions* options) {
+  if (value != "given" && value != "reorder") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--memo_order=", value, ": write \"given\" or \"reorder\""));
+  }
+  options->may_reorder = value == "reorder";
+  return absl::OkStatus();
+}
+
+absl::Status SetBudget(absl::string_view value, ProductOptions* options) {
+  options->budget_is_auto = value == "auto";
+  options->budget_bytes.reset();
+  if (options->budget_is_auto) return absl::OkStatus();
+  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
+  if (!bytes.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--memo_budget=", bytes.status().message(), "; or write \"auto\""));
+  }
+  options->budget_bytes = *bytes;
+  return absl::OkStatus();
+}
+
+absl::Status SetCounted(absl::string_view value,
+                        absl::optional<bool>* counts_resident) {
+  if (value != "allocated" && value != "resident") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--memo_budget_counts=", value,
+                     ": write \"allocated\" or \"resident\""));
+  }
+  *counts_resident = value == "resident";
+  return absl::OkStatus();
+}
+
+absl::Status SetPath(absl::string_view flag, absl::string_view value,
+                     std::string* path) {
+  if (value.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, "=: no file; write ", flag, "=FILE"));
+  }
+  *path = std::string(value);
+  return absl::OkStatus();
+}
+
+absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
+                          ProductOptions* options) {
+  if (value != "json" && value != "console") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flag, value, ": planned benchmarks write json or console"));
+  }
+  options->benchmark_out_format = std::string(value);
+  return absl::OkStatus();
+}
+
+// True if the argument was one of ours; `status` tells if it was a good one.
+bool Take(absl::string_view argument, ProductOptions* options,
+          absl::optional<bool>* counts_resident, absl::Status* status) {
+  if (absl::ConsumePrefix(&argument, "--memo_budget=")) {
+    *status = SetBudget(argument, options);
+  } else if (absl::ConsumePrefix(&argument, "--memo_budget_counts=")) {
+    *status = SetCounted(argument, counts_resident);
+  } else if (absl::ConsumePrefix(&argument, "--memo_remember=")) {
+    *status = SetPath("--memo_remember", argument, &options->remember_path);
+  } else if (absl::ConsumePrefix(&argument, "--memo_order=")) {
+    *status = SetOrder(argument, options);
+  } else if (absl::ConsumePrefix(&argument, "--memo_trace_out=")) {
+    *status = SetPath("--memo_trace_out", argument, &options->trace_path);
+  } else if (absl::ConsumePrefix(&argument, "--memo_sizes=")) {
+    *status = SetPath("--memo_sizes", argument, &options->sizes_path);
+  } else if (absl::ConsumePrefix(&argument, "--memo_product=")) {
+    options->product = std::string(argument);
+  } else if (absl::ConsumePrefix(&argument, "--benchmark_out=")) {
+    options->benchmark_out_path = std::string(argument);
+  } else if (absl::ConsumePrefix(&argument, "--benchmark_out_format=")) {
+    *status = SetOutFormat("--benchmark_out_format=", argument, options);
+  } else if (absl::StartsWith(argument, "--memo_")) {
+    *status = absl::InvalidArgumentError(
+        absl::StrCat(argument, ": no such flag, or no value; there are\n",
+                     kProductFlagsHelp));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const char kProductFlagsHelp[] =
+    "  --memo_budget=600MiB     load and evict so that planned values never\n"
+    "                           take more (B, KiB, MiB, GiB, TiB), nor while\n"
+    "                           they load; auto: seven eighths of what the\n"
+    "                           control group and the machine have left\n"
+    "  --memo_budget_counts=resident  resident bytes; default: allocated,\n"
+    "                           except of auto\n"
+    "  --memo_order=reorder     cells may run in another order; default: "
+    "given\n"
+    "  --memo_trace_out=FILE    write the plan and what happened\n"
+    "  --memo_sizes=FILE        take sizes from such a file\n"
+    "  --memo_remember=FILE     take sizes from it, if it is there, and write\n"
+    "                           those that this run measures\n"
+    "  --memo_product=NAME      of what the filter selects, only the cells of\n"
+    "                           this product\n";
+
+absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
+  ProductOptions options;
+  options.lists_tests = IsTrueInEnvironment("BENCHMARK_LIST_TESTS");
+  options.interleaves_randomly =
+      IsTrueInEnvironment("BENCHMARK_ENABLE_RANDOM_INTERLEAVING");
+  options.benchmark_out_path = FromEnvironment("BENCHMARK_OUT");
+  absl::Status first_error;
+  const std::string format = FromEnvironment("BENCHMARK_OUT_FORMAT");
+  if (!format.empty()) {
+    first_error = SetOutFormat("BENCHMARK_OUT_FORMAT=", format, &options);
+  }
+  absl::optional<bool> counts_resident;
+  bool is_over = false;
+  int kept = *argc > 0 ? 1 : 0;
+  for (int i = 1; i < *argc; ++i) {
+    const absl::string_view argument = argv[i];
+    is_over |= argument == "--";
+    absl::Status status;
+    if (!is_over && Take(argument, &options, &counts_resident, &status)) {
+      if (first_error.ok()) first_error = status;
+      continue;
+    }
+    if (!is_over) {
+      SeeSwitch(argument, "--benchmark_list_tests", &options.lists_tests);
+      SeeSwitch(argument, "--benchmark_enable_random_interleaving",
+                &options.interleaves_randomly);
+    }
+    argv[kept++] = argv[i];
+  }
+  *argc = kept;
+  argv[kept] = nullptr;
+  if (!first_error.ok()) return first_error;
+  options.counts_resident = counts_resident.value_or(options.budget_is_auto);
+  return options;
+}
+
+}  // namespace footprint

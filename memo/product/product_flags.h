@@ -1,0 +1,50 @@
+// The command line of a program that runs planned benchmarks.
+//
+//   absl::StatusOr<ProductOptions> options = TakeProductFlags(&argc, argv);
+//   // --memo_budget=600MiB is gone from argv; options->budget_bytes is set.
+//
+// Thread-compatible.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_FLAGS_H_
+#define FOOTPRINT_MEMO_PRODUCT_PRODUCT_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+
+namespace footprint {
+
+struct ProductOptions {
+  absl::optional<int64_t> budget_bytes;  // --memo_budget=
+  bool budget_is_auto = false;           // --memo_budget=auto
+  // --memo_budget_counts=; without it, resident bytes where the budget is auto,
+  // which is a limit of resident bytes, and else allocated ones.
+  bool counts_resident = false;
+  bool may_reorder = false;   // --memo_order=reorder
+  std::string trace_path;     // --memo_trace_out=
+  std::string sizes_path;     // --memo_sizes=
+  std::string remember_path;  // --memo_remember=
+  std::string product;        // --memo_product=; empty: all
+  // --benchmark_out=, or BENCHMARK_OUT in the environment; taken, since Google
+  // Benchmark would begin the file anew for every cell. Empty: none.
+  std::string benchmark_out_path;
+  std::string benchmark_out_format = "json";
+  // Seen and left where they are.
+  bool lists_tests = false;
+  bool interleaves_randomly = false;
+};
+
+// The flags in words, for a program's help; also shown with an unknown flag.
+extern const char kProductFlagsHelp[];
+
+// Takes the flags out of the command line, wherever they stand before "--".
+// InvalidArgument, naming the flag, for a value that is none.
+absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_PRODUCT_FLAGS_H_

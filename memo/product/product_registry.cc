@@ -1,0 +1,88 @@
+#include "footprint/memo/product/product_registry.h"
+
+#include <algorithm>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/memo/product/run_catching.h"
+
+namespace footprint::memo_internal {
+
+void RunCell(ProductCell* cell, benchmark::State& state) {
+  if (!cell->is_planned) {
+    state.SkipWithError(
+        "a product runs under PlannedBenchmarks only; see "
+        "footprint/memo/product/planned_benchmarks.h");
+    return;
+  }
+  if (!cell->error.ok()) {
+    state.SkipWithError(std::string(cell->error.message()).c_str());
+    return;
+  }
+  const absl::Status status = RunCatching("the function", [&] {
+    cell->run(state);
+    return absl::OkStatus();
+  });
+  if (status.ok()) return;
+  state.SkipWithError(std::string(status.message()).c_str());
+  std::lock_guard<std::mutex> lock(cell->mutex);
+  cell->thrown.Update(status);
+}
+
+ProductRegistry& ProductRegistry::Get() {
+  static ProductRegistry* const registry = new ProductRegistry;
+  return *registry;
+}
+
+absl::Status ProductRegistry::CheckAreNew(
+    std::vector<std::string> cell_names) const {
+  std::sort(cell_names.begin(), cell_names.end());
+  for (size_t i = 0; i < cell_names.size(); ++i) {
+    const bool is_repeated = i > 0 && cell_names[i] == cell_names[i - 1];
+    if (!is_repeated && cells_.count(cell_names[i]) == 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "two cells are named \"", cell_names[i],
+        "\"; give the product another name, and each memo once to an axis"));
+  }
+  return absl::OkStatus();
+}
+
+ProductCell* ProductRegistry::Add(std::unique_ptr<ProductCell> cell) {
+  auto& entry = cells_[cell->name];
+  entry = std::move(cell);
+  return entry.get();
+}
+
+ProductCell* ProductRegistry::FindCell(absl::string_view instance_name) const {
+  // The longest name, since one cell's may begin with another's.
+  std::string name(instance_name);
+  while (true) {
+    const auto it = cells_.find(name);
+    if (it != cells_.end()) return it->second.get();
+    const size_t slash = name.rfind('/');
+    if (slash == std::string::npos) return nullptr;
+    name.resize(slash);
+  }
+}
+
+absl::Status CheckAxis(const std::string& product, const std::string& axis,
+                       size_t memo_count) {
+  if (product.empty() || axis.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "product \"", product, "\", axis \"", axis,
+        "\": both need a name, since thresholds and filters go by it"));
+  }
+  if ((product + axis).find('\n') != std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("product \"", absl::CEscape(product), "\", axis \"",
+                     absl::CEscape(axis), "\": a name has one line"));
+  }
+  if (memo_count == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("product \"", product, "\": axis \"", axis,
+                     "\" has no memo, so there is nothing to run"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace footprint::memo_internal

@@ -1,0 +1,114 @@
+// The part of a product that does not depend on its types; see product.h.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_
+#define FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "benchmark/benchmark.h"
+#include "footprint/memo/memo.h"
+
+namespace footprint::memo_internal {
+
+// A memo, whatever its type, and the pin that keeps its value.
+class PlannedMemo {
+ public:
+  virtual ~PlannedMemo() = default;
+  virtual const std::string& name() const = 0;
+  virtual MemoStatistics statistics() const = 0;
+  // Loads and pins; ok at once if that was done before.
+  virtual absl::Status Load() = 0;
+  virtual bool is_pinned() const = 0;
+  // Unpins, evicts and purges; fails if someone else has a pin.
+  virtual absl::Status Evict() = 0;
+};
+
+template <typename T>
+class TypedPlannedMemo final : public PlannedMemo {
+ public:
+  explicit TypedPlannedMemo(Memo<T> memo) : memo_(std::move(memo)) {}
+
+  const std::string& name() const override { return memo_.name(); }
+  MemoStatistics statistics() const override { return memo_.statistics(); }
+  absl::Status Load() override {
+    if (handle_.has_value()) return absl::OkStatus();
+    absl::StatusOr<Handle<T>> handle = memo_.Get();
+    if (!handle.ok()) return handle.status();
+    handle_.emplace(*std::move(handle));
+    return absl::OkStatus();
+  }
+  bool is_pinned() const override { return handle_.has_value(); }
+  absl::Status Evict() override {
+    handle_.reset();
+    return memo_.Evict();
+  }
+  const T& value() const { return **handle_; }
+
+ private:
+  Memo<T> memo_;
+  absl::optional<Handle<T>> handle_;
+};
+
+// One registered benchmark of a product.
+struct ProductCell {
+  std::string name;
+  std::string product;
+  std::vector<PlannedMemo*> memos;
+  std::function<void(benchmark::State&)> run;
+  std::function<absl::Status()> setup;
+  std::function<absl::Status()> teardown;
+  // True while a planned run has its values; `error` is then why it cannot run.
+  bool is_planned = false;
+  absl::Status error;
+  // What `run` threw first, of several threads perhaps.
+  std::mutex mutex;
+  absl::Status thrown;
+};
+
+// InvalidArgument for an axis that cannot be one.
+absl::Status CheckAxis(const std::string& product, const std::string& axis,
+                       size_t memo_count);
+
+// What Google Benchmark calls: runs the cell, or shows its error in its row.
+void RunCell(ProductCell* cell, benchmark::State& state);
+
+// All products of the process. Not thread-safe: for main's thread. Never
+// destroyed.
+class ProductRegistry {
+ public:
+  static ProductRegistry& Get();
+
+  // Of one memo only one, however many products name it.
+  template <typename T>
+  TypedPlannedMemo<T>* FindOrAdd(const Memo<T>& memo) {
+    std::unique_ptr<PlannedMemo>& entry = memos_[memo.name()];
+    if (entry == nullptr) entry = std::make_unique<TypedPlannedMemo<T>>(memo);
+    // A name belongs to one type: see MakeMemo.
+    return static_cast<TypedPlannedMemo<T>*>(entry.get());
+  }
+
+  // InvalidArgument if a name is there twice, or a cell has it already.
+  absl::Status CheckAreNew(std::vector<std::string> cell_names) const;
+  ProductCell* Add(std::unique_ptr<ProductCell> cell);
+
+  // The cell that a benchmark instance belongs to: Google Benchmark appends
+  // "/threads:2" and the like to a cell's name. Null for other benchmarks.
+  ProductCell* FindCell(absl::string_view instance_name) const;
+
+ private:
+  std::map<std::string, std::unique_ptr<PlannedMemo>> memos_;
+  std::map<std::string, std::unique_ptr<ProductCell>> cells_;
+};
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_

@@ -1,0 +1,40 @@
+// Calls what a user wrote and turns what it throws into a status.
+//
+//   absl::Status status = RunCatching("the factory", [&] {
+//     value = factory();
+//     return absl::OkStatus();
+//   });
+//
+// A thread that is cancelled (pthread_cancel) goes on unwinding, since whoever
+// holds that back ends the process. Thread-safe. Memory: the message.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_RUN_CATCHING_H_
+#define FOOTPRINT_MEMO_PRODUCT_RUN_CATCHING_H_
+
+#include <cxxabi.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint::memo_internal {
+
+// Of the exception that is being handled: ResourceExhausted for std::bad_alloc,
+// else Internal with what it says. `thrower` begins the message.
+absl::Status StatusOfException(absl::string_view thrower);
+
+template <typename Run>
+absl::Status RunCatching(absl::string_view thrower, const Run& run) {
+  try {
+    return run();
+#ifdef __GLIBCXX__
+  } catch (const abi::__forced_unwind&) {
+    throw;
+#endif
+  } catch (...) {
+    return StatusOfException(thrower);
+  }
+}
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_RUN_CATCHING_H_

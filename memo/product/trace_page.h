@@ -1,0 +1,23 @@
+// A plan and what happened, as a page: which value was alive at which cell, the
+// planned and the measured peak, and every load and eviction.
+//
+//   absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile("trace.binpb");
+//   if (trace.ok()) WriteFile("trace.html", TracePage(*trace));
+//
+// The page needs no network (//base/page). Thread-safe. Memory: the page.
+// Time: quadratic in the values that are alive together.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_TRACE_PAGE_H_
+#define FOOTPRINT_MEMO_PRODUCT_TRACE_PAGE_H_
+
+#include <string>
+
+#include "footprint/memo/schedule/memo_trace.pb.h"
+
+namespace footprint {
+
+std::string TracePage(const MemoTrace& trace);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_TRACE_PAGE_H_

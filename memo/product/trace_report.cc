@@ -1,0 +1,51 @@
+// Writes a page of a plan and what happened:
+//
+//   bazel run //memo:trace_report -- trace.binpb trace.html
+//
+// of a file that --memo_trace_out= wrote. Exit status 2 if it cannot be read or
+// the page cannot be written.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/memo/product/trace_page.h"
+#include "footprint/memo/schedule/memo_trace_file.h"
+
+namespace {
+
+// `bazel run` starts in a folder of its own, but says where it was called.
+void EnterCallersFolder() {
+  const char* const folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (folder != nullptr && chdir(folder) != 0) {
+    std::cerr << "trace_report: cannot enter " << folder << "\n";
+    std::exit(2);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: trace_report TRACE PAGE.html\n";
+    return 2;
+  }
+  EnterCallersFolder();
+  const absl::StatusOr<footprint::MemoTrace> trace =
+      footprint::ReadMemoTraceFile(argv[1]);
+  if (!trace.ok()) {
+    std::cerr << "trace_report: " << trace.status().message() << "\n";
+    return 2;
+  }
+  const absl::Status written = footprint::ReplaceFile(
+      argv[2], footprint::TracePage(*trace), footprint::ToDisk::kAtLeisure);
+  if (!written.ok()) {
+    std::cerr << "trace_report: " << written.message() << "\n";
+    return 2;
+  }
+  return 0;
+}

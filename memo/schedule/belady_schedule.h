@@ -1,0 +1,27 @@
+// A schedule for cells in a fixed order, made in one sweep; a part of
+// schedule_planner.h.
+//
+// Time: linear in the uses, and in the values alive for each eviction.
+
+#ifndef FOOTPRINT_MEMO_SCHEDULE_BELADY_SCHEDULE_H_
+#define FOOTPRINT_MEMO_SCHEDULE_BELADY_SCHEDULE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "footprint/memo/schedule/schedule.h"
+
+namespace footprint::memo_internal {
+
+inline constexpr int64_t kNoBudget = INT64_MAX;
+
+// Fills steps, loads, cost and peak. Every cell must fit `budget_bytes`, and
+// name no value twice. Evicts, when room is needed, the value with the largest
+// product of bytes and distance to its next use for its cost; among values of
+// one size and cost that is the one used last, as Belady's rule has it.
+Schedule ScheduleByBelady(const ScheduleRequest& request,
+                          const std::vector<int>& order, int64_t budget_bytes);
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_SCHEDULE_BELADY_SCHEDULE_H_

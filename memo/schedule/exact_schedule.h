@@ -1,0 +1,32 @@
+// The schedule of lowest load cost by search; a part of schedule_planner.h.
+//
+// Layer by layer, a state for each set of cells that have run and each set of
+// values that are kept; states that cannot beat the schedule already known are
+// dropped.
+
+#ifndef FOOTPRINT_MEMO_SCHEDULE_EXACT_SCHEDULE_H_
+#define FOOTPRINT_MEMO_SCHEDULE_EXACT_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "absl/types/optional.h"
+#include "footprint/memo/schedule/schedule.h"
+
+namespace footprint::memo_internal {
+
+struct ExactSearchResult {
+  // False if the search was too large, and stopped.
+  bool is_complete = false;
+  // The order of cells and what is kept after each; absent if nothing is better
+  // than `known`.
+  absl::optional<Schedule> better;
+};
+
+// Looks for a lower load cost than `known` has; at equal cost, where cells may
+// be reordered, for a lower peak.
+ExactSearchResult SearchExactly(const ScheduleRequest& request,
+                                int64_t budget_bytes, const Schedule& known);
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_SCHEDULE_EXACT_SCHEDULE_H_

@@ -1,0 +1,179 @@
+#include "footprint/memo/schedule/memo_trace_file.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+std::string Path(const std::string& name) {
+  return testing::TempDir() + "/" + name;
+}
+
+void WriteText(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+MemoTrace SmallTrace() {
+  ScheduleRequest request;
+  request.values = {{"model", 400, SizeSource::kMeasured},
+                    {"data", 0, SizeSource::kUnknown}};
+  request.cells = {{"cell", {0, 1}}};
+  request.may_reorder = true;
+  MemoTrace trace;
+  *trace.mutable_plan() = DescribePlan(request, *PlanSchedule(request));
+  MemoEvent* event = trace.add_events();
+  event->set_kind(MemoEvent::LOADED);
+  event->set_name("model");
+  event->set_bytes(401);
+  event = trace.add_events();
+  event->set_kind(MemoEvent::EVICTED);
+  event->set_name("model");
+  event->set_bytes(900);
+  return trace;
+}
+
+TEST(MemoTraceFileTest, DescribesThePlan) {
+  const MemoPlan plan = SmallTrace().plan();
+  ASSERT_EQ(plan.steps_size(), 1);
+  EXPECT_EQ(plan.steps(0).cell(), "cell");
+  EXPECT_EQ(plan.steps(0).loads_size(), 2);
+  EXPECT_EQ(plan.steps(0).evictions_size(), 2);
+  EXPECT_TRUE(plan.values(0).is_measured());
+  EXPECT_TRUE(plan.values(1).is_unknown());
+  EXPECT_EQ(plan.peak_bytes(), 400);
+  EXPECT_EQ(plan.unknown_size_count(), 1);
+  EXPECT_EQ(plan.smallest_budget_bytes(), 400);
+  EXPECT_TRUE(plan.may_reorder());
+  EXPECT_FALSE(plan.has_budget_bytes());
+  EXPECT_TRUE(plan.is_optimal());
+}
+
+TEST(MemoTraceFileTest, ReadsWhatWasWritten) {
+  const std::string path = Path("round.binpb");
+  ASSERT_TRUE(WriteMemoTraceFile(SmallTrace(), path).ok());
+  const absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  MemoTrace expected = SmallTrace();
+  expected.set_schema_version(kMemoTraceSchemaVersion);
+  expected.set_complete(true);
+  EXPECT_EQ(trace->SerializeAsString(), expected.SerializeAsString());
+  EXPECT_EQ(trace->events_size(), 2);
+}
+
+TEST(MemoTraceFileTest, SizesAreThoseOfLoads) {
+  MemoTrace trace = SmallTrace();
+  std::map<std::string, LoadedSize> sizes = LoadedSizes(trace);
+  EXPECT_EQ(sizes.size(), 1u);
+  EXPECT_EQ(sizes.at("model").bytes, 401);
+  EXPECT_EQ(sizes.at("model").source, SizeSource::kDeclared);
+  trace.mutable_events(0)->set_is_measured(true);
+  EXPECT_EQ(LoadedSizes(trace).at("model").source, SizeSource::kMeasured);
+}
+
+TEST(MemoTraceFileTest, RefusesOtherFiles) {
+  const auto code_of = [](const std::string& text) {
+    WriteText(Path("bad.binpb"), text);
+    return ReadMemoTraceFile(Path("bad.binpb")).status().code();
+  };
+  EXPECT_EQ(ReadMemoTraceFile(Path("none.binpb")).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(code_of(""), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(code_of("no trace at all"), absl::StatusCode::kInvalidArgument);
+  MemoTrace newer;
+  newer.set_schema_version(2);
+  newer.set_complete(true);
+  EXPECT_EQ(code_of(newer.SerializeAsString()),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(WriteMemoTraceFile(newer, "/no/such/folder/x").code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(MemoTraceFileTest, RefusesEveryCutFileAndSurvivesNoise) {
+  ASSERT_TRUE(WriteMemoTraceFile(SmallTrace(), Path("whole.binpb")).ok());
+  std::ifstream file(Path("whole.binpb"), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)),
+                          std::istreambuf_iterator<char>());
+  for (size_t size = 0; size < whole.size(); ++size) {
+    WriteText(Path("cut.binpb"), whole.substr(0, size));
+    EXPECT_FALSE(ReadMemoTraceFile(Path("cut.binpb")).ok()) << size;
+  }
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    std::string noisy = whole;
+    noisy[random() % noisy.size()] = static_cast<char>(random());
+    WriteText(Path("noisy.binpb"), noisy);
+    const absl::StatusOr<MemoTrace> trace =
+        ReadMemoTraceFile(Path("noisy.binpb"));
+    if (trace.ok()) {
+      EXPECT_TRUE(trace->complete());
+      LoadedSizes(*trace);
+    }
+  }
+}
+
+LoadedSize Measured(int64_t bytes, int64_t resident_bytes) {
+  LoadedSize size;
+  size.bytes = bytes;
+  size.resident_bytes = resident_bytes;
+  size.source = SizeSource::kMeasured;
+  return size;
+}
+
+TEST(MemoTraceFileTest, AResidentSizeIsForgottenWithItsValue) {
+  const std::string path = Path("stale.binpb");
+  std::remove(path.c_str());
+  const auto remember = [&](const LoadedSize& size) {
+    EXPECT_TRUE(RememberSizes({{"a", size}}, path).ok());
+    return (*ReadRememberedSizes(path))["a"];
+  };
+  remember(Measured(10'000, 9'000));
+  // Of the same value, whose resident size was not counted this time.
+  EXPECT_EQ(remember(Measured(10'001, 0)).resident_bytes, 9'000);
+  EXPECT_EQ(remember(Measured(100'000, 0)).resident_bytes, 0);
+  EXPECT_EQ(remember(Measured(100'000, 0)).bytes, 100'000);
+  // What is declared is known anyway.
+  LoadedSize declared;
+  declared.bytes = 7;
+  EXPECT_EQ(remember(declared).bytes, 100'000);
+}
+
+TEST(MemoTraceFileTest, ManyRunsMayRememberAtOnce) {
+  const std::string path = Path("together.binpb");
+  std::remove(path.c_str());
+  std::vector<std::thread> runs;
+  for (int run = 0; run < 8; ++run) {
+    runs.emplace_back([&path, run] {
+      for (int i = 0; i < 10; ++i) {
+        const std::string name = std::to_string(run * 10 + i);
+        EXPECT_TRUE(RememberSizes({{name, Measured(100, 0)}}, path).ok());
+      }
+    });
+  }
+  for (std::thread& run : runs) run.join();
+  EXPECT_EQ(ReadRememberedSizes(path)->size(), 80u);
+}
+
+TEST(MemoTraceFileTest, AnEmptyOrMissingFileRemembersNothing) {
+  const std::string path = Path("nothing.binpb");
+  std::remove(path.c_str());
+  ASSERT_TRUE(ReadRememberedSizes(path).ok());
+  WriteText(path, "");
+  ASSERT_TRUE(ReadRememberedSizes(path).ok());
+  EXPECT_TRUE(ReadRememberedSizes(path)->empty());
+  EXPECT_TRUE(RememberSizes({{"a", Measured(100, 0)}}, path).ok());
+  EXPECT_EQ(ReadRememberedSizes(path)->size(), 1u);
+  WriteText(path, "no trace");
+  EXPECT_FALSE(RememberSizes({{"a", Measured(100, 0)}}, path).ok());
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,225 @@
+#include "footprint/memo/schedule/schedule_planner.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "footprint/memo/schedule/belady_schedule.h"
+#include "footprint/memo/schedule/cell_orders.h"
+#include "footprint/memo/schedule/exact_schedule.h"
+
+namespace footprint {
+namespace {
+
+using memo_internal::kNoBudget;
+
+absl::Status CheckValues(const ScheduleRequest& request) {
+  int64_t total_bytes = 0;
+  for (const PlannedValue& value : request.values) {
+    if (value.bytes < 0 || value.load_cost < 1 || value.load_peak_bytes < 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "value \"", value.name, "\": ", value.bytes, " bytes at load cost ",
+          value.load_cost, ", ", value.load_peak_bytes,
+          " bytes to load; bytes are at least 0 and a cost at least 1"));
+    }
+    if (__builtin_add_overflow(total_bytes,
+                               std::max(value.bytes, value.load_peak_bytes),
+                               &total_bytes)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "value \"", value.name,
+          "\": the sizes up to here add up to more than 64 bits hold"));
+    }
+  }
+  if (request.budget_bytes.has_value() && *request.budget_bytes < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the budget is ", *request.budget_bytes, " bytes; it is at least 0"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCells(const ScheduleRequest& request) {
+  int64_t total_cost = 0;
+  for (const PlannedCell& cell : request.cells) {
+    for (int value : cell.values) {
+      if (value < 0 || static_cast<size_t>(value) >= request.values.size()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("cell \"", cell.name, "\" needs value ", value, " of ",
+                         request.values.size()));
+      }
+      if (__builtin_add_overflow(
+              total_cost, request.values[static_cast<size_t>(value)].load_cost,
+              &total_cost)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "cell \"", cell.name,
+            "\": the load costs up to here are more than 64 bits hold"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Under a budget every size must be known.
+absl::Status CheckSizesKnown(const ScheduleRequest& request) {
+  std::vector<std::string> unknown;
+  for (const PlannedValue& value : request.values) {
+    if (value.source == SizeSource::kUnknown) unknown.push_back(value.name);
+  }
+  if (unknown.empty() || !request.budget_bytes.has_value()) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("a budget needs every size; declare those of: ",
+                   absl::StrJoin(unknown, ", ")));
+}
+
+int64_t CellBytes(const ScheduleRequest& request, const PlannedCell& cell) {
+  int64_t bytes = 0;
+  for (int value : cell.values) {
+    bytes += request.values[static_cast<size_t>(value)].bytes;
+  }
+  std::vector<int> loads = cell.values;
+  SortLoads(request, &loads);
+  return bytes + PassingBytes(request, loads);
+}
+
+// The same request with no value named twice in a cell.
+ScheduleRequest WithoutRepeats(const ScheduleRequest& request) {
+  ScheduleRequest result = request;
+  std::vector<int> seen_in(request.values.size(), -1);
+  int index = 0;
+  for (PlannedCell& cell : result.cells) {
+    const auto is_repeat = [&](int value) {
+      return std::exchange(seen_in[static_cast<size_t>(value)], index) == index;
+    };
+    cell.values.erase(
+        std::remove_if(cell.values.begin(), cell.values.end(), is_repeat),
+        cell.values.end());
+    ++index;
+  }
+  return result;
+}
+
+bool AreOfEqualSizes(const ScheduleRequest& request) {
+  const PlannedValue* first = nullptr;
+  for (const PlannedCell& cell : request.cells) {
+    for (int index : cell.values) {
+      const PlannedValue& value = request.values[static_cast<size_t>(index)];
+      if (first == nullptr) first = &value;
+      if (value.bytes != first->bytes || value.load_cost != first->load_cost) {
+        return false;
+      }
+      if (value.passing_bytes() != 0) return false;
+    }
+  }
+  return true;
+}
+
+// What loading each value once costs.
+int64_t CompulsoryCost(const ScheduleRequest& request) {
+  std::vector<bool> is_used(request.values.size(), false);
+  int64_t cost = 0;
+  for (const PlannedCell& cell : request.cells) {
+    for (int value : cell.values) {
+      if (!is_used[static_cast<size_t>(value)]) {
+        cost += request.values[static_cast<size_t>(value)].load_cost;
+      }
+      is_used[static_cast<size_t>(value)] = true;
+    }
+  }
+  return cost;
+}
+
+std::vector<int> GivenOrder(size_t cell_count) {
+  std::vector<int> order(cell_count);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+bool IsBetter(const Schedule& left, const Schedule& right) {
+  return std::make_pair(left.load_cost, left.peak_bytes) <
+         std::make_pair(right.load_cost, right.peak_bytes);
+}
+
+// Without search: the best of a few orders, the given one where it is as good.
+Schedule ScheduleBySweeps(const ScheduleRequest& request,
+                          int64_t budget_bytes) {
+  Schedule best = memo_internal::ScheduleByBelady(
+      request, GivenOrder(request.cells.size()), budget_bytes);
+  if (!request.may_reorder) return best;
+  std::vector<std::vector<int>> orders =
+      memo_internal::SerpentineOrders(request, budget_bytes);
+  orders.push_back(memo_internal::GreedyOrder(request));
+  for (const std::vector<int>& order : orders) {
+    Schedule schedule =
+        memo_internal::ScheduleByBelady(request, order, budget_bytes);
+    if (IsBetter(schedule, best)) best = std::move(schedule);
+  }
+  return best;
+}
+
+Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
+  Schedule schedule = ScheduleBySweeps(request, budget_bytes);
+  const bool loads_once = schedule.load_cost == CompulsoryCost(request);
+  schedule.method = loads_once ? ScheduleMethod::kKeepToLastUse
+                               : ScheduleMethod::kBeladyByBytes;
+  schedule.is_optimal = loads_once;
+  if (loads_once && !request.may_reorder) return schedule;
+  if (!request.may_reorder && AreOfEqualSizes(request)) {
+    schedule.method = ScheduleMethod::kBeladyOfEqualSizes;
+    schedule.is_optimal = true;
+    return schedule;
+  }
+  memo_internal::ExactSearchResult search =
+      memo_internal::SearchExactly(request, budget_bytes, schedule);
+  if (!search.is_complete) return schedule;
+  if (search.better.has_value()) schedule = *std::move(search.better);
+  schedule.method = ScheduleMethod::kExactSearch;
+  schedule.is_optimal = true;
+  return schedule;
+}
+
+int64_t CountUnknownSizes(const ScheduleRequest& request) {
+  return std::count_if(request.values.begin(), request.values.end(),
+                       [](const PlannedValue& value) {
+                         return value.source == SizeSource::kUnknown;
+                       });
+}
+
+}  // namespace
+
+absl::StatusOr<Schedule> PlanSchedule(const ScheduleRequest& given) {
+  for (const absl::Status& status :
+       {CheckValues(given), CheckCells(given), CheckSizesKnown(given)}) {
+    if (!status.ok()) return status;
+  }
+  const ScheduleRequest request = WithoutRepeats(given);
+  int64_t smallest_budget_bytes = 0;
+  const PlannedCell* largest = nullptr;
+  for (const PlannedCell& cell : request.cells) {
+    const int64_t bytes = CellBytes(request, cell);
+    if (largest == nullptr || bytes > smallest_budget_bytes) largest = &cell;
+    smallest_budget_bytes = std::max(smallest_budget_bytes, bytes);
+  }
+  const int64_t budget_bytes = request.budget_bytes.value_or(kNoBudget);
+  if (smallest_budget_bytes > budget_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "cell \"", largest->name, "\" needs ", smallest_budget_bytes,
+        " bytes at once, to load its values included, and the budget is ",
+        budget_bytes, "; the smallest budget that can is ",
+        smallest_budget_bytes));
+  }
+  Schedule schedule = ScheduleBest(request, budget_bytes);
+  schedule.smallest_budget_bytes = smallest_budget_bytes;
+  schedule.unknown_size_count = CountUnknownSizes(request);
+  for (size_t i = 0; i < schedule.steps.size(); ++i) {
+    schedule.is_reordered |= schedule.steps[i].cell != static_cast<int>(i);
+  }
+  return schedule;
+}
+
+}  // namespace footprint

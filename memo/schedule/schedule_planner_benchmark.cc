@@ -1,0 +1,69 @@
+// How long planning takes and what memory it needs: `PlanSchedule` alone, on a
+// product of two axes. Nothing is loaded.
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "benchmark/benchmark.h"
+#include "footprint/memo/schedule/schedule_planner.h"
+
+namespace footprint {
+namespace {
+
+// A square product; every fifth value is three times as large, so that neither
+// Belady's rule nor a search is exact, where sizes differ.
+ScheduleRequest MakeRequest(int cells_a_side, bool sizes_differ) {
+  ScheduleRequest request;
+  for (int i = 0; i < 2 * cells_a_side; ++i) {
+    request.values.push_back(
+        {absl::StrCat("value", i), sizes_differ && i % 5 == 0 ? 3 : 1});
+  }
+  for (int row = 0; row < cells_a_side; ++row) {
+    for (int column = 0; column < cells_a_side; ++column) {
+      request.cells.push_back(
+          {absl::StrCat(row, "/", column), {row, cells_a_side + column}});
+    }
+  }
+  return request;
+}
+
+void Plan(benchmark::State& state, const ScheduleRequest& request) {
+  for (auto _ : state) {
+    absl::StatusOr<Schedule> schedule = PlanSchedule(request);
+    if (!schedule.ok()) {
+      state.SkipWithError(std::string(schedule.status().message()).c_str());
+      return;
+    }
+    benchmark::DoNotOptimize(schedule->load_count);
+  }
+}
+
+void BM_PlanWithoutBudget(benchmark::State& state) {
+  Plan(state, MakeRequest(static_cast<int>(state.range(0)), false));
+}
+
+void BM_PlanUnderBudget(benchmark::State& state) {
+  ScheduleRequest request =
+      MakeRequest(static_cast<int>(state.range(0)), state.range(1) == 1);
+  request.budget_bytes = state.range(0) / 2;
+  Plan(state, request);
+}
+
+void BM_PlanReordered(benchmark::State& state) {
+  ScheduleRequest request =
+      MakeRequest(static_cast<int>(state.range(0)), state.range(1) == 1);
+  request.budget_bytes = state.range(0) / 2;
+  request.may_reorder = true;
+  Plan(state, request);
+}
+
+BENCHMARK(BM_PlanWithoutBudget)->ArgName("side")->Arg(10)->Arg(100);
+BENCHMARK(BM_PlanUnderBudget)
+    ->ArgNames({"side", "sizes_differ"})
+    ->ArgsProduct({{20, 100}, {0, 1}});
+BENCHMARK(BM_PlanReordered)
+    ->ArgNames({"side", "sizes_differ"})
+    ->ArgsProduct({{20, 100}, {0, 1}});
+
+}  // namespace
+}  // namespace footprint
