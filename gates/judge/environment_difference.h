@@ -1,0 +1,35 @@
+// In which fields two environments differ, in words.
+//
+//   DescribeDifference(here, there);
+//   // compiler is "gcc 13.1", not "gcc 12.2.0"
+//
+// Pure functions, thread-safe; the result copies what it names. Every field of
+// the message counts, so one that is added to the schema counts too. Memory and
+// time: linear in the fields.
+
+#ifndef FOOTPRINT_GATES_JUDGE_ENVIRONMENT_DIFFERENCE_H_
+#define FOOTPRINT_GATES_JUDGE_ENVIRONMENT_DIFFERENCE_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// How many fields differ; 0: the same environment.
+int CountDifferences(const Environment& a, const Environment& b);
+
+// As above, for each field that differs, with commas between.
+std::string DescribeDifference(const Environment& here,
+                               const Environment& there);
+
+// A name for the file of a new environment, beside `path`, made of the values
+// that differ: "t/tabular.debian12.textproto" ->
+// "t/tabular.gcc-13.1.textproto".
+std::string PathForEnvironment(absl::string_view path, const Environment& here,
+                               const Environment& there);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_JUDGE_ENVIRONMENT_DIFFERENCE_H_

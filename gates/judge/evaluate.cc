@@ -1,0 +1,786 @@
+#include "footprint/gates/judge/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/text/nearest_name.h"
+#include "footprint/gates/judge/environment_difference.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/measurement_index.h"
+#include "footprint/gates/judge/producer_failure.h"
+#include "footprint/gates/judge/selector.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/judge/update_command.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_kind.h"
+#include "footprint/profiling/schema/metric_reading.h"
+#include "footprint/profiling/schema/profile_merge.h"
+
+namespace footprint {
+namespace {
+
+// Suggestions compare every name with every other: dear in a great rename.
+constexpr int kMaximumSuggestions = 20;
+
+// One rule held against one measurement, before it is put in words.
+struct Ruling {
+  Measurement measurement;
+  size_t source = 0;
+  int threshold = 0;
+  MetricKind metric = METRIC_KIND_UNSPECIFIED;
+  RuleKind rule = RULE_KIND_UNSPECIFIED;
+  int64_t limit = 0;
+  bool holds = false;
+  bool is_shared = false;  // the threshold names other benchmarks too
+  Determinism determinism = DETERMINISM_UNSPECIFIED;
+
+  // Equal for two rules of one sort on one measurement.
+  auto Key() const {
+    return std::make_tuple(measurement.profile, measurement.benchmark,
+                           measurement.phase, static_cast<int>(metric),
+                           static_cast<int>(rule));
+  }
+};
+
+// One call of Evaluate.
+class Evaluation {
+ public:
+  Evaluation(absl::Span<const MemoryProfile> profiles,
+             absl::Span<const ThresholdSource> sources,
+             const EvaluationOptions& options)
+      : profiles_(profiles),
+        sources_(sources),
+        options_(options),
+        command_{options.update_target},
+        index_(profiles),
+        states_(profiles.size()),
+        foreign_sources_(profiles.size()),
+        own_sources_(profiles.size()),
+        foreign_(profiles.size()) {
+    for (size_t i = 0; i < profiles.size(); ++i) {
+      states_[i].resize(static_cast<size_t>(profiles[i].benchmarks_size()));
+    }
+  }
+
+  Verdict Run() {
+    for (const ThresholdSource& source : sources_) {
+      for (const Problem& problem : source.problems) {
+        *verdict_.add_problems() = problem;
+      }
+    }
+    if (verdict_.problems_size() == 0) {
+      CheckProfiles();
+      for (size_t source = 0; source < sources_.size(); ++source) {
+        bool names_profile = false;
+        for (int i = 0; i < sources_[source].file.threshold_size(); ++i) {
+          names_profile |= Judge(source, i);
+        }
+        if (!names_profile) CheckShared(source);
+      }
+      CheckForks();
+      CheckEnvironments();
+      CheckEveryBenchmarkIsJudged();
+      WriteJudgements();
+    }
+    Decide();
+    return std::move(verdict_);
+  }
+
+ private:
+  const MemoryProfile& ProfileOf(int profile) const {
+    return profiles_[static_cast<size_t>(profile)];
+  }
+  const BenchmarkMemory& BenchmarkOf(const Measurement& found) const {
+    return ProfileOf(found.profile).benchmarks(found.benchmark);
+  }
+  std::string PhaseOf(const Measurement& found) const {
+    return found.phase < 0
+               ? ""
+               : std::string(BenchmarkOf(found).phases(found.phase).name());
+  }
+  // Why `found` has no value, as the end of a sentence.
+  const char* WhyNoValue(const Measurement& found, MetricKind kind) const {
+    const BenchmarkMemory& benchmark = BenchmarkOf(found);
+    return WhyUnknown((found.phase < 0
+                           ? ReadMetric(benchmark, kind)
+                           : ReadMetric(benchmark.phases(found.phase), kind))
+                          .knowledge);
+  }
+  std::string Describe(const Measurement& found) const {
+    return DescribeMeasurement(ProfileOf(found.profile).label(),
+                               BenchmarkOf(found).name(), PhaseOf(found));
+  }
+
+  void AddProblem(Decision decision, const std::string& location,
+                  const std::string& message) {
+    Problem* problem = verdict_.add_problems();
+    problem->set_decision(decision);
+    problem->set_location(location);
+    problem->set_message(message);
+  }
+
+  void CheckProfiles() {
+    if (profiles_.empty()) {
+      AddProblem(BAD_CONFIGURATION, "profiles",
+                 "there is no profile to judge; name at least one "
+                 "memory_profile target in the gate");
+    }
+    for (const MemoryProfile& profile : profiles_) {
+      if (profile.has_failure()) {
+        AddProblem(PRODUCER_FAILED, profile.label(),
+                   DescribeFailure(profile.failure()));
+      } else if (profile.benchmarks_size() == 0) {
+        AddProblem(PRODUCER_FAILED, profile.label(),
+                   "measured no benchmark; run the program and see why");
+      } else if (profile.process_count() < kMinimumProcessCount) {
+        AddProblem(INCONCLUSIVE, profile.label(),
+                   absl::StrCat(
+                       "was measured in ", profile.process_count(),
+                       " processes, so nothing shows that the figures of its ",
+                       profile.benchmarks_size(),
+                       " benchmarks repeat; measure it by a memory_profile "
+                       "target, in at least ",
+                       kMinimumProcessCount));
+      }
+    }
+    for (const MemoryProfile& profile : profiles_) {
+      for (const Remark& remark : profile.remarks()) {
+        ProducerRemark* const passed_on = verdict_.add_remarks();
+        passed_on->set_label(profile.label());
+        *passed_on->mutable_remark() = remark;
+      }
+    }
+    for (const auto& duplicate : index_.duplicates()) {
+      const MemoryProfile& profile = ProfileOf(duplicate.profile);
+      AddProblem(BAD_CONFIGURATION, profile.label(),
+                 absl::StrCat("benchmark \"",
+                              profile.benchmarks(duplicate.benchmark).name(),
+                              "\" is measured twice; name the profile once in "
+                              "the gate, or the benchmark otherwise"));
+    }
+  }
+
+  // Holds one rule against all that it names. False if no profile has its
+  // label.
+  bool Judge(size_t source, int number) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    const std::vector<int> labelled =
+        index_.ProfilesOf(threshold.selector().label());
+    if (labelled.empty()) {
+      CheckLabel(source, number);
+      return false;
+    }
+    Reach reach;
+    reach.first_ruling = rulings_.size();
+    for (int profile : labelled) {
+      const auto at = static_cast<size_t>(profile);
+      // It may name a benchmark that failed.
+      reach.is_excused |=
+          profiles_[at].benchmarks_size() == 0 || profiles_[at].has_failure();
+      const bool is_for_it = NoteEnvironment(source, at);
+      reach.is_judging |= is_for_it;
+      for (int benchmark : index_.BenchmarksOf(profile, threshold.selector())) {
+        JudgeBenchmark(source, number, profile, benchmark, is_for_it, &reach);
+      }
+    }
+    const size_t last = rulings_.size();
+    for (size_t i = reach.first_ruling; i < last; ++i) {
+      rulings_[i].is_shared = reach.benchmark_count > 1;
+    }
+    if (reach.is_judging && !reach.is_excused && !reach.names_something) {
+      ExplainUnmatched(source, number, labelled);
+    } else if (!reach.lost.empty()) {
+      ExplainLost(source, number, reach.lost);
+    }
+    return true;
+  }
+
+  // What one rule found.
+  struct Reach {
+    bool is_judging = false;  // its file is for one of the profiles
+    bool is_excused = false;  // it might be for one that was not measured
+    bool names_something = false;
+    int benchmark_count = 0;        // in which it judges
+    std::vector<Measurement> lost;  // benchmarks in which it should, and cannot
+    size_t first_ruling = 0;
+  };
+
+  // Whether the file of `source` may judge the profile.
+  bool NoteEnvironment(size_t source, size_t profile) {
+    const bool is_for_it =
+        IsForEnvironmentOf(profiles_[profile], sources_[source]);
+    if (!sources_[source].file.has_environment()) return is_for_it;
+    std::vector<size_t>& noted =
+        is_for_it ? own_sources_[profile] : foreign_sources_[profile];
+    if (noted.empty() || noted.back() != source) noted.push_back(source);
+    return is_for_it;
+  }
+
+  void JudgeBenchmark(size_t source, int number, int profile, int benchmark,
+                      bool is_for_it, Reach* reach) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    const bool has_environment = sources_[source].file.has_environment();
+    found_.clear();
+    const bool is_whole = index_.AppendMeasurements(
+        profile, benchmark, threshold.selector(), threshold.metric(), &found_);
+    reach->names_something |= !found_.empty();
+    BenchmarkState& state = StateOf(profile, benchmark);
+    if (!is_for_it) {
+      state.is_foreign = true;
+      for (const Measurement& found : found_) {
+        foreign_[static_cast<size_t>(profile)].push_back(
+            {found, threshold.metric(), source, number});
+      }
+      return;
+    }
+    state.is_named = true;
+    reach->benchmark_count += found_.empty() ? 0 : 1;
+    if (!is_whole) {
+      Measurement lost;
+      lost.profile = profile;
+      lost.benchmark = benchmark;
+      reach->lost.push_back(lost);
+    }
+    for (const Measurement& found : found_) {
+      if (has_environment) {
+        kept_here_.insert(KeyOf(found, threshold.metric()));
+      }
+      JudgeMeasurement(source, number, found);
+    }
+  }
+
+  static bool IsBlocking(const Threshold& threshold) {
+    return threshold.severity() == BLOCK ||
+           threshold.severity() == SEVERITY_UNSPECIFIED;
+  }
+
+  void JudgeMeasurement(size_t source, int number, const Measurement& found) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    NoteFork(found, IsBlocking(threshold));
+    if (found.metric == nullptr) {
+      AddProblem(IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT,
+                 sources_[source].LocationOf(number),
+                 absl::StrCat(SchemaNameOfMetric(threshold.metric()), " of ",
+                              Describe(found), " ",
+                              WhyNoValue(found, threshold.metric()),
+                              ", so no rule can be held against it; make it "
+                              "repeat, or "
+                              "judge a metric that does (with threads: "
+                              "SUM_THREAD_PEAK_USABLE_BYTES)"));
+      return;
+    }
+    if (IsExact(threshold) && found.metric->determinism() != EXACT) {
+      RefuseExact(source, number, found);
+      return;
+    }
+    AddRuleOf(source, number, found);
+    if (threshold.has_min_bytes()) {
+      AddRuling(source, number, found, MINIMUM, threshold.min_bytes());
+    }
+    if (threshold.has_min_count()) {
+      AddRuling(source, number, found, MINIMUM, threshold.min_count());
+    }
+  }
+
+  // One value and no other: also a band without width.
+  static bool IsExact(const Threshold& threshold) {
+    return threshold.has_exact_bytes() || threshold.has_exact_count() ||
+           (threshold.has_max_bytes() && threshold.has_min_bytes() &&
+            threshold.max_bytes() == threshold.min_bytes()) ||
+           (threshold.has_max_count() && threshold.has_min_count() &&
+            threshold.max_count() == threshold.min_count());
+  }
+
+  void RefuseExact(size_t source, int number, const Measurement& found) {
+    AddProblem(BAD_CONFIGURATION, sources_[source].LocationOf(number),
+               absl::StrCat(
+                   "does not judge ", SchemaNameOfMetric(found.metric->kind()),
+                   " of ", Describe(found), ": it is ",
+                   std::string(Determinism_Name(found.metric->determinism())),
+                   ", and only an EXACT metric can be held to one value; give "
+                   "a maximum, or measure it by a memory_profile target"));
+  }
+
+  void AddRuleOf(size_t source, int number, const Measurement& found) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    const Metric* baseline = nullptr;
+    switch (threshold.rule_case()) {
+      case Threshold::kMaxBytes:
+        return AddRuling(source, number, found, MAXIMUM, threshold.max_bytes());
+      case Threshold::kMaxCount:
+        return AddRuling(source, number, found, MAXIMUM, threshold.max_count());
+      case Threshold::kExactBytes:
+        return AddRuling(source, number, found, EXACT_VALUE,
+                         threshold.exact_bytes());
+      case Threshold::kExactCount:
+        return AddRuling(source, number, found, EXACT_VALUE,
+                         threshold.exact_count());
+      case Threshold::kMaxRatio:
+        baseline = FindBaseline(source, number);
+        if (baseline == nullptr) return;
+        AddRuling(source, number, found, MAXIMUM_RATIO,
+                  RatioLimit(threshold.max_ratio().ratio(), baseline->value()));
+        rulings_.back().determinism =
+            std::max(rulings_.back().determinism, baseline->determinism());
+        return;
+      case Threshold::RULE_NOT_SET:
+        return;
+    }
+  }
+
+  void AddRuling(size_t source, int number, const Measurement& found,
+                 RuleKind rule, int64_t limit) {
+    Ruling ruling;
+    ruling.measurement = found;
+    ruling.source = source;
+    ruling.threshold = number;
+    ruling.metric = found.metric->kind();
+    ruling.determinism = found.metric->determinism();
+    ruling.rule = rule;
+    ruling.limit = limit;
+    const int64_t value = found.metric->value();
+    ruling.holds = rule == EXACT_VALUE ? value == limit
+                   : rule == MINIMUM   ? value >= limit
+                                       : value <= limit;
+    rulings_.push_back(ruling);
+  }
+
+  // Children are not in the figures.
+  void NoteFork(const Measurement& found, bool is_blocking) {
+    if (BenchmarkOf(found).forked_process_count() == 0) return;
+    BenchmarkState& state = StateOf(found.profile, found.benchmark);
+    state.is_judged_forked = true;
+    state.is_blocked_forked |= is_blocking;
+  }
+
+  // Once a benchmark.
+  void CheckForks() {
+    for (size_t i = 0; i < states_.size(); ++i) {
+      for (size_t j = 0; j < states_[i].size(); ++j) {
+        if (!states_[i][j].is_judged_forked) continue;
+        const BenchmarkMemory& benchmark =
+            profiles_[i].benchmarks(static_cast<int>(j));
+        AddProblem(
+            states_[i][j].is_blocked_forked ? INCONCLUSIVE : ACCEPT,
+            profiles_[i].label(),
+            absl::StrCat("benchmark \"", benchmark.name(), "\" started ",
+                         benchmark.forked_process_count(),
+                         " child processes, whose memory is not in its "
+                         "figures; measure them as programs of their own"));
+      }
+    }
+  }
+
+  // Null, and a problem unless one already says why, if there is none.
+  const Metric* FindBaseline(size_t source, int number) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    const Selector& selector = threshold.max_ratio().baseline();
+    const std::vector<Measurement> found =
+        index_.Find(selector, threshold.metric());
+    std::string wrong;
+    Decision decision = BAD_CONFIGURATION;
+    if (found.empty()) {
+      for (int profile : index_.ProfilesOf(selector.label())) {
+        if (ProfileOf(profile).has_failure()) return nullptr;
+      }
+      wrong = "is not measured here";
+    } else if (found.size() > 1) {
+      wrong = absl::StrCat("is ambiguous: it names ", found.size(),
+                           " measurements, among them ", Describe(found[0]),
+                           " and ", Describe(found[1]));
+    } else if (found[0].metric == nullptr) {
+      wrong = WhyNoValue(found[0], threshold.metric());
+      decision = IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT;
+    } else if (found[0].metric->value() <= 0) {
+      wrong = absl::StrCat("is ", found[0].metric->value(),
+                           ", and a ratio needs one above zero");
+    } else {
+      NoteFork(found[0], IsBlocking(threshold));
+      return found[0].metric;
+    }
+    const std::string location = sources_[source].LocationOf(number);
+    // A selector that names many measurements has one baseline all the same.
+    if (location == last_bad_baseline_) return nullptr;
+    last_bad_baseline_ = location;
+    AddProblem(decision, location,
+               absl::StrCat("the baseline ", DescribeSelector(selector), " ",
+                            SchemaNameOfMetric(threshold.metric()), " ", wrong,
+                            "; correct max_ratio.baseline"));
+    return nullptr;
+  }
+
+  void CheckLabel(size_t source, int number) {
+    const bool is_shared = sources_[source].file.shared();
+    if (is_shared && !options_.is_complete) return;
+    const std::string& label =
+        sources_[source].file.threshold(number).selector().label();
+    std::vector<std::string> labels;
+    for (const MemoryProfile& profile : profiles_) {
+      labels.push_back(profile.label());
+    }
+    AddProblem(
+        BAD_CONFIGURATION, sources_[source].LocationOf(number),
+        absl::StrCat("no profile of this gate has the label ", label,
+                     Suggest(label, labels),
+                     "; correct the label, add the profile to the gate, or ",
+                     is_shared ? "take the threshold away"
+                               : "say \"shared: true\" in the file if it is "
+                                 "kept for other gates too"));
+  }
+
+  // A file may be shared, but not without any use. Of a file that is not, each
+  // label was named already.
+  void CheckShared(size_t source) {
+    if (!sources_[source].file.shared() || options_.is_complete) return;
+    AddProblem(BAD_CONFIGURATION, sources_[source].path,
+               "none of its labels is that of a profile of this gate, so it "
+               "judges nothing here; correct them, or take the file out of "
+               "the gate");
+  }
+
+  std::string Suggest(const std::string& name,
+                      const std::vector<std::string>& known) {
+    return ++suggestions_ > kMaximumSuggestions ? "" : DidYouMean(name, known);
+  }
+
+  void ExplainUnmatched(size_t source, int number,
+                        const std::vector<int>& labelled) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    const Selector& selector = threshold.selector();
+    std::vector<std::string> names, phases, metrics;
+    bool names_benchmark = false;
+    for (int profile : labelled) {
+      for (const BenchmarkMemory& benchmark : ProfileOf(profile).benchmarks()) {
+        names.push_back(benchmark.name());
+        names_benchmark |= selector.benchmark().empty() ||
+                           GlobMatches(selector.benchmark(), benchmark.name());
+      }
+      for (int benchmark : index_.BenchmarksOf(profile, selector)) {
+        CollectNames(ProfileOf(profile).benchmarks(benchmark), selector.phase(),
+                     &phases, &metrics);
+      }
+    }
+    std::string why;
+    if (!names_benchmark) {
+      why = absl::StrCat("no benchmark is named \"", selector.benchmark(), "\"",
+                         Suggest(selector.benchmark(), names));
+    } else if (phases.empty() && metrics.empty()) {
+      why = "no benchmark of that name has these arguments";
+    } else {
+      why = ExplainMissing(threshold, phases, metrics);
+    }
+    AddProblem(
+        BAD_CONFIGURATION, sources_[source].LocationOf(number),
+        absl::StrCat("matches nothing: ", DescribeSelector(selector), ": ", why,
+                     "; correct the selector, or take the threshold "
+                     "away"));
+  }
+
+  // Why there is no measurement, from what `CollectNames` found.
+  std::string ExplainMissing(const Threshold& threshold,
+                             const std::vector<std::string>& phases,
+                             const std::vector<std::string>& metrics) {
+    const std::string& phase = threshold.selector().phase();
+    if (metrics.empty()) {
+      return absl::StrCat("there is no phase \"", phase, "\"",
+                          Suggest(phase, phases));
+    }
+    const std::string metric = SchemaNameOfMetric(threshold.metric());
+    return absl::StrCat(
+        metric, " is not in the profile",
+        phase.empty() ? "" : absl::StrCat(" of every phase \"", phase, "\""),
+        Suggest(metric, metrics));
+  }
+
+  // Benchmarks that a rule names without finding all that it is to judge. It
+  // would seem to judge them, beside those where it does.
+  void ExplainLost(size_t source, int number,
+                   const std::vector<Measurement>& lost) {
+    constexpr size_t kMostNames = 3;
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    std::string names;
+    for (size_t i = 0; i < lost.size() && i < kMostNames; ++i) {
+      absl::StrAppend(&names, i == 0 ? "" : ", ",
+                      ProfileOf(lost[i].profile).label(), " ",
+                      BenchmarkOf(lost[i]).name());
+    }
+    if (lost.size() > kMostNames) {
+      absl::StrAppend(&names, " and ", lost.size() - kMostNames, " more");
+    }
+    std::vector<std::string> phases, metrics;
+    CollectNames(BenchmarkOf(lost[0]), threshold.selector().phase(), &phases,
+                 &metrics);
+    AddProblem(
+        BAD_CONFIGURATION, sources_[source].LocationOf(number),
+        absl::StrCat("does not judge ", names, ", which it names: ",
+                     ExplainMissing(threshold, phases, metrics),
+                     "; give the benchmark back what it lost, or narrow the "
+                     "selector"));
+  }
+
+  // Names of a benchmark's phases, and of the metrics where `phase` fits.
+  static void CollectNames(const BenchmarkMemory& benchmark,
+                           const std::string& phase,
+                           std::vector<std::string>* phases,
+                           std::vector<std::string>* metrics) {
+    const auto collect = [metrics](const auto& measured) {
+      for (const Metric& metric : measured.metrics()) {
+        metrics->push_back(SchemaNameOfMetric(metric.kind()));
+      }
+    };
+    if (phase.empty()) {
+      metrics->push_back("");
+      collect(benchmark);
+      return;
+    }
+    phases->push_back("");
+    for (const Phase& measured : benchmark.phases()) {
+      phases->push_back(measured.name());
+      if (!GlobMatches(phase, measured.name())) continue;
+      metrics->push_back("");
+      collect(measured);
+    }
+  }
+
+  void CheckEnvironments() {
+    for (size_t i = 0; i < profiles_.size(); ++i) {
+      if (foreign_sources_[i].empty() || profiles_[i].has_failure()) continue;
+      if (own_sources_[i].empty()) {
+        const ThresholdSource& nearest = NearestForeignSource(i);
+        AddMismatch(i, "thresholds are kept for other environments only",
+                    nearest,
+                    PathForEnvironment(nearest.path, profiles_[i].environment(),
+                                       nearest.file.environment()));
+        for (BenchmarkState& state : states_[i]) {
+          state.is_mismatched = state.is_foreign;
+        }
+      } else {
+        CheckForeignMeasurements(i);
+      }
+    }
+  }
+
+  const ThresholdSource& NearestForeignSource(size_t profile) const {
+    const auto distance = [&](size_t source) {
+      return CountDifferences(profiles_[profile].environment(),
+                              sources_[source].file.environment());
+    };
+    const std::vector<size_t>& foreign = foreign_sources_[profile];
+    return sources_[*std::min_element(
+        foreign.begin(), foreign.end(),
+        [&](size_t a, size_t b) { return distance(a) < distance(b); })];
+  }
+
+  void AddMismatch(size_t profile, const std::string& what,
+                   const ThresholdSource& elsewhere, const std::string& path) {
+    AddProblem(
+        ENVIRONMENT_MISMATCH, profiles_[profile].label(),
+        absl::StrCat(what, "; here ",
+                     DescribeDifference(profiles_[profile].environment(),
+                                        elsewhere.file.environment()),
+                     " in ", elsewhere.path,
+                     "; measure there, or accept this environment with: ",
+                     command_.ToBless(profiles_[profile].label(), path)));
+  }
+
+  // What files of other environments judge there, and the profile's own file
+  // does not judge here.
+  void CheckForeignMeasurements(size_t profile) {
+    constexpr int kMostNames = 3;
+    std::set<MeasurementKey> said;
+    std::string names;
+    const Foreign* first = nullptr;
+    for (const Foreign& foreign : foreign_[profile]) {
+      const MeasurementKey key = KeyOf(foreign.measurement, foreign.metric);
+      if (kept_here_.count(key) > 0 || !said.insert(key).second) continue;
+      if (first == nullptr) first = &foreign;
+      StateOf(foreign.measurement.profile, foreign.measurement.benchmark)
+          .is_mismatched = true;
+      if (said.size() > kMostNames) continue;
+      absl::StrAppend(&names, names.empty() ? "" : ", ",
+                      SchemaNameOfMetric(foreign.metric), " of ",
+                      Describe(foreign.measurement));
+    }
+    if (first == nullptr) return;
+    if (said.size() > kMostNames) {
+      absl::StrAppend(&names, " and ", said.size() - kMostNames, " more");
+    }
+    AddMismatch(profile,
+                absl::StrCat("is not judged here, since thresholds are kept "
+                             "for other environments only (",
+                             sources_[first->source].LocationOf(first->number),
+                             "): ", names),
+                sources_[first->source],
+                sources_[own_sources_[profile].front()].path);
+  }
+
+  void CheckEveryBenchmarkIsJudged() {
+    for (size_t i = 0; i < profiles_.size(); ++i) {
+      for (size_t j = 0; j < states_[i].size(); ++j) {
+        if (states_[i][j].is_named || states_[i][j].is_mismatched) continue;
+        const std::string& name =
+            profiles_[i].benchmarks(static_cast<int>(j)).name();
+        AddProblem(BAD_CONFIGURATION, profiles_[i].label(),
+                   absl::StrCat("no threshold judges benchmark \"", name,
+                                "\"; add what it needs now with: ",
+                                command_.ToAdd(profiles_[i].label(), name)));
+      }
+    }
+  }
+
+  void WriteJudgements() {
+    std::stable_sort(
+        rulings_.begin(), rulings_.end(),
+        [](const Ruling& a, const Ruling& b) { return a.Key() < b.Key(); });
+    verdict_.mutable_judgements()->Reserve(static_cast<int>(rulings_.size()));
+    for (size_t i = 0; i < rulings_.size(); ++i) {
+      if (i > 0 && rulings_[i - 1].Key() == rulings_[i].Key()) {
+        ReportConflict(rulings_[i - 1], rulings_[i]);
+      }
+      WriteJudgement(rulings_[i]);
+    }
+  }
+
+  void ReportConflict(const Ruling& first, const Ruling& second) {
+    AddProblem(BAD_CONFIGURATION,
+               sources_[second.source].LocationOf(second.threshold),
+               absl::StrCat("is a second rule of the same sort for ",
+                            SchemaNameOfMetric(second.metric), " of ",
+                            Describe(second.measurement), "; the other is at ",
+                            sources_[first.source].LocationOf(first.threshold),
+                            "; narrow one of the two selectors"));
+  }
+
+  void WriteJudgement(const Ruling& ruling) {
+    const Measurement& found = ruling.measurement;
+    const ThresholdSource& source = sources_[ruling.source];
+    const Threshold& threshold = source.file.threshold(ruling.threshold);
+    Judgement* judgement = verdict_.add_judgements();
+    judgement->set_label(ProfileOf(found.profile).label());
+    judgement->set_benchmark(BenchmarkOf(found).name());
+    judgement->set_phase(PhaseOf(found));
+    judgement->set_metric(ruling.metric);
+    judgement->set_measured(found.metric->value());
+    judgement->set_limit(ruling.limit);
+    judgement->set_rule(ruling.rule);
+    judgement->set_severity(IsBlocking(threshold) ? BLOCK
+                                                  : threshold.severity());
+    judgement->set_decision(ruling.holds ? ACCEPT : REJECT);
+    judgement->set_threshold_location(source.LocationOf(ruling.threshold));
+    judgement->set_determinism(ruling.determinism);
+    if (ruling.holds) return;
+    // All that the threshold names moves with it.
+    const Selector& selector = threshold.selector();
+    judgement->set_command_to_accept(command_.ToAccept(
+        ruling.is_shared ? selector.label() : EscapeGlob(judgement->label()),
+        ruling.is_shared ? selector.benchmark()
+                         : EscapeGlob(judgement->benchmark()),
+        judgement->measured() > judgement->limit()));
+  }
+
+  // The first of the order in gate.proto that applies.
+  void Decide() {
+    constexpr Decision kOrder[] = {BAD_CONFIGURATION, REJECT, PRODUCER_FAILED,
+                                   ENVIRONMENT_MISMATCH, INCONCLUSIVE};
+    bool applies[Decision_ARRAYSIZE] = {};
+    for (const Problem& problem : verdict_.problems()) {
+      applies[problem.decision()] = true;
+    }
+    for (const Judgement& judgement : verdict_.judgements()) {
+      if (judgement.severity() == BLOCK) applies[judgement.decision()] = true;
+    }
+    for (Decision decision : kOrder) {
+      if (!applies[decision]) continue;
+      verdict_.set_decision(decision);
+      return;
+    }
+    verdict_.set_decision(ACCEPT);
+  }
+
+  const absl::Span<const MemoryProfile> profiles_;
+  const absl::Span<const ThresholdSource> sources_;
+  const EvaluationOptions& options_;
+  const UpdateCommand command_;
+  const MeasurementIndex index_;
+  Verdict verdict_;
+  std::vector<Ruling> rulings_;
+  std::vector<Measurement> found_;  // kept for its memory
+  struct BenchmarkState {
+    bool is_named = false;       // by a rule that is for its environment
+    bool is_foreign = false;     // named by a rule for another one
+    bool is_mismatched = false;  // said: judged in other environments only
+    bool is_judged_forked = false;
+    bool is_blocked_forked = false;  // by a rule that blocks
+  };
+  BenchmarkState& StateOf(int profile, int benchmark) {
+    return states_[static_cast<size_t>(profile)]
+                  [static_cast<size_t>(benchmark)];
+  }
+
+  // Profile, benchmark, phase and metric.
+  using MeasurementKey = std::tuple<int, int, int, int>;
+  static MeasurementKey KeyOf(const Measurement& found, MetricKind metric) {
+    return {found.profile, found.benchmark, found.phase,
+            static_cast<int>(metric)};
+  }
+
+  // What a file of another environment would judge there.
+  struct Foreign {
+    Measurement measurement;
+    MetricKind metric = METRIC_KIND_UNSPECIFIED;
+    size_t source = 0;
+    int number = 0;
+  };
+
+  // By profile and benchmark.
+  std::vector<std::vector<BenchmarkState>> states_;
+  // By profile: files kept for another environment, and for its own.
+  std::vector<std::vector<size_t>> foreign_sources_;
+  std::vector<std::vector<size_t>> own_sources_;
+  std::vector<std::vector<Foreign>> foreign_;  // by profile
+  // What a file of the profile's own environment judges.
+  std::set<MeasurementKey> kept_here_;
+  std::string last_bad_baseline_;
+  int suggestions_ = 0;
+};
+
+}  // namespace
+
+bool IsForEnvironmentOf(const MemoryProfile& profile,
+                        const ThresholdSource& thresholds) {
+  return !thresholds.file.has_environment() ||
+         CountDifferences(profile.environment(),
+                          thresholds.file.environment()) == 0;
+}
+
+int64_t RatioLimit(double ratio, int64_t baseline) {
+  // Of the ratio, read from decimal digits.
+  constexpr long double kBinaryRounding = 4e-16L;
+  const long double product =
+      static_cast<long double>(ratio) * static_cast<long double>(baseline);
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  if (product >= static_cast<long double>(kLargest)) return kLargest;
+  const long double nearest = std::round(product);
+  const bool is_whole =
+      std::fabs(product - nearest) <= std::fabs(product) * kBinaryRounding;
+  return static_cast<int64_t>(is_whole ? nearest : std::floor(product));
+}
+
+Verdict Evaluate(absl::Span<const MemoryProfile> profiles,
+                 absl::Span<const ThresholdSource> thresholds,
+                 const EvaluationOptions& options) {
+  return Evaluation(profiles, thresholds, options).Run();
+}
+
+}  // namespace footprint

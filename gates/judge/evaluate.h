@@ -1,0 +1,66 @@
+// Whether measured memory is within its thresholds: the decision, every
+// judgement behind it, and everything that would have made it silent.
+//
+//   EvaluationOptions options;
+//   options.update_target = "//gates:update";
+//   Verdict verdict = Evaluate(profiles, thresholds, options);
+//   return verdict.decision();  // the exit code
+//
+// A rule is held against every measurement that its selector names. Nothing is
+// skipped in silence:
+// * BAD_CONFIGURATION: a threshold file has a problem; a benchmark that no
+//   threshold names; a threshold that names nothing, or a benchmark without the
+//   phase or the metric that it is to judge; a label that no profile has,
+//   unless the file is shared; two rules of one sort for one measurement; one
+//   exact value for a metric that is not EXACT; a benchmark measured twice; a
+//   ratio whose baseline is missing, ambiguous or not above zero;
+// * PRODUCER_FAILED: a profile records why there is no measurement;
+// * ENVIRONMENT_MISMATCH: what thresholds of other environments judge there,
+// and
+//   none of the profile's own environment judges here;
+// * INCONCLUSIVE: a blocking rule on a metric that did not repeat, or on a
+//   benchmark that forked; a profile of fewer than three processes.
+// If a threshold file has a problem, nothing is judged: a rule may be missing.
+//
+// Pure function, thread-safe, never fails; the verdict copies what it names.
+// Memory: about 600 bytes a judgement,
+// plus the index (measurement_index.h). Time: 100,000 judgements in about 0.2 s
+// where selectors have no '*' (evaluate_benchmark).
+
+#ifndef FOOTPRINT_GATES_JUDGE_EVALUATE_H_
+#define FOOTPRINT_GATES_JUDGE_EVALUATE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/span.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+struct EvaluationOptions {
+  // What `bazel run` is told to run in commands for the reader.
+  std::string update_target = "//gates:update";
+  // The profiles are all that the files have thresholds for, so a label that
+  // names none of them is a problem in shared files too.
+  bool is_complete = false;
+};
+
+Verdict Evaluate(absl::Span<const MemoryProfile> profiles,
+                 absl::Span<const ThresholdSource> thresholds,
+                 const EvaluationOptions& options);
+
+// Whether `thresholds` may judge `profile`: it has no environment, or the same.
+bool IsForEnvironmentOf(const MemoryProfile& profile,
+                        const ThresholdSource& thresholds);
+
+// `ratio` x `baseline` as a limit, rounded down, except that a product that is
+// whole but for the rounding of binary fractions is that whole number: 0.3 x 10
+// is 3. At most the largest int64.
+int64_t RatioLimit(double ratio, int64_t baseline);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_JUDGE_EVALUATE_H_

@@ -1,0 +1,111 @@
+#include "footprint/gates/judge/gate_input.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
+
+namespace footprint {
+namespace {
+
+void AddProblem(const std::string& location, absl::string_view message,
+                GateInput* input) {
+  Problem problem;
+  problem.set_decision(BAD_CONFIGURATION);
+  problem.set_location(location);
+  problem.set_message(std::string(message));
+  input->problems.push_back(problem);
+}
+
+void ReadProfile(const std::string& path, const std::string& label,
+                 GateInput* input) {
+  absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
+  if (profile.ok() && profile->label() != label) {
+    // Rules for the label that the gate names would judge nothing of it.
+    AddProblem(label,
+               absl::StrCat(path, ": is a profile of \"", profile->label(),
+                            "\", so ", label,
+                            " is not judged; name the memory_profile target "
+                            "of ",
+                            label, " in the gate, and measure again"),
+               input);
+  } else if (profile.ok()) {
+    input->profiles.push_back(*std::move(profile));
+  } else if (absl::IsDataLoss(profile.status())) {
+    MemoryProfile failed;
+    failed.set_label(label);
+    failed.mutable_failure()->set_kind(ProducerFailure::WROTE_BAD_PROFILE);
+    failed.mutable_failure()->set_detail(
+        std::string(profile.status().message()));
+    input->profiles.push_back(failed);
+  } else {
+    AddProblem(label, profile.status().message(), input);
+  }
+}
+
+void ReadThresholds(const std::string& path, GateInput* input) {
+  absl::StatusOr<std::string> text = ReadWholeFile(path);
+  if (!text.ok()) {
+    AddProblem(path, text.status().message(), input);
+    return;
+  }
+  input->thresholds.push_back(ParseThresholdFile(path, *text));
+}
+
+}  // namespace
+
+GateInput ReadGateInput(const std::string& manifest_path) {
+  GateInput input;
+  absl::StatusOr<std::string> manifest = ReadWholeFile(manifest_path);
+  if (!manifest.ok()) {
+    AddProblem(manifest_path, manifest.status().message(), &input);
+    return input;
+  }
+  int number = 0;
+  for (absl::string_view line : absl::StrSplit(*manifest, '\n')) {
+    ++number;
+    if (line.empty()) continue;
+    const std::vector<std::string> fields = absl::StrSplit(line, '\t');
+    if (fields[0] == "profile" && fields.size() == 3) {
+      ReadProfile(fields[1], fields[2], &input);
+    } else if (fields[0] == "thresholds" && fields.size() == 2) {
+      ReadThresholds(fields[1], &input);
+    } else {
+      AddProblem(absl::StrCat(manifest_path, ":", number),
+                 "is no line of a gate's manifest; run the gate by its Bazel "
+                 "target, which writes it",
+                 &input);
+    }
+  }
+  return input;
+}
+
+Verdict Judge(const GateInput& input, const EvaluationOptions& options) {
+  if (input.problems.empty()) {
+    return Evaluate(input.profiles, input.thresholds, options);
+  }
+  Verdict verdict;
+  verdict.set_decision(BAD_CONFIGURATION);
+  for (const Problem& problem : input.problems) {
+    *verdict.add_problems() = problem;
+  }
+  for (const ThresholdSource& source : input.thresholds) {
+    for (const Problem& problem : source.problems) {
+      *verdict.add_problems() = problem;
+    }
+  }
+  return verdict;
+}
+
+}  // namespace footprint

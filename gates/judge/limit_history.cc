@@ -1,0 +1,281 @@
+#include "footprint/gates/judge/limit_history.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/time/civil_time.h"
+#include "absl/types/optional.h"
+#include "footprint/gates/judge/gate.pb.h"
+
+namespace footprint {
+namespace {
+
+std::string Text(int64_t value) { return absl::StrCat(value); }
+
+// As short as reads back as the same number.
+std::string Text(double value) {
+  const std::string text = absl::StrCat(value);
+  double again = 0;
+  return absl::SimpleAtod(text, &again) && again == value
+             ? text
+             : absl::StrFormat("%.17g", value);
+}
+
+bool IsDay(const std::string& text) {
+  absl::CivilDay day;
+  return absl::ParseCivilTime(text, &day) && absl::FormatCivilTime(day) == text;
+}
+
+// One number of a threshold through its history.
+class Series {
+ public:
+  // `name` in entries: "value", "ratio", "minimum".
+  Series(std::string name, bool is_recorded,
+         std::vector<HistoryProblem>* problems)
+      : name_(std::move(name)),
+        is_recorded_(is_recorded),
+        problems_(problems) {}
+
+  template <typename Value>
+  void Add(int entry, const absl::optional<Value>& old_value,
+           const absl::optional<Value>& new_value) {
+    if (!new_value.has_value()) {
+      if (old_value.has_value()) {
+        Say(entry, absl::StrCat("has an old_", name_, " and no new_", name_,
+                                "; say what it became"));
+      }
+      return;
+    }
+    const std::string began = old_value.has_value() ? Text(*old_value) : "";
+    if (!last_.empty() && began != last_) {
+      Say(entry,
+          began.empty()
+              ? absl::StrCat("has no old_", name_, "; write old_", name_, ": ",
+                             last_, ", which the entries above end with")
+              : absl::StrCat("begins with ", began,
+                             ", where the entries above end with ", last_,
+                             ": a change between them has no entry; add it"));
+    }
+    if (last_.empty() && !began.empty() && is_recorded_) {
+      Say(entry, absl::StrCat("begins with old_", name_, ": ", began,
+                              ", and the file says \"recorded: true\": what is "
+                              "above it was cut off; give it back, or write "
+                              "what the ",
+                              name_, " began with: new_", name_, ": ", began));
+    }
+    last_ = Text(*new_value);
+  }
+
+  // `now`: what the threshold has.
+  template <typename Value>
+  void End(const absl::optional<Value>& now) {
+    const std::string text = now.has_value() ? Text(*now) : "";
+    if (text == last_) return;
+    if (last_.empty()) {
+      if (!is_recorded_) return;
+      Say(-1, absl::StrCat(
+                  "has no history of its ", name_,
+                  ", and the file says \"recorded: true\"; run the update "
+                  "with --record --reason=\"...\", which adds history { date: "
+                  "\"2026-11-21\" new_",
+                  name_, ": ", text, " reason: \"...\" }"));
+    } else if (text.empty()) {
+      Say(-1, absl::StrCat("has a history of a ", name_,
+                           " and none now; give it back, or make this a "
+                           "threshold without that history"));
+    } else {
+      Say(-1, absl::StrCat("has the ", name_, " ", text,
+                           ", and its history ends with ", last_,
+                           ": it was changed by hand; put it back, or say why "
+                           "with the update's --record --reason=\"...\", which "
+                           "adds history { date: \"2026-11-21\" old_",
+                           name_, ": ", last_, " new_", name_, ": ", text,
+                           " reason: \"...\" }"));
+    }
+  }
+
+ private:
+  void Say(int entry, std::string message) {
+    problems_->push_back({entry, std::move(message)});
+  }
+
+  const std::string name_;
+  const bool is_recorded_;
+  std::vector<HistoryProblem>* const problems_;
+  std::string last_;
+};
+
+template <typename Value>
+absl::optional<Value> If(bool has, Value value) {
+  return has ? absl::make_optional(value) : absl::nullopt;
+}
+
+absl::optional<int64_t> LimitOf(const Threshold& threshold) {
+  switch (threshold.rule_case()) {
+    case Threshold::kMaxBytes:
+      return threshold.max_bytes();
+    case Threshold::kExactBytes:
+      return threshold.exact_bytes();
+    case Threshold::kMaxCount:
+      return threshold.max_count();
+    case Threshold::kExactCount:
+      return threshold.exact_count();
+    default:
+      return absl::nullopt;
+  }
+}
+
+absl::optional<double> RatioOf(const Threshold& threshold) {
+  return If(threshold.has_max_ratio(), threshold.max_ratio().ratio());
+}
+
+absl::optional<int64_t> MinimumOf(const Threshold& threshold) {
+  if (threshold.has_min_bytes()) return threshold.min_bytes();
+  return If<int64_t>(threshold.has_min_count(), threshold.min_count());
+}
+
+// What an entry says apart from its numbers.
+void CheckWords(const Threshold& threshold, int number,
+                std::vector<HistoryProblem>* problems) {
+  const HistoryEntry& entry = threshold.history(number);
+  if (!IsReason(entry.reason())) {
+    problems->push_back({number, "gives no reason; say why the limit moved"});
+  }
+  if (!IsDay(entry.date())) {
+    problems->push_back(
+        {number, absl::StrCat("has the date \"", entry.date(),
+                              "\", which is no day; write it as 2026-11-21")});
+  } else if (number > 0 && IsDay(threshold.history(number - 1).date()) &&
+             entry.date() < threshold.history(number - 1).date()) {
+    problems->push_back(
+        {number, absl::StrCat("is of ", entry.date(), ", before the entry of ",
+                              threshold.history(number - 1).date(),
+                              " above it; entries are appended, never moved")});
+  }
+  if (!entry.has_new_value() && !entry.has_new_ratio() &&
+      !entry.has_new_minimum()) {
+    problems->push_back({number,
+                         "has no new value; say what became of the "
+                         "limit"});
+  }
+}
+
+}  // namespace
+
+std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
+                                         bool is_recorded) {
+  std::vector<HistoryProblem> problems;
+  Series limits("value", is_recorded, &problems);
+  Series ratios("ratio", is_recorded, &problems);
+  Series minima("minimum", is_recorded, &problems);
+  for (int i = 0; i < threshold.history_size(); ++i) {
+    const HistoryEntry& entry = threshold.history(i);
+    CheckWords(threshold, i, &problems);
+    limits.Add(i, If(entry.has_old_value(), entry.old_value()),
+               If(entry.has_new_value(), entry.new_value()));
+    ratios.Add(i, If(entry.has_old_ratio(), entry.old_ratio()),
+               If(entry.has_new_ratio(), entry.new_ratio()));
+    minima.Add(i, If(entry.has_old_minimum(), entry.old_minimum()),
+               If(entry.has_new_minimum(), entry.new_minimum()));
+  }
+  limits.End(LimitOf(threshold));
+  ratios.End(RatioOf(threshold));
+  minima.End(MinimumOf(threshold));
+  return problems;
+}
+
+HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
+                        absl::string_view reason) {
+  HistoryEntry entry;
+  entry.set_date(std::string(date));
+  entry.set_reason(std::string(reason));
+  const absl::optional<int64_t> limit = LimitOf(threshold);
+  const absl::optional<double> ratio = RatioOf(threshold);
+  const absl::optional<int64_t> minimum = MinimumOf(threshold);
+  if (limit.has_value()) entry.set_new_value(*limit);
+  if (ratio.has_value()) entry.set_new_ratio(*ratio);
+  if (minimum.has_value()) entry.set_new_minimum(*minimum);
+  return entry;
+}
+
+std::string DateOfNextEntry(const Threshold& threshold,
+                            absl::string_view today) {
+  const int count = threshold.history_size();
+  if (count == 0) return std::string(today);
+  const std::string& last = threshold.history(count - 1).date();
+  return IsDay(last) && last > today ? last : std::string(today);
+}
+
+std::string DescribeOtherDate(const HistoryEntry& entry,
+                              absl::string_view today) {
+  if (entry.date() == today) return "";
+  return absl::StrCat(", dated ", entry.date(), ", as the entry above it");
+}
+
+absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
+                                          bool is_recorded,
+                                          absl::string_view date,
+                                          absl::string_view reason) {
+  HistoryEntry last;  // of each number, its last
+  for (const HistoryEntry& entry : threshold.history()) last.MergeFrom(entry);
+  HistoryEntry missing =
+      FirstEntry(threshold, DateOfNextEntry(threshold, date), reason);
+  const auto is_kept = [is_recorded](bool has_last, auto last_value,
+                                     auto new_value) {
+    return has_last ? last_value == new_value : !is_recorded;
+  };
+  if (is_kept(last.has_new_value(), last.new_value(), missing.new_value())) {
+    missing.clear_new_value();
+  } else if (missing.has_new_value() && last.has_new_value()) {
+    missing.set_old_value(last.new_value());
+  }
+  if (is_kept(last.has_new_ratio(), last.new_ratio(), missing.new_ratio())) {
+    missing.clear_new_ratio();
+  } else if (missing.has_new_ratio() && last.has_new_ratio()) {
+    missing.set_old_ratio(last.new_ratio());
+  }
+  if (is_kept(last.has_new_minimum(), last.new_minimum(),
+              missing.new_minimum())) {
+    missing.clear_new_minimum();
+  } else if (missing.has_new_minimum() && last.has_new_minimum()) {
+    missing.set_old_minimum(last.new_minimum());
+  }
+  if (!missing.has_new_value() && !missing.has_new_ratio() &&
+      !missing.has_new_minimum()) {
+    return absl::nullopt;
+  }
+  return missing;
+}
+
+bool IsReason(absl::string_view text) {
+  // What Unicode has of spaces, and of characters that show nothing.
+  constexpr absl::string_view kBlanks[] = {
+      "\u00a0",   "\u00ad", "\u034f", "\u061c", "\u115f", "\u1160", "\u1680",
+      "\u180e",   "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+      "\u2006",   "\u2007", "\u2008", "\u2009", "\u200a", "\u200b", "\u200c",
+      "\u200d",   "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b",
+      "\u202c",   "\u202d", "\u202e", "\u202f", "\u205f", "\u2060", "\u2061",
+      "\u2062",   "\u2063", "\u2064", "\u2800", "\u3000", "\u3164", "\ufeff",
+      "\xc2\x85",
+  };
+  while (!text.empty()) {
+    bool is_blank = absl::ascii_isspace(static_cast<unsigned char>(text[0])) ||
+                    absl::ascii_iscntrl(static_cast<unsigned char>(text[0]));
+    if (is_blank) text.remove_prefix(1);
+    for (const absl::string_view blank : kBlanks) {
+      is_blank |= absl::ConsumePrefix(&text, blank);
+    }
+    if (!is_blank) return true;
+  }
+  return false;
+}
+
+}  // namespace footprint

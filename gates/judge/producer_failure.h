@@ -1,0 +1,24 @@
+// Why there is no measurement, in words, with the way out.
+//
+//   DescribeFailure(profile.failure());
+//   // "was killed by signal 9 (often: out of memory); ..."
+//
+// Pure function, thread-safe; the text copies what it names. Memory and time:
+// linear in the message.
+
+#ifndef FOOTPRINT_GATES_JUDGE_PRODUCER_FAILURE_H_
+#define FOOTPRINT_GATES_JUDGE_PRODUCER_FAILURE_H_
+
+#include <string>
+
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// One sentence and, on lines of their own, the end of the program's standard
+// error.
+std::string DescribeFailure(const ProducerFailure& failure);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_JUDGE_PRODUCER_FAILURE_H_

@@ -1,0 +1,127 @@
+#include "footprint/gates/judge/selector.h"
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+namespace {
+
+// Where what stands at `at` ends: an escape is two characters.
+size_t After(absl::string_view glob, size_t at) {
+  return at + (glob[at] == '\\' ? 2 : 1);
+}
+
+// Whether one character of the text, `c`, is what stands at `at`, no '*'.
+bool IsAt(absl::string_view glob, size_t at, char c) {
+  return glob[glob[at] == '\\' ? at + 1 : at] == c;
+}
+
+}  // namespace
+
+bool IsGlob(absl::string_view glob) {
+  for (size_t at = 0; at < glob.size(); at = After(glob, at)) {
+    if (glob[at] != '\\') continue;
+    if (at + 1 == glob.size()) return false;
+    if (glob[at + 1] != '*' && glob[at + 1] != '\\') return false;
+  }
+  return true;
+}
+
+bool IsLiteral(absl::string_view glob) {
+  for (size_t at = 0; at < glob.size(); at = After(glob, at)) {
+    if (glob[at] == '*') return false;
+  }
+  return true;
+}
+
+std::string NameOfLiteral(absl::string_view glob) {
+  std::string name;
+  for (size_t at = 0; at < glob.size(); ++at) {
+    if (glob[at] == '\\' && at + 1 < glob.size()) ++at;
+    name += glob[at];
+  }
+  return name;
+}
+
+std::string EscapeGlob(absl::string_view name) {
+  std::string glob;
+  for (const char c : name) {
+    if (c == '*' || c == '\\') glob += '\\';
+    glob += c;
+  }
+  return glob;
+}
+
+// Goes back to the last '*' only: an earlier one cannot do better.
+bool GlobMatches(absl::string_view glob, absl::string_view text) {
+  if (!IsGlob(glob)) return false;
+  size_t glob_at = 0;
+  size_t text_at = 0;
+  size_t after_star = absl::string_view::npos;
+  size_t star_text_at = 0;
+  while (text_at < text.size()) {
+    if (glob_at < glob.size() && glob[glob_at] == '*') {
+      after_star = ++glob_at;
+      star_text_at = text_at;
+    } else if (glob_at < glob.size() && IsAt(glob, glob_at, text[text_at])) {
+      glob_at = After(glob, glob_at);
+      ++text_at;
+    } else if (after_star != absl::string_view::npos) {
+      glob_at = after_star;
+      text_at = ++star_text_at;
+    } else {
+      return false;
+    }
+  }
+  while (glob_at < glob.size() && glob[glob_at] == '*') ++glob_at;
+  return glob_at == glob.size();
+}
+
+bool SelectsArguments(const Selector& selector,
+                      const BenchmarkMemory& benchmark) {
+  for (const Argument& wanted : selector.arguments()) {
+    bool is_present = false;
+    for (const Argument& argument : benchmark.arguments()) {
+      is_present |= argument.name() == wanted.name() &&
+                    argument.value() == wanted.value();
+    }
+    if (!is_present) return false;
+  }
+  return true;
+}
+
+bool SelectsBenchmark(const Selector& selector,
+                      const BenchmarkMemory& benchmark) {
+  return (selector.benchmark().empty() ||
+          GlobMatches(selector.benchmark(), benchmark.name())) &&
+         SelectsArguments(selector, benchmark);
+}
+
+std::string DescribeSelector(const Selector& selector) {
+  std::string arguments;
+  for (const Argument& argument : selector.arguments()) {
+    absl::StrAppend(&arguments, arguments.empty() ? " (" : ", ",
+                    argument.name(), "=", argument.value());
+  }
+  if (!arguments.empty()) arguments += ")";
+  return DescribeMeasurement(
+      selector.label(),
+      absl::StrCat(selector.benchmark().empty() ? "*" : selector.benchmark(),
+                   arguments),
+      selector.phase());
+}
+
+std::string DescribeMeasurement(absl::string_view label,
+                                absl::string_view benchmark,
+                                absl::string_view phase) {
+  return absl::StrCat(label, " ", benchmark, phase.empty() ? "" : ", phase \"",
+                      phase, phase.empty() ? "" : "\"");
+}
+
+}  // namespace footprint

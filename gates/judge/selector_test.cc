@@ -1,0 +1,133 @@
+#include "footprint/gates/judge/selector.h"
+
+#include <random>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+TEST(SelectorTest, GlobsKnowTheStarOnly) {
+  EXPECT_TRUE(GlobMatches("", ""));
+  EXPECT_FALSE(GlobMatches("", "a"));
+  EXPECT_TRUE(GlobMatches("*", ""));
+  EXPECT_TRUE(GlobMatches("//gates/*", "//gates/deployments/tabular:fit"));
+  EXPECT_TRUE(GlobMatches("BM_Load*/layers:*", "BM_LoadLazy/layers:24"));
+  EXPECT_FALSE(GlobMatches("BM_Load", "BM_LoadLazy"));
+  EXPECT_FALSE(GlobMatches("LoadLazy", "BM_LoadLazy"));
+  EXPECT_TRUE(GlobMatches("a.b?[c]", "a.b?[c]"));
+  EXPECT_FALSE(GlobMatches("a.b", "axb"));
+  EXPECT_FALSE(GlobMatches("a?b", "axb"));
+  EXPECT_TRUE(GlobMatches("*ab*ab", "abaab"));
+  EXPECT_TRUE(GlobMatches("**", "x"));
+}
+
+// By the definition of '*', one character at a time.
+bool NaiveGlobMatches(absl::string_view glob, absl::string_view text) {
+  if (glob.empty()) return text.empty();
+  if (glob[0] == '*') {
+    return NaiveGlobMatches(glob.substr(1), text) ||
+           (!text.empty() && NaiveGlobMatches(glob, text.substr(1)));
+  }
+  return !text.empty() && glob[0] == text[0] &&
+         NaiveGlobMatches(glob.substr(1), text.substr(1));
+}
+
+TEST(SelectorTest, GlobsAgreeWithTheirDefinition) {
+  std::mt19937 random(1);
+  int matched = 0;
+  for (int round = 0; round < 50000; ++round) {
+    std::string glob;
+    std::string text;
+    for (int i = random() % 7; i > 0; --i) glob += "ab*"[random() % 3];
+    for (int i = random() % 8; i > 0; --i) text += "ab"[random() % 2];
+    EXPECT_EQ(GlobMatches(glob, text), NaiveGlobMatches(glob, text))
+        << glob << " on " << text;
+    matched += GlobMatches(glob, text);
+  }
+  EXPECT_GT(matched, 1000);
+}
+
+TEST(SelectorTest, ABackslashMakesAStarAStar) {
+  const std::string glob = "BM_F<int\\*>";
+  EXPECT_TRUE(GlobMatches(glob, "BM_F<int*>"));
+  EXPECT_FALSE(GlobMatches(glob, "BM_F<int, char>"));
+  EXPECT_FALSE(GlobMatches(glob, "BM_F<int>"));
+  EXPECT_FALSE(GlobMatches(glob, glob));
+  EXPECT_TRUE(GlobMatches("*\\*>*", "BM_F<int**>/1"));
+  EXPECT_TRUE(GlobMatches("a\\\\b", "a\\b"));
+  EXPECT_FALSE(GlobMatches("a\\\\b", "ab"));
+  EXPECT_TRUE(GlobMatches("\\\\*", "\\x"));
+  EXPECT_TRUE(IsLiteral(glob));
+  EXPECT_TRUE(IsLiteral("\\\\"));
+  EXPECT_FALSE(IsLiteral("\\\\*"));
+  EXPECT_EQ(NameOfLiteral(glob), "BM_F<int*>");
+  // A glob that is none names nothing.
+  for (const char* bad : {"\\", "a\\", "a\\b", "\\n*", "*\\\\\\"}) {
+    EXPECT_FALSE(IsGlob(bad)) << bad;
+    for (const char* text : {"", "\\", "a\\", "ab", "a\\b", "nx"}) {
+      EXPECT_FALSE(GlobMatches(bad, text)) << bad << " on " << text;
+    }
+  }
+  EXPECT_TRUE(IsGlob(glob));
+}
+
+TEST(SelectorTest, AnEscapedNameNamesItselfOnly) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 5000; ++round) {
+    std::string name;
+    std::string other;
+    for (int i = random() % 5; i > 0; --i) name += "a*\\"[random() % 3];
+    for (int i = random() % 5; i > 0; --i) other += "a*\\"[random() % 3];
+    const std::string glob = EscapeGlob(name);
+    EXPECT_TRUE(IsGlob(glob));
+    EXPECT_TRUE(IsLiteral(glob));
+    EXPECT_EQ(NameOfLiteral(glob), name);
+    EXPECT_EQ(GlobMatches(glob, other), name == other) << glob << " " << other;
+  }
+}
+
+TEST(SelectorTest, EveryArgumentMustBePresentWithItsValue) {
+  BenchmarkMemory benchmark;
+  benchmark.set_name("BM_Fit/rows:10/columns:2");
+  for (auto [name, value] : {std::pair("rows", "10"), {"columns", "2"}}) {
+    Argument* argument = benchmark.add_arguments();
+    argument->set_name(name);
+    argument->set_value(value);
+  }
+  Selector selector;
+  EXPECT_TRUE(SelectsBenchmark(selector, benchmark));
+  Argument* wanted = selector.add_arguments();
+  wanted->set_name("columns");
+  wanted->set_value("2");
+  EXPECT_TRUE(SelectsBenchmark(selector, benchmark));
+  selector.set_benchmark("BM_Fit*");
+  EXPECT_TRUE(SelectsBenchmark(selector, benchmark));
+  selector.set_benchmark("BM_Fit");
+  EXPECT_FALSE(SelectsBenchmark(selector, benchmark));
+  selector.clear_benchmark();
+  wanted->set_value("10");
+  EXPECT_FALSE(SelectsBenchmark(selector, benchmark));
+  wanted->set_value("2");
+  selector.add_arguments()->set_name("depth");
+  EXPECT_FALSE(SelectsBenchmark(selector, benchmark));
+}
+
+TEST(SelectorTest, DescribesItselfForMessages) {
+  Selector selector;
+  selector.set_label("//a:b");
+  EXPECT_EQ(DescribeSelector(selector), "//a:b *");
+  selector.set_benchmark("BM_Fit");
+  selector.set_phase("load");
+  selector.add_arguments()->set_name("rows");
+  selector.mutable_arguments(0)->set_value("10");
+  EXPECT_EQ(DescribeSelector(selector),
+            "//a:b BM_Fit (rows=10), phase \"load\"");
+}
+
+}  // namespace
+}  // namespace footprint

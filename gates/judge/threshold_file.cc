@@ -1,0 +1,485 @@
+#include "footprint/gates/judge/threshold_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/limit_history.h"
+#include "footprint/gates/judge/selector.h"
+#include "footprint/profiling/schema/metric_kind.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+
+namespace footprint {
+namespace {
+
+using ::google::protobuf::TextFormat;
+
+constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
+
+// Text format's errors as problems of one file.
+class ProblemCollector : public google::protobuf::io::ErrorCollector {
+ public:
+  explicit ProblemCollector(ThresholdSource* source) : source_(source) {}
+
+  // The interface's functions have other names and string types since 4.22.
+#if GOOGLE_PROTOBUF_VERSION >= 4022000
+  void RecordError(int line, google::protobuf::io::ColumnNumber column,
+                   absl::string_view message) override {
+    Add(line, column, std::string(message));
+  }
+  void RecordWarning(int, google::protobuf::io::ColumnNumber,
+                     absl::string_view) override {}
+#else
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    Add(line, column, message);
+  }
+  void AddWarning(int, google::protobuf::io::ColumnNumber,
+                  const std::string&) override {}
+#endif
+
+  // Line and column from 0; a negative line: the whole file.
+  void Add(int line, int column, const std::string& message) {
+    Problem problem;
+    problem.set_decision(BAD_CONFIGURATION);
+    problem.set_location(
+        line < 0 ? source_->path
+                 : absl::StrCat(source_->path, ":", line + 1, ":", column + 1));
+    problem.set_message(message);
+    source_->problems.push_back(problem);
+  }
+
+ private:
+  ThresholdSource* source_;
+};
+
+bool HasHeader(absl::string_view text, absl::string_view key,
+               const std::vector<std::string>& values) {
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty()) continue;
+    if (!absl::ConsumePrefix(&line, "#")) return false;
+    line = absl::StripLeadingAsciiWhitespace(line);
+    if (!absl::ConsumePrefix(&line, key)) continue;
+    const std::string value(absl::StripAsciiWhitespace(line));
+    return std::find(values.begin(), values.end(), value) != values.end();
+  }
+  return false;
+}
+
+// Before the parser looks at fields that it may not know. False: look no more.
+bool CheckFileKind(absl::string_view text, ProblemCollector* problems) {
+  for (size_t at = text.find('\r'); at != absl::string_view::npos;
+       at = text.find('\r', at + 1)) {
+    if (text.substr(at, 2) == absl::string_view("\r\n")) continue;
+    problems->Add(-1, 0,
+                  "has a carriage return that ends no CRLF line, so a comment "
+                  "might swallow what follows; save it with LF or CRLF");
+    return false;
+  }
+  if (!HasHeader(
+          text, "proto-file:",
+          {"gates/judge/gate.proto", "footprint/gates/judge/gate.proto"}) ||
+      !HasHeader(text, "proto-message:", {"footprint.ThresholdFile"})) {
+    problems->Add(0, 0,
+                  "is not marked as a threshold file; begin it with the two "
+                  "lines \"# proto-file: gates/judge/gate.proto\" and \"# "
+                  "proto-message: footprint.ThresholdFile\"");
+    return false;
+  }
+  return true;
+}
+
+// A newer file is called newer, not full of unknown fields.
+bool IsNewer(const std::string& text, ProblemCollector* problems) {
+  ThresholdSource ignored;
+  ProblemCollector ignored_problems(&ignored);
+  ThresholdFile file;
+  TextFormat::Parser parser;
+  parser.AllowUnknownField(true);
+  parser.RecordErrorsTo(&ignored_problems);
+  parser.ParseFromString(text, &file);
+  if (file.schema_version() <= kThresholdSchemaVersion) return false;
+  problems->Add(
+      -1, 0,
+      absl::StrCat("has schema version ", file.schema_version(),
+                   ", and this program reads up to ", kThresholdSchemaVersion,
+                   "; update Footprint to the version that wrote it"));
+  return true;
+}
+
+bool IsNegativeAllowed(MetricKind kind) {
+  return kind == NET_GROWTH_USABLE_BYTES;
+}
+
+// Checks one threshold after the other; a problem's place is that of the field.
+class ThresholdChecker {
+ public:
+  ThresholdChecker(const ThresholdFile& file,
+                   const TextFormat::ParseInfoTree& locations,
+                   bool is_history_checked, ThresholdSource* source,
+                   ProblemCollector* problems)
+      : file_(file),
+        locations_(locations),
+        is_history_checked_(is_history_checked),
+        source_(source),
+        problems_(problems) {}
+
+  void CheckAll() {
+    CheckFile();
+    const auto* field =
+        ThresholdFile::descriptor()->FindFieldByName("threshold");
+    for (int i = 0; i < file_.threshold_size(); ++i) {
+      const auto place = locations_.GetLocation(field, i);
+      fields_ = locations_.GetTreeForNested(field, i);
+      place_ = place;
+      source_->lines.push_back(place.line + 1);
+      if (place.line < 0 || fields_ == nullptr) {
+        problems_->Add(-1, 0,
+                       "has thresholds in a list; write each as a block of its "
+                       "own: threshold { ... }");
+        return;
+      }
+      Check(file_.threshold(i), i);
+    }
+  }
+
+ private:
+  void CheckFile() {
+    if (file_.schema_version() < 1) {
+      problems_->Add(-1, 0,
+                     "has no schema version; write \"schema_version: 1\" after "
+                     "the two header lines");
+    }
+    if (file_.threshold_size() == 0) {
+      problems_->Add(-1, 0,
+                     "holds no threshold, so it would judge nothing; add one, "
+                     "or take the file out of the gate");
+    }
+    if (file_.has_environment() && file_.environment().ByteSizeLong() == 0) {
+      problems_->Add(-1, 0,
+                     "has an empty environment; copy it from a profile with "
+                     "the update command's --environment");
+    }
+    CheckHeadroom();
+  }
+
+  void CheckHeadroom() {
+    const Headroom& headroom = file_.headroom();
+    // Written so that NaN fails too.
+    const bool is_good = !file_.has_headroom() || headroom.exact() ||
+                         (headroom.has_percent() && headroom.percent() >= 0 &&
+                          std::isfinite(headroom.percent())) ||
+                         (headroom.has_bytes() && headroom.bytes() >= 0);
+    if (is_good) return;
+    const auto place = locations_.GetLocation(
+        ThresholdFile::descriptor()->FindFieldByName("headroom"), -1);
+    problems_->Add(place.line, place.column,
+                   "headroom is no policy; give exact: true, percent: 10 or "
+                   "bytes: 4096, none below zero, or take it away: then a "
+                   "maximum that holds stays as it is");
+  }
+
+  void Check(const Threshold& threshold, int index) {
+    if (threshold.selector().label().empty()) {
+      Add("selector",
+          "selects nothing: give selector { label: \"//package:target\" }");
+    }
+    CheckGlobs("selector", threshold.selector());
+    if (UnitOfMetric(threshold.metric()) == MetricUnit::kNone) {
+      Add("metric",
+          "names no known metric; for example metric: PEAK_LIVE_USABLE_BYTES");
+      return;
+    }
+    if (!Severity_IsValid(threshold.severity())) {
+      Add("severity", "is no severity; use BLOCK, WARN or AUDIT");
+    }
+    CheckRule(threshold);
+    CheckMinimum(threshold);
+    CheckUnique(threshold, index);
+    if (!is_history_checked_) return;
+    for (const HistoryProblem& problem :
+         CheckHistory(threshold, file_.recorded())) {
+      AddOfHistory(problem);
+    }
+  }
+
+  void CheckGlobs(const char* field, const Selector& selector) {
+    for (const std::string* glob :
+         {&selector.label(), &selector.benchmark(), &selector.phase()}) {
+      if (IsGlob(*glob)) continue;
+      Add(field,
+          absl::StrCat(field, " names ", *glob,
+                       ", which has a backslash before what needs none; a name "
+                       "with a star has \\*, one with a backslash \\\\, in the "
+                       "file's quotes \"\\\\*\" and \"\\\\\\\\\""));
+    }
+  }
+
+  void CheckNumber(const Threshold& threshold, const char* field,
+                   MetricUnit unit, int64_t value) {
+    const std::string metric = SchemaNameOfMetric(threshold.metric());
+    if (unit != UnitOfMetric(threshold.metric())) {
+      Add(field, absl::StrCat(field, " on ", metric, ", which is counted in ",
+                              unit == MetricUnit::kBytes
+                                  ? "calls, not in bytes; use the field that "
+                                    "ends in _count"
+                                  : "bytes; use the field that ends in "
+                                    "_bytes"));
+    } else if (value < 0 && !IsNegativeAllowed(threshold.metric())) {
+      Add(field, absl::StrCat(field, " is ", value, ", and ", metric,
+                              " cannot be below zero"));
+    } else if (HoldsAlways(threshold, value)) {
+      Add(field, absl::StrCat(field, " is ", value,
+                              ", which every measurement keeps, so it judges "
+                              "nothing; give a number that one could break"));
+    }
+  }
+
+  static bool HoldsAlways(const Threshold& threshold, int64_t value) {
+    switch (threshold.rule_case()) {
+      case Threshold::kMaxBytes:
+      case Threshold::kMaxCount:
+        return value == std::numeric_limits<int64_t>::max();
+      case Threshold::RULE_NOT_SET:
+        return value == (IsNegativeAllowed(threshold.metric())
+                             ? std::numeric_limits<int64_t>::min()
+                             : 0);
+      default:
+        return false;
+    }
+  }
+
+  void CheckRule(const Threshold& threshold) {
+    switch (threshold.rule_case()) {
+      case Threshold::kMaxBytes:
+        return CheckNumber(threshold, "max_bytes", MetricUnit::kBytes,
+                           threshold.max_bytes());
+      case Threshold::kExactBytes:
+        CheckExact("exact_bytes");
+        return CheckNumber(threshold, "exact_bytes", MetricUnit::kBytes,
+                           threshold.exact_bytes());
+      case Threshold::kMaxCount:
+        return CheckNumber(threshold, "max_count", MetricUnit::kCount,
+                           threshold.max_count());
+      case Threshold::kExactCount:
+        CheckExact("exact_count");
+        return CheckNumber(threshold, "exact_count", MetricUnit::kCount,
+                           threshold.exact_count());
+      case Threshold::kMaxRatio:
+        return CheckRatio(threshold.selector(), threshold.max_ratio());
+      case Threshold::RULE_NOT_SET:
+        if (!threshold.has_min_bytes() && !threshold.has_min_count()) {
+          Add("",
+              "has no rule; give one of max_bytes, exact_bytes, max_count, "
+              "exact_count, max_ratio, min_bytes or min_count");
+        }
+    }
+  }
+
+  void CheckExact(const char* field) {
+    if (file_.has_environment()) return;
+    Add(field, absl::StrCat(
+                   field,
+                   " in a file without an environment: exact values hold in "
+                   "the environment where they were measured only; move it to "
+                   "a file that says environment { ... }, or use a maximum"));
+  }
+
+  // One measurement, whatever the arguments say.
+  static bool IsSame(const Selector& a, const Selector& b) {
+    return a.label() == b.label() && a.benchmark() == b.benchmark() &&
+           a.phase() == b.phase() && !a.benchmark().empty() &&
+           IsLiteral(a.label()) && IsLiteral(a.benchmark()) &&
+           IsLiteral(a.phase());
+  }
+
+  void CheckRatio(const Selector& selector, const Ratio& ratio) {
+    CheckGlobs("max_ratio", ratio.baseline());
+    // Of a baseline of 1 this is beyond what a metric can hold.
+    constexpr double kBeyondInt64 = 9223372036854775808.0;
+    if (std::isfinite(ratio.ratio()) && ratio.ratio() >= kBeyondInt64) {
+      Add("max_ratio", absl::StrCat("ratio is ", ratio.ratio(),
+                                    ", which every measurement keeps, so it "
+                                    "judges nothing; give a smaller one"));
+    }
+    if (ratio.ratio() >= 1 && IsSame(selector, ratio.baseline())) {
+      Add("max_ratio",
+          "has its own measurement for the baseline, so it judges nothing; "
+          "name another baseline");
+    }
+    // Written so that NaN fails too.
+    if (!(ratio.ratio() > 0) || !std::isfinite(ratio.ratio())) {
+      Add("max_ratio", absl::StrCat("ratio is ", ratio.ratio(),
+                                    "; it must be a finite number above zero"));
+    }
+    if (ratio.baseline().label().empty() ||
+        ratio.baseline().benchmark().empty()) {
+      Add("max_ratio",
+          "has no full baseline; give baseline { label: \"//package:target\" "
+          "benchmark: \"BM_Name\" }");
+    }
+  }
+
+  void CheckMinimum(const Threshold& threshold) {
+    if (threshold.has_min_bytes()) {
+      CheckNumber(threshold, "min_bytes", MetricUnit::kBytes,
+                  threshold.min_bytes());
+      CheckBand(threshold, "min_bytes", threshold.min_bytes());
+    }
+    if (threshold.has_min_count()) {
+      CheckNumber(threshold, "min_count", MetricUnit::kCount,
+                  threshold.min_count());
+      CheckBand(threshold, "min_count", threshold.min_count());
+    }
+  }
+
+  void CheckBand(const Threshold& threshold, const char* field, int64_t value) {
+    if (threshold.has_exact_bytes() || threshold.has_exact_count()) {
+      Add(field, absl::StrCat(field,
+                              " beside an exact value says nothing more; take "
+                              "one of the two away"));
+    }
+    const bool has_maximum =
+        threshold.has_max_bytes() || threshold.has_max_count();
+    const int64_t maximum = threshold.has_max_bytes() ? threshold.max_bytes()
+                                                      : threshold.max_count();
+    if (has_maximum && maximum < value) {
+      Add(field,
+          absl::StrCat("the minimum, ", value, ", is above the maximum, ",
+                       maximum, "; no measurement could pass"));
+    }
+  }
+
+  static std::string KeyOf(const Threshold& threshold, const char* sort) {
+    std::vector<std::string> arguments;
+    for (const Argument& argument : threshold.selector().arguments()) {
+      arguments.push_back(
+          absl::StrCat(argument.name(), "\n", argument.value()));
+    }
+    std::sort(arguments.begin(), arguments.end());
+    std::string key = absl::StrCat(sort, "\n", threshold.metric(), "\n",
+                                   threshold.selector().label(), "\n",
+                                   threshold.selector().benchmark(), "\n",
+                                   threshold.selector().phase());
+    for (const std::string& argument : arguments) {
+      absl::StrAppend(&key, "\n", argument);
+    }
+    return key;
+  }
+
+  void CheckUnique(const Threshold& threshold, int index) {
+    std::vector<const char*> sorts;
+    if (threshold.has_max_bytes() || threshold.has_max_count()) {
+      sorts.push_back("maximum");
+    }
+    if (threshold.has_exact_bytes() || threshold.has_exact_count()) {
+      sorts.push_back("exact value");
+    }
+    if (threshold.has_max_ratio()) sorts.push_back("ratio");
+    if (threshold.has_min_bytes() || threshold.has_min_count()) {
+      sorts.push_back("minimum");
+    }
+    for (const char* sort : sorts) {
+      const auto [first, is_new] =
+          index_by_key_.emplace(KeyOf(threshold, sort), index);
+      if (is_new) continue;
+      Add("", absl::StrCat(
+                  "is a second ", sort, " for ",
+                  DescribeSelector(threshold.selector()), " ",
+                  SchemaNameOfMetric(threshold.metric()), "; the first is at ",
+                  source_->LocationOf(first->second), "; keep one of them"));
+    }
+  }
+
+  void AddOfHistory(const HistoryProblem& problem) {
+    auto place = place_;
+    if (problem.entry >= 0) {
+      const auto of_entry = fields_->GetLocation(
+          Threshold::descriptor()->FindFieldByName("history"), problem.entry);
+      if (of_entry.line >= 0) place = of_entry;
+    }
+    problems_->Add(place.line, place.column, problem.message);
+  }
+
+  // At `field` of the current threshold if it is written, else at its begin.
+  void Add(const std::string& field, const std::string& message) {
+    auto place = place_;
+    const auto* descriptor = Threshold::descriptor()->FindFieldByName(field);
+    if (descriptor != nullptr) {
+      const auto of_field =
+          fields_->GetLocation(descriptor, descriptor->is_repeated() ? 0 : -1);
+      if (of_field.line >= 0) place = of_field;
+    }
+    problems_->Add(place.line, place.column, message);
+  }
+
+  const ThresholdFile& file_;
+  const TextFormat::ParseInfoTree& locations_;
+  const bool is_history_checked_;
+  ThresholdSource* const source_;
+  ProblemCollector* const problems_;
+  TextFormat::ParseInfoTree* fields_ = nullptr;
+  TextFormat::ParseLocation place_;
+  std::map<std::string, int> index_by_key_;
+};
+
+}  // namespace
+
+std::string ThresholdSource::LocationOf(int threshold) const {
+  return absl::StrCat(path, ":", lines[static_cast<size_t>(threshold)]);
+}
+
+int ByteOrderMarkLength(absl::string_view text) {
+  return absl::ConsumePrefix(&text, kByteOrderMark) ? 3 : 0;
+}
+
+ThresholdSource ParseThresholdFile(absl::string_view path,
+                                   absl::string_view text,
+                                   TextFormat::ParseInfoTree* locations,
+                                   bool is_history_checked) {
+  ThresholdSource source;
+  source.path = std::string(path);
+  ProblemCollector problems(&source);
+  absl::ConsumePrefix(&text, kByteOrderMark);
+  if (text.empty()) {
+    problems.Add(-1, 0, "is empty; restore it, or take it out of the gate");
+    return source;
+  }
+  const std::string copy(text);
+  if (!CheckFileKind(text, &problems) || IsNewer(copy, &problems)) {
+    return source;
+  }
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&problems);
+  parser.WriteLocationsTo(locations);
+  if (!parser.ParseFromString(copy, &source.file)) {
+    if (source.problems.empty()) problems.Add(-1, 0, "cannot be parsed");
+    return source;
+  }
+  ThresholdChecker(source.file, *locations, is_history_checked, &source,
+                   &problems)
+      .CheckAll();
+  return source;
+}
+
+ThresholdSource ParseThresholdFile(absl::string_view path,
+                                   absl::string_view text) {
+  TextFormat::ParseInfoTree locations;
+  return ParseThresholdFile(path, text, &locations);
+}
+
+}  // namespace footprint

@@ -1,0 +1,63 @@
+// A threshold file (textproto, gate.proto's ThresholdFile) from its text, with
+// the place of every threshold, or with everything that is wrong with it.
+//
+//   ThresholdSource source = ParseThresholdFile("x.textproto", text);
+//   if (!source.problems.empty()) ...  // each says file:line:column and why
+//
+// The text must begin with the two comments that tell editors and other tools
+// what it is:
+//
+//   # proto-file: gates/judge/gate.proto
+//   # proto-message: footprint.ThresholdFile
+//
+// A byte-order mark and CRLF line ends are accepted. Fields that this version
+// does not know, numbers without sense and rules that contradict each other are
+// problems, never passed over.
+//
+// Pure functions, thread-safe; the result owns copies. Memory: about 2 KiB a
+// threshold while parsing, the messages after. Time: linear in the text.
+
+#ifndef FOOTPRINT_GATES_JUDGE_THRESHOLD_FILE_H_
+#define FOOTPRINT_GATES_JUDGE_THRESHOLD_FILE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "google/protobuf/text_format.h"
+
+namespace footprint {
+
+inline constexpr int kThresholdSchemaVersion = 1;
+
+struct ThresholdSource {
+  std::string path;  // as it is to appear in messages
+  ThresholdFile file;
+  // Where file.threshold(i) stands, counted from 1.
+  std::vector<int> lines;
+  // BAD_CONFIGURATION, in the order of the text. If there is any, `file` holds
+  // what could be read and must not be judged by.
+  std::vector<Problem> problems;
+
+  // "gates/thresholds/tabular.textproto:12".
+  std::string LocationOf(int threshold) const;
+};
+
+ThresholdSource ParseThresholdFile(absl::string_view path,
+                                   absl::string_view text);
+
+// The same, and where each field stands: lines and columns from 0, with tabs up
+// to the next multiple of 8, of the text after a byte-order mark. Whoever mends
+// a history reads it unchecked.
+ThresholdSource ParseThresholdFile(
+    absl::string_view path, absl::string_view text,
+    google::protobuf::TextFormat::ParseInfoTree* locations,
+    bool is_history_checked = true);
+
+// Length of the byte-order mark that `text` begins with: 3 or 0.
+int ByteOrderMarkLength(absl::string_view text);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_JUDGE_THRESHOLD_FILE_H_

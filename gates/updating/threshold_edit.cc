@@ -1,0 +1,396 @@
+#include "footprint/gates/updating/threshold_edit.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/limit_history.h"
+#include "footprint/gates/judge/selector.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/util/message_differencer.h"
+
+namespace footprint {
+namespace {
+
+using ::google::protobuf::FieldDescriptor;
+using ::google::protobuf::TextFormat;
+
+// Replaces text[begin, end).
+struct Splice {
+  size_t begin = 0;
+  size_t end = 0;
+  std::string replacement;
+};
+
+// Offsets of lines and columns as text format counts them.
+class TextPlaces {
+ public:
+  explicit TextPlaces(absl::string_view text) : text_(text) {
+    line_begins_.push_back(static_cast<size_t>(ByteOrderMarkLength(text)));
+    for (size_t i = line_begins_[0]; i < text.size(); ++i) {
+      if (text[i] == '\n') line_begins_.push_back(i + 1);
+    }
+  }
+
+  size_t OffsetOf(const TextFormat::ParseLocation& place) const {
+    constexpr int kTabWidth = 8;
+    size_t offset = line_begins_[static_cast<size_t>(place.line)];
+    for (int column = 0; column < place.column && offset < text_.size();
+         ++offset) {
+      column += text_[offset] == '\t' ? kTabWidth - column % kTabWidth : 1;
+    }
+    return offset;
+  }
+
+  size_t LineBeginOf(size_t offset) const {
+    return *(
+        std::upper_bound(line_begins_.begin(), line_begins_.end(), offset) - 1);
+  }
+
+ private:
+  absl::string_view text_;
+  std::vector<size_t> line_begins_;
+};
+
+size_t SkipSpaceAndComments(absl::string_view text, size_t at) {
+  while (at < text.size()) {
+    if (text[at] == '#') {
+      while (at < text.size() && text[at] != '\n') ++at;
+    } else if (absl::ascii_isspace(static_cast<unsigned char>(text[at]))) {
+      ++at;
+    } else {
+      break;
+    }
+  }
+  return at;
+}
+
+size_t SkipWord(absl::string_view text, size_t at) {
+  while (at < text.size() &&
+         (absl::ascii_isalnum(static_cast<unsigned char>(text[at])) ||
+          text[at] == '_' || text[at] == '.' || text[at] == '+' ||
+          // Of an exponent: 1e-3.
+          (text[at] == '-' && at > 0 && (text[at - 1] | 0x20) == 'e'))) {
+    ++at;
+  }
+  return at;
+}
+
+// The number of the field "name: number" that begins at `at`.
+Splice NumberAt(absl::string_view text, size_t at) {
+  Splice splice;
+  at = SkipSpaceAndComments(text, SkipWord(text, at));
+  at = SkipSpaceAndComments(text, at + 1);  // the colon
+  splice.begin = at;
+  if (at < text.size() && text[at] == '-') {
+    at = SkipSpaceAndComments(text, at + 1);
+  }
+  splice.end = SkipWord(text, at);
+  return splice;
+}
+
+std::string NewlineOf(absl::string_view text) {
+  return text.find("\r\n") == absl::string_view::npos ? "\n" : "\r\n";
+}
+
+// As short as reads back as the same number.
+std::string FormatRatio(double ratio) {
+  const std::string text = absl::StrCat(ratio);
+  double again = 0;
+  return absl::SimpleAtod(text, &again) && again == ratio
+             ? text
+             : absl::StrFormat("%.17g", ratio);
+}
+
+// One text with its messages and places.
+class Editor {
+ public:
+  // Whether histories are checked before the edit and after it.
+  enum class Check { kNever, kAfter, kBoth };
+
+  Editor(absl::string_view path, absl::string_view text, Check check)
+      : path_(path),
+        text_(text),
+        places_(text),
+        is_result_checked_(check != Check::kNever),
+        source_(ParseThresholdFile(path, text, &locations_,
+                                   check == Check::kBoth)) {}
+
+  // Before Edit: what would make every history complete.
+  std::vector<ThresholdChange> MissingEntries(absl::string_view date,
+                                              absl::string_view reason) const {
+    std::vector<ThresholdChange> changes;
+    for (int i = 0; i < source_.file.threshold_size(); ++i) {
+      ThresholdChange change;
+      change.threshold = i;
+      change.history = MissingEntry(source_.file.threshold(i),
+                                    source_.file.recorded(), date, reason);
+      if (change.history.has_value()) changes.push_back(change);
+    }
+    return changes;
+  }
+
+  const ThresholdSource& source() const { return source_; }
+
+  absl::StatusOr<std::string> Edit(
+      const std::vector<ThresholdChange>& changes) {
+    if (!source_.problems.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          source_.problems[0].location(), ": ", source_.problems[0].message()));
+    }
+    for (const ThresholdChange& change : changes) {
+      absl::Status status = Apply(change);
+      if (!status.ok()) return status;
+    }
+    std::sort(
+        splices_.begin(), splices_.end(),
+        [](const Splice& a, const Splice& b) { return a.begin < b.begin; });
+    std::string edited;
+    size_t at = 0;
+    for (const Splice& splice : splices_) {
+      absl::StrAppend(&edited, text_.substr(at, splice.begin - at),
+                      splice.replacement);
+      at = splice.end;
+    }
+    absl::StrAppend(&edited, text_.substr(at));
+    return Verified(edited);
+  }
+
+ private:
+  absl::Status Apply(const ThresholdChange& change) {
+    if (change.threshold < 0 ||
+        change.threshold >= source_.file.threshold_size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path_, ": has no threshold number ", change.threshold));
+    }
+    Threshold* threshold = source_.file.mutable_threshold(change.threshold);
+    absl::Status status;
+    if (change.limit.has_value()) {
+      status = ApplyLimit(change.threshold, *change.limit, threshold);
+    }
+    if (status.ok() && change.minimum.has_value()) {
+      const char* field =
+          threshold->has_min_count() ? "min_count" : "min_bytes";
+      status =
+          ReplaceNumber(change.threshold, field, absl::StrCat(*change.minimum));
+      threshold->has_min_count() ? threshold->set_min_count(*change.minimum)
+                                 : threshold->set_min_bytes(*change.minimum);
+    }
+    if (status.ok() && change.ratio.has_value()) {
+      status = ReplaceNumber(change.threshold, "max_ratio",
+                             FormatRatio(*change.ratio));
+      threshold->mutable_max_ratio()->set_ratio(*change.ratio);
+    }
+    if (status.ok() && change.history.has_value()) {
+      status = AppendHistory(change.threshold, *change.history);
+      *threshold->add_history() = *change.history;
+    }
+    return status;
+  }
+
+  absl::Status ApplyLimit(int number, int64_t limit, Threshold* threshold) {
+    const std::string value = absl::StrCat(limit);
+    switch (threshold->rule_case()) {
+      case Threshold::kMaxBytes:
+        threshold->set_max_bytes(limit);
+        return ReplaceNumber(number, "max_bytes", value);
+      case Threshold::kExactBytes:
+        threshold->set_exact_bytes(limit);
+        return ReplaceNumber(number, "exact_bytes", value);
+      case Threshold::kMaxCount:
+        threshold->set_max_count(limit);
+        return ReplaceNumber(number, "max_count", value);
+      case Threshold::kExactCount:
+        threshold->set_exact_count(limit);
+        return ReplaceNumber(number, "exact_count", value);
+      default:
+        return absl::InvalidArgumentError(absl::StrCat(
+            source_.LocationOf(number), ": has no maximum or exact value"));
+    }
+  }
+
+  const FieldDescriptor* ThresholdField() const {
+    return ThresholdFile::descriptor()->FindFieldByName("threshold");
+  }
+
+  absl::Status ReplaceNumber(int number, const char* field,
+                             const std::string& value) {
+    const FieldDescriptor* descriptor =
+        Threshold::descriptor()->FindFieldByName(field);
+    const TextFormat::ParseInfoTree* tree =
+        locations_.GetTreeForNested(ThresholdField(), number);
+    if (descriptor->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      tree = tree->GetTreeForNested(descriptor, -1);
+      descriptor = Ratio::descriptor()->FindFieldByName("ratio");
+    }
+    const TextFormat::ParseLocation place =
+        tree == nullptr ? TextFormat::ParseLocation()
+                        : tree->GetLocation(descriptor, -1);
+    if (place.line < 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          source_.LocationOf(number), ": has no ", field, " to change"));
+    }
+    splices_.push_back(NumberAt(text_, places_.OffsetOf(place)));
+    splices_.back().replacement = value;
+    return absl::OkStatus();
+  }
+
+  // Before the brace that ends the threshold: on lines of its own if the brace
+  // is.
+  absl::Status AppendHistory(int number, const HistoryEntry& entry) {
+    size_t brace = places_.OffsetOf(
+        locations_.GetLocationRange(ThresholdField(), number).end);
+    do {
+      if (brace-- == 0) return absl::InternalError("no end of the threshold");
+    } while (text_[brace] != '}' && text_[brace] != '>');
+    TextFormat::Printer printer;
+    printer.SetSingleLineMode(true);
+    printer.SetUseUtf8StringEscaping(true);
+    std::string fields;
+    printer.PrintToString(entry, &fields);
+    const std::string line =
+        absl::StrCat("history { ", absl::StripAsciiWhitespace(fields), " }");
+    const size_t line_begin = places_.LineBeginOf(brace);
+    const absl::string_view indent =
+        text_.substr(line_begin, brace - line_begin);
+    Splice splice;
+    if (absl::StripAsciiWhitespace(indent).empty()) {
+      splice.begin = line_begin;
+      splice.replacement = absl::StrCat(indent, "  ", line, NewlineOf(text_));
+    } else {
+      splice.begin = brace;
+      splice.replacement = absl::StrCat(
+          absl::ascii_isspace(static_cast<unsigned char>(text_[brace - 1]))
+              ? ""
+              : " ",
+          line, " ");
+    }
+    splice.end = splice.begin;
+    splices_.push_back(splice);
+    return absl::OkStatus();
+  }
+
+  // A slip here would silently change a gate: `source_.file` is what the text
+  // must say.
+  absl::StatusOr<std::string> Verified(const std::string& edited) const {
+    TextFormat::ParseInfoTree locations;
+    const ThresholdSource again =
+        ParseThresholdFile(path_, edited, &locations, is_result_checked_);
+    if (!again.problems.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the change would make it wrong: ", again.problems[0].location(),
+          ": ", again.problems[0].message()));
+    }
+    if (!google::protobuf::util::MessageDifferencer::Equals(again.file,
+                                                            source_.file)) {
+      return absl::InternalError(absl::StrCat(
+          path_,
+          ": an edit gave another text than was asked for; nothing was "
+          "changed; edit it by hand and report this"));
+    }
+    return edited;
+  }
+
+  const absl::string_view path_;
+  const absl::string_view text_;
+  const TextPlaces places_;
+  const bool is_result_checked_;
+  TextFormat::ParseInfoTree locations_;
+  ThresholdSource source_;
+  std::vector<Splice> splices_;
+};
+
+std::string Print(const ThresholdFile& file) {
+  TextFormat::Printer printer;
+  printer.SetUseUtf8StringEscaping(true);
+  std::string text;
+  printer.PrintToString(file, &text);
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> EditThresholds(
+    absl::string_view path, absl::string_view text,
+    const std::vector<ThresholdChange>& changes) {
+  return Editor(path, text, Editor::Check::kBoth).Edit(changes);
+}
+
+absl::StatusOr<RecordedChanges> RecordChangesByHand(
+    absl::string_view path, absl::string_view text, absl::string_view date,
+    absl::string_view reason,
+    const std::function<std::string(const Threshold&)>& why_not) {
+  Editor whole(path, text, Editor::Check::kAfter);
+  const std::vector<ThresholdChange> missing =
+      whole.MissingEntries(date, reason);
+  RecordedChanges recorded;
+  std::vector<ThresholdChange> wanted;
+  for (const ThresholdChange& change : missing) {
+    const Threshold& threshold =
+        whole.source().file.threshold(change.threshold);
+    const std::string what =
+        absl::StrCat(whole.source().LocationOf(change.threshold), ": ",
+                     DescribeSelector(threshold.selector()));
+    const std::string reason_against = why_not(threshold);
+    if (reason_against.empty()) {
+      wanted.push_back(change);
+      recorded.descriptions.push_back(
+          absl::StrCat(what, ": recorded what was changed by hand",
+                       DescribeOtherDate(*change.history, date)));
+    } else {
+      recorded.left.push_back(absl::StrCat(
+          what,
+          " was changed by hand too, and is not recorded: ", reason_against));
+    }
+  }
+  // What is left out is all that may be wrong with the result.
+  absl::StatusOr<std::string> edited = whole.Edit(missing);
+  if (edited.ok() && !recorded.left.empty()) {
+    edited = Editor(path, text, Editor::Check::kNever).Edit(wanted);
+  }
+  if (!edited.ok()) return edited.status();
+  recorded.text = *std::move(edited);
+  return recorded;
+}
+
+std::string AppendThresholds(absl::string_view text,
+                             const std::vector<Threshold>& thresholds) {
+  const std::string newline = NewlineOf(text);
+  std::string edited(text);
+  if (!edited.empty() && edited.back() != '\n') edited += newline;
+  for (const Threshold& threshold : thresholds) {
+    ThresholdFile one;
+    *one.add_threshold() = threshold;
+    absl::StrAppend(&edited, newline,
+                    absl::StrReplaceAll(Print(one), {{"\n", newline}}));
+  }
+  return edited;
+}
+
+std::string NewThresholdText(const Environment& environment) {
+  ThresholdFile file;
+  file.set_schema_version(kThresholdSchemaVersion);
+  *file.mutable_environment() = environment;
+  file.set_recorded(true);
+  return absl::StrCat(
+      "# proto-file: gates/judge/gate.proto\n"
+      "# proto-message: footprint.ThresholdFile\n\n",
+      Print(file));
+}
+
+}  // namespace footprint

@@ -1,0 +1,753 @@
+#include "footprint/gates/updating/threshold_update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/gates/judge/environment_difference.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/limit_history.h"
+#include "footprint/gates/judge/measurement_index.h"
+#include "footprint/gates/judge/selector.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/judge/update_command.h"
+#include "footprint/gates/updating/threshold_edit.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_kind.h"
+#include "footprint/profiling/schema/profile_merge.h"
+
+namespace footprint {
+namespace {
+
+struct Numbers {
+  absl::optional<int64_t> maximum;
+  absl::optional<int64_t> exact;
+  absl::optional<int64_t> minimum;
+};
+
+Numbers NumbersOf(const Threshold& threshold) {
+  Numbers numbers;
+  if (threshold.has_max_bytes()) numbers.maximum = threshold.max_bytes();
+  if (threshold.has_max_count()) numbers.maximum = threshold.max_count();
+  if (threshold.has_exact_bytes()) numbers.exact = threshold.exact_bytes();
+  if (threshold.has_exact_count()) numbers.exact = threshold.exact_count();
+  if (threshold.has_min_bytes()) numbers.minimum = threshold.min_bytes();
+  if (threshold.has_min_count()) numbers.minimum = threshold.min_count();
+  return numbers;
+}
+
+void SetLimit(int64_t value, Threshold* threshold) {
+  switch (threshold->rule_case()) {
+    case Threshold::kMaxBytes:
+      return threshold->set_max_bytes(value);
+    case Threshold::kExactBytes:
+      return threshold->set_exact_bytes(value);
+    case Threshold::kMaxCount:
+      return threshold->set_max_count(value);
+    case Threshold::kExactCount:
+      return threshold->set_exact_count(value);
+    default:
+      return;
+  }
+}
+
+// A band of the old width around [lowest, highest], or as wide as that.
+std::pair<int64_t, int64_t> CentreBand(int64_t old_minimum, int64_t old_maximum,
+                                       int64_t lowest, int64_t highest) {
+  const int64_t slack =
+      std::max<int64_t>(0, (old_maximum - old_minimum) - (highest - lowest));
+  int64_t minimum = lowest - slack / 2;
+  // No metric but net growth goes below zero.
+  if (minimum < 0 && lowest >= 0) minimum = 0;
+  const int64_t above = slack - slack / 2;
+  const int64_t maximum = highest > std::numeric_limits<int64_t>::max() - above
+                              ? highest
+                              : highest + above;
+  return {minimum, maximum};
+}
+
+// The smallest ratio of four figures that admits `value`.
+double RatioFor(int64_t value, int64_t baseline) {
+  const double wanted =
+      static_cast<double>(value) / static_cast<double>(baseline);
+  double unit = std::pow(10, std::floor(std::log10(wanted)) - 3);
+  double ratio = std::ceil(wanted / unit) * unit;
+  while (RatioLimit(ratio, baseline) < value) ratio += unit;
+  return ratio;
+}
+
+bool IsSelected(const UpdateOptions& options, const MemoryProfile& profile,
+                const BenchmarkMemory& benchmark) {
+  return GlobMatches(options.label, profile.label()) &&
+         GlobMatches(options.benchmark, benchmark.name());
+}
+
+// Why figures of a profile do not count, or "".
+std::string DoubtOf(const MemoryProfile& profile) {
+  if (profile.benchmarks_size() == 0) {
+    return absl::StrCat(profile.label(), " gave no measurement");
+  }
+  if (profile.process_count() >= kMinimumProcessCount) return "";
+  return absl::StrCat(profile.label(), " was measured in ",
+                      profile.process_count(), " processes, and ",
+                      kMinimumProcessCount, " show that a figure repeats");
+}
+
+std::string DoubtOf(const MemoryProfile& profile,
+                    const BenchmarkMemory& benchmark) {
+  const std::string doubt = DoubtOf(profile);
+  if (!doubt.empty() || benchmark.forked_process_count() == 0) return doubt;
+  return absl::StrCat(
+      DescribeMeasurement(profile.label(), benchmark.name(), ""),
+      " started child processes, whose memory is not in its figures");
+}
+
+// Whether `selector`, which finds `found` in the profile, may name more of it:
+// a benchmark that failed, of which the profile keeps no name.
+bool MayNameFailed(const MemoryProfile& profile, const Selector& selector,
+                   const std::vector<int>& found) {
+  const bool is_one = !selector.benchmark().empty() &&
+                      IsLiteral(selector.benchmark()) && !found.empty();
+  return profile.has_failure() && !is_one;
+}
+
+// The way out for a threshold that also names what the options leave out.
+std::string NameAllOf(const Selector& selector) {
+  return absl::StrCat(
+      " too, which --only and --benchmark leave out; name all that it "
+      "names: --only=",
+      ShellQuote(selector.label()),
+      selector.benchmark().empty() ? "" : " --benchmark=",
+      selector.benchmark().empty() ? "" : ShellQuote(selector.benchmark()));
+}
+
+int64_t AddUpToLargest(int64_t value, int64_t more) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(value, more, &sum)
+             ? std::numeric_limits<int64_t>::max() - 1
+             : sum;
+}
+
+// Where a maximum over `measured` belongs; nullopt: the policy says nothing.
+absl::optional<int64_t> MaximumFor(const Headroom& headroom, MetricKind metric,
+                                   int64_t measured) {
+  constexpr double kMost = 9e18;  // below the largest int64_t
+  switch (headroom.above_case()) {
+    case Headroom::kExact:
+      return measured;
+    case Headroom::kPercent:
+      return AddUpToLargest(
+          measured,
+          static_cast<int64_t>(std::min(
+              kMost, std::ceil(std::fabs(static_cast<double>(measured)) *
+                               headroom.percent() / 100))));
+    case Headroom::kBytes:
+      if (UnitOfMetric(metric) != MetricUnit::kBytes) return absl::nullopt;
+      return AddUpToLargest(measured, headroom.bytes());
+    case Headroom::ABOVE_NOT_SET:
+      return absl::nullopt;
+  }
+  return absl::nullopt;
+}
+
+// All that one threshold names where its file may judge.
+struct Named {
+  std::vector<Measurement> found;  // with a value
+  bool is_selected = false;
+  std::string left_out;  // one that the options leave out
+  std::string doubt;     // why some of it does not count
+  bool is_unrepeated = false;
+  bool has_weaker = false;  // one that is not EXACT
+};
+
+// One call of PlanUpdate.
+class Planner {
+ public:
+  Planner(absl::Span<const MemoryProfile> profiles,
+          absl::Span<const ThresholdSource> sources,
+          const UpdateOptions& options)
+      : profiles_(profiles),
+        sources_(sources),
+        options_(options),
+        index_(profiles) {
+    plan_.changes.resize(sources.size());
+  }
+
+  UpdatePlan Run() {
+    for (size_t source = 0; source < sources_.size(); ++source) {
+      for (int i = 0; i < sources_[source].file.threshold_size(); ++i) {
+        Plan(source, i);
+      }
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void Plan(size_t source, int number) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    named_ = Named();
+    for (int profile : index_.ProfilesOf(threshold.selector().label())) {
+      const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
+      if (!IsForEnvironmentOf(measured, sources_[source])) continue;
+      Doubt(DoubtOf(measured));
+      const std::vector<int> benchmarks =
+          index_.BenchmarksOf(profile, threshold.selector());
+      DoubtFailed(measured, threshold.selector(), benchmarks);
+      for (int benchmark : benchmarks) Find(threshold, profile, benchmark);
+    }
+    if (!named_.is_selected) return;
+    if (named_.found.empty()) {
+      if (named_.is_unrepeated && threshold.severity() <= BLOCK) {
+        plan_.refusals.push_back(absl::StrCat(
+            sources_[source].LocationOf(number), ": ", named_.doubt));
+      }
+      return;
+    }
+    const auto by_value = [](const Measurement& a, const Measurement& b) {
+      return a.metric->value() < b.metric->value();
+    };
+    const auto [low, high] =
+        std::minmax_element(named_.found.begin(), named_.found.end(), by_value);
+    PlanFor(source, number, *low, *high);
+  }
+
+  void Doubt(const std::string& doubt) {
+    if (named_.doubt.empty()) named_.doubt = doubt;
+  }
+
+  void DoubtFailed(const MemoryProfile& profile, const Selector& selector,
+                   const std::vector<int>& found) {
+    if (!MayNameFailed(profile, selector, found)) return;
+    Doubt(profile.label() +
+          " has benchmarks that failed, which the threshold may name");
+  }
+
+  void Find(const Threshold& threshold, int profile, int benchmark) {
+    const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
+    const BenchmarkMemory& memory = measured.benchmarks(benchmark);
+    const std::string name =
+        DescribeMeasurement(measured.label(), memory.name(), "");
+    if (IsSelected(options_, measured, memory)) {
+      named_.is_selected = true;
+    } else {
+      named_.left_out = name;
+    }
+    Doubt(DoubtOf(measured, memory));
+    std::vector<Measurement> found;
+    if (!index_.AppendMeasurements(profile, benchmark, threshold.selector(),
+                                   threshold.metric(), &found)) {
+      Doubt(name + " lacks what the threshold judges");
+    }
+    for (const Measurement& measurement : found) {
+      if (measurement.metric == nullptr) {
+        named_.is_unrepeated = true;
+        Doubt(name + " was not the same in every process");
+        continue;
+      }
+      named_.has_weaker |= measurement.metric->determinism() != EXACT;
+      named_.found.push_back(measurement);
+    }
+  }
+
+  const Headroom& HeadroomOf(size_t source) const {
+    return options_.headroom.has_value() ? *options_.headroom
+                                         : sources_[source].file.headroom();
+  }
+
+  void PlanFor(size_t source, int number, const Measurement& low,
+               const Measurement& high) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    const Numbers old = NumbersOf(threshold);
+    const int64_t lowest = low.metric->value();
+    const int64_t highest = high.metric->value();
+    ThresholdChange change;
+    change.threshold = number;
+    if (old.exact.has_value()) {
+      if (lowest != highest) return RefuseDifferent(source, number, low, high);
+      if (lowest != *old.exact) change.limit = lowest;
+      if (named_.has_weaker) Doubt(Describe(low) + " is not EXACT");
+      return Commit(source, number, change, old.exact);
+    }
+    if (old.maximum.has_value() && old.minimum.has_value()) {
+      if (lowest >= *old.minimum && highest <= *old.maximum) return;
+      const auto [minimum, maximum] =
+          CentreBand(*old.minimum, *old.maximum, lowest, highest);
+      if (minimum != *old.minimum) change.minimum = minimum;
+      if (maximum != *old.maximum) change.limit = maximum;
+      return Commit(source, number, change, old.maximum);
+    }
+    if (old.maximum.has_value()) {
+      const absl::optional<int64_t> wanted =
+          MaximumFor(HeadroomOf(source), threshold.metric(), highest);
+      if (highest > *old.maximum) {
+        change.limit = wanted.value_or(highest);
+      } else if (wanted.has_value() && *wanted < *old.maximum) {
+        change.limit = *wanted;
+      }
+    }
+    if (old.minimum.has_value() && lowest < *old.minimum) {
+      if (lowest == 0 && !threshold.has_max_ratio()) {
+        return RefuseZero(source, number);
+      }
+      change.minimum = lowest;
+    }
+    if (threshold.has_max_ratio()) {
+      PlanRatio(threshold, highest, &change);
+    }
+    Commit(source, number, change, old.maximum);
+  }
+
+  void RefuseZero(size_t source, int number) {
+    plan_.refusals.push_back(absl::StrCat(
+        sources_[source].LocationOf(number),
+        ": 0 was measured, and a minimum of 0 would judge nothing; take the "
+        "threshold away, or give it another rule"));
+  }
+
+  // A bad baseline is left to Evaluate, which says what is wrong.
+  void PlanRatio(const Threshold& threshold, int64_t highest,
+                 ThresholdChange* change) {
+    const std::vector<Measurement> baseline =
+        index_.Find(threshold.max_ratio().baseline(), threshold.metric());
+    if (baseline.size() != 1 || baseline[0].metric == nullptr ||
+        baseline[0].metric->value() <= 0) {
+      return;
+    }
+    const int64_t value = baseline[0].metric->value();
+    if (highest > RatioLimit(threshold.max_ratio().ratio(), value)) {
+      change->ratio = RatioFor(highest, value);
+      const Selector& selector = threshold.max_ratio().baseline();
+      for (int profile : index_.ProfilesOf(selector.label())) {
+        DoubtFailed(profiles_[static_cast<size_t>(profile)], selector,
+                    index_.BenchmarksOf(profile, selector));
+      }
+    }
+  }
+
+  void RefuseDifferent(size_t source, int number, const Measurement& low,
+                       const Measurement& high) {
+    plan_.refusals.push_back(absl::StrCat(
+        sources_[source].LocationOf(number),
+        ": names measurements of different values, so no exact value holds: ",
+        Describe(low), " and ", Describe(high),
+        "; give each a threshold of its own"));
+  }
+
+  std::string Describe(const Measurement& found) const {
+    const MemoryProfile& profile =
+        profiles_[static_cast<size_t>(found.profile)];
+    const BenchmarkMemory& benchmark = profile.benchmarks(found.benchmark);
+    return absl::StrCat(
+        DescribeMeasurement(
+            profile.label(), benchmark.name(),
+            found.phase < 0 ? "" : benchmark.phases(found.phase).name()),
+        " ", FormatMetricValue(found.metric->kind(), found.metric->value()));
+  }
+
+  void Commit(size_t source, int number, ThresholdChange change,
+              const absl::optional<int64_t>& old_limit) {
+    if (!change.limit.has_value() && !change.minimum.has_value() &&
+        !change.ratio.has_value()) {
+      return;
+    }
+    const bool is_increase =
+        change.ratio.has_value() ||
+        (change.limit.has_value() && *change.limit > *old_limit);
+    const std::string description =
+        DescribeChange(source, number, change, old_limit);
+    const std::string refusal =
+        WhyNot(sources_[source].file.threshold(number), change, is_increase);
+    if (!refusal.empty()) {
+      plan_.refusals.push_back(description + refusal);
+      return;
+    }
+    WriteHistory(sources_[source].file.threshold(number), is_increase,
+                 old_limit, &change);
+    plan_.changes[source].push_back(change);
+    plan_.descriptions.push_back(
+        description + DescribeOtherDate(*change.history, options_.date));
+  }
+
+  // Why a change is not made, or "".
+  std::string WhyNot(const Threshold& threshold, const ThresholdChange& change,
+                     bool is_increase) const {
+    if (!named_.doubt.empty()) {
+      return absl::StrCat(" does not count, since ", named_.doubt);
+    }
+    if (!is_increase && change.limit.has_value() && named_.has_weaker) {
+      return " does not count, since a limit comes down only for EXACT figures";
+    }
+    const Numbers old = NumbersOf(threshold);
+    const bool is_loosened =
+        is_increase || (change.minimum.has_value() &&
+                        *change.minimum < old.minimum.value_or(0));
+    if (is_loosened && !named_.left_out.empty()) {
+      return absl::StrCat(" would loosen it for ", named_.left_out,
+                          NameAllOf(threshold.selector()));
+    }
+    if (is_increase && !options_.allow_increase) {
+      return " is an increase; allow it with --allow_increase --reason=\"...\"";
+    }
+    return "";
+  }
+
+  void WriteHistory(const Threshold& threshold, bool is_increase,
+                    const absl::optional<int64_t>& old_limit,
+                    ThresholdChange* change) const {
+    HistoryEntry entry;
+    entry.set_date(DateOfNextEntry(threshold, options_.date));
+    entry.set_reason(!options_.reason.empty() ? options_.reason
+                     : is_increase            ? "measured more"
+                                              : "measured less");
+    if (change->limit.has_value()) {
+      entry.set_old_value(*old_limit);
+      entry.set_new_value(*change->limit);
+    }
+    if (change->minimum.has_value()) {
+      entry.set_old_minimum(*NumbersOf(threshold).minimum);
+      entry.set_new_minimum(*change->minimum);
+    }
+    if (change->ratio.has_value()) {
+      entry.set_old_ratio(threshold.max_ratio().ratio());
+      entry.set_new_ratio(*change->ratio);
+    }
+    change->history = entry;
+  }
+
+  std::string DescribeChange(size_t source, int number,
+                             const ThresholdChange& change,
+                             const absl::optional<int64_t>& old_limit) const {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    const MetricKind metric = threshold.metric();
+    std::string text =
+        absl::StrCat(sources_[source].LocationOf(number), ": ",
+                     DescribeSelector(threshold.selector()), " ",
+                     absl::string_view(ShortNameOfMetric(metric)), ":");
+    if (change.limit.has_value()) {
+      absl::StrAppend(&text, " limit ", FormatMetricValue(metric, *old_limit),
+                      " -> ", FormatMetricValue(metric, *change.limit));
+    }
+    if (change.minimum.has_value()) {
+      absl::StrAppend(&text, " minimum ",
+                      FormatMetricValue(metric, *NumbersOf(threshold).minimum),
+                      " -> ", FormatMetricValue(metric, *change.minimum));
+    }
+    if (change.ratio.has_value()) {
+      absl::StrAppend(&text, " ratio ", threshold.max_ratio().ratio(), " -> ",
+                      *change.ratio);
+    }
+    return text;
+  }
+
+  const absl::Span<const MemoryProfile> profiles_;
+  const absl::Span<const ThresholdSource> sources_;
+  const UpdateOptions& options_;
+  const MeasurementIndex index_;
+  Named named_;  // of the threshold that is planned
+  UpdatePlan plan_;
+};
+
+// One call of ThresholdsForEnvironment.
+class EnvironmentPlanner {
+ public:
+  EnvironmentPlanner(absl::Span<const MemoryProfile> profiles,
+                     absl::Span<const ThresholdSource> sources,
+                     const UpdateOptions& options)
+      : profiles_(profiles),
+        sources_(sources),
+        options_(options),
+        index_(profiles) {}
+
+  NewThresholds Run() {
+    for (size_t i = 0; i < profiles_.size(); ++i) {
+      if (!GlobMatches(options_.label, profiles_[i].label())) continue;
+      std::vector<const ThresholdSource*> foreign;
+      for (const ThresholdSource& source : sources_) {
+        if (!source.file.has_environment()) continue;
+        if (IsForEnvironmentOf(profiles_[i], source)) {
+          NoteKept(static_cast<int>(i), source);
+        } else {
+          foreign.push_back(&source);
+        }
+      }
+      const auto distance = [&](const ThresholdSource* source) {
+        return CountDifferences(profiles_[i].environment(),
+                                source->file.environment());
+      };
+      std::stable_sort(foreign.begin(), foreign.end(),
+                       [&](const auto* a, const auto* b) {
+                         return distance(a) < distance(b);
+                       });
+      for (const ThresholdSource* source : foreign) {
+        for (const Threshold& threshold : source->file.threshold()) {
+          Translate(threshold, static_cast<int>(i));
+        }
+      }
+    }
+    return std::move(added_);
+  }
+
+ private:
+  using Key = std::tuple<int, int, int, int>;
+  static Key KeyOf(const Measurement& found, MetricKind metric) {
+    return {found.profile, found.benchmark, found.phase,
+            static_cast<int>(metric)};
+  }
+
+  std::vector<Measurement> Find(const Threshold& threshold, int profile) const {
+    std::vector<Measurement> found;
+    const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
+    if (!GlobMatches(threshold.selector().label(), measured.label())) {
+      return found;
+    }
+    for (int benchmark : index_.BenchmarksOf(profile, threshold.selector())) {
+      index_.AppendMeasurements(profile, benchmark, threshold.selector(),
+                                threshold.metric(), &found);
+    }
+    return found;
+  }
+
+  void NoteKept(int profile, const ThresholdSource& source) {
+    for (const Threshold& threshold : source.file.threshold()) {
+      for (const Measurement& found : Find(threshold, profile)) {
+        kept_.insert(KeyOf(found, threshold.metric()));
+      }
+    }
+  }
+
+  // The threshold of another environment with the values of `profile`.
+  void Translate(const Threshold& old, int profile) {
+    const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
+    std::vector<Measurement> found;
+    std::set<int64_t> values;
+    // All that it names was measured, and lacks a threshold here.
+    bool is_whole = !MayNameFailed(
+        measured, old.selector(), index_.BenchmarksOf(profile, old.selector()));
+    for (const Measurement& one : Find(old, profile)) {
+      const BenchmarkMemory& benchmark = measured.benchmarks(one.benchmark);
+      if (!IsSelected(options_, measured, benchmark) ||
+          kept_.count(KeyOf(one, old.metric())) > 0) {
+        is_whole = false;
+        continue;
+      }
+      kept_.insert(KeyOf(one, old.metric()));
+      const std::string doubt = one.metric == nullptr
+                                    ? "it was not the same in every process"
+                                    : DoubtOf(measured, benchmark);
+      if (!doubt.empty()) {
+        added_.refusals.push_back(
+            absl::StrCat("no threshold was added for ",
+                         DescribeMeasurement(measured.label(), benchmark.name(),
+                                             PhaseOf(one)),
+                         ", since ", doubt));
+        is_whole = false;
+        continue;
+      }
+      found.push_back(one);
+      values.insert(one.metric->value());
+    }
+    if (found.empty()) return;
+    const bool is_exact = old.has_exact_bytes() || old.has_exact_count();
+    if (is_whole && (!is_exact || values.size() == 1)) {
+      const bool is_minimum = old.rule_case() == Threshold::RULE_NOT_SET;
+      Selector selector = old.selector();
+      // Other profiles that the label names get their own.
+      selector.set_label(EscapeGlob(measured.label()));
+      return Add(old, selector,
+                 is_minimum ? *values.begin() : *values.rbegin());
+    }
+    for (const Measurement& one : found) {
+      Selector selector = old.selector();
+      selector.set_label(EscapeGlob(measured.label()));
+      selector.set_benchmark(
+          EscapeGlob(measured.benchmarks(one.benchmark).name()));
+      if (one.phase >= 0) selector.set_phase(EscapeGlob(PhaseOf(one)));
+      Add(old, selector, one.metric->value());
+    }
+  }
+
+  std::string PhaseOf(const Measurement& found) const {
+    return found.phase < 0
+               ? ""
+               : std::string(profiles_[static_cast<size_t>(found.profile)]
+                                 .benchmarks(found.benchmark)
+                                 .phases(found.phase)
+                                 .name());
+  }
+
+  void Add(const Threshold& old, const Selector& selector, int64_t value) {
+    Threshold threshold = old;
+    *threshold.mutable_selector() = selector;
+    threshold.clear_history();
+    if (threshold.rule_case() == Threshold::RULE_NOT_SET) {
+      threshold.has_min_bytes() ? threshold.set_min_bytes(value)
+                                : threshold.set_min_count(value);
+    } else {
+      // A band would be guessed; the value says what holds here.
+      threshold.clear_min_bytes();
+      threshold.clear_min_count();
+      // A maximum that holds here too keeps its headroom.
+      SetLimit(std::max(value, NumbersOf(old).maximum.value_or(value)),
+               &threshold);
+    }
+    *threshold.add_history() = FirstEntry(
+        threshold, options_.date,
+        options_.reason.empty() ? "first measured in this environment"
+                                : options_.reason);
+    added_.thresholds.push_back(threshold);
+  }
+
+  const absl::Span<const MemoryProfile> profiles_;
+  const absl::Span<const ThresholdSource> sources_;
+  const UpdateOptions& options_;
+  const MeasurementIndex index_;
+  std::set<Key> kept_;  // by a threshold of the profile's own environment
+  NewThresholds added_;
+};
+
+const Metric* FindMetric(const BenchmarkMemory& benchmark, MetricKind kind) {
+  for (const Metric& metric : benchmark.metrics()) {
+    if (metric.kind() == kind) return &metric;
+  }
+  return nullptr;
+}
+
+bool IsNamed(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
+             absl::Span<const ThresholdSource> sources) {
+  for (const ThresholdSource& source : sources) {
+    for (const Threshold& threshold : source.file.threshold()) {
+      if (GlobMatches(threshold.selector().label(), profile.label()) &&
+          SelectsBenchmark(threshold.selector(), benchmark)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+UpdatePlan PlanUpdate(absl::Span<const MemoryProfile> profiles,
+                      absl::Span<const ThresholdSource> sources,
+                      const UpdateOptions& options) {
+  return Planner(profiles, sources, options).Run();
+}
+
+std::string WhyLeftOut(const Threshold& threshold,
+                       absl::Span<const MemoryProfile> profiles,
+                       const UpdateOptions& options) {
+  if (options.label == "*" && options.benchmark == "*") return "";
+  const Selector& selector = threshold.selector();
+  bool is_named = false;
+  std::string left_out;
+  for (const MemoryProfile& profile : profiles) {
+    if (!GlobMatches(selector.label(), profile.label())) continue;
+    if (!GlobMatches(options.label, profile.label())) {
+      left_out = profile.label();
+    } else if (options.benchmark == "*") {
+      is_named = true;  // also what is not measured any more
+    }
+    for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+      if (!SelectsBenchmark(selector, benchmark)) continue;
+      if (IsSelected(options, profile, benchmark)) {
+        is_named = true;
+      } else {
+        left_out = DescribeMeasurement(profile.label(), benchmark.name(), "");
+      }
+    }
+  }
+  if (!is_named) return "--only and --benchmark leave it out";
+  if (left_out.empty()) return "";
+  return absl::StrCat("it names ", left_out, NameAllOf(selector));
+}
+
+NewThresholds ThresholdsForNewBenchmarks(
+    absl::Span<const MemoryProfile> profiles,
+    absl::Span<const ThresholdSource> sources, const UpdateOptions& options,
+    const ThresholdFile& file) {
+  NewThresholds added;
+  for (const MemoryProfile& profile : profiles) {
+    for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+      if (!IsSelected(options, profile, benchmark) ||
+          IsNamed(profile, benchmark, sources)) {
+        continue;
+      }
+      const Metric* metric = FindMetric(benchmark, PEAK_LIVE_USABLE_BYTES);
+      if (metric == nullptr) {
+        metric = FindMetric(benchmark, SUM_THREAD_PEAK_USABLE_BYTES);
+      }
+      std::string doubt = DoubtOf(profile, benchmark);
+      if (metric == nullptr) doubt = "it has no peak that repeats";
+      if (!doubt.empty()) {
+        added.refusals.push_back(absl::StrCat(
+            "no threshold was added for ",
+            DescribeMeasurement(profile.label(), benchmark.name(), ""),
+            ", since ", doubt));
+        continue;
+      }
+      Threshold threshold;
+      threshold.mutable_selector()->set_label(EscapeGlob(profile.label()));
+      threshold.mutable_selector()->set_benchmark(EscapeGlob(benchmark.name()));
+      threshold.set_metric(metric->kind());
+      if (file.has_environment() && metric->determinism() == EXACT) {
+        threshold.set_exact_bytes(metric->value());
+      } else {
+        threshold.set_max_bytes(
+            MaximumFor(options.headroom.value_or(file.headroom()),
+                       metric->kind(), metric->value())
+                .value_or(metric->value()));
+      }
+      threshold.set_reason(options.reason);
+      *threshold.add_history() = FirstEntry(
+          threshold, options.date,
+          options.reason.empty() ? "first measured" : options.reason);
+      added.thresholds.push_back(threshold);
+    }
+  }
+  return added;
+}
+
+NewThresholds ThresholdsForEnvironment(
+    absl::Span<const MemoryProfile> profiles,
+    absl::Span<const ThresholdSource> sources, const UpdateOptions& options) {
+  return EnvironmentPlanner(profiles, sources, options).Run();
+}
+
+absl::StatusOr<Headroom> ParseHeadroom(absl::string_view text) {
+  Headroom headroom;
+  absl::string_view number = text;
+  double percent = 0;
+  int64_t bytes = 0;
+  if (text == "exact") {
+    headroom.set_exact(true);
+  } else if (absl::ConsumeSuffix(&number, "%") &&
+             absl::SimpleAtod(number, &percent) && percent >= 0 &&
+             std::isfinite(percent)) {
+    headroom.set_percent(percent);
+  } else if (absl::SimpleAtoi(text, &bytes) && bytes >= 0) {
+    headroom.set_bytes(bytes);
+  } else {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no headroom \"", text,
+        "\"; give exact, a percentage like 10% or bytes like 4096"));
+  }
+  return headroom;
+}
+
+}  // namespace footprint

@@ -1,0 +1,554 @@
+#include "footprint/gates/updating/threshold_update.h"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/updating/threshold_edit.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kHeader[] =
+    "# proto-file: gates/judge/gate.proto\n"
+    "# proto-message: footprint.ThresholdFile\nschema_version: 1\n";
+constexpr char kEnvironment[] = "environment { compiler: 'gcc' }\n";
+
+MemoryProfile Profile(int64_t peak, int64_t other_peak = 0) {
+  MemoryProfile profile;
+  profile.set_label("//a:b");
+  profile.set_process_count(3);
+  profile.mutable_environment()->set_compiler("gcc");
+  for (const auto& [name, value] :
+       {std::pair("BM_X", peak), {"BM_Y", other_peak}}) {
+    if (value == 0) continue;
+    profile.add_benchmarks()->set_name(name);
+    Metric* metric = profile.mutable_benchmarks(profile.benchmarks_size() - 1)
+                         ->add_metrics();
+    metric->set_kind(PEAK_LIVE_USABLE_BYTES);
+    metric->set_determinism(EXACT);
+    metric->set_value(value);
+  }
+  return profile;
+}
+
+std::string Rule(const std::string& fields) {
+  return absl::StrCat(
+      "threshold { selector { label: '//a:b' } metric: PEAK_LIVE_USABLE_BYTES ",
+      fields, " }\n");
+}
+
+struct Result {
+  UpdatePlan plan;
+  ThresholdSource source;  // after the update
+};
+
+Result Update(const MemoryProfile& profile, const std::string& body,
+              UpdateOptions options = UpdateOptions()) {
+  options.date = "2026-11-21";
+  const std::string text = kHeader + body;
+  const std::vector<ThresholdSource> sources = {ParseThresholdFile("t", text)};
+  EXPECT_THAT(sources[0].problems, IsEmpty()) << body;
+  Result result;
+  result.plan = PlanUpdate({profile}, sources, options);
+  const absl::StatusOr<std::string> edited =
+      EditThresholds("t", text, result.plan.changes[0]);
+  EXPECT_TRUE(edited.ok()) << edited.status();
+  if (edited.ok()) result.source = ParseThresholdFile("t", *edited);
+  return result;
+}
+
+UpdateOptions Increase() {
+  UpdateOptions options;
+  options.allow_increase = true;
+  options.reason = "a cache";
+  return options;
+}
+
+constexpr char kExactHeadroom[] = "headroom { exact: true }\n";
+
+TEST(ThresholdUpdateTest, LowersFreely) {
+  EXPECT_EQ(Update(Profile(80), kExactHeadroom + Rule("max_bytes: 100"))
+                .source.file.threshold(0)
+                .max_bytes(),
+            80);
+  const Result exact =
+      Update(Profile(80), kEnvironment + Rule("exact_bytes: 100"));
+  EXPECT_EQ(exact.source.file.threshold(0).exact_bytes(), 80);
+  ASSERT_THAT(exact.source.file.threshold(0).history(), SizeIs(1));
+  const HistoryEntry& entry = exact.source.file.threshold(0).history(0);
+  EXPECT_EQ(entry.date(), "2026-11-21");
+  EXPECT_EQ(entry.old_value(), 100);
+  EXPECT_EQ(entry.new_value(), 80);
+  EXPECT_EQ(entry.reason(), "measured less");
+  EXPECT_THAT(exact.plan.descriptions,
+              ElementsAre("t:5: //a:b * peak live: limit 100 B -> 80 B"));
+  // To the largest of several.
+  EXPECT_EQ(Update(Profile(80, 90), kExactHeadroom + Rule("max_bytes: 100"))
+                .source.file.threshold(0)
+                .max_bytes(),
+            90);
+}
+
+// What a maximum of `maximum` becomes.
+int64_t MaximumAfter(int64_t maximum, const std::string& headroom,
+                     UpdateOptions options = UpdateOptions(),
+                     int64_t measured = 2000) {
+  return Update(Profile(measured),
+                headroom + Rule(absl::StrCat("max_bytes: ", maximum)), options)
+      .source.file.threshold(0)
+      .max_bytes();
+}
+
+TEST(ThresholdUpdateTest, KeepsDeliberateHeadroom) {
+  EXPECT_EQ(MaximumAfter(5000, ""), 5000);
+  EXPECT_EQ(MaximumAfter(5000, kExactHeadroom), 2000);
+  EXPECT_EQ(MaximumAfter(5000, "headroom { percent: 12.5 }\n"), 2250);
+  EXPECT_EQ(MaximumAfter(5000, "headroom { percent: 0.01 }\n"), 2001);
+  EXPECT_EQ(MaximumAfter(5000, "headroom { bytes: 96 }\n"), 2096);
+  // What is closer already stays, and what holds is not raised.
+  EXPECT_EQ(MaximumAfter(2050, "headroom { bytes: 96 }\n", Increase()), 2050);
+  EXPECT_EQ(MaximumAfter(2000, "headroom { percent: 50 }\n", Increase()), 2000);
+  // What does not hold rises to its headroom.
+  EXPECT_EQ(MaximumAfter(1999, "headroom { bytes: 96 }\n", Increase()), 2096);
+  EXPECT_EQ(MaximumAfter(1999, "headroom { percent: 10 }\n", Increase()), 2200);
+  EXPECT_EQ(MaximumAfter(1999, "", Increase()), 2000);
+  EXPECT_EQ(MaximumAfter(1999, "headroom { bytes: 9223372036854775807 }\n",
+                         Increase()),
+            INT64_MAX - 1);
+  EXPECT_EQ(MaximumAfter(1999, "headroom { percent: 1e300 }\n", Increase()),
+            9000000000000002000);
+  // A policy of the command stands above that of the file.
+  UpdateOptions options;
+  options.headroom = *ParseHeadroom("exact");
+  EXPECT_EQ(MaximumAfter(5000, "", options), 2000);
+  options.headroom = *ParseHeadroom("10%");
+  EXPECT_EQ(MaximumAfter(5000, kExactHeadroom, options), 2200);
+}
+
+TEST(ThresholdUpdateTest, HeadroomInBytesIsNoneOfCounts) {
+  MemoryProfile profile = Profile(7);
+  profile.mutable_benchmarks(0)->mutable_metrics(0)->set_kind(ALLOCATION_COUNT);
+  const std::string rule =
+      "threshold { selector { label: '//a:b' } metric: ALLOCATION_COUNT "
+      "max_count: 9 }";
+  EXPECT_THAT(Update(profile, "headroom { bytes: 1 }\n" + rule).plan.changes[0],
+              IsEmpty());
+  EXPECT_EQ(Update(profile, "headroom { percent: 1 }\n" + rule)
+                .source.file.threshold(0)
+                .max_count(),
+            8);
+}
+
+TEST(ThresholdUpdateTest, ReadsAHeadroom) {
+  EXPECT_TRUE(ParseHeadroom("exact")->exact());
+  EXPECT_EQ(ParseHeadroom("2.5%")->percent(), 2.5);
+  EXPECT_EQ(ParseHeadroom("4096")->bytes(), 4096);
+  for (const char* bad :
+       {"", "none", "-1", "-1%", "%", "nan%", "inf%", "1.5", "4k"}) {
+    EXPECT_FALSE(ParseHeadroom(bad).ok()) << bad;
+  }
+}
+
+// What `check` calls inconclusive moves no limit, neither down nor up.
+TEST(ThresholdUpdateTest, LeavesWhatDoesNotCount) {
+  const std::string rules[] = {kExactHeadroom + Rule("max_bytes: 100"),
+                               kEnvironment + Rule("exact_bytes: 100"),
+                               Rule("min_bytes: 100"),
+                               kExactHeadroom + Rule("max_bytes: 70")};
+  const auto expect_left = [&](const MemoryProfile& profile,
+                               const std::string& why) {
+    for (const std::string& rule : rules) {
+      const Result result = Update(profile, rule, Increase());
+      EXPECT_THAT(result.plan.changes[0], IsEmpty()) << rule;
+      ASSERT_THAT(result.plan.refusals, SizeIs(1)) << rule;
+      EXPECT_THAT(result.plan.refusals[0], HasSubstr(why));
+    }
+  };
+  MemoryProfile profile = Profile(80, 80);
+  profile.set_process_count(1);
+  expect_left(profile, "measured in 1 processes");
+  profile = Profile(80, 80);
+  profile.mutable_benchmarks(1)->set_forked_process_count(1);
+  expect_left(profile, "BM_Y started child processes");
+  profile = Profile(80, 80);
+  profile.mutable_benchmarks(1)->clear_metrics();
+  expect_left(profile, "BM_Y lacks what the threshold judges");
+  profile.mutable_benchmarks(1)->add_unrepeated(PEAK_LIVE_USABLE_BYTES);
+  expect_left(profile, "BM_Y was not the same in every process");
+  profile.mutable_benchmarks(0)->clear_metrics();
+  profile.mutable_benchmarks(0)->add_unrepeated(PEAK_LIVE_USABLE_BYTES);
+  expect_left(profile, "BM_X was not the same in every process");
+}
+
+TEST(ThresholdUpdateTest, AProducerThatFailedMovesNoLimit) {
+  MemoryProfile failed;
+  failed.set_label("//a:c");
+  failed.mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
+  const std::string text =
+      absl::StrCat(kHeader, kExactHeadroom,
+                   "threshold { selector { label: '//a:*' } metric: "
+                   "PEAK_LIVE_USABLE_BYTES max_bytes: 100 }");
+  const UpdatePlan plan = PlanUpdate(
+      {Profile(80), failed}, {ParseThresholdFile("t", text)}, UpdateOptions());
+  EXPECT_THAT(plan.changes[0], IsEmpty());
+  ASSERT_THAT(plan.refusals, SizeIs(1));
+  EXPECT_THAT(plan.refusals[0], HasSubstr("//a:c gave no measurement"));
+}
+
+// A benchmark that failed has no name in the profile: what may name it waits.
+TEST(ThresholdUpdateTest, ARuleThatMayNameAFailedBenchmarkStays) {
+  MemoryProfile profile = Profile(1000);
+  profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
+  const auto update = [&](const std::string& selector) {
+    return Update(profile,
+                  absl::StrCat("headroom { percent: 10 }\n"
+                               "threshold { selector { ",
+                               selector,
+                               " } metric: PEAK_LIVE_USABLE_BYTES max_bytes: "
+                               "2000 }\n"),
+                  Increase());
+  };
+  for (const char* may_name_it :
+       {"label: '//a:*'", "label: '//a:b'", "label: '//a:b' benchmark: '*'",
+        "label: '//a:b' benchmark: 'BM_X*'"}) {
+    const Result result = update(may_name_it);
+    EXPECT_THAT(result.plan.changes[0], IsEmpty()) << may_name_it;
+    ASSERT_THAT(result.plan.refusals, SizeIs(1)) << may_name_it;
+    EXPECT_THAT(result.plan.refusals[0],
+                HasSubstr("//a:b has benchmarks that failed"));
+  }
+  for (const char* names_another : {"label: '//a:b' benchmark: 'BM_X'",
+                                    "label: '//a:*' benchmark: 'BM_X'"}) {
+    const Result result = update(names_another);
+    EXPECT_EQ(result.source.file.threshold(0).max_bytes(), 1100)
+        << names_another;
+    EXPECT_THAT(result.plan.refusals, IsEmpty());
+  }
+}
+
+// What failed may be of the rule that is translated, so no rule of all is.
+TEST(ThresholdUpdateTest, ANewEnvironmentLeavesOutWhatFailed) {
+  MemoryProfile profile = Profile(80);
+  profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
+  const ThresholdSource model = ParseThresholdFile(
+      "t", absl::StrCat(kHeader, "environment { compiler: 'clang' }\n",
+                        Rule("exact_bytes: 1")));
+  const NewThresholds added =
+      ThresholdsForEnvironment({profile}, {model}, UpdateOptions());
+  ASSERT_THAT(added.thresholds, SizeIs(1));
+  EXPECT_EQ(added.thresholds[0].selector().benchmark(), "BM_X");
+}
+
+TEST(ThresholdUpdateTest, OnlyExactFiguresLowerALimit) {
+  MemoryProfile profile = Profile(80);
+  profile.mutable_benchmarks(0)->mutable_metrics(0)->set_determinism(BOUNDED);
+  EXPECT_THAT(
+      Update(profile, kExactHeadroom + Rule("max_bytes: 100")).plan.refusals,
+      SizeIs(1));
+  EXPECT_THAT(
+      Update(profile, kEnvironment + Rule("exact_bytes: 70"), Increase())
+          .plan.refusals,
+      SizeIs(1));
+  EXPECT_EQ(Update(profile, Rule("max_bytes: 70"), Increase())
+                .source.file.threshold(0)
+                .max_bytes(),
+            80);
+}
+
+TEST(ThresholdUpdateTest, LoosensNothingForWhatIsLeftOut) {
+  UpdateOptions options = Increase();
+  options.benchmark = "BM_X";
+  for (const std::string& rule : {Rule("max_bytes: 70"), Rule("min_bytes: 100"),
+                                  Rule("max_bytes: 79 min_bytes: 70")}) {
+    for (int64_t other : {80, 75}) {
+      const Result result = Update(Profile(80, other), rule, options);
+      EXPECT_THAT(result.plan.changes[0], IsEmpty()) << rule;
+      ASSERT_THAT(result.plan.refusals, SizeIs(1)) << rule;
+      EXPECT_THAT(result.plan.refusals[0],
+                  HasSubstr("would loosen it for //a:b BM_Y too"));
+      EXPECT_THAT(result.plan.refusals[0], HasSubstr("--only=//a:b"));
+    }
+  }
+  options.benchmark = "BM_*";
+  EXPECT_EQ(Update(Profile(80, 75), Rule("max_bytes: 70"), options)
+                .source.file.threshold(0)
+                .max_bytes(),
+            80);
+}
+
+TEST(ThresholdUpdateTest, RaisesOnRequestAndWritesItDown) {
+  const Result refused = Update(Profile(120), Rule("max_bytes: 100"));
+  EXPECT_EQ(refused.source.file.threshold(0).max_bytes(), 100);
+  ASSERT_THAT(refused.plan.refusals, SizeIs(1));
+  EXPECT_THAT(refused.plan.refusals[0], HasSubstr("--allow_increase"));
+  const Result raised =
+      Update(Profile(120), Rule("max_bytes: 100"), Increase());
+  const Threshold& threshold = raised.source.file.threshold(0);
+  EXPECT_EQ(threshold.max_bytes(), 120);
+  ASSERT_THAT(threshold.history(), SizeIs(1));
+  EXPECT_EQ(threshold.history(0).date(), "2026-11-21");
+  EXPECT_EQ(threshold.history(0).old_value(), 100);
+  EXPECT_EQ(threshold.history(0).new_value(), 120);
+  EXPECT_EQ(threshold.history(0).reason(), "a cache");
+  EXPECT_THAT(raised.plan.refusals, IsEmpty());
+}
+
+TEST(ThresholdUpdateTest, ADateToComeBlocksNoUpdate) {
+  const Result result = Update(
+      Profile(80),
+      kEnvironment + Rule("exact_bytes: 100 history { date: '2099-01-01' "
+                          "new_value: 100 reason: 'a slip' }"));
+  EXPECT_THAT(result.source.problems, IsEmpty());
+  ASSERT_THAT(result.source.file.threshold(0).history(), SizeIs(2));
+  EXPECT_EQ(result.source.file.threshold(0).history(1).date(), "2099-01-01");
+  EXPECT_THAT(result.plan.descriptions,
+              ElementsAre(HasSubstr("dated 2099-01-01, as the entry above")));
+}
+
+TEST(ThresholdUpdateTest, LeavesWhatIsNotSelected) {
+  UpdateOptions options;
+  options.benchmark = "BM_Z";
+  EXPECT_THAT(
+      Update(Profile(80), Rule("max_bytes: 100"), options).plan.changes[0],
+      IsEmpty());
+  options.benchmark = "BM_*";
+  options.label = "//other:*";
+  EXPECT_THAT(
+      Update(Profile(80), Rule("max_bytes: 100"), options).plan.changes[0],
+      IsEmpty());
+  // One selected benchmark moves a limit that it shares, but not below the
+  // rest.
+  options.label = "*";
+  options.benchmark = "BM_X";
+  EXPECT_EQ(
+      Update(Profile(80, 90), kExactHeadroom + Rule("max_bytes: 100"), options)
+          .source.file.threshold(0)
+          .max_bytes(),
+      90);
+}
+
+TEST(ThresholdUpdateTest, LeavesFilesOfOtherEnvironments) {
+  EXPECT_THAT(Update(Profile(80), "environment { compiler: 'clang' }\n" +
+                                      Rule("exact_bytes: 100"))
+                  .plan.changes[0],
+              IsEmpty());
+}
+
+TEST(ThresholdUpdateTest, OneExactValueCannotHoldForTwo) {
+  const Result result =
+      Update(Profile(80, 90), kEnvironment + Rule("exact_bytes: 80"));
+  EXPECT_THAT(result.plan.changes[0], IsEmpty());
+  ASSERT_THAT(result.plan.refusals, SizeIs(1));
+  EXPECT_THAT(result.plan.refusals[0],
+              HasSubstr("//a:b BM_X 80 B and //a:b BM_Y 90 B"));
+}
+
+TEST(ThresholdUpdateTest, ABandKeepsItsWidth) {
+  const std::string band = Rule("max_bytes: 110 min_bytes: 90");
+  EXPECT_THAT(Update(Profile(95), band).plan.changes[0], IsEmpty());
+  const Result lower = Update(Profile(50), band);
+  EXPECT_EQ(lower.source.file.threshold(0).min_bytes(), 40);
+  EXPECT_EQ(lower.source.file.threshold(0).max_bytes(), 60);
+  ASSERT_THAT(lower.source.file.threshold(0).history(), SizeIs(1));
+  EXPECT_EQ(lower.source.file.threshold(0).history(0).old_minimum(), 90);
+  EXPECT_EQ(lower.source.file.threshold(0).history(0).new_minimum(), 40);
+  const Result higher = Update(Profile(200), band, Increase());
+  EXPECT_EQ(higher.source.file.threshold(0).min_bytes(), 190);
+  EXPECT_EQ(higher.source.file.threshold(0).max_bytes(), 210);
+  EXPECT_THAT(Update(Profile(200), band).plan.refusals, SizeIs(1));
+  // Not below zero.
+  EXPECT_EQ(Update(Profile(3), band).source.file.threshold(0).min_bytes(), 0);
+  // As wide as what it must hold.
+  const Result wide = Update(Profile(10, 80), band);
+  EXPECT_EQ(wide.source.file.threshold(0).min_bytes(), 10);
+  EXPECT_EQ(wide.source.file.threshold(0).max_bytes(), 80);
+}
+
+TEST(ThresholdUpdateTest, AMinimumOfNothingIsNoRule) {
+  MemoryProfile profile = Profile(1);
+  profile.mutable_benchmarks(0)->mutable_metrics(0)->set_value(0);
+  const Result result = Update(profile, Rule("min_bytes: 100"));
+  EXPECT_THAT(result.plan.changes[0], IsEmpty());
+  ASSERT_THAT(result.plan.refusals, SizeIs(1));
+  EXPECT_THAT(result.plan.refusals[0], HasSubstr("would judge nothing"));
+}
+
+TEST(ThresholdUpdateTest, AMinimumAloneOnlyFalls) {
+  EXPECT_EQ(Update(Profile(80), Rule("min_bytes: 100"))
+                .source.file.threshold(0)
+                .min_bytes(),
+            80);
+  EXPECT_THAT(Update(Profile(120), Rule("min_bytes: 100")).plan.changes[0],
+              IsEmpty());
+}
+
+TEST(ThresholdUpdateTest, ARatioIsLoosenedOnRequestOnly) {
+  const std::string ratio =
+      "threshold { selector { label: '//a:b' benchmark: 'BM_X' } metric: "
+      "PEAK_LIVE_USABLE_BYTES max_ratio { ratio: 0.5 baseline { label: '//a:b' "
+      "benchmark: 'BM_Y' } } }";
+  EXPECT_THAT(Update(Profile(10, 300), ratio).plan.changes[0], IsEmpty());
+  EXPECT_THAT(Update(Profile(200, 300), ratio).plan.refusals, SizeIs(1));
+  const Result loosened = Update(Profile(200, 300), ratio, Increase());
+  const Threshold& threshold = loosened.source.file.threshold(0);
+  EXPECT_NEAR(threshold.max_ratio().ratio(), 0.6667, 1e-9);
+  ASSERT_THAT(threshold.history(), SizeIs(1));
+  EXPECT_EQ(threshold.history(0).old_ratio(), 0.5);
+  EXPECT_NEAR(threshold.history(0).new_ratio(), 0.6667, 1e-9);
+}
+
+TEST(ThresholdUpdateTest, NewBenchmarksGetTheirPeak) {
+  const std::vector<ThresholdSource> sources = {ParseThresholdFile(
+      "t", absl::StrCat(kHeader,
+                        "threshold { selector { label: '//a:b' benchmark: "
+                        "'BM_X' } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 9 "
+                        "}"))};
+  MemoryProfile profile = Profile(80, 90);
+  UpdateOptions options;
+  options.date = "2026-11-21";
+  ThresholdFile file;
+  NewThresholds added =
+      ThresholdsForNewBenchmarks({profile}, sources, options, file);
+  EXPECT_THAT(added.refusals, IsEmpty());
+  ASSERT_THAT(added.thresholds, SizeIs(1));
+  EXPECT_EQ(added.thresholds[0].selector().benchmark(), "BM_Y");
+  EXPECT_EQ(added.thresholds[0].max_bytes(), 90);
+  ASSERT_THAT(added.thresholds[0].history(), SizeIs(1));
+  EXPECT_EQ(added.thresholds[0].history(0).new_value(), 90);
+  file.mutable_headroom()->set_percent(10);
+  added = ThresholdsForNewBenchmarks({profile}, sources, options, file);
+  EXPECT_EQ(added.thresholds[0].max_bytes(), 99);
+  // With threads the sum of their peaks is what repeats.
+  profile.mutable_benchmarks(1)->mutable_metrics(0)->set_kind(
+      SUM_THREAD_PEAK_USABLE_BYTES);
+  file.mutable_environment()->set_compiler("gcc");
+  added = ThresholdsForNewBenchmarks({profile}, sources, options, file);
+  ASSERT_THAT(added.thresholds, SizeIs(1));
+  EXPECT_EQ(added.thresholds[0].metric(), SUM_THREAD_PEAK_USABLE_BYTES);
+  EXPECT_EQ(added.thresholds[0].exact_bytes(), 90);
+  profile.mutable_benchmarks(1)->mutable_metrics(0)->set_determinism(BOUNDED);
+  added = ThresholdsForNewBenchmarks({profile}, sources, options, file);
+  EXPECT_TRUE(added.thresholds[0].has_max_bytes());
+}
+
+TEST(ThresholdUpdateTest, NewBenchmarksThatDoNotCountGetNone) {
+  const auto refused = [](const MemoryProfile& profile) {
+    const NewThresholds added = ThresholdsForNewBenchmarks(
+        {profile}, {}, UpdateOptions(), ThresholdFile());
+    EXPECT_THAT(added.thresholds, IsEmpty());
+    return added.refusals;
+  };
+  MemoryProfile profile = Profile(80);
+  profile.set_process_count(1);
+  EXPECT_THAT(refused(profile), SizeIs(1));
+  profile = Profile(80);
+  profile.mutable_benchmarks(0)->set_forked_process_count(1);
+  EXPECT_THAT(refused(profile), SizeIs(1));
+  profile = Profile(80);
+  profile.mutable_benchmarks(0)->mutable_metrics(0)->set_kind(ALLOCATION_COUNT);
+  EXPECT_THAT(refused(profile), SizeIs(1));
+}
+
+TEST(ThresholdUpdateTest, ANewEnvironmentTakesTheRulesAndItsOwnValues) {
+  const ThresholdSource model = ParseThresholdFile(
+      "t", absl::StrCat(kHeader, "environment { compiler: 'clang' }\n",
+                        Rule("exact_bytes: 1 owner: 'me' history { date: "
+                             "'2026-11-21' new_value: 1 reason: 'old' }")));
+  ASSERT_THAT(model.problems, IsEmpty());
+  UpdateOptions options;
+  options.date = "2026-11-22";
+  const NewThresholds one =
+      ThresholdsForEnvironment({Profile(80)}, {model}, options);
+  ASSERT_THAT(one.thresholds, SizeIs(1));
+  EXPECT_EQ(one.thresholds[0].exact_bytes(), 80);
+  EXPECT_EQ(one.thresholds[0].owner(), "me");
+  ASSERT_THAT(one.thresholds[0].history(), SizeIs(1));
+  EXPECT_EQ(one.thresholds[0].history(0).date(), "2026-11-22");
+  const NewThresholds two =
+      ThresholdsForEnvironment({Profile(80, 90)}, {model}, options);
+  ASSERT_THAT(two.thresholds, SizeIs(2));
+  EXPECT_EQ(two.thresholds[1].selector().benchmark(), "BM_Y");
+  EXPECT_EQ(two.thresholds[1].exact_bytes(), 90);
+  // What a file of this environment judges is there already.
+  const ThresholdSource own = ParseThresholdFile(
+      "own", absl::StrCat(kHeader, kEnvironment,
+                          "threshold { selector { label: '//a:b' benchmark: "
+                          "'BM_X' } metric: PEAK_LIVE_USABLE_BYTES "
+                          "exact_bytes: 80 }"));
+  const NewThresholds rest =
+      ThresholdsForEnvironment({Profile(80, 90)}, {model, own}, options);
+  ASSERT_THAT(rest.thresholds, SizeIs(1));
+  EXPECT_EQ(rest.thresholds[0].selector().benchmark(), "BM_Y");
+  // A figure that does not count is no value of this environment.
+  MemoryProfile forked = Profile(80);
+  forked.mutable_benchmarks(0)->set_forked_process_count(1);
+  const NewThresholds none =
+      ThresholdsForEnvironment({forked}, {model}, options);
+  EXPECT_THAT(none.thresholds, IsEmpty());
+  EXPECT_THAT(none.refusals, SizeIs(1));
+}
+
+// Whatever the rules and the values: after an update that may raise, every rule
+// holds, and a second update finds nothing to do.
+TEST(ThresholdUpdatePropertyTest, AnUpdateIsAcceptedAndIsFinal) {
+  std::mt19937 random(21);
+  const auto below = [&](int bound) {
+    return static_cast<int64_t>(random() % static_cast<unsigned>(bound));
+  };
+  int changed = 0;
+  for (int round = 0; round < 1500; ++round) {
+    MemoryProfile profile = Profile(1 + below(300), 1 + below(300));
+    const std::string headrooms[] = {
+        "", kExactHeadroom,
+        absl::StrCat("headroom { bytes: ", below(50), " }\n"),
+        absl::StrCat("headroom { percent: ", below(50), " }\n")};
+    std::string body = kEnvironment + headrooms[below(4)];
+    for (const char* name : {"BM_X", "BM_Y"}) {
+      const std::string begin = absl::StrCat(
+          "threshold { # ", round, "\n selector { label: '//a:b' benchmark: '",
+          name, "' } metric: PEAK_LIVE_USABLE_BYTES ");
+      const int64_t minimum = below(300);
+      const std::string rules[] = {
+          absl::StrCat("max_bytes: ", below(300)),
+          absl::StrCat("exact_bytes: ", below(300)),
+          absl::StrCat("min_bytes: ", 1 + minimum),
+          absl::StrCat("min_bytes: ", minimum,
+                       " max_bytes: ", minimum + below(100)),
+          absl::StrCat("max_ratio { ratio: ", 1 + below(30),
+                       "e-1 baseline { "
+                       "label: '//a:b' benchmark: '",
+                       std::string(name) == "BM_X" ? "BM_Y" : "BM_X", "' } }"),
+      };
+      absl::StrAppend(&body, begin, rules[below(5)], " }\n");
+    }
+    const Result result = Update(profile, body, Increase());
+    ASSERT_THAT(result.source.problems, IsEmpty());
+    changed += result.plan.changes[0].empty() ? 0 : 1;
+    const Verdict verdict =
+        Evaluate({profile}, {result.source}, EvaluationOptions());
+    ASSERT_EQ(verdict.decision(), ACCEPT) << body << verdict.DebugString();
+    ASSERT_THAT(PlanUpdate({profile}, {result.source}, Increase()).changes[0],
+                IsEmpty())
+        << body;
+  }
+  EXPECT_GT(changed, 500);
+}
+
+}  // namespace
+}  // namespace footprint
