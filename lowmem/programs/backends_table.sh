@@ -6,7 +6,7 @@
 #   bazel run -c opt //lowmem/programs:backends_table -- --models=minilm --tokens=1,128
 set -euo pipefail
 
-table() { python3 lowmem/programs/run_table.py --programs=lowmem --folder="${TMPDIR:-/var/tmp}" "$@"; }
+table() { python3 lowmem/programs/run_table.py --programs=lowmem/programs --folder="${TMPDIR:-/var/tmp}" "$@"; }
 
 if (($# > 0)); then
   table "$@"
@@ -17,4 +17,4 @@ table --torch --batches=1,8,16 \
 table --models=gpt2,gpt2-large
 table --models=bert-large-multilingual --tokens=128 \
   --sweep=1280KiB,2MiB,4MiB,16MiB,64MiB,256MiB,512MiB,1GiB \
-  --picture="${BUILD_WORKSPACE_DIRECTORY:-.}/results/lowmem_budgets.svg"
+  --picture="${BUILD_WORKSPACE_DIRECTORY:-.}/docs/results/lowmem_budgets.svg"

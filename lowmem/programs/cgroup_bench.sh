@@ -33,7 +33,7 @@ for argument in "$@"; do
       ;;
   esac
 done
-bin=$PWD/lowmem
+bin=$PWD/lowmem/programs
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/footprint_cgroup.XXXXXX")
 cgroup=
 

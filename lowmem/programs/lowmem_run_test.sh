@@ -2,7 +2,7 @@
 # Models from folders, as a person runs them: every family, backend and element
 # type; batches; generation; and what is said where something is wrong.
 set -euo pipefail
-export PATH="$PWD/lowmem:$PATH"
+export PATH="$PWD/lowmem/programs:$PATH"
 cd "$TEST_TMPDIR"
 
 fail() {

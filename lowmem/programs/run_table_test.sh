@@ -8,7 +8,7 @@ fail() {
   exit 1
 }
 table() {
-  python3 lowmem/programs/run_table.py --programs=lowmem --folder="$TEST_TMPDIR" \
+  python3 lowmem/programs/run_table.py --programs=lowmem/programs --folder="$TEST_TMPDIR" \
     --pairs=1 --seconds=0.01 "$@"
 }
 # Rows whose model, tokens, batch and backend are these.
@@ -52,7 +52,7 @@ grep -q '^resident ' "$TEST_TMPDIR/sweep" || fail "no resident run in the sweep"
 # whether rates are alike or not.
 python3 - "$TEST_TMPDIR/drawn.svg" <<'END' || fail "a picture that cannot be read"
 import re, sys
-sys.path.insert(0, "lowmem")
+sys.path.insert(0, "lowmem/programs")
 import run_table
 
 def check(rates, resident):

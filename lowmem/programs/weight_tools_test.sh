@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The programs as a person uses them; the README's commands among them.
 set -euo pipefail
-export PATH="$PWD/lowmem:$PATH"
+export PATH="$PWD/lowmem/programs:$PATH"
 cd "$TEST_TMPDIR"
 
 fail() {

@@ -2,7 +2,7 @@
 # What print_profile prints of real outputs of memory_profile, and refuses.
 set -uo pipefail
 readonly PRINT="$PWD/profiling/schema/print_profile"
-readonly PROFILE="$PWD/profiling/sample_benchmark_profile.profile.binpb"
+readonly PROFILE="$PWD/profiling/google_benchmark/sample_benchmark_profile.profile.binpb"
 cd "$TEST_TMPDIR" || exit 2
 unset BUILD_WORKING_DIRECTORY
 failures=0
