@@ -1,7 +1,7 @@
 // The example of README.md:
 //
 //   bazel run //lowmem/models:decoder_example --
-//   $PWD/lowmem/testdata/golden_gpt2
+//   $PWD/lowmem/models/testdata/golden_gpt2
 
 #include <cstdint>
 #include <iostream>

@@ -19,7 +19,7 @@
 namespace footprint {
 namespace {
 
-constexpr char kFolder[] = "lowmem/testdata/golden_gpt2";
+constexpr char kFolder[] = "lowmem/models/testdata/golden_gpt2";
 
 template <class T>
 std::vector<T> ReadAll(WeightStore& store, const std::string& name) {

@@ -1,7 +1,7 @@
 // The example of README.md:
 //
 //   bazel run //lowmem/models:encoder_example --
-//   $PWD/lowmem/testdata/golden_bert
+//   $PWD/lowmem/models/testdata/golden_bert
 
 #include <cstdint>
 #include <iostream>

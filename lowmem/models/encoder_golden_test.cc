@@ -35,7 +35,8 @@ struct GoldenFamily {
 };
 
 void ExpectAtMostTwicePyTorchsError(const GoldenFamily& golden) {
-  const std::string folder = absl::StrCat("lowmem/testdata/", golden.folder);
+  const std::string folder =
+      absl::StrCat("lowmem/models/testdata/", golden.folder);
   const auto expected = WeightStore::Open(
       absl::StrCat(folder, "/expected.safetensors"), WeightBackend::kPread);
   ASSERT_TRUE(expected.ok()) << expected.status();

@@ -36,7 +36,7 @@ class LimitsTest(unittest.TestCase):
         self.assertEqual(limits.circles(edges), [["a", "b", "c"]])
 
     def test_counts_files_by_folder_without_testdata(self):
-        names = ["lowmem/a.h"] * 2 + ["lowmem/testdata/x"] * 60 + ["lowmem/weights/b.h"]
+        names = ["lowmem/a.h"] * 2 + ["lowmem/models/testdata/x"] * 60 + ["lowmem/weights/b.h"]
         self.assertEqual(limits.crowded_folders(names), {"lowmem": 2, "lowmem/weights": 1})
 
     def test_counts_aliases_among_the_rules(self):

@@ -6,7 +6,7 @@ prompt the logits after it. PyTorch computes the same in float32
 (torch.nn.functional, one thread); its own largest error is stored beside them, as
 the measure for the C++ decoder's.
 
-    python3 lowmem/testdata/make_golden_gpt2.py lowmem/testdata/golden_gpt2
+    python3 lowmem/models/testdata/make_golden_gpt2.py lowmem/models/testdata/golden_gpt2
 
 Needs python3-numpy and python3-torch. The checkpoint and the expected numbers come
 out the same every time; PyTorch's error may differ between processors.

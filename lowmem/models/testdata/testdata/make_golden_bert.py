@@ -5,7 +5,7 @@ The expected states come from numpy in double precision. PyTorch computes the sa
 in float32 (torch.nn.functional, one thread); its own largest error is stored
 beside them, as the measure for the C++ encoder's.
 
-    python3 lowmem/testdata/make_golden_bert.py lowmem/testdata/golden_bert
+    python3 lowmem/models/testdata/make_golden_bert.py lowmem/models/testdata/golden_bert
 
 Needs python3-numpy and python3-torch. The checkpoint and the expected states come
 out the same every time; PyTorch's error may differ between processors.

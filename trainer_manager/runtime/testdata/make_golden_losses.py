@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes testdata/golden_losses.txt: losses of small trainings in PyTorch.
 
-    python3 trainer_manager/testdata/make_golden_losses.py \
+    python3 trainer_manager/runtime/testdata/make_golden_losses.py \
         trainer_manager/runtime/testdata/golden_losses.txt
 
 Weights and data come from a generator that golden_losses_test.cc has, too. Trained
