@@ -10,11 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

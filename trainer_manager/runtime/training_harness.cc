@@ -4,6 +4,7 @@
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

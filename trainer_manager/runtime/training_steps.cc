@@ -23,12 +23,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 
 ABSL_FLAG(std::string, network, "vgg16",
           "digits (784-512-512-10), lenet5, vgg16, resnet18 or transformer");
