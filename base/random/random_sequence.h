@@ -1,9 +1,10 @@
 // Random numbers that depend on the seed alone, on every machine (splitmix64).
 //
 //   footprint::RandomSequence random(/*seed=*/7);
-//   const double value = random.Uniform();
+//   const double share = random.Uniform();
+//   const uint64_t row = random.Below(row_count);
 //
-// A value of eight bytes; thread-compatible.
+// Not for secrets. A value of eight bytes; thread-compatible.
 
 #ifndef FOOTPRINT_BASE_RANDOM_RANDOM_SEQUENCE_H_
 #define FOOTPRINT_BASE_RANDOM_RANDOM_SEQUENCE_H_
@@ -20,13 +21,28 @@ inline uint64_t MixBits(uint64_t value) {
   return value ^ (value >> 31);
 }
 
+constexpr uint64_t kRandomStep = 0x9e3779b97f4a7c15u;
+
+// The number at place `index`, from 1 on, of the sequence of `seed`, without
+// those before it.
+inline uint64_t RandomAt(uint64_t seed, uint64_t index) {
+  return MixBits(seed + index * kRandomStep);
+}
+
 class RandomSequence {
  public:
   explicit RandomSequence(uint64_t seed) : state_(seed) {}
 
-  uint64_t Next() { return MixBits(state_ += 0x9e3779b97f4a7c15u); }
+  uint64_t Next() { return MixBits(state_ += kRandomStep); }
+  // From 0 to below `limit`, which is above 0. Smaller ones are more likely, by
+  // a share of at most limit / 2^64.
+  uint64_t Below(uint64_t limit) { return Next() % limit; }
   // From 0 to below 1.
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
+  // From -1 to below 1: a multiple of 2^-23, so exact in a float.
+  float SignedUnit() {
+    return static_cast<float>(Next() >> 40) * 0x1p-23f - 1.0f;
+  }
   // Of mean 0 and deviation 1.
   double Normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - Uniform()));

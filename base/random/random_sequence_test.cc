@@ -15,6 +15,37 @@ TEST(RandomSequenceTest, IsSplitmix64) {
   EXPECT_EQ(random.Next(), 9817491932198370423u);
 }
 
+TEST(RandomSequenceTest, TellsANumberWithoutThoseBeforeIt) {
+  RandomSequence random(17);
+  for (uint64_t index = 1; index <= 100; ++index) {
+    EXPECT_EQ(RandomAt(17, index), random.Next());
+  }
+}
+
+TEST(RandomSequenceTest, DrawsEachNumberBelowTheLimitEquallyOften) {
+  RandomSequence random(2);
+  int counts[7] = {};
+  for (int i = 0; i < 70000; ++i) ++counts[random.Below(7)];
+  for (const int count : counts) EXPECT_NEAR(count, 10000, 400);
+  EXPECT_EQ(random.Below(1), 0u);
+}
+
+TEST(RandomSequenceTest, DrawsFloatsOnBothSidesOfZero) {
+  RandomSequence random(3);
+  constexpr int kCount = 100000;
+  double sum = 0;
+  double squares = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const float value = random.SignedUnit();
+    EXPECT_GE(value, -1);
+    EXPECT_LT(value, 1);
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  EXPECT_NEAR(sum / kCount, 0, 0.01);
+  EXPECT_NEAR(squares / kCount, 1.0 / 3, 0.01);
+}
+
 TEST(RandomSequenceTest, HasTheMomentsThatItSays) {
   RandomSequence random(1);
   constexpr int kCount = 100000;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/files/atomic_file.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/lowmem/checkpoints/half_float.h"
 #include "nlohmann/json.hpp"
 
@@ -146,17 +147,13 @@ void AddGpt2(const CheckpointShape& shape, Tensors& tensors) {
   tensors.AddNorm("ln_f", hidden);
 }
 
-// A well-mixed number for each number (the finaliser of SplitMix64).
-uint64_t Mix(uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
+// A well-mixed number for each number.
+uint64_t Mixed(uint64_t value) { return RandomAt(value, 1); }
 
 uint64_t TensorSeed(uint64_t seed, absl::string_view name) {
-  uint64_t mixed = Mix(seed);
-  for (const char c : name) mixed = Mix(mixed ^ static_cast<unsigned char>(c));
+  uint64_t mixed = Mixed(seed);
+  for (const char c : name)
+    mixed = Mixed(mixed ^ static_cast<unsigned char>(c));
   return mixed;
 }
 
@@ -189,7 +186,8 @@ float GainValue(uint64_t mixed) {
 void EncodeValues(uint64_t tensor_seed, bool gain, DType dtype, int64_t begin,
                   int64_t count, char* bytes) {
   for (int64_t i = 0; i < count; ++i) {
-    const uint64_t mixed = Mix(tensor_seed + static_cast<uint64_t>(begin + i));
+    const uint64_t mixed =
+        Mixed(tensor_seed + static_cast<uint64_t>(begin + i));
     const float value = gain ? GainValue(mixed) : WeightValue(mixed);
     if (dtype == DType::kF32) {
       memcpy(bytes + 4 * i, &value, 4);
@@ -336,7 +334,7 @@ std::string CheckpointConfig(const CheckpointShape& shape, DType dtype) {
 
 float CheckpointValue(uint64_t seed, absl::string_view name, int64_t index) {
   const uint64_t mixed =
-      Mix(TensorSeed(seed, name) + static_cast<uint64_t>(index));
+      Mixed(TensorSeed(seed, name) + static_cast<uint64_t>(index));
   return IsGain(name) ? GainValue(mixed) : WeightValue(mixed);
 }
 

@@ -13,16 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "footprint/base/random/random_sequence.h"
+
 namespace {
 
 constexpr int kBlockCount = 200000;
-
-uint64_t NextRandom(uint64_t* state) {
-  *state ^= *state << 13;
-  *state ^= *state >> 7;
-  *state ^= *state << 17;
-  return *state;
-}
 
 // The compiler must not see that a block is not used.
 char* Allocate(size_t size) {
@@ -33,14 +28,13 @@ char* Allocate(size_t size) {
 
 void Churn(uint64_t seed, int64_t call_count) {
   std::vector<std::unique_ptr<char[]>> blocks(kBlockCount);
-  uint64_t state = seed;
-  for (auto& block : blocks)
-    block.reset(Allocate(16 + NextRandom(&state) % 255));
+  footprint::RandomSequence random(seed);
+  for (auto& block : blocks) block.reset(Allocate(16 + random.Below(255)));
   for (int64_t call = 0; call < call_count; ++call) {
-    auto& block = blocks[NextRandom(&state) % kBlockCount];
+    auto& block = blocks[random.Below(kBlockCount)];
     block.reset();
-    const bool large = NextRandom(&state) % 4096 == 0;
-    block.reset(Allocate(large ? 100000 : 16 + NextRandom(&state) % 255));
+    const bool large = random.Below(4096) == 0;
+    block.reset(Allocate(large ? 100000 : 16 + random.Below(255)));
   }
 }
 

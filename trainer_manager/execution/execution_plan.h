@@ -2,7 +2,8 @@
 // write, and where each tensor lies.
 //
 //   absl::StatusOr<footprint::ExecutionPlan> plan = footprint::PlanExecution(
-//       network, footprint::NetworkMode::kTraining, {});
+//       network, footprint::NetworkMode::kTraining, {}, /*optimizer_states=*/0,
+//       footprint::ReferenceMath());
 //   // plan->bound_bytes() is what these steps need at least,
 //   // CertificateTensors(*plan) is why.
 //
@@ -23,7 +24,6 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
-#include "footprint/trainer_manager/math/fast_math.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 
@@ -35,10 +35,12 @@ namespace footprint {
 // which is a budget that is met, and the step that needs it. That least is of
 // the steps that the options allow; the text names those that are off.
 // `optimizer_states`: see Optimizer::states_per_weight. `math` must outlive the
-// plan and every manager of it.
-absl::StatusOr<ExecutionPlan> PlanExecution(
-    const Network& network, NetworkMode mode, const MemoryOptions& options,
-    int optimizer_states = 0, const MathBackend& math = FastMath());
+// plan and every manager of it; runtime/plan_execution.h gives FastMath().
+absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
+                                            NetworkMode mode,
+                                            const MemoryOptions& options,
+                                            int optimizer_states,
+                                            const MathBackend& math);
 
 }  // namespace footprint
 

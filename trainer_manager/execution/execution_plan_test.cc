@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
 #include "footprint/trainer_manager/layers/activations.h"
@@ -16,6 +17,7 @@
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/layers/pooling.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
+#include "footprint/trainer_manager/math/fast_math.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "gmock/gmock.h"
@@ -26,6 +28,13 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
+                                            NetworkMode mode,
+                                            const MemoryOptions& options,
+                                            int states = 0) {
+  return footprint::PlanExecution(network, mode, options, states, FastMath());
+}
 
 ExecutionPlan Plan(const Network& network, NetworkMode mode,
                    const MemoryOptions& options = {}, int states = 0) {

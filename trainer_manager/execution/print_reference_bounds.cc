@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/execution/training_picture.h"
+#include "footprint/trainer_manager/math/fast_math.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 
 namespace {
@@ -50,13 +52,20 @@ int Draw(const ExecutionPlan& plan, const std::string& name,
   return 1;
 }
 
+absl::StatusOr<footprint::ExecutionPlan> Plan(const footprint::Network& network,
+                                              footprint::NetworkMode mode,
+                                              const MemoryOptions& options) {
+  return footprint::PlanExecution(network, mode, options,
+                                  /*optimizer_states=*/0,
+                                  footprint::FastMath());
+}
+
 // Within a budget, in bytes.
 int PrintWithin(const Row& row, int64_t budget_bytes,
                 const std::string& pictures) {
   MemoryOptions options;
   options.budget_bytes = budget_bytes;
-  const auto plan =
-      footprint::PlanExecution(row.network, NetworkMode::kTraining, options);
+  const auto plan = Plan(row.network, NetworkMode::kTraining, options);
   if (!plan.ok()) {
     std::cerr << row.name << ": " << plan.status() << "\n";
     return 1;
@@ -72,14 +81,12 @@ int PrintWithin(const Row& row, int64_t budget_bytes,
 }
 
 int Print(const Row& row, bool details, const std::string& pictures) {
-  const auto plan =
-      footprint::PlanExecution(row.network, NetworkMode::kTraining, {});
-  const auto debug = footprint::PlanExecution(
-      row.network, NetworkMode::kTraining, MemoryOptions::Debug());
+  const auto plan = Plan(row.network, NetworkMode::kTraining, {});
+  const auto debug =
+      Plan(row.network, NetworkMode::kTraining, MemoryOptions::Debug());
   MemoryOptions all_or_nothing;
   all_or_nothing.atomic_steps = true;
-  const auto atomic = footprint::PlanExecution(
-      row.network, NetworkMode::kTraining, all_or_nothing);
+  const auto atomic = Plan(row.network, NetworkMode::kTraining, all_or_nothing);
   if (!plan.ok() || !debug.ok() || !atomic.ok()) {
     std::cerr << row.name << ": " << plan.status() << debug.status()
               << atomic.status() << "\n";
@@ -150,8 +157,7 @@ int main(int argc, char** argv) {
                         pictures);
   failed |= PrintWithin({"transformer", footprint::SmallTransformer(32), 0, 0},
                         26000000, pictures);
-  const auto vgg = footprint::PlanExecution(footprint::Vgg16(1),
-                                            NetworkMode::kInference, {});
+  const auto vgg = Plan(footprint::Vgg16(1), NetworkMode::kInference, {});
   if (!vgg.ok()) return 1;
   std::cout << absl::StrFormat(
       "VGG16, inference, batch 1: arena %d bytes (bound %d)\n",

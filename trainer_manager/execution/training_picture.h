@@ -13,7 +13,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
 
 namespace footprint {
 

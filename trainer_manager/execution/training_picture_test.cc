@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/math/fast_math.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -13,8 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
-  const auto plan =
-      PlanExecution(LeNet5(4), NetworkMode::kTraining, {}, /*states=*/1);
+  const auto plan = PlanExecution(LeNet5(4), NetworkMode::kTraining, {},
+                                  /*states=*/1, FastMath());
   ASSERT_TRUE(plan.ok()) << plan.status();
   const std::string page = DrawExecution(*plan, "LeNet-5, batch 4");
   EXPECT_THAT(page, HasSubstr("LeNet-5, batch 4"));
@@ -29,7 +31,8 @@ TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
 }
 
 TEST(TrainingPictureTest, LeavesTheCallersMemoryOut) {
-  const auto plan = PlanExecution(Vgg16(1), NetworkMode::kInference, {});
+  const auto plan = PlanExecution(Vgg16(1), NetworkMode::kInference, {},
+                                  /*states=*/0, FastMath());
   ASSERT_TRUE(plan.ok()) << plan.status();
   const std::string page = DrawExecution(*plan, "VGG16");
   EXPECT_THAT(page, HasSubstr("conv1_1 output"));

@@ -20,17 +20,11 @@ enum Phase {
   kRestorePhase
 };
 
-// From -1 to 1.
-float Random(uint64_t* state) {
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return static_cast<float>(*state >> 40) / 8388608.0f - 1.0f;
-}
-
 }  // namespace
 
 LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                            NetworkMode mode, uint64_t seed, int32_t indices)
-    : layer_(std::move(layer)), mode_(mode), state_(seed), indices_(indices) {
+    : layer_(std::move(layer)), mode_(mode), random_(seed), indices_(indices) {
   const auto signature = layer_->Describe({inputs, mode, ReferenceMath()});
   if (!signature.ok()) {
     std::cerr << signature.status() << "\n";
@@ -72,7 +66,7 @@ void LayerHarness::Add(Role role, int index, const TensorType& spec,
   tensor.values.assign(size, std::numeric_limits<float>::quiet_NaN());
   for (float& value : tensor.values) {
     if (!random) break;
-    value = Random(&state_);
+    value = random_.SignedUnit();
     if (spec.type == ValueType::kInt32) {
       const int32_t drawn = static_cast<int32_t>((value + 1) * 1000) % indices_;
       std::memcpy(&value, &drawn, sizeof(drawn));

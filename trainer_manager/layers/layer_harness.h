@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/layer.h"
 
 namespace footprint {
@@ -59,7 +60,7 @@ class LayerHarness {
 
   LayerPointer layer_;
   NetworkMode mode_;
-  uint64_t state_;
+  RandomSequence random_;
   int32_t indices_;
   LayerSignature signature_;
   std::map<Key, Tensor> tensors_;

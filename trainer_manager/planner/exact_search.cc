@@ -15,14 +15,6 @@ constexpr size_t kRuledOutSlots = size_t{1} << 16;
 constexpr int64_t kDecisionsBetweenClocks = 256;
 constexpr int32_t kCellsOfANode = 256;
 
-uint64_t Mix(uint64_t value) {
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93u;
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93u;
-  return value ^ (value >> 32);
-}
-
 // Lists the items by key(item) in buckets: those of bucket k stand in `sorted`
 // from begin[k] to begin[k + 1].
 template <typename Key>
@@ -42,7 +34,7 @@ void SortIntoCells(const PlacementProblem& problem, const Key& key,
 
 uint64_t FloorHash(int32_t cell, int64_t floor, bool is_real) {
   const uint64_t place = 2 * static_cast<uint64_t>(cell) + (is_real ? 1 : 0);
-  return Mix(static_cast<uint64_t>(floor) * 0x9e3779b97f4a7c15u + place);
+  return RandomAt(place, static_cast<uint64_t>(floor));
 }
 
 bool AreTwins(const PlacementItem& a, const PlacementItem& b) {
@@ -62,7 +54,7 @@ ExactSearch::ExactSearch(const PlacementProblem* problem)
       &enders_, &enders_begin_);
   item_hashes_.resize(problem->items.size());
   for (size_t i = 0; i < item_hashes_.size(); ++i) {
-    item_hashes_[i] = Mix(i + 1);
+    item_hashes_[i] = MixBits(i + 1);
   }
 }
 
@@ -96,7 +88,7 @@ ExactSearch::Outcome ExactSearch::Search(int64_t capacity,
                                          const Effort& effort) {
   capacity_ = capacity;
   effort_ = effort;
-  random_ = Mix(effort.seed + 1) | 1;
+  random_ = RandomSequence(effort.seed);
   nodes_left_ = effort.node_limit;
   Reset();
   for (const int64_t bytes : unplaced_) {
@@ -477,19 +469,16 @@ double ExactSearch::Preference(const Corner& corner, int32_t index) const {
 // much of it a large one.
 double ExactSearch::Jitter() {
   if (effort_.seed == 0) return 1;
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
   const double range = effort_.seed % 2 == 1 ? 0.15 : 0.6;
-  return 1 + range * static_cast<double>(random_ % 1024) / 1024;
+  return 1 + range * random_.Uniform();
 }
 
 uint64_t ExactSearch::KeyOf(int32_t begin, int32_t end) const {
-  uint64_t key = Mix(static_cast<uint64_t>(capacity_));
+  uint64_t key = MixBits(static_cast<uint64_t>(capacity_));
   for (int32_t cell = begin; cell < end; ++cell) {
     key += floor_hash_[cell] ^ starters_hash_[cell];
   }
-  return Mix(key) | 1;  // 0 marks an empty slot
+  return MixBits(key) | 1;  // 0 marks an empty slot
 }
 
 bool ExactSearch::IsRuledOut(uint64_t key) const {

@@ -35,6 +35,7 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/planner/placement_problem.h"
 
 namespace footprint {
@@ -168,7 +169,7 @@ class ExactSearch {
 
   int64_t capacity_ = 0;
   Effort effort_;
-  uint64_t random_ = 0;
+  RandomSequence random_{0};
   int64_t node_count_ = 0;
   int64_t nodes_left_ = 0;
   int64_t decisions_ = 0;

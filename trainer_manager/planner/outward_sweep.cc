@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "footprint/base/memory/alignment.h"
+#include "footprint/base/random/random_sequence.h"
 
 namespace footprint {
 namespace trainer_manager_internal {
@@ -20,23 +21,6 @@ constexpr int32_t kShortCells[] = {3, 0, 8,
 constexpr int64_t kItemsBetweenClocks = 1024;
 // From this sweep of a stack on, chance has its say.
 constexpr int64_t kOrderlySweeps = 4;
-
-// xorshift64: the standard distributions differ between libraries.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 2 + 1) {}
-
-  // In [0, 1).
-  double Next() {
-    state_ ^= state_ << 13;
-    state_ ^= state_ >> 7;
-    state_ ^= state_ << 17;
-    return static_cast<double>(state_ >> 11) * 0x1p-53;
-  }
-
- private:
-  uint64_t state_;
-};
 
 // The free bytes of one cell; the last gap is unbounded.
 class Gaps {
@@ -187,7 +171,7 @@ class OutwardSweep {
       double cells = item.end - item.begin;
       if (turn == 1) cells = item.end - fullest_;
       if (turn == 2) cells = fullest_ - item.begin;
-      if (turn > 2) cells *= 1 + 0.1 * random_.Next();
+      if (turn > 2) cells *= 1 + 0.1 * random_.Uniform();
       order.push_back({-cells, index});
     }
     std::sort(order.begin(), order.end());
@@ -250,7 +234,8 @@ class OutwardSweep {
   int64_t Place(const Direction::Item& item, const SweepStyle& style,
                 Gaps* gaps) {
     bool goes_high = item.ends - item.begins <= style.short_cells;
-    if (style.whim > 0 && random_.Next() < style.whim) goes_high = !goes_high;
+    if (style.whim > 0 && random_.Uniform() < style.whim)
+      goes_high = !goes_high;
     const std::vector<Gaps::Gap>& list = gaps->list();
     size_t chosen = list.size() - 1;
     if (list[chosen].low > kUnbounded - item.size - item.alignment) {
@@ -279,7 +264,7 @@ class OutwardSweep {
   const PlacementProblem& problem_;
   const SweepEffort& effort_;
   const int64_t target_;  // leaves the last gap an end
-  Random random_;
+  RandomSequence random_;
   const int32_t fullest_;
   std::vector<int32_t> stack_;  // what is live in the fullest cell
   Direction forwards_;

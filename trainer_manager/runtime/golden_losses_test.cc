@@ -1,5 +1,5 @@
 // The losses of whole trainings are PyTorch's: the same networks, weights and
-// data; see testdata/make_golden_losses.py, whose generator is here, too.
+// data; see testdata/make_golden_losses.py, which draws the same numbers.
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
@@ -36,10 +37,7 @@ using Values = std::vector<float>;
 
 class Draws {
  public:
-  uint64_t Below(uint64_t limit) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return (state_ >> 33) % limit;
-  }
+  uint64_t Below(uint64_t limit) { return random_.Below(limit); }
   Values From(size_t count, float scale) {
     Values values(count);
     for (float& v : values) {
@@ -49,7 +47,7 @@ class Draws {
   }
 
  private:
-  uint64_t state_ = 7;
+  RandomSequence random_{7};
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/attention.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
@@ -16,6 +15,7 @@
 #include "footprint/trainer_manager/layers/pooling.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

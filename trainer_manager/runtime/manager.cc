@@ -745,11 +745,10 @@ StepData Manager::DataOf(const Step& step, Slots slots) const {
 }
 
 uint64_t Manager::SeedOf(size_t layer) const {
-  return MixBits(
-      options_.seed ^
-      MixBits(static_cast<uint64_t>(iteration_) * 0x9e3779b97f4a7c15u +
-              static_cast<uint64_t>(layer) +
-              (static_cast<uint64_t>(micro_batch_) << 32)));
+  return MixBits(options_.seed ^
+                 RandomAt(static_cast<uint64_t>(layer) +
+                              (static_cast<uint64_t>(micro_batch_) << 32),
+                          static_cast<uint64_t>(iteration_)));
 }
 
 template <typename Value>

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/training_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "footprint/base/files/unnamed_file.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/training_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

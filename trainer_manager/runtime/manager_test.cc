@@ -18,6 +18,7 @@
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/training_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -9,24 +9,20 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
 
-uint64_t Next(uint64_t* state) {
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return *state >> 33;
-}
-
-// Fills inputs and label anew from `state`; labels are indices below `classes`,
-// or floats if that is 0.
-void SetData(const ExecutionPlan& plan, int32_t classes, uint64_t* state,
+// Fills inputs and label anew from `random`; labels are indices below
+// `classes`, or floats if that is 0.
+void SetData(const ExecutionPlan& plan, int32_t classes, RandomSequence* random,
              Manager* manager) {
   const auto count = [&](size_t tensor) {
     return static_cast<size_t>(plan.tensors[tensor].spec.shape.elements());
@@ -34,14 +30,14 @@ void SetData(const ExecutionPlan& plan, int32_t classes, uint64_t* state,
   const auto floats = [&](size_t size) {
     std::vector<float> values(size);
     for (float& v : values) {
-      v = static_cast<float>(Next(state) % 2001) / 1000.0f - 1.0f;
+      v = static_cast<float>(random->Below(2001)) / 1000.0f - 1.0f;
     }
     return values;
   };
   const auto indices = [&](size_t size) {
     std::vector<int32_t> values(size);
     for (int32_t& v : values) {
-      v = static_cast<int32_t>(Next(state)) % classes;
+      v = static_cast<int32_t>(random->Below(static_cast<uint64_t>(classes)));
     }
     return values;
   };
@@ -91,9 +87,9 @@ std::vector<uint32_t> TrainedBits(const ExecutionPlan& plan, int32_t classes,
     std::memcpy(&word, &value, sizeof(word));
     bits.push_back(word);
   };
-  uint64_t state = 5;
+  RandomSequence random(5);
   for (int i = 0; i < steps; ++i) {
-    SetData(plan, classes, &state, manager->get());
+    SetData(plan, classes, &random, manager->get());
     const auto loss = (*manager)->TrainStep();
     EXPECT_TRUE(loss.ok()) << loss.status();
     if (!loss.ok()) return bits;
@@ -161,12 +157,12 @@ INSTANTIATE_TEST_SUITE_P(Parts, LeNetSubsetsTest, ::testing::Range(0u, 8u));
 
 // All options, all but one, and any.
 TEST(OptionSubsetsTest, RandomNetworksTrainTheSame) {
-  uint64_t state = 3;
+  RandomSequence random(3);
   for (uint32_t seed = 0; seed < 16; ++seed) {
     std::vector<unsigned> subsets = {kOptionSubsets - 1};
     for (int i = 0; i < 4; ++i) {
-      subsets.push_back(kOptionSubsets - 1 - (1u << Next(&state) % 10));
-      subsets.push_back(static_cast<unsigned>(Next(&state)) % kOptionSubsets);
+      subsets.push_back(kOptionSubsets - 1 - (1u << random.Below(10)));
+      subsets.push_back(static_cast<unsigned>(random.Below(kOptionSubsets)));
     }
     ExpectSubsetsEqual(
         seed % 2 == 0 ? RandomRowNetwork(seed) : RandomImageNetwork(seed), 0, 3,

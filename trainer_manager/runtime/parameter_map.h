@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
 
 namespace footprint {
 

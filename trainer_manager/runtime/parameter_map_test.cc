@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/normalization.h"
@@ -19,6 +18,7 @@
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/parameter_file.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -21,7 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/base/memory/memory_block.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/shape.h"
 
 namespace footprint {

@@ -11,12 +11,12 @@
 #include "absl/types/optional.h"
 #include "benchmark/benchmark.h"
 #include "footprint/profiling/recording/memory_phase.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 
 namespace footprint {
 namespace {

@@ -2,22 +2,17 @@
 
 #include <utility>
 
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
-namespace {
-
-float Random(uint64_t* state) {
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return static_cast<float>(*state >> 40) / 8388608.0f - 1.0f;
-}
-
-}  // namespace
 
 std::vector<float> RandomValues(size_t count, uint64_t seed) {
+  RandomSequence random(seed);
   std::vector<float> values(count);
-  for (float& value : values) value = Random(&seed);
+  for (float& value : values) value = random.SignedUnit();
   return values;
 }
 

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/parameters.h"

@@ -22,12 +22,13 @@
 #include "absl/flags/parse.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 
 ABSL_FLAG(std::string, network, "vgg16",
           "digits (784-512-512-10), lenet5, vgg16, resnet18 or transformer");
@@ -78,11 +79,7 @@ absl::StatusOr<Network> NamedNetwork(const std::string& name, int64_t batch) {
 // Images with classes, or tokens with the same tokens as labels.
 absl::Status SetData(const ExecutionPlan& plan, uint64_t classes,
                      Manager* manager) {
-  uint64_t state = 1;
-  const auto draw = [&state](uint64_t below) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (state >> 33) % below;
-  };
+  RandomSequence random(1);
   const auto count = [&plan](size_t tensor) {
     return static_cast<size_t>(plan.tensors[tensor].spec.shape.elements() *
                                plan.micro_batches);
@@ -90,12 +87,13 @@ absl::Status SetData(const ExecutionPlan& plan, uint64_t classes,
   const size_t input = plan.input_tensors[0];
   const bool tokens = plan.tensors[input].spec.type == ValueType::kInt32;
   std::vector<int32_t> indices(count(plan.label_tensors[0]));
-  for (int32_t& i : indices) i = static_cast<int32_t>(draw(classes));
+  for (int32_t& i : indices) i = static_cast<int32_t>(random.Below(classes));
   const absl::Status status = manager->SetLabel(indices);
   if (!status.ok()) return status;
   if (tokens) return manager->SetInput(0, indices);
   std::vector<float> pixels(count(input));
-  for (float& p : pixels) p = static_cast<float>(draw(2000)) / 1000.0f - 1.0f;
+  for (float& p : pixels)
+    p = static_cast<float>(random.Below(2000)) / 1000.0f - 1.0f;
   return manager->SetInput(0, pixels);
 }
 

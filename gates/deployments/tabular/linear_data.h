@@ -15,10 +15,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "footprint/base/random/random_sequence.h"
 
 namespace footprint {
 namespace tabular {
@@ -51,10 +51,9 @@ class LinearData {
  private:
   static constexpr int64_t kUnit = 10000;
 
-  // Between -kUnit and kUnit. The library's distributions are not the same
-  // everywhere.
+  // Between -kUnit and kUnit.
   int64_t NextInteger() {
-    return static_cast<int64_t>(random_() % (2 * kUnit + 1)) - kUnit;
+    return static_cast<int64_t>(random_.Below(2 * kUnit + 1)) - kUnit;
   }
 
   // Twelve numbers uniform between -1 and 1 have a sum of spread 2.
@@ -64,7 +63,7 @@ class LinearData {
     return sum / 20;
   }
 
-  std::mt19937_64 random_;
+  RandomSequence random_;
   std::vector<int64_t> coefficients_;
   int64_t intercept_ = 0;
 };

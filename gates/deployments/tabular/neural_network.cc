@@ -10,7 +10,6 @@
 #include "absl/strings/str_format.h"
 #include "footprint/gates/deployments/tabular/column_statistics.h"
 #include "footprint/gates/deployments/tabular/row_order.h"
-#include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
@@ -18,6 +17,7 @@
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 
 namespace footprint {
 namespace tabular {

@@ -19,9 +19,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <random>
 
 #include "absl/types/optional.h"
+#include "footprint/base/random/random_sequence.h"
 
 namespace footprint {
 namespace tabular {
@@ -30,11 +30,10 @@ class RowOrder {
  public:
   // `row_count` is at least 1.
   RowOrder(size_t row_count, uint64_t seed) : row_count_(row_count) {
-    std::minstd_rand random(static_cast<uint32_t>(seed * 2 + 1));
-    random.discard(2);
-    row_ = random() % row_count;
+    RandomSequence random(seed);
+    row_ = random.Below(row_count);
     do {
-      step_ = random() % row_count;
+      step_ = random.Below(row_count);
     } while (std::gcd(step_, row_count) != 1);
   }
 

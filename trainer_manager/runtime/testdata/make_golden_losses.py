@@ -4,7 +4,7 @@
     python3 trainer_manager/runtime/testdata/make_golden_losses.py \
         trainer_manager/runtime/testdata/golden_losses.txt
 
-Weights and data come from a generator that golden_losses_test.cc has, too. Trained
+Weights and data are the numbers that golden_losses_test.cc draws, too. Trained
 in double precision on one thread, so the file comes out the same everywhere; beside
 it stands how far PyTorch's own float32 comes from it. Needs python3-torch.
 """
@@ -17,14 +17,17 @@ from torch import nn
 
 
 class Draws:
-    """The high bits of a linear congruential generator."""
+    """Splitmix64, as base/random/random_sequence.h has it."""
 
     def __init__(self, seed):
         self.state = seed
 
     def below(self, limit):
-        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
-        return (self.state >> 33) % limit
+        self.state = (self.state + 0x9e3779b97f4a7c15) % 2**64
+        value = self.state
+        value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9 % 2**64
+        value = (value ^ value >> 27) * 0x94d049bb133111eb % 2**64
+        return (value ^ value >> 31) % limit
 
     def values(self, count, scale):
         """From -1 to 1 in 2,000 steps, times scale; as float32 calculates it."""
