@@ -23,7 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
-#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 
@@ -38,7 +38,7 @@ namespace footprint {
 // plan and every manager of it.
 absl::StatusOr<ExecutionPlan> PlanExecution(
     const Network& network, NetworkMode mode, const MemoryOptions& options,
-    int optimizer_states = 0, const MathBackend& math = FastMath());
+    int optimizer_states = 0, const MathBackend& math = HighwayBackend());
 
 }  // namespace footprint
 
