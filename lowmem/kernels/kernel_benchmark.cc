@@ -14,7 +14,7 @@
 #include "benchmark/benchmark.h"
 #include "footprint/lowmem/kernels/machine_peak.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
-#include "footprint/lowmem/kernels/panel_kernels.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
 namespace footprint {

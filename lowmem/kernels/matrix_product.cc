@@ -11,7 +11,7 @@
 #define HWY_TARGET_INCLUDE "lowmem/kernels/matrix_product.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
-#include "footprint/base/simd/vector_math-inl.h"
+#include "footprint/base/simd/math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

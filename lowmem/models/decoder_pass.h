@@ -22,7 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/memory/byte_arena.h"
-#include "footprint/lowmem/kernels/panel_kernels.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_plan.h"

@@ -15,7 +15,7 @@
 // Memory: the input is the caller's, the output new, LinearModule and
 // LayerNormModule lease what they have; a SequentialModule holds two
 // activations at a time. Time: the kernels' of matrix_product.h and
-// panel_kernels.h, on the calling thread.
+// token_kernels.h, on the calling thread.
 //
 // InvalidArgument: an input of another width; the text names both. Otherwise
 // module.h's.

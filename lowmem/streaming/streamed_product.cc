@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "footprint/lowmem/kernels/panel_kernels.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/weight_finder.h"
 

@@ -35,7 +35,8 @@ namespace footprint {
 // which is a budget that is met, and the step that needs it. That least is of
 // the steps that the options allow; the text names those that are off.
 // `optimizer_states`: see Optimizer::states_per_weight. `math` must outlive the
-// plan and every manager of it; runtime/plan_execution.h gives FastMath().
+// plan and every manager of it; runtime/plan_execution.h gives
+// HighwayBackend().
 absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             NetworkMode mode,
                                             const MemoryOptions& options,

@@ -17,7 +17,7 @@
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/layers/pooling.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
-#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "gmock/gmock.h"
@@ -33,7 +33,8 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             NetworkMode mode,
                                             const MemoryOptions& options,
                                             int states = 0) {
-  return footprint::PlanExecution(network, mode, options, states, FastMath());
+  return footprint::PlanExecution(network, mode, options, states,
+                                  HighwayBackend());
 }
 
 ExecutionPlan Plan(const Network& network, NetworkMode mode,

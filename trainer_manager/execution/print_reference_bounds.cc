@@ -16,7 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/execution/training_picture.h"
-#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 
 namespace {
@@ -57,7 +57,7 @@ absl::StatusOr<footprint::ExecutionPlan> Plan(const footprint::Network& network,
                                               const MemoryOptions& options) {
   return footprint::PlanExecution(network, mode, options,
                                   /*optimizer_states=*/0,
-                                  footprint::FastMath());
+                                  footprint::HighwayBackend());
 }
 
 // Within a budget, in bytes.

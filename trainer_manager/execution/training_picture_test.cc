@@ -3,7 +3,7 @@
 #include <string>
 
 #include "footprint/trainer_manager/execution/execution_plan.h"
-#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -16,7 +16,7 @@ using ::testing::Not;
 
 TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
   const auto plan = PlanExecution(LeNet5(4), NetworkMode::kTraining, {},
-                                  /*states=*/1, FastMath());
+                                  /*states=*/1, HighwayBackend());
   ASSERT_TRUE(plan.ok()) << plan.status();
   const std::string page = DrawExecution(*plan, "LeNet-5, batch 4");
   EXPECT_THAT(page, HasSubstr("LeNet-5, batch 4"));
@@ -32,7 +32,7 @@ TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
 
 TEST(TrainingPictureTest, LeavesTheCallersMemoryOut) {
   const auto plan = PlanExecution(Vgg16(1), NetworkMode::kInference, {},
-                                  /*states=*/0, FastMath());
+                                  /*states=*/0, HighwayBackend());
   ASSERT_TRUE(plan.ok()) << plan.status();
   const std::string page = DrawExecution(*plan, "VGG16");
   EXPECT_THAT(page, HasSubstr("conv1_1 output"));

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/trainer_manager/math/vector_functions.h"
+#include "footprint/trainer_manager/math/array_functions.h"
 
 namespace footprint {
 namespace {

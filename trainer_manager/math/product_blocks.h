@@ -1,5 +1,5 @@
 // How a matrix product is cut into blocks and panels, and the workspace that it
-// takes: what of fast_math does not depend on the instruction set.
+// takes: what of highway_backend does not depend on the instruction set.
 //
 //   const Extent extent = ExtentOf(product);
 //   const Scratch scratch(workspace, extent);  // of extent.workspace_bytes()
@@ -16,7 +16,7 @@
 #include "footprint/trainer_manager/math/math_backend.h"
 
 namespace footprint {
-namespace fast_math_internal {
+namespace highway_backend_internal {
 
 // The sizes of blocks: a block of the left operand stays in the second-level
 // cache, a panel of the right one in the first.
@@ -110,7 +110,7 @@ struct Scratch {
   }
 };
 
-}  // namespace fast_math_internal
+}  // namespace highway_backend_internal
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_MATH_PRODUCT_BLOCKS_H_

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 
 namespace footprint {
-namespace fast_math_internal {
+namespace highway_backend_internal {
 namespace {
 
 int64_t Draw(int64_t low, int64_t high, std::mt19937_64* random) {
@@ -93,5 +93,5 @@ TEST(ProductBlocksTest, ScratchIsAlignedAndWithinTheWorkspace) {
 }
 
 }  // namespace
-}  // namespace fast_math_internal
+}  // namespace highway_backend_internal
 }  // namespace footprint

@@ -20,7 +20,7 @@
 #include "footprint/trainer_manager/math/product_blocks.h"
 
 namespace footprint {
-namespace fast_math_internal {
+namespace highway_backend_internal {
 
 // Shifted images as the rows of a matrix: row (channel, tap), column (image, y,
 // x) of a grid, is the image's channel at (y * step + tap.y, x * step + tap.x),
@@ -181,7 +181,7 @@ inline Taps TapsOfPhase(const Convolution& c, int64_t phase_y,
           -1};
 }
 
-}  // namespace fast_math_internal
+}  // namespace highway_backend_internal
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_MATH_SHIFTED_IMAGES_H_

@@ -22,7 +22,7 @@
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/layers/pooling.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
-#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
@@ -205,8 +205,8 @@ void ExpectAllGolden(const MathBackend& math) {
   }
 }
 
-TEST(GoldenLossesTest, FastMathTrainsAsPyTorchDoes) {
-  ExpectAllGolden(FastMath());
+TEST(GoldenLossesTest, HighwayBackendTrainsAsPyTorchDoes) {
+  ExpectAllGolden(HighwayBackend());
 }
 
 TEST(GoldenLossesTest, ReferenceMathTrainsAsPyTorchDoes) {

@@ -4,16 +4,16 @@
 //       network, footprint::NetworkMode::kTraining, {},
 //       optimizer->states_per_weight());
 //
-// PlanExecution of execution_plan.h with FastMath(); see there for errors,
-// thread-safety, memory and time. A program that includes only that header
-// links no kernels.
+// PlanExecution of execution_plan.h with HighwayBackend(); see there for
+// errors, thread-safety, memory and time. A program that includes only that
+// header links no kernels.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_EXECUTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_EXECUTION_H_
 
 #include "absl/status/statusor.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
-#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 
 namespace footprint {
@@ -22,7 +22,8 @@ inline absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                                    NetworkMode mode,
                                                    const MemoryOptions& options,
                                                    int optimizer_states = 0) {
-  return PlanExecution(network, mode, options, optimizer_states, FastMath());
+  return PlanExecution(network, mode, options, optimizer_states,
+                       HighwayBackend());
 }
 
 }  // namespace footprint

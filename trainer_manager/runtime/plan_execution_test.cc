@@ -9,10 +9,10 @@ namespace {
 TEST(PlanExecutionTest, PlansForTheKernelsOfThisMachine) {
   const auto plan = PlanExecution(LeNet5(4), NetworkMode::kTraining, {}, 2);
   ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(plan->math, &FastMath());
+  EXPECT_EQ(plan->math, &HighwayBackend());
   EXPECT_EQ(plan->optimizer_states, 2);
   const auto same =
-      PlanExecution(LeNet5(4), NetworkMode::kTraining, {}, 2, FastMath());
+      PlanExecution(LeNet5(4), NetworkMode::kTraining, {}, 2, HighwayBackend());
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(plan->planned_bytes(), same->planned_bytes());
 }

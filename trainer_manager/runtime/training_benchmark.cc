@@ -1,8 +1,9 @@
 // Peak memory and processor time of training each reference network, by phase:
 // planning, creating weights and manager, the first step, which allocates the
 // arena, and further steps, which allocate nothing. SGD, batch 32, one thread,
-// FastMath with its workspaces. The network's description is set up outside and
-// not measured. What is planned and the certified bound stand beside it.
+// HighwayBackend with its workspaces. The network's description is set up
+// outside and not measured. What is planned and the certified bound stand
+// beside it.
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 // at run time; one thread.
 //
 //   auto plan = footprint::PlanExecution(network, mode, options, states,
-//                                        footprint::FastMath());
+//                                        footprint::HighwayBackend());
 //
 // Keeps the contract of math_backend.h: nothing from the heap, workspaces that
 // the caller plans (at most 361 KiB, none for small products), and a value of a
@@ -15,16 +15,16 @@
 // (256 + blocks + 1) * 2^-24 of the sum of the products' magnitudes.
 // Thread-safe.
 
-#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_FAST_MATH_H_
-#define FOOTPRINT_TRAINER_MANAGER_MATH_FAST_MATH_H_
+#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_HIGHWAY_BACKEND_H_
+#define FOOTPRINT_TRAINER_MANAGER_MATH_HIGHWAY_BACKEND_H_
 
 #include "footprint/trainer_manager/math/math_backend.h"
 
 namespace footprint {
 
 // Lives forever.
-const MathBackend& FastMath();
+const MathBackend& HighwayBackend();
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_FAST_MATH_H_
+#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_HIGHWAY_BACKEND_H_

@@ -16,8 +16,8 @@
 //
 // Thread-safe: the functions keep nothing and allocate nothing.
 
-#ifndef FOOTPRINT_LOWMEM_KERNELS_PANEL_KERNELS_H_
-#define FOOTPRINT_LOWMEM_KERNELS_PANEL_KERNELS_H_
+#ifndef FOOTPRINT_LOWMEM_KERNELS_TOKEN_KERNELS_H_
+#define FOOTPRINT_LOWMEM_KERNELS_TOKEN_KERNELS_H_
 
 #include <cstdint>
 
@@ -58,4 +58,4 @@ void Activate(Activation activation, int64_t count, float* values);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_LOWMEM_KERNELS_PANEL_KERNELS_H_
+#endif  // FOOTPRINT_LOWMEM_KERNELS_TOKEN_KERNELS_H_

@@ -2,16 +2,16 @@
 // included by the kernels between HWY_BEFORE_NAMESPACE and
 // HWY_AFTER_NAMESPACE's files only.
 //
-// Errors, measured over all floats of the domain by panel_kernels_test and
+// Errors, measured over all floats of the domain by token_kernels_test and
 // stated there: Exp at most 2 units in the last place; the activations at most
 // 4e-7 of the larger of |x| and |result|.
 // The coefficients are least-maximum-error fits made with mpmath.
 
-#if defined(FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_
-#undef FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_
+#if defined(FOOTPRINT_BASE_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOOTPRINT_BASE_SIMD_MATH_INL_H_
+#undef FOOTPRINT_BASE_SIMD_MATH_INL_H_
 #else
-#define FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_
+#define FOOTPRINT_BASE_SIMD_MATH_INL_H_
 #endif
 
 #include <cstddef>
@@ -106,4 +106,4 @@ HWY_INLINE V GeluTanh(D d, V x) {
 }  // namespace footprint
 HWY_AFTER_NAMESPACE();
 
-#endif  // FOOTPRINT_LOWMEM_VECTOR_MATH_INL_H_
+#endif  // FOOTPRINT_BASE_SIMD_MATH_INL_H_

@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 
 #include <algorithm>
 #include <cmath>
@@ -92,7 +92,7 @@ MatrixProduct RandomProduct(std::mt19937_64* random) {
           Draw(0, 1, random) == 1};
 }
 
-TEST(FastMathTest, ProductsAreThoseOfPlainLoops) {
+TEST(HighwayBackendTest, ProductsAreThoseOfPlainLoops) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(1);
     for (int i = 0; i < 60; ++i) {
@@ -103,7 +103,7 @@ TEST(FastMathTest, ProductsAreThoseOfPlainLoops) {
       const Values left = RandomValues(p.rows * p.inner, &random);
       const Values right = RandomValues(p.inner * p.columns, &random);
       ExpectNear(
-          Product(FastMath(), p, left, right),
+          Product(HighwayBackend(), p, left, right),
           Product(ReferenceMath(), p, left, right),
           Product(ReferenceMath(), p, Magnitudes(left), Magnitudes(right)),
           p.inner);
@@ -112,7 +112,7 @@ TEST(FastMathTest, ProductsAreThoseOfPlainLoops) {
 }
 
 // Whatever the number of rows, and wherever the workspace lies.
-TEST(FastMathTest, ARowHasTheSameBitsInEveryProduct) {
+TEST(HighwayBackendTest, ARowHasTheSameBitsInEveryProduct) {
   std::mt19937_64 random(2);
   int without_workspace = 0;
   for (int i = 0; i < 60; ++i) {
@@ -120,19 +120,19 @@ TEST(FastMathTest, ARowHasTheSameBitsInEveryProduct) {
     p.transpose_left = false;  // a slice of rows is then a slice of memory
     const Values left = RandomValues(p.rows * p.inner, &random);
     const Values right = RandomValues(p.inner * p.columns, &random);
-    const Values whole = Product(FastMath(), p, left, right);
-    EXPECT_TRUE(SameBits(whole, Product(FastMath(), p, left, right, 3)));
+    const Values whole = Product(HighwayBackend(), p, left, right);
+    EXPECT_TRUE(SameBits(whole, Product(HighwayBackend(), p, left, right, 3)));
     MatrixProduct slice = p;
     const int64_t first = Draw(0, p.rows - 1, &random);
     slice.rows = Draw(1, p.rows - first, &random);
-    without_workspace += FastMath().WorkspaceBytes(slice) == 0 &&
-                         FastMath().WorkspaceBytes(p) > 0;
+    without_workspace += HighwayBackend().WorkspaceBytes(slice) == 0 &&
+                         HighwayBackend().WorkspaceBytes(p) > 0;
     const Values rows(left.begin() + first * p.inner,
                       left.begin() + (first + slice.rows) * p.inner);
     EXPECT_TRUE(
         SameBits(Values(whole.begin() + first * p.columns,
                         whole.begin() + (first + slice.rows) * p.columns),
-                 Product(FastMath(), slice, rows, right)));
+                 Product(HighwayBackend(), slice, rows, right)));
   }
   EXPECT_GT(without_workspace, 0) << "no slice took the other way";
 }
@@ -212,7 +212,7 @@ constexpr ConvolutionStep kSteps[] = {ConvolutionStep::kForward,
                                       ConvolutionStep::kGradient,
                                       ConvolutionStep::kDerivative};
 
-TEST(FastMathTest, ConvolutionsAreThoseOfPlainLoops) {
+TEST(HighwayBackendTest, ConvolutionsAreThoseOfPlainLoops) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(3);
     for (int i = 0; i < 60; ++i) {
@@ -224,7 +224,7 @@ TEST(FastMathTest, ConvolutionsAreThoseOfPlainLoops) {
                      << c.kernel << ", stride " << c.stride << ", padding "
                      << c.padding << ", " << c.input_height << " x "
                      << c.input_width);
-        ExpectNear(Convolve(FastMath(), c, step, operands),
+        ExpectNear(Convolve(HighwayBackend(), c, step, operands),
                    Convolve(ReferenceMath(), c, step, operands),
                    Convolve(ReferenceMath(), c, step, Magnitudes(operands)),
                    InnerOf(c, step));
@@ -233,23 +233,23 @@ TEST(FastMathTest, ConvolutionsAreThoseOfPlainLoops) {
   });
 }
 
-TEST(FastMathTest, ANullBiasIsNone) {
+TEST(HighwayBackendTest, ANullBiasIsNone) {
   std::mt19937_64 random(4);
   const Convolution c = RandomConvolution(&random);
   Operands operands = RandomOperands(c, &random);
   std::fill(operands.bias.begin(), operands.bias.end(), 0.0f);
   const Values with_zeros =
-      Convolve(FastMath(), c, ConvolutionStep::kForward, operands);
+      Convolve(HighwayBackend(), c, ConvolutionStep::kForward, operands);
   Values without(with_zeros.size(), kNan);
-  Workspace workspace(FastMath().WorkspaceBytes(c, ConvolutionStep::kForward),
-                      0);
-  FastMath().ConvolutionForward(c, operands.input.data(),
-                                operands.weight.data(), nullptr, without.data(),
-                                workspace.data());
+  Workspace workspace(
+      HighwayBackend().WorkspaceBytes(c, ConvolutionStep::kForward), 0);
+  HighwayBackend().ConvolutionForward(c, operands.input.data(),
+                                      operands.weight.data(), nullptr,
+                                      without.data(), workspace.data());
   EXPECT_TRUE(SameBits(with_zeros, without));
 }
 
-TEST(FastMathTest, AnImageHasTheSameBitsInEveryBatch) {
+TEST(HighwayBackendTest, AnImageHasTheSameBitsInEveryBatch) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 40; ++i) {
     const Convolution c = RandomConvolution(&random);
@@ -265,17 +265,18 @@ TEST(FastMathTest, AnImageHasTheSameBitsInEveryBatch) {
     const Operands alone = {slice(operands.input), operands.weight,
                             operands.bias, slice(operands.output_derivative)};
     for (const ConvolutionStep step : kSteps) {
-      const Values whole = Convolve(FastMath(), c, step, operands);
-      EXPECT_TRUE(SameBits(whole, Convolve(FastMath(), c, step, operands, 5)));
+      const Values whole = Convolve(HighwayBackend(), c, step, operands);
+      EXPECT_TRUE(
+          SameBits(whole, Convolve(HighwayBackend(), c, step, operands, 5)));
       if (step == ConvolutionStep::kGradient) continue;  // of the whole batch
       EXPECT_TRUE(
-          SameBits(slice(whole), Convolve(FastMath(), one, step, alone)));
+          SameBits(slice(whole), Convolve(HighwayBackend(), one, step, alone)));
     }
   }
 }
 
 // All that have fused multiply-add.
-TEST(FastMathTest, BitsAreThoseOfEveryInstructionSet) {
+TEST(HighwayBackendTest, BitsAreThoseOfEveryInstructionSet) {
   std::mt19937_64 random(6);
   const MatrixProduct p = {37, 300, 500};
   const Values left = RandomValues(p.rows * p.inner, &random);
@@ -285,9 +286,9 @@ TEST(FastMathTest, BitsAreThoseOfEveryInstructionSet) {
   std::vector<Values> expected;
   ForEachVectorTarget([&](bool fused) {
     if (!fused) return;
-    std::vector<Values> results = {Product(FastMath(), p, left, right)};
+    std::vector<Values> results = {Product(HighwayBackend(), p, left, right)};
     for (const ConvolutionStep step : kSteps) {
-      results.push_back(Convolve(FastMath(), c, step, operands));
+      results.push_back(Convolve(HighwayBackend(), c, step, operands));
     }
     if (expected.empty()) expected = results;
     for (size_t i = 0; i < results.size(); ++i) {
@@ -296,18 +297,18 @@ TEST(FastMathTest, BitsAreThoseOfEveryInstructionSet) {
   });
 }
 
-TEST(FastMathTest, ANanComesThrough) {
+TEST(HighwayBackendTest, ANanComesThrough) {
   const MatrixProduct p = {8, 20, 3};
   Values left(24, 1.0f);
   const Values right(60, 1.0f);
   left[3] = kNan;
-  const Values result = Product(FastMath(), p, left, right);
+  const Values result = Product(HighwayBackend(), p, left, right);
   for (size_t i = 0; i < result.size(); ++i) {
     EXPECT_EQ(std::isnan(result[i]), i / 20 == 1) << i;
   }
 }
 
-TEST(FastMathTest, WorkspacesAreSmall) {
+TEST(HighwayBackendTest, WorkspacesAreSmall) {
   Convolution c;
   c.batch = 64;
   c.input_channels = c.output_channels = 512;
@@ -315,14 +316,15 @@ TEST(FastMathTest, WorkspacesAreSmall) {
   c.kernel = 3;
   c.padding = 1;
   for (const ConvolutionStep step : kSteps) {
-    EXPECT_LE(FastMath().WorkspaceBytes(c, step), 361 * 1024);
+    EXPECT_LE(HighwayBackend().WorkspaceBytes(c, step), 361 * 1024);
   }
   for (const bool transposed : {false, true}) {
-    EXPECT_LE(
-        FastMath().WorkspaceBytes({4096, 4096, 4096, transposed, transposed}),
-        361 * 1024);
-    EXPECT_EQ(FastMath().WorkspaceBytes({32, 50, 50, transposed, transposed}),
-              0);
+    EXPECT_LE(HighwayBackend().WorkspaceBytes(
+                  {4096, 4096, 4096, transposed, transposed}),
+              361 * 1024);
+    EXPECT_EQ(
+        HighwayBackend().WorkspaceBytes({32, 50, 50, transposed, transposed}),
+        0);
   }
 }
 

@@ -9,8 +9,8 @@
 // The order of sums depends on the count alone. No memory but the arguments'.
 // Thread-safe.
 
-#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_VECTOR_FUNCTIONS_H_
-#define FOOTPRINT_TRAINER_MANAGER_MATH_VECTOR_FUNCTIONS_H_
+#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_
+#define FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_
 
 #include <cstdint>
 
@@ -53,4 +53,4 @@ void TimesTanhSlope(const float* factors, const float* outputs, int64_t count,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_VECTOR_FUNCTIONS_H_
+#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_

@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/math/vector_functions.h"
+#include "footprint/trainer_manager/math/array_functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 #include "footprint/base/simd/vector_targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "trainer_manager/math/vector_functions.cc"
+#define HWY_TARGET_INCLUDE "trainer_manager/math/array_functions.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
-#include "footprint/base/simd/vector_math-inl.h"
+#include "footprint/base/simd/math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,4 +1,4 @@
-#include "footprint/lowmem/kernels/panel_kernels.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
 
 #include <algorithm>
 #include <cmath>

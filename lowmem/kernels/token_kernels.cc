@@ -1,4 +1,4 @@
-#include "footprint/lowmem/kernels/panel_kernels.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 #include "footprint/lowmem/kernels/token_panel.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "lowmem/kernels/panel_kernels.cc"
+#define HWY_TARGET_INCLUDE "lowmem/kernels/token_kernels.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
-#include "footprint/base/simd/vector_math-inl.h"
+#include "footprint/base/simd/math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

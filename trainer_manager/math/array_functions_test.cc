@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/math/vector_functions.h"
+#include "footprint/trainer_manager/math/array_functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ void ExpectNear(double value, double expected, double magnitude) {
   EXPECT_NEAR(value, expected, 1e-6 * magnitude);
 }
 
-TEST(VectorFunctionsTest, LogSumExpIsThatOfDoubles) {
+TEST(ArrayFunctionsTest, LogSumExpIsThatOfDoubles) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(1);
     for (const int64_t count : kCounts) {
@@ -45,7 +45,7 @@ TEST(VectorFunctionsTest, LogSumExpIsThatOfDoubles) {
   });
 }
 
-TEST(VectorFunctionsTest, ExpDifferencesAreThoseOfDoubles) {
+TEST(ArrayFunctionsTest, ExpDifferencesAreThoseOfDoubles) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(2);
     for (const int64_t count : kCounts) {
@@ -60,7 +60,7 @@ TEST(VectorFunctionsTest, ExpDifferencesAreThoseOfDoubles) {
   });
 }
 
-TEST(VectorFunctionsTest, DotProductsAreThoseOfDoubles) {
+TEST(ArrayFunctionsTest, DotProductsAreThoseOfDoubles) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(3);
     for (const int64_t count : kCounts) {
@@ -92,7 +92,7 @@ Values TanhArguments() {
   return values;
 }
 
-TEST(VectorFunctionsTest, TanhAndItsSlopeAreThoseOfDoubles) {
+TEST(ArrayFunctionsTest, TanhAndItsSlopeAreThoseOfDoubles) {
   ForEachVectorTarget([](bool) {
     const Values given = TanhArguments();
     const int64_t count = static_cast<int64_t>(given.size());
@@ -111,7 +111,7 @@ TEST(VectorFunctionsTest, TanhAndItsSlopeAreThoseOfDoubles) {
   });
 }
 
-TEST(VectorFunctionsTest, SigmoidAndItsSlopeAreThoseOfDoubles) {
+TEST(ArrayFunctionsTest, SigmoidAndItsSlopeAreThoseOfDoubles) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(10);
     const Values given = RandomValues(20000, 80.0f, &random);
@@ -130,7 +130,7 @@ TEST(VectorFunctionsTest, SigmoidAndItsSlopeAreThoseOfDoubles) {
   });
 }
 
-TEST(VectorFunctionsTest, TanhAndSigmoidKeepNaNAndSaturate) {
+TEST(ArrayFunctionsTest, TanhAndSigmoidKeepNaNAndSaturate) {
   ForEachVectorTarget([](bool) {
     Values values = {kNan, kInfinity, -kInfinity};
     TanhOf(values.data(), 3, values.data());
@@ -145,7 +145,7 @@ TEST(VectorFunctionsTest, TanhAndSigmoidKeepNaNAndSaturate) {
   });
 }
 
-TEST(VectorFunctionsTest, GeluAndItsSlopeAreThoseOfDoubles) {
+TEST(ArrayFunctionsTest, GeluAndItsSlopeAreThoseOfDoubles) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(4);
     for (const int64_t count : kCounts) {
@@ -166,7 +166,7 @@ TEST(VectorFunctionsTest, GeluAndItsSlopeAreThoseOfDoubles) {
   });
 }
 
-TEST(VectorFunctionsTest, AReluPassesWhatIsAboveZero) {
+TEST(ArrayFunctionsTest, AReluPassesWhatIsAboveZero) {
   ForEachVectorTarget([](bool) {
     const Values kept = {1.0f, 0.0f, -0.0f, 1e-40f, kNan, 2.0f, 3.0f};
     const Values factors = {5.0f, 5.0f, 5.0f, 5.0f, 5.0f, kNan, -4.0f};
@@ -182,7 +182,7 @@ TEST(VectorFunctionsTest, AReluPassesWhatIsAboveZero) {
   });
 }
 
-TEST(VectorFunctionsTest, WhatIsNotFiniteStaysSo) {
+TEST(ArrayFunctionsTest, WhatIsNotFiniteStaysSo) {
   ForEachVectorTarget([](bool) {
     for (const float bad : {kNan, kInfinity}) {
       for (const size_t place : {0u, 5u, 39u}) {
@@ -204,7 +204,7 @@ TEST(VectorFunctionsTest, WhatIsNotFiniteStaysSo) {
   });
 }
 
-TEST(VectorFunctionsTest, BitsAreThoseOfEveryInstructionSet) {
+TEST(ArrayFunctionsTest, BitsAreThoseOfEveryInstructionSet) {
   std::mt19937_64 random(5);
   const Values values = RandomValues(77, 5.0f, &random);
   Values expected;

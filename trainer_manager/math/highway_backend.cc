@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/math/fast_math.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 
 #include <algorithm>
 #include <array>
@@ -11,14 +11,14 @@
 #include "footprint/trainer_manager/math/shifted_images.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "trainer_manager/math/fast_math.cc"
+#define HWY_TARGET_INCLUDE "trainer_manager/math/highway_backend.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace footprint {
-namespace fast_math_internal {
+namespace highway_backend_internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -536,13 +536,13 @@ void Derivative(const Convolution& c, const float* weight,
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace fast_math_internal
+}  // namespace highway_backend_internal
 }  // namespace footprint
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace footprint {
-namespace fast_math_internal {
+namespace highway_backend_internal {
 namespace {
 
 HWY_EXPORT(Multiply);
@@ -550,7 +550,7 @@ HWY_EXPORT(Forward);
 HWY_EXPORT(Gradient);
 HWY_EXPORT(Derivative);
 
-class Fast final : public MathBackend {
+class Backend final : public MathBackend {
  public:
   int64_t WorkspaceBytes(const MatrixProduct& p) const override {
     if (p.rows * p.columns <= kSmallProduct / p.inner) return 0;
@@ -596,12 +596,12 @@ class Fast final : public MathBackend {
 };
 
 }  // namespace
-}  // namespace fast_math_internal
+}  // namespace highway_backend_internal
 
-const MathBackend& FastMath() {
-  static const fast_math_internal::Fast* const fast =
-      new fast_math_internal::Fast;
-  return *fast;
+const MathBackend& HighwayBackend() {
+  static const highway_backend_internal::Backend* const backend =
+      new highway_backend_internal::Backend;
+  return *backend;
 }
 
 }  // namespace footprint
