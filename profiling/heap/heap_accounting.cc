@@ -8,8 +8,6 @@
 
 namespace footprint {
 
-using profiling_internal::RegionTotals;
-
 bool HeapIsAccounted() { return profiling_internal::LedgerIsInUse(); }
 
 bool RequestedBytesAreCounted() {
@@ -29,31 +27,12 @@ HeapRegion BeginHeapRegion() {
   return {number};
 }
 
-namespace {
-
-HeapRegionBytes ToRegionBytes(const RegionTotals& totals) {
-  HeapRegionBytes bytes;
-  bytes.peak_live_bytes = totals.peak_live_bytes - totals.begin_live_bytes;
-  bytes.peak_live_absolute_bytes = totals.peak_live_bytes;
-  bytes.sum_thread_peak_bytes = totals.sum_thread_peak_bytes;
-  bytes.allocated_bytes = totals.allocated_bytes;
-  bytes.allocation_count = totals.allocation_count;
-  bytes.net_growth_bytes = totals.end_live_bytes - totals.begin_live_bytes;
-  bytes.peak_mapped_bytes = totals.peak_mapped_bytes;
-  bytes.peak_live_requested_bytes = totals.peak_requested_bytes;
-  bytes.active_thread_count = totals.active_thread_count;
-  bytes.threads_may_overlap = totals.threads_may_overlap;
-  return bytes;
-}
-
-}  // namespace
-
 HeapRegionBytes ReadHeapRegion(const HeapRegion& region) {
-  return ToRegionBytes(profiling_internal::ReadRegion(region.number));
+  return profiling_internal::ReadRegion(region.number);
 }
 
 HeapRegionBytes EndHeapRegion(const HeapRegion& region) {
-  return ToRegionBytes(profiling_internal::CloseRegion(region.number));
+  return profiling_internal::CloseRegion(region.number);
 }
 
 HeapRegion ProcessHeapRegion() { return {profiling_internal::kProcessRegion}; }

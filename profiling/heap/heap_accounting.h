@@ -35,6 +35,8 @@
 
 #include <cstdint>
 
+#include "footprint/profiling/heap/heap_metrics.h"
+
 namespace footprint {
 
 // True if this process counts its allocations, that is if it was linked with
@@ -44,33 +46,6 @@ bool HeapIsAccounted();
 // An open region: a token, to be handed to `EndHeapRegion` once.
 struct HeapRegion {
   int number = -1;
-};
-
-struct HeapRegionBytes {
-  // High-water mark of live bytes in the region, less what was live at its
-  // begin.
-  int64_t peak_live_bytes = 0;
-  // The same mark, what was live at the begin included.
-  int64_t peak_live_absolute_bytes = 0;
-  // The highest sum of the own net high-water marks of threads that can be
-  // alive at once, as far as creations and joins tell, and of what those that
-  // were joined before left: no order of the threads needs more.
-  int64_t sum_thread_peak_bytes = 0;
-  // Handed out, freed or not.
-  int64_t allocated_bytes = 0;
-  int64_t allocation_count = 0;
-  // Live at the end less live at the begin.
-  int64_t net_growth_bytes = 0;
-  // High-water mark of what the program mapped by itself (mmap), net.
-  int64_t peak_mapped_bytes = 0;
-  // Threads that allocated or freed.
-  int active_thread_count = 0;
-  // No creation or join keeps some two of them apart, so that peak_live_bytes
-  // depends on how they took turns; sum_thread_peak_bytes need not.
-  bool threads_may_overlap = false;
-  // As peak_live_bytes, in bytes as the program asked for them. Zero unless
-  // RequestedBytesAreCounted().
-  int64_t peak_live_requested_bytes = 0;
 };
 
 // True if the process was linked with `exact_heap_with_requested_bytes`.

@@ -56,19 +56,34 @@ struct Totals {
   }
 };
 
+// A value for each HeapQuantity.
+class Quantities {
+ public:
+  int64_t& operator[](HeapQuantity quantity) {
+    return values_[static_cast<int>(quantity)];
+  }
+  int64_t operator[](HeapQuantity quantity) const {
+    return values_[static_cast<int>(quantity)];
+  }
+  void RaiseTo(const Quantities& others) {
+    for (int i = 0; i < kHeapQuantityCount; ++i) {
+      values_[i] = std::max(values_[i], others.values_[i]);
+    }
+  }
+
+ private:
+  int64_t values_[kHeapQuantityCount] = {};
+};
+
 struct Region {
   bool open = false;
-  Totals begin;
-  int64_t peak_live_bytes = 0;
+  Quantities begin;
+  Quantities peak;
   // Of threads that ended in the region and that nobody joins.
   int64_t ended_thread_peak_bytes = 0;
   int ended_root_count = 0;
   bool ended_roots_overlap = false;
   int ended_active_thread_count = 0;
-  int64_t begin_mapped_bytes = 0;
-  int64_t peak_mapped_bytes = 0;
-  int64_t begin_requested_bytes = 0;
-  int64_t peak_requested_bytes = 0;
 };
 
 struct Ledger {
@@ -417,13 +432,33 @@ void CountAfterEnd(ThreadAccount* account, bool is_allocation) {
   ShareHeadroom(sum_bytes);
 }
 
-Totals CurrentTotals() {
+Quantities CurrentQuantities(int64_t live_bytes) {
   Totals totals = ledger.ended;
   for (const ThreadAccount* each = ledger.first_account; each != nullptr;
        each = each->next) {
     totals.Add(*each);
   }
-  return totals;
+  Quantities now;
+  now[HeapQuantity::kLiveBytes] = live_bytes;
+  now[HeapQuantity::kAllocatedBytes] = totals.allocated_bytes;
+  now[HeapQuantity::kAllocationCount] = totals.allocation_count;
+  now[HeapQuantity::kMappedBytes] = ledger.mapped_bytes;
+  if (ledger.requested != nullptr) {
+    now[HeapQuantity::kRequestedBytes] = ledger.requested->live_bytes();
+  }
+  return now;
+}
+
+// Since the last region event, of what is not only ever added to.
+Quantities TakePeaks() {
+  Quantities peaks;
+  peaks[HeapQuantity::kLiveBytes] = ledger.peak_bytes;
+  peaks[HeapQuantity::kMappedBytes] = ledger.mapped_peak_bytes;
+  if (ledger.requested != nullptr) {
+    peaks[HeapQuantity::kRequestedBytes] = ledger.requested->take_peak_bytes();
+  }
+  ledger.mapped_peak_bytes = ledger.mapped_bytes;
+  return peaks;
 }
 
 void FoldThreadPeaks() {
@@ -440,20 +475,12 @@ void FoldThreadPeaks() {
 // new ones from what is live now, which is returned.
 int64_t FoldPeaks() {
   const int64_t live_bytes = SumLiveBytes(nullptr, 0);
-  const int64_t requested_peak_bytes =
-      ledger.requested == nullptr ? 0 : ledger.requested->take_peak_bytes();
+  const Quantities peaks = TakePeaks();
   for (Region& region : ledger.regions) {
-    if (!region.open) continue;
-    region.peak_live_bytes =
-        std::max(region.peak_live_bytes, ledger.peak_bytes);
-    region.peak_mapped_bytes =
-        std::max(region.peak_mapped_bytes, ledger.mapped_peak_bytes);
-    region.peak_requested_bytes =
-        std::max(region.peak_requested_bytes, requested_peak_bytes);
+    if (region.open) region.peak.RaiseTo(peaks);
   }
   FoldThreadPeaks();
   ledger.peak_bytes = live_bytes;
-  ledger.mapped_peak_bytes = ledger.mapped_bytes;
   ShareHeadroom(live_bytes);
   return live_bytes;
 }
@@ -469,58 +496,69 @@ void OpenRegionSlot(int slot, int64_t live_bytes) {
   Region& region = ledger.regions[slot];
   region = Region();
   SetOpen(slot, true);
-  region.begin = CurrentTotals();
-  region.begin.live_bytes = live_bytes;
-  region.peak_live_bytes = live_bytes;
-  region.begin_mapped_bytes = ledger.mapped_bytes;
-  region.peak_mapped_bytes = ledger.mapped_bytes;
-  if (ledger.requested != nullptr) {
-    region.begin_requested_bytes = ledger.requested->live_bytes();
-    region.peak_requested_bytes = region.begin_requested_bytes;
-  }
+  region.begin = CurrentQuantities(live_bytes);
+  region.peak = region.begin;
   for (ThreadRecord* each = ledger.first_record; each != nullptr;
        each = each->next) {
     BeginRegion(slot, &each->node);
   }
 }
 
-// The bound over all interleavings, and whether there are several.
-void SumThreads(int slot, RegionTotals* totals) {
+// The bound over all interleavings.
+int64_t SumThreadPeaks(int slot) {
+  int64_t sum_bytes = ledger.regions[slot].ended_thread_peak_bytes;
+  for (const ThreadRecord* each = ledger.first_record; each != nullptr;
+       each = each->next) {
+    if (each->node.creator == nullptr) {
+      sum_bytes += HighestBytes(slot, each->node);
+    }
+  }
+  return sum_bytes;
+}
+
+// Whether there are several interleavings.
+bool ThreadsMayOverlap(int slot) {
   const Region& region = ledger.regions[slot];
   int active_root_count = region.ended_root_count;
-  totals->sum_thread_peak_bytes = region.ended_thread_peak_bytes;
-  totals->threads_may_overlap = region.ended_roots_overlap;
+  bool overlap = region.ended_roots_overlap;
   for (const ThreadRecord* each = ledger.first_record; each != nullptr;
        each = each->next) {
     if (each->node.creator != nullptr) continue;
-    totals->sum_thread_peak_bytes += HighestBytes(slot, each->node);
-    totals->threads_may_overlap |= Overlaps(slot, each->node);
+    overlap |= Overlaps(slot, each->node);
     if (IsActive(slot, each->node)) ++active_root_count;
   }
-  totals->threads_may_overlap |= active_root_count > 1;
+  return overlap || active_root_count > 1;
 }
 
-RegionTotals ReadRegionSlot(int slot, int64_t live_bytes) {
+int64_t MetricValue(const HeapMetric& metric, int slot, const Quantities& end) {
   const Region& region = ledger.regions[slot];
-  const Totals end = CurrentTotals();
-  RegionTotals totals;
-  totals.begin_live_bytes = region.begin.live_bytes;
-  totals.end_live_bytes = live_bytes;
-  totals.peak_live_bytes = region.peak_live_bytes;
-  totals.allocated_bytes = end.allocated_bytes - region.begin.allocated_bytes;
-  totals.allocation_count =
-      end.allocation_count - region.begin.allocation_count;
-  SumThreads(slot, &totals);
-  totals.active_thread_count = region.ended_active_thread_count;
+  const HeapQuantity quantity = metric.quantity;
+  switch (metric.statistic) {
+    case HeapStatistic::kNetPeak:
+      return region.peak[quantity] - region.begin[quantity];
+    case HeapStatistic::kAbsolutePeak:
+      return region.peak[quantity];
+    case HeapStatistic::kNetChange:
+      return end[quantity] - region.begin[quantity];
+    case HeapStatistic::kNetThreadPeakSum:
+      return SumThreadPeaks(slot);
+  }
+  return 0;
+}
+
+HeapRegionBytes ReadRegionSlot(int slot, int64_t live_bytes) {
+  const Quantities end = CurrentQuantities(live_bytes);
+  HeapRegionBytes bytes;
+  for (const HeapMetric& metric : kHeapMetrics) {
+    bytes.*metric.member = MetricValue(metric, slot, end);
+  }
+  bytes.threads_may_overlap = ThreadsMayOverlap(slot);
+  bytes.active_thread_count = ledger.regions[slot].ended_active_thread_count;
   for (const ThreadAccount* each = ledger.first_account; each != nullptr;
        each = each->next) {
-    if (WasActive(*each, slot)) ++totals.active_thread_count;
+    if (WasActive(*each, slot)) ++bytes.active_thread_count;
   }
-  totals.peak_mapped_bytes =
-      region.peak_mapped_bytes - region.begin_mapped_bytes;
-  totals.peak_requested_bytes =
-      region.peak_requested_bytes - region.begin_requested_bytes;
-  return totals;
+  return bytes;
 }
 
 // Of the youngest thread of that number: the number of one that ended may be
@@ -802,18 +840,18 @@ int OpenRegion() {
   return -1;
 }
 
-RegionTotals ReadRegion(int region) {
+HeapRegionBytes ReadRegion(int region) {
   OpenThreadAccount();
   LedgerLock lock;
   return ReadRegionSlot(region, FoldPeaks());
 }
 
-RegionTotals CloseRegion(int region) {
+HeapRegionBytes CloseRegion(int region) {
   OpenThreadAccount();
   LedgerLock lock;
-  const RegionTotals totals = ReadRegionSlot(region, FoldPeaks());
+  const HeapRegionBytes bytes = ReadRegionSlot(region, FoldPeaks());
   SetOpen(region, false);
-  return totals;
+  return bytes;
 }
 
 int64_t LedgerLiveBytes() {

@@ -22,6 +22,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "footprint/profiling/heap/heap_metrics.h"
 #include "footprint/profiling/heap/thread_tree.h"
 
 namespace footprint::profiling_internal {
@@ -172,28 +173,14 @@ void CountMappedBytes(int64_t change_bytes);
 // True once an entry point has counted an allocation.
 bool LedgerIsInUse();
 
-struct RegionTotals {
-  int64_t begin_live_bytes = 0;
-  int64_t end_live_bytes = 0;
-  int64_t peak_live_bytes = 0;  // absolute
-  int64_t sum_thread_peak_bytes = 0;
-  int64_t allocated_bytes = 0;
-  int64_t allocation_count = 0;
-  int64_t peak_mapped_bytes = 0;     // net
-  int64_t peak_requested_bytes = 0;  // net; zero where not counted
-  int active_thread_count = 0;
-  // Calls of several threads that no creation or join orders.
-  bool threads_may_overlap = false;
-};
-
 // The region that began with the process's first allocation.
 inline constexpr int kProcessRegion = 0;
 
 // The number of the region, or -1 if kMaxOpenRegions are open.
 int OpenRegion();
 // The region up to now.
-RegionTotals ReadRegion(int region);
-RegionTotals CloseRegion(int region);
+HeapRegionBytes ReadRegion(int region);
+HeapRegionBytes CloseRegion(int region);
 
 // Live bytes of the process now.
 int64_t LedgerLiveBytes();

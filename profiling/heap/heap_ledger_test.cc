@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "footprint/base/random/property_seeds.h"
+#include "footprint/profiling/heap/heap_metrics.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -49,7 +50,7 @@ struct RegionTruth {
 
 struct Finding {
   RegionTruth truth;
-  RegionTotals totals;
+  HeapRegionBytes bytes;
 };
 
 enum class Action { kAllocate, kReallocate, kFree, kRegion, kEnd };
@@ -242,19 +243,19 @@ class Trial {
 
 void ExpectEqual(const Finding& finding) {
   const RegionTruth& truth = finding.truth;
-  const RegionTotals& totals = finding.totals;
+  const HeapRegionBytes& bytes = finding.bytes;
   int64_t sum_thread_peak_bytes = 0;
   int active_thread_count = 0;
   for (size_t i = 0; i < kMaxThreads; ++i) {
     sum_thread_peak_bytes += truth.thread_peak_bytes[i];
     active_thread_count += truth.is_active[i] ? 1 : 0;
   }
-  EXPECT_EQ(totals.peak_live_bytes - totals.begin_live_bytes, truth.peak_bytes);
-  EXPECT_EQ(totals.end_live_bytes - totals.begin_live_bytes, truth.live_bytes);
-  EXPECT_EQ(totals.sum_thread_peak_bytes, sum_thread_peak_bytes);
-  EXPECT_EQ(totals.allocated_bytes, truth.allocated_bytes);
-  EXPECT_EQ(totals.allocation_count, truth.allocation_count);
-  EXPECT_EQ(totals.active_thread_count, active_thread_count);
+  EXPECT_EQ(bytes.peak_live_bytes, truth.peak_bytes);
+  EXPECT_EQ(bytes.net_growth_bytes, truth.live_bytes);
+  EXPECT_EQ(bytes.sum_thread_peak_bytes, sum_thread_peak_bytes);
+  EXPECT_EQ(bytes.allocated_bytes, truth.allocated_bytes);
+  EXPECT_EQ(bytes.allocation_count, truth.allocation_count);
+  EXPECT_EQ(bytes.active_thread_count, active_thread_count);
 }
 
 TEST(HeapLedgerTest, EqualsSumsKeptByHand) {

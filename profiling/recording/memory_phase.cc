@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "footprint/profiling/heap/heap_metrics.h"
+
 namespace footprint {
 namespace {
 
@@ -49,22 +51,14 @@ int FindOrAddRecord(const char* name, int parent) {
   return record_count++;
 }
 
-void Raise(int64_t* peak_bytes, int64_t level_bytes) {
-  *peak_bytes = std::max(*peak_bytes, level_bytes);
-}
-
 void Accumulate(HeapRegionBytes* sum, const HeapRegionBytes& visit) {
-  Raise(&sum->peak_live_bytes, visit.peak_live_bytes);
-  Raise(&sum->peak_live_absolute_bytes, visit.peak_live_absolute_bytes);
-  Raise(&sum->sum_thread_peak_bytes, visit.sum_thread_peak_bytes);
-  Raise(&sum->peak_mapped_bytes, visit.peak_mapped_bytes);
-  Raise(&sum->peak_live_requested_bytes, visit.peak_live_requested_bytes);
+  for (const HeapMetric& metric : kHeapMetrics) {
+    int64_t& value = sum->*metric.member;
+    value = CombineVisits(metric.statistic, value, visit.*metric.member);
+  }
   sum->active_thread_count =
       std::max(sum->active_thread_count, visit.active_thread_count);
   sum->threads_may_overlap |= visit.threads_may_overlap;
-  sum->allocated_bytes += visit.allocated_bytes;
-  sum->allocation_count += visit.allocation_count;
-  sum->net_growth_bytes += visit.net_growth_bytes;
 }
 
 }  // namespace

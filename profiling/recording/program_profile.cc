@@ -11,16 +11,6 @@
 #include "footprint/profiling/recording/profile_metrics.h"
 
 namespace footprint {
-namespace {
-
-void AddImageBytes(Metrics* metrics) {
-  Metric* image = metrics->Add();
-  image->set_kind(IMAGE_BYTES);
-  image->set_determinism(EXACT);
-  image->set_value(LoadedImageBytes());
-}
-
-}  // namespace
 
 ProgramProfile::ProgramProfile(int* argc, char** argv)
     : name_(program_invocation_short_name) {
@@ -62,13 +52,13 @@ absl::Status ProgramProfile::Write() {
   }
   memory_.set_name(name_);
   AddRegionMetrics(run, memory_.mutable_metrics());
-  AddImageBytes(memory_.mutable_metrics());
+  AddImageMetrics(memory_.mutable_metrics());
   AddProcessMetrics(memory_.mutable_metrics());
   Phase* startup = memory_.add_phases();
   startup->set_name("startup");
   startup->set_parent(-1);
   AddRegionMetrics(startup_, startup->mutable_metrics());
-  AddImageBytes(startup->mutable_metrics());
+  AddImageMetrics(startup->mutable_metrics());
   AddRecordedPhases(/*parent=*/-1, memory_.mutable_phases());
   AttributePeakToPhases(&memory_);
   memory_.set_forked_process_count(
