@@ -4,21 +4,21 @@
 
 #include <cstdlib>
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/heap_counters.h"
 
 namespace footprint {
 
-bool HeapIsAccounted() { return profiling_internal::LedgerIsInUse(); }
+bool HeapIsAccounted() { return profiling_internal::CountersAreInUse(); }
 
 bool RequestedBytesAreCounted() {
   return profiling_internal::RequestedBytesHaveCounter();
 }
 
-HeapRegion BeginHeapRegion() {
-  const int number = profiling_internal::OpenRegion();
+HeapPhase BeginHeapPhase() {
+  const int number = profiling_internal::BeginPhase();
   if (number < 0) {
     static constexpr char kMessage[] =
-        "footprint: more than 32 heap regions are open at once; end one before "
+        "footprint: more than 32 heap phases are open at once; end one before "
         "beginning another\n";
     // Not through stdio, which may allocate.
     if (write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1) < 0) std::abort();
@@ -27,17 +27,17 @@ HeapRegion BeginHeapRegion() {
   return {number};
 }
 
-HeapRegionBytes ReadHeapRegion(const HeapRegion& region) {
-  return profiling_internal::ReadRegion(region.number);
+HeapPhaseBytes ReadHeapPhase(const HeapPhase& phase) {
+  return profiling_internal::ReadPhase(phase.number);
 }
 
-HeapRegionBytes EndHeapRegion(const HeapRegion& region) {
-  return profiling_internal::CloseRegion(region.number);
+HeapPhaseBytes EndHeapPhase(const HeapPhase& phase) {
+  return profiling_internal::EndPhase(phase.number);
 }
 
-HeapRegion ProcessHeapRegion() { return {profiling_internal::kProcessRegion}; }
+HeapPhase ProcessHeapPhase() { return {profiling_internal::kProcessPhase}; }
 
-int64_t LiveHeapBytes() { return profiling_internal::LedgerLiveBytes(); }
+int64_t LiveHeapBytes() { return profiling_internal::ProcessLiveBytes(); }
 
 int CountedForks() { return profiling_internal::ForkedProcessCount(); }
 

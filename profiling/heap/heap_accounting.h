@@ -5,10 +5,11 @@
 // jemalloc. Most users want `MemoryScope` (memory_scope.h), `benchmark_main` or
 // `program_profile`; this header is what those are made of.
 //
-//   footprint::HeapRegion fit = footprint::BeginHeapRegion();
+//   footprint::HeapPhase fit = footprint::BeginHeapPhase();
 //   Fit(...);
-//   footprint::HeapRegionBytes bytes = footprint::EndHeapRegion(fit);
-//   // bytes.peak_live_bytes: what Fit needed on top of what was there before.
+//   footprint::HeapPhaseBytes bytes = footprint::EndHeapPhase(fit);
+//   // bytes.peak_live_net_bytes: what Fit needed on top of what was there
+//   before.
 //
 // Bytes are usable bytes. A realloc in place counts the difference; of one that
 // moved, both blocks were live for the moment.
@@ -21,12 +22,12 @@
 // (pthread_create, pthread_join by the creator; std::thread is made of these).
 // Turns that are taken by locks may be taken otherwise: then
 // `threads_may_overlap`, and the bound over all orders is
-// `sum_thread_peak_bytes`.
+// `sum_thread_peak_net_bytes`.
 //
-// Thread-safety: every function may be called from any thread. Regions are of
+// Thread-safety: every function may be called from any thread. Phases are of
 // the process and may overlap in any way; at most 32 are open at once.
 // Memory: 2 KiB a thread, outside the heap. Time: about 5 % of a loop that does
-// nothing but allocate and free; beginning and ending a region takes
+// nothing but allocate and free; beginning and ending a phase takes
 // microseconds.
 // Source: docs/decisions/0002-exact-heap-accounting.md.
 
@@ -43,26 +44,26 @@ namespace footprint {
 // `exact_heap`. Where false, every figure below is zero.
 bool HeapIsAccounted();
 
-// An open region: a token, to be handed to `EndHeapRegion` once.
-struct HeapRegion {
+// An open phase: a token, to be handed to `EndHeapPhase` once.
+struct HeapPhase {
   int number = -1;
 };
 
 // True if the process was linked with `exact_heap_with_requested_bytes`.
 bool RequestedBytesAreCounted();
 
-// Begins a region now. Ends the process with a message if 32 are open.
-HeapRegion BeginHeapRegion();
+// Begins a phase now. Ends the process with a message if 32 are open.
+HeapPhase BeginHeapPhase();
 
-// What `region` needed up to now.
-HeapRegionBytes ReadHeapRegion(const HeapRegion& region);
+// What `phase` needed up to now.
+HeapPhaseBytes ReadHeapPhase(const HeapPhase& phase);
 
-// Ends `region` and tells what it needed.
-HeapRegionBytes EndHeapRegion(const HeapRegion& region);
+// Ends `phase` and tells what it needed.
+HeapPhaseBytes EndHeapPhase(const HeapPhase& phase);
 
-// The region that began with the first allocation of the process, before main.
+// The phase that began with the first allocation of the process, before main.
 // It can be read, but not ended.
-HeapRegion ProcessHeapRegion();
+HeapPhase ProcessHeapPhase();
 
 // Live bytes of the process at this moment.
 int64_t LiveHeapBytes();

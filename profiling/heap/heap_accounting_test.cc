@@ -41,21 +41,22 @@ void* Opaque(void* block) {
 // second here may take many.
 constexpr unsigned kHangSeconds = 120;
 
-HeapRegionBytes MeasureTrace(const AllocationTrace& trace, TruePeak* truth) {
+HeapPhaseBytes MeasureTrace(const AllocationTrace& trace, TruePeak* truth) {
   TraceRunner runner(trace);
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   *truth = runner.Run();
-  return EndHeapRegion(region);
+  return EndHeapPhase(phase);
 }
 
-void ExpectEqualToTruth(const HeapRegionBytes& bytes, const TruePeak& truth) {
-  EXPECT_EQ(bytes.peak_live_bytes, truth.peak_usable_bytes);
-  EXPECT_EQ(bytes.sum_thread_peak_bytes, truth.sum_thread_peak_usable_bytes);
+void ExpectEqualToTruth(const HeapPhaseBytes& bytes, const TruePeak& truth) {
+  EXPECT_EQ(bytes.peak_live_net_bytes, truth.peak_usable_bytes);
+  EXPECT_EQ(bytes.sum_thread_peak_net_bytes,
+            truth.sum_thread_peak_usable_bytes);
   EXPECT_EQ(bytes.allocated_bytes, truth.allocated_usable_bytes);
   EXPECT_EQ(bytes.allocation_count, truth.allocation_count);
   EXPECT_EQ(bytes.net_growth_bytes, truth.net_growth_usable_bytes);
   if (RequestedBytesAreCounted()) {
-    EXPECT_EQ(bytes.peak_live_requested_bytes, truth.peak_requested_bytes);
+    EXPECT_EQ(bytes.peak_live_requested_net_bytes, truth.peak_requested_bytes);
   }
 }
 
@@ -68,7 +69,7 @@ TEST_P(TraceTest, EqualsTheTruePeakToTheByte) {
   for (uint32_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     TruePeak truth;
-    const HeapRegionBytes bytes =
+    const HeapPhaseBytes bytes =
         MeasureTrace(RandomTrace(seed, thread_count, 600), &truth);
     ExpectEqualToTruth(bytes, truth);
     if (HasFailure()) return;
@@ -78,13 +79,13 @@ TEST_P(TraceTest, EqualsTheTruePeakToTheByte) {
 INSTANTIATE_TEST_SUITE_P(Threads, TraceTest,
                          testing::Values(1, 2, 3, 4, 8, 16));
 
-// Small steps: the threads stay inside their windows most of the time.
-TEST(HeapAccountingTest, IsExactWhereEveryBlockIsSmallerThanAWindow) {
+// Small steps: the threads stay between their thresholds most of the time.
+TEST(HeapAccountingTest, IsExactWhereEveryBlockIsSmallerThanTheHysteresis) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     AllocationTrace trace = RandomTrace(seed, 4, 2000);
     for (TraceStep& step : trace.steps) step.size_bytes %= 200;
     TruePeak truth;
-    const HeapRegionBytes bytes = MeasureTrace(trace, &truth);
+    const HeapPhaseBytes bytes = MeasureTrace(trace, &truth);
     ExpectEqualToTruth(bytes, truth);
   }
 }
@@ -92,15 +93,17 @@ TEST(HeapAccountingTest, IsExactWhereEveryBlockIsSmallerThanAWindow) {
 TEST(HeapAccountingTest, SeesOneSmallestBlockMore) {
   const auto measure = [](bool one_more) {
     void* blocks[3];
-    const HeapRegion region = BeginHeapRegion();
+    const HeapPhase phase = BeginHeapPhase();
     blocks[0] = Opaque(std::malloc(100000));
     blocks[1] = one_more ? Opaque(std::malloc(1)) : nullptr;
     blocks[2] = Opaque(std::malloc(50000));
-    const HeapRegionBytes bytes = EndHeapRegion(region);
+    const HeapPhaseBytes bytes = EndHeapPhase(phase);
     for (void* block : blocks) std::free(block);
     return bytes;
   };
-  EXPECT_EQ(measure(true).peak_live_bytes - measure(false).peak_live_bytes, 8);
+  EXPECT_EQ(
+      measure(true).peak_live_net_bytes - measure(false).peak_live_net_bytes,
+      8);
   EXPECT_EQ(measure(true).allocation_count, 3);
 }
 
@@ -111,7 +114,7 @@ TEST(HeapAccountingTest, TheOnlyThreadIsExactToTheSmallestBlock) {
   for (uint32_t seed = 1; seed <= 200; ++seed) {
     std::minstd_rand random(seed);
     int64_t live = 0, peak = 0;
-    const HeapRegion region = BeginHeapRegion();
+    const HeapPhase phase = BeginHeapPhase();
     for (int step = 0; step < 500; ++step) {
       void** block = &blocks[random() % 64];
       live -= static_cast<int64_t>(malloc_usable_size(*block));
@@ -125,47 +128,47 @@ TEST(HeapAccountingTest, TheOnlyThreadIsExactToTheSmallestBlock) {
       std::free(block);
       block = nullptr;
     }
-    EXPECT_EQ(EndHeapRegion(region).peak_live_bytes, peak) << "seed " << seed;
+    EXPECT_EQ(EndHeapPhase(phase).peak_live_net_bytes, peak) << "seed " << seed;
   }
 }
 
-TEST(HeapAccountingTest, RegionsNestAndOverlap) {
-  const HeapRegion outer = BeginHeapRegion();
+TEST(HeapAccountingTest, PhasesNestAndOverlap) {
+  const HeapPhase outer = BeginHeapPhase();
   void* first = Opaque(std::malloc(1 << 20));
-  const HeapRegion inner = BeginHeapRegion();
+  const HeapPhase inner = BeginHeapPhase();
   void* second = Opaque(std::malloc(1 << 20));
   std::free(first);
-  const HeapRegionBytes outer_bytes = EndHeapRegion(outer);
+  const HeapPhaseBytes outer_bytes = EndHeapPhase(outer);
   void* third = Opaque(std::malloc(1 << 21));
   std::free(second);
   std::free(third);
-  const HeapRegionBytes inner_bytes = EndHeapRegion(inner);
-  EXPECT_EQ(outer_bytes.peak_live_bytes, 2 << 20);
+  const HeapPhaseBytes inner_bytes = EndHeapPhase(inner);
+  EXPECT_EQ(outer_bytes.peak_live_net_bytes, 2 << 20);
   EXPECT_EQ(outer_bytes.net_growth_bytes, 1 << 20);
   // From its begin: plus 1 MiB, less 1, plus 2.
-  EXPECT_EQ(inner_bytes.peak_live_bytes, 2 << 20);
+  EXPECT_EQ(inner_bytes.peak_live_net_bytes, 2 << 20);
   EXPECT_EQ(inner_bytes.net_growth_bytes, -(1 << 20));
   EXPECT_EQ(inner_bytes.peak_live_absolute_bytes -
                 outer_bytes.peak_live_absolute_bytes,
             1 << 20);
 }
 
-TEST(HeapAccountingTest, APeakBeforeARegionIsNotInIt) {
+TEST(HeapAccountingTest, APeakBeforeAPhaseIsNotInIt) {
   std::free(Opaque(std::malloc(1 << 24)));
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   void* block = Opaque(std::malloc(1 << 16));
   std::free(block);
-  EXPECT_EQ(EndHeapRegion(region).peak_live_bytes, 1 << 16);
+  EXPECT_EQ(EndHeapPhase(phase).peak_live_net_bytes, 1 << 16);
 }
 
 TEST(HeapAccountingTest, AMovedBlockCountsTwiceForTheMoment) {
   void* block = Opaque(std::malloc(1 << 10));
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   block = Opaque(std::realloc(block, 1 << 22));
-  const HeapRegionBytes bytes = EndHeapRegion(region);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
   std::free(block);
-  // The block was live before the region: its copy is what came on top.
-  EXPECT_EQ(bytes.peak_live_bytes, 1 << 22);
+  // The block was live before the phase: its copy is what came on top.
+  EXPECT_EQ(bytes.peak_live_net_bytes, 1 << 22);
   EXPECT_EQ(bytes.net_growth_bytes, (1 << 22) - (1 << 10));
 }
 
@@ -191,22 +194,22 @@ TEST(HeapAccountingTest, CountsWhatAThreadLeftWhenItEnded) {
                 },
                 &work),
             0);
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   pthread_barrier_wait(&begin);
   pthread_join(thread, nullptr);
   EXPECT_EQ(LiveHeapBytes() > 0, true);
   void* own = Opaque(std::malloc(1 << 20));
   for (void* block : work.blocks) std::free(block);
   void* later = Opaque(std::malloc(1 << 22));
-  const HeapRegionBytes bytes = EndHeapRegion(region);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
   std::free(own);
   std::free(later);
-  EXPECT_EQ(bytes.peak_live_bytes, (EndingThread::kBlockCount + 1) << 20);
+  EXPECT_EQ(bytes.peak_live_net_bytes, (EndingThread::kBlockCount + 1) << 20);
   EXPECT_EQ(bytes.net_growth_bytes, (1 << 20) + (1 << 22));
   pthread_barrier_destroy(&begin);
 }
 
-// What destructors of thread-specific data do comes after the account is
+// What destructors of thread-specific data do comes after the counters is
 // closed.
 pthread_key_t late_key;
 void* late_block = nullptr;
@@ -229,16 +232,16 @@ TEST(HeapAccountingTest, CountsWhatDestructorsAllocate) {
   };
   run();  // what the first thread of a kind costs stays outside
   std::free(late_block);
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   run();
-  const HeapRegionBytes bytes = EndHeapRegion(region);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
   EXPECT_EQ(bytes.net_growth_bytes, 1 << 21);
-  EXPECT_EQ(bytes.peak_live_bytes, 1 << 21);
+  EXPECT_EQ(bytes.peak_live_net_bytes, 1 << 21);
   std::free(late_block);
   pthread_key_delete(late_key);
 }
 
-TEST(HeapAccountingTest, AThreadThatNeverAllocatesLeavesNoAccountBehind) {
+TEST(HeapAccountingTest, AThreadThatNeverAllocatesLeavesNoCountersBehind) {
   const auto start = [] {
     pthread_t thread;
     pthread_create(
@@ -246,13 +249,14 @@ TEST(HeapAccountingTest, AThreadThatNeverAllocatesLeavesNoAccountBehind) {
     pthread_join(thread, nullptr);
   };
   start();
-  // Its storage is used anew by the second: a stale account would be read here.
+  // Its storage is used anew by the second: a stale counters would be read
+  // here.
   for (int i = 0; i < 100; ++i) start();
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   void* block = Opaque(std::malloc(1 << 20));
-  const HeapRegionBytes bytes = EndHeapRegion(region);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
   std::free(block);
-  EXPECT_EQ(bytes.peak_live_bytes, 1 << 20);
+  EXPECT_EQ(bytes.peak_live_net_bytes, 1 << 20);
   EXPECT_EQ(bytes.active_thread_count, 1);
 }
 
@@ -266,12 +270,12 @@ TEST(HeapAccountingTest, AThreadThatOnlyWaitsIsNotActive) {
     std::free(block);
   });
   pthread_barrier_wait(&barrier);
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   std::free(Opaque(std::malloc(1 << 20)));
-  EXPECT_EQ(ReadHeapRegion(region).active_thread_count, 1);
+  EXPECT_EQ(ReadHeapPhase(phase).active_thread_count, 1);
   pthread_barrier_wait(&barrier);
   waiting.join();
-  EXPECT_EQ(EndHeapRegion(region).active_thread_count, 2);
+  EXPECT_EQ(EndHeapPhase(phase).active_thread_count, 2);
   pthread_barrier_destroy(&barrier);
 }
 
@@ -293,36 +297,36 @@ int64_t HeldBytes() {
 // What `run` needs, the second time: what threads cost for the first time is
 // outside.
 template <typename Run>
-HeapRegionBytes MeasureThreads(Run run) {
+HeapPhaseBytes MeasureThreads(Run run) {
   run();
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   run();
-  return EndHeapRegion(region);
+  return EndHeapPhase(phase);
 }
 
 TEST(ThreadOrderTest, ThreadsOneAfterAnotherCannotOverlap) {
-  const HeapRegionBytes bytes = MeasureThreads([] {
+  const HeapPhaseBytes bytes = MeasureThreads([] {
     for (int i = 0; i < 4; ++i) std::thread(HoldForAMoment).join();
   });
   EXPECT_FALSE(bytes.threads_may_overlap);
   EXPECT_EQ(bytes.active_thread_count, 5);
-  EXPECT_GE(bytes.peak_live_bytes, HeldBytes());
-  EXPECT_GE(bytes.sum_thread_peak_bytes, bytes.peak_live_bytes);
-  EXPECT_LE(bytes.sum_thread_peak_bytes, HeldBytes() + kThreadCostBytes);
+  EXPECT_GE(bytes.peak_live_net_bytes, HeldBytes());
+  EXPECT_GE(bytes.sum_thread_peak_net_bytes, bytes.peak_live_net_bytes);
+  EXPECT_LE(bytes.sum_thread_peak_net_bytes, HeldBytes() + kThreadCostBytes);
 }
 
 TEST(ThreadOrderTest, AThreadThatWasJoinedAtOnceOverlapsWithNothingAfterIt) {
-  const HeapRegionBytes bytes = MeasureThreads([] {
+  const HeapPhaseBytes bytes = MeasureThreads([] {
     HoldForAMoment();
     std::thread(HoldForAMoment).join();
     HoldForAMoment();
   });
   EXPECT_FALSE(bytes.threads_may_overlap);
-  EXPECT_LE(bytes.sum_thread_peak_bytes, HeldBytes() + kThreadCostBytes);
+  EXPECT_LE(bytes.sum_thread_peak_net_bytes, HeldBytes() + kThreadCostBytes);
 }
 
 TEST(ThreadOrderTest, ThreadsInPairsOverlapInPairs) {
-  const HeapRegionBytes bytes = MeasureThreads([] {
+  const HeapPhaseBytes bytes = MeasureThreads([] {
     for (int i = 0; i < 2; ++i) {
       std::thread first(HoldForAMoment);
       std::thread second(HoldForAMoment);
@@ -331,18 +335,19 @@ TEST(ThreadOrderTest, ThreadsInPairsOverlapInPairs) {
     }
   });
   EXPECT_TRUE(bytes.threads_may_overlap);
-  EXPECT_GE(bytes.sum_thread_peak_bytes, 2 * HeldBytes());
-  EXPECT_LE(bytes.sum_thread_peak_bytes, 2 * HeldBytes() + kThreadCostBytes);
+  EXPECT_GE(bytes.sum_thread_peak_net_bytes, 2 * HeldBytes());
+  EXPECT_LE(bytes.sum_thread_peak_net_bytes,
+            2 * HeldBytes() + kThreadCostBytes);
 }
 
 TEST(ThreadOrderTest, ACreatorThatAllocatesMeanwhileOverlaps) {
-  const HeapRegionBytes bytes = MeasureThreads([] {
+  const HeapPhaseBytes bytes = MeasureThreads([] {
     std::thread thread(HoldForAMoment);
     HoldForAMoment();
     thread.join();
   });
   EXPECT_TRUE(bytes.threads_may_overlap);
-  EXPECT_GE(bytes.sum_thread_peak_bytes, 2 * HeldBytes());
+  EXPECT_GE(bytes.sum_thread_peak_net_bytes, 2 * HeldBytes());
 }
 
 // What a thread leaves is live beside the next.
@@ -354,17 +359,18 @@ TEST(ThreadOrderTest, CountsWhatAThreadLeft) {
     }
     for (void* block : left) std::free(block);
   };
-  const HeapRegionBytes bytes = MeasureThreads(run);
+  const HeapPhaseBytes bytes = MeasureThreads(run);
   EXPECT_FALSE(bytes.threads_may_overlap);
-  EXPECT_GE(bytes.sum_thread_peak_bytes, bytes.peak_live_bytes);
-  EXPECT_GE(bytes.peak_live_bytes, 4 * HeldBytes());
-  EXPECT_LE(bytes.sum_thread_peak_bytes, 4 * HeldBytes() + kThreadCostBytes);
+  EXPECT_GE(bytes.sum_thread_peak_net_bytes, bytes.peak_live_net_bytes);
+  EXPECT_GE(bytes.peak_live_net_bytes, 4 * HeldBytes());
+  EXPECT_LE(bytes.sum_thread_peak_net_bytes,
+            4 * HeldBytes() + kThreadCostBytes);
 }
 
 TEST(ThreadOrderTest, TurnsTakenByLocksMayBeTakenOtherwise) {
   pthread_barrier_t barrier;
   pthread_barrier_init(&barrier, nullptr, 2);
-  const HeapRegionBytes bytes = MeasureThreads([&barrier] {
+  const HeapPhaseBytes bytes = MeasureThreads([&barrier] {
     std::thread first([&barrier] {
       HoldForAMoment();
       pthread_barrier_wait(&barrier);
@@ -378,13 +384,13 @@ TEST(ThreadOrderTest, TurnsTakenByLocksMayBeTakenOtherwise) {
   });
   pthread_barrier_destroy(&barrier);
   EXPECT_TRUE(bytes.threads_may_overlap);
-  EXPECT_GE(bytes.sum_thread_peak_bytes, 2 * HeldBytes());
+  EXPECT_GE(bytes.sum_thread_peak_net_bytes, 2 * HeldBytes());
   // And yet it is right to the byte.
-  EXPECT_LE(bytes.peak_live_bytes, HeldBytes() + kThreadCostBytes);
+  EXPECT_LE(bytes.peak_live_net_bytes, HeldBytes() + kThreadCostBytes);
 }
 
 TEST(ThreadOrderTest, AThreadBelowAThreadIsOrderedWithIt) {
-  const HeapRegionBytes bytes = MeasureThreads([] {
+  const HeapPhaseBytes bytes = MeasureThreads([] {
     for (int i = 0; i < 2; ++i) {
       std::thread([] {
         HoldForAMoment();
@@ -393,7 +399,7 @@ TEST(ThreadOrderTest, AThreadBelowAThreadIsOrderedWithIt) {
     }
   });
   EXPECT_FALSE(bytes.threads_may_overlap);
-  EXPECT_LE(bytes.sum_thread_peak_bytes, HeldBytes() + kThreadCostBytes);
+  EXPECT_LE(bytes.sum_thread_peak_net_bytes, HeldBytes() + kThreadCostBytes);
 }
 
 TEST(ThreadOrderTest, EveryJoinOrders) {
@@ -460,12 +466,12 @@ TEST(ThreadOrderTest, AThreadThatItsCreatorDoesNotJoinMayOverlap) {
     });
     second.join();
   };
-  for (const HeapRegionBytes& bytes :
+  for (const HeapPhaseBytes& bytes :
        {MeasureThreads([&] { end_detached(true); }),
         MeasureThreads([&] { end_detached(false); }),
         MeasureThreads(join_elsewhere)}) {
     EXPECT_TRUE(bytes.threads_may_overlap);
-    EXPECT_GE(bytes.sum_thread_peak_bytes, 2 * HeldBytes());
+    EXPECT_GE(bytes.sum_thread_peak_net_bytes, 2 * HeldBytes());
   }
 }
 
@@ -498,13 +504,13 @@ TEST(ThreadOrderTest, ThreadsThatOnlyMapMayOverlap) {
     }
   };
   EXPECT_TRUE(MeasureThreads(at_once).threads_may_overlap);
-  const HeapRegionBytes bytes = MeasureThreads(in_turn);
+  const HeapPhaseBytes bytes = MeasureThreads(in_turn);
   EXPECT_FALSE(bytes.threads_may_overlap);
-  EXPECT_GE(bytes.peak_mapped_bytes, kThreadBytes);
+  EXPECT_GE(bytes.peak_mapped_net_bytes, kThreadBytes);
 }
 
 TEST(ThreadOrderTest, ACreationThatFailsLeavesNothing) {
-  const HeapRegionBytes bytes = MeasureThreads([] {
+  const HeapPhaseBytes bytes = MeasureThreads([] {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, size_t{1} << 50);
@@ -517,12 +523,12 @@ TEST(ThreadOrderTest, ACreationThatFailsLeavesNothing) {
     std::thread(HoldForAMoment).join();
   });
   EXPECT_FALSE(bytes.threads_may_overlap);
-  EXPECT_LE(bytes.sum_thread_peak_bytes, HeldBytes() + kThreadCostBytes);
+  EXPECT_LE(bytes.sum_thread_peak_net_bytes, HeldBytes() + kThreadCostBytes);
 }
 
 // Any thread may do anything of this at any time.
 TEST(ThreadOrderTest, ManyThreadsCreateJoinAndDetachAtOnce) {
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   std::vector<std::thread> creators;
   std::atomic<int> detached_count{0};
   for (int i = 0; i < 4; ++i) {
@@ -539,14 +545,14 @@ TEST(ThreadOrderTest, ManyThreadsCreateJoinAndDetachAtOnce) {
           --detached_count;
         }).detach();
         thread.join();
-        if (round % 50 == 0) EndHeapRegion(BeginHeapRegion());
+        if (round % 50 == 0) EndHeapPhase(BeginHeapPhase());
       }
     });
   }
   for (std::thread& creator : creators) creator.join();
-  const HeapRegionBytes bytes = EndHeapRegion(region);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
   EXPECT_TRUE(bytes.threads_may_overlap);
-  EXPECT_GE(bytes.sum_thread_peak_bytes, bytes.peak_live_bytes);
+  EXPECT_GE(bytes.sum_thread_peak_net_bytes, bytes.peak_live_net_bytes);
   while (detached_count > 0) sched_yield();
 }
 
@@ -598,17 +604,17 @@ TEST_P(FreeRunningTest, IsWithinFourKibibytesAThread) {
       climber.seed = static_cast<uint32_t>(threads.size()) * 77 + 1;
       threads.emplace_back([&climber] { climber.Climb(); });
     }
-    const HeapRegion region = BeginHeapRegion();
+    const HeapPhase phase = BeginHeapPhase();
     pthread_barrier_wait(&barrier);
     pthread_barrier_wait(&barrier);
     for (std::thread& thread : threads) thread.join();
-    const HeapRegionBytes bytes = EndHeapRegion(region);
+    const HeapPhaseBytes bytes = EndHeapPhase(phase);
     const int64_t truth =
         thread_count * Climber::kBlockCount * Climber::kBlockBytes;
-    EXPECT_NEAR(static_cast<double>(bytes.peak_live_bytes),
+    EXPECT_NEAR(static_cast<double>(bytes.peak_live_net_bytes),
                 static_cast<double>(truth), 4096.0 * thread_count);
     // Statically divided work: the bound repeats to the byte.
-    EXPECT_EQ(bytes.sum_thread_peak_bytes, truth);
+    EXPECT_EQ(bytes.sum_thread_peak_net_bytes, truth);
     pthread_barrier_destroy(&barrier);
   }
 }
@@ -620,11 +626,11 @@ TEST(HeapAccountingTest, ForkedChildCountsOnAndParentKnows) {
   const int forks_before = CountedForks();
   const pid_t child = fork();
   if (child == 0) {
-    const HeapRegion region = BeginHeapRegion();
+    const HeapPhase phase = BeginHeapPhase();
     void* block = Opaque(std::malloc(1 << 20));
-    const HeapRegionBytes bytes = EndHeapRegion(region);
+    const HeapPhaseBytes bytes = EndHeapPhase(phase);
     std::free(block);
-    _exit(bytes.peak_live_bytes == 1 << 20 ? 0 : 1);
+    _exit(bytes.peak_live_net_bytes == 1 << 20 ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -649,10 +655,10 @@ TEST(HeapAccountingTest, AForkedChildMayStartThreads) {
     for (int i = 0; i < 20; ++i) {
       std::thread([] { std::free(Opaque(std::malloc(1 << 20))); }).join();
     }
-    const HeapRegion region = BeginHeapRegion();
+    const HeapPhase phase = BeginHeapPhase();
     std::free(Opaque(std::malloc(1 << 20)));
-    const HeapRegionBytes bytes = EndHeapRegion(region);
-    _exit(bytes.peak_live_bytes == 1 << 20 ? 0 : 1);
+    const HeapPhaseBytes bytes = EndHeapPhase(phase);
+    _exit(bytes.peak_live_net_bytes == 1 << 20 ? 0 : 1);
   }
   pthread_barrier_wait(&barrier);
   other.join();
@@ -707,7 +713,7 @@ TEST(HeapAccountingTest, IsExactWhereTheKernelRefusesMembarrier) {
   if (child == 0) {
     if (!RefuseMembarrier()) _exit(2);
     execl("/proc/self/exe", "heap_accounting_test",
-          "--gtest_filter=*TraceTest*:*FreeRunning*:*Regions*", nullptr);
+          "--gtest_filter=*TraceTest*:*FreeRunning*:*Phases*", nullptr);
     _exit(3);
   }
   int status = -1;
@@ -722,7 +728,7 @@ TEST(HeapAccountingTest, IsExactThoughBackgroundThreadsAreAskedFor) {
     alarm(kHangSeconds);
     setenv("MALLOC_CONF", "background_thread:true", /*replace=*/1);
     execl("/proc/self/exe", "heap_accounting_test",
-          "--gtest_filter=*TraceTest*:*Regions*", nullptr);
+          "--gtest_filter=*TraceTest*:*Phases*", nullptr);
     _exit(3);
   }
   int status = -1;
@@ -730,8 +736,8 @@ TEST(HeapAccountingTest, IsExactThoughBackgroundThreadsAreAskedFor) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(HeapAccountingTest, MappedBytesAreALedgerOfTheirOwn) {
-  const HeapRegion region = BeginHeapRegion();
+TEST(HeapAccountingTest, MappedBytesAreCountedApart) {
+  const HeapPhase phase = BeginHeapPhase();
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* first =
       mmap(nullptr, 10 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -743,22 +749,22 @@ TEST(HeapAccountingTest, MappedBytesAreALedgerOfTheirOwn) {
   ASSERT_NE(second, MAP_FAILED);
   munmap(second, 7 * page);
   munmap(static_cast<char*>(first) + 4 * page, 6 * page);
-  const HeapRegionBytes bytes = EndHeapRegion(region);
-  EXPECT_EQ(bytes.peak_mapped_bytes, static_cast<int64_t>(13 * page));
-  EXPECT_EQ(bytes.peak_live_bytes, 0);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
+  EXPECT_EQ(bytes.peak_mapped_net_bytes, static_cast<int64_t>(13 * page));
+  EXPECT_EQ(bytes.peak_live_net_bytes, 0);
 }
 
 // The old range stays mapped, without its pages.
 TEST(HeapAccountingTest, AMappingThatIsMovedAndKeptCountsTwice) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   void* first =
       mmap(nullptr, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(first, MAP_FAILED);
   void* second = mremap(first, 3 * page, 3 * page,
                         MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
   ASSERT_NE(second, MAP_FAILED) << "needs Linux 5.7 or newer";
-  EXPECT_EQ(ReadHeapRegion(region).peak_mapped_bytes,
+  EXPECT_EQ(ReadHeapPhase(phase).peak_mapped_net_bytes,
             static_cast<int64_t>(6 * page));
   // To an address that is chosen, over a page that is mapped.
   void* third = mremap(second, 3 * page, 3 * page,
@@ -770,12 +776,12 @@ TEST(HeapAccountingTest, AMappingThatIsMovedAndKeptCountsTwice) {
   void* fourth =
       mmap(nullptr, 7 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   munmap(fourth, 7 * page);
-  EXPECT_EQ(EndHeapRegion(region).peak_mapped_bytes,
+  EXPECT_EQ(EndHeapPhase(phase).peak_mapped_net_bytes,
             static_cast<int64_t>(7 * page));
 }
 
 TEST(HeapAccountingTest, OutOfMemoryIsReportedAndNotCounted) {
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   volatile size_t too_much = SIZE_MAX / 4;  // unknown to the compiler
   EXPECT_EQ(Opaque(std::malloc(too_much)), nullptr);
   EXPECT_EQ(Opaque(std::calloc(too_much, 8)), nullptr);
@@ -783,8 +789,8 @@ TEST(HeapAccountingTest, OutOfMemoryIsReportedAndNotCounted) {
   void* block = Opaque(std::malloc(64));
   EXPECT_EQ(Opaque(std::realloc(block, too_much)), nullptr);
   std::free(block);
-  const HeapRegionBytes bytes = EndHeapRegion(region);
-  EXPECT_EQ(bytes.peak_live_bytes, 64);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
+  EXPECT_EQ(bytes.peak_live_net_bytes, 64);
   EXPECT_THROW(Opaque(::operator new(too_much)), std::bad_alloc);
 }
 
@@ -792,7 +798,7 @@ TEST(HeapAccountingTest, OutOfMemoryIsReportedAndNotCounted) {
 TEST(HeapAccountingTest, SizesThatOverflowAreOutOfMemory) {
   volatile size_t half = SIZE_MAX / 2 + 1;  // unknown to the compiler
   volatile size_t all = SIZE_MAX;
-  const HeapRegion region = BeginHeapRegion();
+  const HeapPhase phase = BeginHeapPhase();
   errno = 0;
   EXPECT_EQ(Opaque(reallocarray(nullptr, half, 2)), nullptr);
   EXPECT_EQ(errno, ENOMEM);
@@ -802,8 +808,8 @@ TEST(HeapAccountingTest, SizesThatOverflowAreOutOfMemory) {
   errno = 0;
   EXPECT_EQ(Opaque(pvalloc(all)), nullptr);
   EXPECT_EQ(errno, ENOMEM);
-  const HeapRegionBytes bytes = EndHeapRegion(region);
-  EXPECT_EQ(bytes.peak_live_bytes, 0);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
+  EXPECT_EQ(bytes.peak_live_net_bytes, 0);
   EXPECT_EQ(bytes.net_growth_bytes, 0);
 }
 
@@ -816,12 +822,12 @@ TEST(HeapAccountingTest, OperatorNewAsksTheHandler) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST(HeapAccountingDeathTest, TooManyOpenRegionsSaysSo) {
+TEST(HeapAccountingDeathTest, TooManyOpenPhasesSaysSo) {
   EXPECT_DEATH(
       {
-        for (int i = 0; i < 40; ++i) BeginHeapRegion();
+        for (int i = 0; i < 40; ++i) BeginHeapPhase();
       },
-      "more than 32 heap regions");
+      "more than 32 heap phases");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/heap_counters.h"
 
 namespace footprint::profiling_internal {
 namespace {

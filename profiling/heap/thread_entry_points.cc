@@ -1,4 +1,4 @@
-// pthread_create, pthread_join and their kin, told to the ledger: what they
+// pthread_create, pthread_join and their kin, told to the process: what they
 // order cannot overlap. The C library's own threads, those of C11's thrd_create
 // and detached ones do not come here and count as alive throughout.
 
@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/heap_counters.h"
 
 namespace footprint::profiling_internal {
 namespace {

@@ -47,11 +47,11 @@ int FindOrAddRecord(const char* name, int parent) {
     ++unrecorded_count;
     return -1;
   }
-  records[record_count] = {name, parent, /*open_count=*/1, HeapRegionBytes()};
+  records[record_count] = {name, parent, /*open_count=*/1, HeapPhaseBytes()};
   return record_count++;
 }
 
-void Accumulate(HeapRegionBytes* sum, const HeapRegionBytes& visit) {
+void Accumulate(HeapPhaseBytes* sum, const HeapPhaseBytes& visit) {
   for (const HeapMetric& metric : kHeapMetrics) {
     int64_t& value = sum->*metric.member;
     value = CombineVisits(metric.statistic, value, visit.*metric.member);
@@ -76,12 +76,12 @@ MemoryPhase::MemoryPhase(const char* name, Around around) : around_(around) {
     outer_record_ = thread_record;
     thread_record = record_;
   }
-  region_ = BeginHeapRegion();
+  heap_phase_ = BeginHeapPhase();
 }
 
 void MemoryPhase::End() {
   if (record_ < 0) return;
-  const HeapRegionBytes visit = EndHeapRegion(region_);
+  const HeapPhaseBytes visit = EndHeapPhase(heap_phase_);
   if (around_ == Around::kEveryThread) {
     process_record.store(outer_record_);
   } else {

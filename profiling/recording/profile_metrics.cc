@@ -38,7 +38,7 @@ void Attribute(const std::string& phase_name, int64_t live_bytes,
 
 }  // namespace
 
-void AddRegionMetrics(const HeapRegionBytes& bytes, Metrics* metrics) {
+void AddHeapMetrics(const HeapPhaseBytes& bytes, Metrics* metrics) {
   static constexpr MetricKind kKinds[] = {
 #define FOOTPRINT_KIND(kind, ...) kind,
       FOOTPRINT_HEAP_METRICS(FOOTPRINT_KIND)
@@ -82,7 +82,7 @@ void AddRecordedPhases(int parent, Phases* phases) {
     Phase* phase = phases->Add();
     phase->set_name(prefix + record.name);
     phase->set_parent(around);
-    AddRegionMetrics(record.bytes, phase->mutable_metrics());
+    AddHeapMetrics(record.bytes, phase->mutable_metrics());
   }
 }
 

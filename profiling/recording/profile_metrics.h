@@ -1,7 +1,7 @@
 // From what was counted to the metrics of a memory profile.
 //
 //   footprint::BenchmarkMemory memory;
-//   footprint::AddRegionMetrics(region_bytes, memory.mutable_metrics());
+//   footprint::AddHeapMetrics(phase_bytes, memory.mutable_metrics());
 //   footprint::AddRecordedPhases(/*parent=*/-1, memory.mutable_phases());
 //
 // Adds to messages that the caller owns. Thread-compatible. Memory: the
@@ -22,7 +22,7 @@ using Phases = google::protobuf::RepeatedPtrField<Phase>;
 // bytes only where they are counted. A peak that threads made together which
 // may overlap is BOUNDED; whether the others are EXACT, more processes must
 // show.
-void AddRegionMetrics(const HeapRegionBytes& bytes, Metrics* metrics);
+void AddHeapMetrics(const HeapPhaseBytes& bytes, Metrics* metrics);
 
 // The program's own size as loaded.
 void AddImageMetrics(Metrics* metrics);

@@ -31,7 +31,7 @@ enum class HeapQuantity {
 };
 inline constexpr int kHeapQuantityCount = 5;
 
-// What a metric tells of a quantity, from the begin to the end of a region.
+// What a metric tells of a quantity, from the begin to the end of a phase.
 enum class HeapStatistic {
   kNetPeak,       // the highest, less what there was at the begin
   kAbsolutePeak,  // the highest
@@ -41,7 +41,7 @@ enum class HeapStatistic {
   kNetThreadPeakSum,
 };
 
-// A region that is visited again: changes add up, peaks do not.
+// A phase that is visited again: changes add up, peaks do not.
 constexpr int64_t CombineVisits(HeapStatistic statistic, int64_t earlier,
                                 int64_t visit) {
   return statistic == HeapStatistic::kNetChange ? earlier + visit
@@ -57,14 +57,14 @@ constexpr bool DependsOnThreadOrder(HeapStatistic statistic) {
 }  // namespace footprint
 
 // ROW(kind in the schema, MetricUnit, short name, HeapQuantity, HeapStatistic,
-//     member of HeapRegionBytes), in the order of a profile.
+//     member of HeapPhaseBytes), in the order of a profile.
 #define FOOTPRINT_HEAP_METRICS(ROW)                                            \
   ROW(PEAK_LIVE_USABLE_BYTES, kBytes, "peak live", kLiveBytes, kNetPeak,       \
-      peak_live_bytes)                                                         \
+      peak_live_net_bytes)                                                     \
   ROW(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, kBytes, "peak live absolute",           \
       kLiveBytes, kAbsolutePeak, peak_live_absolute_bytes)                     \
   ROW(SUM_THREAD_PEAK_USABLE_BYTES, kBytes, "sum of thread peaks", kLiveBytes, \
-      kNetThreadPeakSum, sum_thread_peak_bytes)                                \
+      kNetThreadPeakSum, sum_thread_peak_net_bytes)                            \
   ROW(ALLOCATED_USABLE_BYTES, kBytes, "allocated", kAllocatedBytes,            \
       kNetChange, allocated_bytes)                                             \
   ROW(ALLOCATION_COUNT, kCount, "allocations", kAllocationCount, kNetChange,   \
@@ -72,9 +72,9 @@ constexpr bool DependsOnThreadOrder(HeapStatistic statistic) {
   ROW(NET_GROWTH_USABLE_BYTES, kBytes, "net growth", kLiveBytes, kNetChange,   \
       net_growth_bytes)                                                        \
   ROW(PEAK_MAPPED_BYTES, kBytes, "peak mapped", kMappedBytes, kNetPeak,        \
-      peak_mapped_bytes)                                                       \
+      peak_mapped_net_bytes)                                                   \
   ROW(PEAK_LIVE_REQUESTED_BYTES, kBytes, "peak live requested",                \
-      kRequestedBytes, kNetPeak, peak_live_requested_bytes)
+      kRequestedBytes, kNetPeak, peak_live_requested_net_bytes)
 
 // ROW(kind, unit, short name, value): EXACT, of a program and its startup.
 #define FOOTPRINT_IMAGE_METRICS(ROW) \

@@ -1,21 +1,22 @@
 // The counting behind heap_accounting.h: what the entry points in
-// allocation_entry_points.cc call around each allocation, and the regions.
+// allocation_entry_points.cc call around each allocation, and the phases.
 //
 // Everything here works before main, inside malloc and at a thread's end, so it
 // allocates nothing and uses no library that might.
 //
-// Invariant with several threads: the sum of all limits, and of what threads
-// that ended left live, is at most the peak known so far. No thread above its
-// limit means no new peak; a thread that passes its limit takes the lock and
-// sums. Each limit has a floor 4 KiB below it: a thread that frees its way
-// below the floor takes the lock to move both, so a racing sum is wrong by at
-// most 4 KiB a thread.
+// Each thread has counters of its own, and two thresholds for its live bytes
+// (hysteresis). Invariant with several threads: the sum of all upper
+// thresholds, and of what threads that ended left live, is at most the peak
+// known so far. No thread above its upper threshold means no new peak; a thread
+// that passes it takes the lock and sums. The lower threshold is 4 KiB below
+// the upper one: a thread that frees its way below it takes the lock to move
+// both, so a racing sum is wrong by at most 4 KiB a thread.
 //
 // Which threads can be alive at once is known from their creations and joins
 // (thread_entry_points.cc, thread_tree.h).
 
-#ifndef FOOTPRINT_PROFILING_HEAP_HEAP_LEDGER_H_
-#define FOOTPRINT_PROFILING_HEAP_HEAP_LEDGER_H_
+#ifndef FOOTPRINT_PROFILING_HEAP_HEAP_COUNTERS_H_
+#define FOOTPRINT_PROFILING_HEAP_HEAP_COUNTERS_H_
 
 #include <pthread.h>
 
@@ -28,19 +29,19 @@
 namespace footprint::profiling_internal {
 
 // How far a free-running thread may stray from what it has published.
-inline constexpr int64_t kWindowBytes = 4096;
-// What an account reads until it is opened.
+inline constexpr int64_t kHysteresisBytes = 4096;
+// What counters point to until the thread is registered.
 extern const uint64_t kNoBytes;
 
-// What the ledger keeps of a thread, from its creation until it is joined; in
-// the ledger's own memory, since the thread's storage goes before that.
+// What the process keeps of a thread, from its creation until it is joined; not
+// in the thread's storage, which goes before that.
 struct ThreadRecord;
 
-// One thread's account, in the thread's own storage. The thread writes it,
-// except for what the holder of the ledger's lock may write: everything after
+// One thread's counters, in the thread's own storage. The thread writes them,
+// except for what the holder of the process's lock may write: everything after
 // `state`.
-struct ThreadAccount {
-  enum class State : int { kNew, kOpen, kClosed };
+struct ThreadCounters {
+  enum class State : int { kNew, kRegistered, kEnded };
 
   // jemalloc's own counters of the thread.
   const uint64_t* allocated_bytes = &kNoBytes;
@@ -49,33 +50,33 @@ struct ThreadAccount {
   // Bytes that a realloc in place kept: jemalloc counts them again.
   std::atomic<int64_t> kept_in_place_bytes{0};
   State state = State::kNew;
-  // Since the last region event, creation or join by this thread: the
+  // Since the last phase event, creation or join by this thread: the
   // high-water mark of its live bytes.
-  std::atomic<int64_t> peak_bytes{INT64_MIN};
+  std::atomic<int64_t> peak_absolute_bytes{INT64_MIN};
   // What remains is also written by others, under the lock.
   //
-  // Live bytes cannot have passed peak or limit while `*allocated_bytes` is
+  // Live bytes cannot have passed peak or threshold while `*allocated_bytes` is
   // below this: it is the allocation's only test. Zero, so that every
   // allocation is looked at, unless the thread is the only one.
   std::atomic<uint64_t> check_at_bytes{0};
-  // An allocation that lifts the live bytes above the limit, and a free that
-  // sinks them below the floor, call the ledger; so does every call of an
-  // account that is not open.
-  std::atomic<int64_t> limit_bytes{INT64_MIN};
-  std::atomic<int64_t> floor_bytes{INT64_MAX};
+  // An allocation that lifts the live bytes above the upper threshold, and a
+  // free that sinks them below the lower one, take the lock; so does every call
+  // of a thread that is not registered.
+  std::atomic<int64_t> upper_threshold_bytes{INT64_MIN};
+  std::atomic<int64_t> lower_threshold_bytes{INT64_MAX};
   // False while the thread is the only one, whose frees concern nobody.
-  std::atomic<bool> has_floor{true};
-  // The limit as the ledger counts it. The thread's own limit and floor follow
-  // it, unless `is_settling`: then they make the thread's next call come to the
-  // ledger.
-  int64_t counted_limit_bytes = 0;
-  bool is_settling = false;
+  std::atomic<bool> has_lower_threshold{true};
+  // The upper threshold as the process counts it. The thread's own thresholds
+  // follow it, unless `thresholds_are_pending`: then they make the thread's
+  // next call take the lock.
+  int64_t counted_upper_threshold_bytes = 0;
+  bool thresholds_are_pending = false;
   // Read under the lock for one sum over all threads.
   int64_t summed_live_bytes = 0;
   // Another thread's since, if the numbers differ.
   ThreadRecord* record = nullptr;
   uint64_t record_number = 0;
-  ThreadAccount* next = nullptr;
+  ThreadCounters* next = nullptr;
   // Calls that mapped or unmapped; written under the lock.
   uint64_t mapping_count = 0;
 
@@ -91,28 +92,28 @@ struct ThreadAccount {
 };
 
 // __thread, not thread_local: no wrapper function around each use.
-extern __thread ThreadAccount thread_account
+extern __thread ThreadCounters thread_counters
     __attribute__((tls_model("initial-exec")));
 
 // The slow halves of the functions below. Returns `block`, so that an entry
 // point can end in this call.
 void* CheckAllocation(void* block);
-void FreedBelowFloor();
-void OpenThreadAccount();
+void FreedBelowLowerThreshold();
+void RegisterThread();
 
-inline void CountCall(ThreadAccount* account) {
-  account->allocation_count.store(
-      account->allocation_count.load(std::memory_order_relaxed) + 1,
+inline void CountCall(ThreadCounters* counters) {
+  counters->allocation_count.store(
+      counters->allocation_count.load(std::memory_order_relaxed) + 1,
       std::memory_order_relaxed);
 }
 
 // To be called after every call that handed `block` out; returns it.
 inline void* AfterAllocation(void* block) {
-  ThreadAccount* account = &thread_account;
-  CountCall(account);
+  ThreadCounters* counters = &thread_counters;
+  CountCall(counters);
   if (__builtin_expect(
-          __atomic_load_n(account->allocated_bytes, __ATOMIC_RELAXED) >=
-              account->check_at_bytes.load(std::memory_order_relaxed),
+          __atomic_load_n(counters->allocated_bytes, __ATOMIC_RELAXED) >=
+              counters->check_at_bytes.load(std::memory_order_relaxed),
           0)) {
     return CheckAllocation(block);
   }
@@ -121,20 +122,20 @@ inline void* AfterAllocation(void* block) {
 
 // While it is false, a call that takes memory back need not be followed by
 // AfterDeallocation. A call that looked before the answer became true is
-// allowed for: see `is_settling`.
+// allowed for: see `thresholds_are_pending`.
 inline bool FreesAreCounted() {
   return __builtin_expect(
-      thread_account.has_floor.load(std::memory_order_relaxed), 0);
+      thread_counters.has_lower_threshold.load(std::memory_order_relaxed), 0);
 }
 
 // To be called after every call that took memory back, if FreesAreCounted() was
 // true before or might be now.
 inline void AfterDeallocation() {
-  ThreadAccount* account = &thread_account;
-  if (account->has_floor.load(std::memory_order_relaxed) &&
-      account->live_bytes() <
-          account->floor_bytes.load(std::memory_order_relaxed)) {
-    FreedBelowFloor();
+  ThreadCounters* counters = &thread_counters;
+  if (counters->has_lower_threshold.load(std::memory_order_relaxed) &&
+      counters->live_bytes() <
+          counters->lower_threshold_bytes.load(std::memory_order_relaxed)) {
+    FreedBelowLowerThreshold();
   }
 }
 
@@ -167,23 +168,23 @@ void EndJoin(ThreadRecord* record, bool succeeded);
 void ForgetThread(pthread_t thread);
 
 // Bytes that the program mapped (positive) or unmapped (negative) by itself. A
-// call of the thread, whose account should be open.
+// call of the thread, which should be registered.
 void CountMappedBytes(int64_t change_bytes);
 
 // True once an entry point has counted an allocation.
-bool LedgerIsInUse();
+bool CountersAreInUse();
 
-// The region that began with the process's first allocation.
-inline constexpr int kProcessRegion = 0;
+// The phase that began with the process's first allocation.
+inline constexpr int kProcessPhase = 0;
 
-// The number of the region, or -1 if kMaxOpenRegions are open.
-int OpenRegion();
-// The region up to now.
-HeapRegionBytes ReadRegion(int region);
-HeapRegionBytes CloseRegion(int region);
+// The number of the phase, or -1 if kMaxOpenPhases are open.
+int BeginPhase();
+// The phase up to now.
+HeapPhaseBytes ReadPhase(int phase);
+HeapPhaseBytes EndPhase(int phase);
 
 // Live bytes of the process now.
-int64_t LedgerLiveBytes();
+int64_t ProcessLiveBytes();
 // Child processes that fork made so far.
 int ForkedProcessCount();
 
@@ -191,11 +192,11 @@ int ForkedProcessCount();
 struct RequestedBytesCounter {
   int64_t (*live_bytes)();
   // The peak since the last call; the next peak begins at the live bytes.
-  int64_t (*take_peak_bytes)();
+  int64_t (*take_peak_absolute_bytes)();
 };
 void SetRequestedBytesCounter(const RequestedBytesCounter* counter);
 bool RequestedBytesHaveCounter();
 
 }  // namespace footprint::profiling_internal
 
-#endif  // FOOTPRINT_PROFILING_HEAP_HEAP_LEDGER_H_
+#endif  // FOOTPRINT_PROFILING_HEAP_HEAP_COUNTERS_H_
