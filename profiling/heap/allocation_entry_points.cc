@@ -1,5 +1,5 @@
 // malloc and its kin, counted: each call goes straight to jemalloc, whose own
-// names were renamed (jemalloc_renames.txt), and then to the process.
+// names were renamed (jemalloc_renames.txt), and then to heap_counters.h.
 //
 // Compiled twice: as exact_heap, and with FOOTPRINT_COUNT_REQUESTED_BYTES as
 // exact_heap_with_requested_bytes.

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "footprint/base/random/property_seeds.h"
-#include "footprint/profiling/heap/heap_metrics.h"
+#include "footprint/profiling/heap/heap_accounting.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -28,7 +28,8 @@ constexpr int kStepCount = 400;
 
 // Net of the phase's begin, by addition.
 struct PhaseTruth {
-  int number = -1;  // of the process's phase; -1: not open
+  HeapPhase phase;
+  bool is_open = false;
   int64_t live_bytes = 0;
   int64_t peak_net_bytes = 0;
   int64_t allocated_bytes = 0;
@@ -76,7 +77,7 @@ class Trial {
   const std::vector<Finding>& Run() {
     for (int step = 0; step < kStepCount; ++step) DoRandomStep();
     for (PhaseTruth& phase : phases_) {
-      if (phase.number >= 0) Close(&phase);
+      if (phase.is_open) Close(&phase);
     }
     return findings_;
   }
@@ -106,7 +107,7 @@ class Trial {
 
   static void* RunWorker(void* argument) {
     auto* worker = static_cast<Worker*>(argument);
-    // Opens the thread's counters before the sums begin.
+    // Registers the thread before the sums begin.
     free(malloc(1));
     Action action = Action::kAllocate;
     while (action != Action::kEnd) {
@@ -215,19 +216,20 @@ class Trial {
   }
 
   void OpenReadOrClose(PhaseTruth* phase) {
-    if (phase->number < 0) {
+    if (!phase->is_open) {
       *phase = PhaseTruth();
-      phase->number = BeginPhase();
+      phase->phase = BeginHeapPhase();
+      phase->is_open = true;
     } else if (random_() % 2 == 0) {
-      findings_.push_back({*phase, ReadPhase(phase->number)});
+      findings_.push_back({*phase, ReadHeapPhase(phase->phase)});
     } else {
       Close(phase);
     }
   }
 
   void Close(PhaseTruth* phase) {
-    findings_.push_back({*phase, EndPhase(phase->number)});
-    phase->number = -1;
+    findings_.push_back({*phase, EndHeapPhase(phase->phase)});
+    phase->is_open = false;
   }
 
   std::mt19937 random_;

@@ -5,7 +5,7 @@
 //     sum += bytes.*metric.member;
 //   }
 //
-// Plain data; nothing is allocated.
+// Plain data, thread-compatible; nothing is allocated.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_HEAP_METRICS_H_
 #define FOOTPRINT_PROFILING_HEAP_HEAP_METRICS_H_

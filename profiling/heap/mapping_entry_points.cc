@@ -1,5 +1,5 @@
-// mmap and its kin, counted: what the program maps by itself is a process of
-// its own beside the heap. jemalloc's own mappings come here under other names
+// mmap and its kin, counted: what the program maps by itself is counted apart
+// from the heap. jemalloc's own mappings come here under other names
 // (jemalloc_renames.txt) and are not counted; thread stacks and shared
 // libraries never pass these functions.
 
@@ -11,6 +11,7 @@
 
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
+#include "footprint/profiling/heap/thread_registration.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -34,7 +35,7 @@ class RangesLock {
 void LockRanges() { pthread_mutex_lock(&lock); }
 void UnlockRanges() { pthread_mutex_unlock(&lock); }
 
-// After the process's (101), so that a fork takes this lock first, as mmap
+// After the counters' (101), so that a fork takes this lock first, as mmap
 // does.
 __attribute__((constructor(102))) void WatchForks() {
   pthread_atfork(LockRanges, UnlockRanges, UnlockRanges);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "footprint/profiling/heap/heap_counters.h"
+#include "footprint/profiling/heap/process_counters.h"
 
 namespace footprint::profiling_internal {
 namespace {

@@ -9,9 +9,8 @@
 // another than its creator, not joined before its creator ends, or not known to
 // have been created counts as alive as long as the phase is open: a root.
 //
-// The process (heap_counters.cc) calls these functions under its lock, at
-// creation, join and end of threads and where phases begin and end; never for
-// an allocation.
+// The counters call these functions under ProcessLock, at creation, join and
+// end of threads and where phases begin and end; never for an allocation.
 //
 // The sum. The live bytes of the process are the sum of what each thread
 // allocated less what it freed. At any moment a thread is at some place of its

@@ -5,15 +5,11 @@
 #include <thread>
 #include <vector>
 
+#include "footprint/profiling/heap/opaque_block.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
-
-void* Opaque(void* block) {
-  asm volatile("" : "+r"(block) : : "memory");
-  return block;
-}
 
 void AllocateAndFree(size_t size) { std::free(Opaque(std::malloc(size))); }
 

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/opaque_block.h"
 #include "footprint/profiling/recording/memory_phase.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -18,12 +19,6 @@ namespace footprint {
 namespace {
 
 constexpr int64_t kBlockBytes = 1 << 20;  // a size that jemalloc does not round
-
-// Keeps the compiler from leaving an allocation out.
-void* Opaque(void* block) {
-  asm volatile("" : "+r"(block) : : "memory");
-  return block;
-}
 
 int64_t Value(const google::protobuf::RepeatedPtrField<Metric>& metrics,
               MetricKind kind) {

@@ -9,7 +9,8 @@
 // stands too, and add a row here. The heap's counters, the metrics of a phase,
 // the names in tables and the tests all follow the rows.
 //
-// Includes nothing that could allocate: the counters behind malloc read it.
+// Constants and pure functions: thread-safe, nothing is owned. Includes nothing
+// that could allocate: the counters behind malloc read it.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_METRIC_TABLE_H_
 #define FOOTPRINT_PROFILING_SCHEMA_METRIC_TABLE_H_
