@@ -2,12 +2,12 @@
 
 namespace footprint {
 
-void BenchmarkMemoryManager::Start() { region_ = BeginHeapRegion(); }
+void BenchmarkMemoryManager::Start() { phase_ = BeginHeapPhase(); }
 
 void BenchmarkMemoryManager::Stop(Result& result) {
-  const HeapRegionBytes bytes = EndHeapRegion(region_);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase_);
   result.num_allocs = bytes.allocation_count;
-  result.max_bytes_used = bytes.peak_live_bytes;
+  result.max_bytes_used = bytes.peak_live_net_bytes;
   result.total_allocated_bytes = bytes.allocated_bytes;
   result.net_heap_growth = bytes.net_growth_bytes;
 }

@@ -29,7 +29,7 @@ class BenchmarkMemoryManager : public benchmark::MemoryManager {
   virtual void Stop(Result* result);  // NOLINT(modernize-use-override)
 
  private:
-  HeapRegion region_;
+  HeapPhase phase_;
 };
 
 }  // namespace footprint

@@ -38,9 +38,9 @@ std::string ReadText(const std::string& path) {
 // The exit status; output and messages go to the scratch files out and err.
 int Run(const std::string& program, const std::string& arguments,
         const std::string& before = "") {
-  const std::string command = before + " ./profiling/" + program + " " +
-                              arguments + " >" + Scratch("out") + " 2>" +
-                              Scratch("err");
+  const std::string command = before + " ./profiling/google_benchmark/" +
+                              program + " " + arguments + " >" +
+                              Scratch("out") + " 2>" + Scratch("err");
   const int status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

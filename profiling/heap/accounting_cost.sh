@@ -6,7 +6,7 @@ set -euo pipefail
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-loop() { printf 'profiling/allocation_loop_%s' "$1"; }
+loop() { printf 'profiling/measuring/allocation_loop_%s' "$1"; }
 
 for threads in 1 2; do
   calls=8

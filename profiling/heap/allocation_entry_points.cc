@@ -1,5 +1,5 @@
 // malloc and its kin, counted: each call goes straight to jemalloc, whose own
-// names were renamed (jemalloc_renames.txt), and then to the ledger.
+// names were renamed (jemalloc_renames.txt), and then to heap_counters.h.
 //
 // Compiled twice: as exact_heap, and with FOOTPRINT_COUNT_REQUESTED_BYTES as
 // exact_heap_with_requested_bytes.
@@ -13,7 +13,7 @@
 
 #include <new>
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/heap_counters.h"
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
 #include "footprint/profiling/heap/requested_bytes.h"
 #endif
@@ -59,7 +59,7 @@ inline void ForgetRequested([[maybe_unused]] void* block) {
 
 __attribute__((noinline)) void FreeAmongThreads(void* block) {
   // A thread that never called must not begin to count here: the C library
-  // frees null at a thread's end, when nothing would close the account again.
+  // frees null at a thread's end, when nothing would close the counters again.
   if (block == nullptr) return;
   footprint_jemalloc_free(block);
   AfterDeallocation();

@@ -251,7 +251,7 @@ void TraceRunner::Allocate(Worker* worker, const TraceStep& step) {
   const int64_t usable = UsableBytes(block->address);
   truth_.allocated_usable_bytes += usable;
   ++truth_.allocation_count;
-  Account(worker, usable, static_cast<int64_t>(block->requested_bytes), 0, 0);
+  Count(worker, usable, static_cast<int64_t>(block->requested_bytes), 0, 0);
 }
 
 void TraceRunner::Reallocate(Worker* worker, const TraceStep& step) {
@@ -277,22 +277,21 @@ void TraceRunner::Reallocate(Worker* worker, const TraceStep& step) {
   truth_.allocated_usable_bytes +=
       moved ? usable : std::max<int64_t>(0, usable - old_usable);
   ++truth_.allocation_count;
-  Account(worker, usable - old_usable,
-          static_cast<int64_t>(size) - old_requested, moved ? old_usable : 0,
-          moved ? old_requested : 0);
+  Count(worker, usable - old_usable, static_cast<int64_t>(size) - old_requested,
+        moved ? old_usable : 0, moved ? old_requested : 0);
 }
 
 void TraceRunner::Free(Worker* worker, Block* block) {
   if (block->address == nullptr) return;
   const int64_t usable = UsableBytes(block->address);
   FreeAs(block->call, block->address, block->requested_bytes);
-  Account(worker, -usable, -static_cast<int64_t>(block->requested_bytes), 0, 0);
+  Count(worker, -usable, -static_cast<int64_t>(block->requested_bytes), 0, 0);
   *block = Block();
 }
 
-void TraceRunner::Account(Worker* worker, int64_t usable_change,
-                          int64_t requested_change, int64_t transient_usable,
-                          int64_t transient_requested) {
+void TraceRunner::Count(Worker* worker, int64_t usable_change,
+                        int64_t requested_change, int64_t transient_usable,
+                        int64_t transient_requested) {
   live_usable_bytes_ += usable_change;
   live_requested_bytes_ += requested_change;
   worker->live_bytes += usable_change;

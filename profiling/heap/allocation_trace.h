@@ -3,10 +3,10 @@
 //
 //   AllocationTrace trace = RandomTrace(/*seed=*/1, /*threads=*/4,
 //   /*steps=*/500); TraceRunner runner(trace);     // starts the threads
-//   HeapRegion region = BeginHeapRegion();
+//   HeapPhase phase = BeginHeapPhase();
 //   TruePeak truth = runner.Run(); // neither the threads nor the sums allocate
-//   HeapRegionBytes bytes = EndHeapRegion(region);
-//   // bytes.peak_live_bytes == truth.peak_usable_bytes
+//   HeapPhaseBytes bytes = EndHeapPhase(phase);
+//   // bytes.peak_live_net_bytes == truth.peak_usable_bytes
 //
 // For tests. The blocks that a trace leaves live are freed by the runner's
 // destructor.
@@ -101,8 +101,8 @@ class TraceRunner {
   void Allocate(Worker* worker, const TraceStep& step);
   void Reallocate(Worker* worker, const TraceStep& step);
   void Free(Worker* worker, Block* block);
-  void Account(Worker* worker, int64_t usable_change, int64_t requested_change,
-               int64_t transient_usable, int64_t transient_requested);
+  void Count(Worker* worker, int64_t usable_change, int64_t requested_change,
+             int64_t transient_usable, int64_t transient_requested);
   void FinishStep();
 
   AllocationTrace trace_;

@@ -2,25 +2,174 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/heap/thread_records.h"
+#include "footprint/profiling/heap/thread_registration.h"
+#include "footprint/profiling/heap/thread_tree.h"
 
 namespace footprint {
+namespace profiling_internal {
+namespace {
 
-using profiling_internal::RegionTotals;
+// The functions below need the lock.
 
-bool HeapIsAccounted() { return profiling_internal::LedgerIsInUse(); }
-
-bool RequestedBytesAreCounted() {
-  return profiling_internal::RequestedBytesHaveCounter();
+Quantities CurrentQuantities(int64_t live_bytes) {
+  Totals totals = process.ended;
+  for (const ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    totals.Add(*each);
+  }
+  Quantities now;
+  now[HeapQuantity::kLiveBytes] = live_bytes;
+  now[HeapQuantity::kAllocatedBytes] = totals.allocated_bytes;
+  now[HeapQuantity::kAllocationCount] = totals.allocation_count;
+  now[HeapQuantity::kMappedBytes] = process.mapped_bytes;
+  if (process.requested != nullptr) {
+    now[HeapQuantity::kRequestedBytes] = process.requested->live_bytes();
+  }
+  return now;
 }
 
-HeapRegion BeginHeapRegion() {
-  const int number = profiling_internal::OpenRegion();
+// Since the last phase event, of what is not only ever added to.
+Quantities TakePeaks() {
+  Quantities peaks;
+  peaks[HeapQuantity::kLiveBytes] = process.peak_absolute_bytes;
+  peaks[HeapQuantity::kMappedBytes] = process.mapped_peak_absolute_bytes;
+  if (process.requested != nullptr) {
+    peaks[HeapQuantity::kRequestedBytes] =
+        process.requested->take_peak_absolute_bytes();
+  }
+  process.mapped_peak_absolute_bytes = process.mapped_bytes;
+  return peaks;
+}
+
+void FoldThreadPeaks() {
+  for (ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    UpdateNode(*each, each->summed_live_bytes, each->record);
+    RaiseHighest(process.open_phases, each->peak_absolute_bytes.load(),
+                 &each->record->node);
+    each->peak_absolute_bytes.store(each->summed_live_bytes);
+  }
+}
+
+// Gives the peaks since the last phase event to every open phase and starts
+// new ones from what is live now, which is returned.
+int64_t FoldPeaks() {
+  const int64_t live_bytes = SumLiveBytes(nullptr, 0);
+  const Quantities peaks = TakePeaks();
+  for (Phase& phase : process.phases) {
+    if (phase.open) phase.peak.RaiseTo(peaks);
+  }
+  FoldThreadPeaks();
+  process.peak_absolute_bytes = live_bytes;
+  ShareHeadroom(live_bytes);
+  return live_bytes;
+}
+
+void BeginPhaseSlot(int slot, int64_t live_bytes) {
+  Phase& phase = process.phases[slot];
+  phase = Phase();
+  SetOpen(slot, true);
+  phase.begin = CurrentQuantities(live_bytes);
+  phase.peak = phase.begin;
+  for (ThreadRecord* each = process.first_record; each != nullptr;
+       each = each->next) {
+    BeginPhase(slot, &each->node);
+  }
+}
+
+// The bound over all interleavings.
+int64_t SumThreadPeaks(int slot) {
+  int64_t sum_bytes = process.phases[slot].ended_thread_peak_net_bytes;
+  for (const ThreadRecord* each = process.first_record; each != nullptr;
+       each = each->next) {
+    if (each->node.creator == nullptr) {
+      sum_bytes += HighestNetBytes(slot, each->node);
+    }
+  }
+  return sum_bytes;
+}
+
+// Whether there are several interleavings.
+bool ThreadsMayOverlap(int slot) {
+  const Phase& phase = process.phases[slot];
+  int active_root_count = phase.ended_root_count;
+  bool overlap = phase.ended_roots_overlap;
+  for (const ThreadRecord* each = process.first_record; each != nullptr;
+       each = each->next) {
+    if (each->node.creator != nullptr) continue;
+    overlap |= Overlaps(slot, each->node);
+    if (IsActive(slot, each->node)) ++active_root_count;
+  }
+  return overlap || active_root_count > 1;
+}
+
+int64_t MetricValue(const HeapMetric& metric, int slot, const Quantities& end) {
+  const Phase& phase = process.phases[slot];
+  const HeapQuantity quantity = metric.quantity;
+  switch (metric.statistic) {
+    case HeapStatistic::kNetPeak:
+      return phase.peak[quantity] - phase.begin[quantity];
+    case HeapStatistic::kAbsolutePeak:
+      return phase.peak[quantity];
+    case HeapStatistic::kNetChange:
+      return end[quantity] - phase.begin[quantity];
+    case HeapStatistic::kNetThreadPeakSum:
+      return SumThreadPeaks(slot);
+  }
+  return 0;
+}
+
+HeapPhaseBytes ReadPhaseSlot(int slot, int64_t live_bytes) {
+  const Quantities end = CurrentQuantities(live_bytes);
+  HeapPhaseBytes bytes;
+  for (const HeapMetric& metric : kHeapMetrics) {
+    bytes.*metric.member = MetricValue(metric, slot, end);
+  }
+  bytes.threads_may_overlap = ThreadsMayOverlap(slot);
+  bytes.active_thread_count = process.phases[slot].ended_active_thread_count;
+  for (const ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    if (WasActive(*each, slot)) ++bytes.active_thread_count;
+  }
+  return bytes;
+}
+
+// The number of the phase, or -1 if kMaxOpenPhases are open.
+int BeginAnyPhase() {
+  // So that no other thread passes for the only one.
+  RegisterThread();
+  ProcessLock lock;
+  for (int slot = 0; slot < kMaxOpenPhases; ++slot) {
+    if (process.phases[slot].open) continue;
+    BeginPhaseSlot(slot, FoldPeaks());
+    return slot;
+  }
+  return -1;
+}
+
+}  // namespace
+}  // namespace profiling_internal
+
+using profiling_internal::FoldPeaks;
+using profiling_internal::process;
+using profiling_internal::ProcessLock;
+using profiling_internal::ReadPhaseSlot;
+using profiling_internal::RegisterThread;
+
+bool HeapIsAccounted() { return process.in_use; }
+
+bool RequestedBytesAreCounted() { return process.requested != nullptr; }
+
+HeapPhase BeginHeapPhase() {
+  const int number = profiling_internal::BeginAnyPhase();
   if (number < 0) {
     static constexpr char kMessage[] =
-        "footprint: more than 32 heap regions are open at once; end one before "
+        "footprint: more than 32 heap phases are open at once; end one before "
         "beginning another\n";
     // Not through stdio, which may allocate.
     if (write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1) < 0) std::abort();
@@ -29,37 +178,27 @@ HeapRegion BeginHeapRegion() {
   return {number};
 }
 
-namespace {
+HeapPhaseBytes ReadHeapPhase(const HeapPhase& phase) {
+  RegisterThread();
+  ProcessLock lock;
+  return ReadPhaseSlot(phase.number, FoldPeaks());
+}
 
-HeapRegionBytes ToRegionBytes(const RegionTotals& totals) {
-  HeapRegionBytes bytes;
-  bytes.peak_live_bytes = totals.peak_live_bytes - totals.begin_live_bytes;
-  bytes.peak_live_absolute_bytes = totals.peak_live_bytes;
-  bytes.sum_thread_peak_bytes = totals.sum_thread_peak_bytes;
-  bytes.allocated_bytes = totals.allocated_bytes;
-  bytes.allocation_count = totals.allocation_count;
-  bytes.net_growth_bytes = totals.end_live_bytes - totals.begin_live_bytes;
-  bytes.peak_mapped_bytes = totals.peak_mapped_bytes;
-  bytes.peak_live_requested_bytes = totals.peak_requested_bytes;
-  bytes.active_thread_count = totals.active_thread_count;
-  bytes.threads_may_overlap = totals.threads_may_overlap;
+HeapPhaseBytes EndHeapPhase(const HeapPhase& phase) {
+  RegisterThread();
+  ProcessLock lock;
+  const HeapPhaseBytes bytes = ReadPhaseSlot(phase.number, FoldPeaks());
+  profiling_internal::SetOpen(phase.number, false);
   return bytes;
 }
 
-}  // namespace
+HeapPhase ProcessHeapPhase() { return {profiling_internal::kProcessPhase}; }
 
-HeapRegionBytes ReadHeapRegion(const HeapRegion& region) {
-  return ToRegionBytes(profiling_internal::ReadRegion(region.number));
+int64_t LiveHeapBytes() {
+  ProcessLock lock;
+  return profiling_internal::SumLiveBytes(nullptr, 0);
 }
 
-HeapRegionBytes EndHeapRegion(const HeapRegion& region) {
-  return ToRegionBytes(profiling_internal::CloseRegion(region.number));
-}
-
-HeapRegion ProcessHeapRegion() { return {profiling_internal::kProcessRegion}; }
-
-int64_t LiveHeapBytes() { return profiling_internal::LedgerLiveBytes(); }
-
-int CountedForks() { return profiling_internal::ForkedProcessCount(); }
+int CountedForks() { return process.forked_process_count.load(); }
 
 }  // namespace footprint

@@ -1,5 +1,5 @@
-// mmap and its kin, counted: what the program maps by itself is a ledger of its
-// own beside the heap. jemalloc's own mappings come here under other names
+// mmap and its kin, counted: what the program maps by itself is counted apart
+// from the heap. jemalloc's own mappings come here under other names
 // (jemalloc_renames.txt) and are not counted; thread stacks and shared
 // libraries never pass these functions.
 
@@ -9,8 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
+#include "footprint/profiling/heap/thread_registration.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -23,7 +24,7 @@ class RangesLock {
   RangesLock() {
     // Under the lock it could wait for the allocator's, which a fork may hold
     // that waits for this one.
-    OpenThreadAccount();
+    RegisterThread();
     pthread_mutex_lock(&lock);
   }
   ~RangesLock() { pthread_mutex_unlock(&lock); }
@@ -34,7 +35,8 @@ class RangesLock {
 void LockRanges() { pthread_mutex_lock(&lock); }
 void UnlockRanges() { pthread_mutex_unlock(&lock); }
 
-// After the ledger's (101), so that a fork takes this lock first, as mmap does.
+// After the counters' (101), so that a fork takes this lock first, as mmap
+// does.
 __attribute__((constructor(102))) void WatchForks() {
   pthread_atfork(LockRanges, UnlockRanges, UnlockRanges);
 }

@@ -8,7 +8,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/heap_counters.h"
+#include "footprint/profiling/heap/process_counters.h"
 
 namespace footprint::profiling_internal {
 namespace {

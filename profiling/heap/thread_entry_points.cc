@@ -1,6 +1,6 @@
-// pthread_create, pthread_join and their kin, told to the ledger: what they
-// order cannot overlap. The C library's own threads, those of C11's thrd_create
-// and detached ones do not come here and count as alive throughout.
+// pthread_create, pthread_join and their kin, told to the counters: what
+// they order cannot overlap. The C library's own threads, those of C11's
+// thrd_create and detached ones do not come here and count as alive throughout.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/thread_creation.h"
 
 namespace footprint::profiling_internal {
 namespace {

@@ -5,34 +5,34 @@
 namespace footprint::profiling_internal {
 namespace {
 
-using InRegion = ThreadNode::InRegion;
+using InPhase = ThreadNode::InPhase;
 
-RegionSet Bit(int region) { return RegionSet{1} << region; }
+PhaseSet Bit(int phase) { return PhaseSet{1} << phase; }
 
-// Calls `visit` with each region of the set.
+// Calls `visit` with each phase of the set.
 template <typename Visit>
-void ForEach(RegionSet regions, Visit visit) {
-  for (; regions != 0; regions &= regions - 1) {
-    visit(__builtin_ctzll(regions));
+void ForEach(PhaseSet phases, Visit visit) {
+  for (; phases != 0; phases &= phases - 1) {
+    visit(__builtin_ctzll(phases));
   }
 }
 
-int64_t OwnBytes(const InRegion& own, int64_t live_bytes) {
+int64_t OwnBytes(const InPhase& own, int64_t live_bytes) {
   return own.joined_net_bytes + live_bytes - own.begin_live_bytes;
 }
 
-// Where the stretch of the creator's course that begins with the creation of
+// Where the segment of the creator's course that begins with the creation of
 // `child` has its highest.
-int64_t* HighestAfter(int region, ThreadNode* child) {
+int64_t* HighestAfter(int phase, ThreadNode* child) {
   return child->next_sibling != nullptr
-             ? &child->next_sibling->in_region[region].creator_highest_bytes
-             : &child->creator->in_region[region].highest_bytes;
+             ? &child->next_sibling->in_phase[phase].creator_highest_net_bytes
+             : &child->creator->in_phase[phase].highest_net_bytes;
 }
 
-// The stretches before and after the creation become one.
-void JoinStretches(int region, ThreadNode* child) {
-  int64_t* const after = HighestAfter(region, child);
-  *after = std::max(*after, child->in_region[region].creator_highest_bytes);
+// The segments before and after the creation become one.
+void MergeSegments(int phase, ThreadNode* child) {
+  int64_t* const after = HighestAfter(phase, child);
+  *after = std::max(*after, child->in_phase[phase].creator_highest_net_bytes);
 }
 
 void Unlink(ThreadNode* child) {
@@ -47,125 +47,126 @@ void Unlink(ThreadNode* child) {
 }
 
 // Whether the creator called between the child's creation and now.
-bool CreatorCalledSince(int region, const ThreadNode& creator,
+bool CreatorCalledSince(int phase, const ThreadNode& creator,
                         const ThreadNode& child) {
   return creator.activity > std::max(child.creator_activity,
-                                     creator.in_region[region].begin_activity);
+                                     creator.in_phase[phase].begin_activity);
 }
 
-void JoinActivity(int region, ThreadNode* child) {
+void JoinActivity(int phase, ThreadNode* child) {
   ThreadNode* const creator = child->creator;
-  if ((child->overlapping & Bit(region)) != 0) {
-    creator->overlapping |= Bit(region);
+  if ((child->overlapping & Bit(phase)) != 0) {
+    creator->overlapping |= Bit(phase);
   }
-  if (!IsActive(region, *child)) return;
-  creator->active |= Bit(region);
-  if (CreatorCalledSince(region, *creator, *child) ||
-      (child->sibling_active & Bit(region)) != 0) {
-    creator->overlapping |= Bit(region);
+  if (!IsActive(phase, *child)) return;
+  creator->active |= Bit(phase);
+  if (CreatorCalledSince(phase, *creator, *child) ||
+      (child->sibling_active & Bit(phase)) != 0) {
+    creator->overlapping |= Bit(phase);
   }
   for (ThreadNode* each = creator->first_child; each != nullptr;
        each = each->next_sibling) {
-    if (each != child) each->sibling_active |= Bit(region);
+    if (each != child) each->sibling_active |= Bit(phase);
   }
 }
 
-void JoinBytes(int region, ThreadNode* child) {
+void JoinBytes(int phase, ThreadNode* child) {
   ThreadNode* const creator = child->creator;
-  InRegion& own = creator->in_region[region];
-  const InRegion& joined = child->in_region[region];
+  InPhase& own = creator->in_phase[phase];
+  const InPhase& joined = child->in_phase[phase];
   // It may have had its highest at any moment of its life.
   for (ThreadNode* each = child->next_sibling; each != nullptr;
        each = each->next_sibling) {
-    each->in_region[region].creator_highest_bytes += joined.highest_bytes;
+    each->in_phase[phase].creator_highest_net_bytes += joined.highest_net_bytes;
   }
-  own.highest_bytes += joined.highest_bytes;
-  JoinStretches(region, child);
+  own.highest_net_bytes += joined.highest_net_bytes;
+  MergeSegments(phase, child);
   own.joined_net_bytes += OwnBytes(joined, child->live_bytes);
-  own.highest_bytes =
-      std::max(own.highest_bytes, OwnBytes(own, creator->live_bytes));
+  own.highest_net_bytes =
+      std::max(own.highest_net_bytes, OwnBytes(own, creator->live_bytes));
 }
 
 }  // namespace
 
-void BeginRegion(int region, ThreadNode* node) {
-  InRegion& own = node->in_region[region];
-  own = InRegion();
+void BeginPhase(int phase, ThreadNode* node) {
+  InPhase& own = node->in_phase[phase];
+  own = InPhase();
   own.begin_live_bytes = node->live_bytes;
   own.begin_activity = node->activity;
-  node->active &= ~Bit(region);
-  node->overlapping &= ~Bit(region);
-  node->sibling_active &= ~Bit(region);
+  node->active &= ~Bit(phase);
+  node->overlapping &= ~Bit(phase);
+  node->sibling_active &= ~Bit(phase);
 }
 
-void RaiseHighest(RegionSet open, int64_t live_bytes, ThreadNode* node) {
-  ForEach(open, [&](int region) {
-    InRegion& own = node->in_region[region];
-    own.highest_bytes = std::max(own.highest_bytes, OwnBytes(own, live_bytes));
+void RaiseHighest(PhaseSet open, int64_t live_bytes, ThreadNode* node) {
+  ForEach(open, [&](int phase) {
+    InPhase& own = node->in_phase[phase];
+    own.highest_net_bytes =
+        std::max(own.highest_net_bytes, OwnBytes(own, live_bytes));
   });
 }
 
-void AddChild(RegionSet open, ThreadNode* creator, ThreadNode* child) {
+void AddChild(PhaseSet open, ThreadNode* creator, ThreadNode* child) {
   child->creator = creator;
   child->previous_sibling = creator->last_child;
   (creator->last_child != nullptr ? creator->last_child->next_sibling
                                   : creator->first_child) = child;
   creator->last_child = child;
   child->creator_activity = creator->activity;
-  ForEach(open, [&](int region) {
-    InRegion& own = creator->in_region[region];
-    child->in_region[region].creator_highest_bytes = own.highest_bytes;
-    own.highest_bytes = OwnBytes(own, creator->live_bytes);
+  ForEach(open, [&](int phase) {
+    InPhase& own = creator->in_phase[phase];
+    child->in_phase[phase].creator_highest_net_bytes = own.highest_net_bytes;
+    own.highest_net_bytes = OwnBytes(own, creator->live_bytes);
   });
 }
 
-void JoinChild(RegionSet open, ThreadNode* child) {
-  ForEach(open, [&](int region) {
-    JoinActivity(region, child);
-    JoinBytes(region, child);
+void JoinChild(PhaseSet open, ThreadNode* child) {
+  ForEach(open, [&](int phase) {
+    JoinActivity(phase, child);
+    JoinBytes(phase, child);
   });
   Unlink(child);
 }
 
-void DetachChild(RegionSet open, ThreadNode* child) {
-  ForEach(open, [&](int region) { JoinStretches(region, child); });
+void DetachChild(PhaseSet open, ThreadNode* child) {
+  ForEach(open, [&](int phase) { MergeSegments(phase, child); });
   Unlink(child);
 }
 
-int64_t HighestBytes(int region, const ThreadNode& node) {
+int64_t HighestNetBytes(int phase, const ThreadNode& node) {
   int64_t children_bytes = 0;
-  int64_t highest_bytes = INT64_MIN;
+  int64_t highest_net_bytes = INT64_MIN;
   for (const ThreadNode* each = node.first_child; each != nullptr;
        each = each->next_sibling) {
-    highest_bytes =
-        std::max(highest_bytes, each->in_region[region].creator_highest_bytes +
-                                    children_bytes);
-    children_bytes += HighestBytes(region, *each);
+    highest_net_bytes = std::max(
+        highest_net_bytes,
+        each->in_phase[phase].creator_highest_net_bytes + children_bytes);
+    children_bytes += HighestNetBytes(phase, *each);
   }
-  return std::max(highest_bytes,
-                  node.in_region[region].highest_bytes + children_bytes);
+  return std::max(highest_net_bytes,
+                  node.in_phase[phase].highest_net_bytes + children_bytes);
 }
 
-bool IsActive(int region, const ThreadNode& node) {
-  if (node.activity != node.in_region[region].begin_activity ||
-      (node.active & Bit(region)) != 0) {
+bool IsActive(int phase, const ThreadNode& node) {
+  if (node.activity != node.in_phase[phase].begin_activity ||
+      (node.active & Bit(phase)) != 0) {
     return true;
   }
   for (const ThreadNode* each = node.first_child; each != nullptr;
        each = each->next_sibling) {
-    if (IsActive(region, *each)) return true;
+    if (IsActive(phase, *each)) return true;
   }
   return false;
 }
 
-bool Overlaps(int region, const ThreadNode& node) {
-  if ((node.overlapping & Bit(region)) != 0) return true;
+bool Overlaps(int phase, const ThreadNode& node) {
+  if ((node.overlapping & Bit(phase)) != 0) return true;
   int active_children = 0;
   for (const ThreadNode* each = node.first_child; each != nullptr;
        each = each->next_sibling) {
-    if (!IsActive(region, *each)) continue;
-    if (++active_children > 1 || CreatorCalledSince(region, node, *each) ||
-        (each->sibling_active & Bit(region)) != 0 || Overlaps(region, *each)) {
+    if (!IsActive(phase, *each)) continue;
+    if (++active_children > 1 || CreatorCalledSince(phase, node, *each) ||
+        (each->sibling_active & Bit(phase)) != 0 || Overlaps(phase, *each)) {
       return true;
     }
   }

@@ -7,26 +7,25 @@
 // every run. Nothing follows from turns that locks, barriers or atomics make:
 // they may be taken in another order. A thread that is detached, joined by
 // another than its creator, not joined before its creator ends, or not known to
-// have been created counts as alive as long as the region is open: a root.
+// have been created counts as alive as long as the phase is open: a root.
 //
-// The ledger (heap_ledger.cc) calls these functions under its lock, at
-// creation, join and end of threads and where regions begin and end; never for
-// an allocation.
+// The counters call these functions under ProcessLock, at creation, join and
+// end of threads and where phases begin and end; never for an allocation.
 //
 // The sum. The live bytes of the process are the sum of what each thread
 // allocated less what it freed. At any moment a thread is at some place of its
 // own course, between two of its creations and joins. Of the threads that it
 // created, those that it joined before that place contribute what they left;
 // those that it creates later, nothing; those between, at most their own
-// highest sum. `highest_bytes` is that for the stretches of the course: so the
-// highest of the root bounds every interleaving.
+// highest sum. `highest_net_bytes` is that for the segments of the course: so
+// the highest of the root bounds every interleaving.
 //
 // The overlap. Two threads' calls are in no order if one thread calls between
 // the creation and the join of a thread that calls too, or creates and joins
 // two such threads so that their lives intersect.
 //
 // Not thread-safe. Memory: 1.5 KiB a thread, the owner's. Time: linear in the
-// children that a thread has not joined, times the open regions.
+// children that a thread has not joined, times the open phases.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_TREE_H_
 #define FOOTPRINT_PROFILING_HEAP_THREAD_TREE_H_
@@ -35,23 +34,23 @@
 
 namespace footprint::profiling_internal {
 
-inline constexpr int kMaxOpenRegions = 33;
-// A bit for each region.
-using RegionSet = uint64_t;
-static_assert(kMaxOpenRegions <= 64);
+inline constexpr int kMaxOpenPhases = 33;
+// A bit for each phase.
+using PhaseSet = uint64_t;
+static_assert(kMaxOpenPhases <= 64);
 
 struct ThreadNode {
-  // What one region knows of the thread. Zero for a thread that begins in it.
-  struct InRegion {
+  // What one phase knows of the thread. Zero for a thread that begins in it.
+  struct InPhase {
     int64_t begin_live_bytes = 0;
     uint64_t begin_activity = 0;
     // What threads that it joined left, or took away.
     int64_t joined_net_bytes = 0;
     // Of its course since it created the youngest of the children it has not
     // joined: its own net bytes and those of children that it joined.
-    int64_t highest_bytes = 0;
-    // The same of its creator, in the stretch that ended with its creation.
-    int64_t creator_highest_bytes = 0;
+    int64_t highest_net_bytes = 0;
+    // The same of its creator, in the segment that ended with its creation.
+    int64_t creator_highest_net_bytes = 0;
   };
 
   // Allocated less freed, and a count that grows with every call; as of the
@@ -67,39 +66,39 @@ struct ThreadNode {
   ThreadNode* last_child = nullptr;
   ThreadNode* previous_sibling = nullptr;
   ThreadNode* next_sibling = nullptr;
-  // Regions in which joined descendants were active; in which threads below
+  // Phases in which joined descendants were active; in which threads below
   // this one overlapped; in which a sibling was active that was joined while
   // this thread lived.
-  RegionSet active = 0;
-  RegionSet overlapping = 0;
-  RegionSet sibling_active = 0;
-  InRegion in_region[kMaxOpenRegions];
+  PhaseSet active = 0;
+  PhaseSet overlapping = 0;
+  PhaseSet sibling_active = 0;
+  InPhase in_phase[kMaxOpenPhases];
 };
 
-// Of all threads, at the begin of a region.
-void BeginRegion(int region, ThreadNode* node);
+// Of all threads, at the begin of a phase.
+void BeginPhase(int phase, ThreadNode* node);
 
 // `live_bytes` were live at once, the thread's own, since the last call of
 // RaiseHighest, AddChild or JoinChild for it.
-void RaiseHighest(RegionSet open, int64_t live_bytes, ThreadNode* node);
+void RaiseHighest(PhaseSet open, int64_t live_bytes, ThreadNode* node);
 
 // Before the creation. `creator`'s live_bytes and highest are up to date.
-void AddChild(RegionSet open, ThreadNode* creator, ThreadNode* child);
+void AddChild(PhaseSet open, ThreadNode* creator, ThreadNode* child);
 
 // After the join. The creator's live_bytes and highest are up to date, its
 // `activity` is as of the begin of the join; the child's are final, and it has
 // no children.
-void JoinChild(RegionSet open, ThreadNode* child);
+void JoinChild(PhaseSet open, ThreadNode* child);
 
 // Makes a root of a child.
-void DetachChild(RegionSet open, ThreadNode* child);
+void DetachChild(PhaseSet open, ThreadNode* child);
 
 // The highest sum of the thread and of those below it.
-int64_t HighestBytes(int region, const ThreadNode& node);
+int64_t HighestNetBytes(int phase, const ThreadNode& node);
 // Whether it or a thread below it called.
-bool IsActive(int region, const ThreadNode& node);
+bool IsActive(int phase, const ThreadNode& node);
 // Whether the calls of it and of those below it are not all in order.
-bool Overlaps(int region, const ThreadNode& node);
+bool Overlaps(int phase, const ThreadNode& node);
 
 }  // namespace footprint::profiling_internal
 

@@ -18,7 +18,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-constexpr RegionSet kOpen = 1;
+constexpr PhaseSet kRegistered = 1;
 
 enum class Step { kAdd, kCreate, kJoin };
 
@@ -94,7 +94,7 @@ void Advance(const Operation& operation, size_t thread, Places* places) {
 }
 
 struct Truth {
-  int64_t highest_bytes = 0;
+  int64_t highest_net_bytes = 0;
   bool overlaps = false;
 };
 
@@ -107,7 +107,7 @@ Truth TryEveryOrder(const Program& program) {
     const auto [places, bytes] = waiting.front();
     waiting.pop_front();
     if (!seen.insert(places).second) continue;
-    truth.highest_bytes = std::max(truth.highest_bytes, bytes);
+    truth.highest_net_bytes = std::max(truth.highest_net_bytes, bytes);
     int adding_count = 0;
     for (size_t thread = 0; thread < places.size(); ++thread) {
       const Operation* const next = Next(program, places, thread);
@@ -185,7 +185,7 @@ class Definition {
   const Program& program_;
 };
 
-// One random order, told to a tree as the ledger would.
+// One random order, told to a tree as the process would.
 class Simulation {
  public:
   Simulation(const Program& program, std::mt19937* random)
@@ -195,9 +195,9 @@ class Simulation {
         nodes_(program.threads.size()),
         peaks_(program.threads.size()) {}
 
-  void Run(size_t region_begins_at = 0) {
+  void Run(size_t phase_begins_at = 0) {
     for (size_t count = 0;; ++count) {
-      if (count == region_begins_at) BeginRegionHere();
+      if (count == phase_begins_at) BeginPhaseHere();
       std::vector<size_t> ready;
       for (size_t thread = 0; thread < places_.size(); ++thread) {
         if (Next(program_, places_, thread) != nullptr) ready.push_back(thread);
@@ -205,14 +205,14 @@ class Simulation {
       if (ready.empty()) break;
       DoNext(ready[(*random_)() % ready.size()]);
     }
-    for (size_t i = 0; i < nodes_.size(); ++i) EndStretch(i);
+    for (size_t i = 0; i < nodes_.size(); ++i) EndSegment(i);
   }
 
   // Of all roots.
   int64_t SumBytes() const {
     int64_t sum = 0;
     for (const ThreadNode& node : nodes_) {
-      if (IsRoot(node)) sum += HighestBytes(0, node);
+      if (IsRoot(node)) sum += HighestNetBytes(0, node);
     }
     return sum;
   }
@@ -226,23 +226,23 @@ class Simulation {
     }
     return overlaps || active_count > 1;
   }
-  int64_t highest_bytes() const { return highest_bytes_; }
+  int64_t highest_net_bytes() const { return highest_bytes_; }
 
  private:
   bool IsRoot(const ThreadNode& node) const {
     return node.creator == nullptr && joined_.count(&node) == 0;
   }
 
-  void BeginRegionHere() {
+  void BeginPhaseHere() {
     for (size_t i = 0; i < nodes_.size(); ++i) {
-      BeginRegion(0, &nodes_[i]);
+      BeginPhase(0, &nodes_[i]);
       peaks_[i] = nodes_[i].live_bytes;
     }
     bytes_ = highest_bytes_ = 0;
   }
 
-  void EndStretch(size_t thread) {
-    RaiseHighest(kOpen, peaks_[thread], &nodes_[thread]);
+  void EndSegment(size_t thread) {
+    RaiseHighest(kRegistered, peaks_[thread], &nodes_[thread]);
     peaks_[thread] = nodes_[thread].live_bytes;
   }
 
@@ -260,13 +260,13 @@ class Simulation {
         highest_bytes_ = std::max(highest_bytes_, bytes_);
         break;
       case Step::kCreate:
-        EndStretch(thread);
-        AddChild(kOpen, node, other);
+        EndSegment(thread);
+        AddChild(kRegistered, node, other);
         EndIfOver(static_cast<size_t>(operation.thread));
         break;
       case Step::kJoin:
-        EndStretch(thread);
-        JoinChild(kOpen, other);
+        EndSegment(thread);
+        JoinChild(kRegistered, other);
         joined_.insert(other);
         break;
     }
@@ -277,9 +277,9 @@ class Simulation {
     if (places_[thread] != static_cast<int>(program_.threads[thread].size())) {
       return;
     }
-    EndStretch(thread);
+    EndSegment(thread);
     while (nodes_[thread].first_child != nullptr) {
-      DetachChild(kOpen, nodes_[thread].first_child);
+      DetachChild(kRegistered, nodes_[thread].first_child);
     }
   }
 
@@ -308,14 +308,14 @@ TEST(ThreadTreeTest, IsWhatEveryOrderCanBe) {
       Simulation simulation(program, &random);
       simulation.Run();
       EXPECT_EQ(simulation.SumBytes(), Definition(program).SumBytes());
-      EXPECT_GE(simulation.SumBytes(), truth.highest_bytes);
+      EXPECT_GE(simulation.SumBytes(), truth.highest_net_bytes);
       if (program.joins_all) {
         EXPECT_EQ(simulation.ThreadsOverlap(), truth.overlaps);
       } else {
         EXPECT_GE(simulation.ThreadsOverlap(), truth.overlaps);
       }
       if (!simulation.ThreadsOverlap()) {
-        EXPECT_EQ(simulation.highest_bytes(), truth.highest_bytes);
+        EXPECT_EQ(simulation.highest_net_bytes(), truth.highest_net_bytes);
         ++order_count;
       } else {
         ++overlap_count;
@@ -327,9 +327,9 @@ TEST(ThreadTreeTest, IsWhatEveryOrderCanBe) {
   EXPECT_GT(order_count, 0);
 }
 
-// A region that begins anywhere: threads that were joined before are not in it,
+// A phase that begins anywhere: threads that were joined before are not in it,
 // others are from its begin.
-TEST(ThreadTreeTest, BoundsARegionThatBeginsAnywhere) {
+TEST(ThreadTreeTest, BoundsAPhaseThatBeginsAnywhere) {
   const uint32_t seed_count = 20 * PropertySeedCount();
   for (uint32_t seed = 1; seed <= seed_count; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -337,8 +337,8 @@ TEST(ThreadTreeTest, BoundsARegionThatBeginsAnywhere) {
     Program program;
     AppendThread(0, &random, &program);
     Simulation simulation(program, &random);
-    simulation.Run(/*region_begins_at=*/random() % 10);
-    EXPECT_GE(simulation.SumBytes(), simulation.highest_bytes());
+    simulation.Run(/*phase_begins_at=*/random() % 10);
+    EXPECT_GE(simulation.SumBytes(), simulation.highest_net_bytes());
     ASSERT_FALSE(HasFailure());
   }
 }

@@ -21,7 +21,8 @@ using ::testing::IsEmpty;
 
 // In the runfiles of this test.
 std::string PathOf(const std::string& what) {
-  return absl::StrCat("profiling/test_", what, "_profile.profile.binpb");
+  return absl::StrCat("profiling/measuring/test_", what,
+                      "_profile.profile.binpb");
 }
 
 MemoryProfile ProfileOf(const std::string& what) {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "footprint/profiling/heap/heap_metrics.h"
+
 namespace footprint {
 namespace {
 
@@ -45,26 +47,18 @@ int FindOrAddRecord(const char* name, int parent) {
     ++unrecorded_count;
     return -1;
   }
-  records[record_count] = {name, parent, /*open_count=*/1, HeapRegionBytes()};
+  records[record_count] = {name, parent, /*open_count=*/1, HeapPhaseBytes()};
   return record_count++;
 }
 
-void Raise(int64_t* peak_bytes, int64_t level_bytes) {
-  *peak_bytes = std::max(*peak_bytes, level_bytes);
-}
-
-void Accumulate(HeapRegionBytes* sum, const HeapRegionBytes& visit) {
-  Raise(&sum->peak_live_bytes, visit.peak_live_bytes);
-  Raise(&sum->peak_live_absolute_bytes, visit.peak_live_absolute_bytes);
-  Raise(&sum->sum_thread_peak_bytes, visit.sum_thread_peak_bytes);
-  Raise(&sum->peak_mapped_bytes, visit.peak_mapped_bytes);
-  Raise(&sum->peak_live_requested_bytes, visit.peak_live_requested_bytes);
+void Accumulate(HeapPhaseBytes* sum, const HeapPhaseBytes& visit) {
+  for (const HeapMetric& metric : kHeapMetrics) {
+    int64_t& value = sum->*metric.member;
+    value = CombineVisits(metric.statistic, value, visit.*metric.member);
+  }
   sum->active_thread_count =
       std::max(sum->active_thread_count, visit.active_thread_count);
   sum->threads_may_overlap |= visit.threads_may_overlap;
-  sum->allocated_bytes += visit.allocated_bytes;
-  sum->allocation_count += visit.allocation_count;
-  sum->net_growth_bytes += visit.net_growth_bytes;
 }
 
 }  // namespace
@@ -82,12 +76,12 @@ MemoryPhase::MemoryPhase(const char* name, Around around) : around_(around) {
     outer_record_ = thread_record;
     thread_record = record_;
   }
-  region_ = BeginHeapRegion();
+  heap_phase_ = BeginHeapPhase();
 }
 
 void MemoryPhase::End() {
   if (record_ < 0) return;
-  const HeapRegionBytes visit = EndHeapRegion(region_);
+  const HeapPhaseBytes visit = EndHeapPhase(heap_phase_);
   if (around_ == Around::kEveryThread) {
     process_record.store(outer_record_);
   } else {

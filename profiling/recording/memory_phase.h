@@ -1,4 +1,4 @@
-// A named stretch of a program whose memory is to be told apart: setup, load,
+// A named part of a program whose memory is to be told apart: setup, load,
 // fit, inference, teardown, or the user's own name.
 //
 //   void Train(Model* model) {
@@ -49,7 +49,7 @@ class MemoryPhase {
   Around around_;
   int record_ = -1;
   int outer_record_ = -1;
-  HeapRegion region_;
+  HeapPhase heap_phase_;
 };
 
 // What was recorded, for those who write profiles.
@@ -61,7 +61,7 @@ struct RecordedMemoryPhase {
   // Beginnings that have no end yet; `bytes` lacks what they needed.
   int open_count = 0;
   // Entered more than once: peaks are the highest, volumes and growth the sum.
-  HeapRegionBytes bytes;
+  HeapPhaseBytes bytes;
 };
 
 // Forgets what was recorded and records from now on. To be called while no

@@ -5,15 +5,11 @@
 #include <thread>
 #include <vector>
 
+#include "footprint/profiling/heap/opaque_block.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
-
-void* Opaque(void* block) {
-  asm volatile("" : "+r"(block) : : "memory");
-  return block;
-}
 
 void AllocateAndFree(size_t size) { std::free(Opaque(std::malloc(size))); }
 
@@ -35,14 +31,14 @@ TEST(MemoryPhaseTest, RecordsNestedPhasesInOrder) {
   ASSERT_EQ(phases.size(), 3u);
   EXPECT_STREQ(phases[0].name, "load");
   EXPECT_EQ(phases[0].parent, -1);
-  EXPECT_EQ(phases[0].bytes.peak_live_bytes, 1 << 20);
+  EXPECT_EQ(phases[0].bytes.peak_live_net_bytes, 1 << 20);
   EXPECT_EQ(phases[0].bytes.allocated_bytes, (1 << 20) + (1 << 16));
   EXPECT_STREQ(phases[1].name, "parse");
   EXPECT_EQ(phases[1].parent, 0);
-  EXPECT_EQ(phases[1].bytes.peak_live_bytes, 1 << 16);
+  EXPECT_EQ(phases[1].bytes.peak_live_net_bytes, 1 << 16);
   EXPECT_STREQ(phases[2].name, "fit");
   EXPECT_EQ(phases[2].parent, -1);
-  EXPECT_EQ(phases[2].bytes.peak_live_bytes, 1 << 21);
+  EXPECT_EQ(phases[2].bytes.peak_live_net_bytes, 1 << 21);
 }
 
 TEST(MemoryPhaseTest, APhaseThatIsEnteredAgainIsTheSame) {
@@ -53,7 +49,7 @@ TEST(MemoryPhaseTest, APhaseThatIsEnteredAgainIsTheSame) {
   }
   const std::vector<RecordedMemoryPhase> phases = RecordedMemoryPhases();
   ASSERT_EQ(phases.size(), 1u);
-  EXPECT_EQ(phases[0].bytes.peak_live_bytes, 1 << 18);
+  EXPECT_EQ(phases[0].bytes.peak_live_net_bytes, 1 << 18);
   EXPECT_EQ(phases[0].bytes.allocated_bytes, (1 << 16) + (1 << 18) + (1 << 14));
   EXPECT_EQ(phases[0].bytes.allocation_count, 3);
 }
@@ -63,7 +59,7 @@ TEST(MemoryPhaseTest, EndsWhenTold) {
   MemoryPhase early("early");
   early.End();
   AllocateAndFree(1 << 20);
-  EXPECT_EQ(RecordedMemoryPhases()[0].bytes.peak_live_bytes, 0);
+  EXPECT_EQ(RecordedMemoryPhases()[0].bytes.peak_live_net_bytes, 0);
 }
 
 TEST(MemoryPhaseTest, MeasuresNothingOfItself) {

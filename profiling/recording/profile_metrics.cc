@@ -6,7 +6,9 @@
 
 #include "footprint/base/memory/allocator.h"
 #include "footprint/base/memory/process_memory.h"
+#include "footprint/profiling/heap/heap_metrics.h"
 #include "footprint/profiling/recording/memory_phase.h"
+#include "footprint/profiling/schema/metric_table.h"
 
 namespace footprint {
 namespace {
@@ -36,38 +38,39 @@ void Attribute(const std::string& phase_name, int64_t live_bytes,
 
 }  // namespace
 
-void AddRegionMetrics(const HeapRegionBytes& bytes, Metrics* metrics) {
-  const Determinism peak = bytes.threads_may_overlap ? BOUNDED : EXACT;
-  AddMetric(PEAK_LIVE_USABLE_BYTES, peak, bytes.peak_live_bytes, metrics);
-  AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, peak,
-            bytes.peak_live_absolute_bytes, metrics);
-  AddMetric(SUM_THREAD_PEAK_USABLE_BYTES, EXACT, bytes.sum_thread_peak_bytes,
-            metrics);
-  AddMetric(ALLOCATED_USABLE_BYTES, EXACT, bytes.allocated_bytes, metrics);
-  AddMetric(ALLOCATION_COUNT, EXACT, bytes.allocation_count, metrics);
-  AddMetric(NET_GROWTH_USABLE_BYTES, EXACT, bytes.net_growth_bytes, metrics);
-  AddMetric(PEAK_MAPPED_BYTES, peak, bytes.peak_mapped_bytes, metrics);
-  if (RequestedBytesAreCounted()) {
-    AddMetric(PEAK_LIVE_REQUESTED_BYTES, peak, bytes.peak_live_requested_bytes,
-              metrics);
+void AddHeapMetrics(const HeapPhaseBytes& bytes, Metrics* metrics) {
+  static constexpr MetricKind kKinds[] = {
+#define FOOTPRINT_KIND(kind, ...) kind,
+      FOOTPRINT_HEAP_METRICS(FOOTPRINT_KIND)
+#undef FOOTPRINT_KIND
+  };
+  const MetricKind* kind = kKinds;
+  for (const HeapMetric& metric : kHeapMetrics) {
+    const bool is_bounded =
+        bytes.threads_may_overlap && DependsOnThreadOrder(metric.statistic);
+    if (metric.quantity != HeapQuantity::kRequestedBytes ||
+        RequestedBytesAreCounted()) {
+      AddMetric(*kind, is_bounded ? BOUNDED : EXACT, bytes.*metric.member,
+                metrics);
+    }
+    ++kind;
   }
+}
+
+void AddImageMetrics(Metrics* metrics) {
+#define FOOTPRINT_ADD(kind, unit, short_name, value) \
+  AddMetric(kind, EXACT, value, metrics);
+  FOOTPRINT_IMAGE_METRICS(FOOTPRINT_ADD)
+#undef FOOTPRINT_ADD
 }
 
 void AddProcessMetrics(Metrics* metrics) {
   const ResidentBytes resident = ReadResidentBytes();
-  AddMetric(PEAK_RESIDENT_BYTES, STATISTICAL, resident.peak_bytes, metrics);
-  AddMetric(RESIDENT_ANONYMOUS_BYTES, STATISTICAL, resident.anonymous_bytes,
-            metrics);
-  AddMetric(RESIDENT_FILE_BYTES, STATISTICAL, resident.file_bytes, metrics);
   const AllocatorBytes allocator = ReadAllocatorBytes();
-  AddMetric(ALLOCATOR_ACTIVE_BYTES, STATISTICAL, allocator.active_bytes,
-            metrics);
-  AddMetric(ALLOCATOR_RESIDENT_BYTES, STATISTICAL, allocator.resident_bytes,
-            metrics);
-  AddMetric(ALLOCATOR_MAPPED_BYTES, STATISTICAL, allocator.mapped_bytes,
-            metrics);
-  AddMetric(ALLOCATOR_FRAGMENTATION_BYTES, STATISTICAL,
-            allocator.fragmentation_bytes(), metrics);
+#define FOOTPRINT_ADD(kind, unit, short_name, value) \
+  AddMetric(kind, STATISTICAL, value, metrics);
+  FOOTPRINT_SAMPLED_METRICS(FOOTPRINT_ADD)
+#undef FOOTPRINT_ADD
 }
 
 void AddRecordedPhases(int parent, Phases* phases) {
@@ -79,7 +82,7 @@ void AddRecordedPhases(int parent, Phases* phases) {
     Phase* phase = phases->Add();
     phase->set_name(prefix + record.name);
     phase->set_parent(around);
-    AddRegionMetrics(record.bytes, phase->mutable_metrics());
+    AddHeapMetrics(record.bytes, phase->mutable_metrics());
   }
 }
 

@@ -1,7 +1,7 @@
 // From what was counted to the metrics of a memory profile.
 //
 //   footprint::BenchmarkMemory memory;
-//   footprint::AddRegionMetrics(region_bytes, memory.mutable_metrics());
+//   footprint::AddHeapMetrics(phase_bytes, memory.mutable_metrics());
 //   footprint::AddRecordedPhases(/*parent=*/-1, memory.mutable_phases());
 //
 // Adds to messages that the caller owns. Thread-compatible. Memory: the
@@ -18,10 +18,14 @@ namespace footprint {
 using Metrics = google::protobuf::RepeatedPtrField<Metric>;
 using Phases = google::protobuf::RepeatedPtrField<Phase>;
 
-// One metric for each figure of `bytes`. A peak that threads made together
-// which may overlap is BOUNDED; whether the others are EXACT, more processes
-// must show.
-void AddRegionMetrics(const HeapRegionBytes& bytes, Metrics* metrics);
+// One metric for each heap row of metric_table.h, in that order; requested
+// bytes only where they are counted. A peak that threads made together which
+// may overlap is BOUNDED; whether the others are EXACT, more processes must
+// show.
+void AddHeapMetrics(const HeapPhaseBytes& bytes, Metrics* metrics);
+
+// The program's own size as loaded.
+void AddImageMetrics(Metrics* metrics);
 
 // What cannot be exact: resident set and the allocator's own view, as of now.
 void AddProcessMetrics(Metrics* metrics);

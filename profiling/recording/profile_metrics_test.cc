@@ -17,23 +17,23 @@ const Metric* Find(const Metrics& metrics, MetricKind kind) {
 }
 
 TEST(ProfileMetricsTest, APeakOfOneThreadMayBeExact) {
-  HeapRegionBytes bytes;
-  bytes.peak_live_bytes = 7;
+  HeapPhaseBytes bytes;
+  bytes.peak_live_net_bytes = 7;
   bytes.active_thread_count = 1;
   Metrics metrics;
-  AddRegionMetrics(bytes, &metrics);
+  AddHeapMetrics(bytes, &metrics);
   ASSERT_NE(Find(metrics, PEAK_LIVE_USABLE_BYTES), nullptr);
   EXPECT_EQ(Find(metrics, PEAK_LIVE_USABLE_BYTES)->value(), 7);
   EXPECT_EQ(Find(metrics, PEAK_LIVE_USABLE_BYTES)->determinism(), EXACT);
 }
 
 TEST(ProfileMetricsTest, APeakOfSeveralThreadsIsBoundedAndTheirSumIsNot) {
-  HeapRegionBytes bytes;
-  bytes.sum_thread_peak_bytes = 9;
+  HeapPhaseBytes bytes;
+  bytes.sum_thread_peak_net_bytes = 9;
   bytes.active_thread_count = 2;
   bytes.threads_may_overlap = true;
   Metrics metrics;
-  AddRegionMetrics(bytes, &metrics);
+  AddHeapMetrics(bytes, &metrics);
   EXPECT_EQ(Find(metrics, PEAK_LIVE_USABLE_BYTES)->determinism(), BOUNDED);
   EXPECT_EQ(Find(metrics, SUM_THREAD_PEAK_USABLE_BYTES)->determinism(), EXACT);
   EXPECT_EQ(Find(metrics, SUM_THREAD_PEAK_USABLE_BYTES)->value(), 9);
@@ -54,11 +54,11 @@ Phase MakePhase(const char* name, int64_t absolute_peak, int64_t peak,
   Phase phase;
   phase.set_name(name);
   phase.set_parent(-1);
-  HeapRegionBytes bytes;
+  HeapPhaseBytes bytes;
   bytes.peak_live_absolute_bytes = absolute_peak;
-  bytes.peak_live_bytes = peak;
+  bytes.peak_live_net_bytes = peak;
   bytes.net_growth_bytes = growth;
-  AddRegionMetrics(bytes, phase.mutable_metrics());
+  AddHeapMetrics(bytes, phase.mutable_metrics());
   return phase;
 }
 

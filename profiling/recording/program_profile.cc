@@ -11,23 +11,13 @@
 #include "footprint/profiling/recording/profile_metrics.h"
 
 namespace footprint {
-namespace {
-
-void AddImageBytes(Metrics* metrics) {
-  Metric* image = metrics->Add();
-  image->set_kind(IMAGE_BYTES);
-  image->set_determinism(EXACT);
-  image->set_value(LoadedImageBytes());
-}
-
-}  // namespace
 
 ProgramProfile::ProgramProfile(int* argc, char** argv)
     : name_(program_invocation_short_name) {
   absl::StatusOr<MemoryOutputs> outputs = TakeMemoryOutputFlags(argc, argv);
   flags_ = outputs.status();
   if (outputs.ok()) outputs_ = *std::move(outputs);
-  startup_ = ReadHeapRegion(ProcessHeapRegion());
+  startup_ = ReadHeapPhase(ProcessHeapPhase());
   if (IsWanted()) RecordMemoryPhases();
 }
 
@@ -54,21 +44,21 @@ absl::Status ProgramProfile::Write() {
         "this program's allocations are not counted; link it with malloc = "
         "\"//profiling:exact_heap\"");
   }
-  const HeapRegionBytes run = ReadHeapRegion(ProcessHeapRegion());
+  const HeapPhaseBytes run = ReadHeapPhase(ProcessHeapPhase());
   const std::string fault = MemoryPhasesFault();
   if (!fault.empty()) return absl::FailedPreconditionError(fault);
   for (const Argument& argument : memory_.arguments()) {
     absl::StrAppend(&name_, "/", argument.name(), ":", argument.value());
   }
   memory_.set_name(name_);
-  AddRegionMetrics(run, memory_.mutable_metrics());
-  AddImageBytes(memory_.mutable_metrics());
+  AddHeapMetrics(run, memory_.mutable_metrics());
+  AddImageMetrics(memory_.mutable_metrics());
   AddProcessMetrics(memory_.mutable_metrics());
   Phase* startup = memory_.add_phases();
   startup->set_name("startup");
   startup->set_parent(-1);
-  AddRegionMetrics(startup_, startup->mutable_metrics());
-  AddImageBytes(startup->mutable_metrics());
+  AddHeapMetrics(startup_, startup->mutable_metrics());
+  AddImageMetrics(startup->mutable_metrics());
   AddRecordedPhases(/*parent=*/-1, memory_.mutable_phases());
   AttributePeakToPhases(&memory_);
   memory_.set_forked_process_count(

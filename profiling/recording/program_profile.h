@@ -64,7 +64,7 @@ class ProgramProfile {
  private:
   absl::Status flags_;
   MemoryOutputs outputs_;
-  HeapRegionBytes startup_;
+  HeapPhaseBytes startup_;
   std::string name_;
   BenchmarkMemory memory_;
 };

@@ -7,21 +7,18 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/opaque_block.h"
 #include "footprint/profiling/recording/memory_phase.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
+#include "footprint/profiling/schema/metric_table.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
 
 constexpr int64_t kBlockBytes = 1 << 20;  // a size that jemalloc does not round
-
-// Keeps the compiler from leaving an allocation out.
-void* Opaque(void* block) {
-  asm volatile("" : "+r"(block) : : "memory");
-  return block;
-}
 
 int64_t Value(const google::protobuf::RepeatedPtrField<Metric>& metrics,
               MetricKind kind) {
@@ -72,6 +69,42 @@ TEST(ProgramProfileTest, MeasuresTheRunAndItsPhases) {
   EXPECT_EQ(fit.name(), "fit");
   EXPECT_EQ(fit.parent(), -1);
   EXPECT_EQ(Value(fit.metrics(), PEAK_LIVE_USABLE_BYTES), 2 * kBlockBytes);
+}
+
+std::vector<int> Kinds(
+    const google::protobuf::RepeatedPtrField<Metric>& metrics) {
+  std::vector<int> kinds;
+  for (const Metric& metric : metrics) kinds.push_back(metric.kind());
+  return kinds;
+}
+
+std::vector<int> HeapKinds() {
+  std::vector<int> kinds;
+#define FOOTPRINT_KIND(kind, unit, short_name, quantity, ...)    \
+  if (HeapQuantity::quantity != HeapQuantity::kRequestedBytes || \
+      RequestedBytesAreCounted()) {                              \
+    kinds.push_back(kind);                                       \
+  }
+  FOOTPRINT_HEAP_METRICS(FOOTPRINT_KIND)
+#undef FOOTPRINT_KIND
+  return kinds;
+}
+
+TEST(ProgramProfileTest, WritesTheMetricsOfTheTable) {
+  const std::string path = testing::TempDir() + "/table.binpb";
+  const absl::Status status = RunProgram(path);
+  ASSERT_TRUE(status.ok()) << status;
+  const absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  std::vector<int> expected = HeapKinds();
+  const BenchmarkMemory& program = profile->benchmarks(0);
+  EXPECT_EQ(Kinds(program.phases(1).metrics()), expected);
+#define FOOTPRINT_KIND(kind, ...) expected.push_back(kind);
+  FOOTPRINT_IMAGE_METRICS(FOOTPRINT_KIND)
+  EXPECT_EQ(Kinds(program.phases(0).metrics()), expected);
+  FOOTPRINT_SAMPLED_METRICS(FOOTPRINT_KIND)
+#undef FOOTPRINT_KIND
+  EXPECT_EQ(Kinds(program.metrics()), expected);
 }
 
 TEST(ProgramProfileTest, WithoutTheFlagNothingIsRecorded) {

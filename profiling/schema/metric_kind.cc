@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_table.h"
 
 namespace footprint {
 namespace {
@@ -18,23 +19,12 @@ struct MetricFacts {
 };
 
 constexpr MetricFacts kMetrics[] = {
-    {PEAK_LIVE_USABLE_BYTES, MetricUnit::kBytes, "peak live"},
-    {PEAK_LIVE_ABSOLUTE_USABLE_BYTES, MetricUnit::kBytes, "peak live absolute"},
-    {SUM_THREAD_PEAK_USABLE_BYTES, MetricUnit::kBytes, "sum of thread peaks"},
-    {ALLOCATED_USABLE_BYTES, MetricUnit::kBytes, "allocated"},
-    {ALLOCATION_COUNT, MetricUnit::kCount, "allocations"},
-    {NET_GROWTH_USABLE_BYTES, MetricUnit::kBytes, "net growth"},
-    {PEAK_MAPPED_BYTES, MetricUnit::kBytes, "peak mapped"},
-    {IMAGE_BYTES, MetricUnit::kBytes, "image"},
-    {PEAK_LIVE_REQUESTED_BYTES, MetricUnit::kBytes, "peak live requested"},
-    {PEAK_RESIDENT_BYTES, MetricUnit::kBytes, "peak resident"},
-    {RESIDENT_ANONYMOUS_BYTES, MetricUnit::kBytes, "resident anonymous"},
-    {RESIDENT_FILE_BYTES, MetricUnit::kBytes, "resident file"},
-    {ALLOCATOR_ACTIVE_BYTES, MetricUnit::kBytes, "allocator active"},
-    {ALLOCATOR_RESIDENT_BYTES, MetricUnit::kBytes, "allocator resident"},
-    {ALLOCATOR_MAPPED_BYTES, MetricUnit::kBytes, "allocator mapped"},
-    {ALLOCATOR_FRAGMENTATION_BYTES, MetricUnit::kBytes,
-     "allocator fragmentation"},
+#define FOOTPRINT_FACTS(kind, unit, short_name, ...) \
+  {kind, MetricUnit::unit, short_name},
+    FOOTPRINT_HEAP_METRICS(FOOTPRINT_FACTS)
+        FOOTPRINT_IMAGE_METRICS(FOOTPRINT_FACTS)
+            FOOTPRINT_SAMPLED_METRICS(FOOTPRINT_FACTS)
+#undef FOOTPRINT_FACTS
 };
 
 constexpr MetricFacts kUnknown = {METRIC_KIND_UNSPECIFIED, MetricUnit::kNone,

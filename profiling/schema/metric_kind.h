@@ -5,10 +5,10 @@
 //   SchemaNameOfMetric(PEAK_LIVE_USABLE_BYTES); // "peak_live_usable_bytes"
 //   FormatMetricValue(ALLOCATION_COUNT, 1200);  // "1,200"
 //
-// Pure functions, thread-safe; the returned views have no end to
-// their lifetime. A number that
+// Pure functions, thread-safe; the returned views live for ever. A number that
 // is no metric of this schema is called "unknown metric" and counted in no
 // unit: readers of files refuse such numbers, so it is seen in messages only.
+// The answers come from metric_table.h.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_
 #define FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_
@@ -18,10 +18,9 @@
 
 #include "absl/strings/string_view.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_table.h"
 
 namespace footprint {
-
-enum class MetricUnit { kNone, kBytes, kCount };
 
 MetricUnit UnitOfMetric(MetricKind kind);
 

@@ -11,18 +11,18 @@ bool Has(const Kinds& kinds, MetricKind kind) {
          kinds.end();
 }
 
-template <typename Region>
-MetricReading Read(const Region& region, MetricKind kind) {
-  for (const Metric& metric : region.metrics()) {
+template <typename Measured>
+MetricReading Read(const Measured& measured, MetricKind kind) {
+  for (const Metric& metric : measured.metrics()) {
     if (metric.kind() == kind) {
       return {MetricKnowledge::kKnown, metric.value()};
     }
   }
-  if (Has(region.order_dependent(), kind)) {
+  if (Has(measured.order_dependent(), kind)) {
     return {MetricKnowledge::kOrderDependent, absl::nullopt};
   }
-  return {Has(region.unrepeated(), kind) ? MetricKnowledge::kDiffered
-                                         : MetricKnowledge::kNotMeasured,
+  return {Has(measured.unrepeated(), kind) ? MetricKnowledge::kDiffered
+                                           : MetricKnowledge::kNotMeasured,
           absl::nullopt};
 }
 

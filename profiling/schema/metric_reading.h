@@ -10,7 +10,7 @@
 // A figure that did not repeat is left out of a profile's metrics. Whoever sums
 // or compares figures must not take it for zero.
 //
-// Pure and thread-safe; nothing is kept. Time: linear in the region's metrics.
+// Pure and thread-safe; nothing is kept. Time: linear in the metrics.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_METRIC_READING_H_
 #define FOOTPRINT_PROFILING_SCHEMA_METRIC_READING_H_
@@ -35,7 +35,7 @@ struct MetricReading {
   absl::optional<int64_t> bytes_or_count;
 };
 
-// Of the whole region, and of one phase.
+// Of all that was measured, and of one phase.
 MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind);
 MetricReading ReadMetric(const Phase& phase, MetricKind kind);
 

@@ -8,35 +8,35 @@
 namespace footprint {
 namespace {
 
-// Every kind of knowledge, in a whole region and in a phase.
-template <typename Region>
-void ExpectReadings(Region region) {
-  Metric* zero = region.add_metrics();
+// Every kind of knowledge, of what was measured and of a phase in it.
+template <typename Measured>
+void ExpectReadings(Measured measured) {
+  Metric* zero = measured.add_metrics();
   zero->set_kind(NET_GROWTH_USABLE_BYTES);
   zero->set_determinism(EXACT);
   zero->set_value(0);
-  region.add_unrepeated(ALLOCATED_USABLE_BYTES);
-  region.add_unrepeated(PEAK_LIVE_USABLE_BYTES);
-  region.add_order_dependent(PEAK_LIVE_USABLE_BYTES);
+  measured.add_unrepeated(ALLOCATED_USABLE_BYTES);
+  measured.add_unrepeated(PEAK_LIVE_USABLE_BYTES);
+  measured.add_order_dependent(PEAK_LIVE_USABLE_BYTES);
 
-  const MetricReading known = ReadMetric(region, NET_GROWTH_USABLE_BYTES);
+  const MetricReading known = ReadMetric(measured, NET_GROWTH_USABLE_BYTES);
   EXPECT_EQ(known.knowledge, MetricKnowledge::kKnown);
   EXPECT_EQ(known.bytes_or_count, 0);
 
-  const MetricReading differed = ReadMetric(region, ALLOCATED_USABLE_BYTES);
+  const MetricReading differed = ReadMetric(measured, ALLOCATED_USABLE_BYTES);
   EXPECT_EQ(differed.knowledge, MetricKnowledge::kDiffered);
   EXPECT_EQ(differed.bytes_or_count, absl::nullopt);
 
-  const MetricReading peak = ReadMetric(region, PEAK_LIVE_USABLE_BYTES);
+  const MetricReading peak = ReadMetric(measured, PEAK_LIVE_USABLE_BYTES);
   EXPECT_EQ(peak.knowledge, MetricKnowledge::kOrderDependent);
   EXPECT_EQ(peak.bytes_or_count, absl::nullopt);
 
-  const MetricReading image = ReadMetric(region, IMAGE_BYTES);
+  const MetricReading image = ReadMetric(measured, IMAGE_BYTES);
   EXPECT_EQ(image.knowledge, MetricKnowledge::kNotMeasured);
   EXPECT_EQ(image.bytes_or_count, absl::nullopt);
 }
 
-TEST(MetricReadingTest, TellsUnknownFromZeroInARegion) {
+TEST(MetricReadingTest, TellsUnknownFromZero) {
   ExpectReadings(BenchmarkMemory());
 }
 

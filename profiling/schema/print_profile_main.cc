@@ -20,7 +20,7 @@ constexpr char kHelp[] =
     R"(Prints memory profiles, and the samples that lie beside them.
 
   bazel build //profiling/google_benchmark:sample_benchmark_profile
-  bazel run //profiling:print_profile -- bazel-bin/profiling/sample_benchmark_profile.profile.binpb
+  bazel run //profiling:print_profile -- bazel-bin/profiling/google_benchmark/sample_benchmark_profile.profile.binpb
 
 Flags
   --format=text|json   text for people (the default), or a JSON object a file with

@@ -22,9 +22,10 @@ using ::google::protobuf::RepeatedPtrField;
 using Metrics = RepeatedPtrField<Metric>;
 using KindList = RepeatedField<int>;
 
-// One stretch of the run in every process: its metrics, and where they go.
-struct Region {
-  std::string phase;                    // empty: the whole region
+// One phase, or all that was measured, in every process: its metrics, and where
+// they go.
+struct MeasuredPhase {
+  std::string phase;                    // empty: all that was measured
   std::vector<const Metrics*> sources;  // one a process
   Metrics* exact;
   KindList* unrepeated;
@@ -181,35 +182,35 @@ const Metric& MetricOf(const Metrics& metrics, MetricKind kind) {
       [kind](const Metric& metric) { return metric.kind() == kind; });
 }
 
-void SortMetric(MetricKind kind, const Region& region) {
-  const int64_t value = MetricOf(*region.sources[0], kind).value();
+void SortMetric(MetricKind kind, const MeasuredPhase& measured) {
+  const int64_t value = MetricOf(*measured.sources[0], kind).value();
   // The least that any producer claims: the enumerators grow weaker.
   Determinism weakest = EXACT;
   bool is_repeated = true;
-  for (const Metrics* source : region.sources) {
+  for (const Metrics* source : measured.sources) {
     const Metric& metric = MetricOf(*source, kind);
     weakest = std::max(weakest, metric.determinism());
     is_repeated = is_repeated && metric.value() == value;
   }
   if (weakest == EXACT && is_repeated) {
-    Metric* metric = region.exact->Add();
+    Metric* metric = measured.exact->Add();
     metric->set_kind(kind);
     metric->set_determinism(EXACT);
     metric->set_value(value);
     return;
   }
-  if (weakest != STATISTICAL) region.unrepeated->Add(kind);
-  if (weakest == BOUNDED) region.order_dependent->Add(kind);
-  SampledMetric* sampled = FindOrAdd(kind, region.phase, region.samples);
+  if (weakest != STATISTICAL) measured.unrepeated->Add(kind);
+  if (weakest == BOUNDED) measured.order_dependent->Add(kind);
+  SampledMetric* sampled = FindOrAdd(kind, measured.phase, measured.samples);
   sampled->clear_values();
-  for (const Metrics* source : region.sources) {
+  for (const Metrics* source : measured.sources) {
     sampled->add_values(MetricOf(*source, kind).value());
   }
 }
 
-void SortMetrics(const Region& region) {
-  for (const Metric& metric : *region.sources[0]) {
-    SortMetric(metric.kind(), region);
+void SortMetrics(const MeasuredPhase& measured) {
+  for (const Metric& metric : *measured.sources[0]) {
+    SortMetric(metric.kind(), measured);
   }
 }
 
@@ -225,12 +226,12 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
   merged->set_name(first.name());
   *merged->mutable_arguments() = first.arguments();
   merged->set_forked_process_count(first.forked_process_count());
-  Region whole = {"",
-                  {},
-                  merged->mutable_metrics(),
-                  merged->mutable_unrepeated(),
-                  merged->mutable_order_dependent(),
-                  samples};
+  MeasuredPhase whole = {"",
+                         {},
+                         merged->mutable_metrics(),
+                         merged->mutable_unrepeated(),
+                         merged->mutable_order_dependent(),
+                         samples};
   bool is_attribution_equal = true;
   for (const MemoryMeasurement& process : processes) {
     const BenchmarkMemory& benchmark = process.profile.benchmarks(index);
@@ -251,17 +252,17 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
     Phase* phase = merged->add_phases();
     phase->set_name(first.phases(i).name());
     phase->set_parent(first.phases(i).parent());
-    Region region = {phase->name(),
-                     {},
-                     phase->mutable_metrics(),
-                     phase->mutable_unrepeated(),
-                     phase->mutable_order_dependent(),
-                     samples};
+    MeasuredPhase measured = {phase->name(),
+                              {},
+                              phase->mutable_metrics(),
+                              phase->mutable_unrepeated(),
+                              phase->mutable_order_dependent(),
+                              samples};
     for (const MemoryMeasurement& process : processes) {
-      region.sources.push_back(
+      measured.sources.push_back(
           &process.profile.benchmarks(index).phases(i).metrics());
     }
-    SortMetrics(region);
+    SortMetrics(measured);
   }
 }
 

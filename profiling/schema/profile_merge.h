@@ -4,12 +4,12 @@
 //   std::vector<MemoryMeasurement> processes = ...;  // 3 times
 //   absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
 //
-// A metric of the whole region or of a phase is EXACT if every producer called
-// it so and all values are equal. If a producer called it STATISTICAL it only
-// becomes a sample; otherwise its kind is listed in `unrepeated` too, and in
-// `order_dependent` if a producer called it BOUNDED, though its values may have
-// been the same. With two threads that may overlap, such a PEAK_LIVE beside an
-// EXACT SUM_THREAD_PEAK is the ordinary case.
+// A metric of all that was measured or of a phase is EXACT if every producer
+// called it so and all values are equal. If a producer called it STATISTICAL it
+// only becomes a sample; otherwise its kind is listed in `unrepeated` too, and
+// in `order_dependent` if a producer called it BOUNDED, though its values may
+// have been the same. With two threads that may overlap, such a PEAK_LIVE
+// beside an EXACT SUM_THREAD_PEAK is the ordinary case.
 //
 // Pure: files and processes are the caller's, and the result owns copies.
 // Thread-safe. Memory and time:

@@ -34,21 +34,21 @@ struct Counted {
 // Heap and mappings since `begin`, at most, while `work` ran. Nothing is
 // unmapped before the end, so that the mark of the mappings is what they hold.
 template <typename Work>
-int64_t PeakOf(const HeapRegion& begin, Work work) {
-  const int64_t before_bytes = ReadHeapRegion(begin).net_growth_bytes;
-  const HeapRegion phase = BeginHeapRegion();
+int64_t PeakOf(const HeapPhase& begin, Work work) {
+  const int64_t before_bytes = ReadHeapPhase(begin).net_growth_bytes;
+  const HeapPhase phase = BeginHeapPhase();
   work();
-  return before_bytes + EndHeapRegion(phase).peak_live_bytes +
-         ReadHeapRegion(begin).peak_mapped_bytes;
+  return before_bytes + EndHeapPhase(phase).peak_live_net_bytes +
+         ReadHeapPhase(begin).peak_mapped_net_bytes;
 }
 
 int64_t SteadyAllocations(Manager* manager) {
-  const HeapRegion steady = BeginHeapRegion();
+  const HeapPhase steady = BeginHeapPhase();
   bool trained = true;
   for (int i = 0; i < 2; ++i) trained &= manager->TrainStep().ok();
-  const HeapRegionBytes bytes = EndHeapRegion(steady);
+  const HeapPhaseBytes bytes = EndHeapPhase(steady);
   EXPECT_TRUE(trained);
-  EXPECT_EQ(bytes.peak_mapped_bytes, 0);
+  EXPECT_EQ(bytes.peak_mapped_net_bytes, 0);
   return bytes.allocation_count;
 }
 
@@ -63,7 +63,7 @@ void LeaveZeros(Manager* manager) {
 Counted CountTraining(const Network& network, const OptimizerPointer& optimizer,
                       const MemoryOptions& memory) {
   Counted counted;
-  const HeapRegion begin = BeginHeapRegion();
+  const HeapPhase begin = BeginHeapPhase();
   absl::optional<ExecutionPlan> plan;
   counted.planning_bytes = PeakOf(begin, [&] {
     auto planned = PlanExecution(network, NetworkMode::kTraining, memory,
@@ -88,7 +88,7 @@ Counted CountTraining(const Network& network, const OptimizerPointer& optimizer,
   counted.training_bytes =
       PeakOf(begin, [&] { EXPECT_TRUE(manager->TrainStep().ok()); });
   counted.steady_allocations = SteadyAllocations(manager.get());
-  EndHeapRegion(begin);
+  EndHeapPhase(begin);
   return counted;
 }
 

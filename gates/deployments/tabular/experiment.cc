@@ -270,10 +270,10 @@ absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
 
 // After std::bad_alloc: what no one else has reported.
 absl::Status NoMemoryError() {
-  const HeapRegionBytes heap = ReadHeapRegion(ProcessHeapRegion());
+  const HeapPhaseBytes heap = ReadHeapPhase(ProcessHeapPhase());
   return absl::ResourceExhaustedError(absl::StrCat(
       "out of memory in stage ", Stage::last_name(), ": the heap reached ",
-      heap.peak_live_bytes, " bytes, and more was refused", kMoreMemory));
+      heap.peak_live_net_bytes, " bytes, and more was refused", kMoreMemory));
 }
 
 absl::StatusOr<Outcome> RunAndProfile(const Estimator& estimator,

@@ -1,8 +1,8 @@
-// Random calls of several threads that take turns, in regions that open and
+// Random calls of several threads that take turns, in phases that open and
 // close anywhere, against sums that are kept by hand. FOOTPRINT_PROPERTY_SEEDS
 // sets how many seeds are tried.
 
-#include "footprint/profiling/heap/heap_ledger.h"
+#include "footprint/profiling/heap/heap_counters.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -15,51 +15,53 @@
 #include <vector>
 
 #include "footprint/base/random/property_seeds.h"
+#include "footprint/profiling/heap/heap_accounting.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
 namespace {
 
 constexpr int kMaxThreads = 8;
-constexpr int kRegionCount = 6;
+constexpr int kPhaseCount = 6;
 constexpr int kSlotCount = 24;
 constexpr int kStepCount = 400;
 
-// Net of the region's begin, by addition.
-struct RegionTruth {
-  int number = -1;  // of the ledger's region; -1: not open
+// Net of the phase's begin, by addition.
+struct PhaseTruth {
+  HeapPhase phase;
+  bool is_open = false;
   int64_t live_bytes = 0;
-  int64_t peak_bytes = 0;
+  int64_t peak_net_bytes = 0;
   int64_t allocated_bytes = 0;
   int64_t allocation_count = 0;
   std::array<int64_t, kMaxThreads> thread_live_bytes = {};
-  std::array<int64_t, kMaxThreads> thread_peak_bytes = {};
+  std::array<int64_t, kMaxThreads> thread_peak_net_bytes = {};
   std::array<bool, kMaxThreads> is_active = {};
 
   void Change(int thread, int64_t change_bytes) {
     const size_t index = static_cast<size_t>(thread);
     live_bytes += change_bytes;
-    peak_bytes = std::max(peak_bytes, live_bytes);
+    peak_net_bytes = std::max(peak_net_bytes, live_bytes);
     thread_live_bytes[index] += change_bytes;
-    thread_peak_bytes[index] =
-        std::max(thread_peak_bytes[index], thread_live_bytes[index]);
+    thread_peak_net_bytes[index] =
+        std::max(thread_peak_net_bytes[index], thread_live_bytes[index]);
     is_active[index] = true;
   }
 };
 
 struct Finding {
-  RegionTruth truth;
-  RegionTotals totals;
+  PhaseTruth truth;
+  HeapPhaseBytes bytes;
 };
 
-enum class Action { kAllocate, kReallocate, kFree, kRegion, kEnd };
+enum class Action { kAllocate, kReallocate, kFree, kPhase, kEnd };
 
 // Neither the threads nor the sums allocate once it has begun.
 class Trial {
  public:
   Trial(uint32_t seed, int thread_count)
       : random_(seed), thread_count_(thread_count) {
-    findings_.reserve(kStepCount + kRegionCount);
+    findings_.reserve(kStepCount + kPhaseCount);
     sem_init(&done_, 0, 0);
     for (int i = 0; i < thread_count_; ++i) Start(i);
   }
@@ -74,8 +76,8 @@ class Trial {
 
   const std::vector<Finding>& Run() {
     for (int step = 0; step < kStepCount; ++step) DoRandomStep();
-    for (RegionTruth& region : regions_) {
-      if (region.number >= 0) Close(&region);
+    for (PhaseTruth& phase : phases_) {
+      if (phase.is_open) Close(&phase);
     }
     return findings_;
   }
@@ -105,7 +107,7 @@ class Trial {
 
   static void* RunWorker(void* argument) {
     auto* worker = static_cast<Worker*>(argument);
-    // Opens the thread's account before the sums begin.
+    // Registers the thread before the sums begin.
     free(malloc(1));
     Action action = Action::kAllocate;
     while (action != Action::kEnd) {
@@ -135,7 +137,7 @@ class Trial {
     // The first thread lives to the end.
     if (has_ended_[static_cast<size_t>(number)]) number = 0;
     const uint32_t choice = random_() % 100;
-    Action action = Action::kRegion;
+    Action action = Action::kPhase;
     if (choice < 35) {
       action = Action::kAllocate;
     } else if (choice < 55) {
@@ -161,8 +163,8 @@ class Trial {
       case Action::kFree:
         if (block != nullptr) Free(number, &block);
         break;
-      case Action::kRegion:
-        OpenReadOrClose(&regions_[random_() % kRegionCount]);
+      case Action::kPhase:
+        OpenReadOrClose(&phases_[random_() % kPhaseCount]);
         break;
       case Action::kEnd:
         break;
@@ -200,33 +202,34 @@ class Trial {
     const int64_t bytes = UsableBytes(*block);
     free(*block);
     *block = nullptr;
-    for (RegionTruth& region : regions_) region.Change(number, -bytes);
+    for (PhaseTruth& phase : phases_) phase.Change(number, -bytes);
   }
 
   void Count(int number, int64_t gained_bytes, int64_t then_freed_bytes,
              int64_t allocated_bytes) {
-    for (RegionTruth& region : regions_) {
-      region.Change(number, gained_bytes);
-      region.Change(number, -then_freed_bytes);
-      region.allocated_bytes += allocated_bytes;
-      ++region.allocation_count;
+    for (PhaseTruth& phase : phases_) {
+      phase.Change(number, gained_bytes);
+      phase.Change(number, -then_freed_bytes);
+      phase.allocated_bytes += allocated_bytes;
+      ++phase.allocation_count;
     }
   }
 
-  void OpenReadOrClose(RegionTruth* region) {
-    if (region->number < 0) {
-      *region = RegionTruth();
-      region->number = OpenRegion();
+  void OpenReadOrClose(PhaseTruth* phase) {
+    if (!phase->is_open) {
+      *phase = PhaseTruth();
+      phase->phase = BeginHeapPhase();
+      phase->is_open = true;
     } else if (random_() % 2 == 0) {
-      findings_.push_back({*region, ReadRegion(region->number)});
+      findings_.push_back({*phase, ReadHeapPhase(phase->phase)});
     } else {
-      Close(region);
+      Close(phase);
     }
   }
 
-  void Close(RegionTruth* region) {
-    findings_.push_back({*region, CloseRegion(region->number)});
-    region->number = -1;
+  void Close(PhaseTruth* phase) {
+    findings_.push_back({*phase, EndHeapPhase(phase->phase)});
+    phase->is_open = false;
   }
 
   std::mt19937 random_;
@@ -234,30 +237,30 @@ class Trial {
   std::array<Worker, kMaxThreads> workers_;
   std::array<bool, kMaxThreads> has_ended_ = {};
   std::array<void*, kSlotCount> slots_ = {};
-  std::array<RegionTruth, kRegionCount> regions_;
+  std::array<PhaseTruth, kPhaseCount> phases_;
   std::vector<Finding> findings_;
   sem_t done_;
   Action action_ = Action::kAllocate;
 };
 
 void ExpectEqual(const Finding& finding) {
-  const RegionTruth& truth = finding.truth;
-  const RegionTotals& totals = finding.totals;
-  int64_t sum_thread_peak_bytes = 0;
+  const PhaseTruth& truth = finding.truth;
+  const HeapPhaseBytes& bytes = finding.bytes;
+  int64_t sum_thread_peak_net_bytes = 0;
   int active_thread_count = 0;
   for (size_t i = 0; i < kMaxThreads; ++i) {
-    sum_thread_peak_bytes += truth.thread_peak_bytes[i];
+    sum_thread_peak_net_bytes += truth.thread_peak_net_bytes[i];
     active_thread_count += truth.is_active[i] ? 1 : 0;
   }
-  EXPECT_EQ(totals.peak_live_bytes - totals.begin_live_bytes, truth.peak_bytes);
-  EXPECT_EQ(totals.end_live_bytes - totals.begin_live_bytes, truth.live_bytes);
-  EXPECT_EQ(totals.sum_thread_peak_bytes, sum_thread_peak_bytes);
-  EXPECT_EQ(totals.allocated_bytes, truth.allocated_bytes);
-  EXPECT_EQ(totals.allocation_count, truth.allocation_count);
-  EXPECT_EQ(totals.active_thread_count, active_thread_count);
+  EXPECT_EQ(bytes.peak_live_net_bytes, truth.peak_net_bytes);
+  EXPECT_EQ(bytes.net_growth_bytes, truth.live_bytes);
+  EXPECT_EQ(bytes.sum_thread_peak_net_bytes, sum_thread_peak_net_bytes);
+  EXPECT_EQ(bytes.allocated_bytes, truth.allocated_bytes);
+  EXPECT_EQ(bytes.allocation_count, truth.allocation_count);
+  EXPECT_EQ(bytes.active_thread_count, active_thread_count);
 }
 
-TEST(HeapLedgerTest, EqualsSumsKeptByHand) {
+TEST(HeapCountersTest, EqualsSumsKeptByHand) {
   size_t finding_count = 0;
   const uint32_t seed_count = PropertySeedCount();
   for (uint32_t seed = 1; seed <= seed_count; ++seed) {

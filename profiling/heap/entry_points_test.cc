@@ -1,0 +1,107 @@
+// Compiled twice: with exact_heap, and with exact_heap_with_requested_bytes,
+// which must count the same usable bytes.
+
+#include <errno.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/opaque_block.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+TEST(EntryPointsTest, MappedBytesAreCountedApart) {
+  const HeapPhase phase = BeginHeapPhase();
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* first =
+      mmap(nullptr, 10 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(first, MAP_FAILED);
+  munmap(first, 4 * page);
+  void* second = mmap(nullptr, 2 * page - 1, PROT_READ,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  second = mremap(second, 2 * page, 7 * page, MREMAP_MAYMOVE);
+  ASSERT_NE(second, MAP_FAILED);
+  munmap(second, 7 * page);
+  munmap(static_cast<char*>(first) + 4 * page, 6 * page);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
+  EXPECT_EQ(bytes.peak_mapped_net_bytes, static_cast<int64_t>(13 * page));
+  EXPECT_EQ(bytes.peak_live_net_bytes, 0);
+}
+
+// The old range stays mapped, without its pages.
+TEST(EntryPointsTest, AMappingThatIsMovedAndKeptCountsTwice) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const HeapPhase phase = BeginHeapPhase();
+  void* first =
+      mmap(nullptr, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(first, MAP_FAILED);
+  void* second = mremap(first, 3 * page, 3 * page,
+                        MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
+  ASSERT_NE(second, MAP_FAILED) << "needs Linux 5.7 or newer";
+  EXPECT_EQ(ReadHeapPhase(phase).peak_mapped_net_bytes,
+            static_cast<int64_t>(6 * page));
+  // To an address that is chosen, over a page that is mapped.
+  void* third = mremap(second, 3 * page, 3 * page,
+                       MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, first);
+  ASSERT_EQ(third, first);
+  munmap(first, 3 * page);
+  munmap(second, 3 * page);
+  // All is counted back: what is mapped now makes no new mark but its own.
+  void* fourth =
+      mmap(nullptr, 7 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(fourth, 7 * page);
+  EXPECT_EQ(EndHeapPhase(phase).peak_mapped_net_bytes,
+            static_cast<int64_t>(7 * page));
+}
+
+TEST(EntryPointsTest, OutOfMemoryIsReportedAndNotCounted) {
+  const HeapPhase phase = BeginHeapPhase();
+  volatile size_t too_much = SIZE_MAX / 4;  // unknown to the compiler
+  EXPECT_EQ(Opaque(std::malloc(too_much)), nullptr);
+  EXPECT_EQ(Opaque(std::calloc(too_much, 8)), nullptr);
+  EXPECT_EQ(Opaque(::operator new(too_much, std::nothrow)), nullptr);
+  void* block = Opaque(std::malloc(64));
+  EXPECT_EQ(Opaque(std::realloc(block, too_much)), nullptr);
+  std::free(block);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
+  EXPECT_EQ(bytes.peak_live_net_bytes, 64);
+  EXPECT_THROW(Opaque(::operator new(too_much)), std::bad_alloc);
+}
+
+// A product or a rounding that wraps around must not end as a small block.
+TEST(EntryPointsTest, SizesThatOverflowAreOutOfMemory) {
+  volatile size_t half = SIZE_MAX / 2 + 1;  // unknown to the compiler
+  volatile size_t all = SIZE_MAX;
+  const HeapPhase phase = BeginHeapPhase();
+  errno = 0;
+  EXPECT_EQ(Opaque(reallocarray(nullptr, half, 2)), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  errno = 0;
+  EXPECT_EQ(Opaque(calloc(half, 2)), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  errno = 0;
+  EXPECT_EQ(Opaque(pvalloc(all)), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
+  EXPECT_EQ(bytes.peak_live_net_bytes, 0);
+  EXPECT_EQ(bytes.net_growth_bytes, 0);
+}
+
+TEST(EntryPointsTest, OperatorNewAsksTheHandler) {
+  static int calls = 0;
+  std::set_new_handler([] {
+    if (++calls == 3) std::set_new_handler(nullptr);
+  });
+  EXPECT_EQ(::operator new(SIZE_MAX / 4, std::nothrow), nullptr);
+  EXPECT_EQ(calls, 3);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,46 @@
+// The figures of a phase of the heap, one for each row of
+// FOOTPRINT_HEAP_METRICS (metric_table.h).
+//
+//   for (const HeapMetric& metric : kHeapMetrics) {
+//     sum += bytes.*metric.member;
+//   }
+//
+// Plain data, thread-compatible; nothing is allocated.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_HEAP_METRICS_H_
+#define FOOTPRINT_PROFILING_HEAP_HEAP_METRICS_H_
+
+#include <cstdint>
+
+#include "footprint/profiling/schema/metric_table.h"
+
+namespace footprint {
+
+struct HeapPhaseBytes {
+#define FOOTPRINT_MEMBER(kind, unit, short_name, quantity, statistic, member) \
+  int64_t member = 0;
+  FOOTPRINT_HEAP_METRICS(FOOTPRINT_MEMBER)
+#undef FOOTPRINT_MEMBER
+  // Threads that allocated or freed.
+  int active_thread_count = 0;
+  // No creation or join keeps some two of them apart, so that peaks of the
+  // process depend on how they took turns; sum_thread_peak_net_bytes need not.
+  bool threads_may_overlap = false;
+};
+
+struct HeapMetric {
+  HeapQuantity quantity;
+  HeapStatistic statistic;
+  int64_t HeapPhaseBytes::*member;
+};
+
+inline constexpr HeapMetric kHeapMetrics[] = {
+#define FOOTPRINT_ROW(kind, unit, short_name, quantity, statistic, member) \
+  {HeapQuantity::quantity, HeapStatistic::statistic, &HeapPhaseBytes::member},
+    FOOTPRINT_HEAP_METRICS(FOOTPRINT_ROW)
+#undef FOOTPRINT_ROW
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_HEAP_HEAP_METRICS_H_

@@ -1,0 +1,224 @@
+// The counters of the process and of its threads, and the thresholds by which a
+// thread knows that the process may have a new peak.
+//
+//   ProcessLock lock;
+//   const int64_t live_bytes = SumLiveBytes(nullptr, 0);
+//
+// Everything here works before main, inside malloc and at a thread's end, so it
+// allocates nothing and uses no library that might.
+//
+// Each thread has counters of its own, and two thresholds for its live bytes
+// (hysteresis). Invariant with several threads: the sum of all upper
+// thresholds, and of what threads that ended left live, is at most the peak
+// known so far. No thread above its upper threshold means no new peak; a thread
+// that passes it takes the lock and sums. The lower threshold is 4 KiB below
+// the upper one: a thread that frees its way below it takes the lock to move
+// both, so a racing sum is wrong by at most 4 KiB a thread.
+//
+// Thread-safety: `process` and all functions need ProcessLock, but for what is
+// said of ThreadCounters.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
+#define FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "footprint/profiling/heap/heap_metrics.h"
+#include "footprint/profiling/heap/thread_tree.h"
+
+namespace footprint::profiling_internal {
+
+// How far a free-running thread may stray from what it has published.
+inline constexpr int64_t kHysteresisBytes = 4096;
+// What counters point to until the thread is registered.
+extern const uint64_t kNoBytes;
+
+// See thread_records.h.
+struct ThreadRecord;
+
+// One thread's counters, in the thread's own storage. The thread writes them,
+// except for what the holder of the process's lock may write: everything after
+// `state`.
+struct ThreadCounters {
+  enum class State : int { kNew, kRegistered, kEnded };
+
+  // jemalloc's own counters of the thread.
+  const uint64_t* allocated_bytes = &kNoBytes;
+  const uint64_t* deallocated_bytes = &kNoBytes;
+  std::atomic<int64_t> allocation_count{0};
+  // Bytes that a realloc in place kept: jemalloc counts them again.
+  std::atomic<int64_t> kept_in_place_bytes{0};
+  State state = State::kNew;
+  // Since the last phase event, creation or join by this thread: the
+  // high-water mark of its live bytes.
+  std::atomic<int64_t> peak_absolute_bytes{INT64_MIN};
+  // What remains is also written by others, under the lock.
+  //
+  // Live bytes cannot have passed peak or threshold while `*allocated_bytes` is
+  // below this: it is the allocation's only test. Zero, so that every
+  // allocation is looked at, unless the thread is the only one.
+  std::atomic<uint64_t> check_at_bytes{0};
+  // An allocation that lifts the live bytes above the upper threshold, and a
+  // free that sinks them below the lower one, take the lock; so does every call
+  // of a thread that is not registered.
+  std::atomic<int64_t> upper_threshold_bytes{INT64_MIN};
+  std::atomic<int64_t> lower_threshold_bytes{INT64_MAX};
+  // False while the thread is the only one, whose frees concern nobody.
+  std::atomic<bool> has_lower_threshold{true};
+  // The upper threshold as the process counts it. The thread's own thresholds
+  // follow it, unless `thresholds_are_pending`: then they make the thread's
+  // next call take the lock.
+  int64_t counted_upper_threshold_bytes = 0;
+  bool thresholds_are_pending = false;
+  // Read under the lock for one sum over all threads.
+  int64_t summed_live_bytes = 0;
+  // Another thread's since, if the numbers differ.
+  ThreadRecord* record = nullptr;
+  uint64_t record_number = 0;
+  ThreadCounters* next = nullptr;
+  // Calls that mapped or unmapped; written under the lock.
+  uint64_t mapping_count = 0;
+
+  int64_t live_bytes() const {
+    return static_cast<int64_t>(
+        __atomic_load_n(allocated_bytes, __ATOMIC_RELAXED) -
+        __atomic_load_n(deallocated_bytes, __ATOMIC_RELAXED));
+  }
+  uint64_t activity() const {
+    return __atomic_load_n(allocated_bytes, __ATOMIC_RELAXED) +
+           __atomic_load_n(deallocated_bytes, __ATOMIC_RELAXED) + mapping_count;
+  }
+};
+
+// __thread, not thread_local: no wrapper function around each use.
+extern __thread ThreadCounters thread_counters
+    __attribute__((tls_model("initial-exec")));
+
+// What counts requested bytes, if anything does; see requested_bytes.h.
+struct RequestedBytesCounter {
+  int64_t (*live_bytes)();
+  // The peak since the last call; the next peak begins at the live bytes.
+  int64_t (*take_peak_absolute_bytes)();
+};
+
+struct Totals {
+  int64_t live_bytes = 0;
+  int64_t allocated_bytes = 0;
+  int64_t allocation_count = 0;
+
+  void Add(const ThreadCounters& counters) {
+    live_bytes += counters.live_bytes();
+    allocated_bytes += static_cast<int64_t>(__atomic_load_n(
+                           counters.allocated_bytes, __ATOMIC_RELAXED)) -
+                       counters.kept_in_place_bytes.load();
+    allocation_count += counters.allocation_count.load();
+  }
+};
+
+// A value for each HeapQuantity.
+class Quantities {
+ public:
+  int64_t& operator[](HeapQuantity quantity) {
+    return values_[static_cast<int>(quantity)];
+  }
+  int64_t operator[](HeapQuantity quantity) const {
+    return values_[static_cast<int>(quantity)];
+  }
+  void RaiseTo(const Quantities& others) {
+    for (int i = 0; i < kHeapQuantityCount; ++i) {
+      values_[i] = std::max(values_[i], others.values_[i]);
+    }
+  }
+
+ private:
+  int64_t values_[kHeapQuantityCount] = {};
+};
+
+// The phase that began with the process's first allocation.
+inline constexpr int kProcessPhase = 0;
+
+struct Phase {
+  bool open = false;
+  Quantities begin;
+  Quantities peak;
+  // Of threads that ended in the phase and that nobody joins.
+  int64_t ended_thread_peak_net_bytes = 0;
+  int ended_root_count = 0;
+  bool ended_roots_overlap = false;
+  int ended_active_thread_count = 0;
+};
+
+struct ProcessCounters {
+  // Adaptive: it is held for some nanoseconds, too short to sleep for.
+  pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+  // Whether the kernel offers Membarrier().
+  bool can_synchronise = false;
+  bool in_use = false;
+  pthread_key_t thread_end_key = 0;
+  ThreadCounters* first_thread = nullptr;
+  int thread_count = 0;
+  ThreadRecord* first_record = nullptr;
+  ThreadRecord* free_records = nullptr;
+  uint64_t record_count = 0;
+  PhaseSet open_phases = 0;
+  // Since the last phase event.
+  int64_t peak_absolute_bytes = 0;
+  // Of all threads; kept only while there are several.
+  int64_t sum_of_upper_thresholds = 0;
+  // What threads that ended left behind.
+  Totals ended;
+  int64_t mapped_bytes = 0;
+  int64_t mapped_peak_absolute_bytes = 0;
+  Phase phases[kMaxOpenPhases];
+  const RequestedBytesCounter* requested = nullptr;
+  std::atomic<int> forked_process_count{0};
+};
+
+extern ProcessCounters process;
+
+class ProcessLock {
+ public:
+  ProcessLock() { pthread_mutex_lock(&process.lock); }
+  ~ProcessLock() { pthread_mutex_unlock(&process.lock); }
+  ProcessLock(const ProcessLock&) = delete;
+  ProcessLock& operator=(const ProcessLock&) = delete;
+};
+
+void SetOpen(int phase, bool is_open);
+
+// Only a thread that can be made to see when it is no longer alone is spared
+// the looks that several threads need.
+bool OneThreadIsAlone();
+
+// Makes the thread's next call take the lock.
+void ForceSlowPath(ThreadCounters* counters);
+
+// The only thread may grow to the peak, and its frees concern nobody.
+void SetThresholdOfOnlyThread();
+
+// Before a second thread is added.
+void BeginLowerThresholds();
+
+// Live bytes of all threads, `counters` at `level_bytes` (null: every thread
+// as it is) and the others as far as their thresholds allow.
+int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes);
+
+// Gives every thread an equal share of what is left below the peak, after
+// SumLiveBytes found `sum_bytes`.
+void ShareHeadroom(int64_t sum_bytes);
+
+// Puts the thresholds of the calling thread around its live bytes, without
+// giving it more than others leave.
+void CentreThresholds(ThreadCounters* counters);
+
+// After the calling thread's live bytes passed its upper threshold: raises
+// the peak if all threads together have passed it.
+void RaiseThresholds(ThreadCounters* counters, int64_t level_bytes);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_

@@ -1,0 +1,79 @@
+// What the process keeps of a thread, from its creation until it is joined; not
+// in the thread's storage, which goes before that.
+//
+//   ThreadRecord* const record = NewRecord();
+//   ...
+//   DropRecord(record);
+//
+// Records lie in memory from the kernel, since every call of the heap comes
+// here; they are used again and never given back. Thread-safety: everything
+// needs ProcessLock.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_THREAD_RECORDS_H_
+#define FOOTPRINT_PROFILING_HEAP_THREAD_RECORDS_H_
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/heap/thread_tree.h"
+
+namespace footprint::profiling_internal {
+
+struct ThreadRecord {
+  ThreadNode node;
+  // Null before the thread's first call and after its last.
+  ThreadCounters* counters = nullptr;
+  bool has_ended = false;
+  bool has_number = false;  // `thread` is set
+  pthread_t thread = {};
+  // What the thread is to run, until it begins; a record that is given up
+  // before that goes when it begins.
+  void* (*function)(void*) = nullptr;
+  void* argument = nullptr;
+  bool is_given_up = false;
+  // Of the creator at the begin of the join, which does not end before the
+  // thread does.
+  uint64_t joiner_activity = 0;
+  // Tells one use of this memory from the next.
+  uint64_t number = 0;
+  ThreadRecord* next = nullptr;
+  ThreadRecord* previous = nullptr;
+};
+
+ThreadRecord* RecordOf(ThreadNode* node);
+
+// Ends the process with a message where the kernel has no memory.
+ThreadRecord* NewRecord();
+void FreeRecord(ThreadRecord* record);
+
+// Of a thread without a creator, children and counters.
+void DropRecord(ThreadRecord* record);
+
+// What a root that ended adds to every phase that is still open.
+void DropEndedRoot(ThreadRecord* record);
+
+// Nobody who is known joins it.
+void MakeRoot(ThreadRecord* record);
+
+// The counters' own record, if it still is.
+ThreadRecord* OwnRecord(const ThreadCounters& counters);
+
+// The youngest thread of that number: the number of one that ended may be used
+// anew. Null if there is none that its creator may join.
+ThreadRecord* FindRecord(pthread_t thread);
+
+// Tells the record what the thread has done so far.
+void UpdateNode(const ThreadCounters& counters, int64_t live_bytes,
+                ThreadRecord* record);
+
+// Ends a segment of the calling thread's course, and begins the next.
+void EndSegment(ThreadCounters* counters);
+
+// Whether the thread called in the phase.
+bool WasActive(const ThreadCounters& counters, int phase);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_HEAP_THREAD_RECORDS_H_

@@ -1,0 +1,142 @@
+#include "footprint/profiling/heap/thread_registration.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "footprint/base/memory/allocator.h"
+#include "footprint/base/memory/membarrier.h"
+#include "footprint/profiling/heap/thread_records.h"
+#include "footprint/profiling/heap/thread_tree.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+using State = ThreadCounters::State;
+
+void AddThread(ThreadCounters* counters) {
+  if (OneThreadIsAlone()) BeginLowerThresholds();
+  counters->peak_absolute_bytes.store(0);
+  if (OwnRecord(*counters) == nullptr) {
+    counters->record = NewRecord();
+    counters->record_number = counters->record->number;
+  }
+  counters->record->counters = counters;
+  counters->next = process.first_thread;
+  process.first_thread = counters;
+  ++process.thread_count;
+  counters->state = State::kRegistered;
+  // This also counts what the thread did before it was registered.
+  RaiseThresholds(counters, counters->live_bytes());
+}
+
+void RemoveThread(ThreadCounters* counters) {
+  ThreadCounters** link = &process.first_thread;
+  while (*link != counters) link = &(*link)->next;
+  *link = counters->next;
+  process.sum_of_upper_thresholds -= counters->counted_upper_threshold_bytes;
+  for (int i = 0; i < kMaxOpenPhases; ++i) {
+    if (!process.phases[i].open) continue;
+    if (WasActive(*counters, i)) ++process.phases[i].ended_active_thread_count;
+  }
+  EndSegment(counters);
+  ThreadRecord* const record = counters->record;
+  record->counters = nullptr;
+  record->has_ended = true;
+  while (record->node.first_child != nullptr) {
+    MakeRoot(RecordOf(record->node.first_child));
+  }
+  if (record->node.creator == nullptr) DropEndedRoot(record);
+  process.ended.Add(*counters);
+  counters->state = State::kEnded;
+  // Every later call of this thread comes to CountAfterEnd.
+  ForceSlowPath(counters);
+  counters->summed_live_bytes = counters->live_bytes();
+  --process.thread_count;
+  if (OneThreadIsAlone()) SetThresholdOfOnlyThread();
+}
+
+// pthread's callbacks.
+
+// Destructors that run after this one are counted by CountAfterEnd.
+void AtThreadEnd(void* /*counters*/) {
+  ProcessLock lock;
+  RemoveThread(&thread_counters);
+}
+
+void BeforeFork() { pthread_mutex_lock(&process.lock); }
+
+void AfterForkInParent() {
+  ++process.forked_process_count;
+  pthread_mutex_unlock(&process.lock);
+}
+
+// Only the thread that forked lives on. The others' counters must go: their
+// storage is used anew by threads that the child starts.
+void AfterForkInChild() {
+  for (ThreadCounters* each = process.first_thread; each != nullptr;) {
+    ThreadCounters* const next = each->next;
+    if (each != &thread_counters) RemoveThread(each);
+    each = next;
+  }
+  for (ThreadRecord* each = process.first_record; each != nullptr;) {
+    ThreadRecord* const next = each->next;
+    if (each != OwnRecord(thread_counters)) MakeRoot(each);
+    each = next;
+  }
+  pthread_mutex_unlock(&process.lock);
+}
+
+// Not in the first allocation: registering may itself allocate. Before
+// mapping_entry_points.cc, whose lock is taken before this one: what is
+// registered last is called first before a fork.
+__attribute__((constructor(101))) void WatchForks() {
+  pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
+}
+
+}  // namespace
+
+void RegisterThread() {
+  ThreadCounters* counters = &thread_counters;
+  if (counters->state != State::kNew) return;
+  const ThreadHeapCounters of_allocator = FindThreadHeapCounters();
+  if (of_allocator.allocated_bytes == nullptr) return;
+  counters->allocated_bytes = of_allocator.allocated_bytes;
+  counters->deallocated_bytes = of_allocator.deallocated_bytes;
+  ProcessLock lock;
+  if (!process.in_use) {
+    process.in_use = true;
+    process.can_synchronise = RegisterMembarrier();
+    pthread_key_create(&process.thread_end_key, AtThreadEnd);
+    SetOpen(kProcessPhase, true);
+  }
+  pthread_setspecific(process.thread_end_key, counters);
+  AddThread(counters);
+  counters->peak_absolute_bytes.store(
+      std::max<int64_t>(counters->live_bytes(), 0));
+}
+
+void CountAfterEnd(ThreadCounters* counters, bool is_allocation) {
+  const int64_t live_bytes = counters->live_bytes();
+  const int64_t change_bytes = live_bytes - counters->summed_live_bytes;
+  counters->summed_live_bytes = live_bytes;
+  process.ended.live_bytes += change_bytes;
+  if (is_allocation) {
+    process.ended.allocated_bytes += change_bytes;
+    ++process.ended.allocation_count;
+  }
+  ThreadRecord* const record = OwnRecord(*counters);
+  if (record != nullptr) UpdateNode(*counters, live_bytes, record);
+  for (int i = 0; i < kMaxOpenPhases && change_bytes > 0; ++i) {
+    if (!process.phases[i].open) continue;
+    (record != nullptr ? record->node.in_phase[i].highest_net_bytes
+                       : process.phases[i].ended_thread_peak_net_bytes) +=
+        change_bytes;
+  }
+  const int64_t sum_bytes = SumLiveBytes(nullptr, 0);
+  process.peak_absolute_bytes =
+      std::max(process.peak_absolute_bytes, sum_bytes);
+  ShareHeadroom(sum_bytes);
+}
+
+}  // namespace footprint::profiling_internal

@@ -1,0 +1,29 @@
+// When a thread begins and ceases to count by itself.
+//
+//   RegisterThread();  // in the thread's first call, or before
+//
+// A thread's counters are given up by pthread at its end, and in the child of a
+// fork. What its last destructors do afterwards goes to those that ended.
+//
+// Thread-safety: any thread may call RegisterThread; CountAfterEnd needs
+// ProcessLock.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_THREAD_REGISTRATION_H_
+#define FOOTPRINT_PROFILING_HEAP_THREAD_REGISTRATION_H_
+
+#include <cstdint>
+
+#include "footprint/profiling/heap/process_counters.h"
+
+namespace footprint::profiling_internal {
+
+// Nothing if the calling thread is registered or has ended.
+void RegisterThread();
+
+// A call of a thread that has ended: the last destructors. What changed since
+// the last such call goes to the counters of those that ended.
+void CountAfterEnd(ThreadCounters* counters, bool is_allocation);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_HEAP_THREAD_REGISTRATION_H_
