@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -243,7 +245,88 @@ std::string SvgMarks(const LayoutChart& chart, const LayoutScale& scale) {
       SvgText(kWidth - kRight, kTop - 14, "end", chart.marked_label));
 }
 
+// First fit: the lowest offset at which `box` overlaps none of `stacked`, which
+// are sorted by offset.
+int64_t LowestFreeOffset(const std::vector<LayoutChart::Box>& stacked,
+                         const LayoutChart::Box& box) {
+  int64_t offset_bytes = 0;
+  for (const LayoutChart::Box& other : stacked) {
+    if (other.end_step <= box.begin_step || box.end_step <= other.begin_step) {
+      continue;
+    }
+    if (other.offset_bytes - offset_bytes >= box.size_bytes) break;
+    offset_bytes =
+        std::max(offset_bytes, other.offset_bytes + other.size_bytes);
+  }
+  return offset_bytes;
+}
+
+// An offset for each box, and the height of the stack.
+struct BoxStack {
+  std::vector<int64_t> offsets_bytes;
+  int64_t height_bytes = 0;
+};
+
+// Boxes with a larger `rank` take their offsets first.
+template <typename Rank>
+BoxStack StackByRank(const std::vector<LayoutChart::Box>& boxes, Rank rank) {
+  std::vector<size_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return rank(boxes[a]) > rank(boxes[b]);
+  });
+  BoxStack stack;
+  stack.offsets_bytes.resize(boxes.size());
+  std::vector<LayoutChart::Box> stacked;
+  for (const size_t i : order) {
+    LayoutChart::Box box = boxes[i];
+    box.offset_bytes = LowestFreeOffset(stacked, box);
+    stack.offsets_bytes[i] = box.offset_bytes;
+    stack.height_bytes =
+        std::max(stack.height_bytes, box.offset_bytes + box.size_bytes);
+    const auto above = std::upper_bound(
+        stacked.begin(), stacked.end(), box,
+        [](const LayoutChart::Box& a, const LayoutChart::Box& b) {
+          return a.offset_bytes < b.offset_bytes;
+        });
+    stacked.insert(above, std::move(box));
+  }
+  return stack;
+}
+
 }  // namespace
+
+bool StackBoxes(std::vector<LayoutChart::Box>* boxes) {
+  using Box = LayoutChart::Box;
+  int64_t total_bytes = 0;
+  for (const Box& box : *boxes) {
+    if (__builtin_add_overflow(total_bytes, box.size_bytes, &total_bytes)) {
+      return false;
+    }
+  }
+  const auto size = [](const Box& box) {
+    return static_cast<double>(box.size_bytes);
+  };
+  const auto steps = [](const Box& box) {
+    return static_cast<double>(box.end_step - box.begin_step);
+  };
+  const BoxStack stacks[] = {
+      StackByRank(*boxes, size),
+      StackByRank(*boxes, steps),
+      StackByRank(*boxes,
+                  [&](const Box& box) { return size(box) * steps(box); }),
+      StackByRank(*boxes, [](const Box& box) { return -box.begin_step; }),
+  };
+  const BoxStack& lowest =
+      *std::min_element(std::begin(stacks), std::end(stacks),
+                        [](const BoxStack& a, const BoxStack& b) {
+                          return a.height_bytes < b.height_bytes;
+                        });
+  for (size_t i = 0; i < boxes->size(); ++i) {
+    (*boxes)[i].offset_bytes = lowest.offsets_bytes[i];
+  }
+  return true;
+}
 
 std::string DrawLayoutChart(const LayoutChart& chart) {
   std::string html;
