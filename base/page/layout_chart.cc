@@ -14,13 +14,13 @@
 #include "absl/strings/str_format.h"
 #include "footprint/base/page/chart_drawing.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint {
 namespace {
 
 using page_internal::Axis;
 using page_internal::Caption;
-using page_internal::Escape;
 using page_internal::kColourCount;
 using page_internal::kLeft;
 using page_internal::kRight;
@@ -136,7 +136,7 @@ std::string SvgBox(const LayoutChart& chart, const LayoutChart::Box& box,
       Length(left), "\" y=\"", Length(high), "\" width=\"",
       Length(right - left), "\" height=\"", Length(low - high),
       "\" style=\"fill:var(--c", box.series % kColourCount, ")\"><title>");
-  absl::StrAppend(&svg, Escape(words), "</title></rect>\n");
+  absl::StrAppend(&svg, EscapeForXml(words), "</title></rect>\n");
   const double text_width =
       kWidthOfLetter * static_cast<double>(box.label.size() + 1);
   if (low - high >= kLeastHeightOfText && right - left >= text_width) {
@@ -147,7 +147,7 @@ std::string SvgBox(const LayoutChart& chart, const LayoutChart::Box& box,
                         : "",
                     " x=\"", Length((left + right) / 2), "\" y=\"",
                     Length((low + high) / 2 + 4), "\" text-anchor=\"middle\">",
-                    Escape(box.label), "</text>\n");
+                    EscapeForXml(box.label), "</text>\n");
   }
   return svg;
 }
@@ -221,7 +221,7 @@ std::string SvgLiveBytes(const LayoutChart& chart, const LayoutScale& scale) {
             ? absl::StrCat(" style=\"fill:var(--c", s % kColourCount, ")\"")
             : "",
         "><title>",
-        chart.series.size() > 1 ? Escape(chart.series[s]) + ": " : "",
+        chart.series.size() > 1 ? EscapeForXml(chart.series[s]) + ": " : "",
         "at most ", AbbreviateBytes(static_cast<double>(most)),
         "</title></path>\n");
     low_bytes = std::move(high_bytes);
@@ -335,7 +335,7 @@ std::string DrawLayoutChart(const LayoutChart& chart) {
                   chart.series.size() > 1 ? Legend(chart.series) : "",
                   "<div class=\"scroll\" tabindex=\"0\"><svg viewBox=\"0 0 ",
                   kWidth, " ", kLayoutHeight, "\" role=\"img\" aria-label=\"",
-                  Escape(chart.title), ": ", chart.boxes.size(),
+                  EscapeForXml(chart.title), ": ", chart.boxes.size(),
                   " boxes over steps and bytes\">\n", SvgLayoutGrid(scale));
   for (const LayoutChart::Box& box : chart.boxes) {
     absl::StrAppend(&html, SvgBox(chart, box, scale));
