@@ -5,20 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint::page_internal {
-
-std::string Escape(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"&", "&amp;"},
-                                    {"<", "&lt;"},
-                                    {kGroupBegin, ""},
-                                    {kGroupName, ""},
-                                    {kGroupEnd, ""},
-                                    {">", "&gt;"},
-                                    {"\"", "&quot;"},
-                                    {"'", "&#39;"}});
-}
 
 std::string Length(double value) { return absl::StrFormat("%.2f", value); }
 
@@ -31,9 +20,9 @@ std::string Percent(double share) {
 
 std::string Caption(const std::string& title, const std::string& description) {
   std::string html =
-      absl::StrCat("<figcaption>", Escape(title), "</figcaption>\n");
+      absl::StrCat("<figcaption>", EscapeForXml(title), "</figcaption>\n");
   if (!description.empty()) {
-    absl::StrAppend(&html, "<p class=\"about\">", Escape(description),
+    absl::StrAppend(&html, "<p class=\"about\">", EscapeForXml(description),
                     "</p>\n");
   }
   return html;
@@ -44,7 +33,7 @@ std::string Legend(const std::vector<std::string>& names, size_t first_colour) {
   for (size_t i = 0; i < names.size(); ++i) {
     absl::StrAppend(&html, "<li><span class=\"key\" style=\"background:var(--c",
                     (first_colour + i) % kColourCount, ")\"></span>",
-                    Escape(names[i]), "</li>");
+                    EscapeForXml(names[i]), "</li>");
   }
   return html + "</ul>\n";
 }
@@ -52,7 +41,7 @@ std::string Legend(const std::vector<std::string>& names, size_t first_colour) {
 std::string SvgText(double x, double y, const char* anchor,
                     const std::string& text) {
   return absl::StrCat("<text x=\"", Length(x), "\" y=\"", Length(y),
-                      "\" text-anchor=\"", anchor, "\">", Escape(text),
+                      "\" text-anchor=\"", anchor, "\">", EscapeForXml(text),
                       "</text>\n");
 }
 

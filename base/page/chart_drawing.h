@@ -1,5 +1,4 @@
-// What the charts of a page have in common: text that HTML cannot
-// misunderstand, captions, axes. Parts of page.h.
+// What the charts of a page have in common: captions, axes. Parts of page.h.
 //
 //   Axis x(/*is_logarithmic=*/false, kLeft, kWidth - kRight);
 //   x.Include(3);
@@ -16,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
-
 namespace footprint::page_internal {
 
 // Series beyond share colours.
@@ -28,9 +25,6 @@ inline constexpr size_t kColourCount = 8;
 inline constexpr char kGroupBegin[] = "\x01";
 inline constexpr char kGroupName[] = "\x02";
 inline constexpr char kGroupEnd[] = "\x03";
-
-// The text for HTML, without what stands for groups.
-std::string Escape(absl::string_view text);
 
 // A length or share for HTML and SVG: short, and the same in every locale.
 std::string Length(double value);

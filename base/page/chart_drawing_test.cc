@@ -9,8 +9,6 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(ChartDrawingTest, TextIsSafeAndShort) {
-  EXPECT_EQ(Escape("<a href='b'>\x01&\x02\"\x03"),
-            "&lt;a href=&#39;b&#39;&gt;&amp;&quot;");
   EXPECT_EQ(Length(1.0 / 3), "0.33");
   EXPECT_EQ(Percent(0.25), "25 %");
   EXPECT_EQ(Percent(0.001), "<1 %");
@@ -18,7 +16,7 @@ TEST(ChartDrawingTest, TextIsSafeAndShort) {
   EXPECT_EQ(Percent(0.99), "99 %");
   EXPECT_EQ(Percent(0.997), ">99 %");
   EXPECT_EQ(Percent(1), "100 %");
-  EXPECT_EQ(Caption("a<b", ""), "<figcaption>a&lt;b</figcaption>\n");
+  EXPECT_EQ(Caption("a<b\x01", ""), "<figcaption>a&lt;b\\x01</figcaption>\n");
 }
 
 TEST(ChartDrawingTest, AnAxisBeginsAtZeroAndHasRoundTicks) {

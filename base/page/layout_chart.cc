@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -12,13 +14,13 @@
 #include "absl/strings/str_format.h"
 #include "footprint/base/page/chart_drawing.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint {
 namespace {
 
 using page_internal::Axis;
 using page_internal::Caption;
-using page_internal::Escape;
 using page_internal::kColourCount;
 using page_internal::kLeft;
 using page_internal::kRight;
@@ -134,7 +136,7 @@ std::string SvgBox(const LayoutChart& chart, const LayoutChart::Box& box,
       Length(left), "\" y=\"", Length(high), "\" width=\"",
       Length(right - left), "\" height=\"", Length(low - high),
       "\" style=\"fill:var(--c", box.series % kColourCount, ")\"><title>");
-  absl::StrAppend(&svg, Escape(words), "</title></rect>\n");
+  absl::StrAppend(&svg, EscapeForXml(words), "</title></rect>\n");
   const double text_width =
       kWidthOfLetter * static_cast<double>(box.label.size() + 1);
   if (low - high >= kLeastHeightOfText && right - left >= text_width) {
@@ -145,7 +147,7 @@ std::string SvgBox(const LayoutChart& chart, const LayoutChart::Box& box,
                         : "",
                     " x=\"", Length((left + right) / 2), "\" y=\"",
                     Length((low + high) / 2 + 4), "\" text-anchor=\"middle\">",
-                    Escape(box.label), "</text>\n");
+                    EscapeForXml(box.label), "</text>\n");
   }
   return svg;
 }
@@ -219,7 +221,7 @@ std::string SvgLiveBytes(const LayoutChart& chart, const LayoutScale& scale) {
             ? absl::StrCat(" style=\"fill:var(--c", s % kColourCount, ")\"")
             : "",
         "><title>",
-        chart.series.size() > 1 ? Escape(chart.series[s]) + ": " : "",
+        chart.series.size() > 1 ? EscapeForXml(chart.series[s]) + ": " : "",
         "at most ", AbbreviateBytes(static_cast<double>(most)),
         "</title></path>\n");
     low_bytes = std::move(high_bytes);
@@ -243,7 +245,88 @@ std::string SvgMarks(const LayoutChart& chart, const LayoutScale& scale) {
       SvgText(kWidth - kRight, kTop - 14, "end", chart.marked_label));
 }
 
+// First fit: the lowest offset at which `box` overlaps none of `stacked`, which
+// are sorted by offset.
+int64_t LowestFreeOffset(const std::vector<LayoutChart::Box>& stacked,
+                         const LayoutChart::Box& box) {
+  int64_t offset_bytes = 0;
+  for (const LayoutChart::Box& other : stacked) {
+    if (other.end_step <= box.begin_step || box.end_step <= other.begin_step) {
+      continue;
+    }
+    if (other.offset_bytes - offset_bytes >= box.size_bytes) break;
+    offset_bytes =
+        std::max(offset_bytes, other.offset_bytes + other.size_bytes);
+  }
+  return offset_bytes;
+}
+
+// An offset for each box, and the height of the stack.
+struct BoxStack {
+  std::vector<int64_t> offsets_bytes;
+  int64_t height_bytes = 0;
+};
+
+// Boxes with a larger `rank` take their offsets first.
+template <typename Rank>
+BoxStack StackByRank(const std::vector<LayoutChart::Box>& boxes, Rank rank) {
+  std::vector<size_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return rank(boxes[a]) > rank(boxes[b]);
+  });
+  BoxStack stack;
+  stack.offsets_bytes.resize(boxes.size());
+  std::vector<LayoutChart::Box> stacked;
+  for (const size_t i : order) {
+    LayoutChart::Box box = boxes[i];
+    box.offset_bytes = LowestFreeOffset(stacked, box);
+    stack.offsets_bytes[i] = box.offset_bytes;
+    stack.height_bytes =
+        std::max(stack.height_bytes, box.offset_bytes + box.size_bytes);
+    const auto above = std::upper_bound(
+        stacked.begin(), stacked.end(), box,
+        [](const LayoutChart::Box& a, const LayoutChart::Box& b) {
+          return a.offset_bytes < b.offset_bytes;
+        });
+    stacked.insert(above, std::move(box));
+  }
+  return stack;
+}
+
 }  // namespace
+
+bool StackBoxes(std::vector<LayoutChart::Box>* boxes) {
+  using Box = LayoutChart::Box;
+  int64_t total_bytes = 0;
+  for (const Box& box : *boxes) {
+    if (__builtin_add_overflow(total_bytes, box.size_bytes, &total_bytes)) {
+      return false;
+    }
+  }
+  const auto size = [](const Box& box) {
+    return static_cast<double>(box.size_bytes);
+  };
+  const auto steps = [](const Box& box) {
+    return static_cast<double>(box.end_step - box.begin_step);
+  };
+  const BoxStack stacks[] = {
+      StackByRank(*boxes, size),
+      StackByRank(*boxes, steps),
+      StackByRank(*boxes,
+                  [&](const Box& box) { return size(box) * steps(box); }),
+      StackByRank(*boxes, [](const Box& box) { return -box.begin_step; }),
+  };
+  const BoxStack& lowest =
+      *std::min_element(std::begin(stacks), std::end(stacks),
+                        [](const BoxStack& a, const BoxStack& b) {
+                          return a.height_bytes < b.height_bytes;
+                        });
+  for (size_t i = 0; i < boxes->size(); ++i) {
+    (*boxes)[i].offset_bytes = lowest.offsets_bytes[i];
+  }
+  return true;
+}
 
 std::string DrawLayoutChart(const LayoutChart& chart) {
   std::string html;
@@ -252,7 +335,7 @@ std::string DrawLayoutChart(const LayoutChart& chart) {
                   chart.series.size() > 1 ? Legend(chart.series) : "",
                   "<div class=\"scroll\" tabindex=\"0\"><svg viewBox=\"0 0 ",
                   kWidth, " ", kLayoutHeight, "\" role=\"img\" aria-label=\"",
-                  Escape(chart.title), ": ", chart.boxes.size(),
+                  EscapeForXml(chart.title), ": ", chart.boxes.size(),
                   " boxes over steps and bytes\">\n", SvgLayoutGrid(scale));
   for (const LayoutChart::Box& box : chart.boxes) {
     absl::StrAppend(&html, SvgBox(chart, box, scale));

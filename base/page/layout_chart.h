@@ -6,6 +6,9 @@
 //                   /*offset_bytes=*/0, /*size_bytes=*/1024}};
 //   std::string html = DrawLayoutChart(chart);
 //
+// Boxes that lie nowhere, and are only to be seen beside each other, get their
+// offsets from StackBoxes.
+//
 // Text is escaped; equal data give equal bytes. Thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_PAGE_LAYOUT_CHART_H_
@@ -49,6 +52,13 @@ struct LayoutChart {
 };
 
 std::string DrawLayoutChart(const LayoutChart& chart);
+
+// Sets the offset of each box so that no two overlap and the picture is low:
+// each box at the lowest offset that is free during its steps, in the best of
+// several orders. Returns false and changes nothing if the sizes add up to more
+// bytes than an offset can say. Time: at most the square of the number of
+// boxes.
+bool StackBoxes(std::vector<LayoutChart::Box>* boxes);
 
 }  // namespace footprint
 

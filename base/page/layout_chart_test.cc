@@ -1,9 +1,12 @@
 #include "footprint/base/page/layout_chart.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "footprint/base/random/random_sequence.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -82,6 +85,90 @@ TEST(LayoutChartTest, DrawsALayoutOfNothingAndOfTheLargestSizes) {
   chart.boxes = {{"a", 5, 6, 0, kMaximum}};
   chart.marked_bytes = kMaximum;
   EXPECT_THAT(DrawLayoutChart(chart), Not(HasSubstr("inf")));
+}
+
+// No two boxes that share a step share a byte.
+void ExpectApart(const std::vector<LayoutChart::Box>& boxes) {
+  for (const LayoutChart::Box& a : boxes) {
+    for (const LayoutChart::Box& b : boxes) {
+      if (&a == &b || a.end_step <= b.begin_step ||
+          b.end_step <= a.begin_step) {
+        continue;
+      }
+      EXPECT_TRUE(a.offset_bytes + a.size_bytes <= b.offset_bytes ||
+                  b.offset_bytes + b.size_bytes <= a.offset_bytes)
+          << a.label << " and " << b.label;
+    }
+  }
+}
+
+int64_t HeightOf(const std::vector<LayoutChart::Box>& boxes) {
+  int64_t height_bytes = 0;
+  for (const LayoutChart::Box& box : boxes) {
+    EXPECT_GE(box.offset_bytes, 0);
+    height_bytes = std::max(height_bytes, box.offset_bytes + box.size_bytes);
+  }
+  return height_bytes;
+}
+
+int64_t MostLiveBytes(const std::vector<LayoutChart::Box>& boxes) {
+  int64_t most_bytes = 0;
+  for (const LayoutChart::Box& start : boxes) {
+    int64_t live_bytes = 0;
+    for (const LayoutChart::Box& box : boxes) {
+      const bool is_live =
+          box.begin_step <= start.begin_step && start.begin_step < box.end_step;
+      if (is_live) live_bytes += box.size_bytes;
+    }
+    most_bytes = std::max(most_bytes, live_bytes);
+  }
+  return most_bytes;
+}
+
+// Each of these needs another order: the large box of the first finds only two
+// small holes if it comes late, the long ones of the second would lie above
+// what is short.
+TEST(StackBoxesTest, NeedsNoMoreHeightThanIsLive) {
+  const std::vector<std::vector<LayoutChart::Box>> stacks = {
+      {{"first", 0, 3, 0, 1},
+       {"second", 1, 4, 0, 1},
+       {"third", 2, 3, 0, 1},
+       {"large", 3, 4, 0, 2}},
+      {{"short", 0, 1, 0, 3}, {"long", 0, 9, 0, 2}, {"late", 1, 9, 0, 3}},
+      {{"a", 0, 2, 0, 5}, {"b", 2, 4, 0, 5}},
+      {},
+  };
+  for (std::vector<LayoutChart::Box> boxes : stacks) {
+    ASSERT_TRUE(StackBoxes(&boxes));
+    ExpectApart(boxes);
+    EXPECT_EQ(HeightOf(boxes), MostLiveBytes(boxes));
+  }
+}
+
+TEST(StackBoxesTest, KeepsBoxesApartAndLow) {
+  RandomSequence random(7);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<LayoutChart::Box> boxes;
+    for (int i = 0; i < 30; ++i) {
+      LayoutChart::Box box;
+      box.label = std::to_string(i);
+      box.begin_step = static_cast<int64_t>(random.Next() % 20);
+      box.end_step =
+          box.begin_step + 1 + static_cast<int64_t>(random.Next() % 8);
+      box.size_bytes = 1 + static_cast<int64_t>(random.Next() % 16);
+      boxes.push_back(box);
+    }
+    ASSERT_TRUE(StackBoxes(&boxes));
+    ExpectApart(boxes);
+    EXPECT_LE(HeightOf(boxes), MostLiveBytes(boxes) * 3 / 2);
+  }
+}
+
+TEST(StackBoxesTest, RefusesMoreBytesThanAnOffsetCanSay) {
+  std::vector<LayoutChart::Box> boxes = {
+      {"a", 0, 1, 0, std::numeric_limits<int64_t>::max()}, {"b", 0, 1, 7, 1}};
+  EXPECT_FALSE(StackBoxes(&boxes));
+  EXPECT_EQ(boxes[1].offset_bytes, 7);
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "footprint/base/page/chart_drawing.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint {
 namespace {
 
 using page_internal::Axis;
 using page_internal::Caption;
-using page_internal::Escape;
 using page_internal::Frame;
 using page_internal::kColourCount;
 using page_internal::kNarrowFrame;
@@ -60,9 +60,9 @@ std::string SvgLine(const LineChart& chart, size_t index, const Axis& x,
     absl::StrAppend(
         &points, "<circle class=\"point\" r=\"5\" cx=\"", place_x, "\" cy=\"",
         place_y, "\" style=\"fill:", colour, "\"><title>",
-        Escape(absl::StrCat(line.name, ", ",
-                            FormatWith(chart.format_x, point_x), ": ",
-                            FormatWith(chart.format_y, point_y))),
+        EscapeForXml(absl::StrCat(line.name, ", ",
+                                  FormatWith(chart.format_x, point_x), ": ",
+                                  FormatWith(chart.format_y, point_y))),
         "</title></circle>\n");
   }
   return absl::StrCat("<path class=\"line\" style=\"stroke:", colour, "\" d=\"",
@@ -82,11 +82,11 @@ std::string SvgChart(const LineChart& chart, const Frame& frame,
   }
   x.Round();
   y.Round();
-  std::string svg =
-      absl::StrCat("<svg class=\"", screen, "\" viewBox=\"0 0 ", frame.width,
-                   " ", frame.height, "\" role=\"img\" aria-label=\"",
-                   Escape(chart.title), ": ", Escape(chart.y_label), " by ",
-                   Escape(chart.x_label), "\">\n", SvgGrid(chart, frame, x, y));
+  std::string svg = absl::StrCat(
+      "<svg class=\"", screen, "\" viewBox=\"0 0 ", frame.width, " ",
+      frame.height, "\" role=\"img\" aria-label=\"", EscapeForXml(chart.title),
+      ": ", EscapeForXml(chart.y_label), " by ", EscapeForXml(chart.x_label),
+      "\">\n", SvgGrid(chart, frame, x, y));
   for (size_t i = 0; i < chart.lines.size(); ++i) {
     absl::StrAppend(&svg, SvgLine(chart, i, x, y));
   }

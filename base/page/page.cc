@@ -2,10 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/page/chart_drawing.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint {
 
-using page_internal::Escape;
 using page_internal::kColourCount;
 using page_internal::kGroupBegin;
 using page_internal::kGroupEnd;
@@ -135,15 +135,15 @@ std::string NameGroups(const std::string& html) {
 }  // namespace
 
 void PageContent::AddHeading(absl::string_view text) {
-  absl::StrAppend(&html_, "<h2>", Escape(text), "</h2>\n");
+  absl::StrAppend(&html_, "<h2>", EscapeForXml(text), "</h2>\n");
 }
 
 void PageContent::AddParagraph(absl::string_view text) {
-  absl::StrAppend(&html_, "<p>", Escape(text), "</p>\n");
+  absl::StrAppend(&html_, "<p>", EscapeForXml(text), "</p>\n");
 }
 
 void PageContent::AddCode(absl::string_view text) {
-  absl::StrAppend(&html_, "<pre><code>", Escape(text), "</code></pre>\n");
+  absl::StrAppend(&html_, "<pre><code>", EscapeForXml(text), "</code></pre>\n");
 }
 
 void PageContent::AddTable(const PageTable& table) {
@@ -153,10 +153,10 @@ void PageContent::AddTable(const PageTable& table) {
   absl::StrAppend(&html_,
                   "<div class=\"scroll\" tabindex=\"0\">"
                   "<table class=\"plain\"><caption><span>",
-                  Escape(table.caption), "</span></caption><thead><tr>");
+                  EscapeForXml(table.caption), "</span></caption><thead><tr>");
   for (size_t i = 0; i < table.header.size(); ++i) {
     absl::StrAppend(&html_, "<th scope=\"col\"", text_class(i), ">",
-                    Escape(table.header[i]), "</th>");
+                    EscapeForXml(table.header[i]), "</th>");
   }
   absl::StrAppend(&html_, "</tr></thead><tbody>\n");
   for (const std::vector<std::string>& row : table.rows) {
@@ -164,7 +164,7 @@ void PageContent::AddTable(const PageTable& table) {
     for (size_t i = 0; i < row.size(); ++i) {
       const char* tag = i == 0 ? "th" : "td";
       absl::StrAppend(&html_, "<", tag, i == 0 ? " scope=\"row\"" : "",
-                      text_class(i), ">", Escape(row[i]), "</", tag, ">");
+                      text_class(i), ">", EscapeForXml(row[i]), "</", tag, ">");
     }
     absl::StrAppend(&html_, "</tr>\n");
   }
@@ -185,19 +185,19 @@ void PageContent::AddLayoutChart(const LayoutChart& chart) {
 
 void PageContent::AddFold(absl::string_view summary,
                           const PageContent& content) {
-  absl::StrAppend(&html_, "<details><summary>", Escape(summary), "</summary>\n",
-                  content.html_, "</details>\n");
+  absl::StrAppend(&html_, "<details><summary>", EscapeForXml(summary),
+                  "</summary>\n", content.html_, "</details>\n");
 }
 
 void PageContent::AddViews(absl::string_view label,
                            const std::vector<View>& views) {
   absl::StrAppend(&html_, kGroupBegin, "<fieldset class=\"views\"><legend>",
-                  Escape(label), "</legend>\n");
+                  EscapeForXml(label), "</legend>\n");
   for (size_t i = 0; i < views.size(); ++i) {
     absl::StrAppend(&html_, "<input type=\"radio\" name=\"", kGroupName,
                     "\" id=\"", kGroupName, "-", i, "\"",
                     i == 0 ? " checked" : "", "><label for=\"", kGroupName, "-",
-                    i, "\">", Escape(views[i].name), "</label>\n");
+                    i, "\">", EscapeForXml(views[i].name), "</label>\n");
   }
   for (const View& view : views) {
     absl::StrAppend(&html_, "<div class=\"view\">\n", view.content.html_,
@@ -220,10 +220,10 @@ std::string Page::Html() const {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\">\n<title>",
-      Escape(title_), "</title>\n<style>", style,
-      "</style>\n</head>\n<body>\n<main>\n<h1>", Escape(title_),
-      "</h1>\n<p class=\"lead\">", Escape(lead_), "</p>\n", NameGroups(html_),
-      "</main>\n</body>\n</html>\n");
+      EscapeForXml(title_), "</title>\n<style>", style,
+      "</style>\n</head>\n<body>\n<main>\n<h1>", EscapeForXml(title_),
+      "</h1>\n<p class=\"lead\">", EscapeForXml(lead_), "</p>\n",
+      NameGroups(html_), "</main>\n</body>\n</html>\n");
 }
 
 }  // namespace footprint

@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/page/chart_drawing.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint {
 namespace {
 
 using page_internal::Caption;
-using page_internal::Escape;
 using page_internal::kColourCount;
 using page_internal::Legend;
 using page_internal::Length;
@@ -45,20 +45,20 @@ std::string Part(const std::string& name, const std::string& value,
   constexpr double kLeastWidthOfLine = 0.01;
   std::string text;
   if (!share.empty() && width >= kLeastWidthOfText) {
-    text =
-        width < kLeastWidthOfTextOnTelephone
-            ? absl::StrCat("<span class=\"small\">", Escape(share), "</span>")
-            : Escape(share);
+    text = width < kLeastWidthOfTextOnTelephone
+               ? absl::StrCat("<span class=\"small\">", EscapeForXml(share),
+                              "</span>")
+               : EscapeForXml(share);
   }
   colour %= kColourCount;
   const std::string words =
       absl::StrCat(name, ": ", value, share.empty() ? "" : " (", share,
                    share.empty() ? "" : ")");
-  return absl::StrCat("<span class=\"part",
-                      width >= kLeastWidthOfLine ? " lined" : "",
-                      "\" style=\"flex:0 1 ", Length(100 * width),
-                      "%;background:var(--c", colour, ");color:var(--t", colour,
-                      ")\" title=\"", Escape(words), "\">", text, "</span>");
+  return absl::StrCat(
+      "<span class=\"part", width >= kLeastWidthOfLine ? " lined" : "",
+      "\" style=\"flex:0 1 ", Length(100 * width), "%;background:var(--c",
+      colour, ");color:var(--t", colour, ")\" title=\"", EscapeForXml(words),
+      "\">", text, "</span>");
 }
 
 std::string BarRow(const StackedBars& chart, const StackedBars::Bar& bar,
@@ -83,15 +83,16 @@ std::string BarRow(const StackedBars& chart, const StackedBars::Bar& bar,
     absl::StrAppend(&words, words.empty() ? "" : ", ", note);
     // Without a sum there are no shares to draw.
     if (chart.scale == StackedBars::Scale::kShare) {
-      parts = absl::StrCat("<span class=\"unknown\">", Escape(note), "</span>");
+      parts = absl::StrCat("<span class=\"unknown\">", EscapeForXml(note),
+                           "</span>");
     }
   }
-  return absl::StrCat("<tr><th scope=\"row\">", Escape(bar.label),
-                      "</th><td><div class=\"bar\" role=\"img\" aria-label=\"",
-                      Escape(words.empty() ? "nothing" : words), "\">", parts,
-                      "</div></td><td class=\"total\">",
-                      Escape(chart.format(total)), unknown.empty() ? "" : " + ",
-                      Escape(unknown), "</td></tr>\n");
+  return absl::StrCat(
+      "<tr><th scope=\"row\">", EscapeForXml(bar.label),
+      "</th><td><div class=\"bar\" role=\"img\" aria-label=\"",
+      EscapeForXml(words.empty() ? "nothing" : words), "\">", parts,
+      "</div></td><td class=\"total\">", EscapeForXml(chart.format(total)),
+      unknown.empty() ? "" : " + ", EscapeForXml(unknown), "</td></tr>\n");
 }
 
 }  // namespace

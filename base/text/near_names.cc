@@ -76,4 +76,12 @@ std::string NearNamesText(absl::string_view wanted,
   return absl::StrCat("; the closest: \"", absl::StrJoin(near, "\", \""), "\"");
 }
 
+std::string DidYouMean(absl::string_view wanted,
+                       const std::vector<std::string>& candidates) {
+  const std::vector<absl::string_view> names(candidates.begin(),
+                                             candidates.end());
+  const std::vector<std::string> near = NearNames(wanted, names);
+  return near.empty() ? "" : absl::StrCat("; did you mean \"", near[0], "\"?");
+}
+
 }  // namespace footprint

@@ -29,6 +29,10 @@ std::vector<std::string> NearNames(
 std::string NearNamesText(absl::string_view wanted,
                           absl::Span<const absl::string_view> candidates);
 
+// Of a misspelt word: `; did you mean "a"?` with the closest, or "".
+std::string DidYouMean(absl::string_view wanted,
+                       const std::vector<std::string>& candidates);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_BASE_TEXT_NEAR_NAMES_H_

@@ -57,5 +57,15 @@ TEST(NearNames, AreSaidInAnError) {
   EXPECT_EQ(NearNamesText("wight", {}), ", and none with a name like it");
 }
 
+TEST(NearNames, AreAskedFor) {
+  EXPECT_EQ(DidYouMean("BM_Laod", {"BM_Save", "BM_Load", "BM_Loader"}),
+            "; did you mean \"BM_Load\"?");
+  EXPECT_EQ(DidYouMean("BM_Load/rows:10", {"BM_Load/rows:100"}),
+            "; did you mean \"BM_Load/rows:100\"?");
+  EXPECT_EQ(DidYouMean("BM_Load", {}), "");
+  EXPECT_EQ(DidYouMean("BM_Load", {"//gates/deployments/tabular:x"}), "");
+  EXPECT_EQ(DidYouMean("abcd", {"wxyz"}), "");
+}
+
 }  // namespace
 }  // namespace footprint

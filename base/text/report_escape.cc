@@ -11,7 +11,7 @@ namespace {
 
 // How a byte is shown, plain and where a backslash must be doubled.
 constexpr char kShown[] = "\\x%02x";
-constexpr char kShownQuoted[] = "\\\\x%02x";
+constexpr char kShownDoubled[] = "\\\\x%02x";
 
 // Length of the well-formed UTF-8 sequence that `text` begins with; 0 if none.
 size_t SequenceLength(absl::string_view text) {
@@ -48,11 +48,11 @@ std::string Hexadecimal(const char* format, char c) {
 }
 
 // `escape_ascii(c, out)` for every ASCII character that is no control character
-// and for '\n' and '\t'; `control_format` for the other control characters,
-// `byte_format` for what is no UTF-8.
+// and for '\n' and '\t'; `byte_format` for the other control characters and for
+// what is no UTF-8.
 template <typename EscapeAscii>
-std::string Escape(absl::string_view text, const char* control_format,
-                   const char* byte_format, EscapeAscii escape_ascii) {
+std::string Escape(absl::string_view text, const char* byte_format,
+                   EscapeAscii escape_ascii) {
   std::string escaped;
   escaped.reserve(text.size() + 16);
   while (!text.empty()) {
@@ -61,10 +61,8 @@ std::string Escape(absl::string_view text, const char* control_format,
     const bool is_control =
         (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') ||
         c == 0x7F;
-    if (length == 0) {
+    if (length == 0 || is_control) {
       escaped += Hexadecimal(byte_format, c);
-    } else if (is_control) {
-      escaped += Hexadecimal(control_format, c);
     } else if (length == 1) {
       escape_ascii(c, &escaped);
     } else {
@@ -78,7 +76,7 @@ std::string Escape(absl::string_view text, const char* control_format,
 }  // namespace
 
 std::string EscapeForTerminal(absl::string_view text) {
-  return Escape(text, kShown, kShown, [](char c, std::string* out) {
+  return Escape(text, kShown, [](char c, std::string* out) {
     if (c == '\n') {
       *out += "\\n";
     } else if (c == '\t') {
@@ -90,7 +88,7 @@ std::string EscapeForTerminal(absl::string_view text) {
 }
 
 std::string EscapeForXml(absl::string_view text) {
-  return Escape(text, kShown, kShown, [](char c, std::string* out) {
+  return Escape(text, kShown, [](char c, std::string* out) {
     switch (c) {
       case '<':
         *out += "&lt;";
@@ -117,7 +115,7 @@ std::string EscapeForXml(absl::string_view text) {
 }
 
 std::string EscapeForMarkdown(absl::string_view text) {
-  return Escape(text, kShownQuoted, kShownQuoted, [](char c, std::string* out) {
+  return Escape(text, kShownDoubled, [](char c, std::string* out) {
     constexpr absl::string_view kSpecial = "\\`*_{}[]()#~|!";
     switch (c) {
       case '<':
@@ -142,20 +140,14 @@ std::string EscapeForMarkdown(absl::string_view text) {
   });
 }
 
-std::string QuoteForJson(absl::string_view text) {
-  return "\"" +
-         Escape(text, "\\u%04x", kShownQuoted,
-                [](char c, std::string* out) {
-                  if (c == '\n') {
-                    *out += "\\n";
-                  } else if (c == '\t') {
-                    *out += "\\t";
-                  } else {
-                    if (c == '"' || c == '\\') *out += '\\';
-                    *out += c;
-                  }
-                }) +
-         "\"";
+std::string EscapeForRegularExpression(absl::string_view text) {
+  constexpr absl::string_view kSpecial = ".^$|()[{*+?\\";
+  std::string escaped;
+  for (const char c : text) {
+    if (kSpecial.find(c) != absl::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
 }
 
 }  // namespace footprint

@@ -1,5 +1,6 @@
 #include "footprint/base/text/report_escape.h"
 
+#include <regex>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -11,20 +12,17 @@ TEST(ReportEscapeTest, PlainTextStaysAsItIs) {
   const std::string plain = "BM_Fit/rows:10 caf\xc3\xa9, 1.50 MiB";
   EXPECT_EQ(EscapeForTerminal(plain), plain);
   EXPECT_EQ(EscapeForXml(plain), plain);
-  EXPECT_EQ(QuoteForJson(plain), "\"" + plain + "\"");
 }
 
 TEST(ReportEscapeTest, SpecialCharactersLoseTheirMeaning) {
   EXPECT_EQ(EscapeForXml("<a&\"b\">"), "&lt;a&amp;&quot;b&quot;&gt;");
   EXPECT_EQ(EscapeForMarkdown("a|b <i> _x_"), "a\\|b &lt;i&gt; \\_x\\_");
-  EXPECT_EQ(QuoteForJson("\"\\"), "\"\\\"\\\\\"");
 }
 
 TEST(ReportEscapeTest, ControlCharactersAreShown) {
   EXPECT_EQ(EscapeForTerminal("a\n\t\x1b[2J\x7f"), "a\\n\\t\\x1b[2J\\x7f");
   EXPECT_EQ(EscapeForXml("a\n\x01"), "a&#10;\\x01");
   EXPECT_EQ(EscapeForMarkdown("a\nb\x01"), "a<br>b\\\\x01");
-  EXPECT_EQ(QuoteForJson("a\n\x01"), "\"a\\n\\u0001\"");
 }
 
 TEST(ReportEscapeTest, WhatIsNoUtf8IsShown) {
@@ -36,7 +34,20 @@ TEST(ReportEscapeTest, WhatIsNoUtf8IsShown) {
   EXPECT_EQ(EscapeForTerminal("\xed\xa0\x80"), "\\xed\\xa0\\x80");
   EXPECT_EQ(EscapeForTerminal("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
   EXPECT_EQ(EscapeForTerminal("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
-  EXPECT_EQ(QuoteForJson("\xff"), "\"\\\\xff\"");
+}
+
+TEST(ReportEscapeTest, ARegularExpressionMatchesTheTextOnly) {
+  for (const auto syntax : {std::regex::ECMAScript, std::regex::extended}) {
+    for (const char special : std::string(".^$|()[{*+?\\")) {
+      const std::string text = std::string("a") + special + "b]}";
+      const std::regex expression(EscapeForRegularExpression(text), syntax);
+      EXPECT_TRUE(std::regex_match(text, expression)) << text;
+      EXPECT_FALSE(std::regex_match("axb]}", expression)) << text;
+      EXPECT_FALSE(std::regex_match("a", expression)) << text;
+    }
+  }
+  EXPECT_EQ(EscapeForRegularExpression("BM_Fit/rows:10"), "BM_Fit/rows:10");
+  EXPECT_EQ(EscapeForRegularExpression("\xff\n"), "\xff\n");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "footprint/base/text/nearest_name.h"
+#include "footprint/base/text/near_names.h"
 #include "footprint/gates/judge/environment_difference.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/measurement_index.h"

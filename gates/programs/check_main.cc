@@ -18,7 +18,9 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
-#include "footprint/gates/report/verdict_report.h"
+#include "footprint/gates/report/junit_report.h"
+#include "footprint/gates/report/report_formats.h"
+#include "footprint/gates/report/verdict_words.h"
 
 namespace footprint {
 namespace {
@@ -83,44 +85,35 @@ absl::Status WriteStandardOutput(const std::string& text) {
   return absl::OkStatus();
 }
 
-absl::Status WriteFormat(const Verdict& verdict, ReportFormat format,
-                         const std::string& path) {
-  ReportOptions options;
-  options.format = format;
-  return ReplaceFile(path, WriteReport(verdict, options), ToDisk::kFlush);
-}
-
-// What Bazel collects from a test.
+// Each format, where Bazel collects what a test leaves behind; the one that CI
+// systems read also where Bazel passes it on.
 absl::Status WriteTestOutputs(const Verdict& verdict) {
   const std::string xml = EnvironmentValue("XML_OUTPUT_FILE");
+  absl::Status status;
   if (!xml.empty()) {
-    absl::Status status = WriteFormat(verdict, ReportFormat::kJunit, xml);
-    if (!status.ok()) return status;
+    status.Update(ReplaceFile(xml, WriteJunitReport(verdict), ToDisk::kFlush));
   }
   const std::string folder = EnvironmentValue("TEST_UNDECLARED_OUTPUTS_DIR");
-  if (folder.empty()) return absl::OkStatus();
-  absl::Status status =
-      WriteFormat(verdict, ReportFormat::kText, folder + "/verdict.txt");
-  status.Update(
-      WriteFormat(verdict, ReportFormat::kJson, folder + "/verdict.json"));
-  status.Update(
-      WriteFormat(verdict, ReportFormat::kJunit, folder + "/verdict.xml"));
-  status.Update(
-      WriteFormat(verdict, ReportFormat::kMarkdown, folder + "/verdict.md"));
+  if (folder.empty()) return status;
+  for (const ReportFormat& format : ReportFormats()) {
+    status.Update(ReplaceFile(absl::StrCat(folder, "/", format.file_name),
+                              format.write(verdict), ToDisk::kFlush));
+  }
   return status;
 }
 
-absl::Status WriteVerdict(const Verdict& verdict, ReportOptions options,
+absl::Status WriteVerdict(const Verdict& verdict, const ReportFormat& format,
                           const std::string& output) {
   absl::Status status = WriteTestOutputs(verdict);
   if (!output.empty()) {
-    status.Update(ReplaceFile(PathOfCaller(output),
-                              WriteReport(verdict, options), ToDisk::kFlush));
+    status.Update(ReplaceFile(PathOfCaller(output), format.write(verdict),
+                              ToDisk::kFlush));
     status.Update(WriteStandardOutput(SummaryLine(verdict) + "\n"));
     return status;
   }
-  options.has_colour = WantsColour();
-  status.Update(WriteStandardOutput(WriteReport(verdict, options)));
+  status.Update(WriteStandardOutput(WantsColour()
+                                        ? format.write_for_terminal(verdict)
+                                        : format.write(verdict)));
   return status;
 }
 
@@ -138,8 +131,8 @@ int Main(const std::vector<std::string>& arguments) {
         "no --manifest; run a memory_gate_suite or memory_gate_test target, "
         "which gives it");
   }
-  const absl::StatusOr<ReportFormat> format =
-      ParseReportFormat(flags->Value("format", "text"));
+  const absl::StatusOr<const ReportFormat*> format =
+      FindReportFormat(flags->Value("format", "text"));
   if (!format.ok()) return Complain(format.status().message());
 
   EvaluationOptions options;
@@ -147,10 +140,8 @@ int Main(const std::vector<std::string>& arguments) {
   options.is_complete = flags->Has("complete");
   const Verdict verdict =
       Judge(ReadGateInput(flags->Value("manifest", "")), options);
-  ReportOptions report;
-  report.format = *format;
   const absl::Status status =
-      WriteVerdict(verdict, report, flags->Value("output", ""));
+      WriteVerdict(verdict, **format, flags->Value("output", ""));
   if (!status.ok()) return Complain(status.message());
   return verdict.decision();
 }

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/base/text/nearest_name.h"
+#include "footprint/base/text/near_names.h"
 
 namespace footprint {
 namespace {

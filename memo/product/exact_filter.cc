@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint::memo_internal {
 namespace {
@@ -19,18 +20,6 @@ constexpr int kMostDepth = 50;
 
 using Names = std::vector<std::string>;
 using Iterator = Names::const_iterator;
-
-// Closing brackets and braces stand for themselves; POSIX has no escape for
-// them.
-void AppendLiteral(absl::string_view text, std::string* filter) {
-  for (char character : text) {
-    if (absl::string_view(".^$|()[{*+?\\").find(character) !=
-        absl::string_view::npos) {
-      *filter += '\\';
-    }
-    *filter += character;
-  }
-}
 
 // Of sorted names: what the first and the last have in common, all have.
 size_t CommonLength(Iterator begin, Iterator end) {
@@ -57,12 +46,11 @@ Iterator EndOfBranch(Iterator begin, Iterator end, size_t place, int depth) {
 void AppendRests(Iterator begin, Iterator end, size_t place, int depth,
                  std::string* filter) {
   if (end - begin == 1) {
-    AppendLiteral(absl::string_view(*begin).substr(place), filter);
+    *filter += EscapeForRegularExpression(begin->substr(place));
     return;
   }
   const size_t common = CommonLength(begin, end);
-  AppendLiteral(absl::string_view(*begin).substr(place, common - place),
-                filter);
+  *filter += EscapeForRegularExpression(begin->substr(place, common - place));
   *filter += '(';
   for (Iterator branch = begin; branch != end;) {
     const Iterator next = EndOfBranch(branch, end, common, depth);

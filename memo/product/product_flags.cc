@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/base/text/take_flags.h"
 
 namespace footprint {
 namespace {
@@ -93,35 +94,17 @@ absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
   return absl::OkStatus();
 }
 
-// True if the argument was one of ours; `status` tells if it was a good one.
-bool Take(absl::string_view argument, ProductOptions* options,
-          absl::optional<bool>* counts_resident, absl::Status* status) {
-  if (absl::ConsumePrefix(&argument, "--memo_budget=")) {
-    *status = SetBudget(argument, options);
-  } else if (absl::ConsumePrefix(&argument, "--memo_budget_counts=")) {
-    *status = SetCounted(argument, counts_resident);
-  } else if (absl::ConsumePrefix(&argument, "--memo_remember=")) {
-    *status = SetPath("--memo_remember", argument, &options->remember_path);
-  } else if (absl::ConsumePrefix(&argument, "--memo_order=")) {
-    *status = SetOrder(argument, options);
-  } else if (absl::ConsumePrefix(&argument, "--memo_trace_out=")) {
-    *status = SetPath("--memo_trace_out", argument, &options->trace_path);
-  } else if (absl::ConsumePrefix(&argument, "--memo_sizes=")) {
-    *status = SetPath("--memo_sizes", argument, &options->sizes_path);
-  } else if (absl::ConsumePrefix(&argument, "--memo_product=")) {
-    options->product = std::string(argument);
-  } else if (absl::ConsumePrefix(&argument, "--benchmark_out=")) {
-    options->benchmark_out_path = std::string(argument);
-  } else if (absl::ConsumePrefix(&argument, "--benchmark_out_format=")) {
-    *status = SetOutFormat("--benchmark_out_format=", argument, options);
-  } else if (absl::StartsWith(argument, "--memo_")) {
-    *status = absl::InvalidArgumentError(
-        absl::StrCat(argument, ": no such flag, or no value; there are\n",
-                     kProductFlagsHelp));
-  } else {
-    return false;
+// What the words that are left say: to Google Benchmark, and by mistake.
+absl::Status SeeWhatIsLeft(int argc, char** argv, ProductOptions* options) {
+  for (int i = 1; i < argc && absl::string_view(argv[i]) != "--"; ++i) {
+    SeeSwitch(argv[i], "--benchmark_list_tests", &options->lists_tests);
+    SeeSwitch(argv[i], "--benchmark_enable_random_interleaving",
+              &options->interleaves_randomly);
+    if (!absl::StartsWith(argv[i], "--memo_")) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        argv[i], ": no such flag; there are\n", kProductFlagsHelp));
   }
-  return true;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -148,32 +131,39 @@ absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   options.interleaves_randomly =
       IsTrueInEnvironment("BENCHMARK_ENABLE_RANDOM_INTERLEAVING");
   options.benchmark_out_path = FromEnvironment("BENCHMARK_OUT");
-  absl::Status first_error;
+  absl::Status status;
   const std::string format = FromEnvironment("BENCHMARK_OUT_FORMAT");
   if (!format.empty()) {
-    first_error = SetOutFormat("BENCHMARK_OUT_FORMAT=", format, &options);
+    status = SetOutFormat("BENCHMARK_OUT_FORMAT=", format, &options);
   }
   absl::optional<bool> counts_resident;
-  bool is_over = false;
-  int kept = *argc > 0 ? 1 : 0;
-  for (int i = 1; i < *argc; ++i) {
-    const absl::string_view argument = argv[i];
-    is_over |= argument == "--";
-    absl::Status status;
-    if (!is_over && Take(argument, &options, &counts_resident, &status)) {
-      if (first_error.ok()) first_error = status;
-      continue;
-    }
-    if (!is_over) {
-      SeeSwitch(argument, "--benchmark_list_tests", &options.lists_tests);
-      SeeSwitch(argument, "--benchmark_enable_random_interleaving",
-                &options.interleaves_randomly);
-    }
-    argv[kept++] = argv[i];
-  }
-  *argc = kept;
-  argv[kept] = nullptr;
-  if (!first_error.ok()) return first_error;
+  using Text = absl::string_view;
+  const auto set_path = [](const char* flag, std::string* path) {
+    return [=](Text value) { return SetPath(flag, value, path); };
+  };
+  const auto keep = [](std::string* kept) {
+    return [=](Text value) {
+      *kept = std::string(value);
+      return absl::OkStatus();
+    };
+  };
+  status.Update(TakeFlags(
+      argc, argv,
+      {{"--memo_budget",
+        [&](Text value) { return SetBudget(value, &options); }},
+       {"--memo_budget_counts",
+        [&](Text value) { return SetCounted(value, &counts_resident); }},
+       {"--memo_order", [&](Text value) { return SetOrder(value, &options); }},
+       {"--memo_remember", set_path("--memo_remember", &options.remember_path)},
+       {"--memo_trace_out", set_path("--memo_trace_out", &options.trace_path)},
+       {"--memo_sizes", set_path("--memo_sizes", &options.sizes_path)},
+       {"--memo_product", keep(&options.product)},
+       {"--benchmark_out", keep(&options.benchmark_out_path)},
+       {"--benchmark_out_format", [&](Text value) {
+          return SetOutFormat("--benchmark_out_format=", value, &options);
+        }}}));
+  status.Update(SeeWhatIsLeft(*argc, argv, &options));
+  if (!status.ok()) return status;
   options.counts_resident = counts_resident.value_or(options.budget_is_auto);
   return options;
 }

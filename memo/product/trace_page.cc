@@ -6,37 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/page/page.h"
-#include "footprint/trainer_manager/planner/planner.h"
 
 namespace footprint {
 namespace {
-
-// Lays the boxes over each other as low as they go, none over another that is
-// alive at the same time. It is a picture only: a memo does not place its
-// value.
-void PlaceBoxes(std::vector<LayoutChart::Box>* boxes) {
-  std::vector<TensorRequest> requests;
-  for (const LayoutChart::Box& box : *boxes) {
-    requests.push_back(
-        {box.label, box.begin_step, box.end_step, box.size_bytes});
-  }
-  PlanOptions options;
-  // A layout that is near enough to the lowest for the eye, at once.
-  options.node_limit = 10'000;
-  const absl::StatusOr<MemoryPlan> plan = PlanMemory(requests, options);
-  // Nothing could be placed only if sizes add up to more than there are bytes.
-  if (!plan.ok()) {
-    boxes->clear();
-    return;
-  }
-  for (size_t i = 0; i < boxes->size(); ++i) {
-    (*boxes)[i].offset_bytes = plan->offsets_bytes[i];
-  }
-}
 
 LayoutChart LiveValues(const MemoTrace& trace) {
   LayoutChart chart;
@@ -79,7 +54,8 @@ LayoutChart LiveValues(const MemoTrace& trace) {
     }
   }
   for (auto& [name, box] : alive) end_box(std::move(box));
-  PlaceBoxes(&chart.boxes);
+  // A picture only: a memo does not choose where its value lies.
+  if (!StackBoxes(&chart.boxes)) chart.boxes.clear();
   return chart;
 }
 

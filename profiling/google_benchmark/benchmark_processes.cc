@@ -27,6 +27,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "benchmark/benchmark.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/recording/memory_output_flags.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
@@ -74,16 +75,10 @@ void SwitchToListing() {
   benchmark::BenchmarkReporter::Context::executable_name = name;
 }
 
-// A filter that matches this name and no other. Closing brackets and braces
-// stand for themselves; POSIX has no escape for them.
-// memo/product/exact_filter.cc must agree (its test compares).
+// A flag whose filter matches this name and no other.
 std::string ExactFilter(const std::string& name) {
-  std::string filter = "--benchmark_filter=^";
-  for (char character : name) {
-    if (std::strchr(".^$|()[{*+?\\", character) != nullptr) filter += '\\';
-    filter += character;
-  }
-  return filter + "$";
+  return absl::StrCat("--benchmark_filter=^", EscapeForRegularExpression(name),
+                      "$");
 }
 
 // Where and with what this program was started, before main changes it.

@@ -13,13 +13,13 @@
 #include <csignal>
 #include <iostream>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/text/take_flags.h"
 #include "footprint/profiling/measuring/measure_program.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
@@ -36,64 +36,71 @@ struct RunnerFlags {
   std::string samples_output;
 };
 
-absl::Status SetNumber(const std::string& name, const std::string& value,
+absl::Status SetNumber(absl::string_view name, absl::string_view value,
                        int* number) {
   if (absl::SimpleAtoi(value, number)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--", name, "=", value, " must be a whole number"));
+      absl::StrCat(name, "=", value, " must be a whole number"));
 }
 
-absl::Status SetFlag(const std::string& name, const std::string& value,
-                     RunnerFlags* flags) {
-  ProgramMeasurement& measurement = flags->measurement;
-  if (name == "process_count") {
-    return SetNumber(name, value, &measurement.process_count);
-  }
-  if (name == "timeout_seconds") {
-    return SetNumber(name, value, &measurement.time_limit_seconds);
-  }
-  if (name == "label") {
-    measurement.label = value;
-  } else if (name == "output") {
-    flags->output = value;
-  } else if (name == "samples_output") {
-    flags->samples_output = value;
-  } else if (name == "data") {
-    measurement.data.push_back({value, value});
-  } else if (name == "as" && !measurement.data.empty()) {
-    measurement.data.back().name = value;
-  } else {
-    return absl::InvalidArgumentError(absl::StrCat("unknown flag --", name));
-  }
+absl::Status SetText(absl::string_view value, std::string* text) {
+  *text = std::string(value);
   return absl::OkStatus();
 }
 
-absl::StatusOr<RunnerFlags> ParseFlags(
-    const std::vector<std::string>& arguments) {
+absl::Status NameData(absl::string_view name, ProgramMeasurement* measurement) {
+  if (measurement->data.empty()) {
+    return absl::InvalidArgumentError(
+        "--as names no data; --data stands first");
+  }
+  return SetText(name, &measurement->data.back().name);
+}
+
+absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
+  using Text = absl::string_view;
+  ProgramMeasurement& measurement = flags->measurement;
+  return TakeFlags(
+      argc, argv,
+      {{"--process_count",
+        [&](Text value) {
+          return SetNumber("--process_count", value,
+                           &measurement.process_count);
+        }},
+       {"--timeout_seconds",
+        [&](Text value) {
+          return SetNumber("--timeout_seconds", value,
+                           &measurement.time_limit_seconds);
+        }},
+       {"--label",
+        [&](Text value) { return SetText(value, &measurement.label); }},
+       {"--output", [&](Text value) { return SetText(value, &flags->output); }},
+       {"--samples_output",
+        [&](Text value) { return SetText(value, &flags->samples_output); }},
+       {"--data",
+        [&](Text value) {
+          measurement.data.push_back({std::string(value), std::string(value)});
+          return absl::OkStatus();
+        }},
+       {"--as", [&](Text value) { return NameData(value, &measurement); }}});
+}
+
+// "--" and the program follow the flags, and nothing else stands before.
+absl::StatusOr<RunnerFlags> ParseFlags(int argc, char** argv) {
   RunnerFlags flags;
-  size_t next = 0;
-  for (; next < arguments.size() && arguments[next] != "--"; ++next) {
-    const std::string& argument = arguments[next];
-    const size_t equals = argument.find('=');
-    if (!absl::StartsWith(argument, "--") || equals == std::string::npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", argument, "' is not like --name=value"));
-    }
-    absl::Status status = SetFlag(argument.substr(2, equals - 2),
-                                  argument.substr(equals + 1), &flags);
-    if (!status.ok()) return status;
+  absl::Status status = TakeRunnerFlags(&argc, argv, &flags);
+  if (!status.ok()) return status;
+  if (argc > 1 && absl::string_view(argv[1]) != "--") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown flag '", argv[1], "'"));
   }
-  if (next + 1 >= arguments.size()) {
-    return absl::InvalidArgumentError("no program after --");
-  }
+  if (argc < 3) return absl::InvalidArgumentError("no program after --");
   if (flags.measurement.label.empty() || flags.output.empty() ||
       flags.samples_output.empty()) {
     return absl::InvalidArgumentError(
         "--label=, --output= and --samples_output= are needed");
   }
-  flags.measurement.executable = arguments[next + 1];
-  flags.measurement.arguments.assign(arguments.begin() + next + 2,
-                                     arguments.end());
+  flags.measurement.executable = argv[2];
+  flags.measurement.arguments.assign(argv + 3, argv + argc);
   flags.measurement.is_cancelled = &is_cancelled;
   return flags;
 }
@@ -106,8 +113,8 @@ void CatchCancellation() {
   }
 }
 
-absl::Status Run(const std::vector<std::string>& arguments) {
-  absl::StatusOr<RunnerFlags> flags = ParseFlags(arguments);
+absl::Status Run(int argc, char** argv) {
+  absl::StatusOr<RunnerFlags> flags = ParseFlags(argc, argv);
   if (!flags.ok()) return flags.status();
   CatchCancellation();
   absl::StatusOr<MemoryMeasurement> measured =
@@ -123,8 +130,7 @@ absl::Status Run(const std::vector<std::string>& arguments) {
 }  // namespace footprint
 
 int main(int argc, char** argv) {
-  const absl::Status status =
-      footprint::Run(std::vector<std::string>(argv + 1, argv + argc));
+  const absl::Status status = footprint::Run(argc, argv);
   if (status.ok()) return 0;
   std::cerr << "profile_runner: " << std::string(status.message()) << "\n";
   return status.code() == absl::StatusCode::kCancelled ? 130 : 2;

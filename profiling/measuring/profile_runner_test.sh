@@ -26,9 +26,9 @@ outputs=(--label=//a:b --output="$scratch/p" --samples_output="$scratch/s")
 
 expect 2 "no program after --"
 expect 2 "no program after --" "${outputs[@]}" --
-expect 2 "'x' is not like --name=value" x
-expect 2 "unknown flag --unknown" --unknown=1 -- "$program"
-expect 2 "unknown flag --as" --as=name -- "$program"
+expect 2 "unknown flag 'x'" x
+expect 2 "unknown flag '--unknown=1'" --unknown=1 -- "$program"
+expect 2 "--as names no data" --as=name -- "$program"
 expect 2 "--process_count=3x must be a whole number" --process_count=3x -- x
 expect 2 "--label=, --output= and --samples_output= are needed" -- "$program"
 expect 2 "process count 2 must be at least 3" \

@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/text/take_flags.h"
 #include "footprint/profiling/recording/memory_environment.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
@@ -16,40 +17,15 @@ namespace {
 // The process that runs main: a child of fork has another number.
 const pid_t measured_process = getpid();
 
-// Takes "--name=value" or "--name value" at `index`; returns how many words.
-// A value that is not there counts as empty.
-int TakeFlag(const char* name, int argc, char** argv, int index,
-             std::string* value) {
-  const size_t length = std::strlen(name);
-  if (std::strncmp(argv[index], name, length) != 0) return 0;
-  if (argv[index][length] == '=') {
-    *value = argv[index] + length + 1;
-    return 1;
-  }
-  if (argv[index][length] != '\0') return 0;
-  const bool has_value = index + 1 < argc;
-  *value = has_value ? argv[index + 1] : "";
-  return has_value ? 2 : 1;
-}
-
-// Takes one of the two flags at `index`, if one is there, and says how many
-// words it had.
-absl::StatusOr<int> TakeEitherFlag(int argc, char** argv, int index,
-                                   MemoryOutputs* outputs) {
-  const struct {
-    const char* name;
-    std::string* path;
-  } flags[] = {{"--memory_profile_out", &outputs->profile_path},
-               {"--memory_samples_out", &outputs->samples_path}};
-  for (const auto& flag : flags) {
-    const int taken = TakeFlag(flag.name, argc, argv, index, flag.path);
-    if (taken == 0) continue;
-    if (!flag.path->empty()) return taken;
+absl::Status SetPath(absl::string_view flag, absl::string_view value,
+                     std::string* path) {
+  if (value.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(flag.name, " names no file; write ", flag.name,
+        absl::StrCat(flag, " names no file; write ", flag,
                      "=FILE, or leave it out to measure nothing"));
   }
-  return 0;
+  *path = std::string(value);
+  return absl::OkStatus();
 }
 
 SampledMetric* AddSample(const Metric& metric, const std::string& phase,
@@ -89,23 +65,19 @@ const char kMemoryOutputFlagsHelp[] =
     "footprint.MemorySamples\n";
 
 absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv) {
+  constexpr absl::string_view kProfile = "--memory_profile_out";
+  constexpr absl::string_view kSamples = "--memory_samples_out";
   MemoryOutputs outputs;
-  int kept = 1;
-  for (int i = 1; i < *argc;) {
-    if (std::strcmp(argv[i], "--") == 0) {
-      while (i < *argc) argv[kept++] = argv[i++];
-      break;
-    }
-    const absl::StatusOr<int> taken = TakeEitherFlag(*argc, argv, i, &outputs);
-    if (!taken.ok()) return taken.status();
-    if (*taken == 0) {
-      argv[kept++] = argv[i++];
-    } else {
-      i += *taken;
-    }
-  }
-  *argc = kept;
-  argv[kept] = nullptr;
+  const absl::Status status =
+      TakeFlags(argc, argv,
+                {{kProfile,
+                  [&](absl::string_view value) {
+                    return SetPath(kProfile, value, &outputs.profile_path);
+                  }},
+                 {kSamples, [&](absl::string_view value) {
+                    return SetPath(kSamples, value, &outputs.samples_path);
+                  }}});
+  if (!status.ok()) return status;
   return outputs;
 }
 

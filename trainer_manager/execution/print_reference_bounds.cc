@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "footprint/base/text/text_table.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/execution/training_picture.h"
 #include "footprint/trainer_manager/math/highway_backend.h"
@@ -24,6 +25,7 @@ namespace {
 using footprint::ExecutionPlan;
 using footprint::MemoryOptions;
 using footprint::NetworkMode;
+using footprint::TextTable;
 
 // The models of the research page for the same batch, in megabytes: what the
 // article's rules allow (LB-A), and Debian's PyTorch at its best; 0: none.
@@ -33,6 +35,30 @@ struct Row {
   double page_megabytes;
   double pytorch_megabytes;
 };
+
+constexpr auto kFigures = TextTable::kFigures;
+
+TextTable BoundTable() {
+  return TextTable({{"network", TextTable::kWords, 22},
+                    {"model", kFigures, 10},
+                    {"fixed", kFigures, 10},
+                    {"arena", kFigures, 10},
+                    {"planned", kFigures, 10},
+                    {"bound", kFigures, 10},
+                    {"atomic", kFigures, 10},
+                    {"debug mode", kFigures, 11},
+                    {"LB-A", kFigures, 7},
+                    {"PyTorch", kFigures, 7},
+                    {"step of the bound"}});
+}
+
+TextTable BudgetTable() {
+  return TextTable({{"within a budget, 32", TextTable::kWords, 22},
+                    {"budget", kFigures, 10},
+                    {"planned", kFigures, 10},
+                    {"again", kFigures, 9},
+                    {"step of the bound"}});
+}
 
 int Draw(const ExecutionPlan& plan, const std::string& name,
          const std::string& folder) {
@@ -70,11 +96,12 @@ int PrintWithin(const Row& row, int64_t budget_bytes,
     std::cerr << row.name << ": " << plan.status() << "\n";
     return 1;
   }
-  std::cout << absl::StrFormat(
-      "%-22s %11d %11d %8.1f %%  %s\n", row.name, budget_bytes,
-      plan->planned_bytes(),
-      100.0 * plan->recompute_products / plan->forward_products,
-      StepName(*plan, plan->arena.lower_bound.step));
+  std::cout << BudgetTable().Row(
+      {row.name, absl::StrCat(budget_bytes),
+       absl::StrCat(plan->planned_bytes()),
+       absl::StrFormat("%.1f %%", 100.0 * plan->recompute_products /
+                                      plan->forward_products),
+       StepName(*plan, plan->arena.lower_bound.step)});
   return Draw(*plan,
               absl::StrCat(row.name, " within ", budget_bytes / 1000000, " MB"),
               pictures);
@@ -93,12 +120,15 @@ int Print(const Row& row, bool details, const std::string& pictures) {
     return 1;
   }
   const footprint::LowerBound& bound = plan->arena.lower_bound;
-  std::cout << absl::StrFormat(
-      "%-22s %11d %11d %11d %11d %11d %11d %12d %8.3f %8.3f  %s\n", row.name,
-      plan->model_bytes, plan->fixed_bytes, plan->arena.height_bytes,
-      plan->planned_bytes(), plan->bound_bytes(), atomic->planned_bytes(),
-      debug->planned_bytes(), row.page_megabytes, row.pytorch_megabytes,
-      StepName(*plan, bound.step));
+  std::cout << BoundTable().Row(
+      {row.name, absl::StrCat(plan->model_bytes),
+       absl::StrCat(plan->fixed_bytes), absl::StrCat(plan->arena.height_bytes),
+       absl::StrCat(plan->planned_bytes()), absl::StrCat(plan->bound_bytes()),
+       absl::StrCat(atomic->planned_bytes()),
+       absl::StrCat(debug->planned_bytes()),
+       absl::StrFormat("%.3f", row.page_megabytes),
+       absl::StrFormat("%.3f", row.pytorch_megabytes),
+       StepName(*plan, bound.step)});
   if (!details) return Draw(*plan, row.name, pictures);
   for (const size_t t : CertificateTensors(*plan)) {
     std::cout << absl::StrFormat("    %11d  %s\n", plan->tensors[t].size_bytes,
@@ -128,10 +158,7 @@ int main(int argc, char** argv) {
       << "SGD, batch 32 unless said; bytes (the last two before the step: "
          "MB, 1e6)\nthese steps need at least the bound; atomic: planned with "
          "atomic_steps\n"
-      << absl::StrFormat(
-             "%-22s %11s %11s %11s %11s %11s %11s %12s %8s %8s  %s\n",
-             "network", "model", "fixed", "arena", "planned", "bound", "atomic",
-             "debug mode", "LB-A", "PyTorch", "step of the bound");
+      << BoundTable().Headings();
   int failed = 0;
   for (const Row& row : std::vector<Row>{
            {"MLP 13-50-50-1", footprint::TabularMlp(32), 0.0380, 0.0682},
@@ -148,9 +175,7 @@ int main(int argc, char** argv) {
            {"transformer, 64", footprint::SmallTransformer(64), 80.4, 113.0}}) {
     failed |= Print(row, details, pictures);
   }
-  std::cout << absl::StrFormat("\n%-22s %11s %11s %10s  %s\n",
-                               "within a budget, 32", "budget", "planned",
-                               "again", "step of the bound");
+  std::cout << "\n" << BudgetTable().Headings();
   failed |=
       PrintWithin({"VGG16", footprint::Vgg16(32), 0, 0}, 80000000, pictures);
   failed |= PrintWithin({"ResNet-18", footprint::ResNet18(32), 0, 0}, 105000000,

@@ -4,18 +4,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/optional.h"
+#include "footprint/base/text/csv_parser.h"
 
 namespace footprint {
 namespace {
@@ -33,13 +33,12 @@ enum Column {
 constexpr std::array<absl::string_view, kColumnCount> kColumnNames = {
     "id", "lower", "upper", "size", "alignment", "offset", "gaps"};
 constexpr int kRequiredColumns = 4;
-constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// Of a line, without its quotation marks.
+// Of a row, without its quotation marks.
 struct Field {
   std::string text;
-  size_t position = 0;
-  bool is_quoted = false;
+  int64_t line = 0;
+  int64_t column = 0;
 };
 
 // Messages quote what was found, but not all of a long line.
@@ -66,27 +65,29 @@ std::string FieldOf(absl::string_view id) {
   return absl::StrCat("\"", absl::StrReplaceAll(id, {{"\"", "\"\""}}), "\"");
 }
 
-// One line at a time, with its place.
+// One row at a time, with the places of its fields.
 class Parser {
  public:
   Parser(absl::string_view text, absl::string_view file_name)
-      : rest_(text), file_name_(file_name) {
-    if (absl::StartsWith(rest_, kByteOrderMark)) {
-      rest_.remove_prefix(kByteOrderMark.size());
-    }
-  }
+      : csv_(file_name, text), file_name_(file_name) {}
 
   absl::StatusOr<std::vector<TensorRequest>> Parse() {
     absl::Status status = ParseHeader();
     std::vector<TensorRequest> requests;
-    while (status.ok() && NextLine()) {
-      if (line_.empty()) {
-        if (rest_.find_first_not_of("\r\n") == absl::string_view::npos) break;
-        return Error(0, "a blank line; expected a row, or nothing behind it");
+    absl::optional<Field> blank_line;
+    while (status.ok() && NextRow()) {
+      if (row_.size() == 1 && row_[0].text.empty()) {
+        if (!blank_line.has_value()) blank_line = row_[0];
+        continue;
+      }
+      if (blank_line.has_value()) {
+        return Error(*blank_line,
+                     "a blank line; expected a row, or nothing behind it");
       }
       requests.emplace_back();
       status = ParseRow(&requests.back());
     }
+    if (status.ok()) status = csv_.status();
     if (!status.ok()) return status;
     return requests;
   }
@@ -95,128 +96,74 @@ class Parser {
 
  private:
   template <typename... Parts>
-  absl::Status Error(size_t column, const Parts&... parts) const {
+  absl::Status Error(const Field& field, const Parts&... parts) const {
     return absl::InvalidArgumentError(absl::StrCat(
-        file_name_, ":", line_number_, ":", column + 1, ": ", parts...));
+        file_name_, ":", field.line, ":", field.column, ": ", parts...));
   }
 
-  bool NextLine() {
-    if (rest_.empty()) return false;
-    ++line_number_;
-    const size_t end = rest_.find('\n');
-    line_ = rest_.substr(0, end);
-    rest_.remove_prefix(end == absl::string_view::npos ? rest_.size()
-                                                       : end + 1);
-    if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
-    return true;
+  // False at the end of the text, and where it cannot be read further.
+  bool NextRow() {
+    row_.clear();
+    while (csv_.Next()) {
+      row_.push_back({std::string(csv_.text()), csv_.line(), csv_.column()});
+      if (csv_.is_last_in_record()) return true;
+    }
+    return false;
   }
 
   absl::Status ParseHeader() {
-    if (!NextLine()) {
-      line_number_ = 1;
-      return Error(0,
+    if (!NextRow()) {
+      if (!csv_.status().ok()) return csv_.status();
+      return Error({"", 1, 1},
                    "the file is empty; expected the header "
                    "\"id,lower,upper,size\"");
     }
     std::array<bool, kColumnCount> seen = {};
-    std::vector<Field> fields;
-    const absl::Status status = SplitLine(&fields);
-    if (!status.ok()) return status;
-    for (const Field& field : fields) {
+    for (const Field& field : row_) {
       int column = 0;
       while (column < kColumnCount && kColumnNames[column] != field.text) {
         ++column;
       }
       if (column == kColumnCount) {
-        return Error(field.position, "unknown column ", Quoted(field.text),
+        return Error(field, "unknown column ", Quoted(field.text),
                      "; expected id, lower, upper, size, alignment, offset or "
                      "gaps");
       }
       if (seen[column]) {
-        return Error(field.position, "the column ", Quoted(field.text),
-                     " occurs twice");
+        return Error(field, "the column ", Quoted(field.text), " occurs twice");
       }
       seen[column] = true;
       columns_.push_back(static_cast<Column>(column));
     }
     for (int column = 0; column < kRequiredColumns; ++column) {
       if (!seen[column]) {
-        return Error(line_.size(), "the column \"", kColumnNames[column],
+        return Error(row_.back(), "the column \"", kColumnNames[column],
                      "\" is missing from the header");
       }
     }
     return absl::OkStatus();
   }
 
-  // The fields of the line.
-  absl::Status SplitLine(std::vector<Field>* fields) const {
-    size_t next = 0;
-    while (true) {
-      Field field;
-      field.position = next;
-      field.is_quoted = next < line_.size() && line_[next] == '"';
-      if (field.is_quoted) {
-        const absl::Status status = ReadQuoted(&next, &field.text);
-        if (!status.ok()) return status;
-      } else {
-        const size_t end = std::min(line_.find(',', next), line_.size());
-        field.text = std::string(line_.substr(next, end - next));
-        next = end;
-      }
-      fields->push_back(std::move(field));
-      if (next == line_.size()) return absl::OkStatus();
-      ++next;  // behind the comma
-    }
-  }
-
-  // From a quotation mark at `*next` to behind the one that closes it.
-  absl::Status ReadQuoted(size_t* next, std::string* text) const {
-    const size_t begin = *next;
-    while (true) {
-      const size_t end = line_.find('"', *next + 1);
-      if (end == absl::string_view::npos) {
-        return Error(begin, "a quotation mark that the line does not close");
-      }
-      absl::StrAppend(text, line_.substr(*next + 1, end - *next - 1));
-      *next = end + 1;
-      if (*next == line_.size() || line_[*next] == ',') {
-        return absl::OkStatus();
-      }
-      if (line_[*next] != '"') {
-        return Error(*next, "expected a comma behind the quoted field");
-      }
-      text->push_back('"');
-    }
-  }
-
   absl::Status ParseRow(TensorRequest* request) {
-    std::vector<Field> fields;
-    absl::Status status = SplitLine(&fields);
-    if (!status.ok()) return status;
-    for (size_t i = 0; i < fields.size() && i < columns_.size(); ++i) {
-      status = ParseField(columns_[i], fields[i], request);
+    for (size_t i = 0; i < row_.size() && i < columns_.size(); ++i) {
+      const absl::Status status = ParseField(columns_[i], row_[i], request);
       if (!status.ok()) return status;
     }
-    if (fields.size() == columns_.size()) return CheckRow(fields, *request);
-    const bool has_too_many = fields.size() > columns_.size();
-    return Error(
-        has_too_many ? fields[columns_.size()].position - 1 : line_.size(),
-        fields.size(), " fields, but the header has ", columns_.size(),
-        " columns");
+    if (row_.size() == columns_.size()) return CheckRow(*request);
+    return Error(row_[std::min(row_.size() - 1, columns_.size())], row_.size(),
+                 " fields, but the header has ", columns_.size(), " columns");
   }
 
   // What the row says by itself, at the field that says it.
-  absl::Status CheckRow(const std::vector<Field>& fields,
-                        const TensorRequest& request) const {
+  absl::Status CheckRow(const TensorRequest& request) const {
     const absl::Status status = CheckRequests(absl::MakeConstSpan(&request, 1));
     if (!absl::IsInvalidArgument(status)) return absl::OkStatus();
     const Column wrong = request.lower_step >= request.upper_step ? kUpper
                          : request.size_bytes < 1                 ? kSize
                                                                   : kAlignment;
     const auto column = std::find(columns_.begin(), columns_.end(), wrong);
-    return Error(
-        fields[static_cast<size_t>(column - columns_.begin())].position,
-        status.message());
+    return Error(row_[static_cast<size_t>(column - columns_.begin())],
+                 status.message());
   }
 
   absl::Status ParseField(Column column, const Field& field,
@@ -225,14 +172,13 @@ class Parser {
       case kId:
         return ParseId(field, request);
       case kLower:
-        return ParseNumber(field.text, field.position, &request->lower_step);
+        return ParseNumber(field, &request->lower_step);
       case kUpper:
-        return ParseNumber(field.text, field.position, &request->upper_step);
+        return ParseNumber(field, &request->upper_step);
       case kSize:
-        return ParseNumber(field.text, field.position, &request->size_bytes);
+        return ParseNumber(field, &request->size_bytes);
       case kAlignment:
-        return ParseNumber(field.text, field.position,
-                           &request->alignment_bytes);
+        return ParseNumber(field, &request->alignment_bytes);
       case kGaps:
         return PassOverGaps(field);
       case kOffset:
@@ -240,7 +186,7 @@ class Parser {
         break;
     }
     int64_t passed_over;
-    return ParseNumber(field.text, field.position, &passed_over);
+    return ParseNumber(field, &passed_over);
   }
 
   // Each "FROM-TO", or "FROM-TO@FROM:TO" with the bytes that stay in use.
@@ -250,7 +196,7 @@ class Parser {
       const std::vector<absl::string_view> parts = absl::StrSplit(gap, '@');
       if (parts.size() > 2 || !IsRange(parts[0], '-') ||
           (parts.size() == 2 && !IsRange(parts[1], ':'))) {
-        return Error(field.position, "expected gaps such as \"3-5 7-9@0:64\", ",
+        return Error(field, "expected gaps such as \"3-5 7-9@0:64\", ",
                      "found ", Quoted(gap));
       }
     }
@@ -269,27 +215,22 @@ class Parser {
   }
 
   absl::Status ParseId(const Field& field, TensorRequest* request) {
-    if (field.text.empty()) return Error(field.position, "an empty id");
-    for (size_t i = 0; i < field.text.size(); ++i) {
-      const char character = field.text[i];
-      if (IsControl(character) || (character == '"' && !field.is_quoted)) {
-        return Error(field.is_quoted ? field.position : field.position + i,
-                     "the id ", Quoted(field.text),
-                     " holds a control character or a quotation mark");
-      }
+    if (field.text.empty()) return Error(field, "an empty id");
+    if (!CanStand(field.text)) {
+      return Error(field, "the id ", Quoted(field.text),
+                   " holds a control character");
     }
     request->id = field.text;
     const auto [previous, is_new] =
-        lines_of_ids_.emplace(request->id, line_number_);
+        lines_of_ids_.emplace(request->id, field.line);
     if (is_new) return absl::OkStatus();
-    return Error(field.position, "the id ", Quoted(field.text),
-                 " occurred in line ", previous->second, " already");
+    return Error(field, "the id ", Quoted(field.text), " occurred in line ",
+                 previous->second, " already");
   }
 
-  absl::Status ParseNumber(absl::string_view field, size_t position,
-                           int64_t* number) const {
+  absl::Status ParseNumber(const Field& field, int64_t* number) const {
     // SimpleAtoi would take spaces and a plus sign as well.
-    absl::string_view digits = field;
+    absl::string_view digits = field.text;
     if (!digits.empty() && digits.front() == '-') digits.remove_prefix(1);
     for (const char character : digits) {
       if (!absl::ascii_isdigit(static_cast<unsigned char>(character))) {
@@ -298,19 +239,19 @@ class Parser {
       }
     }
     if (digits.empty()) {
-      return Error(position, "expected a whole number, found ", Quoted(field));
+      return Error(field, "expected a whole number, found ",
+                   Quoted(field.text));
     }
-    if (!absl::SimpleAtoi(field, number)) {
-      return Error(position, "the number ", Quoted(field),
+    if (!absl::SimpleAtoi(field.text, number)) {
+      return Error(field, "the number ", Quoted(field.text),
                    " does not fit 64 bits");
     }
     return absl::OkStatus();
   }
 
-  absl::string_view rest_;
+  CsvParser csv_;
   const absl::string_view file_name_;
-  absl::string_view line_;
-  int64_t line_number_ = 0;
+  std::vector<Field> row_;
   std::vector<Column> columns_;
   absl::flat_hash_map<std::string, int64_t> lines_of_ids_;
   int64_t tensors_with_gaps_ = 0;

@@ -57,11 +57,11 @@ TEST(ParseRequestsCsvTest, ErrorsSayWhere) {
   const std::string header = "id,lower,upper,size\n";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "x.csv:1:1: the file is empty"},
-      {"id,lower,upper\n", "x.csv:1:15: the column \"size\" is missing"},
+      {"id,lower,upper\n", "x.csv:1:10: the column \"size\" is missing"},
       {"id,lower,upper,size,colour\n", "x.csv:1:21: unknown column"},
       {"id,lower,upper,size,id\n", "x.csv:1:21: the column \"id\" occurs"},
-      {header + "a,1,2\n", "x.csv:2:6: 3 fields"},
-      {header + "a,1,2,3,4\n", "x.csv:2:8: 5 fields"},
+      {header + "a,1,2\n", "x.csv:2:5: 3 fields"},
+      {header + "a,1,2,3,4\n", "x.csv:2:9: 5 fields"},
       {header + ",0,1,2\n", "x.csv:2:1: an empty id"},
       {header + "a,0,1,2\n\nb,0,1,2\n", "x.csv:3:1: a blank line"},
       {header + "a,0,1,2\nb,4,4,3\n",
@@ -69,8 +69,9 @@ TEST(ParseRequestsCsvTest, ErrorsSayWhere) {
       {header + "a,0,1,0\n", "x.csv:2:7: tensor \"a\" has 0 bytes"},
       {"id,alignment,lower,upper,size\na,3,0,1,4\n",
        "x.csv:2:3: tensor \"a\" asks for an alignment of 3 bytes"},
-      {header + "\"a,1,2,3\n", "x.csv:2:1: a quotation mark that the line"},
-      {header + "\"a\"b,1,2,3\n", "x.csv:2:4: expected a comma behind"},
+      {header + "\"a,1,2,3\n", "x.csv:3:1: a quoted field is not closed"},
+      {header + "\"a\"b,1,2,3\n",
+       "x.csv:2:4: the delimiter or the end of the line"},
       {"id,lower,upper,size,gaps\na,0,9,2,3-5 7\n",
        "x.csv:2:9: expected gaps such as"},
       {"id,lower,upper,size,gaps\na,0,9,2,3-5@7\n",
@@ -84,8 +85,10 @@ TEST(ParseRequestsCsvTest, ErrorsSayWhere) {
       {header + "a,1,2,1.5\n", "x.csv:2:7: expected a whole number"},
       {header + "a,1,2,9223372036854775808\n",
        "x.csv:2:7: the number \"9223372036854775808\" does not fit"},
-      {header + "a\"b,1,2,3\n", "x.csv:2:2: the id"},
-      {header + std::string("a\0b,1,2,3\n", 10), "x.csv:2:2: the id"},
+      {header + "a\"b,1,2,3\n", "x.csv:2:2: a quote inside"},
+      {header + "\"a\nb\",1,2,3\n", "x.csv:2:1: the id"},
+      {header + "a\r,1,2,3\n", "x.csv:2:3: a carriage return"},
+      {header + std::string("a\0b,1,2,3\n", 10), "x.csv:2:1: the id"},
   };
   for (const auto& [text, message] : cases) {
     const absl::Status status = ParseRequestsCsv(text, "x.csv").status();

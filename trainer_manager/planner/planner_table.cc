@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/base/text/text_table.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/planner.h"
 
@@ -24,12 +26,23 @@ using footprint::CutStyle;
 using footprint::MemoryPlan;
 using footprint::NetworkShape;
 using footprint::TensorRequest;
+using footprint::TextTable;
 
 double ProcessorMilliseconds() {
   timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 +
          static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+TextTable Table() {
+  return TextTable({{"requests", TextTable::kWords, 24},
+                    {"tensors", TextTable::kFigures},
+                    {"bound met", TextTable::kWords, 12},
+                    {"worst ratio", TextTable::kFigures},
+                    {"median ms", TextTable::kFigures, 10},
+                    {"worst ms", TextTable::kFigures, 10},
+                    {"within the time wanted"}});
 }
 
 // One row: requests of one kind, for several seeds.
@@ -55,11 +68,16 @@ class Row {
 
   void Print(const std::string& name, int64_t tensors) {
     std::sort(milliseconds_.begin(), milliseconds_.end());
-    std::cout << absl::StrFormat(
-        "%-24s %7d  %4d of %-4d  %11.5f  %10.3f  %10.3f  %4d within %g\n", name,
-        tensors, met_, milliseconds_.size(), worst_ratio_,
-        milliseconds_[milliseconds_.size() / 2], milliseconds_.back(), quick_,
-        wanted_milliseconds_);
+    const auto milliseconds = [](double value) {
+      return absl::StrFormat("%.3f", value);
+    };
+    std::cout << Table().Row(
+        {name, absl::StrCat(tensors),
+         absl::StrFormat("%4d of %-4d", met_, milliseconds_.size()),
+         absl::StrFormat("%.5f", worst_ratio_),
+         milliseconds(milliseconds_[milliseconds_.size() / 2]),
+         milliseconds(milliseconds_.back()),
+         absl::StrFormat("%4d within %g", quick_, wanted_milliseconds_)});
     std::cout.flush();
   }
 
@@ -95,8 +113,7 @@ void PrintPackings(const std::string& name, CutStyle style) {
 }  // namespace
 
 int main() {
-  std::cout << "requests                 tensors  bound met     worst ratio   "
-               "median ms    worst ms  within the time wanted\n";
+  std::cout << Table().Headings();
   PrintTraining("training, chain", NetworkShape::kChain);
   PrintTraining("training, residual", NetworkShape::kResidual);
   PrintTraining("training, U-net", NetworkShape::kUNet);

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "footprint/base/page/page.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/text_table.h"
 
 namespace footprint {
 namespace tabular {
@@ -129,18 +130,15 @@ std::string ShareText(int64_t part, int64_t total) {
   return absl::StrFormat("%.1f", percent);
 }
 
-std::string ShareRow(const StageRun& run, StageView view) {
+std::vector<std::string> ShareRow(const StageRun& run, StageView view) {
   const StageTotal total = TotalOf(run, view);
-  std::string row =
-      absl::StrFormat("%-18s %-7s %14s", run.program, run.io, SizeOf(run));
+  std::vector<std::string> row = {run.program, run.io, SizeOf(run)};
   for (size_t i = view.first_stage; i < kStages.size(); ++i) {
-    absl::StrAppendFormat(
-        &row, " %9s",
-        total.is_whole ? ShareText(*(run.*view.bytes)[i], total.known_bytes)
-                       : "?");
+    row.push_back(total.is_whole
+                      ? ShareText(*(run.*view.bytes)[i], total.known_bytes)
+                      : "?");
   }
-  absl::StrAppendFormat(
-      &row, " %10s\n",
+  row.push_back(
       absl::StrCat(total.is_whole ? "" : ">=",
                    AbbreviateBytes(static_cast<double>(total.known_bytes))));
   return row;
@@ -148,15 +146,21 @@ std::string ShareRow(const StageRun& run, StageView view) {
 
 std::string ShareTable(const std::vector<StageRun>& runs, StageView view,
                        const char* caption) {
-  std::string text = absl::StrFormat("%s\n%-18s %-7s %14s", caption, "program",
-                                     "io", "features x rows");
-  for (const char* stage : kStages) absl::StrAppendFormat(&text, " %9s", stage);
-  absl::StrAppendFormat(&text, " %10s\n", "sum");
+  std::vector<TextTable::Column> columns = {
+      {"program", TextTable::kWords, 18},
+      {"io", TextTable::kWords, 7},
+      {"features x rows", TextTable::kFigures}};
+  for (size_t i = view.first_stage; i < kStages.size(); ++i) {
+    columns.push_back({kStages[i], TextTable::kFigures, 9});
+  }
+  columns.push_back({"sum", TextTable::kFigures, 10});
+  const TextTable table(columns, 1);
+  std::string text = absl::StrCat(caption, "\n", table.Headings());
   bool is_whole = true;
   for (const std::string& program : ProgramsOf(runs)) {
     for (const StageRun& run : runs) {
       if (run.program != program) continue;
-      text += ShareRow(run, view);
+      text += table.Row(ShareRow(run, view));
       is_whole = is_whole && TotalOf(run, view).is_whole;
     }
   }

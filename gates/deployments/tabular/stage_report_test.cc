@@ -144,7 +144,7 @@ TEST(StageReportTest, TakesNothingThatIsMissingForZero) {
 TEST(StageReportTest, GivesNoSharesOfAnUnknownSumInTheText) {
   const std::string text = StageText(RunsWithUnknowns());
   const std::string unknown = "         ?";
-  std::string row = absl::StrCat("neural_network     csv         10 x 1,000");
+  std::string row = absl::StrCat("neural_network     csv          10 x 1,000");
   for (size_t i = 0; i < kStages.size(); ++i) row += unknown;
   EXPECT_THAT(text, HasSubstr(row + "  >=2.4 KiB\n"));
   EXPECT_THAT(text, HasSubstr(row + "     >=60 B\n"));

@@ -1,0 +1,104 @@
+// The fields of comma-separated values one after another, with their places.
+//
+//   CsvParser fields("prices.csv", text);
+//   while (fields.Next()) {
+//     Use(fields.text(), fields.is_last_in_record());
+//   }
+//   return fields.status();
+//
+// Syntax: RFC 4180, and lines may end in LF alone; a byte-order mark at the
+// beginning is skipped. The end of the last line may be missing. Another byte
+// than the comma may part the fields.
+//
+// What reads a file derives from it and gives the bytes piece by piece.
+//
+// Thread-compatible; neither copied nor moved. Memory: 32 KiB, however long the
+// text. Time: linear.
+
+#ifndef FOOTPRINT_BASE_TEXT_CSV_PARSER_H_
+#define FOOTPRINT_BASE_TEXT_CSV_PARSER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+class CsvParser {
+ public:
+  static constexpr size_t kMaximumFieldBytes = 32 << 10;
+
+  // Of `text`, which must outlive the parser. Errors begin with `name`.
+  // `delimiter` parts the fields; no quote and no end of a line.
+  CsvParser(absl::string_view name, absl::string_view text,
+            char delimiter = ',');
+  virtual ~CsvParser() = default;
+  CsvParser(const CsvParser&) = delete;
+  CsvParser& operator=(const CsvParser&) = delete;
+
+  // Goes to the next field; false at the end of the text or after an error.
+  bool Next();
+
+  // OK at the end of the text; kInvalidArgument with the place of the error.
+  const absl::Status& status() const { return status_; }
+
+  // The field's text, unquoted; valid until the next call of Next.
+  absl::string_view text() const { return {field_.get(), field_size_}; }
+  bool is_last_in_record() const { return is_last_in_record_; }
+  bool is_quoted() const { return is_quoted_; }
+
+  // Of the field's beginning, from 1; columns are counted in bytes.
+  int64_t line() const { return field_line_; }
+  int64_t column() const { return field_column_; }
+  // "name:line:column" of the field's beginning.
+  std::string Place() const;
+
+ protected:
+  // Without a text yet: for Begin.
+  explicit CsvParser(char delimiter);
+
+  // The text is what NextBytes gives until it gives nothing. Gives the status.
+  absl::Status Begin(absl::string_view name);
+
+ private:
+  // Valid until the next call; the first piece holds three bytes at least, or
+  // the whole text. Of an error the code and words are kept.
+  virtual absl::StatusOr<absl::string_view> NextBytes() {
+    return absl::string_view();
+  }
+
+  int Peek();
+  void Advance();
+  void Refill();
+  void SkipByteOrderMark();
+  bool Append(int byte);
+  bool ReadQuoted();
+  bool ReadPlain();
+  bool EndField();
+  bool Fail(absl::StatusCode code, absl::string_view message);
+  bool Fail(absl::string_view message);
+
+  const char delimiter_;
+  std::string name_;
+  absl::Status status_;
+  absl::string_view bytes_;
+  size_t position_ = 0;
+  bool at_end_ = false;
+  std::unique_ptr<char[]> field_;
+  size_t field_size_ = 0;
+  bool is_last_in_record_ = true;
+  bool is_quoted_ = false;
+  int64_t line_ = 1;
+  int64_t column_ = 1;
+  int64_t field_line_ = 1;
+  int64_t field_column_ = 1;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_TEXT_CSV_PARSER_H_

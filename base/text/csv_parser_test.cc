@@ -1,0 +1,205 @@
+#include "footprint/base/text/csv_parser.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Records = std::vector<std::vector<std::string>>;
+
+// Gives its text in pieces of one size.
+class InPieces : public CsvParser {
+ public:
+  InPieces(absl::string_view text, size_t piece_bytes, char delimiter = ',')
+      : CsvParser(delimiter), text_(text), piece_bytes_(piece_bytes) {
+    Begin("fields.csv").IgnoreError();
+  }
+
+ private:
+  absl::StatusOr<absl::string_view> NextBytes() override {
+    if (text_ == "unreadable") return absl::InternalError("no more of it");
+    // What the next piece is written over.
+    piece_ = std::string(text_.substr(0, piece_bytes_));
+    text_.remove_prefix(piece_.size());
+    return absl::string_view(piece_);
+  }
+
+  absl::string_view text_;
+  const size_t piece_bytes_;
+  std::string piece_;
+};
+
+Records RecordsOf(CsvParser* fields) {
+  Records records;
+  bool is_new_record = true;
+  while (fields->Next()) {
+    if (is_new_record) records.emplace_back();
+    records.back().emplace_back(fields->text());
+    is_new_record = fields->is_last_in_record();
+  }
+  return records;
+}
+
+// Whole and in pieces, which must make no difference.
+absl::Status ReadRecords(const std::string& text, Records* records,
+                         char delimiter = ',') {
+  CsvParser fields("fields.csv", text, delimiter);
+  *records = RecordsOf(&fields);
+  for (const size_t piece_bytes : {3, 7}) {
+    InPieces pieces(text, piece_bytes, delimiter);
+    EXPECT_EQ(RecordsOf(&pieces), *records) << text;
+    EXPECT_EQ(pieces.status(), fields.status()) << text;
+  }
+  return fields.status();
+}
+
+Records MustRead(const std::string& text) {
+  Records records;
+  const absl::Status status = ReadRecords(text, &records);
+  EXPECT_TRUE(status.ok()) << status;
+  return records;
+}
+
+std::string ErrorOf(const std::string& text) {
+  Records records;
+  const absl::Status status = ReadRecords(text, &records);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  return std::string(status.message());
+}
+
+TEST(CsvParserTest, ReadsPlainAndQuotedFields) {
+  EXPECT_THAT(
+      MustRead("a,b\n1,\"x, \"\"y\"\"\n\"\n"),
+      ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "x, \"y\"\n")));
+}
+
+TEST(CsvParserTest, ReadsEmptyFieldsAndLines) {
+  EXPECT_THAT(MustRead(""), ElementsAre());
+  EXPECT_THAT(MustRead(","), ElementsAre(ElementsAre("", "")));
+  EXPECT_THAT(MustRead("\n\"\"\n"),
+              ElementsAre(ElementsAre(""), ElementsAre("")));
+}
+
+TEST(CsvParserTest, AcceptsWindowsLinesAndAByteOrderMark) {
+  EXPECT_THAT(MustRead("\xef\xbb\xbf"
+                       "a,b\r\n1,\"2\"\r\n"),
+              ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "2")));
+}
+
+TEST(CsvParserTest, PartsFieldsAtTheGivenByteOnly) {
+  for (const char delimiter : {';', '\t', '|', '\xff'}) {
+    const std::string part(1, delimiter);
+    Records records;
+    ASSERT_TRUE(
+        ReadRecords("a" + part + "\"b" + part + "c\"\n1,2" + part + "\n",
+                    &records, delimiter)
+            .ok());
+    EXPECT_THAT(records, ElementsAre(ElementsAre("a", "b" + part + "c"),
+                                     ElementsAre("1,2", "")));
+  }
+}
+
+TEST(CsvParserTest, TellsAQuotedFieldFromAPlainOne) {
+  CsvParser fields("fields.csv", "\"\",");
+  ASSERT_TRUE(fields.Next());
+  EXPECT_TRUE(fields.is_quoted());
+  ASSERT_TRUE(fields.Next());
+  EXPECT_FALSE(fields.is_quoted());
+}
+
+TEST(CsvParserTest, NamesThePlaceOfAnError) {
+  EXPECT_THAT(ErrorOf("a,b\n1,2\"\n"), HasSubstr("fields.csv:2:4: a quote"));
+  EXPECT_THAT(ErrorOf("a\n\"1\" ,2\n"),
+              HasSubstr("fields.csv:2:4: the delimiter"));
+  EXPECT_THAT(ErrorOf("a\n\"1,2\n\n"), HasSubstr("fields.csv:4:1: a quoted"));
+  EXPECT_THAT(ErrorOf("a\rb\n"), HasSubstr("fields.csv:1:3: a carriage"));
+}
+
+TEST(CsvParserTest, RefusesAFieldWithoutEnd) {
+  const std::string longest(CsvParser::kMaximumFieldBytes, 'x');
+  EXPECT_EQ(MustRead(longest + "\n")[0][0], longest);
+  EXPECT_THAT(ErrorOf(longest + "x\n"), HasSubstr("a field of more than"));
+}
+
+TEST(CsvParserTest, SaysWhereAFieldBegins) {
+  CsvParser fields("x.csv", "a,\"b\n\"\"\",c\nd\n");
+  const std::vector<std::pair<int64_t, int64_t>> places = {
+      {1, 1}, {1, 3}, {2, 5}, {3, 1}};
+  for (const auto& [line, column] : places) {
+    ASSERT_TRUE(fields.Next());
+    EXPECT_EQ(fields.line(), line);
+    EXPECT_EQ(fields.column(), column);
+  }
+  EXPECT_EQ(fields.Place(), "x.csv:3:1");
+  EXPECT_FALSE(fields.Next());
+  EXPECT_TRUE(fields.status().ok());
+}
+
+TEST(CsvParserTest, PassesOnWhatCannotBeRead) {
+  const std::string text = "a,b\nunreadable";
+  InPieces fields(text, 4);
+  EXPECT_EQ(RecordsOf(&fields).size(), 1);
+  EXPECT_EQ(fields.status(),
+            absl::InternalError("fields.csv:2:1: no more of it"));
+}
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char byte : text) {
+    quoted += byte;
+    if (byte == '"') quoted += '"';
+  }
+  return quoted + "\"";
+}
+
+TEST(CsvParserTest, ReadsBackRandomRecordsOfAnyLength) {
+  std::mt19937 random(1);
+  const std::string alphabet = "ab,\"\n\r 19.";
+  for (int trial = 0; trial < 300; ++trial) {
+    Records expected;
+    std::string text;
+    const int record_count = static_cast<int>(random() % 20);
+    for (int record = 0; record < record_count; ++record) {
+      expected.emplace_back();
+      const size_t field_count = 1 + random() % 5;
+      for (size_t field = 0; field < field_count; ++field) {
+        // Some fields are long, so that some cross the edge of a buffer.
+        std::string value(random() % (trial % 10 == 0 ? 5000 : 8), ' ');
+        for (char& byte : value) byte = alphabet[random() % alphabet.size()];
+        expected.back().push_back(value);
+        if (field > 0) text += ',';
+        text += Quoted(value);
+      }
+      text += random() % 2 == 0 ? "\n" : "\r\n";
+    }
+    EXPECT_EQ(MustRead(text), expected) << "trial " << trial;
+  }
+}
+
+TEST(CsvParserTest, EndsOnEveryRandomText) {
+  std::mt19937 random(2);
+  const std::string alphabet = "1,\"\n\r";
+  for (int trial = 0; trial < 3000; ++trial) {
+    std::string text(random() % 30, ' ');
+    for (char& byte : text) byte = alphabet[random() % alphabet.size()];
+    Records records;
+    const absl::Status status = ReadRecords(text, &records);
+    if (!status.ok()) {
+      EXPECT_THAT(std::string(status.message()), HasSubstr("fields.csv:"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace footprint

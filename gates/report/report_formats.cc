@@ -1,0 +1,45 @@
+#include "footprint/gates/report/report_formats.h"
+
+#include <iterator>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/gates/report/json_report.h"
+#include "footprint/gates/report/junit_report.h"
+#include "footprint/gates/report/markdown_report.h"
+#include "footprint/gates/report/text_report.h"
+
+namespace footprint {
+namespace {
+
+constexpr ReportFormat kFormats[] = {
+    {"text", "verdict.txt", WriteTextReport, WriteColouredReport},
+    {"json", "verdict.json", WriteJsonReport, WriteJsonReport},
+    {"junit", "verdict.xml", WriteJunitReport, WriteJunitReport},
+    {"markdown", "verdict.md", WriteMarkdownReport, WriteMarkdownReport},
+};
+
+}  // namespace
+
+absl::Span<const ReportFormat> ReportFormats() { return kFormats; }
+
+absl::StatusOr<const ReportFormat*> FindReportFormat(absl::string_view name) {
+  for (const ReportFormat& format : kFormats) {
+    if (name == format.name) return &format;
+  }
+  std::string names;
+  for (const ReportFormat& format : kFormats) {
+    const bool is_last = &format == std::end(kFormats) - 1;
+    absl::StrAppend(&names,
+                    is_last         ? " or "
+                    : names.empty() ? ""
+                                    : ", ",
+                    format.name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "there is no format \"", EscapeForTerminal(name), "\"; use ", names));
+}
+
+}  // namespace footprint

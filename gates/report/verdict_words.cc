@@ -1,0 +1,192 @@
+#include "footprint/gates/report/verdict_words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/profiling/schema/metric_kind.h"
+
+namespace footprint {
+namespace gate_report_internal {
+namespace {
+
+int64_t DifferenceOf(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < b ? std::numeric_limits<int64_t>::min()
+               : std::numeric_limits<int64_t>::max();
+}
+
+std::string FormatShort(MetricKind metric, int64_t value) {
+  return UnitOfMetric(metric) == MetricUnit::kBytes ? FormatRoundedBytes(value)
+                                                    : FormatCount(value);
+}
+
+// The distance to the limit: "512 KiB left (25.0 %)", "16 B over", "exact".
+std::string DescribeMargin(const Judgement& judgement) {
+  const int64_t over = DifferenceOf(judgement.measured(), judgement.limit());
+  if (over == 0) return judgement.rule() == EXACT_VALUE ? "exact" : "none left";
+  const std::string size =
+      FormatShort(judgement.metric(), over < 0 ? DifferenceOf(0, over) : over);
+  if (judgement.decision() != ACCEPT) {
+    return size + (over > 0 ? " over" : " under");
+  }
+  if (judgement.limit() <= 0) return size + " left";
+  const double percent = 100.0 * std::fabs(static_cast<double>(over)) /
+                         static_cast<double>(judgement.limit());
+  return absl::StrFormat("%s left (%.1f %%)", size, percent);
+}
+
+// With the class of the metric, unless that is EXACT, as most are.
+std::string LimitOf(const Judgement& judgement) {
+  const bool is_weaker = judgement.determinism() == BOUNDED ||
+                         judgement.determinism() == STATISTICAL;
+  return absl::StrCat(
+      WordOfRule(judgement.rule()), " ",
+      FormatMetricValue(judgement.metric(), judgement.limit()),
+      is_weaker ? " of " : "",
+      is_weaker ? std::string(Determinism_Name(judgement.determinism())) : "");
+}
+
+}  // namespace
+
+const char* WordOfRule(RuleKind rule) {
+  switch (rule) {
+    case MAXIMUM:
+      return "max";
+    case EXACT_VALUE:
+      return "exact";
+    case MAXIMUM_RATIO:
+      return "max by ratio";
+    case MINIMUM:
+      return "min";
+    default:
+      return "rule";
+  }
+}
+
+Outcome OutcomeOf(const Judgement& judgement) {
+  if (judgement.decision() == ACCEPT) return Outcome::kHolds;
+  if (judgement.severity() == WARN) return Outcome::kWarns;
+  return judgement.severity() == AUDIT ? Outcome::kIsRecorded
+                                       : Outcome::kRejects;
+}
+
+const char* WordOfOutcome(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kHolds:
+      return "accept";
+    case Outcome::kRejects:
+      return "REJECT";
+    case Outcome::kWarns:
+      return "WARN";
+    case Outcome::kIsRecorded:
+      return "audit";
+  }
+  return "";
+}
+
+std::string NameOf(const Judgement& judgement) {
+  return judgement.phase().empty() ? judgement.benchmark()
+                                   : absl::StrCat(judgement.benchmark(), " [",
+                                                  judgement.phase(), "]");
+}
+
+ReportRow RowOf(const Judgement& judgement) {
+  return {NameOf(judgement),
+          std::string(ShortNameOfMetric(judgement.metric())),
+          FormatMetricValue(judgement.metric(), judgement.measured()),
+          LimitOf(judgement),
+          DescribeMargin(judgement),
+          WordOfOutcome(OutcomeOf(judgement))};
+}
+
+std::string DescribeViolation(const Judgement& judgement) {
+  return absl::StrCat(
+      judgement.label(), " ", NameOf(judgement), ": ",
+      absl::string_view(ShortNameOfMetric(judgement.metric())), " is ",
+      FormatMetricValue(judgement.metric(), judgement.measured()), ", limit ",
+      LimitOf(judgement), ", ", DescribeMargin(judgement), " (",
+      judgement.threshold_location(), ")");
+}
+
+int CountOf(const Verdict& verdict, Outcome outcome) {
+  return static_cast<int>(
+      std::count_if(verdict.judgements().begin(), verdict.judgements().end(),
+                    [outcome](const Judgement& judgement) {
+                      return OutcomeOf(judgement) == outcome;
+                    }));
+}
+
+std::vector<std::string> RemarksOf(const Verdict& verdict,
+                                   const std::string& label) {
+  std::vector<std::string> remarks;
+  for (const ProducerRemark& remark : verdict.remarks()) {
+    if (remark.label() != label) continue;
+    remarks.push_back(
+        absl::StrCat(remark.remark().about(), ": ", remark.remark().text()));
+  }
+  return remarks;
+}
+
+std::string WordOfProblem(const Problem& problem) {
+  return problem.decision() == ACCEPT
+             ? "NOT JUDGED"
+             : std::string(Decision_Name(problem.decision()));
+}
+
+bool BeginsDeployment(const Verdict& verdict, int index) {
+  return index == 0 || verdict.judgements(index - 1).label() !=
+                           verdict.judgements(index).label();
+}
+
+}  // namespace gate_report_internal
+
+namespace {
+
+using gate_report_internal::CountOf;
+using gate_report_internal::Outcome;
+
+std::string Plural(size_t count, const char* noun) {
+  return absl::StrCat(FormatCount(static_cast<int64_t>(count)), " ", noun,
+                      count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string SummaryLine(const Verdict& verdict) {
+  std::set<std::string> labels;
+  std::set<std::pair<std::string, std::string>> benchmarks;
+  for (const Judgement& judgement : verdict.judgements()) {
+    labels.insert(judgement.label());
+    benchmarks.emplace(judgement.label(), judgement.benchmark());
+  }
+  const auto rules = static_cast<size_t>(verdict.judgements_size());
+  const int rejected = CountOf(verdict, Outcome::kRejects);
+  const int warned = CountOf(verdict, Outcome::kWarns);
+  std::string line(Decision_Name(verdict.decision()));
+  absl::StrAppend(&line, " ", Plural(labels.size(), "deployment"), ", ",
+                  Plural(benchmarks.size(), "benchmark"), ", ",
+                  Plural(rules, "rule"));
+  if (rejected > 0) absl::StrAppend(&line, ", ", rejected, " rejected");
+  if (warned > 0) absl::StrAppend(&line, ", ", warned, " warned");
+  if (verdict.problems_size() > 0) {
+    absl::StrAppend(
+        &line, ", ",
+        Plural(static_cast<size_t>(verdict.problems_size()), "problem"));
+  }
+  return line;
+}
+
+}  // namespace footprint

@@ -1,0 +1,66 @@
+// A verdict in the words that its reports share.
+//
+//   for (const Judgement& judgement : verdict.judgements()) {
+//     Show(RowOf(judgement));            // "BM_Fit", "peak live", ...
+//     Show(DescribeViolation(judgement));
+//   }
+//
+// Nothing is escaped yet. Pure functions, thread-safe; results copy what they
+// name.
+
+#ifndef FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_
+#define FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "footprint/gates/judge/gate.pb.h"
+
+namespace footprint {
+
+// What people read first, and the last line of the text report: the decision,
+// and how many deployments, rules and problems it is of. Without a newline.
+std::string SummaryLine(const Verdict& verdict);
+
+namespace gate_report_internal {
+
+// What a judgement amounts to.
+enum class Outcome { kHolds, kRejects, kWarns, kIsRecorded };
+
+Outcome OutcomeOf(const Judgement& judgement);
+int CountOf(const Verdict& verdict, Outcome outcome);
+
+// "accept", "REJECT", "WARN" or "audit".
+const char* WordOfOutcome(Outcome outcome);
+// "max", "exact", ...
+const char* WordOfRule(RuleKind rule);
+// The decision, or "NOT JUDGED" of what leaves the verdict as it is.
+std::string WordOfProblem(const Problem& problem);
+
+// The benchmark, with its phase in brackets.
+std::string NameOf(const Judgement& judgement);
+
+// The cells of a judgement in a table.
+using ReportRow = std::array<std::string, 6>;
+inline constexpr std::array<const char*, 6> kReportHeadings = {
+    "benchmark", "metric", "measured", "limit", "margin", "verdict"};
+
+ReportRow RowOf(const Judgement& judgement);
+
+// "deployment benchmark metric: value, limit, excess".
+std::string DescribeViolation(const Judgement& judgement);
+
+// "memo plan: 5 values, 5 loads planned", one for each remark of the producer
+// with this label.
+std::vector<std::string> RemarksOf(const Verdict& verdict,
+                                   const std::string& label);
+
+// Whether the judgement `index` is the first of its deployment: judgements of
+// one stand together.
+bool BeginsDeployment(const Verdict& verdict, int index);
+
+}  // namespace gate_report_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_

@@ -1,0 +1,70 @@
+#include "footprint/gates/report/verdict_words.h"
+
+#include <cstdint>
+#include <string>
+
+#include "footprint/gates/report/example_verdict.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using gate_report_internal::DescribeViolation;
+using gate_report_internal::RowOf;
+using gate_report_internal::WordOfProblem;
+using testing::HasSubstr;
+
+TEST(VerdictWordsTest, MarginsSayWhichWay) {
+  Verdict verdict = ExampleVerdict();
+  Judgement* const judgement = verdict.mutable_judgements(0);
+  const auto margin = [&](RuleKind rule, int64_t measured, int64_t limit,
+                          Decision decision) {
+    judgement->set_rule(rule);
+    judgement->set_measured(measured);
+    judgement->set_limit(limit);
+    judgement->set_decision(decision);
+    return RowOf(*judgement)[4];
+  };
+  EXPECT_EQ(margin(MAXIMUM, 5, 5, ACCEPT), "none left");
+  EXPECT_EQ(margin(MAXIMUM, 5, 0, REJECT), "5 B over");
+  EXPECT_EQ(margin(MAXIMUM, -5, 0, ACCEPT), "5 B left");
+  EXPECT_EQ(margin(EXACT_VALUE, 5, 5, ACCEPT), "exact");
+  EXPECT_EQ(margin(EXACT_VALUE, 4, 5, REJECT), "1 B under");
+  EXPECT_EQ(margin(MINIMUM, 6, 5, ACCEPT), "1 B left (20.0 %)");
+  EXPECT_THAT(margin(MAXIMUM, INT64_MAX, INT64_MIN, REJECT),
+              HasSubstr("8.00 EiB over"));
+}
+
+TEST(VerdictWordsTest, ALimitOnAMetricThatIsNotExactNamesItsClass) {
+  Verdict verdict = ExampleVerdict();
+  Judgement* const judgement = verdict.mutable_judgements(0);
+  judgement->set_determinism(EXACT);
+  EXPECT_EQ(RowOf(*judgement)[3], "max 2.00 MiB (2,097,152 B)");
+  judgement->set_determinism(BOUNDED);
+  EXPECT_EQ(RowOf(*judgement)[3], "max 2.00 MiB (2,097,152 B) of BOUNDED");
+  EXPECT_THAT(DescribeViolation(*judgement), HasSubstr("of BOUNDED"));
+}
+
+TEST(VerdictWordsTest, TheSummaryCounts) {
+  EXPECT_EQ(SummaryLine(ExampleVerdict()),
+            "REJECT 2 deployments, 2 benchmarks, 3 rules, 1 rejected, "
+            "1 warned, 1 problem");
+  EXPECT_EQ(SummaryLine(Verdict()),
+            "ACCEPT 0 deployments, 0 benchmarks, 0 rules");
+}
+
+TEST(VerdictWordsTest, EveryOutcomeHasItsWord) {
+  Verdict verdict = ExampleVerdict();
+  EXPECT_EQ(RowOf(verdict.judgements(0))[5], "accept");
+  EXPECT_EQ(RowOf(verdict.judgements(1))[5], "REJECT");
+  EXPECT_EQ(RowOf(verdict.judgements(2))[5], "WARN");
+  verdict.mutable_judgements(2)->set_severity(AUDIT);
+  EXPECT_EQ(RowOf(verdict.judgements(2))[5], "audit");
+  EXPECT_EQ(WordOfProblem(verdict.problems(0)), "PRODUCER_FAILED");
+  verdict.mutable_problems(0)->set_decision(ACCEPT);
+  EXPECT_EQ(WordOfProblem(verdict.problems(0)), "NOT JUDGED");
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,323 @@
+#include "footprint/gates/updating/workspace_update.h"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/gates/judge/environment_difference.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/selector.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/judge/update_command.h"
+#include "footprint/gates/updating/threshold_edit.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "google/protobuf/text_format.h"
+
+namespace footprint {
+namespace {
+
+bool NamesLabel(const ThresholdSource& source, const MemoryProfile& profile) {
+  for (const Threshold& threshold : source.file.threshold()) {
+    if (GlobMatches(threshold.selector().label(), profile.label())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+class WorkspacePlanner {
+ public:
+  explicit WorkspacePlanner(const WorkspaceUpdateRequest& request)
+      : request_(request) {}
+
+  absl::StatusOr<WorkspaceUpdate> Plan() {
+    absl::Status status = Read();
+    if (status.ok() && !request_.records) status = PlanChanges();
+    if (!status.ok()) return status;
+    return std::move(update_);
+  }
+
+ private:
+  absl::Status PlanChanges() {
+    absl::Status status = PlanNumbers();
+    if (status.ok() && !request_.environment_path.empty()) {
+      status = PlanEnvironment();
+    }
+    if (status.ok() && request_.adds) status = PlanAdditions();
+    return status;
+  }
+
+  std::string InWorkspace(const std::string& path) const {
+    return path.empty() || path[0] == '/'
+               ? path
+               : absl::StrCat(request_.workspace, "/", path);
+  }
+
+  absl::Status Read() {
+    std::vector<Problem> problems = request_.input.problems;
+    for (const ThresholdSource& source : request_.input.thresholds) {
+      // What is built may be older than what is edited since.
+      absl::StatusOr<std::string> text =
+          ReadWholeFile(InWorkspace(source.path));
+      if (!text.ok()) return text.status();
+      update_.files.push_back(
+          {source.path, InWorkspace(source.path), *text, *text});
+      if (request_.records) {
+        absl::Status status = Record(&update_.files.back());
+        if (!status.ok()) return status;
+      }
+      // Histories were checked while they were recorded.
+      google::protobuf::TextFormat::ParseInfoTree locations;
+      sources_.push_back(ParseThresholdFile(source.path,
+                                            update_.files.back().edited,
+                                            &locations, !request_.records));
+      for (const Problem& problem : sources_.back().problems) {
+        problems.push_back(problem);
+      }
+    }
+    std::string message;
+    for (const Problem& problem : problems) {
+      absl::StrAppend(&message, message.empty() ? "" : "\n", problem.location(),
+                      ": ", problem.message());
+    }
+    if (!message.empty()) return absl::InvalidArgumentError(message);
+    return IsAllSelected() ? absl::OkStatus() : CheckSelection();
+  }
+
+  // Recording all asks nothing of the profiles.
+  bool IsAllSelected() const {
+    return request_.records && request_.options.label == "*" &&
+           request_.options.benchmark == "*";
+  }
+
+  absl::Status Record(WorkspaceUpdate::File* file) {
+    absl::StatusOr<RecordedChanges> recorded = RecordChangesByHand(
+        file->path, file->text, request_.options.date, request_.options.reason,
+        [this](const Threshold& threshold) {
+          return WhyLeftOut(threshold, request_.input.profiles,
+                            request_.options);
+        });
+    if (!recorded.ok()) return recorded.status();
+    file->edited = recorded->text;
+    update_.descriptions.insert(update_.descriptions.end(),
+                                recorded->descriptions.begin(),
+                                recorded->descriptions.end());
+    update_.refusals.insert(update_.refusals.end(), recorded->left.begin(),
+                            recorded->left.end());
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSelection() const {
+    if (!IsGlob(request_.options.label) ||
+        !IsGlob(request_.options.benchmark)) {
+      return absl::InvalidArgumentError(
+          "--only and --benchmark have a backslash only before a star or a "
+          "backslash that is part of the name: \\* and \\\\");
+    }
+    for (const MemoryProfile& profile : request_.input.profiles) {
+      for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+        if (GlobMatches(request_.options.label, profile.label()) &&
+            GlobMatches(request_.options.benchmark, benchmark.name())) {
+          return absl::OkStatus();
+        }
+      }
+    }
+    return absl::NotFoundError(absl::StrCat(
+        "nothing that was measured is named --only=", request_.options.label,
+        " --benchmark=", request_.options.benchmark,
+        "; run the gate's check to see the names, and failed producers"));
+  }
+
+  absl::Status PlanNumbers() {
+    UpdatePlan plan =
+        PlanUpdate(request_.input.profiles, sources_, request_.options);
+    for (size_t i = 0; i < update_.files.size(); ++i) {
+      if (plan.changes[i].empty()) continue;
+      absl::StatusOr<std::string> edited = EditThresholds(
+          update_.files[i].path, update_.files[i].text, plan.changes[i]);
+      if (!edited.ok()) return edited.status();
+      update_.files[i].edited = *edited;
+    }
+    update_.descriptions = std::move(plan.descriptions);
+    update_.refusals = std::move(plan.refusals);
+    return absl::OkStatus();
+  }
+
+  // What files of other environments judge, and none of the profile's own does.
+  absl::Status PlanEnvironment() {
+    NewThresholds added = ThresholdsForEnvironment(request_.input.profiles,
+                                                   sources_, request_.options);
+    AddRefusals(added);
+    std::vector<const Environment*> environments;
+    for (const MemoryProfile& profile : request_.input.profiles) {
+      for (const Threshold& threshold : added.thresholds) {
+        if (GlobMatches(request_.options.label, profile.label()) &&
+            GlobMatches(threshold.selector().label(), profile.label())) {
+          environments.push_back(&profile.environment());
+          break;
+        }
+      }
+    }
+    for (const Environment* environment : environments) {
+      if (CountDifferences(*environments[0], *environment) > 0) {
+        return absl::InvalidArgumentError(
+            "the profiles are of several environments; name one with --only");
+      }
+    }
+    if (added.thresholds.empty()) {
+      if (!added.refusals.empty()) return absl::OkStatus();
+      return absl::NotFoundError(
+          "--environment: every profile that was named has thresholds of its "
+          "own environment, or none at all; for new benchmarks use --add");
+    }
+    return AddTo(request_.environment_path, *environments[0], added.thresholds);
+  }
+
+  void AddRefusals(const NewThresholds& added) {
+    update_.refusals.insert(update_.refusals.end(), added.refusals.begin(),
+                            added.refusals.end());
+  }
+
+  absl::Status AddTo(const std::string& path, const Environment& environment,
+                     const std::vector<Threshold>& thresholds) {
+    WorkspaceUpdate::File* file = nullptr;
+    for (WorkspaceUpdate::File& known : update_.files) {
+      if (known.path == path) file = &known;
+    }
+    if (file == nullptr) {
+      const absl::StatusOr<std::string> text = ReadWholeFile(InWorkspace(path));
+      if (!text.ok() && !absl::IsNotFound(text.status())) return text.status();
+      update_.files.push_back(
+          {path, InWorkspace(path), text.ok() ? *text : "",
+           text.ok() ? *text : NewThresholdText(environment)});
+      file = &update_.files.back();
+      update_.descriptions.push_back(absl::StrCat(
+          path, ": name it in the gate's `thresholds`, if no glob does"));
+    }
+    const std::string edited = AppendThresholds(file->edited, thresholds);
+    const ThresholdSource source = ParseThresholdFile(path, edited);
+    if (!source.problems.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "what should be added does not fit: ", source.problems[0].location(),
+          ": ", source.problems[0].message()));
+    }
+    if (source.file.has_environment() &&
+        CountDifferences(source.file.environment(), environment) > 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": is of another environment: here ",
+          DescribeDifference(environment, source.file.environment()),
+          "; name another file"));
+    }
+    file->edited = edited;
+    for (const Threshold& threshold : thresholds) {
+      update_.descriptions.push_back(absl::StrCat(
+          path, ": added ", DescribeSelector(threshold.selector())));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status PlanAdditions() {
+    for (const MemoryProfile& profile : request_.input.profiles) {
+      const absl::Span<const MemoryProfile> one =
+          absl::MakeConstSpan(&profile, 1);
+      // A new file gets the environment of the profile.
+      ThresholdFile file;
+      *file.mutable_environment() = profile.environment();
+      const NewThresholds wanted =
+          ThresholdsForNewBenchmarks(one, sources_, request_.options, file);
+      AddRefusals(wanted);
+      if (wanted.thresholds.empty()) continue;
+      absl::StatusOr<std::string> path = FileFor(profile);
+      if (!path.ok()) return path.status();
+      for (const ThresholdSource& source : sources_) {
+        if (source.path == *path) file = source.file;
+      }
+      absl::Status status = AddTo(
+          *path, profile.environment(),
+          ThresholdsForNewBenchmarks(one, sources_, request_.options, file)
+              .thresholds);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  // Where new thresholds of a profile belong: beside those it has.
+  absl::StatusOr<std::string> FileFor(const MemoryProfile& profile) const {
+    if (!request_.added_path.empty()) return request_.added_path;
+    std::vector<std::string> beside;
+    std::vector<std::string> possible;
+    for (const ThresholdSource& source : sources_) {
+      if (!IsForEnvironmentOf(profile, source)) continue;
+      possible.push_back(source.path);
+      if (NamesLabel(source, profile)) beside.push_back(source.path);
+    }
+    if (beside.size() == 1) return beside[0];
+    if (beside.empty() && possible.size() == 1) return possible[0];
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--add: ", beside.empty() ? possible.size() : beside.size(),
+        " files could hold thresholds of ", profile.label(),
+        "; name one with --file="));
+  }
+
+  const WorkspaceUpdateRequest& request_;
+  std::vector<ThresholdSource> sources_;
+  WorkspaceUpdate update_;
+};
+
+absl::Status PrintDiffOf(const WorkspaceUpdate::File& file) {
+  const char* folder = std::getenv("TMPDIR");
+  const std::string before = absl::StrCat(folder == nullptr ? "/tmp" : folder,
+                                          "/footprint_update.", getpid());
+  const std::string after = before + ".new";
+  absl::Status status = ReplaceFile(before, file.text, ToDisk::kFlush);
+  status.Update(ReplaceFile(after, file.edited, ToDisk::kFlush));
+  const std::string command =
+      absl::StrCat("diff -u --label=", ShellQuote(file.path),
+                   " --label=", ShellQuote(file.path), " -- ",
+                   ShellQuote(before), " ", ShellQuote(after));
+  const int difference = status.ok() ? std::system(command.c_str()) : 0;
+  unlink(before.c_str());
+  unlink(after.c_str());
+  if (!status.ok()) return status;
+  if (difference != 256) {
+    return absl::UnavailableError(
+        "--dry_run: diff cannot be run; install diffutils");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<WorkspaceUpdate> PlanWorkspaceUpdate(
+    const WorkspaceUpdateRequest& request) {
+  return WorkspacePlanner(request).Plan();
+}
+
+absl::Status WriteUpdate(const WorkspaceUpdate& update) {
+  for (const WorkspaceUpdate::File& file : update.files) {
+    if (file.edited == file.text) continue;
+    absl::Status status =
+        ReplaceFile(file.written_path, file.edited, ToDisk::kFlush);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrintDiff(const WorkspaceUpdate& update) {
+  std::fflush(stdout);
+  for (const WorkspaceUpdate::File& file : update.files) {
+    if (file.edited == file.text) continue;
+    absl::Status status = PrintDiffOf(file);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace footprint
