@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/memory/allocator.h"
-#include "footprint/memo/product/run_catching.h"
+#include "footprint/memo/run_catching.h"
 
 namespace footprint {
 namespace memo_internal {

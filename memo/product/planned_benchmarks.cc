@@ -24,7 +24,7 @@
 #include "footprint/memo/product/plan_in_words.h"
 #include "footprint/memo/product/planned_sizes.h"
 #include "footprint/memo/product/product_registry.h"
-#include "footprint/memo/product/run_catching.h"
+#include "footprint/memo/run_catching.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
 #include "footprint/memo/schedule/schedule_planner.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/memo/product/run_catching.h"
+#include "footprint/memo/run_catching.h"
 
 namespace footprint::memo_internal {
 
