@@ -17,11 +17,12 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "footprint/base/memory/allocator.h"
 #include "footprint/base/memory/jemalloc_controls.h"
+#include "footprint/base/threads/mutex.h"
 
 namespace footprint::memo_internal {
 namespace {
@@ -43,11 +44,11 @@ struct MeteredThreads {
 
   MeteredThreads();
 
-  std::mutex mutex;
-  std::vector<Thread> running;
-  int64_t finished_bytes = 0;
+  Mutex mutex;
+  std::vector<Thread> running ABSL_GUARDED_BY(mutex);
+  int64_t finished_bytes ABSL_GUARDED_BY(mutex) = 0;
   // How many stretches have begun.
-  uint64_t stretch_count = 0;
+  uint64_t stretch_count ABSL_GUARDED_BY(mutex) = 0;
 };
 
 // Never destroyed: threads may outlive static objects.
@@ -56,10 +57,14 @@ MeteredThreads& Metered() {
   return *metered;
 }
 
-void LockMetered() { Metered().mutex.lock(); }
-void UnlockMetered() { Metered().mutex.unlock(); }
+// fork runs these, so that it finds no list in the middle of a change; the
+// compiler does not see them meet.
+void LockMetered() ABSL_NO_THREAD_SAFETY_ANALYSIS { Metered().mutex.Lock(); }
+void UnlockMetered() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  Metered().mutex.Unlock();
+}
 // The child has one thread; the counters of the others are gone.
-void UnlockMeteredInChild() {
+void UnlockMeteredInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   std::vector<MeteredThreads::Thread>& running = Metered().running;
   running.erase(std::remove_if(running.begin(), running.end(),
                                [](const MeteredThreads::Thread& thread) {
@@ -86,7 +91,7 @@ std::atomic<bool> resident_bytes_are_counted{false};
 
 int64_t ReadAllMeteredBytes() {
   MeteredThreads& metered = Metered();
-  std::lock_guard<std::mutex> lock(metered.mutex);
+  MutexLock lock(&metered.mutex);
   int64_t bytes = metered.finished_bytes;
   for (const MeteredThreads::Thread& thread : metered.running) {
     bytes += LiveBytes(thread.counters) - thread.begin_bytes;
@@ -257,7 +262,7 @@ MeteredStretch::MeteredStretch() {
   if (stretch_depth++ > 0) return;
   const ThreadHeapCounters counters = FindThreadHeapCounters();
   MeteredThreads& metered = Metered();
-  std::lock_guard<std::mutex> lock(metered.mutex);
+  MutexLock lock(&metered.mutex);
   metered.running.push_back({pthread_self(), counters, 0});
   ++metered.stretch_count;
   // Last: the list may just have grown.
@@ -267,7 +272,7 @@ MeteredStretch::MeteredStretch() {
 MeteredStretch::~MeteredStretch() {
   if (--stretch_depth > 0) return;
   MeteredThreads& metered = Metered();
-  std::lock_guard<std::mutex> lock(metered.mutex);
+  MutexLock lock(&metered.mutex);
   const auto mine =
       std::find_if(metered.running.begin(), metered.running.end(),
                    [](const MeteredThreads::Thread& thread) {
@@ -282,7 +287,7 @@ LoadMeter::LoadMeter() : outer_(innermost_meter) {
   innermost_meter = this;
   {
     MeteredThreads& metered = Metered();
-    std::lock_guard<std::mutex> lock(metered.mutex);
+    MutexLock lock(&metered.mutex);
     began_alone_ = metered.running.size() == 1;
     stretch_count_ = metered.stretch_count;
   }
@@ -314,7 +319,7 @@ LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
   bool was_alone = began_alone_;
   {
     MeteredThreads& metered = Metered();
-    std::lock_guard<std::mutex> lock(metered.mutex);
+    MutexLock lock(&metered.mutex);
     was_alone &= metered.stretch_count == stretch_count_;
   }
   LoadedBytes loaded;

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -20,23 +18,23 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/memory/allocator.h"
-#include "footprint/memo/product/run_catching.h"
+#include "footprint/memo/run_catching.h"
 
 namespace footprint {
 namespace memo_internal {
 
 // One load or eviction, for those that wait for it.
 struct Attempt {
-  bool is_done = false;
-  absl::Status status;
-  std::condition_variable done;
+  bool is_done ABSL_GUARDED_BY(memos_mutex) = false;
+  absl::Status status ABSL_GUARDED_BY(memos_mutex);
+  CondVar done;
 };
 
 // What a thread is doing; a node of the graph of who waits for whom.
 struct ThreadRecord {
   // Loads and evictions that run on this thread, the innermost last.
   std::vector<const MemoCore*> running;
-  const MemoCore* waits_for = nullptr;
+  const MemoCore* waits_for ABSL_GUARDED_BY(memos_mutex) = nullptr;
   // What happened within the innermost factory and belongs to other memos.
   MemoryReading excluded;
 };
@@ -47,16 +45,17 @@ namespace {
 struct Registry {
   Registry();
 
-  // Not absl::Mutex: ThreadSanitizer cannot see into the one that Debian built.
-  std::mutex mutex;
-  absl::flat_hash_map<std::string, std::weak_ptr<MemoCore>> by_name;
-  absl::flat_hash_map<const void*, MemoCore*> by_value;
+  absl::flat_hash_map<std::string, std::weak_ptr<MemoCore>> by_name
+      ABSL_GUARDED_BY(memos_mutex);
+  absl::flat_hash_map<const void*, MemoCore*> by_value
+      ABSL_GUARDED_BY(memos_mutex);
   // Being loaded or evicted.
-  std::vector<MemoCore*> busy;
+  std::vector<MemoCore*> busy ABSL_GUARDED_BY(memos_mutex);
   // Of no Memo any more, and pinned when the last one ended.
-  std::vector<std::shared_ptr<MemoCore>> kept_for_handles;
+  std::vector<std::shared_ptr<MemoCore>> kept_for_handles
+      ABSL_GUARDED_BY(memos_mutex);
   std::atomic<size_t> kept_count{0};
-  MemoTotals totals;
+  MemoTotals totals ABSL_GUARDED_BY(memos_mutex);
 };
 
 Registry& TheRegistry() {
@@ -64,10 +63,11 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// No fork finds the registry in the middle of a change.
-void LockRegistry() { TheRegistry().mutex.lock(); }
-void UnlockRegistry() { TheRegistry().mutex.unlock(); }
-void UnlockRegistryInChild() {
+// No fork finds the registry in the middle of a change. The compiler does not
+// see that fork calls the first and one of the others.
+void LockRegistry() ABSL_NO_THREAD_SAFETY_ANALYSIS { memos_mutex.Lock(); }
+void UnlockRegistry() ABSL_NO_THREAD_SAFETY_ANALYSIS { memos_mutex.Unlock(); }
+void UnlockRegistryInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   MemoCore::LoseWhatOthersWereDoing();
   UnlockRegistry();
 }
@@ -186,7 +186,7 @@ MemoCore::MemoCore(std::string name, std::type_index type, MemoOptions options)
 
 MemoCore::~MemoCore() {
   Registry& registry = TheRegistry();
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memos_mutex);
   auto it = registry.by_name.find(name_);
   // Another memo may have the name by now.
   if (it != registry.by_name.end() && it->second.expired()) {
@@ -200,7 +200,7 @@ void MemoCore::RemoveMemo() {
   if (memo_count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (!pointer_.IsPinned()) return;
   Registry& registry = TheRegistry();
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memos_mutex);
   registry.kept_for_handles.push_back(shared_from_this());
   registry.kept_count.store(registry.kept_for_handles.size());
 }
@@ -210,7 +210,7 @@ void MemoCore::EndUnneeded() {
   if (registry.kept_count.load(std::memory_order_relaxed) == 0) return;
   // Destroyed after the lock is released.
   std::vector<std::shared_ptr<MemoCore>> ended;
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memos_mutex);
   std::vector<std::shared_ptr<MemoCore>>& kept = registry.kept_for_handles;
   const auto middle =
       std::partition(kept.begin(), kept.end(), [](const auto& memo) {
@@ -224,9 +224,11 @@ void MemoCore::EndUnneeded() {
 
 void MemoCore::LoseWhatOthersWereDoing() {
   std::vector<MemoCore*>& busy = TheRegistry().busy;
-  const auto lost = std::partition(
-      busy.begin(), busy.end(),
-      [](const MemoCore* memo) { return memo->owner_ == this_thread; });
+  const auto lost =
+      std::partition(busy.begin(), busy.end(), [](const MemoCore* memo) {
+        memos_mutex.AssertHeld();
+        return memo->owner_ == this_thread;
+      });
   for (auto it = lost; it != busy.end(); ++it) {
     (*it)->state_ = State::kLost;
     (*it)->owner_ = nullptr;
@@ -280,7 +282,7 @@ void MemoCore::EndAttempt(State state, ThreadRecord* thread,
   busy.erase(std::find(busy.begin(), busy.end(), this));
   attempt_->is_done = true;
   attempt_->status = status;
-  attempt_->done.notify_all();
+  attempt_->done.NotifyAll();
   attempt_.reset();
 }
 
@@ -294,25 +296,23 @@ absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
   EndUnneeded();
   ThreadRecord* const thread = ThisThread();
   auto mine = std::make_shared<Attempt>();
-  std::unique_lock<std::mutex> lock(TheRegistry().mutex);
-  ++missed_pin_count_;
-  while (true) {
-    if (state_ == State::kReady) {
-      pointer_.Pin();
-      return value_;
+  {
+    MutexLock lock(&memos_mutex);
+    ++missed_pin_count_;
+    while (state_ != State::kEmpty) {
+      if (state_ == State::kReady) {
+        pointer_.Pin();
+        return value_;
+      }
+      const absl::Status status = WaitForAttempt(thread);
+      if (!status.ok()) return status;
     }
-    if (state_ == State::kEmpty) {
-      BeginAttempt(State::kLoading, thread, mine);
-      lock.unlock();
-      return RunLoad(thread);
-    }
-    const absl::Status status = WaitForAttempt(thread, &lock);
-    if (!status.ok()) return status;
+    BeginAttempt(State::kLoading, thread, mine);
   }
+  return RunLoad(thread);
 }
 
-absl::Status MemoCore::WaitForAttempt(ThreadRecord* thread,
-                                      std::unique_lock<std::mutex>* lock) {
+absl::Status MemoCore::WaitForAttempt(ThreadRecord* thread) {
   if (state_ == State::kLost) {
     return absl::FailedPreconditionError(absl::StrCat(
         Quote(name_),
@@ -331,14 +331,16 @@ absl::Status MemoCore::WaitForAttempt(ThreadRecord* thread,
   // Also when this thread is cancelled while it waits.
   struct Waiting {
     ThreadRecord* thread;
-    ~Waiting() { thread->waits_for = nullptr; }
+    ~Waiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex) {
+      thread->waits_for = nullptr;
+    }
   };
   const std::shared_ptr<Attempt> theirs = attempt_;
   thread->waits_for = this;
   const Waiting waiting{thread};
   while (!theirs->is_done) {
     const UsersCancellation may_be_cancelled;
-    theirs->done.wait(*lock);
+    theirs->done.Wait(&memos_mutex);
   }
   return theirs->status;
 }
@@ -372,7 +374,7 @@ class MemoCore::UnfinishedLoad {
     const absl::Status status = Annotate(
         absl::CancelledError("the thread that loaded it was cancelled"),
         memo_->name_);
-    std::lock_guard<std::mutex> lock(TheRegistry().mutex);
+    MutexLock lock(&memos_mutex);
     ++memo_->statistics_.failed_load_count;
     memo_->EndAttempt(State::kEmpty, thread_, status);
   }
@@ -400,7 +402,7 @@ absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
     value = Annotate(absl::ResourceExhaustedError("no memory is left"), name_);
   }
   unfinished.Finish();
-  std::lock_guard<std::mutex> lock(TheRegistry().mutex);
+  MutexLock lock(&memos_mutex);
   CountLoad(value, loaded, nanoseconds);
   if (value.ok()) {
     value_ = *value;
@@ -414,7 +416,7 @@ absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
 
 bool MemoCore::RememberValue(const void* value) {
   Registry& registry = TheRegistry();
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memos_mutex);
   try {
     registry.by_value[value] = this;
   } catch (const std::bad_alloc&) {
@@ -495,7 +497,7 @@ absl::Status MemoCore::EvictUnmeasured() {
   Registry& registry = TheRegistry();
   const void* value = nullptr;
   {
-    std::lock_guard<std::mutex> lock(registry.mutex);
+    MutexLock lock(&memos_mutex);
     if (state_ == State::kEmpty) return absl::OkStatus();
     if (state_ == State::kLost) {
       return absl::FailedPreconditionError(
@@ -522,7 +524,7 @@ absl::Status MemoCore::EvictUnmeasured() {
     const MeteredStretch metered;
     Destroy(value);
   }
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memos_mutex);
   --registry.totals.loaded_count;
   registry.totals.live_bytes -= statistics_.live_bytes;
   statistics_.live_bytes = 0;
@@ -533,7 +535,7 @@ absl::Status MemoCore::EvictUnmeasured() {
 }
 
 MemoStatistics MemoCore::statistics() const {
-  std::lock_guard<std::mutex> lock(TheRegistry().mutex);
+  MutexLock lock(&memos_mutex);
   MemoStatistics statistics = statistics_;
   statistics.is_loaded = state_ == State::kReady;
   statistics.handle_count = pointer_.live_pin_count();
@@ -565,7 +567,7 @@ absl::Status AddMemo(std::shared_ptr<MemoCore> made) {
   Registry& registry = TheRegistry();
   // Before the lock: it may turn out to be the last owner.
   std::shared_ptr<MemoCore> known;
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memos_mutex);
   std::weak_ptr<MemoCore>& entry = registry.by_name[made->name()];
   known = entry.lock();
   if (known == nullptr) {
@@ -584,7 +586,7 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByName(
     const std::string& name, std::type_index type) {
   Registry& registry = TheRegistry();
   std::shared_ptr<MemoCore> known;
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memos_mutex);
   const auto it = registry.by_name.find(name);
   if (it != registry.by_name.end()) known = it->second.lock();
   if (known == nullptr) {
@@ -599,7 +601,7 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByName(
 absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(
     const void* value, std::type_index type) {
   Registry& registry = TheRegistry();
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memos_mutex);
   auto it = registry.by_value.find(value);
   std::shared_ptr<MemoCore> memo;
   if (it != registry.by_value.end() && it->second->type() == type) {
@@ -620,7 +622,7 @@ std::vector<std::shared_ptr<memo_internal::MemoCore>> AllMemos() {
   memo_internal::MemoCore::EndUnneeded();
   std::vector<std::shared_ptr<memo_internal::MemoCore>> memos;
   memo_internal::Registry& registry = memo_internal::TheRegistry();
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memo_internal::memos_mutex);
   for (const auto& [name, memo] : registry.by_name) {
     if (auto alive = memo.lock()) memos.push_back(std::move(alive));
   }
@@ -674,7 +676,7 @@ absl::Status ClearMemos(AfterEviction after) {
 
 MemoTotals ReadMemoTotals() {
   memo_internal::Registry& registry = memo_internal::TheRegistry();
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(&memo_internal::memos_mutex);
   return registry.totals;
 }
 

@@ -10,13 +10,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <typeindex>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/memo/load_meter.h"
 #include "footprint/memo/pinned_pointer.h"
 
@@ -91,6 +92,9 @@ struct MemoStatistics {
 
 namespace memo_internal {
 
+// The one lock. Its destruction does nothing, so it outlives every thread.
+inline Mutex memos_mutex;
+
 struct Attempt;
 struct ThreadRecord;
 
@@ -140,7 +144,8 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
 
   // For a child process just after the fork, under the one lock: what other
   // threads were loading or evicting is lost here.
-  static void LoseWhatOthersWereDoing();
+  static void LoseWhatOthersWereDoing()
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
 
   absl::Status Evict(AfterEviction after);
   MemoStatistics statistics() const;
@@ -162,35 +167,39 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   enum class State { kEmpty, kLoading, kReady, kEvicting, kLost };
 
   absl::StatusOr<const void*> AcquireUnmeasured();
-  absl::Status WaitForAttempt(ThreadRecord* thread,
-                              std::unique_lock<std::mutex>* lock);
+  absl::Status WaitForAttempt(ThreadRecord* thread)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
   absl::StatusOr<const void*> RunLoad(ThreadRecord* thread);
   // False if there is no memory for that.
   bool RememberValue(const void* value);
   absl::StatusOr<const void*> CallFactory(LoadedBytes* loaded);
   void CountLoad(const absl::StatusOr<const void*>& value,
-                 const LoadedBytes& loaded, int64_t nanoseconds);
-  const char* FindDoubt(const LoadedBytes& loaded) const;
-  void CountBytes(const LoadedBytes& loaded);
+                 const LoadedBytes& loaded, int64_t nanoseconds)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
+  const char* FindDoubt(const LoadedBytes& loaded) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
+  void CountBytes(const LoadedBytes& loaded)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
   absl::Status EvictUnmeasured();
   void BeginAttempt(State state, ThreadRecord* thread,
-                    const std::shared_ptr<Attempt>& attempt);
-  void EndAttempt(State state, ThreadRecord* thread,
-                  const absl::Status& status);
-  std::string FindCycle(const ThreadRecord* me) const;
+                    const std::shared_ptr<Attempt>& attempt)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
+  void EndAttempt(State state, ThreadRecord* thread, const absl::Status& status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
+  std::string FindCycle(const ThreadRecord* me) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
 
   PinnedPointer<AsymmetricFence> pointer_;
   std::atomic<int64_t> memo_count_{0};
   const std::string name_;
   const std::type_index type_;
 
-  // All that follows is guarded by the one lock.
-  State state_ = State::kEmpty;
-  const void* value_ = nullptr;
-  ThreadRecord* owner_ = nullptr;
-  std::shared_ptr<Attempt> attempt_;
-  uint64_t missed_pin_count_ = 0;
-  MemoStatistics statistics_;
+  State state_ ABSL_GUARDED_BY(memos_mutex) = State::kEmpty;
+  const void* value_ ABSL_GUARDED_BY(memos_mutex) = nullptr;
+  ThreadRecord* owner_ ABSL_GUARDED_BY(memos_mutex) = nullptr;
+  std::shared_ptr<Attempt> attempt_ ABSL_GUARDED_BY(memos_mutex);
+  uint64_t missed_pin_count_ ABSL_GUARDED_BY(memos_mutex) = 0;
+  MemoStatistics statistics_ ABSL_GUARDED_BY(memos_mutex);
 };
 
 // `made` has its name from now on. InvalidArgument if that is empty or of a

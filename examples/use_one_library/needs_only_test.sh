@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Usage: needs_only_test.sh LIST_OF_LIBRARIES LIBRARY GROUND
-# Fails if the list, of what an importer of one library builds of Footprint, does
-# not have the library //LIBRARY, or has others than of its package and GROUND, a
-# regular expression for whole labels.
+# Usage: needs_only_test.sh LIST_OF_LIBRARIES PACKAGE
+# Fails if the list, of the libraries that an importer of Footprint's PACKAGE builds,
+# has none of it, or has others than those of its rooms and of base.
 set -euo pipefail
 
-list=$1 library=$2 ground=$3
-if ! grep -q "//$library\$" "$list"; then
-  echo "//$library itself is not in $list:"
+list=$1 package=$2
+if ! grep -qE "//$package[:/]" "$list"; then
+  echo "//$package itself is not in $list:"
   cat "$list"
   exit 1
 fi
-if grep -vE "//${library%%:*}:|//($ground)\$" "$list"; then
-  echo "//$library needs these besides its ground; see tools/layering/layers.txt"
+if grep -vE "//($package[:/]|base/)" "$list"; then
+  echo "//$package needs these besides base; see tools/layering/layers.txt"
   exit 1
 fi

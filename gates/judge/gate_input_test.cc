@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
@@ -35,7 +36,7 @@ std::string PutProfile(const std::string& label = "//a:b") {
   metric->set_determinism(EXACT);
   metric->set_value(10);
   const std::string path = testing::TempDir() + "/profile.binpb";
-  EXPECT_TRUE(WriteMemoryProfileFile(profile, path).ok());
+  EXPECT_THAT(WriteMemoryProfileFile(profile, path), IsOk());
   return path;
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -21,7 +22,7 @@ absl::StatusOr<CommandFlags> Parse(const std::vector<std::string>& arguments) {
 
 TEST(CommandFlagsTest, KeepsValuesInOrder) {
   const auto flags = Parse({"--only=a=b", "--add", "--only="});
-  ASSERT_TRUE(flags.ok()) << flags.status();
+  ASSERT_THAT(flags, IsOk());
   EXPECT_TRUE(flags->Has("add"));
   EXPECT_FALSE(flags->Has("help"));
   EXPECT_THAT(flags->Values("only"), ElementsAre("a=b", ""));

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/judge/threshold_file.h"
@@ -61,7 +62,7 @@ ThresholdChange Limit(int threshold, int64_t limit) {
 std::string Edit(const std::string& text,
                  const std::vector<ThresholdChange>& changes) {
   const absl::StatusOr<std::string> edited = EditThresholds("t", text, changes);
-  EXPECT_TRUE(edited.ok()) << edited.status();
+  EXPECT_THAT(edited, IsOk());
   return edited.ok() ? *edited : "";
 }
 
@@ -156,19 +157,19 @@ TEST(ThresholdEditTest, KeepsLineEndsAndByteOrderMark) {
 }
 
 TEST(ThresholdEditTest, RefusesWhatIsNotThere) {
-  EXPECT_EQ(EditThresholds("t", kText, {Limit(3, 1)}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(EditThresholds("t", kText, {Limit(4, 1)}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(EditThresholds("t", kText, {Limit(3, 1)}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(EditThresholds("t", kText, {Limit(4, 1)}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   ThresholdChange change;
   change.threshold = 1;
   change.minimum = 1;
-  EXPECT_EQ(EditThresholds("t", kText, {change}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(EditThresholds("t", kText, {change}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   change = ThresholdChange();
   change.ratio = 1;
-  EXPECT_EQ(EditThresholds("t", kText, {change}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(EditThresholds("t", kText, {change}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   // A history that does not end with the limit.
   change = Limit(0, 99);
   change.history = FirstEntry(Threshold(), "2026-11-21", "why");
@@ -181,8 +182,8 @@ TEST(ThresholdEditTest, RefusesWhatIsNotThere) {
       std::string(
           EditThresholds("t", kText, {Limit(0, 10)}).status().message()),
       HasSubstr("the change would make it wrong"));
-  EXPECT_EQ(EditThresholds("t", "nonsense", {}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(EditThresholds("t", "nonsense", {}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 absl::StatusOr<std::string> Record(const std::string& text,
@@ -209,7 +210,7 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
       "}\n");
   const absl::StatusOr<std::string> recorded =
       Record(changed, "2026-11-22", "two caches");
-  ASSERT_TRUE(recorded.ok()) << recorded.status();
+  ASSERT_THAT(recorded, IsOk());
   EXPECT_EQ(*recorded,
             absl::StrReplaceAll(
                 changed,
@@ -224,7 +225,7 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
   // On a day before the last entry's: dated as that, and said.
   const absl::StatusOr<RecordedChanges> early = RecordChangesByHand(
       "t", changed, "2026-11-20", "x", [](const Threshold&) { return ""; });
-  ASSERT_TRUE(early.ok()) << early.status();
+  ASSERT_THAT(early, IsOk());
   EXPECT_THAT(early->text, HasSubstr("date: \"2026-11-21\" old_value: 100"));
   EXPECT_THAT(early->descriptions,
               ElementsAre("t:4: //a:b *: recorded what was changed by hand, "
@@ -235,7 +236,7 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
       kText, {{"environment {", "recorded: true environment {"}});
   const absl::StatusOr<std::string> all =
       Record(first, "2026-11-22", "first value");
-  ASSERT_TRUE(all.ok()) << all.status();
+  ASSERT_THAT(all, IsOk());
   EXPECT_THAT(ParseThresholdFile("t", *all).problems, IsEmpty());
 }
 
@@ -253,7 +254,7 @@ TEST(ThresholdEditTest, RecordsNothingThatIsLeftOut) {
   };
   const absl::StatusOr<RecordedChanges> recorded =
       RecordChangesByHand("t", text, "2026-11-22", "y", leave_out);
-  ASSERT_TRUE(recorded.ok()) << recorded.status();
+  ASSERT_THAT(recorded, IsOk());
   EXPECT_THAT(recorded->descriptions,
               ElementsAre("t:4: //a:b *: recorded what was changed by hand"));
   EXPECT_THAT(recorded->left,

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/threshold_file.h"
@@ -68,7 +69,7 @@ Result Update(const MemoryProfile& profile, const std::string& body,
   result.plan = PlanUpdate({profile}, sources, options);
   const absl::StatusOr<std::string> edited =
       EditThresholds("t", text, result.plan.changes[0]);
-  EXPECT_TRUE(edited.ok()) << edited.status();
+  EXPECT_THAT(edited, IsOk());
   if (edited.ok()) result.source = ParseThresholdFile("t", *edited);
   return result;
 }

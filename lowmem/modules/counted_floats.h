@@ -13,31 +13,33 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "footprint/base/threads/mutex.h"
 
 namespace footprint::lowmem_internal {
 
 class ByteMeter {
  public:
   void Add(int64_t bytes) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     held_bytes_ += bytes;
     peak_bytes_ = std::max(peak_bytes_, held_bytes_);
   }
   int64_t held_bytes() const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return held_bytes_;
   }
   int64_t peak_bytes() const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return peak_bytes_;
   }
 
  private:
-  mutable std::mutex mutex_;
-  int64_t held_bytes_ = 0;
-  int64_t peak_bytes_ = 0;
+  mutable Mutex mutex_;
+  int64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t peak_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 class CountedFloats {

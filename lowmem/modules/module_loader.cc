@@ -92,10 +92,10 @@ absl::StatusOr<RowsLease> LoadedModule::AcquireRows(const Parameter& parameter,
 
 ModuleLoader::~ModuleLoader() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     stop_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   if (thread_.joinable()) thread_.join();
   for (LoadedModule& module : modules_) module.Drop();
 }
@@ -116,7 +116,10 @@ absl::Status ModuleLoader::Start(const std::vector<LoadedModule*>& order) {
   for (size_t i = 0; i < order.size(); ++i) {
     order[i]->next_ = order[(i + 1) % order.size()];
   }
-  last_ = order.back();
+  {
+    MutexLock lock(&mutex_);
+    last_ = order.back();
+  }
   try {
     thread_ = std::thread([this] { ReadAhead(); });
   } catch (const std::system_error& error) {
@@ -129,17 +132,17 @@ absl::Status ModuleLoader::Start(const std::vector<LoadedModule*>& order) {
 }
 
 int64_t ModuleLoader::loads() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return loads_;
 }
 
 int64_t ModuleLoader::prefetched_loads() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return prefetched_loads_;
 }
 
 absl::Status ModuleLoader::Acquire(LoadedModule* module) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (module->leases_++ == 0) ++loads_;
   if (module->is_read_ahead_) {
     ++prefetched_loads_;
@@ -150,27 +153,35 @@ absl::Status ModuleLoader::Acquire(LoadedModule* module) {
     last_->next_ = module;
     last_ = module;
     GiveUpStrays();
-    wake_.notify_one();
+    wake_.NotifyOne();
   }
   using State = LoadedModule::State;
-  read_.wait(lock, [&] { return module->state_ != State::kReading; });
+  while (module->state_ == State::kReading) read_.Wait(&mutex_);
   if (module->state_ == State::kLoaded) return absl::OkStatus();
-  module->state_ = State::kReading;
-  lock.unlock();
-  const absl::Status status = module->Load();
-  lock.lock();
-  module->state_ = status.ok() ? State::kLoaded : State::kAbsent;
+  const absl::Status status = Read(module);
   if (!status.ok()) --module->leases_;
-  read_.notify_all();
+  read_.NotifyAll();
+  return status;
+}
+
+absl::Status ModuleLoader::Read(LoadedModule* module) {
+  using State = LoadedModule::State;
+  module->state_ = State::kReading;
+  absl::Status status;
+  {
+    MutexUnlock unlock(&mutex_);
+    status = module->Load();
+  }
+  module->state_ = status.ok() ? State::kLoaded : State::kAbsent;
   return status;
 }
 
 void ModuleLoader::Release(LoadedModule* module) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (--module->leases_ > 0) return;
   module->Drop();
   module->state_ = LoadedModule::State::kAbsent;
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 // What is expected after the last, as much of it as may be read ahead.
@@ -223,27 +234,22 @@ LoadedModule* ModuleLoader::NextToRead() const {
 }
 
 void ModuleLoader::ReadAhead() {
-  using State = LoadedModule::State;
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   while (!stop_) {
     LoadedModule* const module = NextToRead();
     if (module == nullptr) {
-      wake_.wait(lock);
+      wake_.Wait(&mutex_);
       continue;
     }
-    module->state_ = State::kReading;
     module->is_read_ahead_ = true;
     ahead_bytes_ += module->bytes();
-    lock.unlock();
-    const absl::Status status = module->Load();
-    lock.lock();
-    module->state_ = status.ok() ? State::kLoaded : State::kAbsent;
+    const absl::Status status = Read(module);
     if (!status.ok()) {
       // Whoever needs it reads again and says why not.
       module->has_failed_ = true;
       if (module->is_read_ahead_) NoLongerAhead(module);
     }
-    read_.notify_all();
+    read_.NotifyAll();
   }
 }
 

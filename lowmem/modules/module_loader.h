@@ -9,17 +9,17 @@
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/lowmem/modules/counted_floats.h"
 #include "footprint/lowmem/modules/module.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -66,7 +66,7 @@ class LoadedModule final : public ParameterHolder {
   // Of the thread that reads it, then of its leases.
   CountedFloats memory_;
 
-  // Under the loader's mutex.
+  // Under the loader's mutex, which Clang cannot name here.
   State state_ = State::kAbsent;
   int leases_ = 0;
   bool is_read_ahead_ = false;  // and nobody has used it yet
@@ -95,10 +95,14 @@ class ModuleLoader {
 
   absl::Status Acquire(LoadedModule* module);
   void Release(LoadedModule* module);
-  std::vector<LoadedModule*> Upcoming() const;
-  void GiveUpStrays();
-  void NoLongerAhead(LoadedModule* module);
-  LoadedModule* NextToRead() const;
+  // Loads it without the lock.
+  absl::Status Read(LoadedModule* module) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<LoadedModule*> Upcoming() const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GiveUpStrays() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NoLongerAhead(LoadedModule* module)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  LoadedModule* NextToRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadAhead();
 
   WeightStore* const store_;
@@ -106,14 +110,15 @@ class ModuleLoader {
   const std::shared_ptr<ByteMeter> meter_ = std::make_shared<ByteMeter>();
   std::deque<LoadedModule> modules_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable read_;  // a module is no longer being read
-  std::condition_variable wake_;  // there may be something to read ahead
-  bool stop_ = false;
-  LoadedModule* last_ = nullptr;  // that was leased
-  int64_t ahead_bytes_ = 0;
-  int64_t loads_ = 0;
-  int64_t prefetched_loads_ = 0;
+  mutable Mutex mutex_;
+  CondVar read_;  // a module is no longer being read
+  CondVar wake_;  // there may be something to read ahead
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  // The module that was leased last.
+  LoadedModule* last_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  int64_t ahead_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t loads_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t prefetched_loads_ ABSL_GUARDED_BY(mutex_) = 0;
   std::thread thread_;
 };
 

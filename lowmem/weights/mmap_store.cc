@@ -18,10 +18,11 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/lowmem/weights/file_store.h"
 #include "footprint/lowmem/weights/weight_backends.h"
 
@@ -168,7 +169,7 @@ class MmapStore final : public FileStore {
         (tile.offset_bytes + tile.extent_bytes() - 1) / kWindowBytes;
     const int64_t first =
         std::max(tile.offset_bytes / kWindowBytes, last - (kMostWindows - 1));
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     for (int64_t window = first; window <= last; ++window) {
       const auto end = windows_.begin() + window_count_;
       if (std::find(windows_.begin(), end, window) != end) continue;
@@ -183,10 +184,10 @@ class MmapStore final : public FileStore {
 
   GuardedMapping* guard_ = nullptr;
   char* image_ = nullptr;
-  std::mutex mutex_;
-  // Touched since pages were given back; under the mutex.
-  std::array<int64_t, kMostWindows> windows_ = {};
-  int window_count_ = 0;
+  Mutex mutex_;
+  // Touched since pages were given back.
+  std::array<int64_t, kMostWindows> windows_ ABSL_GUARDED_BY(mutex_) = {};
+  int window_count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
 // Tiles read ahead by one thread, which waits where every slot is full.
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/lowmem/weights/file_store.h"
 #include "footprint/lowmem/weights/tile_ring.h"
 
@@ -22,10 +22,10 @@ class ThreadStream final : public TileStream {
 
   ~ThreadStream() override {
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      MutexLock lock(&mutex_);
       stopping_ = true;
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
     if (thread_.joinable()) thread_.join();
   }
 
@@ -41,7 +41,7 @@ class ThreadStream final : public TileStream {
   }
 
   absl::StatusOr<TileLease> Next() override {
-    std::unique_lock<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (layout_.AtEnd(next_)) {
       if (!failure_.ok()) return failure_;
       return EndOfSchedule(layout_.schedule.size());
@@ -51,14 +51,13 @@ class ThreadStream final : public TileStream {
       return StillLent(layout_.IndexOf(next_), layout_.depth);
     }
     const int64_t begin = NowNanoseconds();
-    changed_.wait(
-        lock, [&] { return slot.state == State::kReady || !failure_.ok(); });
+    while (slot.state != State::kReady && failure_.ok()) changed_.Wait(&mutex_);
     wait_nanoseconds_ += NowNanoseconds() - begin;
     // Tiles before the one that failed are good and are delivered.
     if (slot.state != State::kReady) return failure_;
     slot.state = State::kLent;
     const int64_t sequence = next_++;
-    changed_.notify_all();
+    changed_.NotifyAll();
     return MakeLease(this, layout_.SlotOf(sequence), layout_.IndexOf(sequence),
                      slot.view);
   }
@@ -66,14 +65,14 @@ class ThreadStream final : public TileStream {
   absl::Status Rewind(int64_t index) override {
     const absl::Status inside = CheckIndex(index, layout_);
     if (!inside.ok()) return inside;
-    std::unique_lock<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     for (const Slot& slot : slots_) {
       if (slot.state == State::kLent) return LeasesRemain();
     }
-    changed_.wait(lock, [this] { return !reading_; });
+    while (reading_) changed_.Wait(&mutex_);
     for (Slot& slot : slots_) slot.state = State::kFree;
     next_ = filling_ = index;
-    changed_.notify_all();
+    changed_.NotifyAll();
     return failure_;
   }
 
@@ -91,31 +90,27 @@ class ThreadStream final : public TileStream {
 
   void ReleaseSlot(int64_t slot) override {
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      MutexLock lock(&mutex_);
       slots_[slot].state = State::kFree;
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
-  // Under the lock.
-  bool MayRead() const {
+  bool MayRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return failure_.ok() && !layout_.AtEnd(filling_) &&
            filling_ - next_ < layout_.depth &&
            slots_[layout_.SlotOf(filling_)].state == State::kFree;
   }
 
   void ReadAhead() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return stopping_ || MayRead(); });
+      while (!stopping_ && !MayRead()) changed_.Wait(&mutex_);
       if (stopping_) return;
       const int64_t sequence = filling_;
       const int64_t slot = layout_.SlotOf(sequence);
       reading_ = true;
-      lock.unlock();
-      absl::StatusOr<TileView> view =
-          layout_.store->Load(layout_.TileOf(sequence), layout_.SlotData(slot));
-      lock.lock();
+      absl::StatusOr<TileView> view = ReadTile(sequence);
       reading_ = false;
       if (view.ok()) {
         slots_[slot].view = *view;
@@ -124,22 +119,28 @@ class ThreadStream final : public TileStream {
       } else {
         failure_ = view.status();
       }
-      changed_.notify_all();
+      changed_.NotifyAll();
     }
+  }
+
+  // Without the lock, so that tiles are lent and given back meanwhile.
+  absl::StatusOr<TileView> ReadTile(int64_t sequence)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    MutexUnlock unlock(&mutex_);
+    return layout_.store->Load(layout_.TileOf(sequence),
+                               layout_.SlotData(layout_.SlotOf(sequence)));
   }
 
   const RingLayout layout_;
   const std::string reason_;
-  // Of the standard library, so that ThreadSanitizer sees it.
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // Everything below is touched under the lock only.
-  std::vector<Slot> slots_;
-  absl::Status failure_;
-  int64_t next_ = 0;
-  int64_t filling_ = 0;
-  bool reading_ = false;
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<Slot> slots_ ABSL_GUARDED_BY(mutex_);
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  int64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t filling_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

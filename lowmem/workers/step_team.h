@@ -18,11 +18,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/lowmem/workers/worker_team.h"
 
 namespace footprint {
@@ -54,7 +55,7 @@ class StepTeam {
     failed_ = false;
     team_.Run(job);
     if (!failed_) return absl::OkStatus();
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return std::exchange(status_, absl::OkStatus());
   }
 
@@ -65,7 +66,7 @@ class StepTeam {
     if (!failed_.load(std::memory_order_relaxed)) {
       const absl::Status status = step();
       if (!status.ok()) {
-        std::lock_guard<std::mutex> lock(mutex_);
+        MutexLock lock(&mutex_);
         status_.Update(status);
         failed_ = true;
       }
@@ -76,8 +77,8 @@ class StepTeam {
  private:
   WorkerTeam team_;
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;
-  absl::Status status_;  // under the mutex
+  Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace footprint

@@ -23,24 +23,24 @@ WorkerTeam::WorkerTeam(int workers) {
 
 WorkerTeam::~WorkerTeam() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     ended_ = true;
   }
-  run_or_end_.notify_all();
+  run_or_end_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void WorkerTeam::Run(absl::FunctionRef<void(int worker)> job) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     job_ = &job;
     busy_ = static_cast<int>(threads_.size());
     ++runs_;
   }
-  run_or_end_.notify_all();
+  run_or_end_.NotifyAll();
   job(0);
-  std::unique_lock<std::mutex> lock(mutex_);
-  idle_.wait(lock, [this] { return busy_ == 0; });
+  MutexLock lock(&mutex_);
+  while (busy_ != 0) idle_.Wait(&mutex_);
 }
 
 void WorkerTeam::Work(int worker) {
@@ -48,15 +48,15 @@ void WorkerTeam::Work(int worker) {
   while (true) {
     const absl::FunctionRef<void(int)>* job;
     {
-      std::unique_lock<std::mutex> lock(mutex_);
-      run_or_end_.wait(lock, [&] { return ended_ || runs_ != runs; });
+      MutexLock lock(&mutex_);
+      while (!ended_ && runs_ == runs) run_or_end_.Wait(&mutex_);
       if (ended_) return;
       runs = runs_;
       job = job_;
     }
     (*job)(worker);
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (--busy_ == 0) idle_.notify_one();
+    MutexLock lock(&mutex_);
+    if (--busy_ == 0) idle_.NotifyOne();
   }
 }
 

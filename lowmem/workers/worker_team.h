@@ -18,13 +18,13 @@
 #define FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
+#include "footprint/base/threads/mutex.h"
 
 namespace footprint {
 
@@ -50,14 +50,13 @@ class WorkerTeam {
   void Work(int worker);
 
   std::vector<std::thread> threads_;
-  std::mutex mutex_;
-  // Under the mutex.
-  std::condition_variable run_or_end_;
-  std::condition_variable idle_;
-  int64_t runs_ = 0;
-  int busy_ = 0;
-  bool ended_ = false;
-  const absl::FunctionRef<void(int)>* job_ = nullptr;
+  Mutex mutex_;
+  CondVar run_or_end_;
+  CondVar idle_;
+  int64_t runs_ ABSL_GUARDED_BY(mutex_) = 0;
+  int busy_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  const absl::FunctionRef<void(int)>* job_ ABSL_GUARDED_BY(mutex_) = nullptr;
 
   std::atomic<int> arrived_{0};
   std::atomic<uint32_t> meetings_{0};

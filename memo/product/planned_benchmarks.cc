@@ -24,7 +24,7 @@
 #include "footprint/memo/product/plan_in_words.h"
 #include "footprint/memo/product/planned_sizes.h"
 #include "footprint/memo/product/product_registry.h"
-#include "footprint/memo/product/run_catching.h"
+#include "footprint/memo/run_catching.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
 #include "footprint/memo/schedule/schedule_planner.h"
 
@@ -322,12 +322,12 @@ class PlannedRun {
       }
     }
     cell.is_planned = true;
-    cell.thrown = absl::OkStatus();
     RunInstances(stretch, reporter);
     cell.is_planned = false;
     AddEvent(MemoEvent::CELL_RAN, stretch.instance_names[0], 0);
-    if (!cell.thrown.ok()) {
-      RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.thrown);
+    const absl::Status thrown = memo_internal::TakeThrown(&cell);
+    if (!thrown.ok()) {
+      RecordProblem(MemoEvent::TASK_FAILED, cell.name, thrown);
     }
     if (is_set_up && cell.teardown != nullptr) {
       cell.error = memo_internal::RunCatching("the teardown", cell.teardown);

@@ -1,10 +1,11 @@
 #include "footprint/memo/product/product_registry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/memo/product/run_catching.h"
+#include "footprint/memo/run_catching.h"
 
 namespace footprint::memo_internal {
 
@@ -25,8 +26,13 @@ void RunCell(ProductCell* cell, benchmark::State& state) {
   });
   if (status.ok()) return;
   state.SkipWithError(std::string(status.message()).c_str());
-  std::lock_guard<std::mutex> lock(cell->mutex);
+  MutexLock lock(&cell->mutex);
   cell->thrown.Update(status);
+}
+
+absl::Status TakeThrown(ProductCell* cell) {
+  MutexLock lock(&cell->mutex);
+  return std::exchange(cell->thrown, absl::OkStatus());
 }
 
 ProductRegistry& ProductRegistry::Get() {

@@ -6,15 +6,16 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "benchmark/benchmark.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/memo/memo.h"
 
 namespace footprint::memo_internal {
@@ -70,8 +71,8 @@ struct ProductCell {
   bool is_planned = false;
   absl::Status error;
   // What `run` threw first, of several threads perhaps.
-  std::mutex mutex;
-  absl::Status thrown;
+  Mutex mutex;
+  absl::Status thrown ABSL_GUARDED_BY(mutex);
 };
 
 // InvalidArgument for an axis that cannot be one.
@@ -80,6 +81,9 @@ absl::Status CheckAxis(const std::string& product, const std::string& axis,
 
 // What Google Benchmark calls: runs the cell, or shows its error in its row.
 void RunCell(ProductCell* cell, benchmark::State& state);
+
+// What a run of it threw; nothing is known of it afterwards.
+absl::Status TakeThrown(ProductCell* cell);
 
 // All products of the process. Not thread-safe: for main's thread. Never
 // destroyed.

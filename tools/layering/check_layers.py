@@ -4,8 +4,9 @@
     bazel query --output=xml --noimplicit_deps //... |
         check_layers.py --layers=tools/layering/layers.txt
 
-Exit 1 with a line for each edge that is not allowed, and for each allowance that
-nothing in the tree of listed packages could ever use (a package that is gone).
+Exit 1 with a line for each edge that is not allowed, each allowance that no edge
+uses, each circle of rooms, and each allowance from one library to another. With
+--propose, print a layers.txt for the tree as it is.
 """
 
 import argparse
@@ -14,25 +15,37 @@ import re
 import sys
 import xml.etree.ElementTree
 
+TESTONLY = "testonly"
+# Edges of production code that are not meant to stay: no circle, no edge between
+# libraries is blamed on them.
+TO_BE_CUT = "to_be_cut"
+
 Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 
 # What speaks of the language, not of a library.
 _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platform"}
 # Programs by which a person works on the tree; they may run anything.
 _ENTRY_POINTS = {"//gates:check", "//gates:update"}
+# The packages of which none may need another, and the room that states the
+# contract between them. A deployment is there to combine them.
+_SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")
+_CONTRACT = "profiling/schema"
+_COMBINES = "gates/deployments"
 
 
 def parse_layers(text):
-    """{(package, testonly): [entry]} from the text of layers.txt."""
+    """{(room, mark): [entry]} from the text of layers.txt; a mark is "", TESTONLY or
+    TO_BE_CUT."""
     layers = {}
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.split("#", 1)[0].strip()
         if not line:
             continue
-        match = re.fullmatch(r"([\w/]+(?::\w+)?)( testonly)?:((?: (?://|@)\S+)*)", line)
+        match = re.fullmatch(
+            r"([\w/]+)(?: (%s|%s))?:((?: (?://[\w/]+|@[\w-]+))*)" % (TESTONLY, TO_BE_CUT), line)
         if not match:
-            raise ValueError("line %d: want PACKAGE[ testonly]: ENTRY ..., got %r" % (number, line))
-        key = match[1], bool(match[2])
+            raise ValueError("line %d: want ROOM[ testonly]: ENTRY ..., got %r" % (number, line))
+        key = match[1], match[2] or ""
         if key in layers:
             raise ValueError("line %d: %s stands here a second time" % (number, line))
         layers[key] = match[3].split()
@@ -58,64 +71,142 @@ def package_of(label):
     return label.split("//", 1)[1].split(":", 1)[0]
 
 
-def layer_of(package, layers):
+def edges(rules):
+    """(rule, label) for each input that is a rule or of another repository.
+
+    An alias is a second name, no code: an edge to it leads to what it names.
+    """
+    actual = {rule.name: rule.inputs[0] for rule in rules if rule.kind == "alias"}
+    names = {rule.name for rule in rules}
+    for rule in rules:
+        if rule.kind == "alias" or rule.name in _ENTRY_POINTS:
+            continue
+        for target in rule.inputs:
+            target = actual.get(target, target)
+            if target in names or (target.startswith("@")
+                                   and target[1:].split("//")[0] not in _UNLAYERED_REPOSITORIES):
+                yield rule, target
+
+
+def room_of(package, rooms):
     """The longest listed package that holds `package`; None if none does."""
-    while package and (package, False) not in layers:
+    while package and package not in rooms:
         package = package.rpartition("/")[0]
     return package or None
 
 
-def allows(entry, target):
-    if entry.startswith("@"):
-        return target.startswith(entry + "//")
-    if ":" in entry:
-        return target == entry
-    return target.startswith((entry + ":", entry + "/"))
+def entry_for(target, rooms):
+    """How layers.txt names the room or the repository of a target."""
+    if target.startswith("@"):
+        return "@" + target[1:].split("//")[0]
+    return "//" + (room_of(package_of(target), rooms) or package_of(target))
 
 
 def violations(rules, layers):
-    """A sentence for each edge that layers.txt does not allow."""
-    names = {rule.name for rule in rules}
-    # Targets that may use more than their package; only such may use them in turn.
-    own = {"//" + key: entries for (key, _), entries in layers.items() if ":" in key}
-    found = []
+    """A sentence for each edge that layers.txt does not allow, or allows in vain."""
+    rooms = {room for room, _ in layers}
+    found = ["%s: package %s is not in layers.txt" % (rule.name, package_of(rule.name))
+             for rule in rules if room_of(package_of(rule.name), rooms) is None]
+    used = set()
+    for rule, target in edges(rules):
+        room = room_of(package_of(rule.name), rooms)
+        entry = entry_for(target, rooms)
+        if room is None or entry == "//" + room:
+            continue
+        # A test's edge does not show that libraries need theirs.
+        marks = [mark for mark in ("", TO_BE_CUT) + (TESTONLY,) * rule.testonly
+                 if entry in layers.get((room, mark), [])]
+        if not marks:
+            found.append("%s depends on %s, which layers.txt does not allow%s" % (
+                rule.name, target, "" if rule.testonly else " (not testonly)"))
+        elif not rule.testonly or marks[-1] == TESTONLY:
+            used.add((room, marks[-1], entry))
+    return found + unused(layers, used)
+
+
+def unused(layers, used):
+    """A sentence for each allowance that stands in layers.txt for nothing."""
+    return ["layers.txt: nothing in %s uses %s" % (" ".join(filter(None, (room, mark))), entry)
+            for (room, mark), entries in layers.items()
+            for entry in entries if (room, mark, entry) not in used]
+
+
+def package_named(room):
+    return room.split("/")[0]
+
+
+def sibling_allowances(layers):
+    """A sentence for each allowance by which one library would need another."""
+    return ["layers.txt: %s may not use //%s: siblings meet in //%s only" % (
+                room, other, _CONTRACT)
+            for (room, mark), entries in layers.items()
+            if mark == "" and room != _COMBINES
+            for other in (entry[2:] for entry in entries if entry.startswith("//"))
+            if other != _CONTRACT and package_named(other) in _SIBLINGS
+            and package_named(room) != package_named(other)]
+
+
+def circles(layers):
+    """A sentence for each set of rooms whose production code goes round."""
+    below = {room: [entry[2:] for entry in entries if entry.startswith("//")]
+             for (room, mark), entries in layers.items() if mark == ""}
+    reached = {}
+    for room in below:
+        seen, open_rooms = set(), list(below[room])
+        while open_rooms:
+            other = open_rooms.pop()
+            if other not in seen:
+                seen.add(other)
+                open_rooms += below.get(other, [])
+        reached[room] = seen
+    found = {tuple(sorted(other for other in reached[room] if room in reached.get(other, ())))
+             for room in below if room in reached[room]}
+    return ["layers.txt: a circle of %s" % ", ".join(rooms) for rooms in sorted(found)]
+
+
+def propose(rules, layers):
+    """The text of layers.txt that allows the edges there are, a line a room.
+
+    `layers` says which packages are taken for one room; what it marks as to be cut
+    stays marked.
+    """
+    rooms = {room for room, _ in layers}
+    lines = collections.defaultdict(set)
     for rule in rules:
-        if rule.name in _ENTRY_POINTS:
-            continue
         package = package_of(rule.name)
-        layer = layer_of(package, layers)
-        if layer is None:
-            found.append("%s: package %s is not in layers.txt" % (rule.name, package))
+        lines[room_of(package, rooms) or package, ""] |= set()
+    for rule, target in edges(rules):
+        room = room_of(package_of(rule.name), rooms) or package_of(rule.name)
+        entry = entry_for(target, rooms)
+        if entry == "//" + room:
             continue
-        allowed = layers[layer, False] + own.get(rule.name, [])
-        if rule.testonly:
-            allowed += layers.get((layer, True), [])
-        for target in rule.inputs:
-            if target.startswith("@"):
-                if target[1:].split("//")[0] in _UNLAYERED_REPOSITORIES:
-                    continue
-            elif target not in names:
-                continue  # a file
-            elif layer_of(package_of(target), layers) == layer:
-                if rule.testonly or target not in own or rule.name in own:
-                    continue
-            if not any(allows(entry, target) for entry in allowed):
-                found.append("%s depends on %s, which layers.txt does not allow%s" % (
-                    rule.name, target, "" if rule.testonly else " (not testonly)"))
-    return found
+        to_be_cut = entry in layers.get((room, TO_BE_CUT), [])
+        lines[room, TESTONLY if rule.testonly else TO_BE_CUT if to_be_cut else ""].add(entry)
+    text = []
+    for (room, mark), entries in sorted(lines.items()):
+        if mark == TESTONLY:
+            entries = entries - lines[room, ""] - lines.get((room, TO_BE_CUT), set())
+        if entries or not mark:
+            name = " ".join(filter(None, (room, mark)))
+            text.append("%s:%s" % (name, "".join(" " + entry for entry in sorted(entries))))
+    return "\n".join(text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--layers", required=True)
+    parser.add_argument("--propose", action="store_true")
     args = parser.parse_args()
     with open(args.layers) as file:
         layers = parse_layers(file.read())
     rules = parse_query(sys.stdin.read())
     if not rules:
         sys.exit("check_layers: the query has no rule in it")
-    found = violations(rules, layers)
-    print("\n".join(found + ["layers: %d rules, %d edges that should not be" % (
+    if args.propose:
+        print(propose(rules, layers))
+        return
+    found = violations(rules, layers) + sibling_allowances(layers) + circles(layers)
+    print("\n".join(found + ["layers: %d rules, %d faults" % (
         len(rules), len(found))]))
     sys.exit(1 if found else 0)
 

@@ -8,8 +8,8 @@
 // A thread that is cancelled (pthread_cancel) goes on unwinding, since whoever
 // holds that back ends the process. Thread-safe. Memory: the message.
 
-#ifndef FOOTPRINT_MEMO_PRODUCT_RUN_CATCHING_H_
-#define FOOTPRINT_MEMO_PRODUCT_RUN_CATCHING_H_
+#ifndef FOOTPRINT_MEMO_RUN_CATCHING_H_
+#define FOOTPRINT_MEMO_RUN_CATCHING_H_
 
 #include <cxxabi.h>
 
@@ -37,4 +37,4 @@ absl::Status RunCatching(absl::string_view thrower, const Run& run) {
 
 }  // namespace footprint::memo_internal
 
-#endif  // FOOTPRINT_MEMO_PRODUCT_RUN_CATCHING_H_
+#endif  // FOOTPRINT_MEMO_RUN_CATCHING_H_

@@ -1,4 +1,4 @@
-#include "footprint/memo/product/run_catching.h"
+#include "footprint/memo/run_catching.h"
 
 #include <new>
 #include <stdexcept>
