@@ -18,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/optional.h"
 #include "footprint/base/files/read_at.h"
 #include "footprint/base/files/regular_file.h"
 #include "footprint/base/text/near_names.h"
@@ -26,30 +27,8 @@
 namespace footprint {
 namespace {
 
-struct DTypeEntry {
-  DType dtype;
-  absl::string_view name;
-  int64_t bytes;
-};
-
-constexpr DTypeEntry kDTypes[] = {
-    {DType::kF64, "F64", 8},        {DType::kF32, "F32", 4},
-    {DType::kF16, "F16", 2},        {DType::kBF16, "BF16", 2},
-    {DType::kF8E5M2, "F8_E5M2", 1}, {DType::kF8E4M3, "F8_E4M3", 1},
-    {DType::kF8E8M0, "F8_E8M0", 1}, {DType::kC64, "C64", 8},
-    {DType::kI64, "I64", 8},        {DType::kI32, "I32", 4},
-    {DType::kI16, "I16", 2},        {DType::kI8, "I8", 1},
-    {DType::kU64, "U64", 8},        {DType::kU32, "U32", 4},
-    {DType::kU16, "U16", 2},        {DType::kU8, "U8", 1},
-    {DType::kBool, "BOOL", 1},
-};
-
 constexpr int64_t kLengthBytes = 8;
 constexpr uint64_t kMaximumInt64 = std::numeric_limits<int64_t>::max();
-
-const DTypeEntry& Entry(DType dtype) {
-  return kDTypes[static_cast<size_t>(dtype)];
-}
 
 // Reads characters and leaves word of how far it is, for messages.
 class CountingIterator {
@@ -339,17 +318,6 @@ absl::Status HeaderError(absl::string_view name, int64_t byte,
 }
 
 }  // namespace
-
-absl::string_view DTypeName(DType dtype) { return Entry(dtype).name; }
-
-int64_t DTypeBytes(DType dtype) { return Entry(dtype).bytes; }
-
-absl::optional<DType> DTypeFromName(absl::string_view name) {
-  for (const DTypeEntry& entry : kDTypes) {
-    if (entry.name == name) return entry.dtype;
-  }
-  return absl::nullopt;
-}
 
 std::string ShapeText(absl::Span<const int64_t> shape) {
   return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");

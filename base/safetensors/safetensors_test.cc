@@ -354,20 +354,6 @@ TEST(SafetensorsTest, NamesTheClosestTensors) {
       HasSubstr("no tensor \"something.else\" among 6, and none with a name"));
 }
 
-TEST(SafetensorsTest, KnowsTheSizeOfEveryType) {
-  EXPECT_EQ(DTypeFromName("F31"), absl::nullopt);
-  for (int i = 0; i <= static_cast<int>(DType::kBool); ++i) {
-    const auto dtype = static_cast<DType>(i);
-    EXPECT_EQ(DTypeFromName(DTypeName(dtype)), dtype);
-  }
-  EXPECT_EQ(DTypeBytes(DType::kF64), 8);
-  EXPECT_EQ(DTypeBytes(DType::kF32), 4);
-  EXPECT_EQ(DTypeBytes(DType::kF16), 2);
-  EXPECT_EQ(DTypeBytes(DType::kBF16), 2);
-  EXPECT_EQ(DTypeBytes(DType::kF8E4M3), 1);
-  EXPECT_EQ(DTypeBytes(DType::kBool), 1);
-}
-
 TEST(SafetensorsTest, SizesAreExactUpTo63Bits) {
   constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(*TensorBytes(DType::kU8, {kMaximum}), kMaximum);

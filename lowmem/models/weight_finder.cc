@@ -6,17 +6,6 @@
 
 namespace footprint {
 
-ElementType ElementTypeOf(const Weight& weight) {
-  switch (weight.dtype()) {
-    case DType::kBF16:
-      return ElementType::kBfloat16;
-    case DType::kF16:
-      return ElementType::kFloat16;
-    default:
-      return ElementType::kFloat32;
-  }
-}
-
 WeightFinder::WeightFinder(const WeightStore& store, const std::string& prefix,
                            const std::string& sample)
     : store_(store) {

@@ -214,7 +214,7 @@ using LayerPointer = std::shared_ptr<const Layer>;
 // For Describe: one input each, of element type float, unless said otherwise.
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
-                            ValueType type);
+                            DType type);
 absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
                             int min_rank, int max_rank);
 // The three checks for a layer of one float input.

@@ -67,7 +67,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     if (!status.ok()) return status;
     const Shape& logits = inputs.inputs[0].shape;
     LayerSignature signature = LossSignature(inputs.inputs[0]);
-    TensorType label = {{logits.extent(0)}, ValueType::kInt32};
+    TensorType label = {{logits.extent(0)}, DType::kI32};
     if (logits.rank() == 3) {
       label.shape = {logits.extent(0), logits.extent(1)};
     } else if (logits.rank() == 4) {

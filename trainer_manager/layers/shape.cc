@@ -7,8 +7,6 @@
 
 namespace footprint {
 
-int64_t ValueBytes(ValueType type) { return type == ValueType::kUint8 ? 1 : 4; }
-
 Shape::Shape(std::initializer_list<int64_t> extents)
     : rank_(static_cast<int>(extents.size())) {
   size_t axis = 0;
@@ -38,7 +36,7 @@ absl::StatusOr<int64_t> CheckedSizeBytes(const TensorType& spec) {
         absl::StrCat("shape ", shape.ToString(), " has ", shape.rank(),
                      " extents; at most ", Shape::kMaxRank, " are supported"));
   }
-  int64_t size_bytes = ValueBytes(spec.type);
+  int64_t size_bytes = DTypeBytes(spec.type);
   bool overflow = false;
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const int64_t extent = shape.extent(axis);
@@ -58,7 +56,7 @@ absl::StatusOr<int64_t> CheckedSizeBytes(const TensorType& spec) {
 }
 
 int64_t SizeBytes(const TensorType& spec) {
-  return spec.shape.elements() * ValueBytes(spec.type);
+  return spec.shape.elements() * DTypeBytes(spec.type);
 }
 
 }  // namespace footprint

@@ -14,12 +14,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "footprint/base/tensor/dtype.h"
 
 namespace footprint {
-
-enum class ValueType : uint8_t { kFloat32, kInt32, kUint8 };
-
-int64_t ValueBytes(ValueType type);
 
 // Extents, the outermost first; the first is the batch. Rank 0 is one element.
 class Shape {
@@ -56,7 +53,7 @@ class Shape {
 
 struct TensorType {
   Shape shape;
-  ValueType type = ValueType::kFloat32;
+  DType type = DType::kF32;
 };
 
 // InvalidArgument: an extent below 1, or too many. OutOfRange: more than

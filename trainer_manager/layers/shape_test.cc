@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 
 TEST(ShapeTest, SizeIsTheProductTimesTheElement) {
   EXPECT_EQ(*CheckedSizeBytes({{32, 3, 28, 28}}), 32 * 3 * 28 * 28 * 4);
-  EXPECT_EQ(*CheckedSizeBytes({{7}, ValueType::kUint8}), 7);
-  EXPECT_EQ(*CheckedSizeBytes({{2, 5}, ValueType::kInt32}), 40);
+  EXPECT_EQ(*CheckedSizeBytes({{7}, DType::kU8}), 7);
+  EXPECT_EQ(*CheckedSizeBytes({{2, 5}, DType::kI32}), 40);
   EXPECT_EQ(*CheckedSizeBytes({{}}), 4);
   EXPECT_EQ(SizeBytes({{3, 5}}), 60);
 }
