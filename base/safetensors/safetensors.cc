@@ -14,10 +14,8 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/numeric/int128.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/types/optional.h"
 #include "footprint/base/files/read_at.h"
 #include "footprint/base/files/regular_file.h"
@@ -89,7 +87,7 @@ class HeaderHandler {
       return Fail(absl::StrCat("the number ", value, " exceeds 63 bits"));
     }
     if (place_ == Place::kShape) {
-      tensor_.shape.push_back(static_cast<int64_t>(value));
+      tensor_.shape.Append(static_cast<int64_t>(value));
       return true;
     }
     if (place_ != Place::kOffsets || offset_count_ == 2) {
@@ -259,7 +257,7 @@ class HeaderHandler {
       return Fail(absl::StrCat("data_offsets [", offsets_[0], ", ", offsets_[1],
                                "] hold ", tensor_.size_bytes, " bytes, but ",
                                DTypeName(tensor_.dtype), " ",
-                               ShapeText(tensor_.shape), " takes ", *bytes));
+                               tensor_.shape.ToString(), " takes ", *bytes));
     }
     tensors_.push_back(std::move(tensor_));
     in_tensor_ = false;
@@ -318,30 +316,6 @@ absl::Status HeaderError(absl::string_view name, int64_t byte,
 }
 
 }  // namespace
-
-std::string ShapeText(absl::Span<const int64_t> shape) {
-  return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
-}
-
-absl::StatusOr<int64_t> TensorBytes(DType dtype,
-                                    absl::Span<const int64_t> shape) {
-  // An extent of zero makes the product zero whatever the others are.
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
-  absl::uint128 bytes = static_cast<uint64_t>(DTypeBytes(dtype));
-  for (const int64_t extent : shape) {
-    if (extent < 0) {
-      return absl::OutOfRangeError(
-          absl::StrCat("shape ", ShapeText(shape), " has a negative extent"));
-    }
-    bytes *= static_cast<uint64_t>(extent);
-    if (bytes > kMaximumInt64) {
-      return absl::OutOfRangeError(absl::StrCat("shape ", ShapeText(shape),
-                                                " of ", DTypeName(dtype),
-                                                " exceeds 63 bits"));
-    }
-  }
-  return static_cast<int64_t>(bytes);
-}
 
 absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Open(
     absl::string_view path) {

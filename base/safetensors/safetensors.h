@@ -29,29 +29,19 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/base/tensor/dtype.h"
+#include "footprint/base/tensor/shape.h"
 
 namespace footprint {
-
-using TensorShape = absl::InlinedVector<int64_t, 4>;
-
-// "[2, 3]"; "[]" for a scalar.
-std::string ShapeText(absl::Span<const int64_t> shape);
-
-// The bytes of a dense tensor; OutOfRange if that exceeds 63 bits or an extent
-// is negative.
-absl::StatusOr<int64_t> TensorBytes(DType dtype,
-                                    absl::Span<const int64_t> shape);
 
 struct TensorInfo {
   std::string name;
   DType dtype = DType::kF32;
-  TensorShape shape;
+  Shape shape;
   int64_t offset_bytes = 0;  // from the beginning of the file
   int64_t size_bytes = 0;
 };

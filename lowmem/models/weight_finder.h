@@ -63,7 +63,7 @@ class WeightFinder {
 
  private:
   void Fail(const std::string& what);
-  Weight Shaped(const std::string& name, const TensorShape& shape);
+  Weight Shaped(const std::string& name, const Shape& shape);
 
   const WeightStore& store_;
   std::string prefix_;

@@ -135,7 +135,7 @@ TEST(WeightFinder, RefusesPanelsThatCutASum) {
     options.metadata[PanelsKey("m")] = PanelsText(2, 600, panel_columns);
     options.metadata[PanelsKey("t.weight")] = PanelsText(2, 600, panel_columns);
     const int64_t panels = (600 + panel_columns - 1) / panel_columns;
-    const TensorShape packed = {panels, 2, panel_columns};
+    const Shape packed = {panels, 2, panel_columns};
     const auto store = Store("panels.safetensors",
                              {{"m", DType::kF32, packed},
                               {"t.weight", DType::kF32, packed},

@@ -26,7 +26,7 @@ class MeanSquaredErrorLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    const absl::Status status = CheckOneFloatInput(inputs, 1, kMaxRank);
     if (!status.ok()) return status;
     return LossSignature(inputs.inputs[0]);
   }
@@ -63,7 +63,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    const absl::Status status = CheckOneFloatInput(inputs, 2, kMaxRank);
     if (!status.ok()) return status;
     const Shape& logits = inputs.inputs[0].shape;
     LayerSignature signature = LossSignature(inputs.inputs[0]);

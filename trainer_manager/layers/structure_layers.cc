@@ -20,7 +20,7 @@ class FlattenLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    const absl::Status status = CheckOneFloatInput(inputs, 1, kMaxRank);
     if (!status.ok()) return status;
     const Shape& input = inputs.inputs[0].shape;
     LayerSignature signature;

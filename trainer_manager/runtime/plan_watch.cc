@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/fingerprint.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/math/finite_values.h"
 
 namespace footprint {
