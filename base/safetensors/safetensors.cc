@@ -14,10 +14,9 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/numeric/int128.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "absl/types/optional.h"
 #include "footprint/base/files/read_at.h"
 #include "footprint/base/files/regular_file.h"
 #include "footprint/base/text/near_names.h"
@@ -26,30 +25,8 @@
 namespace footprint {
 namespace {
 
-struct DTypeEntry {
-  DType dtype;
-  absl::string_view name;
-  int64_t bytes;
-};
-
-constexpr DTypeEntry kDTypes[] = {
-    {DType::kF64, "F64", 8},        {DType::kF32, "F32", 4},
-    {DType::kF16, "F16", 2},        {DType::kBF16, "BF16", 2},
-    {DType::kF8E5M2, "F8_E5M2", 1}, {DType::kF8E4M3, "F8_E4M3", 1},
-    {DType::kF8E8M0, "F8_E8M0", 1}, {DType::kC64, "C64", 8},
-    {DType::kI64, "I64", 8},        {DType::kI32, "I32", 4},
-    {DType::kI16, "I16", 2},        {DType::kI8, "I8", 1},
-    {DType::kU64, "U64", 8},        {DType::kU32, "U32", 4},
-    {DType::kU16, "U16", 2},        {DType::kU8, "U8", 1},
-    {DType::kBool, "BOOL", 1},
-};
-
 constexpr int64_t kLengthBytes = 8;
 constexpr uint64_t kMaximumInt64 = std::numeric_limits<int64_t>::max();
-
-const DTypeEntry& Entry(DType dtype) {
-  return kDTypes[static_cast<size_t>(dtype)];
-}
 
 // Reads characters and leaves word of how far it is, for messages.
 class CountingIterator {
@@ -110,7 +87,7 @@ class HeaderHandler {
       return Fail(absl::StrCat("the number ", value, " exceeds 63 bits"));
     }
     if (place_ == Place::kShape) {
-      tensor_.shape.push_back(static_cast<int64_t>(value));
+      tensor_.shape.Append(static_cast<int64_t>(value));
       return true;
     }
     if (place_ != Place::kOffsets || offset_count_ == 2) {
@@ -280,7 +257,7 @@ class HeaderHandler {
       return Fail(absl::StrCat("data_offsets [", offsets_[0], ", ", offsets_[1],
                                "] hold ", tensor_.size_bytes, " bytes, but ",
                                DTypeName(tensor_.dtype), " ",
-                               ShapeText(tensor_.shape), " takes ", *bytes));
+                               tensor_.shape.ToString(), " takes ", *bytes));
     }
     tensors_.push_back(std::move(tensor_));
     in_tensor_ = false;
@@ -339,41 +316,6 @@ absl::Status HeaderError(absl::string_view name, int64_t byte,
 }
 
 }  // namespace
-
-absl::string_view DTypeName(DType dtype) { return Entry(dtype).name; }
-
-int64_t DTypeBytes(DType dtype) { return Entry(dtype).bytes; }
-
-absl::optional<DType> DTypeFromName(absl::string_view name) {
-  for (const DTypeEntry& entry : kDTypes) {
-    if (entry.name == name) return entry.dtype;
-  }
-  return absl::nullopt;
-}
-
-std::string ShapeText(absl::Span<const int64_t> shape) {
-  return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
-}
-
-absl::StatusOr<int64_t> TensorBytes(DType dtype,
-                                    absl::Span<const int64_t> shape) {
-  // An extent of zero makes the product zero whatever the others are.
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
-  absl::uint128 bytes = static_cast<uint64_t>(DTypeBytes(dtype));
-  for (const int64_t extent : shape) {
-    if (extent < 0) {
-      return absl::OutOfRangeError(
-          absl::StrCat("shape ", ShapeText(shape), " has a negative extent"));
-    }
-    bytes *= static_cast<uint64_t>(extent);
-    if (bytes > kMaximumInt64) {
-      return absl::OutOfRangeError(absl::StrCat("shape ", ShapeText(shape),
-                                                " of ", DTypeName(dtype),
-                                                " exceeds 63 bits"));
-    }
-  }
-  return static_cast<int64_t>(bytes);
-}
 
 absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Open(
     absl::string_view path) {

@@ -29,56 +29,19 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "footprint/base/tensor/dtype.h"
+#include "footprint/base/tensor/shape.h"
 
 namespace footprint {
-
-// The element types that the format knows. Arithmetic is for those who compute;
-// here they have a name and a size.
-enum class DType {
-  kF64,
-  kF32,
-  kF16,
-  kBF16,
-  kF8E5M2,
-  kF8E4M3,
-  kF8E8M0,
-  kC64,
-  kI64,
-  kI32,
-  kI16,
-  kI8,
-  kU64,
-  kU32,
-  kU16,
-  kU8,
-  kBool,
-};
-
-// As files spell it: "F32".
-absl::string_view DTypeName(DType dtype);
-absl::optional<DType> DTypeFromName(absl::string_view name);
-int64_t DTypeBytes(DType dtype);
-
-using TensorShape = absl::InlinedVector<int64_t, 4>;
-
-// "[2, 3]"; "[]" for a scalar.
-std::string ShapeText(absl::Span<const int64_t> shape);
-
-// The bytes of a dense tensor; OutOfRange if that exceeds 63 bits or an extent
-// is negative.
-absl::StatusOr<int64_t> TensorBytes(DType dtype,
-                                    absl::Span<const int64_t> shape);
 
 struct TensorInfo {
   std::string name;
   DType dtype = DType::kF32;
-  TensorShape shape;
+  Shape shape;
   int64_t offset_bytes = 0;  // from the beginning of the file
   int64_t size_bytes = 0;
 };

@@ -58,16 +58,16 @@ Header RandomHeader(Random& random) {
   const int64_t count = Below(random, 6);
   for (int64_t i = 0; i < count; ++i) {
     const DType dtype = kTypes[Below(random, std::size(kTypes))];
-    TensorShape shape;
+    Shape shape;
     for (int64_t rank = Below(random, 4); rank > 0; --rank) {
-      shape.push_back(Below(random, 4));
+      shape.Append(Below(random, 4));
     }
     const int64_t bytes = *TensorBytes(dtype, shape);
     const int64_t end = header.data_bytes + bytes;
     header.tensors.push_back(
         {absl::StrCat("tensor", i),
          {{"dtype", absl::StrCat("\"", DTypeName(dtype), "\"")},
-          {"shape", ShapeText(shape)},
+          {"shape", shape.ToString()},
           {"data_offsets",
            absl::StrCat("[", header.data_bytes, ",", end, "]")}}});
     header.data_bytes = end;

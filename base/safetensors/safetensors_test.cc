@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr char kGolden[] = "base/safetensors/testdata/golden.safetensors";
@@ -52,13 +50,13 @@ TEST(SafetensorsTest, ReadsWhatAnotherImplementationWrote) {
                                  "brain", "name with \u00e9 and \"quotes\""));
   const TensorInfo& weight = **index->Find("embeddings.weight");
   EXPECT_EQ(weight.dtype, DType::kF32);
-  EXPECT_THAT(weight.shape, ElementsAre(2, 3));
+  EXPECT_THAT(weight.shape.extents(), ElementsAre(2, 3));
   ASSERT_EQ(weight.size_bytes, 24);
   float values[6];
   memcpy(values, bytes.data() + weight.offset_bytes, sizeof(values));
   EXPECT_THAT(values, ElementsAre(0.5f, -1.0f, 2.0f, 3.25f, -4.5f, 1e-3f));
   const TensorInfo& scalar = **index->Find("scalar");
-  EXPECT_THAT(scalar.shape, IsEmpty());
+  EXPECT_EQ(scalar.shape.rank(), 0);
   int64_t value;
   memcpy(&value, bytes.data() + scalar.offset_bytes, sizeof(value));
   EXPECT_EQ(value, -42);
@@ -199,7 +197,7 @@ std::vector<BadHeader> BadNumbers() {
       {"product that wraps to 0",
        absl::StrCat("{", Entry("a", "U8", "[4294967296,4294967296]", 0, 0),
                     "}"),
-       0, "exceeds 63 bits"},
+       0, "needs more than 2^63 - 1 bytes"},
       {"offset of 64 bits",
        absl::StrCat("{",
                     Entry("a", "U8", "[1]", 18446744073709551614u,
@@ -352,30 +350,6 @@ TEST(SafetensorsTest, NamesTheClosestTensors) {
   EXPECT_THAT(
       std::string(index->Find("something.else").status().message()),
       HasSubstr("no tensor \"something.else\" among 6, and none with a name"));
-}
-
-TEST(SafetensorsTest, KnowsTheSizeOfEveryType) {
-  EXPECT_EQ(DTypeFromName("F31"), absl::nullopt);
-  for (int i = 0; i <= static_cast<int>(DType::kBool); ++i) {
-    const auto dtype = static_cast<DType>(i);
-    EXPECT_EQ(DTypeFromName(DTypeName(dtype)), dtype);
-  }
-  EXPECT_EQ(DTypeBytes(DType::kF64), 8);
-  EXPECT_EQ(DTypeBytes(DType::kF32), 4);
-  EXPECT_EQ(DTypeBytes(DType::kF16), 2);
-  EXPECT_EQ(DTypeBytes(DType::kBF16), 2);
-  EXPECT_EQ(DTypeBytes(DType::kF8E4M3), 1);
-  EXPECT_EQ(DTypeBytes(DType::kBool), 1);
-}
-
-TEST(SafetensorsTest, SizesAreExactUpTo63Bits) {
-  constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(*TensorBytes(DType::kU8, {kMaximum}), kMaximum);
-  EXPECT_EQ(TensorBytes(DType::kU16, {kMaximum}).status().code(),
-            absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(*TensorBytes(DType::kF64, {kMaximum, kMaximum, 0}), 0);
-  EXPECT_EQ(*TensorBytes(DType::kF32, {}), 4);
-  EXPECT_FALSE(TensorBytes(DType::kF32, {-1}).ok());
 }
 
 }  // namespace

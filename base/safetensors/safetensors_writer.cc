@@ -37,8 +37,8 @@ std::string MetadataText(const std::map<std::string, std::string>& metadata) {
 std::string Entry(const TensorSpec& tensor, int64_t begin, int64_t end) {
   return absl::StrCat(Quoted(tensor.name), ":{\"dtype\":\"",
                       DTypeName(tensor.dtype), "\",\"shape\":[",
-                      absl::StrJoin(tensor.shape, ","), "],\"data_offsets\":[",
-                      begin, ",", end, "]}");
+                      absl::StrJoin(tensor.shape.extents(), ","),
+                      "],\"data_offsets\":[", begin, ",", end, "]}");
 }
 
 constexpr int64_t kMostAlignmentBytes = int64_t{1} << 20;

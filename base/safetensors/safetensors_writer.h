@@ -39,7 +39,7 @@ namespace footprint {
 struct TensorSpec {
   std::string name;
   DType dtype = DType::kF32;
-  TensorShape shape;
+  Shape shape;
 };
 
 struct SafetensorsWriterOptions {

@@ -61,7 +61,7 @@ std::vector<TensorSpec> RandomSpecs(Random& random) {
     specs[i].name = absl::StrCat("\"\\\n\u00e9", i);
     specs[i].dtype = kTypes[random() % 4];
     for (int rank = static_cast<int>(random() % 4); rank > 0; --rank) {
-      specs[i].shape.push_back(static_cast<int64_t>(random() % 12));
+      specs[i].shape.Append(static_cast<int64_t>(random() % 12));
     }
   }
   return specs;

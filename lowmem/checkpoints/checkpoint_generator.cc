@@ -67,7 +67,7 @@ class Tensors {
  public:
   explicit Tensors(DType dtype) : dtype_(dtype) {}
 
-  void Add(const std::string& name, TensorShape shape) {
+  void Add(const std::string& name, Shape shape) {
     specs_.push_back({name, dtype_, std::move(shape)});
   }
   // As PyTorch's Linear: [out, in].

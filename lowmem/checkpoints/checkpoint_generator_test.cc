@@ -77,21 +77,23 @@ TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {
     EXPECT_EQ(config["vocab_size"], 50);
     EXPECT_EQ(config["torch_dtype"], "float32");
     if (family == CheckpointFamily::kBert) {
-      EXPECT_THAT(shape("embeddings.token_type_embeddings.weight"),
+      EXPECT_THAT(shape("embeddings.token_type_embeddings.weight").extents(),
                   ElementsAre(2, 24));
-      EXPECT_THAT(shape("encoder.layer.1.intermediate.dense.weight"),
+      EXPECT_THAT(shape("encoder.layer.1.intermediate.dense.weight").extents(),
                   ElementsAre(40, 24));
-      EXPECT_THAT(shape("encoder.layer.1.output.dense.weight"),
+      EXPECT_THAT(shape("encoder.layer.1.output.dense.weight").extents(),
                   ElementsAre(24, 40));
       EXPECT_EQ(config["model_type"], "bert");
       EXPECT_EQ(config["num_hidden_layers"], 2);
     } else if (family == CheckpointFamily::kDistilBert) {
-      EXPECT_THAT(shape("transformer.layer.1.ffn.lin2.weight"),
+      EXPECT_THAT(shape("transformer.layer.1.ffn.lin2.weight").extents(),
                   ElementsAre(24, 40));
       EXPECT_EQ(config["n_heads"], 3);
     } else {
-      EXPECT_THAT(shape("h.1.attn.c_attn.weight"), ElementsAre(24, 72));
-      EXPECT_THAT(shape("h.1.mlp.c_proj.weight"), ElementsAre(40, 24));
+      EXPECT_THAT(shape("h.1.attn.c_attn.weight").extents(),
+                  ElementsAre(24, 72));
+      EXPECT_THAT(shape("h.1.mlp.c_proj.weight").extents(),
+                  ElementsAre(40, 24));
       EXPECT_EQ(config["n_positions"], 16);
     }
   }

@@ -27,7 +27,7 @@ bool Matches(const PanelRule& rule, const std::string& name) {
 }
 
 bool IsMatrix(const Weight& weight) {
-  return weight.shape().size() == 2 && weight.columns() > 0;
+  return weight.shape().rank() == 2 && weight.columns() > 0;
 }
 
 // The columns of the panels in which a weight is to be stored; all of its
@@ -67,7 +67,7 @@ absl::Status CheckRule(const PanelRule& rule, const Stores& stores) {
       if (!weight.ok()) return weight.status();
       if (IsMatrix(*weight) || rule.panel_columns == 0) return absl::OkStatus();
       others = absl::StrCat("\"", tensor.name, "\" of shape ",
-                            ShapeText(weight->shape()));
+                            weight->shape().ToString());
     }
   }
   const SafetensorsIndex& index = stores[0]->index();

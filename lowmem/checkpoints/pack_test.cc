@@ -165,8 +165,8 @@ TEST(PackTest, PutsEveryTensorAtAPageAndPanelsInARow) {
   EXPECT_EQ(store->index().file_bytes() % 4096, 0);
   EXPECT_EQ(store->index().metadata().at("format"), "pt");
   const Weight weight = *store->Find("m");
-  EXPECT_THAT(weight.shape(), ElementsAre(10, 100));
-  EXPECT_THAT(weight.tensor().shape, ElementsAre(4, 10, 32));
+  EXPECT_THAT(weight.shape().extents(), ElementsAre(10, 100));
+  EXPECT_THAT(weight.tensor().shape.extents(), ElementsAre(4, 10, 32));
   EXPECT_EQ(weight.panel_columns(), 32);
   const Tile tile = *weight.Block(2, 5, 64, 32);
   EXPECT_TRUE(tile.contiguous());

@@ -67,11 +67,12 @@ BENCHMARK(BM_MultiplyPanels)
     ->Args({64, 1024, 32});
 
 void BM_MultiplyVector(benchmark::State& state) {
-  const auto type = static_cast<ElementType>(state.range(0));
+  constexpr DType kTypes[] = {DType::kF32, DType::kBF16, DType::kF16};
+  const DType type = kTypes[state.range(0)];
   const int64_t megabytes = state.range(1);
   const int64_t columns = 1024;
   const std::vector<float> weights = Numbers(megabytes * 1000000 / 4);
-  const int64_t rows = megabytes * 1000000 / ElementBytes(type) / columns;
+  const int64_t rows = megabytes * 1000000 / DTypeBytes(type) / columns;
   const std::vector<float> input = Numbers(columns);
   std::vector<float> output(rows);
   const double peak = MeasureReadBandwidth(weights);
@@ -82,7 +83,7 @@ void BM_MultiplyVector(benchmark::State& state) {
     benchmark::ClobberMemory();
   }
   const double bandwidth =
-      static_cast<double>(rows * columns * ElementBytes(type)) *
+      static_cast<double>(rows * columns * DTypeBytes(type)) *
       static_cast<double>(state.iterations()) / (ThreadSeconds() - begin);
   state.counters["gigabytes_per_second"] = 1e-9 * bandwidth;
   state.counters["peak_gigabytes_per_second"] = 1e-9 * peak;
@@ -90,9 +91,9 @@ void BM_MultiplyVector(benchmark::State& state) {
 }
 BENCHMARK(BM_MultiplyVector)
     ->ArgNames({"type", "megabytes"})
-    ->Args({static_cast<int>(ElementType::kFloat32), 200})
-    ->Args({static_cast<int>(ElementType::kBfloat16), 200})
-    ->Args({static_cast<int>(ElementType::kFloat16), 200});
+    ->Args({0, 200})
+    ->Args({1, 200})
+    ->Args({2, 200});
 
 void BM_AddLayerNorm(benchmark::State& state) {
   const int64_t features = state.range(0);

@@ -345,25 +345,27 @@ void ActivateVector(Activation activation, int64_t count, float* output,
   }
 }
 
-void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
+void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                     int64_t rows, int64_t columns, const float* input,
                     const ProductEnds& ends, float* output,
                     int64_t output_stride) {
   switch (type) {
-    case ElementType::kFloat32:
+    case DType::kF32:
       MultiplyVectorTyped(static_cast<const float*>(matrix), row_stride, rows,
                           columns, input, ends, output, output_stride);
       break;
-    case ElementType::kBfloat16:
+    case DType::kBF16:
       MultiplyVectorTyped(static_cast<const hwy::bfloat16_t*>(matrix),
                           row_stride, rows, columns, input, ends, output,
                           output_stride);
       break;
-    case ElementType::kFloat16:
+    case DType::kF16:
       MultiplyVectorTyped(static_cast<const hwy::float16_t*>(matrix),
                           row_stride, rows, columns, input, ends, output,
                           output_stride);
       break;
+    default:
+      HWY_ABORT("no arithmetic on %s", DTypeName(type).data());
   }
   ActivateVector(ends.activation, rows, output, output_stride);
 }
@@ -448,22 +450,24 @@ HWY_NOINLINE void AddScaledRowsTyped(const T* matrix, int64_t row_stride,
   }
 }
 
-void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+void AddScaledRows(DType type, const void* matrix, int64_t row_stride,
                    int64_t rows, int64_t columns, const float* scales,
                    float* sums) {
   switch (type) {
-    case ElementType::kFloat32:
+    case DType::kF32:
       AddScaledRowsTyped(static_cast<const float*>(matrix), row_stride, rows,
                          columns, scales, sums);
       break;
-    case ElementType::kBfloat16:
+    case DType::kBF16:
       AddScaledRowsTyped(static_cast<const hwy::bfloat16_t*>(matrix),
                          row_stride, rows, columns, scales, sums);
       break;
-    case ElementType::kFloat16:
+    case DType::kF16:
       AddScaledRowsTyped(static_cast<const hwy::float16_t*>(matrix), row_stride,
                          rows, columns, scales, sums);
       break;
+    default:
+      HWY_ABORT("no arithmetic on %s", DTypeName(type).data());
   }
 }
 
@@ -483,18 +487,20 @@ void Widen(const T* source, int64_t count, float* destination) {
   std::memcpy(destination + i, wide, (count - i) * sizeof(float));
 }
 
-void WidenToFloat(ElementType type, const void* source, int64_t count,
+void WidenToFloat(DType type, const void* source, int64_t count,
                   float* destination) {
   switch (type) {
-    case ElementType::kFloat32:
+    case DType::kF32:
       std::memcpy(destination, source, count * sizeof(float));
       break;
-    case ElementType::kBfloat16:
+    case DType::kBF16:
       Widen(static_cast<const hwy::bfloat16_t*>(source), count, destination);
       break;
-    case ElementType::kFloat16:
+    case DType::kF16:
       Widen(static_cast<const hwy::float16_t*>(source), count, destination);
       break;
+    default:
+      HWY_ABORT("no arithmetic on %s", DTypeName(type).data());
   }
 }
 
@@ -514,10 +520,6 @@ HWY_EXPORT(AddScaledRows);
 HWY_EXPORT(WidenToFloat);
 HWY_EXPORT(VectorInstructionsName);
 
-int64_t ElementBytes(ElementType type) {
-  return type == ElementType::kFloat32 ? 4 : 2;
-}
-
 void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
                     const PanelView& input, int64_t panels,
                     const ProductEnds& ends, const PanelOutput& output) {
@@ -525,7 +527,7 @@ void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
   (matrix, rows, columns, input, panels, ends, output);
 }
 
-void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
+void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                     int64_t rows, int64_t columns, const float* input,
                     const ProductEnds& ends, float* output,
                     int64_t output_stride) {
@@ -533,14 +535,14 @@ void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
   (type, matrix, row_stride, rows, columns, input, ends, output, output_stride);
 }
 
-void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+void AddScaledRows(DType type, const void* matrix, int64_t row_stride,
                    int64_t rows, int64_t columns, const float* scales,
                    float* sums) {
   HWY_DYNAMIC_DISPATCH(AddScaledRows)
   (type, matrix, row_stride, rows, columns, scales, sums);
 }
 
-void WidenToFloat(ElementType type, const void* source, int64_t count,
+void WidenToFloat(DType type, const void* source, int64_t count,
                   float* destination) {
   HWY_DYNAMIC_DISPATCH(WidenToFloat)(type, source, count, destination);
 }

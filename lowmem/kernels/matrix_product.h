@@ -15,6 +15,9 @@
 // Error: at most (kSumBlock + columns / kSumBlock + 3) 2^-24 sum |w||x|, in
 // practice its square root's share.
 //
+// Weights are stored as F32, BF16 or F16, arithmetic is always float's; another
+// type ends the program.
+//
 // Thread-safe: the functions keep nothing, allocate nothing, and need no memory
 // but a few hundred bytes of stack. Outputs must not overlap inputs.
 
@@ -23,12 +26,9 @@
 
 #include <cstdint>
 
+#include "footprint/base/tensor/dtype.h"
+
 namespace footprint {
-
-// What weights are stored as; arithmetic is always float's.
-enum class ElementType { kFloat32, kBfloat16, kFloat16 };
-
-int64_t ElementBytes(ElementType type);
 
 // Element (row, column) at data[row * row_stride + column * column_stride]; one
 // of the strides is 1.
@@ -74,7 +74,7 @@ void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
 // output[row * output_stride]. Within a block of columns sixteen sums, one for
 // each column modulo 16, are added pairwise; blocks are added as above.
 // Rows of the matrix are `row_stride` elements apart, columns 1.
-void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
+void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                     int64_t rows, int64_t columns, const float* input,
                     const ProductEnds& ends, float* output,
                     int64_t output_stride);
@@ -83,12 +83,12 @@ void MultiplyVector(ElementType type, const void* matrix, int64_t row_stride,
 // part of the product of a single token with a matrix that lies transposed.
 // With sums that begin at zero and a block's rows after one another, from any
 // number of calls, the sums have the bits of that block's in MultiplyPanels.
-void AddScaledRows(ElementType type, const void* matrix, int64_t row_stride,
+void AddScaledRows(DType type, const void* matrix, int64_t row_stride,
                    int64_t rows, int64_t columns, const float* scales,
                    float* sums);
 
 // Exact for finite numbers: each is a float.
-void WidenToFloat(ElementType type, const void* source, int64_t count,
+void WidenToFloat(DType type, const void* source, int64_t count,
                   float* destination);
 
 // "AVX3", "AVX2", "NEON": what the functions above run on.

@@ -270,7 +270,7 @@ TEST(WidenToFloat, IsExactForEveryFiniteNumber) {
   for (const int64_t count : {65536, 65533}) {
     ForEachVectorTarget([&](bool) {
       std::vector<float> wide(count + 1, 42.0f);
-      WidenToFloat(ElementType::kBfloat16, all.data(), count, wide.data());
+      WidenToFloat(DType::kBF16, all.data(), count, wide.data());
       for (int64_t i = 0; i < count; ++i) {
         uint32_t bits;
         std::memcpy(&bits, &wide[i], sizeof(bits));
@@ -278,7 +278,7 @@ TEST(WidenToFloat, IsExactForEveryFiniteNumber) {
         ASSERT_EQ(bits, static_cast<uint32_t>(i) << 16);
       }
       EXPECT_EQ(wide[count], 42.0f);
-      WidenToFloat(ElementType::kFloat16, all.data(), count, wide.data());
+      WidenToFloat(DType::kF16, all.data(), count, wide.data());
       for (int64_t i = 0; i < count; ++i) {
         const double expected = DecodeFloat16(all[i]);
         if (!std::isfinite(expected)) continue;
@@ -287,6 +287,12 @@ TEST(WidenToFloat, IsExactForEveryFiniteNumber) {
       EXPECT_EQ(wide[count], 42.0f);
     });
   }
+}
+
+TEST(WidenToFloatDeathTest, EndsTheProgramForATypeWithoutArithmetic) {
+  const int32_t stored = 1;
+  float wide = 0;
+  EXPECT_DEATH(WidenToFloat(DType::kI32, &stored, 1, &wide), "I32");
 }
 
 TEST(MultiplyVector, IsWithinItsStatedErrorOfDoublePrecision) {
@@ -299,10 +305,9 @@ TEST(MultiplyVector, IsWithinItsStatedErrorOfDoublePrecision) {
     const bool accumulate = trial % 3 == 1;
     ForEachVectorTarget([&](bool) {
       std::vector<float> output(problem.rows * 3, 0.5f);
-      MultiplyVector(ElementType::kFloat32, problem.matrix.data(),
-                     problem.columns, problem.rows, problem.columns,
-                     problem.input.data(), {problem.bias.data(), accumulate},
-                     output.data(), 3);
+      MultiplyVector(DType::kF32, problem.matrix.data(), problem.columns,
+                     problem.rows, problem.columns, problem.input.data(),
+                     {problem.bias.data(), accumulate}, output.data(), 3);
       for (int64_t row = 0; row < problem.rows; ++row) {
         ASSERT_NEAR(
             output[3 * row],
@@ -322,10 +327,10 @@ TEST(MultiplyVector, HasTheSameBitsHoweverItIsCutAndWhereverItRuns) {
     std::vector<std::vector<float>> fused_outputs;
     ForEachVectorTarget([&](bool fused) {
       std::vector<float> whole(problem.rows);
-      MultiplyVector(
-          ElementType::kFloat32, problem.matrix.data(), problem.columns,
-          problem.rows, problem.columns, problem.input.data(),
-          {problem.bias.data(), false, Activation::kGelu}, whole.data(), 1);
+      MultiplyVector(DType::kF32, problem.matrix.data(), problem.columns,
+                     problem.rows, problem.columns, problem.input.data(),
+                     {problem.bias.data(), false, Activation::kGelu},
+                     whole.data(), 1);
       std::vector<float> parts(problem.rows);
       for (int64_t column = 0; column < problem.columns; column += 512) {
         const int64_t columns =
@@ -333,7 +338,7 @@ TEST(MultiplyVector, HasTheSameBitsHoweverItIsCutAndWhereverItRuns) {
         for (int64_t row = 0; row < problem.rows;) {
           const int64_t rows = Between(random, 1, problem.rows - row);
           MultiplyVector(
-              ElementType::kFloat32,
+              DType::kF32,
               problem.matrix.data() + row * problem.columns + column,
               problem.columns, rows, columns, problem.input.data() + column,
               {column == 0 ? problem.bias.data() + row : nullptr, column != 0,
@@ -357,19 +362,18 @@ TEST(MultiplyVector, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
     const std::vector<float> numbers = RandomNumbers(random, rows * columns);
     const std::vector<uint16_t> narrow = ToBfloat16(numbers);
     const std::vector<float> input = RandomNumbers(random, columns);
-    for (const ElementType type :
-         {ElementType::kBfloat16, ElementType::kFloat16}) {
+    for (const DType type : {DType::kBF16, DType::kF16}) {
       // Any bits will do as float16 but those of infinities and NaNs.
       std::vector<uint16_t> stored = narrow;
-      if (type == ElementType::kFloat16) {
+      if (type == DType::kF16) {
         for (uint16_t& bits : stored) bits &= 0xbfff;
       }
       ForEachVectorTarget([&](bool) {
         std::vector<float> wide(rows * columns);
         WidenToFloat(type, stored.data(), rows * columns, wide.data());
         std::vector<float> expected(rows);
-        MultiplyVector(ElementType::kFloat32, wide.data(), columns, rows,
-                       columns, input.data(), {}, expected.data(), 1);
+        MultiplyVector(DType::kF32, wide.data(), columns, rows, columns,
+                       input.data(), {}, expected.data(), 1);
         std::vector<float> actual(rows);
         MultiplyVector(type, stored.data(), columns, rows, columns,
                        input.data(), {}, actual.data(), 1);
@@ -404,9 +408,9 @@ TEST(AddScaledRows, HasTheBitsOfABlockOfPanelsHoweverItIsCut) {
         const int64_t count = Between(random, 1, problem.columns - column);
         const int64_t cut = Between(random, 0, problem.rows);
         const float* at = problem.transposed.data() + column * problem.rows;
-        AddScaledRows(ElementType::kFloat32, at, problem.rows, count, cut,
+        AddScaledRows(DType::kF32, at, problem.rows, count, cut,
                       problem.input.data() + column, sums.data());
-        AddScaledRows(ElementType::kFloat32, at + cut, problem.rows, count,
+        AddScaledRows(DType::kF32, at + cut, problem.rows, count,
                       problem.rows - cut, problem.input.data() + column,
                       sums.data() + cut);
         column += count;
@@ -426,14 +430,13 @@ TEST(AddScaledRows, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
         ToBfloat16(RandomNumbers(random, rows * columns));
     for (uint16_t& bits : stored) bits &= 0xbfff;
     const std::vector<float> scales = RandomNumbers(random, rows);
-    for (const ElementType type :
-         {ElementType::kBfloat16, ElementType::kFloat16}) {
+    for (const DType type : {DType::kBF16, DType::kF16}) {
       ForEachVectorTarget([&](bool) {
         std::vector<float> wide(rows * columns);
         WidenToFloat(type, stored.data(), rows * columns, wide.data());
         std::vector<float> expected(columns, 0.5f);
-        AddScaledRows(ElementType::kFloat32, wide.data(), columns, rows,
-                      columns, scales.data(), expected.data());
+        AddScaledRows(DType::kF32, wide.data(), columns, rows, columns,
+                      scales.data(), expected.data());
         std::vector<float> actual(columns, 0.5f);
         AddScaledRows(type, stored.data(), columns, rows, columns,
                       scales.data(), actual.data());

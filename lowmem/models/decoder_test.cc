@@ -101,8 +101,7 @@ double LargestError(const std::vector<float>& actual,
 TEST(Decoder, AgreesWithDoublePrecision) {
   std::mt19937 random(1);
   const DecoderConfig config = SmallConfig();
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kBfloat16, ElementType::kFloat16}) {
+  for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
     const TestDecoder decoder = RandomDecoder(config, type, 7);
     const std::string folder = WriteDecoder(decoder, type, "agrees");
     for (const int64_t tokens : {1, 2, 16, 33, 80}) {
@@ -126,8 +125,7 @@ TEST(Decoder, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
   std::mt19937 random(2);
   const DecoderConfig config = SmallConfig();
   const auto ids = RandomIds(random, 37, config.vocabulary);
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kFloat16}) {
+  for (const DType type : {DType::kF32, DType::kF16}) {
     const std::string folder =
         WriteDecoder(RandomDecoder(config, type, 8), type, "cut");
     ForEachVectorTarget([&](bool) {
@@ -147,8 +145,7 @@ TEST(Decoder, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
 TEST(Decoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
   std::mt19937 random(3);
   const DecoderConfig config = SmallConfig();
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kBfloat16}) {
+  for (const DType type : {DType::kF32, DType::kBF16}) {
     const TestDecoder decoder = RandomDecoder(config, type, 9);
     const std::string plain = WriteDecoder(decoder, type, "plain");
     const std::string packed = WriteDecoder(decoder, type, "packed", 20);
@@ -160,10 +157,10 @@ TEST(Decoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
     for (const WeightBackend backend : kBackends) {
       for (const std::string& folder : {plain, packed}) {
         for (const int workers : {1, 3}) {
-          if (type != ElementType::kFloat32 && workers == 3) continue;
+          if (type != DType::kF32 && workers == 3) continue;
           // A read of the disk for each row, whoever computes.
           if (backend == WeightBackend::kDirect && folder == plain &&
-              (type != ElementType::kFloat32 || workers == 3)) {
+              (type != DType::kF32 || workers == 3)) {
             continue;
           }
           const auto opened = Decoder::Open(folder, backend);
@@ -192,13 +189,12 @@ TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
   config.hidden = 128;
   config.vocabulary = 2000;  // several tiles of the output, always in the ring
   int deepest = 0;
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kBfloat16}) {
+  for (const DType type : {DType::kF32, DType::kBF16}) {
     const TestDecoder decoder = RandomDecoder(config, type, 10);
     const std::string plain = WriteDecoder(decoder, type, "ahead_plain");
     const auto ids = RandomIds(random, 40, config.vocabulary);
     for (const int64_t panel_columns : {64, 0, 20}) {
-      if (type != ElementType::kFloat32 && panel_columns != 64) continue;
+      if (type != DType::kF32 && panel_columns != 64) continue;
       const std::string folder =
           WriteDecoder(decoder, type, "ahead", panel_columns);
       const auto opened = Decoder::Open(folder, WeightBackend::kDirect);
@@ -251,9 +247,9 @@ TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     config.intermediate = between(1, 700);
     config.vocabulary = between(1, 40);
     config.positions = 100;
-    const ElementType type = trial % 3 == 0   ? ElementType::kFloat16
-                             : trial % 3 == 1 ? ElementType::kBfloat16
-                                              : ElementType::kFloat32;
+    const DType type = trial % 3 == 0   ? DType::kF16
+                       : trial % 3 == 1 ? DType::kBF16
+                                        : DType::kF32;
     const std::string folder =
         WriteDecoder(RandomDecoder(config, type, trial), type, "holds",
                      trial % 2 == 0 ? 0 : between(1, 80));
@@ -279,7 +275,7 @@ TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
       ASSERT_TRUE(alone.status.ok()) << alone.status;
       EXPECT_LE(alone.run->ResidentArenaBytes(), alone.plan.peak_bytes);
       // Room for widened tiles is that of whole rows, wider than a panel's.
-      if (budget_alone == kPlenty && type != ElementType::kFloat32) continue;
+      if (budget_alone == kPlenty && type != DType::kF32) continue;
       EXPECT_GE(alone.run->ResidentArenaBytes(),
                 alone.plan.peak_bytes - 4 * kPageBytes)
           << WeightBackendName(backend) << ", " << budget_alone;
@@ -296,9 +292,8 @@ TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
 TEST(Decoder, BeginsAnewAfterClear) {
   std::mt19937 random(5);
   const DecoderConfig config = SmallConfig();
-  const std::string folder =
-      WriteDecoder(RandomDecoder(config, ElementType::kFloat32, 10),
-                   ElementType::kFloat32, "clear");
+  const std::string folder = WriteDecoder(
+      RandomDecoder(config, DType::kF32, 10), DType::kF32, "clear");
   Session session(folder, WeightBackend::kPread, 60, 2, kPlenty);
   ASSERT_TRUE(session.status.ok()) << session.status;
   for (const int64_t tokens : {60, 17, 2, 59, 1}) {
@@ -311,9 +306,8 @@ TEST(Decoder, BeginsAnewAfterClear) {
 
 TEST(GenerateGreedily, SaysTheMostLikelyTokenAgainAndAgain) {
   const DecoderConfig config = SmallConfig();
-  const TestDecoder decoder = RandomDecoder(config, ElementType::kFloat32, 11);
-  const std::string folder =
-      WriteDecoder(decoder, ElementType::kFloat32, "generate");
+  const TestDecoder decoder = RandomDecoder(config, DType::kF32, 11);
+  const std::string folder = WriteDecoder(decoder, DType::kF32, "generate");
   std::vector<int32_t> read = {3, 1, 4, 1, 5};
   Session session(folder, WeightBackend::kPread, 14, 2, kPlenty);
   std::vector<int32_t> said;
@@ -334,12 +328,10 @@ TEST(GenerateGreedily, SaysTheMostLikelyTokenAgainAndAgain) {
 }
 
 TEST(Decoder, SaysSoWhenTheFileChangesBetweenCalls) {
-  const TestDecoder decoder =
-      RandomDecoder(SmallConfig(), ElementType::kFloat32, 15);
+  const TestDecoder decoder = RandomDecoder(SmallConfig(), DType::kF32, 15);
   for (const WeightBackend backend :
        {WeightBackend::kPread, WeightBackend::kDirect, WeightBackend::kMmap}) {
-    const std::string folder =
-        WriteDecoder(decoder, ElementType::kFloat32, "changes");
+    const std::string folder = WriteDecoder(decoder, DType::kF32, "changes");
     Session session(folder, backend, 8, 2, kPlenty);
     session.Append({1, 2, 3});
     ASSERT_TRUE(session.status.ok()) << session.status;
@@ -352,9 +344,8 @@ TEST(Decoder, SaysSoWhenTheFileChangesBetweenCalls) {
 }
 
 TEST(Decoder, RefusesInputsThatTheModelCannotTake) {
-  const std::string folder =
-      WriteDecoder(RandomDecoder(SmallConfig(), ElementType::kFloat32, 12),
-                   ElementType::kFloat32, "refuses");
+  const std::string folder = WriteDecoder(
+      RandomDecoder(SmallConfig(), DType::kF32, 12), DType::kF32, "refuses");
   Session session(folder, WeightBackend::kPread, 8, 2, kPlenty);
   ASSERT_TRUE(session.status.ok()) << session.status;
   EXPECT_EQ(session.decoder->Plan(0, 1, kPlenty).status().message(),
@@ -385,8 +376,8 @@ TEST(Decoder, RefusesAPlanThatIsNotItsOwn) {
   int folders = 0;
   const auto open = [&](WeightBackend backend) {
     return *Decoder::Open(
-        WriteDecoder(RandomDecoder(config, ElementType::kFloat32, 16),
-                     ElementType::kFloat32, absl::StrCat("own", ++folders)),
+        WriteDecoder(RandomDecoder(config, DType::kF32, 16), DType::kF32,
+                     absl::StrCat("own", ++folders)),
         backend);
   };
   const auto own = open(WeightBackend::kPread);
@@ -404,11 +395,10 @@ TEST(Decoder, RefusesAPlanThatIsNotItsOwn) {
 }
 
 TEST(Decoder, RefusesACheckpointThatTheConfigContradicts) {
-  const TestDecoder good =
-      RandomDecoder(SmallConfig(), ElementType::kFloat32, 13);
+  const TestDecoder good = RandomDecoder(SmallConfig(), DType::kF32, 13);
   const auto open = [](const TestDecoder& decoder) {
     const std::string folder =
-        WriteDecoder(decoder, ElementType::kFloat32, "contradicts");
+        WriteDecoder(decoder, DType::kF32, "contradicts");
     return std::string(
         Decoder::Open(folder, WeightBackend::kPread).status().message());
   };
@@ -441,8 +431,7 @@ TEST(Decoder, RefusesACheckpointThatTheConfigContradicts) {
 }
 
 TEST(Decoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
-  const TestDecoder good =
-      RandomDecoder(SmallConfig(), ElementType::kFloat32, 30);
+  const TestDecoder good = RandomDecoder(SmallConfig(), DType::kF32, 30);
   struct Case {
     const char* tensor;
     const char* where;
@@ -459,7 +448,7 @@ TEST(Decoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
       TestDecoder damaged = good;
       damaged.tensors[bad.tensor].values[5] = value;
       const std::string folder =
-          WriteDecoder(damaged, ElementType::kFloat32, "not_finite");
+          WriteDecoder(damaged, DType::kF32, "not_finite");
       for (const size_t tokens : {size_t{1}, ids.size()}) {
         Session session(folder, WeightBackend::kPread, 20, 2, kPlenty);
         session.Append({ids.begin(), ids.begin() + tokens});
@@ -475,12 +464,12 @@ TEST(Decoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
 
 // The table of words is the output's matrix as well.
 TEST(Decoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
-  TestDecoder decoder = RandomDecoder(SmallConfig(), ElementType::kFloat32, 31);
+  TestDecoder decoder = RandomDecoder(SmallConfig(), DType::kF32, 31);
   decoder.tensors["lm_head.weight"] = decoder.tensors["wte.weight"];
-  Session good(WriteDecoder(decoder, ElementType::kFloat32, "all_good"),
+  Session good(WriteDecoder(decoder, DType::kF32, "all_good"),
                WeightBackend::kPread, 20, 2, kPlenty);
   decoder.tensors["wte.weight"].values[7 * 48 + 3] = NAN;
-  Session session(WriteDecoder(decoder, ElementType::kFloat32, "one_bad"),
+  Session session(WriteDecoder(decoder, DType::kF32, "one_bad"),
                   WeightBackend::kPread, 20, 2, kPlenty);
   session.Append({1, 2});
   ASSERT_TRUE(session.status.ok()) << session.status;
@@ -494,8 +483,7 @@ TEST(Decoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
 }
 
 TEST(Decoder, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
-  const TestDecoder plain =
-      RandomDecoder(SmallConfig(), ElementType::kFloat32, 14);
+  const TestDecoder plain = RandomDecoder(SmallConfig(), DType::kF32, 14);
   TestDecoder renamed;
   renamed.config = plain.config;
   for (const auto& [name, tensor] : plain.tensors) {
@@ -505,9 +493,9 @@ TEST(Decoder, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
   TestTensor& head = renamed.tensors["lm_head.weight"];
   head = plain.tensors.at("wte.weight");
   for (float& value : head.values) value *= 2;
-  Session a(WriteDecoder(plain, ElementType::kFloat32, "names"),
-            WeightBackend::kPread, 5, 1, kPlenty);
-  Session b(WriteDecoder(renamed, ElementType::kFloat32, "renamed"),
+  Session a(WriteDecoder(plain, DType::kF32, "names"), WeightBackend::kPread, 5,
+            1, kPlenty);
+  Session b(WriteDecoder(renamed, DType::kF32, "renamed"),
             WeightBackend::kPread, 5, 1, kPlenty);
   std::vector<float> doubled = a.Append({3, 1, 4, 1, 5});
   for (float& value : doubled) value *= 2;

@@ -107,9 +107,7 @@ TEST(Encoder, AgreesWithDoublePrecision) {
        {EncoderFamily::kBert, EncoderFamily::kDistilBert}) {
     config.family = family;
     config.token_types = family == EncoderFamily::kBert ? 2 : 0;
-    for (const ElementType type :
-         {ElementType::kFloat32, ElementType::kBfloat16,
-          ElementType::kFloat16}) {
+    for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
       const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 7);
       const std::string folder = WriteCheckpoint(checkpoint, type, "agrees");
       for (const int64_t tokens : {1, 2, 16, 33, 80}) {
@@ -137,8 +135,7 @@ TEST(Encoder, AgreesWithDoublePrecision) {
 TEST(Encoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
   std::mt19937 random(2);
   const EncoderConfig config = SmallConfig();
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kBfloat16}) {
+  for (const DType type : {DType::kF32, DType::kBF16}) {
     const std::string folder =
         WriteCheckpoint(RandomCheckpoint(config, type, 8), type, "same");
     for (const int64_t tokens : {1, 31}) {
@@ -176,8 +173,7 @@ TEST(Encoder, HasTheSameBitsWhenTheFileIsPacked) {
   // Two panels and, of the features between, three; the last ones narrow. Their
   // rows are read one by one.
   config.hidden = 276;
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kFloat16}) {
+  for (const DType type : {DType::kF32, DType::kF16}) {
     const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 13);
     const std::string plain = WriteCheckpoint(checkpoint, type, "unpacked");
     const std::string packed = WriteCheckpoint(checkpoint, type, "packed", 256);
@@ -210,9 +206,8 @@ TEST(Encoder, HasTheSameBitsWhenTheFileIsPacked) {
 
 TEST(Encoder, RefusesPanelsThatCutSums) {
   const EncoderConfig config = SmallConfig();
-  const std::string folder =
-      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 14),
-                      ElementType::kFloat32, "cut", 100);
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(config, DType::kF32, 14), DType::kF32, "cut", 100);
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
   EXPECT_TRUE(absl::StrContains(encoder.status().message(),
                                 "is packed in panels of 100 columns"))
@@ -221,12 +216,11 @@ TEST(Encoder, RefusesPanelsThatCutSums) {
 
 TEST(Encoder, SaysSoWhenTheFileChangesBetweenRuns) {
   const EncoderConfig config = SmallConfig();
-  const TestCheckpoint checkpoint =
-      RandomCheckpoint(config, ElementType::kFloat32, 15);
+  const TestCheckpoint checkpoint = RandomCheckpoint(config, DType::kF32, 15);
   for (const WeightBackend backend :
        {WeightBackend::kPread, WeightBackend::kDirect, WeightBackend::kMmap}) {
     const std::string folder =
-        WriteCheckpoint(checkpoint, ElementType::kFloat32, "changes");
+        WriteCheckpoint(checkpoint, DType::kF32, "changes");
     const auto encoder = Encoder::Open(folder, backend);
     ASSERT_TRUE(encoder.ok()) << encoder.status();
     const auto run = (*encoder)->Start(*(*encoder)->Plan(8, 2, kPlenty));
@@ -256,9 +250,9 @@ TEST(Encoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     config.vocabulary = between(1, 40);
     config.positions = 100;
     config.token_types = between(1, 2);
-    const ElementType type = trial % 3 == 0   ? ElementType::kFloat16
-                             : trial % 3 == 1 ? ElementType::kBfloat16
-                                              : ElementType::kFloat32;
+    const DType type = trial % 3 == 0   ? DType::kF16
+                       : trial % 3 == 1 ? DType::kBF16
+                                        : DType::kF32;
     const std::string folder =
         WriteCheckpoint(RandomCheckpoint(config, type, trial), type, "holds");
     const int64_t tokens = between(1, 100);
@@ -298,9 +292,8 @@ TEST(Encoder, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
   EncoderConfig config = SmallConfig();
   config.layers =
       6;  // more than rings hold, so that a few are kept beside them
-  const std::string folder =
-      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 16),
-                      ElementType::kFloat32, "keeps");
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(config, DType::kF32, 16), DType::kF32, "keeps");
   const std::vector<int32_t> ids = {3, 1, 4, 1, 5};
   const RunResult resident =
       Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
@@ -352,9 +345,8 @@ TEST(Encoder, ReadsAheadNoFurtherThanThereAreTiles) {
   config.heads = 1;
   config.intermediate = 256;  // one chunk
   config.vocabulary = 5000;   // what does not go through rings
-  const std::string folder =
-      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 24),
-                      ElementType::kFloat32, "few_tiles");
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(config, DType::kF32, 24), DType::kF32, "few_tiles");
   const std::vector<int32_t> ids = {4999, 1, 4, 1, 5};
   const auto encoder = Encoder::Open(folder, WeightBackend::kDirect);
   ASSERT_TRUE(encoder.ok()) << encoder.status();
@@ -426,13 +418,12 @@ void ExpectABatchIsItsSequences(const Encoder& encoder,
 TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
   std::mt19937 random(6);
   const EncoderConfig config = SmallConfig();
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kBfloat16}) {
+  for (const DType type : {DType::kF32, DType::kBF16}) {
     const std::string folder =
         WriteCheckpoint(RandomCheckpoint(config, type, 20), type, "batch");
     for (const WeightBackend backend : kBackends) {
       // What widens a tile knows nothing of sequences; once is enough.
-      if (type != ElementType::kFloat32 && backend != WeightBackend::kDirect) {
+      if (type != DType::kF32 && backend != WeightBackend::kDirect) {
         continue;
       }
       SCOPED_TRACE(std::string(WeightBackendName(backend)));
@@ -465,9 +456,8 @@ TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
 // for more, and no others.
 TEST(Encoder, GivesOneTokenTheBitsOfItsPlan) {
   const EncoderConfig config = SmallConfig();
-  const std::string folder =
-      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 32),
-                      ElementType::kFloat32, "one_token");
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(config, DType::kF32, 32), DType::kF32, "one_token");
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
   ASSERT_TRUE(encoder.ok()) << encoder.status();
   const std::vector<int32_t> one = {7};
@@ -499,9 +489,8 @@ TEST(Encoder, GivesOneTokenTheBitsOfItsPlan) {
 
 TEST(Encoder, ChecksABatchBeforeItBegins) {
   const EncoderConfig config = SmallConfig();
-  const std::string folder =
-      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 21),
-                      ElementType::kFloat32, "bad_batch");
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(config, DType::kF32, 21), DType::kF32, "bad_batch");
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
   ASSERT_TRUE(encoder.ok());
   const auto run = (*encoder)->Start(*(*encoder)->Plan(4, 1, kPlenty, 2));
@@ -531,9 +520,8 @@ TEST(Encoder, ChecksABatchBeforeItBegins) {
 TEST(Encoder, RunsShorterInputsThanPlannedAndOneAfterTheOther) {
   std::mt19937 random(4);
   const EncoderConfig config = SmallConfig();
-  const std::string folder =
-      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 9),
-                      ElementType::kFloat32, "shorter");
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(config, DType::kF32, 9), DType::kF32, "shorter");
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
   ASSERT_TRUE(encoder.ok());
   const auto run = (*encoder)->Start(*(*encoder)->Plan(60, 2, kPlenty));
@@ -550,9 +538,8 @@ TEST(Encoder, RunsShorterInputsThanPlannedAndOneAfterTheOther) {
 
 TEST(Encoder, RefusesInputsThatTheModelCannotTake) {
   const EncoderConfig config = SmallConfig();
-  const std::string folder =
-      WriteCheckpoint(RandomCheckpoint(config, ElementType::kFloat32, 10),
-                      ElementType::kFloat32, "refuses");
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(config, DType::kF32, 10), DType::kF32, "refuses");
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
   ASSERT_TRUE(encoder.ok());
   EXPECT_EQ((*encoder)->Plan(0, 1, kPlenty).status().message(),
@@ -583,8 +570,7 @@ TEST(Encoder, RefusesInputsThatTheModelCannotTake) {
 
 // What a plan for another model leaves in memory is no place for this one's.
 TEST(Encoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
-  const TestCheckpoint good =
-      RandomCheckpoint(SmallConfig(), ElementType::kFloat32, 30);
+  const TestCheckpoint good = RandomCheckpoint(SmallConfig(), DType::kF32, 30);
   struct Case {
     const char* tensor;
     const char* where;
@@ -603,7 +589,7 @@ TEST(Encoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
       TestCheckpoint damaged = good;
       damaged.tensors[bad.tensor].values[5] = value;
       const std::string folder =
-          WriteCheckpoint(damaged, ElementType::kFloat32, "not_finite");
+          WriteCheckpoint(damaged, DType::kF32, "not_finite");
       for (const int64_t tokens : {1, 18}) {
         const RunResult result =
             Encode(folder, WeightBackend::kPread, 2, kPlenty,
@@ -619,14 +605,12 @@ TEST(Encoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
 
 // Nothing that is NaN stays behind, and what is not used is not asked.
 TEST(Encoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
-  TestCheckpoint checkpoint =
-      RandomCheckpoint(SmallConfig(), ElementType::kFloat32, 31);
-  const std::string good =
-      WriteCheckpoint(checkpoint, ElementType::kFloat32, "all_good");
+  TestCheckpoint checkpoint = RandomCheckpoint(SmallConfig(), DType::kF32, 31);
+  const std::string good = WriteCheckpoint(checkpoint, DType::kF32, "all_good");
   checkpoint.tensors["embeddings.word_embeddings.weight"].values[7 * 48] = NAN;
-  const auto encoder = Encoder::Open(
-      WriteCheckpoint(checkpoint, ElementType::kFloat32, "one_bad"),
-      WeightBackend::kPread);
+  const auto encoder =
+      Encoder::Open(WriteCheckpoint(checkpoint, DType::kF32, "one_bad"),
+                    WeightBackend::kPread);
   ASSERT_TRUE(encoder.ok()) << encoder.status();
   const auto run = (*encoder)->Start(*(*encoder)->Plan(20, 2, kPlenty));
   ASSERT_TRUE(run.ok()) << run.status();
@@ -645,17 +629,17 @@ TEST(Encoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
 TEST(Encoder, RefusesAPlanThatIsNotItsOwn) {
   EncoderConfig config = SmallConfig();
   int folders = 0;
-  const auto open = [&](ElementType type, WeightBackend backend) {
+  const auto open = [&](DType type, WeightBackend backend) {
     const std::string folder =
         WriteCheckpoint(RandomCheckpoint(config, type, 22), type,
                         absl::StrCat("own", ++folders));
     return *Encoder::Open(folder, backend);
   };
-  const auto own = open(ElementType::kFloat32, WeightBackend::kPread);
-  const auto resident = open(ElementType::kFloat32, WeightBackend::kResident);
-  const auto narrow = open(ElementType::kBfloat16, WeightBackend::kPread);
+  const auto own = open(DType::kF32, WeightBackend::kPread);
+  const auto resident = open(DType::kF32, WeightBackend::kResident);
+  const auto narrow = open(DType::kBF16, WeightBackend::kPread);
   config.hidden = 24;
-  const auto smaller = open(ElementType::kFloat32, WeightBackend::kPread);
+  const auto smaller = open(DType::kF32, WeightBackend::kPread);
   EXPECT_TRUE(own->Start(*own->Plan(8, 2, kPlenty)).ok());
   for (const Encoder* other : {resident.get(), narrow.get(), smaller.get()}) {
     const absl::Status status =
@@ -679,19 +663,17 @@ void StartWithoutThreads(const std::string& folder) {
 
 TEST(EncoderDeathTest, SaysSoWhereNoThreadStarts) {
   const std::string folder = WriteCheckpoint(
-      RandomCheckpoint(SmallConfig(), ElementType::kFloat32, 23),
-      ElementType::kFloat32, "threads");
+      RandomCheckpoint(SmallConfig(), DType::kF32, 23), DType::kF32, "threads");
   EXPECT_EXIT(StartWithoutThreads(folder), testing::ExitedWithCode(0),
               "started 1 of 3 workers");
 }
 
 TEST(Encoder, RefusesACheckpointThatTheConfigContradicts) {
   const EncoderConfig config = SmallConfig();
-  const TestCheckpoint good =
-      RandomCheckpoint(config, ElementType::kFloat32, 11);
+  const TestCheckpoint good = RandomCheckpoint(config, DType::kF32, 11);
   const auto open = [](const TestCheckpoint& checkpoint) {
     const std::string folder =
-        WriteCheckpoint(checkpoint, ElementType::kFloat32, "contradicts");
+        WriteCheckpoint(checkpoint, DType::kF32, "contradicts");
     return std::string(
         Encoder::Open(folder, WeightBackend::kPread).status().message());
   };
@@ -712,8 +694,7 @@ TEST(Encoder, RefusesACheckpointThatTheConfigContradicts) {
 
 TEST(Encoder, FindsNamesWithAPrefixAndOldNamesOfNorms) {
   const EncoderConfig config = SmallConfig();
-  const TestCheckpoint plain =
-      RandomCheckpoint(config, ElementType::kFloat32, 12);
+  const TestCheckpoint plain = RandomCheckpoint(config, DType::kF32, 12);
   TestCheckpoint renamed;
   renamed.config = config;
   for (const auto& [name, tensor] : plain.tensors) {
@@ -726,10 +707,9 @@ TEST(Encoder, FindsNamesWithAPrefixAndOldNamesOfNorms) {
     renamed.tensors[other] = tensor;
   }
   const std::vector<int32_t> ids = {3, 1, 4, 1, 5};
-  const std::string plain_folder =
-      WriteCheckpoint(plain, ElementType::kFloat32, "plain");
+  const std::string plain_folder = WriteCheckpoint(plain, DType::kF32, "plain");
   const std::string renamed_folder =
-      WriteCheckpoint(renamed, ElementType::kFloat32, "renamed");
+      WriteCheckpoint(renamed, DType::kF32, "renamed");
   const RunResult a =
       Encode(plain_folder, WeightBackend::kPread, 1, kPlenty, ids);
   const RunResult b =

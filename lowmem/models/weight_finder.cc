@@ -6,17 +6,6 @@
 
 namespace footprint {
 
-ElementType ElementTypeOf(const Weight& weight) {
-  switch (weight.dtype()) {
-    case DType::kBF16:
-      return ElementType::kBfloat16;
-    case DType::kF16:
-      return ElementType::kFloat16;
-    default:
-      return ElementType::kFloat32;
-  }
-}
-
 WeightFinder::WeightFinder(const WeightStore& store, const std::string& prefix,
                            const std::string& sample)
     : store_(store) {
@@ -81,15 +70,15 @@ void WeightFinder::Fail(const std::string& what) {
       absl::StrCat(store_.index().file_name(), ": ", what)));
 }
 
-Weight WeightFinder::Shaped(const std::string& name, const TensorShape& shape) {
+Weight WeightFinder::Shaped(const std::string& name, const Shape& shape) {
   const absl::StatusOr<Weight> weight = store_.Find(prefix_ + name);
   if (!weight.ok()) {
     status_.Update(weight.status());
     return Weight();
   }
   if (weight->shape() != shape) {
-    Fail(absl::StrCat(prefix_, name, " is ", ShapeText(weight->shape()),
-                      ", but the config asks for ", ShapeText(shape)));
+    Fail(absl::StrCat(prefix_, name, " is ", weight->shape().ToString(),
+                      ", but the config asks for ", shape.ToString()));
   }
   const DType type = weight->dtype();
   if (type != DType::kF32 && type != DType::kBF16 && type != DType::kF16) {

@@ -23,7 +23,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/safetensors/safetensors.h"
-#include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {
@@ -38,9 +37,6 @@ struct NormTensors {
   Weight gain;
   Weight bias;
 };
-
-// Of weights that a finder accepted.
-ElementType ElementTypeOf(const Weight& weight);
 
 class WeightFinder {
  public:
@@ -67,7 +63,7 @@ class WeightFinder {
 
  private:
   void Fail(const std::string& what);
-  Weight Shaped(const std::string& name, const TensorShape& shape);
+  Weight Shaped(const std::string& name, const Shape& shape);
 
   const WeightStore& store_;
   std::string prefix_;

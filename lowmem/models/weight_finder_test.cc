@@ -50,8 +50,8 @@ TEST(WeightFinder, FindsWithAndWithoutThePrefix) {
     EXPECT_FALSE(finder.Has("bert.bias"));
     const Weight words = finder.Matrix("words", 5, 3);
     EXPECT_EQ(words.tensor().name, prefix + "words");
-    EXPECT_EQ(ElementTypeOf(words), ElementType::kFloat32);
-    EXPECT_EQ(ElementTypeOf(finder.Vector("bias", 3)), ElementType::kFloat16);
+    EXPECT_EQ(words.dtype(), DType::kF32);
+    EXPECT_EQ(finder.Vector("bias", 3).dtype(), DType::kF16);
     EXPECT_TRUE(finder.status().ok()) << finder.status();
   }
 }
@@ -66,7 +66,7 @@ TEST(WeightFinder, FindsLayersOfEitherOrder) {
   const LinearWeights rows = finder.Linear("rows", 4, 3);
   EXPECT_EQ(rows.matrix.rows(), 4);
   EXPECT_EQ(rows.bias.columns(), 4);
-  EXPECT_EQ(ElementTypeOf(rows.matrix), ElementType::kBfloat16);
+  EXPECT_EQ(rows.matrix.dtype(), DType::kBF16);
   const LinearWeights columns = finder.TransposedLinear("columns", 3, 4);
   EXPECT_EQ(columns.matrix.rows(), 3);
   EXPECT_EQ(columns.bias.columns(), 4);
@@ -135,7 +135,7 @@ TEST(WeightFinder, RefusesPanelsThatCutASum) {
     options.metadata[PanelsKey("m")] = PanelsText(2, 600, panel_columns);
     options.metadata[PanelsKey("t.weight")] = PanelsText(2, 600, panel_columns);
     const int64_t panels = (600 + panel_columns - 1) / panel_columns;
-    const TensorShape packed = {panels, 2, panel_columns};
+    const Shape packed = {panels, 2, panel_columns};
     const auto store = Store("panels.safetensors",
                              {{"m", DType::kF32, packed},
                               {"t.weight", DType::kF32, packed},

@@ -20,9 +20,9 @@ using lowmem_internal::NamedModule;
 absl::Status CheckWeight(const Weight& weight, const Parameter& parameter) {
   if (weight.shape() != parameter.shape()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(weight.tensor().name, " is ", ShapeText(weight.shape()),
+        absl::StrCat(weight.tensor().name, " is ", weight.shape().ToString(),
                      ", but the module's ", parameter.name(), " is ",
-                     ShapeText(parameter.shape())));
+                     parameter.shape().ToString()));
   }
   const DType type = weight.dtype();
   if (type != DType::kF32 && type != DType::kBF16 && type != DType::kF16) {

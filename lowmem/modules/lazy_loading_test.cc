@@ -109,7 +109,7 @@ class Classifier : public Module {
   LinearModule head_;
 };
 
-TestTensors ClassifierTensors(ElementType type) {
+TestTensors ClassifierTensors(DType type) {
   RandomTensors make(type, 1);
   make.Matrix("model.words.weight", kVocabulary, kHidden);
   make.Matrix("model.types.weight", 3, kHidden);
@@ -124,14 +124,13 @@ TestTensors ClassifierTensors(ElementType type) {
   return make.tensors();
 }
 
-std::string Write(const TestTensors& tensors, ElementType type,
+std::string Write(const TestTensors& tensors, DType type,
                   const std::string& name, int64_t panel_columns = 0) {
   return WriteCheckpoint("{}", tensors, type, name, panel_columns) +
          "/model.safetensors";
 }
 
-std::string ClassifierFile(const std::string& name,
-                           ElementType type = ElementType::kFloat32,
+std::string ClassifierFile(const std::string& name, DType type = DType::kF32,
                            int64_t panel_columns = 0) {
   return Write(ClassifierTensors(type), type, name, panel_columns);
 }
@@ -195,8 +194,7 @@ std::vector<int32_t> SomeIds() {
 }
 
 TEST(LazyLoading, RunsAUsersModelWithTheSameBitsHoweverItIsLoaded) {
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kBfloat16, ElementType::kFloat16}) {
+  for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
     const TestTensors tensors = ClassifierTensors(type);
     const std::string plain = Write(tensors, type, "same_plain");
     const std::string packed = Write(tensors, type, "same_packed", 256);
@@ -364,18 +362,17 @@ TEST(LazyLoading, RefusesOptionsThatMakeNoSense) {
 }
 
 TEST(LazyLoading, RefusesTensorsThatAreNotTheModels) {
-  TestTensors tensors = ClassifierTensors(ElementType::kFloat32);
+  TestTensors tensors = ClassifierTensors(DType::kF32);
   tensors["model.head.weight"].shape = {kHidden, 7};
   EXPECT_THAT(
-      std::string(StatusOf(ModelOptions(),
-                           Write(tensors, ElementType::kFloat32, "shape"))
+      std::string(StatusOf(ModelOptions(), Write(tensors, DType::kF32, "shape"))
                       .message()),
       HasSubstr("module \"head\" (Linear): model.head.weight is [24, 7], but "
                 "the module's weight is [7, 24]"));
-  tensors = ClassifierTensors(ElementType::kFloat32);
+  tensors = ClassifierTensors(DType::kF32);
   tensors.erase("model.blocks.1.scale");
-  const absl::Status missing = StatusOf(
-      ModelOptions(), Write(tensors, ElementType::kFloat32, "missing"));
+  const absl::Status missing =
+      StatusOf(ModelOptions(), Write(tensors, DType::kF32, "missing"));
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(missing.message()),
               HasSubstr("\"model.blocks.0.scale\""));

@@ -16,11 +16,8 @@ absl::Status NotLoaded(const std::string& class_name) {
 
 }  // namespace
 
-Parameter::Parameter(std::string name, TensorShape shape)
-    : name_(std::move(name)), shape_(std::move(shape)) {
-  if (!shape_.empty()) columns_ = shape_.back();
-  for (size_t i = 0; i + 1 < shape_.size(); ++i) rows_ *= shape_[i];
-}
+Parameter::Parameter(std::string name, Shape shape)
+    : name_(std::move(name)), shape_(std::move(shape)) {}
 
 absl::StatusOr<ModuleLease> Module::Lease() {
   if (parameters_.empty()) return ModuleLease(nullptr);

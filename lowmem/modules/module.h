@@ -50,14 +50,14 @@ namespace footprint {
 // As floats, whatever the file holds.
 class Parameter {
  public:
-  Parameter(std::string name, TensorShape shape);
+  Parameter(std::string name, Shape shape);
 
   const std::string& name() const { return name_; }
-  const TensorShape& shape() const { return shape_; }
+  const Shape& shape() const { return shape_; }
   // Seen as a matrix: all but the last extent are rows; a vector is one row.
-  int64_t rows() const { return rows_; }
-  int64_t columns() const { return columns_; }
-  int64_t count() const { return rows_ * columns_; }
+  int64_t rows() const { return shape_.rows(); }
+  int64_t columns() const { return shape_.columns(); }
+  int64_t count() const { return shape_.elements(); }
   // Row after row; null unless the module is leased or kept.
   const float* data() const { return data_; }
 
@@ -66,9 +66,7 @@ class Parameter {
 
  private:
   std::string name_;
-  TensorShape shape_;
-  int64_t rows_ = 1;
-  int64_t columns_ = 1;
+  Shape shape_;
   const float* data_ = nullptr;
 };
 
@@ -143,7 +141,7 @@ class Module {
     children_.emplace_back(std::move(name), child);
   }
   // Lives as long as this module.
-  const Parameter* AddParameter(std::string name, TensorShape shape) {
+  const Parameter* AddParameter(std::string name, Shape shape) {
     parameters_.emplace_back(std::move(name), std::move(shape));
     return &parameters_.back();
   }

@@ -59,7 +59,7 @@ namespace footprint {
 namespace {
 
 std::string Write(const RandomTensors& tensors, const std::string& name) {
-  return WriteCheckpoint("{}", tensors.tensors(), ElementType::kFloat32, name,
+  return WriteCheckpoint("{}", tensors.tensors(), DType::kF32, name,
                          /*panel_columns=*/0) +
          "/model.safetensors";
 }
@@ -133,7 +133,7 @@ class RandomNode : public Module {
 TEST(ModuleLoader, HoldsTheLargestSetThatIsLeasedAtOnce) {
   for (int seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);
-    RandomTensors tensors(ElementType::kFloat32, seed);
+    RandomTensors tensors(DType::kF32, seed);
     RandomNode root("", 3, random, &tensors);
     tensors.Vector("other", 1);
     const std::string file = Write(tensors, "largest");
@@ -192,7 +192,7 @@ class Chain : public Module {
 constexpr int64_t kLinkBytes = 640;
 
 std::string ChainFile(int count, const std::string& name) {
-  RandomTensors tensors(ElementType::kFloat32, 5);
+  RandomTensors tensors(DType::kF32, 5);
   for (int i = 0; i < count; ++i) {
     tensors.Vector(absl::StrCat("link", i, ".p"), 160);
   }

@@ -8,7 +8,7 @@ namespace footprint {
 
 const float* RowsInPlace(WeightStore& store, const Weight& weight, int64_t row,
                          int64_t rows) {
-  if (ElementTypeOf(weight) != ElementType::kFloat32) return nullptr;
+  if (weight.dtype() != DType::kF32) return nullptr;
   const absl::StatusOr<Tile> tile = weight.Rows(row, rows);
   if (!tile.ok() || store.SlotBytes(*tile) > 0) return nullptr;
   const absl::StatusOr<TileView> view = store.Load(*tile, nullptr);
@@ -29,7 +29,7 @@ absl::Status ReadRows(WeightStore& store, const Weight& weight, int64_t row,
   }
   const absl::StatusOr<Tile> tile = weight.Rows(row, rows);
   if (!tile.ok()) return tile.status();
-  return ReadAsFloats(store, ElementTypeOf(weight), *tile, destination);
+  return ReadAsFloats(store, weight.dtype(), *tile, destination);
 }
 
 }  // namespace footprint

@@ -21,7 +21,7 @@ constexpr WeightBackend kBackends[] = {
     WeightBackend::kMmap};
 
 struct Fixture {
-  Fixture(ElementType type, int64_t panel_columns, WeightBackend backend) {
+  Fixture(DType type, int64_t panel_columns, WeightBackend backend) {
     RandomTensors random(type, /*seed=*/5);
     random.Matrix("matrix", kRows, kColumns);
     values = random.tensors().at("matrix").values;
@@ -42,8 +42,7 @@ struct Fixture {
 };
 
 TEST(ReadRows, GivesTheSameFloatsWhateverTheFileHolds) {
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kBfloat16, ElementType::kFloat16}) {
+  for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
     for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
       for (const WeightBackend backend : kBackends) {
         Fixture fixture(type, panel_columns, backend);
@@ -62,15 +61,14 @@ TEST(ReadRows, GivesTheSameFloatsWhateverTheFileHolds) {
 }
 
 TEST(ReadRows, ReadsNothingOfNoRows) {
-  Fixture fixture(ElementType::kFloat32, 0, WeightBackend::kPread);
+  Fixture fixture(DType::kF32, 0, WeightBackend::kPread);
   EXPECT_TRUE(ReadRows(*fixture.store, fixture.matrix, 2, 0, nullptr).ok());
   EXPECT_EQ(fixture.store->counters().reads, 0);
 }
 
 TEST(ReadRows, RefusesRowsBeyondTheMatrix) {
   for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
-    Fixture fixture(ElementType::kFloat32, panel_columns,
-                    WeightBackend::kPread);
+    Fixture fixture(DType::kF32, panel_columns, WeightBackend::kPread);
     std::vector<float> read(2 * kColumns);
     EXPECT_EQ(
         ReadRows(*fixture.store, fixture.matrix, kRows - 1, 2, read.data())
@@ -81,7 +79,7 @@ TEST(ReadRows, RefusesRowsBeyondTheMatrix) {
 }
 
 TEST(RowsInPlace, AreWhereFloatsLieInMemory) {
-  Fixture fixture(ElementType::kFloat32, 0, WeightBackend::kResident);
+  Fixture fixture(DType::kF32, 0, WeightBackend::kResident);
   const float* const rows =
       RowsInPlace(*fixture.store, fixture.matrix, 2, kRows - 2);
   ASSERT_NE(rows, nullptr);
@@ -92,14 +90,14 @@ TEST(RowsInPlace, AreWhereFloatsLieInMemory) {
 TEST(RowsInPlace, AreNotWhereTheyMustBeReadOrConverted) {
   for (const WeightBackend backend :
        {WeightBackend::kPread, WeightBackend::kDirect}) {
-    Fixture read(ElementType::kFloat32, 0, backend);
+    Fixture read(DType::kF32, 0, backend);
     EXPECT_EQ(RowsInPlace(*read.store, read.matrix, 0, kRows), nullptr);
   }
-  Fixture converted(ElementType::kBfloat16, 0, WeightBackend::kResident);
+  Fixture converted(DType::kBF16, 0, WeightBackend::kResident);
   EXPECT_EQ(RowsInPlace(*converted.store, converted.matrix, 0, kRows), nullptr);
-  Fixture panels(ElementType::kFloat32, 256, WeightBackend::kResident);
+  Fixture panels(DType::kF32, 256, WeightBackend::kResident);
   EXPECT_EQ(RowsInPlace(*panels.store, panels.matrix, 0, kRows), nullptr);
-  Fixture beyond(ElementType::kFloat32, 0, WeightBackend::kResident);
+  Fixture beyond(DType::kF32, 0, WeightBackend::kResident);
   EXPECT_EQ(RowsInPlace(*beyond.store, beyond.matrix, 1, kRows), nullptr);
 }
 

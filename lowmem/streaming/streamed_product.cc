@@ -37,15 +37,15 @@ StreamingNeeds NeedsOf(const WeightStore& store,
   return needs;
 }
 
-absl::Status ReadAsFloats(WeightStore& store, ElementType type,
-                          const Tile& tile, float* destination) {
+absl::Status ReadAsFloats(WeightStore& store, DType type, const Tile& tile,
+                          float* destination) {
   // Stored in the upper part of their place, narrow numbers are widened from
   // the first to the last without overtaking those still to be read.
-  const int64_t count = tile.size_bytes() / ElementBytes(type);
+  const int64_t count = tile.size_bytes() / DTypeBytes(type);
   char* stored = reinterpret_cast<char*>(destination) +
-                 count * (sizeof(float) - ElementBytes(type));
+                 count * (sizeof(float) - DTypeBytes(type));
   const absl::Status status = store.Read(tile, stored);
-  if (status.ok() && type != ElementType::kFloat32) {
+  if (status.ok() && type != DType::kF32) {
     WidenToFloat(type, stored, count, destination);
   }
   return status;
@@ -53,7 +53,7 @@ absl::Status ReadAsFloats(WeightStore& store, ElementType type,
 
 absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
                      float* destination) {
-  const ElementType type = ElementTypeOf(matrix);
+  const DType type = matrix.dtype();
   const int64_t step = matrix.panel_columns();
   for (int64_t column = 0; column < matrix.columns(); column += step) {
     const int64_t count = std::min(step, matrix.columns() - column);
@@ -96,10 +96,10 @@ absl::StatusOr<Tile> StreamedProduct::NextTile(
 }
 
 // A tile's elements as floats, row after row.
-MatrixView StreamedProduct::Widened(ElementType type, const Tile& tile,
+MatrixView StreamedProduct::Widened(DType type, const Tile& tile,
                                     const TileView& view) {
-  const int64_t element_bytes = ElementBytes(type);
-  if (type == ElementType::kFloat32) {
+  const int64_t element_bytes = DTypeBytes(type);
+  if (type == DType::kF32) {
     return {static_cast<const float*>(view.data),
             view.row_stride_bytes / element_bytes, 1};
   }
@@ -117,8 +117,8 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                                    const PanelView& input, int64_t panels,
                                    const ProductEnds& ends,
                                    const PanelOutput& output) {
-  const ElementType type = ElementTypeOf(matrix);
-  const int64_t element_bytes = ElementBytes(type);
+  const DType type = matrix.dtype();
+  const int64_t element_bytes = DTypeBytes(type);
   const int64_t columns = tile.row_bytes / element_bytes;
   const int64_t stride = view.row_stride_bytes / element_bytes;
   if (single_token_) {
@@ -249,8 +249,8 @@ absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
                                                  const IndexRange& inputs,
                                                  const ProductEnds& ends,
                                                  const PanelOutput& output) {
-  const ElementType type = ElementTypeOf(matrix);
-  const int64_t element_bytes = ElementBytes(type);
+  const DType type = matrix.dtype();
+  const int64_t element_bytes = DTypeBytes(type);
   const int64_t count = outputs.size();
   const int64_t most_rows =
       std::max<int64_t>(1, memory_.tile_bytes / (count * element_bytes));
@@ -303,8 +303,8 @@ absl::Status StreamedProduct::MultiplyTransposedStrip(
     const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
     const PanelView& input, int64_t panels, const ProductEnds& ends,
     const PanelOutput& output) {
-  const ElementType type = ElementTypeOf(matrix);
-  const int64_t row_bytes = outputs.size() * ElementBytes(type);
+  const DType type = matrix.dtype();
+  const int64_t row_bytes = outputs.size() * DTypeBytes(type);
   const int64_t most_rows = std::max(
       kSumBlock, memory_.tile_bytes / row_bytes / kSumBlock * kSumBlock);
   if (schedule_ != nullptr) {
@@ -335,7 +335,7 @@ absl::Status StreamedProduct::MultiplyTransposed(
     const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
     const PanelView& input, int64_t panels, const ProductEnds& ends,
     const PanelOutput& output) {
-  const int64_t element_bytes = ElementBytes(ElementTypeOf(matrix));
+  const int64_t element_bytes = DTypeBytes(matrix.dtype());
   const int64_t panel_columns = matrix.panel_columns();
   // Of tiles that hold a block of rows, or of what is summed up at once.
   const int64_t block_rows = std::min(kSumBlock, inputs.size());

@@ -68,8 +68,8 @@ StreamingNeeds NeedsOf(const WeightStore& store,
                        absl::Span<const Weight> matrices);
 
 // Reads a tile of elements of `type`, as floats one after the other.
-absl::Status ReadAsFloats(WeightStore& store, ElementType type,
-                          const Tile& tile, float* destination);
+absl::Status ReadAsFloats(WeightStore& store, DType type, const Tile& tile,
+                          float* destination);
 
 // Reads a row of a matrix that may be cut into panels of columns, as floats.
 absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
@@ -127,7 +127,7 @@ class StreamedProduct {
   void RecordTile(const Tile& tile);
   absl::StatusOr<TileView> NextOfStream(const Tile& tile);
   absl::StatusOr<TileView> LoadTile(const Tile& tile);
-  MatrixView Widened(ElementType type, const Tile& tile, const TileView& view);
+  MatrixView Widened(DType type, const Tile& tile, const TileView& view);
   absl::Status RecordStrip(const Weight& matrix, const IndexRange& outputs,
                            const IndexRange& inputs, int64_t most_rows);
   absl::Status AddTransposedStrip(const Weight& matrix,

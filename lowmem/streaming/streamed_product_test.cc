@@ -124,9 +124,9 @@ TEST_F(StreamedProductTest, MultipliesPartOfTheRowsForASingleToken) {
                             {actual.data(), kPanelTokens, 0})
                   .ok());
   std::vector<float> expected(20);
-  MultiplyVector(ElementType::kFloat32, matrix_.data() + 10 * kColumns,
-                 kColumns, 20, kColumns, dense.data(), {bias_.data() + 10},
-                 expected.data(), 1);
+  MultiplyVector(DType::kF32, matrix_.data() + 10 * kColumns, kColumns, 20,
+                 kColumns, dense.data(), {bias_.data() + 10}, expected.data(),
+                 1);
   for (int64_t row = 0; row < 20; ++row) {
     EXPECT_EQ(actual[row * kPanelTokens], expected[row]);
     EXPECT_EQ(actual[row * kPanelTokens + 1], -1.0f);

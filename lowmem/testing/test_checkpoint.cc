@@ -47,17 +47,17 @@ uint32_t BitsOf(float number) {
 }
 
 // As stored; numbers of tests are neither tiny nor huge nor infinite.
-uint16_t Narrow(ElementType type, float number) {
+uint16_t Narrow(DType type, float number) {
   const uint32_t bits = BitsOf(number);
-  if (type == ElementType::kBfloat16) return static_cast<uint16_t>(bits >> 16);
+  if (type == DType::kBF16) return static_cast<uint16_t>(bits >> 16);
   const int exponent = static_cast<int>(bits >> 23 & 255) - 127 + 15;
   if (exponent < 1) return static_cast<uint16_t>(bits >> 16 & 0x8000);
   return static_cast<uint16_t>((bits >> 16 & 0x8000) | exponent << 10 |
                                (bits >> 13 & 1023));
 }
 
-float Rounded(ElementType type, float number) {
-  if (type == ElementType::kFloat32) return number;
+float Rounded(DType type, float number) {
+  if (type == DType::kF32) return number;
   const uint16_t stored = Narrow(type, number);
   float wide;
   WidenToFloat(type, &stored, 1, &wide);
@@ -221,10 +221,10 @@ TestTensor InPanels(const TestTensor& matrix, int64_t panel_columns) {
   return packed;
 }
 
-void AppendStored(const std::vector<float>& values, ElementType type,
+void AppendStored(const std::vector<float>& values, DType type,
                   std::string* data) {
   for (const float value : values) {
-    if (type == ElementType::kFloat32) {
+    if (type == DType::kF32) {
       data->append(reinterpret_cast<const char*>(&value), sizeof(value));
     } else {
       const uint16_t stored = Narrow(type, value);
@@ -233,10 +233,8 @@ void AppendStored(const std::vector<float>& values, ElementType type,
   }
 }
 
-const char* StoredName(ElementType type) {
-  return type == ElementType::kFloat32    ? "F32"
-         : type == ElementType::kBfloat16 ? "BF16"
-                                          : "F16";
+const char* StoredName(DType type) {
+  return type == DType::kF32 ? "F32" : type == DType::kBF16 ? "BF16" : "F16";
 }
 
 }  // namespace
@@ -249,21 +247,21 @@ void RandomTensors::Matrix(const std::string& name, int64_t rows,
 void RandomTensors::Linear(const std::string& name, int64_t rows,
                            int64_t columns, int64_t biases) {
   Matrix(name + ".weight", rows, columns);
-  Add(name + ".bias", {biases}, 0, 0.1f, ElementType::kFloat32);
+  Add(name + ".bias", {biases}, 0, 0.1f, DType::kF32);
 }
 
 void RandomTensors::Norm(const std::string& name, int64_t count) {
-  Add(name + ".weight", {count}, 1, 0.2f, ElementType::kFloat32);
-  Add(name + ".bias", {count}, 0, 0.1f, ElementType::kFloat32);
+  Add(name + ".weight", {count}, 1, 0.2f, DType::kF32);
+  Add(name + ".bias", {count}, 0, 0.1f, DType::kF32);
 }
 
 void RandomTensors::Vector(const std::string& name, int64_t count) {
-  Add(name, {count}, 0, 0.5f, ElementType::kFloat32);
+  Add(name, {count}, 0, 0.5f, DType::kF32);
 }
 
 void RandomTensors::Add(const std::string& name,
                         const std::vector<int64_t>& shape, float mean,
-                        float deviation, ElementType type) {
+                        float deviation, DType type) {
   std::normal_distribution<float> normal(mean, deviation);
   TestTensor& tensor = tensors_[name];
   tensor.shape = shape;
@@ -274,7 +272,7 @@ void RandomTensors::Add(const std::string& name,
   }
 }
 
-TestCheckpoint RandomCheckpoint(const EncoderConfig& config, ElementType type,
+TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
                                 uint32_t seed) {
   TestCheckpoint checkpoint;
   checkpoint.config = config;
@@ -305,14 +303,14 @@ TestCheckpoint RandomCheckpoint(const EncoderConfig& config, ElementType type,
   return checkpoint;
 }
 
-std::string WriteCheckpoint(const TestCheckpoint& checkpoint, ElementType type,
+std::string WriteCheckpoint(const TestCheckpoint& checkpoint, DType type,
                             const std::string& name, int64_t panel_columns) {
   return WriteCheckpoint(ConfigJson(checkpoint.config), checkpoint.tensors,
                          type, name, panel_columns);
 }
 
 std::string WriteCheckpoint(const std::string& config_json,
-                            const TestTensors& tensors, ElementType type,
+                            const TestTensors& tensors, DType type,
                             const std::string& name, int64_t panel_columns) {
   const std::string folder = absl::StrCat(testing::TempDir(), "/", name);
   mkdir(folder.c_str(), 0755);
@@ -336,7 +334,7 @@ std::string WriteCheckpoint(const std::string& config_json,
           PanelsText(original.shape[0], original.shape[1], panel_columns),
           "\"");
     }
-    const ElementType stored = is_matrix ? type : ElementType::kFloat32;
+    const DType stored = is_matrix ? type : DType::kF32;
     const size_t begin = data.size();
     AppendStored(tensor.values, stored, &data);
     absl::StrAppend(&header, ",\"", tensor_name, "\":{\"dtype\":\"",

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/base/tensor/dtype.h"
 #include "footprint/lowmem/models/encoder_config.h"
 
 namespace footprint {
@@ -32,7 +32,7 @@ struct TestCheckpoint {
 // Draws tensors at random: matrices are stored as `type`, vectors as floats.
 class RandomTensors {
  public:
-  RandomTensors(ElementType type, uint32_t seed) : type_(type), random_(seed) {}
+  RandomTensors(DType type, uint32_t seed) : type_(type), random_(seed) {}
 
   void Matrix(const std::string& name, int64_t rows, int64_t columns);
   // name.weight, [rows, columns], and name.bias of `biases`.
@@ -45,27 +45,27 @@ class RandomTensors {
 
  private:
   void Add(const std::string& name, const std::vector<int64_t>& shape,
-           float mean, float deviation, ElementType type);
+           float mean, float deviation, DType type);
 
-  ElementType type_;
+  DType type_;
   std::mt19937 random_;
   TestTensors tensors_;
 };
 
 // Matrices are stored as `type`, vectors as floats. Every number is drawn anew
 // from `seed`.
-TestCheckpoint RandomCheckpoint(const EncoderConfig& config, ElementType type,
+TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
                                 uint32_t seed);
 
 // Writes config.json and model.safetensors into a new folder below the test's
 // own and returns its path. With `panel_columns`, matrices that are wider are
 // stored in panels of that many columns, as packed files are (see panels.h).
-std::string WriteCheckpoint(const TestCheckpoint& checkpoint, ElementType type,
+std::string WriteCheckpoint(const TestCheckpoint& checkpoint, DType type,
                             const std::string& name, int64_t panel_columns = 0);
 
 // The same of any model.
 std::string WriteCheckpoint(const std::string& config_json,
-                            const TestTensors& tensors, ElementType type,
+                            const TestTensors& tensors, DType type,
                             const std::string& name, int64_t panel_columns);
 
 // tokens x hidden.

@@ -137,7 +137,7 @@ std::string ConfigJson(const DecoderConfig& config) {
 
 }  // namespace
 
-TestDecoder RandomDecoder(const DecoderConfig& config, ElementType type,
+TestDecoder RandomDecoder(const DecoderConfig& config, DType type,
                           uint32_t seed) {
   RandomTensors make(type, seed);
   const int64_t hidden = config.hidden;
@@ -157,7 +157,7 @@ TestDecoder RandomDecoder(const DecoderConfig& config, ElementType type,
   return {config, make.tensors()};
 }
 
-std::string WriteDecoder(const TestDecoder& decoder, ElementType type,
+std::string WriteDecoder(const TestDecoder& decoder, DType type,
                          const std::string& name, int64_t panel_columns) {
   return WriteCheckpoint(ConfigJson(decoder.config), decoder.tensors, type,
                          name, panel_columns);

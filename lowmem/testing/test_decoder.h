@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/base/tensor/dtype.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 
@@ -19,11 +19,11 @@ struct TestDecoder {
   TestTensors tensors;
 };
 
-TestDecoder RandomDecoder(const DecoderConfig& config, ElementType type,
+TestDecoder RandomDecoder(const DecoderConfig& config, DType type,
                           uint32_t seed);
 
 // As WriteCheckpoint of test_checkpoint.h.
-std::string WriteDecoder(const TestDecoder& decoder, ElementType type,
+std::string WriteDecoder(const TestDecoder& decoder, DType type,
                          const std::string& name, int64_t panel_columns = 0);
 
 // What comes next after all of `ids`: a number for each of the vocabulary.

@@ -43,7 +43,7 @@ absl::StatusOr<Panels> FindPanels(const SafetensorsIndex& index,
   const auto entry = index.metadata().find(PanelsKey(tensor.name));
   if (entry == index.metadata().end()) {
     panels.shape = tensor.shape;
-    panels.panel_columns = tensor.shape.empty() ? 1 : tensor.shape.back();
+    panels.panel_columns = tensor.shape.columns();
     return panels;
   }
   const absl::optional<std::vector<int64_t>> numbers =
@@ -54,7 +54,7 @@ absl::StatusOr<Panels> FindPanels(const SafetensorsIndex& index,
     panels.panel_columns = (*numbers)[2];
     const int64_t count =
         (columns + panels.panel_columns - 1) / panels.panel_columns;
-    const TensorShape packed = {count, rows, panels.panel_columns};
+    const Shape packed = {count, rows, panels.panel_columns};
     if (packed == tensor.shape &&
         entry->second == PanelsText(rows, columns, panels.panel_columns)) {
       return panels;
@@ -63,7 +63,7 @@ absl::StatusOr<Panels> FindPanels(const SafetensorsIndex& index,
   return absl::InvalidArgumentError(absl::StrCat(
       index.file_name(), ": metadata \"", entry->first, "\" says \"",
       entry->second, "\", which does not fit the tensor's shape ",
-      ShapeText(tensor.shape), ": pack the original file again"));
+      tensor.shape.ToString(), ": pack the original file again"));
 }
 
 }  // namespace footprint

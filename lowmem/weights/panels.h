@@ -19,7 +19,7 @@
 namespace footprint {
 
 struct Panels {
-  TensorShape shape;  // before packing
+  Shape shape;  // before packing
   int64_t panel_columns = 0;
 };
 

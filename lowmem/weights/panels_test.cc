@@ -16,7 +16,6 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 // What a file says that has the one tensor "m" of that shape, 48 bytes.
 absl::StatusOr<Panels> FindIn(const std::string& metadata,
@@ -34,18 +33,18 @@ absl::StatusOr<Panels> FindIn(const std::string& metadata,
 TEST(Panels, SayTheShapeBeforePacking) {
   const auto panels = FindIn(R"("panels:m":"4x10/4")", "[3,4,4]");
   ASSERT_TRUE(panels.ok()) << panels.status();
-  EXPECT_THAT(panels->shape, ElementsAre(4, 10));
+  EXPECT_THAT(panels->shape.extents(), ElementsAre(4, 10));
   EXPECT_EQ(panels->panel_columns, 4);
 }
 
 TEST(Panels, AreOneWhereNothingIsSaid) {
   const auto matrix = FindIn(R"("panels:other":"4x10/4")", "[4,12]");
   ASSERT_TRUE(matrix.ok()) << matrix.status();
-  EXPECT_THAT(matrix->shape, ElementsAre(4, 12));
+  EXPECT_THAT(matrix->shape.extents(), ElementsAre(4, 12));
   EXPECT_EQ(matrix->panel_columns, 12);
   const auto cube = FindIn("", "[3,4,4]");
   ASSERT_TRUE(cube.ok()) << cube.status();
-  EXPECT_THAT(cube->shape, ElementsAre(3, 4, 4));
+  EXPECT_THAT(cube->shape.extents(), ElementsAre(3, 4, 4));
   EXPECT_EQ(cube->panel_columns, 4);
 }
 
@@ -58,7 +57,7 @@ TEST(Panels, OfAScalarAreOneColumnWide) {
   ASSERT_TRUE(index.ok()) << index.status();
   const auto panels = FindPanels(*index, *index->FindOrNull("s"));
   ASSERT_TRUE(panels.ok()) << panels.status();
-  EXPECT_THAT(panels->shape, IsEmpty());
+  EXPECT_EQ(panels->shape.rank(), 0);
   EXPECT_EQ(panels->panel_columns, 1);
 }
 
@@ -88,7 +87,7 @@ TEST(Panels, ReadWhatTheyWrite) {
       absl::StrCat("\"", PanelsKey("m"), "\":\"", PanelsText(3, 15, 8), "\""),
       "[2,3,8]");
   ASSERT_TRUE(fitting.ok()) << fitting.status();
-  EXPECT_THAT(fitting->shape, ElementsAre(3, 15));
+  EXPECT_THAT(fitting->shape.extents(), ElementsAre(3, 15));
   EXPECT_EQ(fitting->panel_columns, 8);
 }
 

@@ -19,7 +19,7 @@ constexpr absl::string_view kBackendNames[] = {"resident", "pread", "direct",
 absl::Status OutOfRange(const Weight& weight, absl::string_view what,
                         int64_t begin, int64_t count, int64_t limit) {
   return absl::OutOfRangeError(absl::StrCat(
-      "tensor \"", weight.tensor().name, "\", ", ShapeText(weight.shape()),
+      "tensor \"", weight.tensor().name, "\", ", weight.shape().ToString(),
       ": ", count, " ", what, " from ", begin, " are not within 0 to ", limit));
 }
 
@@ -119,11 +119,8 @@ absl::StatusOr<Weight> WeightStore::Find(absl::string_view name) const {
   Weight weight;
   weight.tensor_ = *tensor;
   weight.shape_ = panels->shape;
-  weight.columns_ = panels->shape.empty() ? 1 : panels->shape.back();
-  weight.rows_ = (*tensor)->size_bytes == 0 ? 0 : 1;
-  for (size_t i = 0; i + 1 < panels->shape.size(); ++i) {
-    weight.rows_ *= panels->shape[i];
-  }
+  weight.columns_ = panels->shape.columns();
+  weight.rows_ = (*tensor)->size_bytes == 0 ? 0 : panels->shape.rows();
   weight.panel_columns_ = panels->panel_columns;
   return weight;
 }

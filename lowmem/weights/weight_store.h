@@ -58,7 +58,7 @@ class Weight {
   const TensorInfo& tensor() const { return *tensor_; }
   DType dtype() const { return tensor_->dtype; }
   // As before packing.
-  const TensorShape& shape() const { return shape_; }
+  const Shape& shape() const { return shape_; }
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
   // The width of the panels of a packed tensor; equal to columns() otherwise.
@@ -74,7 +74,7 @@ class Weight {
  private:
   friend class WeightStore;
   const TensorInfo* tensor_ = nullptr;
-  TensorShape shape_;
+  Shape shape_;
   int64_t rows_ = 0;
   int64_t columns_ = 0;
   int64_t panel_columns_ = 0;

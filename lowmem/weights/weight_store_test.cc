@@ -139,7 +139,7 @@ TEST_P(WeightStoreTest, ShowsEveryTensorAsAMatrix) {
   EXPECT_EQ(cube.rows(), 6);
   EXPECT_EQ(cube.columns(), 4);
   EXPECT_EQ(cube.dtype(), DType::kBF16);
-  EXPECT_THAT(cube.shape(), ElementsAre(2, 3, 4));
+  EXPECT_THAT(cube.shape().extents(), ElementsAre(2, 3, 4));
   const Weight scalar = *store->Find("scalar");
   EXPECT_EQ(scalar.rows(), 1);
   EXPECT_EQ(scalar.columns(), 1);

@@ -19,7 +19,7 @@
 
 #include "absl/strings/string_view.h"
 #include "footprint/trainer_manager/layers/layer.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/planner/plan.h"
 

@@ -21,7 +21,7 @@
 
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/layer.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/networks/network.h"
 
 namespace footprint {

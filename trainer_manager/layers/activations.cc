@@ -70,7 +70,7 @@ class ElementwiseLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    const absl::Status status = CheckOneFloatInput(inputs, 1, kMaxRank);
     if (!status.ok()) return status;
     LayerSignature signature = ElementwiseSignature(inputs.inputs[0]);
     signature.derivative.reads.push_back({Function::kKept});
@@ -102,7 +102,7 @@ class DropoutLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    const absl::Status status = CheckOneFloatInput(inputs, 1, kMaxRank);
     if (!status.ok()) return status;
     if (!(rate_ >= 0.0f && rate_ < 1.0f)) {
       return absl::InvalidArgumentError(absl::StrCat(

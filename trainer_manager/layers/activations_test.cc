@@ -88,9 +88,8 @@ TEST(ActivationsTest, RefusesARateOfOneAndAnInputOfIntegers) {
   EXPECT_THAT(std::string(Refusal(Dropout(1.0f), {{{1, 1}}}).message()),
               HasSubstr("rate of 1"));
   EXPECT_FALSE(Refusal(Dropout(NAN), {{{1, 1}}}).ok());
-  EXPECT_THAT(
-      std::string(Refusal(Relu(), {{{1, 1}, ValueType::kInt32}}).message()),
-      HasSubstr("float32"));
+  EXPECT_THAT(std::string(Refusal(Relu(), {{{1, 1}, DType::kI32}}).message()),
+              HasSubstr("must be of F32"));
   EXPECT_FALSE(Refusal(Relu(), {{{1}}, {{1}}}).ok());
 }
 

@@ -16,7 +16,7 @@ class FullyConnectedLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    absl::Status status = CheckOneFloatInput(inputs, 2, kMaxRank);
     if (!status.ok()) return status;
     if (units_ < 1) {
       return absl::InvalidArgumentError(

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/tensor/dtype.h"
 
 namespace footprint {
 namespace {
@@ -18,18 +19,6 @@ namespace {
                static_cast<int>(layer.size()), layer.data(), what,
                static_cast<int>(role.size()), role.data(), operand.index);
   std::abort();
-}
-
-absl::string_view TypeName(ValueType type) {
-  switch (type) {
-    case ValueType::kFloat32:
-      return "float32";
-    case ValueType::kInt32:
-      return "int32";
-    case ValueType::kUint8:
-      return "uint8";
-  }
-  return "unknown";
 }
 
 }  // namespace
@@ -113,12 +102,12 @@ absl::Status CheckInputCount(const LayerInputs& inputs, size_t count) {
 }
 
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
-                            ValueType type) {
-  const ValueType actual = inputs.inputs[index].type;
+                            DType type) {
+  const DType actual = inputs.inputs[index].type;
   if (actual == type) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("input ", index,
-                                                 " must be of ", TypeName(type),
-                                                 ", not ", TypeName(actual)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("input ", index, " must be of ", DTypeName(type), ", not ",
+                   DTypeName(actual)));
 }
 
 absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
@@ -135,7 +124,7 @@ absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
 absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
                                 int max_rank) {
   absl::Status status = CheckInputCount(inputs, 1);
-  if (status.ok()) status = CheckInputType(inputs, 0, ValueType::kFloat32);
+  if (status.ok()) status = CheckInputType(inputs, 0, DType::kF32);
   if (status.ok()) status = CheckInputRank(inputs, 0, min_rank, max_rank);
   return status;
 }
@@ -160,7 +149,7 @@ void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use) {
   if (size_bytes == 0) return;
   use->writes.push_back(
       {Role::kWorkspace, static_cast<int>(signature->workspaces.size())});
-  signature->workspaces.push_back({{size_bytes}, ValueType::kUint8});
+  signature->workspaces.push_back({{size_bytes}, DType::kU8});
 }
 
 }  // namespace footprint

@@ -26,7 +26,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 
 namespace footprint {
@@ -214,7 +214,7 @@ using LayerPointer = std::shared_ptr<const Layer>;
 // For Describe: one input each, of element type float, unless said otherwise.
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
-                            ValueType type);
+                            DType type);
 absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
                             int min_rank, int max_rank);
 // The three checks for a layer of one float input.

@@ -67,7 +67,7 @@ void LayerHarness::Add(Role role, int index, const TensorType& spec,
   for (float& value : tensor.values) {
     if (!random) break;
     value = random_.SignedUnit();
-    if (spec.type == ValueType::kInt32) {
+    if (spec.type == DType::kI32) {
       const int32_t drawn = static_cast<int32_t>((value + 1) * 1000) % indices_;
       std::memcpy(&value, &drawn, sizeof(drawn));
     }
@@ -141,7 +141,7 @@ double LayerHarness::WorstError(Role varied, Role calculated) {
   double worst = 0;
   double largest = 0;
   for (int t = 0; tensors_.count({varied, t}) > 0; ++t) {
-    if (tensors_.at({varied, t}).spec.type != ValueType::kFloat32) continue;
+    if (tensors_.at({varied, t}).spec.type != DType::kF32) continue;
     Run(signature_.forward, kForwardPhase);
     Backward();
     const std::vector<float> slopes = Values(calculated, t);

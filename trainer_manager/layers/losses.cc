@@ -26,7 +26,7 @@ class MeanSquaredErrorLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    const absl::Status status = CheckOneFloatInput(inputs, 1, kMaxRank);
     if (!status.ok()) return status;
     return LossSignature(inputs.inputs[0]);
   }
@@ -63,11 +63,11 @@ class SoftmaxCrossEntropyLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    const absl::Status status = CheckOneFloatInput(inputs, 2, kMaxRank);
     if (!status.ok()) return status;
     const Shape& logits = inputs.inputs[0].shape;
     LayerSignature signature = LossSignature(inputs.inputs[0]);
-    TensorType label = {{logits.extent(0)}, ValueType::kInt32};
+    TensorType label = {{logits.extent(0)}, DType::kI32};
     if (logits.rank() == 3) {
       label.shape = {logits.extent(0), logits.extent(1)};
     } else if (logits.rank() == 4) {

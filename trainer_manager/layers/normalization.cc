@@ -83,7 +83,7 @@ class BatchNormalizationLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    absl::Status status = CheckOneFloatInput(inputs, 2, kMaxRank);
     if (status.ok()) status = CheckEpsilon(epsilon_);
     if (!status.ok()) return status;
     const Shape& shape = inputs.inputs[0].shape;
@@ -222,7 +222,7 @@ class LayerNormalizationLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    absl::Status status = CheckOneFloatInput(inputs, 2, Shape::kMaxRank);
+    absl::Status status = CheckOneFloatInput(inputs, 2, kMaxRank);
     if (status.ok()) status = CheckEpsilon(epsilon_);
     if (!status.ok()) return status;
     const Shape& shape = inputs.inputs[0].shape;

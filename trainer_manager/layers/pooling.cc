@@ -152,7 +152,7 @@ class MaxPool2dLayer final : public PoolLayer {
     const Shape& output = signature->output.shape;
     const int64_t bytes = PlaceCursor::Bytes(
         output.elements() / output.extent(0), window_, inputs.pack_places);
-    signature->saved = {{{output.extent(0), bytes}, ValueType::kUint8}};
+    signature->saved = {{{output.extent(0), bytes}, DType::kU8}};
     signature->forward.writes.push_back({Role::kSaved});
     signature->derivative.reads.push_back({Role::kSaved});
     // Where the derivative is not zero, the input is the largest of a window,

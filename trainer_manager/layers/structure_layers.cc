@@ -20,7 +20,7 @@ class FlattenLayer final : public Layer {
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    const absl::Status status = CheckOneFloatInput(inputs, 1, Shape::kMaxRank);
+    const absl::Status status = CheckOneFloatInput(inputs, 1, kMaxRank);
     if (!status.ok()) return status;
     const Shape& input = inputs.inputs[0].shape;
     LayerSignature signature;
@@ -58,7 +58,7 @@ class AddLayer final : public Layer {
       const LayerInputs& inputs) const override {
     absl::Status status = CheckInputCount(inputs, 2);
     for (size_t i = 0; i < 2 && status.ok(); ++i) {
-      status = CheckInputType(inputs, i, ValueType::kFloat32);
+      status = CheckInputType(inputs, i, DType::kF32);
     }
     if (!status.ok()) return status;
     if (inputs.inputs[0].shape != inputs.inputs[1].shape) {
@@ -111,7 +111,7 @@ class EmbeddingLayer final : public Layer {
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
     absl::Status status = CheckInputCount(inputs, 1);
-    if (status.ok()) status = CheckInputType(inputs, 0, ValueType::kInt32);
+    if (status.ok()) status = CheckInputType(inputs, 0, DType::kI32);
     if (status.ok()) status = CheckInputRank(inputs, 0, 2, 2);
     if (!status.ok()) return status;
     if (entries_ < 1 || width_ < 1) {

@@ -36,7 +36,7 @@ TEST(StructureLayersTest, FlattenAndAddMoveValues) {
 }
 
 TEST(StructureLayersTest, EmbeddingPicksRowsAndSumsTheirGradients) {
-  LayerHarness harness(Embedding(3, 2), {{{1, 4}, ValueType::kInt32}});
+  LayerHarness harness(Embedding(3, 2), {{{1, 4}, DType::kI32}});
   harness.SetIndices(Role::kInput, {2, 0, 2, 1});
   harness.Values(Role::kWeight) = {1, 2, 3, 4, 5, 6};
   ASSERT_TRUE(harness.Forward().ok());
@@ -60,7 +60,7 @@ TEST(StructureLayersTest, RefusesShapesThatDoNotFit) {
               HasSubstr("cannot add [2, 1] to [1, 2]"));
   EXPECT_FALSE(Refusal(Add(), {{{1, 2}}}).ok());
   EXPECT_FALSE(Refusal(Embedding(3, 2), {{{1, 4}}}).ok());
-  EXPECT_FALSE(Refusal(Embedding(0, 2), {{{1, 4}, ValueType::kInt32}}).ok());
+  EXPECT_FALSE(Refusal(Embedding(0, 2), {{{1, 4}, DType::kI32}}).ok());
   EXPECT_FALSE(Refusal(PositionEmbedding(), {{{1, 4}}}).ok());
 }
 

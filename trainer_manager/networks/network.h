@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/trainer_manager/layers/layer.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 
 namespace footprint {

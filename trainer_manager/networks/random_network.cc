@@ -186,8 +186,7 @@ Network RandomRowNetwork(uint32_t seed) {
 Network RandomTokenNetwork(uint32_t seed) {
   std::mt19937 random(seed);
   Network network;
-  network.AddInput(
-      "x", {{2 + static_cast<int64_t>(seed % 7), 5}, ValueType::kInt32});
+  network.AddInput("x", {{2 + static_cast<int64_t>(seed % 7), 5}, DType::kI32});
   network.AddLayer("embedding", Embedding(kTokens, 12), {"x"});
   network.AddLayer("position", PositionEmbedding(), {"embedding"});
   std::string last = "position";

@@ -196,7 +196,7 @@ Network ResNet18(int64_t batch) {
 
 Network SmallTransformer(int64_t batch) {
   Network network;
-  network.AddInput("tokens", {{batch, 64}, ValueType::kInt32});
+  network.AddInput("tokens", {{batch, 64}, DType::kI32});
   Chain chain(&network, "tokens");
   chain.Then("embedding", Embedding(1000, 128))
       .Then("position", PositionEmbedding());

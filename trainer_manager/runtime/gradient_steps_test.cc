@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

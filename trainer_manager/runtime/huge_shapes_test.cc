@@ -81,7 +81,7 @@ Network HugeNetwork(unsigned kind, std::mt19937_64* random) {
                      HugeExtent(random), HugeExtent(random)};
       break;
   }
-  if (kind == 7) input.type = ValueType::kInt32;
+  if (kind == 7) input.type = DType::kI32;
   Network network;
   network.AddInput("x", input);
   network.AddLayer("layer", HugeLayer(kind, random), {"x"});

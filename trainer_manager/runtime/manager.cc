@@ -10,16 +10,13 @@
 #include "footprint/base/files/fingerprint.h"
 #include "footprint/base/memory/mapped_memory.h"
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/math/finite_values.h"
 #include "footprint/trainer_manager/runtime/gradient_steps.h"
 #include "footprint/trainer_manager/runtime/sliced_step.h"
 
 namespace footprint {
 namespace {
-
-absl::string_view TypeOf(ValueType type) {
-  return type == ValueType::kInt32 ? "int32" : "float";
-}
 
 // Whether the values are what a buffer of `parts` such tensors takes.
 absl::Status CheckValues(const char* what, size_t index, const TensorType& spec,
@@ -29,17 +26,17 @@ absl::Status CheckValues(const char* what, size_t index, const TensorType& spec,
       static_cast<int64_t>(values.size()) != elements) {
     Shape whole = spec.shape;
     if (whole.rank() > 0) whole.set_extent(0, whole.extent(0) * parts);
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " ", index, " takes ", elements, " ",
-                     TypeOf(spec.type), " values of shape ", whole.ToString(),
-                     ", not ", values.size(), " ", TypeOf(values.type())));
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, " ", index, " takes ", elements, " ", DTypeName(spec.type),
+        " values of shape ", whole.ToString(), ", not ", values.size(), " ",
+        DTypeName(values.type())));
   }
   if (values.data() == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat(what, " ", index, " lies at a null address"));
   }
   const auto address = reinterpret_cast<uintptr_t>(values.data());
-  const auto value_bytes = static_cast<uintptr_t>(ValueBytes(spec.type));
+  const auto value_bytes = static_cast<uintptr_t>(DTypeBytes(spec.type));
   if (address % value_bytes != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(what, " ", index, " lies ", address % value_bytes,
@@ -50,22 +47,21 @@ absl::Status CheckValues(const char* what, size_t index, const TensorType& spec,
 }
 
 template <typename Value>
-constexpr ValueType TypeOf() {
-  if (std::is_same<Value, int32_t>::value) return ValueType::kInt32;
-  return std::is_same<Value, uint8_t>::value ? ValueType::kUint8
-                                             : ValueType::kFloat32;
+constexpr DType DTypeOf() {
+  if (std::is_same<Value, int32_t>::value) return DType::kI32;
+  return std::is_same<Value, uint8_t>::value ? DType::kU8 : DType::kF32;
 }
 
 // Why a tensor cannot be read after a step; empty if it can.
 absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
-                                ValueType wanted, bool has_arena) {
+                                DType wanted, bool has_arena) {
   if (tensor.spec.type != wanted) {
     switch (tensor.spec.type) {
-      case ValueType::kFloat32:
+      case DType::kF32:
         return "holds floats; use Inspect<float>";
-      case ValueType::kInt32:
+      case DType::kI32:
         return "holds indices; use Inspect<int32_t>";
-      case ValueType::kUint8:
+      default:
         return "holds bytes; use Inspect<uint8_t>";
     }
   }
@@ -291,11 +287,11 @@ absl::StatusOr<absl::Span<Value>> Manager::ValuesOf(
     std::vector<Buffer>* buffers, const char* what, size_t index) {
   const absl::Status status = CheckMode(NetworkMode::kTraining);
   if (!status.ok()) return status;
-  constexpr ValueType kType = TypeOf<Value>();
+  constexpr DType kType = DTypeOf<Value>();
   if (index >= buffers->size() || SpecOf((*buffers)[index]).type != kType) {
-    return absl::InvalidArgumentError(absl::StrCat("there is no ", what, " ",
-                                                   index, " of ", TypeOf(kType),
-                                                   " values to fill"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no ", what, " ", index, " of ", DTypeName(kType),
+                     " values to fill"));
   }
   Buffer& buffer = (*buffers)[index];
   buffer.is_set = true;
@@ -336,7 +332,7 @@ absl::Status Manager::CheckData(const Buffer& buffer, const char* what,
                      "the first step"));
   }
   const TensorType& spec = SpecOf(buffer);
-  if (spec.type != ValueType::kFloat32) return absl::OkStatus();
+  if (spec.type != DType::kF32) return absl::OkStatus();
   const float* values = reinterpret_cast<const float*>(buffer.data);
   const int64_t place =
       FirstNotFinite(values, spec.shape.elements() * micro_batches_);
@@ -473,7 +469,7 @@ absl::Status Manager::CheckOutputs() {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Buffer& output = outputs_[i];
     const TensorType& spec = SpecOf(output);
-    if (output.data == nullptr || spec.type != ValueType::kFloat32) continue;
+    if (output.data == nullptr || spec.type != DType::kF32) continue;
     const float* values = reinterpret_cast<const float*>(output.data);
     const int64_t place = FirstNotFinite(values, spec.shape.elements());
     if (place < 0) continue;
@@ -763,8 +759,8 @@ absl::StatusOr<absl::Span<const Value>> Manager::Inspect(
     if (tensor.name != name) continue;
     const Storage& storage = plan.storages[tensor.storage];
     const StorageClass where = storage.storage_class;
-    const absl::string_view why =
-        WhyUnreadable(tensor, where, TypeOf<Value>(), arena_.data() != nullptr);
+    const absl::string_view why = WhyUnreadable(tensor, where, DTypeOf<Value>(),
+                                                arena_.data() != nullptr);
     if (!why.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat("tensor \"", name, "\" ", why));

@@ -78,20 +78,18 @@ struct ManagerOptions {
 class InputView {
  public:
   InputView(absl::Span<const float> values)  // NOLINT: converts
-      : data_(values.data()),
-        size_(values.size()),
-        type_(ValueType::kFloat32) {}
+      : data_(values.data()), size_(values.size()), type_(DType::kF32) {}
   InputView(absl::Span<const int32_t> values)  // NOLINT: converts
-      : data_(values.data()), size_(values.size()), type_(ValueType::kInt32) {}
+      : data_(values.data()), size_(values.size()), type_(DType::kI32) {}
 
   const void* data() const { return data_; }
   size_t size() const { return size_; }
-  ValueType type() const { return type_; }
+  DType type() const { return type_; }
 
  private:
   const void* data_;
   size_t size_;
-  ValueType type_;
+  DType type_;
 };
 
 class Manager {

@@ -213,7 +213,7 @@ TEST(ManagerTest, AnEvaluationThatCannotBeIsRefused) {
   status = evaluate(absl::MakeConstSpan(rows));
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("label 0 takes 2 int32 values"));
+              HasSubstr("label 0 takes 2 I32 values"));
   rows[5] = NAN;
   status = evaluate(absl::MakeConstSpan(good));
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
@@ -325,7 +325,7 @@ TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
     EXPECT_THAT(*label, ElementsAre(2, 1));
     int tensors_of_bytes = 0;
     for (const PlannedTensor& tensor : training.plan.tensors) {
-      if (tensor.spec.type != ValueType::kUint8) continue;
+      if (tensor.spec.type != DType::kU8) continue;
       ++tensors_of_bytes;
       const auto bytes =
           training.manager->Inspect<uint8_t>(training.plan, tensor.name);
@@ -362,8 +362,8 @@ TEST(ManagerTest, RefusesValuesOfTheWrongNumberOrType) {
   const absl::Status label = manager.SetLabel(floats);
   EXPECT_EQ(label.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(label.message()),
-              HasSubstr("label 0 takes 4 int32 values of shape [4], not 3 "
-                        "float"));
+              HasSubstr("label 0 takes 4 I32 values of shape [4], not 3 "
+                        "F32"));
   EXPECT_FALSE(manager.SetLabel(std::vector<int32_t>(5)).ok());
   EXPECT_FALSE(manager.SetInput(1, floats).ok());
   EXPECT_FALSE(manager.SetInput(0, floats).ok());
@@ -462,7 +462,7 @@ TEST(ManagerTest, ANaNInTheDataIsFoundInTheLayerThatReadsIt) {
 
 TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
   Network network;
-  network.AddInput("tokens", {{2, 3}, ValueType::kInt32});
+  network.AddInput("tokens", {{2, 3}, DType::kI32});
   network.AddInput("x", {{2, 3, 2}});
   network.AddLayer("embedding", Embedding(5, 2), {"tokens"});
   network.AddLayer("sum", Add(), {"embedding", "x"});
@@ -486,8 +486,8 @@ TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
       (*manager)->Infer({absl::MakeConstSpan(x), absl::MakeConstSpan(tokens)});
   EXPECT_EQ(swapped.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(swapped.message()),
-              HasSubstr("input 0 takes 6 int32 values of shape [2, 3], not 12 "
-                        "float"));
+              HasSubstr("input 0 takes 6 I32 values of shape [2, 3], not 12 "
+                        "F32"));
   EXPECT_FALSE((*manager)->Infer({absl::MakeConstSpan(tokens)}).ok());
 }
 

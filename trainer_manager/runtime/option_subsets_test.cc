@@ -43,7 +43,7 @@ void SetData(const ExecutionPlan& plan, int32_t classes, RandomSequence* random,
   };
   const size_t input = plan.input_tensors[0];
   const size_t label = plan.label_tensors[0];
-  const bool tokens = plan.tensors[input].spec.type == ValueType::kInt32;
+  const bool tokens = plan.tensors[input].spec.type == DType::kI32;
   ASSERT_TRUE((tokens ? manager->SetInput(0, indices(count(input)))
                       : manager->SetInput(0, floats(count(input))))
                   .ok());

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -24,12 +23,8 @@
 namespace footprint {
 namespace {
 
-TensorShape FileShape(const Shape& shape) {
-  TensorShape extents;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    extents.push_back(shape.extent(axis));
-  }
-  return extents;
+Shape Transposed(const Shape& matrix) {
+  return {matrix.extent(1), matrix.extent(0)};
 }
 
 int64_t BytesOf(const Parameters::Parameter& parameter) {
@@ -63,19 +58,17 @@ absl::StatusOr<Source> MatchOne(const SafetensorsIndex& index,
   if (!tensor.ok()) {
     return absl::InvalidArgumentError(tensor.status().message());
   }
-  TensorShape expected = FileShape(parameter.shape);
-  if (in_file.transposed) std::reverse(expected.begin(), expected.end());
+  const Shape expected =
+      in_file.transposed ? Transposed(parameter.shape) : parameter.shape;
   if ((*tensor)->dtype == DType::kF32 && (*tensor)->shape == expected) {
     return Source{*tensor, in_file.transposed};
   }
-  TensorShape other = expected;
-  std::reverse(other.begin(), other.end());
   const bool fits_transposed =
-      expected.size() == 2 && (*tensor)->shape == other;
+      expected.rank() == 2 && (*tensor)->shape == Transposed(expected);
   return absl::InvalidArgumentError(absl::StrCat(
       index.file_name(), ": tensor \"", in_file.name, "\" is ",
-      DTypeName((*tensor)->dtype), " ", ShapeText((*tensor)->shape),
-      ", but the model has F32 ", ShapeText(expected),
+      DTypeName((*tensor)->dtype), " ", (*tensor)->shape.ToString(),
+      ", but the model has F32 ", expected.ToString(),
       fits_transposed ? "; transposed it would fit: see ParameterMap" : ""));
 }
 
@@ -157,8 +150,8 @@ absl::Status CheckValues(int descriptor, const TensorInfo& tensor,
 // Of a matrix of the file; its transposed goes to `values`.
 absl::Status ReadTransposed(int descriptor, const TensorInfo& tensor,
                             absl::Span<float> values, const std::string& file) {
-  const size_t rows = static_cast<size_t>(tensor.shape[0]);
-  const size_t columns = static_cast<size_t>(tensor.shape[1]);
+  const size_t rows = static_cast<size_t>(tensor.shape.rows());
+  const size_t columns = static_cast<size_t>(tensor.shape.columns());
   std::vector<float> buffer(std::min(kBufferValues, values.size()));
   for (size_t first = 0; first < values.size(); first += buffer.size()) {
     const auto part = absl::MakeSpan(buffer).subspan(
@@ -190,7 +183,7 @@ absl::Status SaveParameters(const Parameters& parameters,
   std::vector<TensorSpec> tensors;
   for (const Parameters::Parameter& parameter : parameters.all()) {
     tensors.push_back(
-        {std::string(parameter.name), DType::kF32, FileShape(parameter.shape)});
+        {std::string(parameter.name), DType::kF32, parameter.shape});
   }
   absl::StatusOr<SafetensorsWriter> writer =
       SafetensorsWriter::Create(path, tensors);

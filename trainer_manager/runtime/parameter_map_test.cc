@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 
 struct StateTensor {
   std::string name;
-  TensorShape shape;
+  Shape shape;
   std::vector<float> values;
 };
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <new>
-#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -77,10 +77,13 @@ int64_t FirstRefused(absl::string_view name, absl::Span<const float> values) {
   return -1;
 }
 
+// The block that records lie in runs no destructors.
+Parameters::~Parameters() {
+  std::destroy(parameters_.begin(), parameters_.end());
+}
+
 // Names and records lie behind the values.
 absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
-  static_assert(std::is_trivially_destructible<Parameter>::value,
-                "the block runs no destructors");
   size_t count = 0;
   size_t name_bytes = 0;
   for (const PlannedTensor& tensor : plan.tensors) {

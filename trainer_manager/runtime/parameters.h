@@ -22,7 +22,7 @@
 #include "absl/types/span.h"
 #include "footprint/base/memory/memory_block.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 
 namespace footprint {
 
@@ -50,6 +50,8 @@ class Parameters {
   static absl::StatusOr<std::shared_ptr<Parameters>> Create(
       const ExecutionPlan& plan, uint64_t seed,
       const Initialize& initialize = nullptr);
+
+  ~Parameters();
 
   // In the order of the layers.
   absl::Span<const Parameter> all() const { return parameters_; }

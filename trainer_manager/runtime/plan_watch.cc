@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/fingerprint.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/math/finite_values.h"
 
 namespace footprint {
@@ -14,7 +14,7 @@ constexpr int kPoison = 0xff;  // four of them are a NaN
 
 // The place of the first value that is NaN or infinite, or -1.
 int64_t FirstNotFiniteOf(const StepData::Slot& slot) {
-  if (slot.spec->type != ValueType::kFloat32) return -1;
+  if (slot.spec->type != DType::kF32) return -1;
   return FirstNotFinite(static_cast<const float*>(slot.data),
                         slot.spec->shape.elements());
 }

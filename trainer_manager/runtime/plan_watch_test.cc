@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -6,7 +6,7 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "gtest/gtest.h"
 

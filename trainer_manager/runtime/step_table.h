@@ -29,7 +29,7 @@
 #include "footprint/base/memory/memory_block.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/layer.h"
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
 
 namespace footprint {

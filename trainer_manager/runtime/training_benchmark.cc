@@ -25,7 +25,7 @@ namespace {
 // Inputs and labels stay zeros: no memory depends on them.
 bool LeaveZeros(const ExecutionPlan& plan, Manager* manager) {
   const auto holds_indices = [&plan](size_t tensor) {
-    return plan.tensors[tensor].spec.type == ValueType::kInt32;
+    return plan.tensors[tensor].spec.type == DType::kI32;
   };
   return (holds_indices(plan.input_tensors[0])
               ? manager->InputValues<int32_t>(0).ok()

@@ -85,7 +85,7 @@ absl::Status SetData(const ExecutionPlan& plan, uint64_t classes,
                                plan.micro_batches);
   };
   const size_t input = plan.input_tensors[0];
-  const bool tokens = plan.tensors[input].spec.type == ValueType::kInt32;
+  const bool tokens = plan.tensors[input].spec.type == DType::kI32;
   std::vector<int32_t> indices(count(plan.label_tensors[0]));
   for (int32_t& i : indices) i = static_cast<int32_t>(random.Below(classes));
   const absl::Status status = manager->SetLabel(indices);

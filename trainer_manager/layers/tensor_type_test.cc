@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/layers/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 
 #include <limits>
 #include <string>
@@ -11,28 +11,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(ShapeTest, SizeIsTheProductTimesTheElement) {
+TEST(TensorTypeTest, SizeIsTheProductTimesTheElement) {
   EXPECT_EQ(*CheckedSizeBytes({{32, 3, 28, 28}}), 32 * 3 * 28 * 28 * 4);
-  EXPECT_EQ(*CheckedSizeBytes({{7}, ValueType::kUint8}), 7);
-  EXPECT_EQ(*CheckedSizeBytes({{2, 5}, ValueType::kInt32}), 40);
+  EXPECT_EQ(*CheckedSizeBytes({{7}, DType::kU8}), 7);
+  EXPECT_EQ(*CheckedSizeBytes({{2, 5}, DType::kI32}), 40);
   EXPECT_EQ(*CheckedSizeBytes({{}}), 4);
   EXPECT_EQ(SizeBytes({{3, 5}}), 60);
 }
 
-TEST(ShapeTest, CountsAxesFromEitherEnd) {
-  const Shape shape = {2, 3, 5};
-  EXPECT_EQ(shape.extent(0), 2);
-  EXPECT_EQ(shape.extent(-1), 5);
-  EXPECT_EQ(shape.ToString(), "[2, 3, 5]");
-}
-
-TEST(ShapeTest, ComparesRankAndExtents) {
-  EXPECT_EQ(Shape({2, 3}), Shape({2, 3}));
-  EXPECT_NE(Shape({2, 3}), Shape({2, 3, 1}));
-  EXPECT_NE(Shape({2}), Shape({2, 0}));
-}
-
-TEST(ShapeTest, RefusesExtentsBelowOne) {
+TEST(TensorTypeTest, RefusesExtentsBelowOne) {
   for (const int64_t extent :
        {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
     const auto size = CheckedSizeBytes({{4, extent}});
@@ -41,12 +28,12 @@ TEST(ShapeTest, RefusesExtentsBelowOne) {
   }
 }
 
-TEST(ShapeTest, RefusesFiveExtents) {
+TEST(TensorTypeTest, RefusesFiveExtents) {
   EXPECT_EQ(CheckedSizeBytes({{1, 1, 1, 1, 1}}).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(ShapeTest, RefusesMoreBytesThanAnInt64Holds) {
+TEST(TensorTypeTest, RefusesMoreBytesThanAnInt64Holds) {
   const int64_t half = int64_t{1} << 31;
   EXPECT_EQ(*CheckedSizeBytes({{half, half / 4}}), int64_t{1} << 62);
   EXPECT_EQ(CheckedSizeBytes({{half, half / 2}}).status().code(),

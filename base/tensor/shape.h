@@ -1,0 +1,74 @@
+// The extents of a tensor, and its size with overflow checked.
+//
+//   const footprint::Shape images = {32, 3, 28, 28};
+//   images.extent(-1);  // 28
+//   absl::StatusOr<int64_t> size_bytes =
+//       footprint::TensorBytes(footprint::DType::kF32, images);
+//
+// Owns its extents: up to four within the object of 40 bytes, more on the heap.
+// Thread-compatible.
+
+#ifndef FOOTPRINT_BASE_TENSOR_SHAPE_H_
+#define FOOTPRINT_BASE_TENSOR_SHAPE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/base/tensor/dtype.h"
+
+namespace footprint {
+
+// Extents, the outermost first. Rank 0 is one element.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> extents)  // NOLINT: reads as a literal
+      : extents_(extents) {}
+
+  int rank() const { return static_cast<int>(extents_.size()); }
+  absl::Span<const int64_t> extents() const { return extents_; }
+
+  // Axis -1 is the last. The axis must exist.
+  int64_t extent(int axis) const { return extents_[Position(axis)]; }
+  void set_extent(int axis, int64_t extent) {
+    extents_[Position(axis)] = extent;
+  }
+
+  // Makes it one rank higher; the new axis is the last.
+  void Append(int64_t extent) { extents_.push_back(extent); }
+
+  // The product of the extents. Only for a shape that passed TensorBytes.
+  int64_t elements() const { return rows() * columns(); }
+
+  // The tensor as a matrix: columns along the last axis, rows along all others.
+  int64_t columns() const { return rank() == 0 ? 1 : extent(-1); }
+  int64_t rows() const;
+
+  // "[32, 3, 28, 28]"; "[]" for rank 0.
+  std::string ToString() const;
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return a.extents_ == b.extents_;
+  }
+  friend bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
+
+ private:
+  size_t Position(int axis) const {
+    return static_cast<size_t>(axis < 0 ? axis + rank() : axis);
+  }
+
+  absl::InlinedVector<int64_t, 4> extents_;
+};
+
+// The bytes of a dense tensor. OutOfRange: more than 2^63 - 1 bytes, or a
+// negative extent. The text shows the shape.
+absl::StatusOr<int64_t> TensorBytes(DType dtype, const Shape& shape);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_TENSOR_SHAPE_H_
