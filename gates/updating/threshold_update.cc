@@ -628,9 +628,11 @@ const Metric* FindMetric(const BenchmarkMemory& benchmark, MetricKind kind) {
   return nullptr;
 }
 
+// By a threshold that may judge it where it was measured.
 bool IsNamed(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
              absl::Span<const ThresholdSource> sources) {
   for (const ThresholdSource& source : sources) {
+    if (!IsForEnvironmentOf(profile, source)) continue;
     for (const Threshold& threshold : source.file.threshold()) {
       if (GlobMatches(threshold.selector().label(), profile.label()) &&
           SelectsBenchmark(threshold.selector(), benchmark)) {

@@ -83,9 +83,9 @@ struct NewThresholds {
 
 // Thresholds of the metric "peak live" (of a benchmark whose peak did not
 // repeat, of the sum of its threads' peaks) for every benchmark that the
-// options name and no threshold of `sources` does: as `file`, where they are to
-// be put, has them, exact values if it has an environment, else maxima with its
-// headroom.
+// options name and no threshold of `sources` for its environment does: as
+// `file`, where they are to be put, has them, exact values if it has an
+// environment, else maxima with its headroom.
 NewThresholds ThresholdsForNewBenchmarks(
     absl::Span<const MemoryProfile> profiles,
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options,

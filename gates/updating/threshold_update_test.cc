@@ -448,6 +448,22 @@ TEST(ThresholdUpdateTest, NewBenchmarksGetTheirPeak) {
   EXPECT_TRUE(added.thresholds[0].has_max_bytes());
 }
 
+TEST(ThresholdUpdateTest, ABenchmarkNamedForAnotherEnvironmentIsNewHere) {
+  const auto rule = [](const char* compiler) {
+    return ParseThresholdFile(
+        "t", absl::StrCat(kHeader, "environment { compiler: '", compiler,
+                          "' }\n", Rule("max_bytes: 100")));
+  };
+  const auto added = [](const ThresholdSource& source) {
+    return ThresholdsForNewBenchmarks({Profile(80)}, {source}, UpdateOptions(),
+                                      ThresholdFile())
+        .thresholds;
+  };
+  ASSERT_THAT(added(rule("clang")), SizeIs(1));
+  EXPECT_EQ(added(rule("clang"))[0].max_bytes(), 80);
+  EXPECT_THAT(added(rule("gcc")), IsEmpty());
+}
+
 TEST(ThresholdUpdateTest, NewBenchmarksThatDoNotCountGetNone) {
   const auto refused = [](const MemoryProfile& profile) {
     const NewThresholds added = ThresholdsForNewBenchmarks(
