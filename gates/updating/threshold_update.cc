@@ -332,6 +332,9 @@ class Planner {
     const int64_t value = baseline[0].metric->value();
     if (highest > RatioLimit(threshold.max_ratio().ratio(), value)) {
       change->ratio = RatioFor(highest, value);
+      const MemoryProfile& measured =
+          profiles_[static_cast<size_t>(baseline[0].profile)];
+      Doubt(DoubtOf(measured, measured.benchmarks(baseline[0].benchmark)));
       const Selector& selector = threshold.max_ratio().baseline();
       for (int profile : index_.ProfilesOf(selector.label())) {
         DoubtFailed(profiles_[static_cast<size_t>(profile)], selector,

@@ -414,6 +414,19 @@ TEST(ThresholdUpdateTest, ARatioIsLoosenedOnRequestOnly) {
   EXPECT_NEAR(threshold.history(0).new_ratio(), 0.6667, 1e-9);
 }
 
+TEST(ThresholdUpdateTest, ARatioIsNotLoosenedByADoubtfulBaseline) {
+  MemoryProfile profile = Profile(200, 300);
+  profile.mutable_benchmarks(1)->set_forked_process_count(1);
+  const std::string ratio =
+      "threshold { selector { label: '//a:b' benchmark: 'BM_X' } metric: "
+      "PEAK_LIVE_USABLE_BYTES max_ratio { ratio: 0.5 baseline { label: '//a:b' "
+      "benchmark: 'BM_Y' } } }";
+  const Result kept = Update(profile, ratio, Increase());
+  EXPECT_THAT(kept.plan.changes[0], IsEmpty());
+  ASSERT_THAT(kept.plan.refusals, SizeIs(1));
+  EXPECT_THAT(kept.plan.refusals[0], HasSubstr("BM_Y started child processes"));
+}
+
 TEST(ThresholdUpdateTest, NewBenchmarksGetTheirPeak) {
   const std::vector<ThresholdSource> sources = {ParseThresholdFile(
       "t", absl::StrCat(kHeader,
