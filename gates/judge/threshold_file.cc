@@ -316,10 +316,11 @@ class ThresholdChecker {
                                     ", which every measurement keeps, so it "
                                     "judges nothing; give a smaller one"));
     }
-    if (ratio.ratio() >= 1 && IsSame(selector, ratio.baseline())) {
+    if (IsSame(selector, ratio.baseline())) {
       Add("max_ratio",
-          "has its own measurement for the baseline, so it judges nothing; "
-          "name another baseline");
+          absl::StrCat("has its own measurement for the baseline, so it ",
+                       ratio.ratio() >= 1 ? "judges nothing" : "never holds",
+                       "; name another baseline"));
     }
     // Written so that NaN fails too.
     if (!(ratio.ratio() > 0) || !std::isfinite(ratio.ratio())) {

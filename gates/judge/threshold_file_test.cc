@@ -355,6 +355,8 @@ TEST(ThresholdFileTest, RefusesRatiosThatNothingCouldBreak) {
         ratio, " baseline { label: '//a:b' benchmark: '", baseline, "' } } }"));
   };
   EXPECT_THAT(OnlyProblem(parse("1", "BM_X")), HasSubstr("judges nothing"));
+  // Nor one that nothing could keep.
+  EXPECT_THAT(OnlyProblem(parse("0.5", "BM_X")), HasSubstr("never holds"));
   EXPECT_THAT(OnlyProblem(parse("1e300", "BM_Y")), HasSubstr("judges nothing"));
   EXPECT_THAT(parse("1", "BM_Y").problems, IsEmpty());
   EXPECT_THAT(parse("9e18", "BM_Y").problems, IsEmpty());
