@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +14,8 @@
 namespace footprint {
 
 absl::StatusOr<FileLock> FileLock::TryAcquire(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Not to be held up by a pipe of that name.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
     const std::string message =
         absl::StrCat(path, ": cannot be opened: ", std::strerror(errno));
@@ -21,6 +23,13 @@ absl::StatusOr<FileLock> FileLock::TryAcquire(const std::string& path) {
       return absl::NotFoundError(message + "; check the path");
     }
     return absl::InternalError(message);
+  }
+  struct stat facts;
+  if (fstat(file, &facts) != 0 ||
+      !(S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
+    close(file);
+    return absl::InternalError(
+        absl::StrCat(path, ": is neither a regular file nor a folder"));
   }
   if (flock(file, LOCK_EX | LOCK_NB) == 0) return FileLock(file);
   const int error = errno;

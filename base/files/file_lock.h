@@ -18,7 +18,7 @@ namespace footprint {
 class FileLock {
  public:
   // Errors name `path`: kUnavailable if it is held already; kNotFound;
-  // kInternal if it cannot be opened or locked.
+  // kInternal if it cannot be opened or locked, or is a pipe or a device.
   static absl::StatusOr<FileLock> TryAcquire(const std::string& path);
 
   FileLock(FileLock&& other) noexcept;

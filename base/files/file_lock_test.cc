@@ -1,5 +1,8 @@
 #include "footprint/base/files/file_lock.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string>
 
@@ -27,6 +30,19 @@ TEST(FileLockTest, ALockIsHeldByOne) {
   EXPECT_TRUE(FileLock::TryAcquire(folder).ok());
   EXPECT_EQ(FileLock::TryAcquire(folder + "/none").status().code(),
             absl::StatusCode::kNotFound);
+}
+
+TEST(FileLockTest, IsNotHeldUpByAPipeThatNobodyWrites) {
+  std::string path = testing::TempDir() + "/file_lock_pipe_XXXXXX";
+  ASSERT_NE(mkdtemp(&path[0]), nullptr);
+  path += "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  alarm(20);  // the end of a test that waits
+  const absl::Status status = FileLock::TryAcquire(path).status();
+  alarm(0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("pipe: is neither a regular file nor a folder"));
 }
 
 }  // namespace
