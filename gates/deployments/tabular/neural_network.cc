@@ -165,9 +165,16 @@ absl::StatusOr<Model> NeuralNetwork::Fit(const Table& table) const {
   }
   const float learning_rate = static_cast<float>(std::min<double>(
       options_.learning_rate, std::numeric_limits<float>::max()));
-  if (options_.epochs < 1 || options_.batch_rows < 1 || !(learning_rate > 0)) {
+  if (options_.epochs < 1 || options_.batch_rows < 1 ||
+      !(options_.learning_rate > 0)) {
     return absl::InvalidArgumentError(
         "epochs, rows in a batch and learning rate must be above zero");
+  }
+  if (learning_rate == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the learning rate is ", options_.learning_rate,
+                     ", which training in float takes for zero; give 1e-45 "
+                     "or more"));
   }
   Model model;
   model.estimator = name();

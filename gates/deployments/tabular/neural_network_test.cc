@@ -151,6 +151,14 @@ TEST(NeuralNetworkTest, RefusesWhatItCannotFitOrPredict) {
   options.learning_rate = 1e200;
   EXPECT_EQ(NeuralNetwork(options).Fit(CurvedTable(200, 1)).status().code(),
             absl::StatusCode::kFailedPrecondition);
+  // Above zero, and not as a float.
+  options.learning_rate = 1e-300;
+  const absl::Status too_small =
+      NeuralNetwork(options).Fit(CurvedTable(10, 1)).status();
+  EXPECT_EQ(too_small.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(too_small.message()),
+              HasSubstr("learning rate is 1e-300, which training in float "
+                        "takes for zero"));
   const Model model = MustFit(network, CurvedTable(10, 1));
   TableBuilder builder(/*column_count=*/3);
   std::fill_n(builder.AddRow(), 3, 0.0);
