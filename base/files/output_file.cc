@@ -47,13 +47,31 @@ absl::Status WriteError(int error, const std::string& path, const char* doing) {
 
 OutputFile::OutputFile(const std::string& path)
     : path_(path), written_path_(path), buffer_(new char[kBufferBytes]) {
-  int flags = O_WRONLY | O_CLOEXEC;
   if (!IsSpecialFile(path)) {
-    written_path_ = path + ".partial";
-    flags |= O_CREAT | O_TRUNC;
+    CreatePartial();
+    return;
   }
-  descriptor_ = open(written_path_.c_str(), flags, 0666);
+  descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ < 0) Fail("cannot be created");
+}
+
+// What is found under that name may be another's: only a file that an earlier
+// run left is taken away, and nothing is written through a link or a pipe.
+void OutputFile::CreatePartial() {
+  const std::string partial = path_ + ".partial";
+  struct stat found;
+  const bool is_taken = lstat(partial.c_str(), &found) == 0;
+  if (is_taken && !S_ISREG(found.st_mode)) {
+    status_ = absl::InvalidArgumentError(
+        absl::StrCat(partial, ": is no regular file, and ", path_,
+                     " is first written under that name: remove it"));
+    return;
+  }
+  if (is_taken) unlink(partial.c_str());
+  descriptor_ =
+      open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) return Fail("cannot be created");
+  written_path_ = partial;
 }
 
 OutputFile::~OutputFile() { Discard(); }

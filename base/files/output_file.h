@@ -11,6 +11,7 @@
 //
 // The first failure is kept, later writes do nothing, and Commit reports it:
 // * kNotFound: the folder is missing;
+// * kInvalidArgument: a link, a pipe or a folder is named PATH.partial;
 // * kPermissionDenied: the folder or file must not be written;
 // * kResourceExhausted: the disk is full, or a limit of file size is reached (a
 //   program that runs under such a limit must ignore SIGXFSZ, else it is
@@ -51,6 +52,7 @@ class OutputFile {
   absl::Status Commit();
 
  private:
+  void CreatePartial();
   void Flush();
   void WriteThrough(const char* bytes, size_t size);
   void Fail(const char* doing);

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -55,6 +56,44 @@ TEST(OutputFileTest, LeavesTheOldFileUntilCommit) {
   }
   EXPECT_EQ(ReadAll(path), "old");
   EXPECT_FALSE(Exists(path + ".partial"));
+}
+
+TEST(OutputFileTest, WritesThroughNoLinkUnderThePartialName) {
+  const std::string path = testing::TempDir() + "/linked";
+  const std::string target = testing::TempDir() + "/target_of_link";
+  std::ofstream(target) << "kept";
+  ASSERT_EQ(symlink(target.c_str(), (path + ".partial").c_str()), 0);
+  {
+    OutputFile file(path);
+    file.Write("new");
+    const absl::Status status = file.Commit();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("linked.partial: is no regular file"));
+  }
+  EXPECT_EQ(ReadAll(target), "kept");
+  EXPECT_FALSE(Exists(path));
+  // It is not ours to remove.
+  EXPECT_TRUE(Exists(path + ".partial"));
+}
+
+TEST(OutputFileTest, WaitsForNoReaderOfAPipeUnderThePartialName) {
+  const std::string path = testing::TempDir() + "/piped";
+  ASSERT_EQ(mkfifo((path + ".partial").c_str(), 0600), 0);
+  alarm(20);  // the end of a test that waits
+  const absl::Status status = OutputFile(path).Commit();
+  alarm(0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(Exists(path));
+}
+
+TEST(OutputFileTest, TakesThePlaceOfAFileLeftUnderThePartialName) {
+  const std::string path = testing::TempDir() + "/left_over";
+  std::ofstream(path + ".partial") << "longer than what follows";
+  OutputFile file(path);
+  file.Write("new");
+  ASSERT_TRUE(file.Commit().ok());
+  EXPECT_EQ(ReadAll(path), "new");
 }
 
 TEST(OutputFileTest, ReportsAMissingFolder) {
