@@ -142,6 +142,12 @@ refuses 1 '--random_ids=9223372036854775807, but the model has 40 positions' \
   gpt2.F32 --random_ids=9223372036854775807
 refuses 1 '2000000000 sequences; a batch has from 1 to' \
   minilm.F32 --random_ids=1 --batch=2000000000
+# Before anything is filled: the system would kill what fills it. Of two tebibytes.
+lowmem_generate --shape=minilm --layers=1 --hidden=1024 --heads=16 --intermediate=64 \
+  --vocabulary=100 --positions=512 wide 2>log
+refuses 1 'are free; run fewer, or in a smaller --budget' \
+  wide --random_ids=512 --batch=1048576
+run wide --random_ids=512 --batch=1
 refuses 1 '--generate=9000000000000000000, but the model has 40 positions' \
   gpt2.F32 --ids=1 --generate=9000000000000000000
 refuses 1 'token 1 has the id 100; the vocabulary has 100 entries' minilm.F32 --ids=1,100
