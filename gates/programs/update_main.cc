@@ -181,6 +181,11 @@ int Main(const std::vector<std::string>& arguments) {
     if (!flags->Has(flag) || !flags->Value(flag, "").empty()) continue;
     return Complain(absl::StrCat("--", flag, "= names no file"));
   }
+  if (flags->Has("file") && !flags->Has("add")) {
+    return Complain(
+        "--file says where --add puts thresholds, and means nothing without "
+        "it; add --add, or leave --file out");
+  }
   const absl::StatusOr<FileLock> lock = LockWorkspace(workspace);
   if (!lock.ok()) return Complain(lock.status().message());
   const absl::StatusOr<WorkspaceUpdate> update = Update(*flags, workspace);
