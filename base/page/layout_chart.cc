@@ -126,10 +126,9 @@ std::string SvgBox(const LayoutChart& chart, const LayoutChart::Box& box,
   if (chart.series.size() > 1 && box.series < chart.series.size()) {
     absl::StrAppend(&words, " (", chart.series[box.series], ")");
   }
-  absl::StrAppend(&words, ": ",
-                  AbbreviateBytes(static_cast<double>(box.size_bytes)), " (",
-                  box.size_bytes, " B) at ", box.offset_bytes, ", from step ",
-                  box.begin_step, " until before ", box.end_step);
+  absl::StrAppend(&words, ": ", FormatBytes(box.size_bytes), " at offset ",
+                  FormatBytes(box.offset_bytes), ", from step ", box.begin_step,
+                  " until before ", box.end_step);
   std::string svg = absl::StrCat(
       "<rect class=\"box ", box.is_marked ? "marked" : "pale",
       low - high < kLeastHeightOfOutline ? " thin" : "", "\" x=\"",
@@ -222,8 +221,8 @@ std::string SvgLiveBytes(const LayoutChart& chart, const LayoutScale& scale) {
             : "",
         "><title>",
         chart.series.size() > 1 ? EscapeForXml(chart.series[s]) + ": " : "",
-        "at most ", AbbreviateBytes(static_cast<double>(most)),
-        "</title></path>\n");
+        "at most ", FormatBytes(most), "</title></path>
+");
     low_bytes = std::move(high_bytes);
   }
   return svg;

@@ -34,8 +34,8 @@ TEST(LayoutChartTest, DrawsALayoutToScale) {
                               "width=\"318.00\" height=\"200.00\""));
   EXPECT_THAT(html, HasSubstr("class=\"box pale\" x=\"243.00\" y=\"30.00\" "
                               "width=\"477.00\" height=\"200.00\""));
-  EXPECT_THAT(html, HasSubstr("a&lt;b (weight): 30 B (30 B) at 0, from step 0 "
-                              "until before 4"));
+  EXPECT_THAT(html, HasSubstr("a&lt;b (weight): 30 B at offset 0 B, from step "
+                              "0 until before 4"));
   // Live from 634 up to 474: 30 bytes of the first until step 4, on them, from
   // step 2, 30 of the second, which come down then.
   EXPECT_THAT(html, HasSubstr("d=\"M84.00 634.00V554.00H402.00V634.00H720.00"
@@ -76,6 +76,15 @@ TEST(LayoutChartTest, DrawsOneLayerWithoutSeries) {
   EXPECT_THAT(DrawLayoutChart(chart),
               HasSubstr("class=\"live\" d=\"M84.00 634.00V554.00H243.00V474.00"
                         "H402.00V554.00H720.00V634.00Z\"><title>at most 60 B"));
+}
+
+TEST(LayoutChartTest, SaysBytesRoundedAndExact) {
+  LayoutChart chart;
+  chart.boxes = {{"w", 0, 4, 67108864, 1572864}};
+  const std::string html = DrawLayoutChart(chart);
+  EXPECT_THAT(html, HasSubstr("w: 1.50 MiB (1,572,864 B) at offset 64.0 MiB "
+                              "(67,108,864 B), from step 0 until before 4"));
+  EXPECT_THAT(html, HasSubstr("at most 1.50 MiB (1,572,864 B)</title>"));
 }
 
 TEST(LayoutChartTest, DrawsALayoutOfNothingAndOfTheLargestSizes) {
