@@ -7,7 +7,8 @@
 //   }
 //   status = fields.status();
 //
-// The syntax is that of csv_parser.h. Thread-compatible. Memory: 64 KiB,
+// The syntax is that of csv_parser.h. A pipe is read as it is written, so Open
+// waits for whoever opens it to write. Thread-compatible. Memory: 64 KiB,
 // however large the file. Time: linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_CSV_FIELDS_H_

@@ -1,7 +1,10 @@
 #include "footprint/gates/deployments/tabular/csv_fields.h"
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -77,6 +80,26 @@ TEST(CsvFieldsTest, ReportsWhatCannotBeOpened) {
   EXPECT_EQ(CsvFields().Open("/").code(), absl::StatusCode::kInternal);
 }
 
+TEST(CsvFieldsTest, ReadsAPipeAsItIsWritten) {
+  const std::string path = testing::TempDir() + "/fields_pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::ofstream pipe(path);
+    pipe << "a,b" << std::flush;
+    pipe << "c
+";
+  });
+  CsvFields fields;
+  const absl::Status opened = fields.Open(path);
+  writer.join();
+  ASSERT_TRUE(opened.ok()) << opened;
+  ASSERT_TRUE(fields.Next());
+  EXPECT_EQ(fields.text(), "a");
+  ASSERT_TRUE(fields.Next());
+  EXPECT_EQ(fields.text(), "bc");
+  EXPECT_FALSE(fields.Next());
+  EXPECT_TRUE(fields.status().ok()) << fields.status();
+}
 }  // namespace
 }  // namespace tabular
 }  // namespace footprint
