@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/lowmem/models/encoder.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
   const absl::Status status =
       argc == 2 ? PrintFirst(argv[1], {3, 1, 4, 1, 5})
                 : absl::InvalidArgumentError("usage: encoder_example FOLDER");
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
+  if (status.ok()) return footprint::FinishStandardOutput("encoder_example");
+  std::cerr << status << "\n";
+  return 1;
 }

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/modules/embedding_modules.h"
 #include "footprint/lowmem/modules/lazy_loading.h"
@@ -77,6 +78,8 @@ int main(int argc, char** argv) {
       argc == 2 ? PrintFirst(argv[1], {101, 7592, 102})
                 : absl::InvalidArgumentError(
                       "usage: lazy_loading_example MODEL.SAFETENSORS");
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
+  if (status.ok())
+    return footprint::FinishStandardOutput("lazy_loading_example");
+  std::cerr << status << "\n";
+  return 1;
 }

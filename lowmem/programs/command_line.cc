@@ -1,9 +1,7 @@
 #include "footprint/lowmem/programs/command_line.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/base/files/standard_output.h"
 
 namespace footprint::lowmem_internal {
 namespace {
@@ -73,14 +72,6 @@ int Fail(absl::string_view program, ExitCode code, const absl::Status& status) {
   return static_cast<int>(code);
 }
 
-int Finish(absl::string_view program) {
-  const bool flushed = fflush(stdout) == 0;
-  if (flushed && ferror(stdout) == 0) return 0;
-  // Why an earlier flush failed is not known any more.
-  return Fail(program, ExitCode::kFailed,
-              absl::UnavailableError(absl::StrCat(
-                  "standard output: cannot be written, results are lost",
-                  flushed ? "" : absl::StrCat(": ", strerror(errno)))));
-}
+int Finish(absl::string_view program) { return FinishStandardOutput(program); }
 
 }  // namespace footprint::lowmem_internal

@@ -163,6 +163,14 @@ for program in lowmem_run lowmem_pack lowmem_generate; do
   grep -q "^$program: standard output: cannot be written" log || fail "$(cat log)"
 done
 [[ ! -e out ]] || fail 'a refused command wrote its output'
+for example in "stream_weights_example minilm/model.safetensors $name" \
+  'lazy_loading_example minilm/model.safetensors'; do
+  status=0
+  # shellcheck disable=SC2086
+  timeout 60 $example >/dev/full 2>log || status=$?
+  ((status == 1)) || fail "$example to a full device exited $status"
+  grep -q "^${example%% *}: standard output: cannot be written" log || fail "$(cat log)"
+done
 
 # A name is shown whole, whatever it holds.
 python3 - <<'END'

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/lowmem/weights/tile.h"
 #include "footprint/lowmem/weights/tile_stream.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -66,6 +67,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const absl::Status status = PrintLargest(argv[1], argv[2]);
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
+  if (status.ok()) {
+    return footprint::FinishStandardOutput("stream_weights_example");
+  }
+  std::cerr << status << "\n";
+  return 1;
 }

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/base/text/text_table.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/execution/training_picture.h"
@@ -187,5 +188,5 @@ int main(int argc, char** argv) {
   std::cout << absl::StrFormat(
       "VGG16, inference, batch 1: arena %d bytes (bound %d)\n",
       vgg->arena.height_bytes, vgg->arena.lower_bound.bytes);
-  return failed;
+  return footprint::FinishStandardOutput("print_reference_bounds", failed);
 }

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <vector>
 
+#include "footprint/base/files/standard_output.h"
 #include "footprint/trainer_manager/planner/planner.h"
 
 int main() {
@@ -27,4 +28,5 @@ int main() {
   for (size_t i = 0; i < requests.size(); ++i) {
     std::cout << requests[i].id << " at " << plan->offsets_bytes[i] << "\n";
   }
+  return footprint::FinishStandardOutput("planner_example");
 }

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/base/text/text_table.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/planner.h"
@@ -119,4 +120,5 @@ int main() {
   PrintTraining("training, U-net", NetworkShape::kUNet);
   PrintPackings("packing, guillotine cuts", CutStyle::kGuillotine);
   PrintPackings("packing, pinwheel cuts", CutStyle::kPinwheel);
+  return footprint::FinishStandardOutput("planner_table");
 }

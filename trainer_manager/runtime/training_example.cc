@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
@@ -62,5 +63,6 @@ int main() {
     return 1;
   }
   std::cout << "loss " << *loss << "\n";
-  return *loss < 0.01f ? 0 : 1;
+  return footprint::FinishStandardOutput("training_example",
+                                         *loss < 0.01f ? 0 : 1);
 }

@@ -22,6 +22,7 @@
 #include "absl/flags/parse.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"
@@ -163,7 +164,7 @@ absl::Status Run() {
 int main(int argc, char** argv) {
   absl::ParseCommandLine(argc, argv);
   const absl::Status status = footprint::Run();
-  if (status.ok()) return 0;
+  if (status.ok()) return footprint::FinishStandardOutput("training_steps");
   std::cerr << "training_steps: " << status << "\n";
   return 1;
 }

@@ -86,8 +86,7 @@ TEST(CsvFieldsTest, ReadsAPipeAsItIsWritten) {
   std::thread writer([&] {
     std::ofstream pipe(path);
     pipe << "a,b" << std::flush;
-    pipe << "c
-";
+    pipe << "c\n";
   });
   CsvFields fields;
   const absl::Status opened = fields.Open(path);
@@ -100,6 +99,7 @@ TEST(CsvFieldsTest, ReadsAPipeAsItIsWritten) {
   EXPECT_FALSE(fields.Next());
   EXPECT_TRUE(fields.status().ok()) << fields.status();
 }
+
 }  // namespace
 }  // namespace tabular
 }  // namespace footprint

@@ -21,6 +21,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/gates/deployments/tabular/binary_table.h"
 #include "footprint/gates/deployments/tabular/csv_flags.h"
 #include "footprint/gates/deployments/tabular/csv_table.h"
@@ -343,7 +344,7 @@ int RunExperiment(
                 held_out);
   }
   std::printf("\n");
-  return 0;
+  return FinishStandardOutput(estimator->name());
 }
 
 }  // namespace tabular

@@ -111,6 +111,11 @@ for program in "$LINEAR" "$NETWORK"; do
   expect 0 "R^2 unknown (every target is the same)" \
     "$program" --data=constant.csv "${outputs[@]}"
 
+  # Results that were lost are an error.
+  # shellcheck disable=SC2016
+  expect 1 "standard output: cannot be written, results are lost" \
+    bash -c '"$@" >/dev/full' - "$program" --data=data.csv "${outputs[@]}"
+
   # A model that is not there when it is to be loaded.
   expect 1 "/dev/null: is not a regular file" \
     "$program" --data=data.csv --model=/dev/null --predictions=p.csv

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/files/output_file.h"
+#include "footprint/base/files/standard_output.h"
 #include "footprint/gates/deployments/tabular/stage_report.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
@@ -62,7 +63,7 @@ int main(int argc, char** argv) {
       "  tabular_report --html_output=report.html PROFILE.binpb ...");
   const absl::Status status =
       footprint::tabular::Report(absl::ParseCommandLine(argc, argv));
-  if (status.ok()) return 0;
+  if (status.ok()) return footprint::FinishStandardOutput("tabular_report");
   std::fprintf(stderr, "tabular_report: %s\n",
                std::string(status.message()).c_str());
   return 1;

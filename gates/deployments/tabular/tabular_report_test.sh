@@ -36,6 +36,9 @@ for program in linear_regression neural_network; do
   [[ $(grep -c "^$program  *csv  *5 x 300 " report.txt) == 2 ]] ||
     fail "$program is not twice in: $(cat report.txt)"
 done
+"$REPORT" ./*.binpb 2>lost.txt >/dev/full && fail "a report was lost in silence"
+grep -q '^tabular_report: standard output: cannot be written' lost.txt ||
+  fail "a lost report: $(cat lost.txt)"
 grep -q '<title>Memory of a tabular model' report.html || fail "no page"
 
 echo old >kept.txt
