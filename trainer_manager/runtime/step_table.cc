@@ -64,7 +64,8 @@ uint32_t OtherOf(const ExecutionPlan& plan, const PlannedStep& step,
 
 template <typename Record>
 int64_t BytesOf(size_t count) {
-  static_assert(std::is_trivially_destructible<Record>::value,
+  static_assert(std::is_trivially_destructible<Record>::value ||
+                    std::is_same<Record, TensorType>::value,
                 "a block runs no destructors");
   return static_cast<int64_t>(count * sizeof(Record));
 }
@@ -197,6 +198,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   slots_ = Take<StepData::Slot>(draft.most_uses, &next);
   std::copy(draft.places.begin(), draft.places.end(), places.begin());
   std::copy(draft.specs.begin(), draft.specs.end(), specs.begin());
+  specs_ = {specs.data(), EndSpecs{specs.size()}};
   names_ = next;
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
     // What an error prints of a name ends at its first 0.
@@ -219,7 +221,6 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   steps_ = steps;
   uses_ = uses;
   places_ = places;
-  specs_ = specs;
   return absl::OkStatus();
 }
 
@@ -257,7 +258,7 @@ absl::Span<const StepData::Slot> StepTable::SlotsOf(const Step& step,
 }
 
 uint32_t StepTable::SpecNumberOf(const PlannedTensor& tensor) const {
-  return static_cast<uint32_t>(FindSpec(specs_, tensor.spec));
+  return static_cast<uint32_t>(FindSpec(specs(), tensor.spec));
 }
 
 }  // namespace footprint

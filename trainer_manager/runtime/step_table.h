@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -70,7 +71,9 @@ class StepTable {
 
   // The table's own copies of the types of tensors, each that occurs once; the
   // number of that of a tensor of the plan.
-  absl::Span<const TensorType> specs() const { return specs_; }
+  absl::Span<const TensorType> specs() const {
+    return {specs_.get(), specs_.get_deleter().count};
+  }
   uint32_t SpecNumberOf(const PlannedTensor& tensor) const;
 
   char* fixed() const { return block_.data(); }
@@ -91,6 +94,11 @@ class StepTable {
     bool readable : 1;
     bool writable : 1;
   };
+  // Ends records whose memory is the block's.
+  struct EndSpecs {
+    void operator()(TensorType* first) const { std::destroy_n(first, count); }
+    size_t count;
+  };
   // What is known before the records have a place.
   struct Draft;
 
@@ -101,9 +109,9 @@ class StepTable {
   absl::Span<const Step> steps_;
   absl::Span<const Use> uses_;
   absl::Span<const Place> places_;
-  absl::Span<const TensorType> specs_;  // each that occurs once
-  absl::Span<StepData::Slot> slots_;    // of one step
-  const char* names_ = nullptr;         // of layers; a 0 ends each
+  std::unique_ptr<TensorType[], EndSpecs> specs_;  // each that occurs once
+  absl::Span<StepData::Slot> slots_;               // of one step
+  const char* names_ = nullptr;                    // of layers; a 0 ends each
 };
 
 // Where a parameter of the plan lies. InvalidArgument: there is none of its
