@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/simd/each_vector_target.h"
+#include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/testing/test_decoder.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gtest/gtest.h"
@@ -21,10 +22,6 @@
 namespace footprint {
 namespace {
 
-constexpr WeightBackend kBackends[] = {
-    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
-    WeightBackend::kMmap};
-constexpr int64_t kPlenty = int64_t{1} << 30;
 constexpr int64_t kPageBytes = 4096;
 
 DecoderConfig SmallConfig() {
@@ -36,14 +33,6 @@ DecoderConfig SmallConfig() {
   config.vocabulary = 50;
   config.positions = 80;
   return config;
-}
-
-std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
-                               int64_t end) {
-  std::uniform_int_distribution<int32_t> id(0, static_cast<int32_t>(end - 1));
-  std::vector<int32_t> ids(count);
-  for (int32_t& one : ids) one = id(random);
-  return ids;
 }
 
 // A decoder and a run of it, opened from a folder.
@@ -154,7 +143,7 @@ TEST(Decoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
     const std::vector<float> expected = resident.Append(ids);
     const std::vector<float> next = resident.Append({7});
     ASSERT_TRUE(resident.status.ok()) << resident.status;
-    for (const WeightBackend backend : kBackends) {
+    for (const WeightBackend backend : kWeightBackends) {
       for (const std::string& folder : {plain, packed}) {
         for (const int workers : {1, 3}) {
           if (type != DType::kF32 && workers == 3) continue;
@@ -255,7 +244,7 @@ TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
                      trial % 2 == 0 ? 0 : between(1, 80));
     const int64_t tokens = between(2, 40);
     const int workers = static_cast<int>(between(1, 3));
-    const WeightBackend backend = kBackends[trial % 4];
+    const WeightBackend backend = kWeightBackends[trial % 4];
     const auto opened = Decoder::Open(folder, backend);
     ASSERT_TRUE(opened.ok()) << opened.status();
     const int64_t least = *(*opened)->MinBudgetBytes(tokens, workers);

@@ -25,10 +25,6 @@
 namespace footprint {
 namespace {
 
-constexpr WeightBackend kBackends[] = {
-    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
-    WeightBackend::kMmap};
-constexpr int64_t kPlenty = int64_t{1} << 30;
 constexpr int64_t kPageBytes = 4096;
 
 EncoderConfig SmallConfig() {
@@ -41,14 +37,6 @@ EncoderConfig SmallConfig() {
   config.positions = 80;
   config.token_types = 2;
   return config;
-}
-
-std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
-                               int64_t end) {
-  std::uniform_int_distribution<int32_t> id(0, static_cast<int32_t>(end - 1));
-  std::vector<int32_t> ids(count);
-  for (int32_t& one : ids) one = id(random);
-  return ids;
 }
 
 struct RunResult {
@@ -143,7 +131,7 @@ TEST(Encoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
       const RunResult resident =
           Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
       ASSERT_TRUE(resident.status.ok()) << resident.status;
-      for (const WeightBackend backend : kBackends) {
+      for (const WeightBackend backend : kWeightBackends) {
         for (const int workers : {1, 3}) {
           const auto encoder = Encoder::Open(folder, backend);
           ASSERT_TRUE(encoder.ok());
@@ -182,7 +170,7 @@ TEST(Encoder, HasTheSameBitsWhenTheFileIsPacked) {
       const RunResult expected =
           Encode(plain, WeightBackend::kResident, 1, kPlenty, ids);
       ASSERT_TRUE(expected.status.ok()) << expected.status;
-      for (const WeightBackend backend : kBackends) {
+      for (const WeightBackend backend : kWeightBackends) {
         const auto encoder = Encoder::Open(packed, backend);
         ASSERT_TRUE(encoder.ok());
         const int workers = tokens == 1 ? 1 : 2;
@@ -257,7 +245,7 @@ TEST(Encoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
         WriteCheckpoint(RandomCheckpoint(config, type, trial), type, "holds");
     const int64_t tokens = between(1, 100);
     const int workers = static_cast<int>(between(1, 3));
-    const WeightBackend backend = kBackends[trial % 4];
+    const WeightBackend backend = kWeightBackends[trial % 4];
     const auto ids = RandomIds(random, tokens, config.vocabulary);
     const auto encoder = Encoder::Open(folder, backend);
     ASSERT_TRUE(encoder.ok()) << encoder.status();
@@ -421,7 +409,7 @@ TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
   for (const DType type : {DType::kF32, DType::kBF16}) {
     const std::string folder =
         WriteCheckpoint(RandomCheckpoint(config, type, 20), type, "batch");
-    for (const WeightBackend backend : kBackends) {
+    for (const WeightBackend backend : kWeightBackends) {
       // What widens a tile knows nothing of sequences; once is enough.
       if (type != DType::kF32 && backend != WeightBackend::kDirect) {
         continue;

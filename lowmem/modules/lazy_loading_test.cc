@@ -32,9 +32,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr WeightBackend kBackends[] = {
-    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
-    WeightBackend::kMmap};
 constexpr int64_t kHidden = 24;
 constexpr int64_t kVocabulary = 37;
 
@@ -200,7 +197,7 @@ TEST(LazyLoading, RunsAUsersModelWithTheSameBitsHoweverItIsLoaded) {
     const std::string packed = Write(tensors, type, "same_packed", 256);
     std::vector<float> expected;
     for (const std::string& file : {plain, packed}) {
-      for (const WeightBackend storage : kBackends) {
+      for (const WeightBackend storage : kWeightBackends) {
         for (const int64_t prefetch_bytes : {0, 3000, 1000000}) {
           for (const int64_t chunk_rows : {0, 1, 5, 1000}) {
             Classifier model(chunk_rows);

@@ -89,15 +89,6 @@ pass_gigabytes() {
     END { print v * (u == "GiB" ? 1.073741824 : 1.048576e-3) / 3 }' "$1"
 }
 seconds_of() { awk '$1 == "time" { print $2 }' "$1"; }
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-# The lowest and the highest of the pairs' ratios.
-pair_ratios() {
-  local pair
-  for ((pair = 0; pair < $1; ++pair)); do
-    awk -v a="$(seconds_of "$work/resident.$pair" | median)" \
-      -v b="$(seconds_of "$work/direct.$pair" | median)" 'BEGIN { printf "%.3f\n", a / b }'
-  done | sort -n | awk 'NR == 1 { low = $1 } END { print low " to " $1 }'
-}
 
 main() {
   make_cgroup
@@ -120,19 +111,18 @@ main() {
       --budget="$budget" --repeat=3 --output="$work/direct.out" >"$work/direct.$pair" ||
       fail "the limited run failed: $(cat "$work/direct.$pair")"
     cmp "$work/resident.out" "$work/direct.out" || fail "other bits than the resident run's"
-    paste <(seconds_of "$work/resident.$pair") <(seconds_of "$work/direct.$pair")
+    paste <(seconds_of "$work/direct.$pair") <(seconds_of "$work/resident.$pair")
   done >"$work/times"
-  local resident direct
-  resident=$(cut -f1 "$work/times" | median)
-  direct=$(cut -f2 "$work/times" | median)
+  local resident direct ratio low high
+  read -r direct resident ratio low high \
+    < <(python3 -B tools/bench/turns.py <"$work/times")
   printf '%s, %s tokens, 2 threads, in a cgroup of %s MiB, files dropped first\n' \
     "$shape" "$tokens" "$limit_mib"
   printf 'completes; the output has the bits of the resident run\n'
   printf 'cgroup peak   %s bytes\n' "$(peak_bytes)"
   printf 'direct        %s s (median of %s)\n' "$direct" "$((3 * pairs))"
   printf 'resident      %s s\n' "$resident"
-  printf 'ratio         %s (%s in single pairs)\n' \
-    "$(awk "BEGIN { printf \"%.3f\", $resident / $direct }")" "$(pair_ratios "$pairs")"
+  printf 'ratio         %s (95 %% interval %s to %s)\n' "$ratio" "$low" "$high"
   printf 'disk          %s GB/s, read once past the page cache\n' "$disk"
   local read
   read=$(pass_gigabytes "$work/direct.0")

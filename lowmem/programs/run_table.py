@@ -35,6 +35,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, "tools/bench")
+from turns import median_interval, ratios, take_turns  # noqa: E402
+
 # The budgets of BERT-large; the output of a batch comes on top, and more tokens
 # have what their activations take.
 MIB_BY_TOKENS = {1: 1, 32: 1, 128: 2, 512: 6}
@@ -205,17 +208,16 @@ class Table:
         decoder = "gpt2" in os.path.basename(folder)
         budget = "64MiB" if decoder else encoder_budget(folder, tokens, batch)
         passes = self.passes(folder, tokens, batch, budget)
-        found = {backend: [] for backend in self.options.backends}
-        for pair in range(self.options.pairs):
-            order = self.options.backends[::-1 if pair % 2 else 1]
-            for backend in order:
-                given = "4GiB" if backend == "resident" else budget
-                found[backend].append(
-                    self.run(folder, backend, tokens, batch, given, passes))
-            if self.options.torch and not decoder:
-                found.setdefault("torch", []).append(
-                    torch_figures(folder, tokens, batch, passes))
-        return found
+        names = self.options.backends + (
+            ["torch"] if self.options.torch and not decoder else [])
+
+        def run(name, _):
+            if name == "torch":
+                return torch_figures(folder, tokens, batch, passes)
+            given = "4GiB" if name == "resident" else budget
+            return self.run(folder, name, tokens, batch, given, passes)
+
+        return take_turns(names, self.options.pairs, run)
 
 
 def torch_figures(folder, tokens, batch, passes):
@@ -243,14 +245,17 @@ def print_cells(cells, markdown):
         print(" ".join("%*s" % pair for pair in zip(WIDTHS, cells)), flush=True)
 
 
+def seconds_of(figures):
+    return [row["seconds"] for row in figures]
+
+
 def print_rows(model, tokens, batch, found, markdown):
     for backend, figures in found.items():
-        median = statistics.median(row["seconds"] for row in figures)
+        median = statistics.median(seconds_of(figures))
         ratio = "-"
         if "resident" in found:
-            ratio = "%.3f" % statistics.median(
-                base["seconds"] / row["seconds"]
-                for base, row in zip(found["resident"], figures))
+            ratio = "%.3f" % median_interval(
+                ratios(seconds_of(found["resident"]), seconds_of(figures)))[0]
         last = figures[-1]
         peak = max(row["peak"] for row in figures)
         rates = [row["gflops"] for row in figures if row.get("gflops")]
@@ -391,13 +396,13 @@ def sweep(table, folder, model, options):
     tokens = options.tokens[0]
     passes = table.passes(folder, tokens, 1, None)
     budgets = options.sweep.split(",")
-    found = {budget: [] for budget in budgets + ["resident"]}
-    for pair in range(options.pairs):
-        for budget in list(found)[::-1 if pair % 2 else 1]:
-            resident = budget == "resident"
-            found[budget].append(table.run(
-                folder, "resident" if resident else "pread", tokens, 1,
-                "4GiB" if resident else budget, passes))
+
+    def run(budget, _):
+        resident = budget == "resident"
+        return table.run(folder, "resident" if resident else "pread", tokens, 1,
+                         "4GiB" if resident else budget, passes)
+
+    found = take_turns(budgets + ["resident"], options.pairs, run)
     points = []
     print("%-10s %9s %9s %9s %9s" % ("budget", "arena", "peak", "s", "tokens/s"))
     for budget, rows in found.items():

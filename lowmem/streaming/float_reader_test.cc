@@ -16,9 +16,6 @@ namespace footprint {
 namespace {
 
 constexpr int64_t kRows = 7, kColumns = 600;
-constexpr WeightBackend kBackends[] = {
-    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
-    WeightBackend::kMmap};
 
 struct Fixture {
   Fixture(DType type, int64_t panel_columns, WeightBackend backend) {
@@ -44,7 +41,7 @@ struct Fixture {
 TEST(ReadRows, GivesTheSameFloatsWhateverTheFileHolds) {
   for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
     for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
-      for (const WeightBackend backend : kBackends) {
+      for (const WeightBackend backend : kWeightBackends) {
         Fixture fixture(type, panel_columns, backend);
         for (const int64_t row : {0, 3, 6}) {
           const int64_t rows = row == 3 ? 3 : 1;

@@ -272,6 +272,14 @@ void RandomTensors::Add(const std::string& name,
   }
 }
 
+std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
+                               int64_t end) {
+  std::uniform_int_distribution<int32_t> id(0, static_cast<int32_t>(end - 1));
+  std::vector<int32_t> ids(count);
+  for (int32_t& one : ids) one = id(random);
+  return ids;
+}
+
 TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
                                 uint32_t seed) {
   TestCheckpoint checkpoint;

@@ -52,6 +52,13 @@ class RandomTensors {
   TestTensors tensors_;
 };
 
+// A budget that holds every model of these tests.
+constexpr int64_t kPlenty = int64_t{1} << 30;
+
+// Token ids from 0 to below `end`.
+std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
+                               int64_t end);
+
 // Matrices are stored as `type`, vectors as floats. Every number is drawn anew
 // from `seed`.
 TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,

@@ -48,6 +48,11 @@ enum class WeightBackend {
   kMmap,      // mapped, little at a time: fastest where few tokens are used
 };
 
+// Each of them.
+inline constexpr WeightBackend kWeightBackends[] = {
+    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
+    WeightBackend::kMmap};
+
 // "resident", "pread", "direct", "mmap".
 absl::string_view WeightBackendName(WeightBackend backend);
 absl::StatusOr<WeightBackend> WeightBackendFromName(absl::string_view name);

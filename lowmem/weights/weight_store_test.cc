@@ -25,9 +25,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr WeightBackend kBackends[] = {
-    WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
-    WeightBackend::kMmap};
 constexpr int64_t kRows = 37, kColumns = 53;
 
 // Bytes that tell where they are from.
@@ -90,7 +87,7 @@ std::string BytesOf(const Tile& tile, const TileView& view) {
 class WeightStoreTest : public testing::TestWithParam<WeightBackend> {};
 
 INSTANTIATE_TEST_SUITE_P(
-    Backends, WeightStoreTest, testing::ValuesIn(kBackends),
+    Backends, WeightStoreTest, testing::ValuesIn(kWeightBackends),
     [](const testing::TestParamInfo<WeightBackend>& backend) {
       return std::string(WeightBackendName(backend.param));
     });
@@ -456,7 +453,7 @@ TEST(WeightStoreTest, RefusesUnknownBackends) {
 }
 
 TEST(WeightStoreTest, RefusesAMissingFile) {
-  for (const WeightBackend backend : kBackends) {
+  for (const WeightBackend backend : kWeightBackends) {
     EXPECT_EQ(WeightStore::Open(TestPath("missing"), backend).status().code(),
               absl::StatusCode::kNotFound);
   }

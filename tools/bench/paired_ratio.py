@@ -24,13 +24,14 @@ Exit status: 0, or 1 if a goal is missed, a command fails or the file is wrong; 
 
 import argparse
 import json
-import math
 import os
 import resource
 import shutil
 import subprocess
 import sys
 import time
+
+from turns import interval_text, median_interval, ratios, take_turns, verdict
 
 
 def processor_seconds(command):
@@ -48,79 +49,47 @@ def processor_seconds(command):
     return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
 
-def median_interval(values):
-    """The median and a 95 % interval for it, by order statistics."""
-    ordered = sorted(values)
-    count = len(ordered)
-    median = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
-    # The largest k such that P(Binomial(count, 1/2) < k) <= 2.5 %.
-    tail = 0.0
-    k = 0
-    while k < count:
-        tail += math.comb(count, k) / 2.0**count
-        if tail > 0.025:
-            break
-        k += 1
-    if k == 0:
-        return median, None, None
-    return median, ordered[k - 1], ordered[count - k]
+def measure(plan, rounds):
+    """Seconds of each round by command name."""
+    commands = {c["name"]: c for c in plan["commands"] if shutil.which(c["argv"][0])}
+    begin = shown = time.monotonic()
 
-
-def verdict(goal, low, high):
-    if goal is None:
-        return ""
-    if low is None:
-        return "unresolved (too few rounds)"
-    if high <= goal:
-        return "met"
-    return "missed" if low > goal else "unresolved"
-
-
-def measure(plan, rounds, progress):
-    """Ratios to the baseline by command name."""
-    commands = [c for c in plan["commands"] if shutil.which(c["argv"][0])]
-    ratios = {c["name"]: [] for c in commands}
-    baseline_seconds = []
-    shown = time.monotonic()
-    for number in range(rounds):
-        seconds = {}
-        # Alternate the order, so that no command always follows the same one.
-        for command in commands if number % 2 == 0 else commands[::-1]:
-            if number < command.get("rounds", rounds):
-                seconds[command["name"]] = processor_seconds(command)
-        baseline_seconds.append(seconds[plan["baseline"]])
-        for name, value in seconds.items():
-            ratios[name].append(value / seconds[plan["baseline"]])
-        if progress and time.monotonic() - shown > 2:
+    def run(name, number):
+        nonlocal shown
+        if number >= commands[name].get("rounds", rounds):
+            return None
+        if time.monotonic() - shown > 2:
             shown = time.monotonic()
-            print("paired_ratio: round %d of %d" % (number + 1, rounds),
-                  file=sys.stderr)
-    return ratios, baseline_seconds
+            print("paired_ratio: round %d of %d, %.0f s" % (
+                number + 1, rounds, shown - begin), file=sys.stderr)
+        return processor_seconds(commands[name])
+
+    return take_turns(commands, rounds, run)
 
 
-def print_table(plan, ratios, baseline_seconds):
+def print_table(plan, seconds):
     print("| command | rounds | ratio to %s | 95 %% interval | goal | verdict |"
           % plan["baseline"])
     print("|---|---|---|---|---|---|")
     verdicts = []
+    baseline = seconds[plan["baseline"]]
     for command in plan["commands"]:
         name = command["name"]
         goal = command.get("goal")
         shown_goal = "" if goal is None else "<= %.3f" % goal
-        if name not in ratios:
+        if name not in seconds:
             print("| %s | 0 | not measured: %s is not installed | | %s | |" %
                   (name, command["argv"][0], shown_goal))
             verdicts.append("missed" if goal is not None else "")
             continue
-        median, low, high = median_interval(ratios[name])
-        interval = "" if low is None else "%.3f to %.3f" % (low, high)
+        median, low, high = median_interval(ratios(seconds[name], baseline))
         verdicts.append(verdict(goal, low, high))
         print("| %s | %d | %.3f | %s | %s | %s |" %
-              (name, len(ratios[name]), median, interval, shown_goal,
+              (name, len(seconds[name]), median, interval_text(low, high), shown_goal,
                verdicts[-1]))
-    median, _, _ = median_interval(baseline_seconds)
+    median, _, _ = median_interval(baseline)
     print("\nbaseline %s: %.3f s of processor time, median of %d" %
-          (plan["baseline"], median, len(baseline_seconds)))
+          (plan["baseline"], median, len(baseline)))
     return verdicts
 
 
@@ -142,10 +111,10 @@ def main():
                  plan.get("baseline"))
     if len(set(names)) != len(names):
         sys.exit("paired_ratio: two commands have one name")
-    ratios, baseline_seconds = measure(plan, arguments.rounds, True)
-    if plan["baseline"] not in ratios:
+    seconds = measure(plan, arguments.rounds)
+    if plan["baseline"] not in seconds:
         sys.exit("paired_ratio: the baseline cannot be run")
-    verdicts = print_table(plan, ratios, baseline_seconds)
+    verdicts = print_table(plan, seconds)
     bad = ("missed", "unresolved", "unresolved (too few rounds)")
     if any(v in (bad if arguments.must_meet else bad[:1]) for v in verdicts):
         sys.exit(1)

@@ -41,17 +41,4 @@ expect 1 "no command is named as the baseline" '{"baseline": "x", "commands": []
 expect 1 "two commands have one name" '{"baseline": "a", "commands": [
   {"name": "a", "argv": ["true"]}, {"name": "a", "argv": ["true"]}]}'
 expect 1 "paired_ratio: -:" 'not json'
-
-# The interval of the median: k-th order statistics of the binomial table (n = 6:
-# the extremes; n = 31: the 10th and the 22nd).
-python3 - <<'EOF'
-import importlib.util
-spec = importlib.util.spec_from_file_location("p", "tools/bench/paired_ratio.py")
-p = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(p)
-assert p.median_interval(range(6)) == (2.5, 0, 5)
-assert p.median_interval(range(31)) == (15, 9, 21)
-assert p.median_interval(range(5))[1] is None
-assert p.verdict(1.0, 0.9, 1.1) == "unresolved"
-EOF
 ((failures == 0))

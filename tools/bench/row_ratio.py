@@ -25,7 +25,7 @@ import json
 import subprocess
 import sys
 
-from paired_ratio import median_interval
+from turns import interval_text, median_interval, verdict as at_most_verdict
 
 
 def run_once(argv):
@@ -50,17 +50,9 @@ def run_once(argv):
 
 def verdict(pair, low, high):
     """What the interval says of the pair's goal."""
-    if "at_most" not in pair and "at_least" not in pair:
-        return ""
-    if low is None:
-        return "unresolved (too few rounds)"
-    if "at_most" in pair:
-        near_misses, far_meets = low > pair["at_most"], high <= pair["at_most"]
-    else:
-        near_misses, far_meets = high < pair["at_least"], low >= pair["at_least"]
-    if far_meets:
-        return "met"
-    return "missed" if near_misses else "unresolved"
+    if "at_least" in pair and low is not None:
+        return at_most_verdict(-pair["at_least"], -high, -low)
+    return at_most_verdict(pair.get("at_most", pair.get("at_least")), low, high)
 
 
 def shown_goal(pair):
@@ -83,9 +75,8 @@ def print_table(pairs, runs):
             continue
         median, low, high = median_interval(ratios)
         verdicts.append(verdict(pair, low, high))
-        interval = "" if low is None else "%.2f to %.2f" % (low, high)
         print("| %s | %s | %d | %.2f | %s | %s | %s |" % (
-            pair["row"], pair["baseline"], len(ratios), median, interval,
+            pair["row"], pair["baseline"], len(ratios), median, interval_text(low, high, 2),
             shown_goal(pair), verdicts[-1]))
     return verdicts
 

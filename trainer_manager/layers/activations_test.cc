@@ -15,12 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
-absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorType> inputs) {
-  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
-      .status();
-}
-
 TEST(ActivationsTest, ValuesAreThoseOfTheFunctions) {
   const auto value = [](LayerPointer layer, float x) {
     LayerHarness harness(layer, {{{1, 1}}});

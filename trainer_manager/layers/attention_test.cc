@@ -15,12 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
-absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorType> inputs) {
-  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
-      .status();
-}
-
 AttentionOptions Options(int64_t heads, bool causal) {
   AttentionOptions options;
   options.heads = heads;

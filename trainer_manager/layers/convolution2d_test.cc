@@ -15,12 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
-absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorType> inputs) {
-  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
-      .status();
-}
-
 Convolution2dOptions Options(int64_t channels, int64_t kernel, int64_t stride,
                              int64_t padding, bool bias) {
   Convolution2dOptions options;

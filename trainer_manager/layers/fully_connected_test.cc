@@ -15,12 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
-absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorType> inputs) {
-  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
-      .status();
-}
-
 TEST(FullyConnectedTest, MultipliesAndAdds) {
   LayerHarness harness(FullyConnected(2), {{{1, 3}}});
   harness.Values(Role::kInput) = {1, 2, 3};

@@ -22,6 +22,12 @@ enum Phase {
 
 }  // namespace
 
+absl::Status Refusal(const LayerPointer& layer,
+                     std::vector<TensorType> inputs) {
+  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
+      .status();
+}
+
 LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                            NetworkMode mode, uint64_t seed, int32_t indices)
     : layer_(std::move(layer)), mode_(mode), random_(seed), indices_(indices) {

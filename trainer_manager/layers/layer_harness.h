@@ -22,6 +22,9 @@
 
 namespace footprint {
 
+// Why a layer does not take such inputs in training; OK if it does.
+absl::Status Refusal(const LayerPointer& layer, std::vector<TensorType> inputs);
+
 class LayerHarness {
  public:
   // Float inputs and weights get random values of seed `seed`, int32 inputs and

@@ -16,12 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
-absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorType> inputs) {
-  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
-      .status();
-}
-
 TEST(NormalizationTest, BatchNormalizationHasMeanZeroAndVarianceOne) {
   LayerHarness harness(BatchNormalization(), {{{2, 1, 1, 2}}});
   harness.Values(Role::kInput) = {1, 2, 3, 6};

@@ -16,12 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
-absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorType> inputs) {
-  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
-      .status();
-}
-
 TEST(PoolingTest, TakesTheLargestOrTheMean) {
   LayerHarness largest(MaxPool2d(2), {{{1, 1, 2, 4}}});
   largest.Values(Role::kInput) = {1, 2, 7, 4, 5, 3, 6, 0};

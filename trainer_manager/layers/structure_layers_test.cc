@@ -15,12 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
-absl::Status Refusal(const LayerPointer& layer,
-                     std::vector<TensorType> inputs) {
-  return layer->Describe({inputs, NetworkMode::kTraining, ReferenceMath()})
-      .status();
-}
-
 TEST(StructureLayersTest, FlattenAndAddMoveValues) {
   LayerHarness flatten(Flatten(), {{{2, 2, 3}}});
   ASSERT_TRUE(flatten.Forward().ok());

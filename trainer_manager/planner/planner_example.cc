@@ -1,4 +1,4 @@
-// The example of README.md.
+// The example of README.md; its output is testdata/planner_example.txt.
 
 #include <iostream>
 #include <vector>
@@ -22,11 +22,13 @@ int main() {
     std::cerr << plan.status() << "\n";
     return 1;
   }
+  // region print
   std::cout << "arena of " << plan->height_bytes << " bytes, at least "
             << plan->lower_bound.bytes << " are needed at step "
             << plan->lower_bound.step << "\n";
   for (size_t i = 0; i < requests.size(); ++i) {
     std::cout << requests[i].id << " at " << plan->offsets_bytes[i] << "\n";
   }
+  // endregion
   return footprint::FinishStandardOutput("planner_example");
 }

@@ -28,69 +28,22 @@
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_MANAGER_H_
 
 #include <cstdint>
-#include <limits>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "footprint/base/memory/memory_block.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
-#include "footprint/trainer_manager/layers/layer.h"
-#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/runtime/batch_buffers.h"
+#include "footprint/trainer_manager/runtime/input_view.h"
+#include "footprint/trainer_manager/runtime/iteration.h"
+#include "footprint/trainer_manager/runtime/manager_options.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
-#include "footprint/trainer_manager/runtime/plan_watch.h"
+#include "footprint/trainer_manager/runtime/step_runner.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
-#include "footprint/trainer_manager/runtime/swap_file.h"
 
 namespace footprint {
-
-struct ManagerOptions {
-  OptimizerPointer optimizer;  // in training
-  uint64_t seed = 0;           // of dropout
-  // Gradients are scaled so that the square root of the sum of all their
-  // squares is at most clip_norm (then plan with
-  // MemoryOptions::clip_global_norm), and each value is cut to within +-
-  // clip_value.
-  float clip_norm = std::numeric_limits<float>::infinity();
-  float clip_value = std::numeric_limits<float>::infinity();
-  // Where the plan swaps: the folder of the file, which is reserved by Create
-  // and has no name.
-  std::string swap_folder;
-  // In inference: keep the arena for the next one (a burst); else it is freed
-  // at the end of each.
-  bool retain_arena = false;
-  // For debugging. Fills the arena with NaN before each iteration and a
-  // tensor's bytes after its last step, and checks that a step reads of each
-  // tensor what was written, and writes finite values: what is used outside its
-  // lifespan fails in the step that uses it.
-  bool poison = false;
-  // For debugging, in inference: fails if the caller's memory changes or is
-  // unmapped meanwhile.
-  bool watch_inputs = false;
-};
-
-// The values of an input, lent for a call.
-class InputView {
- public:
-  InputView(absl::Span<const float> values)  // NOLINT: converts
-      : data_(values.data()), size_(values.size()), type_(DType::kF32) {}
-  InputView(absl::Span<const int32_t> values)  // NOLINT: converts
-      : data_(values.data()), size_(values.size()), type_(DType::kI32) {}
-
-  const void* data() const { return data_; }
-  size_t size() const { return size_; }
-  DType type() const { return type_; }
-
- private:
-  const void* data_;
-  size_t size_;
-  DType type_;
-};
 
 class Manager {
  public:
@@ -161,7 +114,7 @@ class Manager {
 
   // Frees the arena. The next step allocates it again.
   void ReleaseArena();
-  int64_t arena_bytes() const { return arena_.size_bytes(); }
+  int64_t arena_bytes() const { return runner_.arena().size_bytes(); }
 
   // The values of any tensor, by its name in the plan, as the last step left
   // it, valid until the next: float, int32_t (labels, indices) or uint8_t (the
@@ -174,80 +127,22 @@ class Manager {
                                                   absl::string_view name) const;
 
  private:
-  using Step = StepTable::Step;
-  using Slots = absl::Span<const StepData::Slot>;
-  struct Buffer {
-    char* data;  // null: the caller's
-    uint32_t spec;
-    bool is_set;
-  };
-  explicit Manager(StepTable table) : table_(std::move(table)) {}
-  absl::Status Bind(const ExecutionPlan& plan);
-  void FindSteps(const ExecutionPlan& plan);
-  absl::Status OpenSwapFile(const ExecutionPlan& plan);
-  Buffer FixedBuffer(const ExecutionPlan& plan, size_t tensor) const;
-  const TensorType& SpecOf(const Buffer& buffer) const {
-    return table_.specs()[buffer.spec];
-  }
+  Manager(const ExecutionPlan& plan, StepTable table,
+          std::shared_ptr<Parameters> parameters,
+          const ManagerOptions& options);
   absl::Status CheckMode(NetworkMode mode) const;
-  absl::Status CopyTo(std::vector<Buffer>* buffers, const char* what,
-                      size_t index, InputView values);
+  absl::Status Set(BatchPart part, size_t index, InputView values);
   template <typename Value>
-  absl::StatusOr<absl::Span<Value>> ValuesOf(std::vector<Buffer>* buffers,
-                                             const char* what, size_t index);
-  absl::Status CheckBatch();
-  absl::Status CheckData(const Buffer& buffer, const char* what, size_t index);
-  const Buffer& LentBuffer(size_t index) const;
-  absl::Status Lend(size_t index, InputView values);
-  absl::Status LendAll(absl::Span<const InputView> inputs);
-  absl::Status EnsureArena();
-  absl::Status RunSteps(size_t begin, size_t end, size_t* failed);
-  absl::Status RunStep(size_t index);
-  absl::Status RunKind(const Step& step, Slots slots, const StepData& data);
-  absl::Status RunSwap(const Step& step, const StepData& data);
-  absl::Status RunForward(size_t* failed);
-  absl::Status PrepareUpdates();
-  absl::Status ApplyUpdate(const StepData& data);
-  bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
-  bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
-  bool RestoreStatistics(size_t failed);
-  absl::Status Undo(const absl::Status& status, size_t failed);
-  absl::Status CheckInputsUnchanged(const Step& step, Slots slots) const;
-  absl::Status CheckOutputs();
-  absl::Status ExplainForward(const std::string& what, size_t end);
-  absl::Status ExplainGradients();
-  absl::Status ExplainStatistics();
-  Slots SlotsOf(const Step& step);
-  StepData DataOf(const Step& step, Slots slots) const;
-  absl::Status InLayer(const Step& step, const absl::Status& status) const;
-  uint64_t SeedOf(size_t layer) const;
+  absl::StatusOr<absl::Span<Value>> ValuesToFill(BatchPart part, size_t index);
+  absl::Status RunInference();
 
-  std::shared_ptr<Parameters> parameters_;
-  ManagerOptions options_;
-  NetworkMode mode_ = NetworkMode::kInference;
-  uint32_t loss_step_ = 0;
-  const MathBackend* math_ = nullptr;
-  std::vector<LayerPointer> layers_;
-  StepTable table_;
-  std::unique_ptr<PlanWatch> watch_;   // only to poison
-  std::unique_ptr<SwapFile> swapped_;  // only if the plan swaps
-  uint64_t plan_fingerprint_ = 0;
-  std::vector<Buffer> inputs_;
-  std::vector<Buffer> labels_;
-  std::vector<Buffer> outputs_;
-  std::vector<const void*> user_inputs_;  // then the label, with a loss
-  std::vector<uint64_t> fingerprints_;    // of them, to watch_inputs
-  float* loss_ = nullptr;                 // in inference null without a loss
-  // The number of steps where there is none: the step that restores statistics,
-  // and in a plan that changes no weight before all gradients are known, the
-  // one behind which only updates follow.
-  uint32_t restore_step_ = 0;
-  uint32_t commit_step_ = 0;
-  int64_t arena_size_bytes_ = 0;
-  int64_t iteration_ = 0;
-  int64_t micro_batches_ = 1;
-  int64_t micro_batch_ = 0;  // that runs
-  MemoryBlock arena_;
+  const std::shared_ptr<Parameters> parameters_;
+  const NetworkMode mode_;
+  const bool retain_arena_;
+  const uint64_t plan_fingerprint_;
+  StepRunner runner_;
+  BatchBuffers buffers_;
+  Iteration iteration_;
 };
 
 }  // namespace footprint

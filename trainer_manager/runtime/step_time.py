@@ -4,7 +4,7 @@
 The same network is trained by several programs at once that take turns, a step
 each, so that a slow moment of the machine falls on all of them; batch 32, SGD, one
 thread, warmed up. Ratios of processor time are medians over the rounds, with a
-95 % interval; see tools/bench/paired_ratio.py for the verdicts.
+95 % interval; see tools/bench/turns.py for the verdicts.
 
   plain       nothing is calculated again
   planned     what is cheap is calculated again (the default)
@@ -27,7 +27,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, "tools/bench")
-from paired_ratio import median_interval, verdict  # noqa: E402
+from turns import interval_text, median_interval, ratios, take_turns, verdict  # noqa: E402
 
 
 def budget(byte_count):
@@ -114,11 +114,7 @@ def start(network, batch):
 def measure(network, batch, rounds):
     """Prints the tables of one network; returns the verdicts."""
     programs = start(network, batch)
-    seconds = {name: [] for name in programs}
-    names = list(programs)
-    for number in range(rounds):
-        for name in names if number % 2 == 0 else names[::-1]:
-            seconds[name].append(programs[name].step())
+    seconds = take_turns(programs, rounds, lambda name, _: programs[name].step())
     print("\n## %s, batch %d, %d rounds\n" % (network, batch, rounds))
     print("| step time | ratio | 95 % interval | goal | verdict |")
     print("|---|---|---|---|---|")
@@ -132,12 +128,10 @@ def measure(network, batch, rounds):
                   "%s | |" % (name, baseline, shown_goal))
             verdicts.append("" if goal is None else "not measured")
             continue
-        ratios = [a / b for a, b in zip(seconds[name], seconds[baseline])]
-        median, low, high = median_interval(ratios)
-        interval = "" if low is None else "%.3f to %.3f" % (low, high)
+        median, low, high = median_interval(ratios(seconds[name], seconds[baseline]))
         verdicts.append(verdict(goal, low, high))
         print("| %s / %s | %.3f | %s | %s | %s |" % (
-            name, baseline, median, interval, shown_goal, verdicts[-1]))
+            name, baseline, median, interval_text(low, high), shown_goal, verdicts[-1]))
     print("\n| memory | resident set grew by, MB | planned, MB | s a step |")
     print("|---|---|---|---|")
     for name, program in programs.items():

@@ -1,0 +1,137 @@
+#include "footprint/trainer_manager/runtime/batch_buffers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// A network of 13 features a row, four rows a batch.
+struct Running {
+  explicit Running(NetworkMode mode, int64_t micro_batches = 1,
+                   bool watch_lent = false) {
+    MemoryOptions memory;
+    memory.micro_batches = micro_batches;
+    plan = *PlanExecution(TabularMlp(4), mode, memory);
+    parameters = *Parameters::Create(plan, 1);
+    table = std::make_unique<StepTable>(*StepTable::Create(plan, *parameters));
+    buffers = std::make_unique<BatchBuffers>(plan, *table, watch_lent);
+  }
+
+  ExecutionPlan plan;
+  std::shared_ptr<Parameters> parameters;
+  std::unique_ptr<StepTable> table;
+  std::unique_ptr<BatchBuffers> buffers;
+};
+
+InputView View(const std::vector<float>& values) {
+  return absl::MakeConstSpan(values);
+}
+
+TEST(BatchBuffersTest, ABatchIsCompleteOnceAllIsSet) {
+  for (const int64_t micro_batches : {1, 2}) {
+    Running running(NetworkMode::kTraining, micro_batches);
+    BatchBuffers& buffers = *running.buffers;
+    const void* culprit = nullptr;
+    const std::vector<float> rows(4 * 13, 1.0f);
+    ASSERT_TRUE(buffers.Set(BatchPart::kInput, 0, View(rows)).ok());
+    absl::Status status = buffers.CheckBatch(&culprit);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("label 0 was never set"));
+    const auto labels = buffers.ValuesToFill<float>(BatchPart::kLabel, 0);
+    ASSERT_TRUE(labels.ok()) << labels.status();
+    ASSERT_EQ(labels->size(), 4u);
+    EXPECT_TRUE(buffers.CheckBatch(&culprit).ok());
+    EXPECT_EQ(culprit, nullptr);
+    labels->back() = kInfinity;
+    status = buffers.CheckBatch(&culprit);
+    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("label 0 is inf at place 3 of the batch"));
+    EXPECT_EQ(culprit, labels->data());
+  }
+}
+
+TEST(BatchBuffersTest, CopiesWhatIsSet) {
+  Running running(NetworkMode::kTraining, 2);
+  const std::vector<float> rows(4 * 13, 0.5f);
+  ASSERT_TRUE(running.buffers->Set(BatchPart::kInput, 0, View(rows)).ok());
+  const auto filled =
+      running.buffers->ValuesToFill<float>(BatchPart::kInput, 0);
+  ASSERT_TRUE(filled.ok()) << filled.status();
+  EXPECT_NE(filled->data(), rows.data());
+  EXPECT_EQ(std::vector<float>(filled->begin(), filled->end()), rows);
+}
+
+TEST(BatchBuffersTest, RefusesBuffersThatThereAreNot) {
+  Running running(NetworkMode::kTraining);
+  BatchBuffers& buffers = *running.buffers;
+  const std::vector<float> rows(4 * 13);
+  EXPECT_THAT(
+      std::string(buffers.Set(BatchPart::kInput, 1, View(rows)).message()),
+      HasSubstr("there is no input 1; there are 1"));
+  EXPECT_FALSE(buffers.Set(BatchPart::kLabel, 0, View(rows)).ok());
+  EXPECT_FALSE(buffers.ValuesToFill<float>(BatchPart::kInput, 1).ok());
+  EXPECT_FALSE(buffers.ValuesToFill<int32_t>(BatchPart::kInput, 0).ok());
+  EXPECT_FALSE(buffers.Output(9).ok());
+}
+
+TEST(BatchBuffersTest, LendsTheAddressesOfEveryInput) {
+  Running running(NetworkMode::kInference);
+  BatchBuffers& buffers = *running.buffers;
+  EXPECT_EQ(buffers.loss(), nullptr);
+  const std::vector<float> rows(4 * 13);
+  ASSERT_TRUE(buffers.LendInputs({View(rows)}).ok());
+  ASSERT_EQ(buffers.lent().size(), 1u);
+  EXPECT_EQ(buffers.lent()[0], rows.data());
+  EXPECT_THAT(std::string(buffers.LendInputs({}).message()),
+              HasSubstr("0 inputs, but the network has 1"));
+}
+
+TEST(BatchBuffersTest, SeesThatLentMemoryChanged) {
+  for (const bool watched : {false, true}) {
+    Running running(NetworkMode::kInference, 1, watched);
+    std::vector<float> rows(4 * 13);
+    ASSERT_TRUE(running.buffers->LendInputs({View(rows)}).ok());
+    StepData::Slot slot = {
+        {Role::kInput, 0}, true, false, nullptr, rows.data()};
+    const auto check = [&] {
+      return running.buffers->CheckUnchanged(absl::MakeConstSpan(&slot, 1),
+                                             running.table->NameOf(0));
+    };
+    EXPECT_TRUE(check().ok());
+    rows[5] = 1;
+    EXPECT_EQ(check().ok(), !watched);
+    if (!watched) continue;
+    EXPECT_THAT(std::string(check().message()),
+                HasSubstr("input 0 changed before layer"));
+  }
+}
+
+TEST(BatchBuffersTest, NamesTheFirstOutputThatIsNotFinite) {
+  Running running(NetworkMode::kInference);
+  EXPECT_EQ(running.buffers->FirstOutputNotFinite(), "");
+  const auto output = running.buffers->Output(0);
+  ASSERT_TRUE(output.ok()) << output.status();
+  const_cast<float&>((*output)[2]) = -kInfinity;
+  EXPECT_EQ(running.buffers->FirstOutputNotFinite(),
+            "output 0 is -inf at place 2");
+}
+
+}  // namespace
+}  // namespace footprint

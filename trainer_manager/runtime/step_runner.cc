@@ -1,0 +1,286 @@
+#include "footprint/trainer_manager/runtime/step_runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/trainer_manager/runtime/gradient_steps.h"
+#include "footprint/trainer_manager/runtime/sliced_step.h"
+
+namespace footprint {
+namespace {
+
+// Statistics to their copies, or back.
+void CopyStatistics(const StepData& data, Role from, Role to) {
+  for (int i = 0; data.Has(from, i); ++i) {
+    std::memcpy(data.Write<char>(to, i), data.Read<char>(from, i),
+                static_cast<size_t>(data.elements(to, i)) * sizeof(float));
+  }
+}
+
+}  // namespace
+
+StepRunner::StepRunner(const ExecutionPlan& plan, StepTable table,
+                       const ManagerOptions& options,
+                       const BatchBuffers* buffers)
+    : options_(options),
+      mode_(plan.mode),
+      math_(plan.math),
+      buffers_(buffers),
+      table_(std::move(table)),
+      arena_size_bytes_(plan.arena.height_bytes),
+      micro_batches_(plan.micro_batches) {
+  layers_.reserve(plan.network.layers.size());
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+    layers_.push_back(layer.layer);
+  }
+  FindSteps(plan);
+  if (options_.poison) watch_ = std::make_unique<PlanWatch>(plan);
+}
+
+void StepRunner::FindSteps(const ExecutionPlan& plan) {
+  const auto kind = [&plan](size_t s) { return plan.steps[s].kind; };
+  size_t restore = plan.steps.size();
+  size_t first_update = plan.steps.size();
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    if (kind(s) == StepKind::kForward &&
+        plan.network.layers[plan.steps[s].layer].is_loss()) {
+      loss_step_ = static_cast<uint32_t>(s);
+    }
+    if (kind(s) == StepKind::kRestoreStatistics) restore = s;
+    if (kind(s) == StepKind::kApplyGradient) {
+      first_update = std::min(first_update, s);
+    }
+  }
+  size_t commit = plan.steps.size();
+  while (commit > 0 && (kind(commit - 1) == StepKind::kApplyGradient ||
+                        kind(commit - 1) == StepKind::kRestoreStatistics)) {
+    --commit;
+  }
+  if (commit > first_update) commit = plan.steps.size();
+  restore_step_ = static_cast<uint32_t>(restore);
+  commit_step_ = static_cast<uint32_t>(commit);
+}
+
+absl::Status StepRunner::OpenSwapFile(const ExecutionPlan& plan) {
+  std::vector<int64_t> pieces;
+  for (const PlannedStep& step : plan.steps) {
+    if (step.kind != StepKind::kSwapOut) continue;
+    pieces.push_back(step.file_offset_bytes);
+  }
+  if (pieces.empty()) return absl::OkStatus();
+  if (options_.swap_folder.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the plan swaps ", plan.swap_file_bytes,
+                     " bytes to a file: set ManagerOptions::swap_folder"));
+  }
+  auto file =
+      SwapFile::Create(options_.swap_folder, pieces, plan.swap_file_bytes);
+  if (!file.ok()) return file.status();
+  swapped_ = *std::move(file);
+  return absl::OkStatus();
+}
+
+absl::Status StepRunner::EnsureArena() {
+  if (arena_.size_bytes() == arena_size_bytes_) return absl::OkStatus();
+  absl::StatusOr<MemoryBlock> arena = MemoryBlock::Allocate(arena_size_bytes_);
+  if (!arena.ok()) return arena.status();
+  arena_ = *std::move(arena);
+  return absl::OkStatus();
+}
+
+void StepRunner::ReleaseArena() { MemoryBlock released = std::move(arena_); }
+
+absl::Status StepRunner::Run(size_t begin, size_t end, size_t* failed) {
+  if (watch_ != nullptr && begin == 0) {
+    watch_->Begin(arena_.data(), arena_.size_bytes());
+  }
+  for (size_t s = begin; s < end; ++s) {
+    *failed = s;
+    absl::Status status;
+    if (s == commit_step_ && IsLastMicroBatch()) status = PrepareUpdates();
+    if (status.ok()) status = RunStep(s);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// All of them, before the first weight changes.
+absl::Status StepRunner::PrepareUpdates() {
+  for (const Step& step : table_.steps().subspan(commit_step_)) {
+    if (step.kind != StepKind::kApplyGradient) continue;
+    const Slots slots = SlotsOf(step);
+    const absl::Status status =
+        PrepareGradients(DataOf(step, slots), *options_.optimizer,
+                         options_.clip_value, iteration_);
+    if (!status.ok()) return InLayer(step, status);
+    if (watch_ != nullptr) watch_->MarkWritten(step.first_use, slots);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StepRunner::RunStep(size_t index) {
+  const Step& step = table_.steps()[index];
+  const Slots slots = SlotsOf(step);
+  const StepData data = DataOf(step, slots);
+  absl::Status status = buffers_->CheckUnchanged(slots, data.name());
+  if (!status.ok()) return status;
+  if (watch_ != nullptr) status = watch_->CheckRead(step.first_use, slots);
+  if (status.ok()) status = RunKind(step, slots, data);
+  if (status.ok() && watch_ != nullptr &&
+      step.kind != StepKind::kCopyStatistics &&
+      step.kind != StepKind::kRestoreStatistics) {
+    status = CheckFinite(slots, /*written=*/true);
+  }
+  if (!status.ok()) {
+    // These say themselves which layer it is.
+    const bool of_all = step.kind == StepKind::kClipGradients ||
+                        step.kind == StepKind::kRestoreStatistics;
+    return of_all ? status : InLayer(step, status);
+  }
+  if (watch_ != nullptr) {
+    watch_->MarkWritten(step.first_use, slots);
+    watch_->PoisonAfter(index, arena_.data());
+  }
+  return buffers_->CheckUnchanged(slots, data.name());
+}
+
+absl::Status StepRunner::RunKind(const Step& step, Slots slots,
+                                 const StepData& data) {
+  const Layer& layer = *layers_[step.layer];
+  switch (step.kind) {
+    case StepKind::kForward:
+      return layer.Forward(data);
+    case StepKind::kRecompute:
+      return layer.Recompute(data);
+    case StepKind::kSwapOut:
+    case StepKind::kSwapIn:
+      return RunSwap(step, data);
+    case StepKind::kCopyInput:
+      std::memcpy(
+          data.Write<char>(Role::kOutput), data.Read<char>(Role::kInput),
+          static_cast<size_t>(data.elements(Role::kOutput)) * sizeof(float));
+      break;
+    case StepKind::kCalculateGradient:
+      layer.CalculateGradient(data);
+      break;
+    case StepKind::kCalculateDerivative:
+      layer.CalculateDerivative(data);
+      break;
+    case StepKind::kSlicedDerivative:
+      CalculateSlicedDerivative(layer, *layers_[step.other], slots, data);
+      break;
+    case StepKind::kSumDerivatives:
+    case StepKind::kSumGradients:
+      AddTensors(data);
+      break;
+    case StepKind::kAccumulateGradient:
+      AccumulateGradient(data, micro_batch_, micro_batches_);
+      break;
+    case StepKind::kClipGradients:
+      if (IsLastMicroBatch() && !ClipGradients(data, options_.clip_norm)) {
+        return ExplainGradients();
+      }
+      break;
+    case StepKind::kApplyGradient:
+      if (!IsLastMicroBatch()) break;
+      return ApplyUpdate(data);
+    case StepKind::kCopyStatistics:
+      if (micro_batch_ > 0) break;
+      CopyStatistics(data, Role::kStatistic, Role::kSaved);
+      break;
+    case StepKind::kRestoreStatistics:
+      // They are restored where the iteration is refused.
+      if (!CheckFinite(slots, /*written=*/true).ok()) {
+        return ExplainStatistics();
+      }
+      break;
+  }
+  return absl::OkStatus();
+}
+
+// Where the plan changes weights layer by layer, what may refuse the update is
+// looked at just before it.
+absl::Status StepRunner::ApplyUpdate(const StepData& data) {
+  if (!IsAtomic()) {
+    const absl::Status status = PrepareGradients(
+        data, *options_.optimizer, options_.clip_value, iteration_);
+    if (!status.ok()) return status;
+  }
+  ApplyGradients(data, *options_.optimizer, iteration_);
+  return absl::OkStatus();
+}
+
+absl::Status StepRunner::RunSwap(const Step& step, const StepData& data) {
+  const bool out = step.kind == StepKind::kSwapOut;
+  const int64_t bytes = data.elements(out ? Role::kInput : Role::kOutput) *
+                        int64_t{sizeof(float)};
+  return out ? swapped_->Write(step.other, data.Read<char>(Role::kInput), bytes)
+             : swapped_->Read(step.other, data.Write<char>(Role::kOutput),
+                              bytes);
+}
+
+// Runs no check, since copies are made before anything can fail.
+bool StepRunner::RestoreStatistics(size_t failed) {
+  if (restore_step_ >= table_.steps().size()) return true;
+  if (failed > restore_step_ && micro_batches_ == 1) return false;
+  const Step& step = table_.steps()[restore_step_];
+  CopyStatistics(DataOf(step, SlotsOf(step)), Role::kSaved, Role::kStatistic);
+  return true;
+}
+
+// Which gradient it is that is not finite.
+absl::Status StepRunner::ExplainGradients() {
+  for (const Step& step : table_.steps()) {
+    if (step.kind != StepKind::kApplyGradient) continue;
+    const absl::Status status = CheckFinite(SlotsOf(step), /*written=*/false);
+    if (!status.ok()) return InLayer(step, status);
+  }
+  return absl::OutOfRangeError("a gradient is not finite");
+}
+
+// Which running statistic; the forward step that wrote it did nothing else that
+// could be seen in the loss.
+absl::Status StepRunner::ExplainStatistics() {
+  for (const Step& step : table_.steps()) {
+    if (step.kind != StepKind::kForward) continue;
+    for (const StepData::Slot& slot : SlotsOf(step)) {
+      if (slot.operand.role != Role::kStatistic) continue;
+      const absl::Status status =
+          CheckFinite(absl::MakeConstSpan(&slot, 1), /*written=*/true);
+      if (!status.ok()) return InLayer(step, status);
+    }
+  }
+  return absl::OutOfRangeError("a running statistic is not finite");
+}
+
+absl::Status StepRunner::InLayer(const Step& step,
+                                 const absl::Status& status) const {
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat("layer \"", table_.NameOf(step.layer).Text(), "\", ",
+                   StepKindName(step.kind), ": ", status.message()));
+}
+
+StepRunner::Slots StepRunner::SlotsOf(const Step& step) {
+  return table_.SlotsOf(step, {arena_.data(), buffers_->lent(), micro_batch_});
+}
+
+// Refers to `slots`.
+StepData StepRunner::DataOf(const Step& step, Slots slots) const {
+  return StepData(slots, mode_, SeedOf(step.layer), *math_,
+                  table_.NameOf(step.layer));
+}
+
+uint64_t StepRunner::SeedOf(size_t layer) const {
+  return MixBits(options_.seed ^
+                 RandomAt(static_cast<uint64_t>(layer) +
+                              (static_cast<uint64_t>(micro_batch_) << 32),
+                          static_cast<uint64_t>(iteration_)));
+}
+
+}  // namespace footprint

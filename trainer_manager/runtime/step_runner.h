@@ -1,0 +1,113 @@
+// Runs the steps of a plan one after the other, in the memory that was planned.
+//
+//   footprint::StepRunner runner(plan, std::move(table), options, &buffers);
+//   status = runner.EnsureArena();
+//   size_t failed = 0;
+//   status = runner.Run(0, runner.table().steps().size(), &failed);
+//
+// Owns the arena and the swap file. Keeps `buffers`, the plan's layers and its
+// math backend, which must outlive it, but nothing else of the plan. A step
+// asks the heap for nothing, unless it fails. Thread-compatible.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_
+#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "footprint/base/memory/memory_block.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/layers/layer.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+#include "footprint/trainer_manager/runtime/batch_buffers.h"
+#include "footprint/trainer_manager/runtime/manager_options.h"
+#include "footprint/trainer_manager/runtime/plan_watch.h"
+#include "footprint/trainer_manager/runtime/step_table.h"
+#include "footprint/trainer_manager/runtime/swap_file.h"
+
+namespace footprint {
+
+class StepRunner {
+ public:
+  using Step = StepTable::Step;
+  using Slots = absl::Span<const StepData::Slot>;
+
+  StepRunner(const ExecutionPlan& plan, StepTable table,
+             const ManagerOptions& options, const BatchBuffers* buffers);
+  StepRunner(const StepRunner&) = delete;
+
+  // If the plan swaps; before the first step. InvalidArgument: the options name
+  // no folder. ResourceExhausted and others: see SwapFile::Create.
+  absl::Status OpenSwapFile(const ExecutionPlan& plan);
+
+  const StepTable& table() const { return table_; }
+  // The step that calculates the loss.
+  size_t loss_step() const { return loss_step_; }
+
+  // Allocates the arena, unless it is there. ResourceExhausted: no memory.
+  absl::Status EnsureArena();
+  void ReleaseArena();
+  const MemoryBlock& arena() const { return arena_; }
+
+  // Each has random numbers of its own.
+  void BeginIteration() { ++iteration_; }
+  // As if it had never begun.
+  void CancelIteration() { --iteration_; }
+  int64_t micro_batches() const { return micro_batches_; }
+  void set_micro_batch(int64_t micro_batch) { micro_batch_ = micro_batch; }
+  bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
+
+  // Runs steps from `begin` to before `end`; of an error `failed` is the step.
+  // The text names the layer.
+  absl::Status Run(size_t begin, size_t end, size_t* failed);
+  absl::Status RunStep(size_t index);
+
+  // Where step `failed` did not end well: brings running statistics back, as
+  // long as their copies are there. Whether they are as before the iteration.
+  bool RestoreStatistics(size_t failed);
+
+  // The operands of a step, valid until the next call.
+  Slots SlotsOf(const Step& step);
+  // An error with the names of the layer and of the kind of step before it.
+  absl::Status InLayer(const Step& step, const absl::Status& status) const;
+
+ private:
+  void FindSteps(const ExecutionPlan& plan);
+  absl::Status PrepareUpdates();
+  absl::Status RunKind(const Step& step, Slots slots, const StepData& data);
+  absl::Status RunSwap(const Step& step, const StepData& data);
+  absl::Status ApplyUpdate(const StepData& data);
+  bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
+  absl::Status ExplainGradients();
+  absl::Status ExplainStatistics();
+  StepData DataOf(const Step& step, Slots slots) const;
+  uint64_t SeedOf(size_t layer) const;
+
+  const ManagerOptions options_;
+  const NetworkMode mode_;
+  uint32_t loss_step_ = 0;
+  const MathBackend* const math_;
+  const BatchBuffers* const buffers_;
+  std::vector<LayerPointer> layers_;
+  StepTable table_;
+  std::unique_ptr<PlanWatch> watch_;   // only to poison
+  std::unique_ptr<SwapFile> swapped_;  // only if the plan swaps
+  // The number of steps where there is none: the step that restores statistics,
+  // and in a plan that changes no weight before all gradients are known, the
+  // one behind which only updates follow.
+  uint32_t restore_step_ = 0;
+  uint32_t commit_step_ = 0;
+  const int64_t arena_size_bytes_;
+  int64_t iteration_ = 0;
+  const int64_t micro_batches_;
+  int64_t micro_batch_ = 0;  // that runs
+  MemoryBlock arena_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_

@@ -1,0 +1,89 @@
+#include "footprint/trainer_manager/runtime/tensor_inspection.h"
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/fingerprint.h"
+#include "footprint/trainer_manager/runtime/step_table.h"
+
+namespace footprint {
+namespace {
+
+// Why a tensor cannot be read after a step; empty if it can.
+absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
+                                DType wanted, bool has_arena) {
+  if (tensor.spec.type != wanted) {
+    switch (tensor.spec.type) {
+      case DType::kF32:
+        return "holds floats; use Inspect<float>";
+      case DType::kI32:
+        return "holds indices; use Inspect<int32_t>";
+      case DType::kU8:
+        return "holds bytes; use Inspect<uint8_t>";
+    }
+  }
+  if (where == StorageClass::kUser) return "lies in the caller's memory";
+  // Also where its place is another's that is kept.
+  if (!tensor.kept) {
+    return "is not kept; plan with MemoryOptions::Debug to keep it";
+  }
+  if (where == StorageClass::kArena && !has_arena) {
+    return "lies in the arena, which is not there: run a step, in inference "
+           "with ManagerOptions::retain_arena";
+  }
+  return "";
+}
+
+}  // namespace
+
+uint64_t PlanFingerprint(const ExecutionPlan& plan) {
+  uint64_t hash = kFingerprintOfNothing;
+  const auto add = [&hash](int64_t value) {
+    hash = Fingerprint(&value, sizeof(value), hash);
+  };
+  for (const PlannedTensor& tensor : plan.tensors) {
+    const Storage& storage = plan.storages[tensor.storage];
+    hash = Fingerprint(tensor.name.data(),
+                       static_cast<int64_t>(tensor.name.size()), hash);
+    add(tensor.spec.shape.elements());
+    add(static_cast<int64_t>(tensor.spec.type) * 2 + tensor.kept);
+    add(static_cast<int64_t>(storage.storage_class));
+    add(storage.offset_bytes);
+  }
+  add(plan.arena.height_bytes);
+  add(plan.fixed_bytes);
+  return hash;
+}
+
+absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
+                                                    absl::string_view name,
+                                                    DType type,
+                                                    const PlanMemory& memory) {
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (tensor.name != name) continue;
+    const Storage& storage = plan.storages[tensor.storage];
+    const StorageClass where = storage.storage_class;
+    const absl::string_view why =
+        WhyUnreadable(tensor, where, type, memory.arena != nullptr);
+    if (!why.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("tensor \"", name, "\" ", why));
+    }
+    const auto size = static_cast<size_t>(tensor.size_bytes);
+    if (where == StorageClass::kModel) {
+      const absl::StatusOr<float*> parameter =
+          LocateParameter(tensor, *memory.parameters);
+      if (!parameter.ok()) return parameter.status();
+      return absl::MakeConstSpan(reinterpret_cast<const char*>(*parameter),
+                                 size);
+    }
+    const char* const start =
+        where == StorageClass::kFixed ? memory.fixed : memory.arena;
+    return absl::MakeConstSpan(start + storage.offset_bytes, size);
+  }
+  return absl::NotFoundError(
+      absl::StrCat("the plan has no tensor \"", name, "\""));
+}
+
+}  // namespace footprint

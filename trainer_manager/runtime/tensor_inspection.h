@@ -1,0 +1,44 @@
+// Finds the values of a plan's tensor by its name, after a step.
+//
+//   auto bytes = footprint::LocateTensor(plan, "relu output",
+//                                        footprint::DType::kF32,
+//                                        memory);
+//
+// Pure and thread-safe. Time: linear in the tensors of the plan.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_
+#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
+#include "footprint/trainer_manager/runtime/parameters.h"
+
+namespace footprint {
+
+// Of whatever says where tensors lie: where two plans have one fingerprint, one
+// tells where the tensors of the other are.
+uint64_t PlanFingerprint(const ExecutionPlan& plan);
+
+// Where the storages of a plan lie.
+struct PlanMemory {
+  const char* fixed = nullptr;
+  const char* arena = nullptr;  // null: released
+  const Parameters* parameters = nullptr;
+};
+
+// The bytes of the tensor that is named so. NotFound: there is none.
+// FailedPrecondition: its place was given to others, it holds values of another
+// type than `type`, is the caller's, or lay in an arena that is released.
+absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
+                                                    absl::string_view name,
+                                                    DType type,
+                                                    const PlanMemory& memory);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_

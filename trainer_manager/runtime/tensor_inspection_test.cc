@@ -1,0 +1,91 @@
+#include "footprint/trainer_manager/runtime/tensor_inspection.h"
+
+#include <memory>
+#include <vector>
+
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "footprint/trainer_manager/runtime/step_table.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+class LocateTensorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto plan = PlanExecution(TabularMlp(2), NetworkMode::kTraining,
+                              MemoryOptions::Debug());
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    plan_ = *std::move(plan);
+    auto parameters = Parameters::Create(plan_, 1);
+    ASSERT_TRUE(parameters.ok()) << parameters.status();
+    parameters_ = *parameters;
+    fixed_.resize(static_cast<size_t>(plan_.fixed_bytes));
+    arena_.resize(static_cast<size_t>(plan_.arena.height_bytes));
+    memory_ = {fixed_.data(), arena_.data(), parameters_.get()};
+  }
+
+  ExecutionPlan plan_;
+  std::shared_ptr<Parameters> parameters_;
+  std::vector<char> fixed_;
+  std::vector<char> arena_;
+  PlanMemory memory_;
+};
+
+TEST_F(LocateTensorTest, FindsEveryTensorThatIsKept) {
+  size_t in_arena = 0;
+  for (const PlannedTensor& tensor : plan_.tensors) {
+    const auto bytes =
+        LocateTensor(plan_, tensor.name, tensor.spec.type, memory_);
+    ASSERT_TRUE(bytes.ok()) << tensor.name << ": " << bytes.status();
+    EXPECT_EQ(bytes->size(), static_cast<size_t>(tensor.size_bytes));
+    const Storage& storage = plan_.storages[tensor.storage];
+    if (storage.storage_class == StorageClass::kModel) {
+      EXPECT_EQ(bytes->data(), reinterpret_cast<const char*>(
+                                   *LocateParameter(tensor, *parameters_)));
+      continue;
+    }
+    const bool fixed = storage.storage_class == StorageClass::kFixed;
+    EXPECT_EQ(bytes->data(),
+              (fixed ? fixed_ : arena_).data() + storage.offset_bytes);
+    in_arena += !fixed;
+  }
+  EXPECT_GT(in_arena, 5u);
+}
+
+TEST_F(LocateTensorTest, SaysWhyATensorCannotBeRead) {
+  EXPECT_EQ(LocateTensor(plan_, "none", DType::kF32, memory_).status().code(),
+            absl::StatusCode::kNotFound);
+  for (const PlannedTensor& tensor : plan_.tensors) {
+    EXPECT_EQ(LocateTensor(
+                  plan_, tensor.name,
+                  tensor.spec.type == DType::kI32 ? DType::kF32 : DType::kI32,
+                  memory_)
+                  .status()
+                  .code(),
+              absl::StatusCode::kFailedPrecondition);
+    memory_.arena = nullptr;
+    EXPECT_EQ(
+        LocateTensor(plan_, tensor.name, tensor.spec.type, memory_).ok(),
+        plan_.storages[tensor.storage].storage_class != StorageClass::kArena)
+        << tensor.name;
+    memory_.arena = arena_.data();
+  }
+}
+
+TEST(PlanFingerprintTest, DiffersWhereTensorsLieElsewhere) {
+  const auto plan = PlanExecution(TabularMlp(2), NetworkMode::kTraining, {});
+  const auto same = PlanExecution(TabularMlp(2), NetworkMode::kTraining, {});
+  ASSERT_TRUE(plan.ok() && same.ok());
+  EXPECT_EQ(PlanFingerprint(*plan), PlanFingerprint(*same));
+  ExecutionPlan changed = *plan;
+  ++changed.storages[changed.tensors[0].storage].offset_bytes;
+  EXPECT_NE(PlanFingerprint(*plan), PlanFingerprint(changed));
+  changed = *plan;
+  changed.tensors[0].name += "'";
+  EXPECT_NE(PlanFingerprint(*plan), PlanFingerprint(changed));
+}
+
+}  // namespace
+}  // namespace footprint
