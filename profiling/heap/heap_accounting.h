@@ -2,7 +2,7 @@
 //
 // A binary is measured when it is linked with `malloc =
 // "//profiling:exact_heap"`, which puts counting entry points in front of
-// jemalloc. Most users want `MemoryScope` (memory_scope.h), `benchmark_main` or
+// jemalloc. Most users want `MemoryPhase` (memory_phase.h), `benchmark_main` or
 // `program_profile`; this header is what those are made of.
 //
 //   footprint::HeapRegion fit = footprint::BeginHeapRegion();
