@@ -1,5 +1,7 @@
-// The README's example.
+// The README's examples.
 
+#include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,29 @@
 #include "gtest/gtest.h"
 
 namespace {
+
+std::vector<int> FirstSquares(int count) {
+  std::vector<int> squares;
+  for (int i = 0; i < count; ++i) squares.push_back(i * i);
+  return squares;
+}
+
+absl::Status PrintASquare(std::ostream& out) {
+  // region squares
+  const auto squares = footprint::MakeMemo<std::vector<int>>(
+      "squares", [] { return FirstSquares(1000); });
+  if (!squares.ok()) return squares.status();
+  {
+    const auto handle = squares->Get();  // loads; further ones share
+    if (!handle.ok()) return handle.status();
+    out << (**handle)[12] << "\n";  // 144
+  }
+  out << footprint::ReadMemoTotals().loaded_count << "\n";  // 1
+  if (absl::Status evicted = squares->Evict(); !evicted.ok()) return evicted;
+  out << footprint::ReadMemoTotals().loaded_count << "\n";  // 0
+  // endregion
+  return absl::OkStatus();
+}
 
 using Model = std::vector<float>;
 
@@ -34,6 +59,12 @@ absl::Status PredictWithEach(const std::vector<std::string>& paths) {
   return absl::OkStatus();
 }
 // endregion
+
+TEST(ExampleTest, LoadsSharesAndEvicts) {
+  std::ostringstream out;
+  EXPECT_TRUE(PrintASquare(out).ok());
+  EXPECT_EQ(out.str(), "144\n1\n0\n");
+}
 
 TEST(ExampleTest, OneModelAtATime) {
   EXPECT_TRUE(PredictWithEach({"a", "b", "c"}).ok());

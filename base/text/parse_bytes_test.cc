@@ -10,6 +10,15 @@
 namespace footprint {
 namespace {
 
+TEST(ParseBytesTest, ReadsWhatPeopleWrite) {
+  // region example
+  EXPECT_EQ(*ParseBytes("16MiB"), 16777216);
+  EXPECT_EQ(*ParseBytes("1.5 GiB"), 1610612736);
+  EXPECT_EQ(ParseBytes("16 MB of RAM").status().code(),
+            absl::StatusCode::kInvalidArgument);  // it says what would do
+  // endregion
+}
+
 TEST(ParseBytesTest, KnowsEveryUnit) {
   EXPECT_EQ(*ParseBytes("0"), 0);
   EXPECT_EQ(*ParseBytes("4096"), 4096);

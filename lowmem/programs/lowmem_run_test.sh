@@ -47,6 +47,12 @@ for shape in minilm distilbert gpt2; do
   done
 done
 
+# The README's first commands.
+lowmem_generate --shape=minilm minilm 2>log
+lowmem_run minilm --ids=101,7592,102 --budget=1MiB >log 2>&1 || fail "README: $(cat log)"
+says '^states .*-0.743926 0.337618'
+rm -r minilm
+
 # The report.
 run minilm.F32 --ids=1,2,3 --budget=1MiB --layers
 for text in '^budget  .*1.00 MiB' '^arena .* planned, .* resident' '^process .* VmHWM' \

@@ -286,7 +286,7 @@ TEST(SchedulePlannerTest, FilteredProductHasItsOwnOptimum) {
   EXPECT_EQ(schedule.peak_bytes, 600);
 }
 
-// Figures of an exact simulation in research/memo.md, section 4.
+// Figures of an exact simulation, which is no part of this tree.
 TEST(SchedulePlannerTest, GridsInTheGivenOrder) {
   const std::vector<std::vector<int64_t>> table = {
       {3, 2, 2, 9},     {3, 2, 3, 5},     {3, 3, 2, 12},   {3, 3, 3, 9},

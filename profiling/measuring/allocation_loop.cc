@@ -1,5 +1,5 @@
 // A program that does nothing but allocate and free: what accounting costs at
-// worst. See allocation_cost.sh.
+// worst. See accounting_cost.sh.
 //
 //   allocation_loop [THREADS [MILLION_CALLS]]
 //

@@ -2,8 +2,8 @@
 // matter: the layout of the address space and the size of the environment.
 //
 //   ProgramMeasurement measurement;
-//   measurement.label = "//memo:memo_benchmark";
-//   measurement.executable = "bazel-bin/memo/memo_benchmark";
+//   measurement.label = "//memo:get_benchmark";
+//   measurement.executable = "bazel-bin/memo/get_benchmark";
 //   absl::StatusOr<MemoryMeasurement> measured = MeasureProgram(measurement);
 //
 // The program is called with --memory_profile_out= and --memory_samples_out=

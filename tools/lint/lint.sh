@@ -66,8 +66,13 @@ lint_layers() {
 }
 
 # Every code block of a page is a region of a file that is built, or a command
-# that is run; every link leads somewhere.
-lint_docs() { python3 -B tools/docs/check_docs.py --tree=.; }
+# that is run; every link leads somewhere. What pages and comments name is there.
+lint_docs() {
+  local status=0
+  python3 -B tools/docs/check_docs.py --tree=. || status=1
+  python3 -B tools/docs/check_names.py --tree=. || status=1
+  return "$status"
+}
 
 # Each planted fault still names text that stands once in its file.
 lint_mutations() {

@@ -19,7 +19,7 @@ absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
         return "holds floats; use Inspect<float>";
       case DType::kI32:
         return "holds indices; use Inspect<int32_t>";
-      case DType::kU8:
+      default:
         return "holds bytes; use Inspect<uint8_t>";
     }
   }
