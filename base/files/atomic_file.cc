@@ -1,26 +1,29 @@
 #include "footprint/base/files/atomic_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
 
 namespace footprint {
 namespace {
 
-constexpr size_t kBufferBytes = 64 * 1024;
+constexpr size_t kBufferBytes = 32 * 1024;
 
 std::string FolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -39,11 +42,21 @@ bool IsFull(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
+// The most bytes that a file of this process may have; below zero: any.
+int64_t FileSizeLimit() {
+  struct rlimit limit;
+  const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+                       limit.rlim_cur != RLIM_INFINITY &&
+                       limit.rlim_cur <= uint64_t{INT64_MAX};
+  return limited ? static_cast<int64_t>(limit.rlim_cur) : -1;
+}
+
 // Beyond the limit of file sizes the system refuses and ends the program by a
 // signal besides. While this lives, the thread gets the refusal alone.
 class FileSizeSignalHeld {
  public:
-  FileSizeSignalHeld() {
+  FileSizeSignalHeld() : is_limited_(FileSizeLimit() >= 0) {
+    if (!is_limited_) return;
     sigset_t pending;
     sigpending(&pending);
     was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
@@ -52,6 +65,7 @@ class FileSizeSignalHeld {
     pthread_sigmask(SIG_BLOCK, &signal_, &before_);
   }
   ~FileSizeSignalHeld() {
+    if (!is_limited_) return;
     const int error = errno;
     const struct timespec at_once = {0, 0};
     while (!was_pending_ && sigtimedwait(&signal_, nullptr, &at_once) < 0 &&
@@ -64,24 +78,11 @@ class FileSizeSignalHeld {
   FileSizeSignalHeld& operator=(const FileSizeSignalHeld&) = delete;
 
  private:
+  const bool is_limited_;
   sigset_t signal_;
   sigset_t before_;
-  bool was_pending_;
+  bool was_pending_ = false;
 };
-
-bool ExceedsFileSizeLimit(int64_t bytes) {
-  struct rlimit limit;
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-         limit.rlim_cur != RLIM_INFINITY &&
-         static_cast<uint64_t>(bytes) > limit.rlim_cur;
-}
-
-// Whether `path`, itself no link, is the name of what is open.
-bool Names(const std::string& path, int descriptor) {
-  struct stat opened, named;
-  return fstat(descriptor, &opened) == 0 && lstat(path.c_str(), &named) == 0 &&
-         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
-}
 
 // Where the links end: at a file, or where one may be made.
 absl::StatusOr<std::string> FollowLinks(absl::string_view link) {
@@ -103,70 +104,102 @@ absl::StatusOr<std::string> FollowLinks(absl::string_view link) {
 
 }  // namespace
 
-absl::StatusOr<AtomicFile> AtomicFile::Create(absl::string_view path,
-                                              int64_t expected_bytes) {
+absl::StatusOr<AtomicFile> AtomicFile::Create(
+    absl::string_view path, const AtomicFileOptions& options) {
   if (path.empty() || path.find('\0') != absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat(
         "\"", path, "\": is no name of a file; name the file to be written"));
   }
+  AtomicFile file;
+  file.expected_bytes_ = options.expected_bytes;
+  file.to_disk_ = options.to_disk;
+  // Before links are followed by hand, which those to open pipes are not.
+  struct stat found;
+  const std::string name(path);
+  const bool is_special =
+      stat(name.c_str(), &found) == 0 && !S_ISREG(found.st_mode);
+  absl::Status status;
+  if (!is_special) {
+    status = file.OpenBeside(path, options);
+  } else if (options.special_files == SpecialFiles::kWriteAsTheyAre) {
+    status = file.OpenSpecial(name);
+  } else {
+    status = absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": is not a regular file and cannot be replaced by one; name a "
+        "file to write"));
+  }
+  if (!status.ok()) return status;
+  return file;
+}
+
+absl::Status AtomicFile::OpenSpecial(const std::string& path) {
+  path_ = path;
+  to_disk_ = ToDisk::kAtLeisure;
+  file_ = FileDescriptor(open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  return file_.is_open() ? absl::OkStatus() : Error(errno, "cannot be opened");
+}
+
+absl::Status AtomicFile::OpenBeside(absl::string_view path,
+                                    const AtomicFileOptions& options) {
   absl::StatusOr<std::string> followed = FollowLinks(path);
   if (!followed.ok()) return followed.status();
-  AtomicFile file;
-  file.path_ = *std::move(followed);
-  file.partial_path_ = PartialPath(file.path_);
-  file.expected_bytes_ = expected_bytes;
+  path_ = *std::move(followed);
+  partial_path_ = PartialPath(path_);
   struct stat old;
-  const bool replaces = stat(file.path_.c_str(), &old) == 0;
-  if (replaces && !S_ISREG(old.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        file.path_, ": is no regular file and cannot be replaced by one"));
-  }
+  const bool replaces = stat(path_.c_str(), &old) == 0;
+  absl::Status status = replaces ? RefuseReadOnly(old) : absl::OkStatus();
   // What replaces a file is for nobody else's eyes before it is the file's
   // owner's.
-  absl::Status status = file.OpenPartial(replaces ? 0600 : 0666);
-  if (status.ok() && replaces) status = file.KeepOwnerAndMode(old);
-  if (status.ok()) status = file.Reserve();
-  if (!status.ok()) return status;
-  file.buffer_.reserve(kBufferBytes);
-  return file;
+  const mode_t mode = replaces ? 0600 : 0666;
+  if (status.ok()) status = OpenPartial(mode, options.when_locked);
+  if (status.ok() && replaces) status = KeepOwnerAndMode(old);
+  return status.ok() ? Reserve() : status;
+}
+
+absl::Status AtomicFile::RefuseReadOnly(const struct stat& old) const {
+  // Root may write it, but would do so behind the owner's back.
+  if ((old.st_mode & 0222) == 0) return Error(EACCES, "is marked read-only");
+  if (eaccess(path_.c_str(), W_OK) != 0) {
+    return Error(errno, "cannot be written");
+  }
+  return absl::OkStatus();
 }
 
 // Makes the partial file and locks it. Whoever meets it before it is locked
 // takes it for one that a killed process left, and removes it.
-absl::Status AtomicFile::OpenPartial(mode_t mode) {
+absl::Status AtomicFile::OpenPartial(mode_t mode, WhenLocked when_locked) {
   for (;;) {
-    const int descriptor = open(partial_path_.c_str(),
-                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor < 0 && errno != EEXIST) {
-      return Error("cannot be created", errno);
+    FileDescriptor partial(open(partial_path_.c_str(),
+                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (!partial.is_open() && errno != EEXIST) {
+      return Error(errno, "cannot be created");
     }
-    if (descriptor < 0) {
-      const absl::Status removed = RemoveStalePartial();
+    if (!partial.is_open()) {
+      const absl::Status removed = RemoveStalePartial(when_locked);
       if (!removed.ok()) return removed;
       continue;
     }
-    const bool locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    const bool locked = LockFileIfPossible(partial.get(), WhenLocked::kRefuse);
     if (!locked && errno != EWOULDBLOCK) {
       const int error = errno;
       unlink(partial_path_.c_str());
-      close(descriptor);
-      return Error("cannot be locked", error);
+      return Error(error, "cannot be locked");
     }
-    if (locked && Names(partial_path_, descriptor)) {
-      descriptor_ = descriptor;
+    if (locked && IsNamed(partial_path_, Links::kRefuse, partial.get())) {
+      file_ = std::move(partial);
       return absl::OkStatus();
     }
-    close(descriptor);
   }
 }
 
 // What a killed process left. Only its name goes: it may have others, and
 // other owners. OK, too, if it is gone meanwhile.
-absl::Status AtomicFile::RemoveStalePartial() const {
+absl::Status AtomicFile::RemoveStalePartial(WhenLocked when_locked) const {
   struct stat found;
   if (lstat(partial_path_.c_str(), &found) != 0) {
     return errno == ENOENT ? absl::OkStatus()
-                           : Error("cannot be looked at", errno);
+                           : Error(errno, "cannot be looked at");
   }
   if (!S_ISREG(found.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -175,34 +208,34 @@ absl::Status AtomicFile::RemoveStalePartial() const {
         ", and ", path_, " is first written under that name: remove it"));
   }
   constexpr int kFlags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  int descriptor = open(partial_path_.c_str(), O_WRONLY | kFlags);
-  if (descriptor < 0 && errno == EACCES) {
-    descriptor = open(partial_path_.c_str(), O_RDONLY | kFlags);
+  FileDescriptor stale(open(partial_path_.c_str(), O_WRONLY | kFlags));
+  // Opening may be refused for writing, locking asks for less.
+  if (!stale.is_open()) {
+    stale = FileDescriptor(open(partial_path_.c_str(), O_RDONLY | kFlags));
   }
-  if (descriptor < 0) {
+  if (!stale.is_open()) {
     return errno == ENOENT ? absl::OkStatus()
-                           : Error("cannot be opened", errno);
+                           : Error(errno, "cannot be opened");
   }
-  absl::Status status;
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    status = errno == EWOULDBLOCK
-                 ? absl::UnavailableError(absl::StrCat(
-                       partial_path_,
-                       ": another process is writing it; wait for that one"))
-                 : Error("cannot be locked", errno);
-  } else if (Names(partial_path_, descriptor) &&
-             unlink(partial_path_.c_str()) != 0) {
-    status = Error("cannot be removed", errno);
+  if (!LockFileIfPossible(stale.get(), when_locked)) {
+    return errno == EWOULDBLOCK
+               ? absl::UnavailableError(absl::StrCat(
+                     partial_path_,
+                     ": another process is writing it; wait for that one"))
+               : Error(errno, "cannot be locked");
   }
-  close(descriptor);
-  return status;
+  if (IsNamed(partial_path_, Links::kRefuse, stale.get()) &&
+      unlink(partial_path_.c_str()) != 0) {
+    return Error(errno, "cannot be removed");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status AtomicFile::KeepOwnerAndMode(const struct stat& old) const {
   struct stat own;
-  if (fstat(descriptor_, &own) != 0) return Error("no status", errno);
+  if (fstat(file_.get(), &own) != 0) return Error(errno, "no status");
   if ((own.st_uid != old.st_uid || own.st_gid != old.st_gid) &&
-      fchown(descriptor_, old.st_uid, old.st_gid) != 0) {
+      fchown(file_.get(), old.st_uid, old.st_gid) != 0) {
     return absl::PermissionDeniedError(absl::StrCat(
         path_, ": belongs to user ", old.st_uid, " and group ", old.st_gid,
         ", and this process (user ", own.st_uid, ", group ", own.st_gid,
@@ -210,22 +243,21 @@ absl::Status AtomicFile::KeepOwnerAndMode(const struct stat& old) const {
         "; write to another name, or as that user"));
   }
   // After the owner: a change of owner takes bits away.
-  if (fchmod(descriptor_, old.st_mode & 07777) != 0) {
-    return Error("cannot have the permissions of the file it replaces", errno);
+  if (fchmod(file_.get(), old.st_mode & 07777) != 0) {
+    return Error(errno, "cannot have the permissions of the file it replaces");
   }
   return absl::OkStatus();
 }
 
 absl::Status AtomicFile::Reserve() const {
   if (expected_bytes_ <= 0) return absl::OkStatus();
-  if (ExceedsFileSizeLimit(expected_bytes_)) {
-    return Error("has no room", EFBIG);
-  }
+  const int64_t limit = FileSizeLimit();
+  if (limit >= 0 && expected_bytes_ > limit) return Error(EFBIG, "has no room");
   const FileSizeSignalHeld held;
   // Keeps the size: what is not written must not look like data.
-  if (fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, 0, expected_bytes_) != 0 &&
+  if (fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, expected_bytes_) != 0 &&
       IsFull(errno)) {
-    return Error("has no room", errno);
+    return Error(errno, "has no room");
   }
   return absl::OkStatus();
 }
@@ -237,89 +269,104 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept {
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(partial_path_, other.partial_path_);
-  std::swap(descriptor_, other.descriptor_);
+  std::swap(file_, other.file_);
   std::swap(expected_bytes_, other.expected_bytes_);
+  std::swap(appended_bytes_, other.appended_bytes_);
+  std::swap(to_disk_, other.to_disk_);
   std::swap(buffer_, other.buffer_);
+  std::swap(buffered_bytes_, other.buffered_bytes_);
+  std::swap(failure_, other.failure_);
   return *this;
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
+  if (!file_.is_open() || partial_path_.empty()) return;
   // Before the lock goes, so that it is not another's file that is removed.
-  if (Names(partial_path_, descriptor_)) unlink(partial_path_.c_str());
-  close(descriptor_);
+  if (IsNamed(partial_path_, Links::kRefuse, file_.get())) {
+    unlink(partial_path_.c_str());
+  }
 }
 
-absl::Status AtomicFile::Error(absl::string_view what, int error) const {
-  const std::string text =
-      absl::StrCat(partial_path_, ": ", what, ": ", strerror(error));
-  if (IsFull(error)) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        text, "; ", expected_bytes_, " bytes are wanted in ", FolderOf(path_),
-        ", and ", path_, " is as it was: ",
-        error == EFBIG ? "raise the limit of file sizes (ulimit -f), or write "
+// The partial file is where it happened, but the path is what the user knows.
+absl::Status AtomicFile::Error(int error, absl::string_view what) const {
+  if (partial_path_.empty()) return FileError(error, path_, what);
+  if (error == ENOENT || error == ENOTDIR) {
+    return FileError(
+        error, path_, what,
+        absl::StrCat("make the folder ", FolderOf(path_), " first"));
+  }
+  if (!IsFull(error)) return FileError(error, path_, what);
+  return FileError(
+      error, path_, what,
+      absl::StrCat(std::max(expected_bytes_, appended_bytes_),
+                   " bytes are wanted in ", FolderOf(path_),
+                   ", and the old file is as it was: ",
+                   error == EFBIG
+                       ? "raise the limit of file sizes (ulimit -f), or write "
                          "to a file system that has such files"
-                       : "make room and try again"));
-  }
-  if (error == ENOENT) {
-    return absl::NotFoundError(
-        absl::StrCat(text, "; make the folder ", FolderOf(path_), " first"));
-  }
-  return absl::UnavailableError(
-      absl::StrCat(text, "; ", path_, " is as it was"));
+                       : "free disk space and run again"));
 }
 
-absl::Status AtomicFile::Append(const void* data, int64_t bytes) {
-  const char* from = static_cast<const char*>(data);
-  if (buffer_.size() + static_cast<size_t>(bytes) > kBufferBytes) {
-    absl::Status flushed = Flush();
-    if (!flushed.ok()) return flushed;
-    if (bytes > static_cast<int64_t>(kBufferBytes))
-      return WriteAll(from, bytes);
+absl::Status AtomicFile::Append(absl::string_view bytes) {
+  appended_bytes_ += static_cast<int64_t>(bytes.size());
+  if (buffered_bytes_ + bytes.size() > kBufferBytes) Flush();
+  if (bytes.size() > kBufferBytes) {
+    WriteThrough(bytes);
+    return failure_;
   }
-  buffer_.append(from, static_cast<size_t>(bytes));
-  return absl::OkStatus();
+  if (buffer_ == nullptr) buffer_.reset(new char[kBufferBytes]);
+  bytes.copy(buffer_.get() + buffered_bytes_, bytes.size());
+  buffered_bytes_ += bytes.size();
+  return failure_;
 }
 
-absl::Status AtomicFile::Flush() {
-  absl::Status status =
-      WriteAll(buffer_.data(), static_cast<int64_t>(buffer_.size()));
-  buffer_.clear();
-  return status;
+void AtomicFile::Flush() {
+  WriteThrough({buffer_.get(), buffered_bytes_});
+  buffered_bytes_ = 0;
 }
 
-absl::Status AtomicFile::WriteAll(const char* data, int64_t bytes) {
+void AtomicFile::WriteThrough(absl::string_view bytes) {
+  if (!failure_.ok() || bytes.empty()) return;
   const FileSizeSignalHeld held;
-  while (bytes > 0) {
-    const ssize_t count = write(descriptor_, data, static_cast<size_t>(bytes));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error("cannot be written", errno);
-    data += count;
-    bytes -= count;
+  if (!WriteOn(file_.get(), bytes.data(), static_cast<int64_t>(bytes.size()))) {
+    failure_ = Error(errno, "cannot be written");
   }
-  return absl::OkStatus();
 }
 
 absl::Status AtomicFile::Commit() {
-  absl::Status flushed = Flush();
-  if (!flushed.ok()) return flushed;
-  if (fsync(descriptor_) != 0) return Error("cannot be flushed", errno);
-  if (!Names(partial_path_, descriptor_)) {
+  Flush();
+  if (failure_.ok()) failure_ = ToTheDisk();
+  if (failure_.ok() && !partial_path_.empty()) failure_ = Rename();
+  return failure_;
+}
+
+absl::Status AtomicFile::ToTheDisk() const {
+  if (to_disk_ == ToDisk::kFlush) {
+    return fsync(file_.get()) == 0 ? absl::OkStatus()
+                                   : Error(errno, "cannot be flushed");
+  }
+  // Some file systems report a full disk only to a descriptor that is closed:
+  // another one's, since this one holds the lock.
+  const int other = dup(file_.get());
+  return other >= 0 && close(other) == 0 ? absl::OkStatus()
+                                         : Error(errno, "cannot be written");
+}
+
+absl::Status AtomicFile::Rename() {
+  if (!IsNamed(partial_path_, Links::kRefuse, file_.get())) {
     return absl::UnavailableError(absl::StrCat(
         partial_path_, ": was removed or replaced while it was written; ",
         path_, " is as it was: try again"));
   }
   if (rename(partial_path_.c_str(), path_.c_str()) != 0) {
-    return Error("cannot be renamed", errno);
+    return Error(errno, "cannot be replaced");
   }
-  close(std::exchange(descriptor_, -1));
+  file_ = FileDescriptor();
+  if (to_disk_ == ToDisk::kAtLeisure) return absl::OkStatus();
   // The name, too, is on the disk only when the folder is.
-  const int folder =
-      open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    fsync(folder);
-    close(folder);
-  }
+  const FileDescriptor folder(
+      open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open()) fsync(folder.get());
   return absl::OkStatus();
 }
 

@@ -1,13 +1,16 @@
 #include "footprint/base/files/file_lock.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/files/test_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -17,8 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(FileLockTest, ALockIsHeldByOne) {
-  std::string folder = testing::TempDir() + "/file_lock_XXXXXX";
-  ASSERT_NE(mkdtemp(&folder[0]), nullptr);
+  const std::string folder = testing::TempDir();
   {
     absl::StatusOr<FileLock> first = FileLock::TryAcquire(folder);
     ASSERT_TRUE(first.ok()) << first.status();
@@ -40,9 +42,41 @@ TEST(FileLockTest, IsNotHeldUpByAPipeThatNobodyWrites) {
   alarm(20);  // the end of a test that waits
   const absl::Status status = FileLock::TryAcquire(path).status();
   alarm(0);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("pipe: is neither a regular file nor a folder"));
+}
+
+TEST(FileLockTest, MakesTheFileItLocks) {
+  const std::string path = TestPath("made");
+  unlink(path.c_str());
+  const absl::StatusOr<FileLock> lock = FileLock::Acquire(path);
+  ASSERT_TRUE(lock.ok()) << lock.status();
+  EXPECT_EQ(ReadTestFile(path), "");
+  EXPECT_TRUE(absl::IsUnavailable(FileLock::TryAcquire(path).status()));
+}
+
+TEST(FileLockTest, LocksWhatIsOpen) {
+  const std::string path = WriteTestFile("open", "");
+  const FileDescriptor one(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor other(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_TRUE(LockFile(one.get(), WhenLocked::kRefuse));
+  EXPECT_FALSE(LockFile(other.get(), WhenLocked::kRefuse));
+  EXPECT_EQ(errno, EWOULDBLOCK);
+}
+
+TEST(FileLockTest, KnowsTheNamesOfWhatIsOpen) {
+  const std::string path = WriteTestFile("named", "");
+  const std::string link = TestPath("link");
+  unlink(link.c_str());
+  ASSERT_EQ(symlink("named", link.c_str()), 0);
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_TRUE(IsNamed(path, Links::kRefuse, file.get()));
+  EXPECT_FALSE(IsNamed(link, Links::kRefuse, file.get()));
+  EXPECT_TRUE(IsNamed(link, Links::kFollow, file.get()));
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  WriteTestFile("named", "another");
+  EXPECT_FALSE(IsNamed(path, Links::kFollow, file.get()));
 }
 
 }  // namespace

@@ -4,37 +4,35 @@
 //   if (!text.ok()) return text.status();
 //   absl::Status status = ReplaceFile(path, Improve(*text), ToDisk::kFlush);
 //
-// A reader sees the old file or the new one, never half of one, and a write
-// that fails leaves the old file and nothing else. A symbolic link stays one:
-// the file that it leads to is replaced, and keeps its permissions. What its
-// owner made read-only, or what is no regular file, is left alone.
+// A reader sees the old file or the new one, never half of one. Writing is
+// AtomicFile's (atomic_file.h), links, permissions and errors too, except that
+// it waits for another writer of the path.
 //
-// Thread-safe: no state is kept. Two writers of one path leave the file of one
-// of both, whole. Memory: the bytes of the file. Time: linear.
+// Thread-safe: no state is kept. Memory: the bytes of the file. Time: linear.
 
 #ifndef FOOTPRINT_BASE_FILES_WHOLE_FILE_H_
 #define FOOTPRINT_BASE_FILES_WHOLE_FILE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/atomic_file.h"
 
 namespace footprint {
 
-// Errors name `path`, the reason and the way out: kNotFound; kPermissionDenied;
-// kInvalidArgument if it is no regular file of at most 256 MiB; kInternal.
-absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
+// Far above any profile or threshold; keeps a foreign file from filling the
+// memory.
+constexpr int64_t kMostWholeFileBytes = int64_t{256} << 20;
 
-// Whether the file must outlast a loss of power, which takes milliseconds, or
-// can be made again.
-enum class ToDisk { kFlush, kAtLeisure };
+// Errors name `path`, the reason and the way out: those of OpenRegularFile
+// (regular_file.h); InvalidArgument also if it is larger than `most_bytes`.
+absl::StatusOr<std::string> ReadWholeFile(
+    const std::string& path, int64_t most_bytes = kMostWholeFileBytes);
 
-// Creates the file if it is missing. Errors: kNotFound (no such folder),
-// kPermissionDenied (also: a read-only file or file system),
-// kResourceExhausted (disk full), kInvalidArgument (a folder or a device),
-// kInternal.
+// Creates the file if it is missing.
 absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
                          ToDisk to_disk);
 

@@ -1,10 +1,9 @@
 #include "footprint/base/safetensors/safetensors.h"
 
-#include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
@@ -13,11 +12,11 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
-#include "footprint/base/files/read_at.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
 #include "footprint/base/files/regular_file.h"
 #include "footprint/base/text/near_names.h"
 #include "nlohmann/json.hpp"
@@ -280,26 +279,6 @@ class HeaderHandler {
   std::map<std::string, std::string> metadata_;
 };
 
-absl::Status SystemError(absl::string_view name, absl::string_view what) {
-  const std::string text =
-      absl::StrCat(name, ": ", what, ": ", strerror(errno));
-  return errno == ENOENT ? absl::NotFoundError(text)
-                         : absl::UnavailableError(text);
-}
-
-// Reads exactly `size` bytes; a file that ends before is an error of its own.
-absl::Status ReadExactly(int descriptor, int64_t offset, int64_t size,
-                         char* destination, absl::string_view name) {
-  const int64_t got =
-      lowmem_internal::ReadAt(descriptor, offset, size, destination);
-  if (got < 0) return SystemError(name, "cannot be read");
-  if (got < size) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        name, ": ends at byte ", offset + got, " while its header is read"));
-  }
-  return absl::OkStatus();
-}
-
 // What else begins with a length that no header has.
 absl::string_view NotSafetensorsText(const unsigned char* begin) {
   return memcmp(begin, "version ", kLengthBytes) == 0
@@ -320,16 +299,17 @@ absl::Status HeaderError(absl::string_view name, int64_t byte,
 absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Open(
     absl::string_view path) {
   const std::string name(path);
-  const absl::StatusOr<int> descriptor = lowmem_internal::OpenRegularFile(name);
-  if (!descriptor.ok()) return descriptor.status();
-  const absl::Cleanup close_it = [&] { close(*descriptor); };
-  return Read(*descriptor, name);
+  const absl::StatusOr<FileDescriptor> file = OpenRegularFile(name);
+  if (!file.ok()) return file.status();
+  return Read(file->get(), name);
 }
 
 absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
     int descriptor, absl::string_view name) {
   struct stat status;
-  if (fstat(descriptor, &status) != 0) return SystemError(name, "no status");
+  if (fstat(descriptor, &status) != 0) {
+    return FileError(errno, name, "no status");
+  }
   if (!S_ISREG(status.st_mode)) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": not a regular file; name the .safetensors file"));
@@ -341,8 +321,7 @@ absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
                      kLengthBytes));
   }
   unsigned char bytes[kLengthBytes];
-  absl::Status read = ReadExactly(descriptor, 0, kLengthBytes,
-                                  reinterpret_cast<char*>(bytes), name);
+  absl::Status read = ReadFully(descriptor, name, 0, kLengthBytes, bytes);
   if (!read.ok()) return read;
   uint64_t length = 0;
   for (int i = kLengthBytes - 1; i >= 0; --i) length = length << 8 | bytes[i];
@@ -359,8 +338,8 @@ absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
                      ": the file is truncated, download it again"));
   }
   std::string header(length, '\0');
-  read = ReadExactly(descriptor, kLengthBytes, static_cast<int64_t>(length),
-                     &header[0], name);
+  read = ReadFully(descriptor, name, kLengthBytes, static_cast<int64_t>(length),
+                   &header[0]);
   if (!read.ok()) return read;
   return Parse(header, status.st_size, name);
 }

@@ -119,7 +119,10 @@ absl::StatusOr<SafetensorsWriter> SafetensorsWriter::Create(
   const absl::StatusOr<SafetensorsIndex> readable =
       SafetensorsIndex::Parse(header, file_bytes, path);
   if (!readable.ok()) return readable.status();
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, file_bytes);
+  AtomicFileOptions whole;
+  whole.expected_bytes = file_bytes;
+  whole.to_disk = options.to_disk;
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, whole);
   if (!file.ok()) return file.status();
   SafetensorsWriter writer(*std::move(file));
   writer.parts_ = std::move(layout.parts);
@@ -135,10 +138,8 @@ absl::Status SafetensorsWriter::Begin(const std::string& header) {
     length[i] =
         static_cast<char>(static_cast<uint64_t>(header.size()) >> (8 * i));
   }
-  absl::Status status = file_.Append(length, sizeof(length));
-  if (status.ok()) {
-    status = file_.Append(header.data(), static_cast<int64_t>(header.size()));
-  }
+  absl::Status status = file_.Append({length, sizeof(length)});
+  if (status.ok()) status = file_.Append(header);
   return status.ok() ? SkipComplete() : status;
 }
 
@@ -148,7 +149,7 @@ absl::Status SafetensorsWriter::SkipComplete() {
     const Part& part = parts_[part_];
     if (part.padding) {
       const std::string zeros(static_cast<size_t>(part.bytes), '\0');
-      absl::Status status = file_.Append(zeros.data(), part.bytes);
+      absl::Status status = file_.Append(zeros);
       if (!status.ok()) return status;
     } else if (written_in_part_ < part.bytes) {
       return absl::OkStatus();
@@ -168,7 +169,7 @@ absl::Status SafetensorsWriter::Append(const void* data, int64_t bytes) {
     }
     const int64_t count =
         std::min(bytes, parts_[part_].bytes - written_in_part_);
-    absl::Status status = file_.Append(from, count);
+    absl::Status status = file_.Append({from, static_cast<size_t>(count)});
     if (!status.ok()) return status;
     written_in_part_ += count;
     from += count;

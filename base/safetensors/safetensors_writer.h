@@ -12,7 +12,7 @@
 // in pieces of any size. The header passes SafetensorsIndex::Parse before a
 // byte is written, so what is written can be read.
 //
-// Movable; thread-compatible; copies the names. Memory: 64 KiB and the header.
+// Movable; thread-compatible; copies the names. Memory: 32 KiB and the header.
 //
 // InvalidArgument: a name twice or not UTF-8, a size beyond 63 bits.
 // FailedPrecondition: more or fewer values than the tensors take. Otherwise as
@@ -48,6 +48,7 @@ struct SafetensorsWriterOptions {
   // programs see them as tensors that their model does not have.
   int64_t alignment_bytes = 1;
   std::map<std::string, std::string> metadata;
+  ToDisk to_disk = ToDisk::kFlush;
 };
 
 class SafetensorsWriter {

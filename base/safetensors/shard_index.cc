@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/base/files/regular_file.h"
+#include "footprint/base/files/whole_file.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -33,10 +33,7 @@ bool IsPlainName(const std::string& name) {
 absl::StatusOr<std::vector<Shard>> ReadShardIndex(absl::string_view path) {
   const std::string name(path);
   const absl::StatusOr<std::string> text =
-      lowmem_internal::ReadRegularFile(name, kLargestIndexBytes);
-  if (absl::IsOutOfRange(text.status())) {
-    return Bad(name, text.status().message());
-  }
+      ReadWholeFile(name, kLargestIndexBytes);
   if (!text.ok()) return text.status();
   const nlohmann::json index =
       nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);

@@ -10,7 +10,7 @@
 // Thread-safe. Memory: a few times the index's text, which has at most 64 MiB.
 //
 // InvalidArgument: no such index, or no regular file; the text names the file
-// and the key. NotFound: no such file. Unavailable: the system refused to read.
+// and the key. NotFound: no such file. Otherwise as FileError.
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_

@@ -207,15 +207,15 @@ unchanged
 # A read-only file, also for root, and a disk that is full.
 limits 2000
 chmod a-w limits.textproto
-expect 2 'limits.textproto: .*(read-only|cannot be written).*make it writable'
+expect 2 'limits.textproto: .*(read-only|cannot be written).*check the permissions'
 unchanged
 chmod u+w limits.textproto
 { head -c 20000 /dev/zero | tr '\0' '#'; echo; } >>limits.textproto && cp limits.textproto before
 # ThreadSanitizer begins with a file of its own in TMPDIR, if it can.
 (ulimit -f 1 && trap '' XFSZ && TMPDIR=/nonexistent "$UPDATE" --manifest=manifest) >"$TEST_TMPDIR/out" 2>&1
-(($? == 2)) && grep -q 'free disk space' "$TEST_TMPDIR/out" || fail "a full disk went unnoticed"
+(($? == 2)) && grep -q 'raise the limit of file sizes' "$TEST_TMPDIR/out" || fail "a full disk went unnoticed"
 unchanged
-compgen -G '*.partial' >/dev/null && fail "a partial file was left"
+compgen -G '.*.footprint-partial' >/dev/null && fail "a partial file was left"
 
 # Two at once: the second waits for the lock, and each file is whole.
 limits 2000

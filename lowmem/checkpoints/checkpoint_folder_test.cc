@@ -52,7 +52,9 @@ TEST(OpenFolderWeights, SaysWhatToDoWithAPickle) {
 TEST(OpenFolderWeights, SaysNoMoreThanItKnows) {
   const absl::Status status = Open(Folder("empty"));
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_TRUE(absl::EndsWith(status.message(), "No such file or directory"))
+  EXPECT_TRUE(absl::EndsWith(status.message(),
+                             "No such file or directory; check the path, or "
+                             "run again what writes it"))
       << status;
 }
 

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "footprint/base/files/atomic_file.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/lowmem/checkpoints/half_float.h"
 #include "nlohmann/json.hpp"
@@ -352,13 +352,8 @@ absl::Status WriteCheckpoint(absl::string_view folder,
   absl::Status status = WriteValues(*tensors, options, *writer);
   if (status.ok()) status = writer->Finish();
   if (!status.ok()) return status;
-  const std::string config = CheckpointConfig(shape, options.dtype);
-  absl::StatusOr<AtomicFile> file =
-      AtomicFile::Create(absl::StrCat(folder, "/config.json"),
-                         static_cast<int64_t>(config.size()));
-  if (!file.ok()) return file.status();
-  status = file->Append(config.data(), static_cast<int64_t>(config.size()));
-  return status.ok() ? file->Commit() : status;
+  return ReplaceFile(absl::StrCat(folder, "/config.json"),
+                     CheckpointConfig(shape, options.dtype), ToDisk::kFlush);
 }
 
 }  // namespace footprint

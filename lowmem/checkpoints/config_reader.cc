@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/base/files/regular_file.h"
+#include "footprint/base/files/whole_file.h"
 
 namespace footprint {
 namespace {
@@ -17,16 +17,13 @@ constexpr int64_t kLargestConfigBytes = 4 << 20;
 
 absl::StatusOr<std::string> ReadConfigText(absl::string_view path) {
   absl::StatusOr<std::string> text =
-      lowmem_internal::ReadRegularFile(std::string(path), kLargestConfigBytes);
+      ReadWholeFile(std::string(path), kLargestConfigBytes);
   if (text.ok()) return text;
-  const char* const advice =
-      absl::IsOutOfRange(text.status())
-          ? "; take out what the model's shape does not need, as label names"
-          : "; a checkpoint's folder holds config.json and model.safetensors";
-  const absl::StatusCode code = absl::IsOutOfRange(text.status())
-                                    ? absl::StatusCode::kInvalidArgument
-                                    : text.status().code();
-  return absl::Status(code, absl::StrCat(text.status().message(), advice));
+  return absl::Status(
+      text.status().code(),
+      absl::StrCat(text.status().message(),
+                   "; a checkpoint's folder holds config.json and "
+                   "model.safetensors"));
 }
 
 absl::StatusOr<ConfigReader> ConfigReader::Parse(absl::string_view json,

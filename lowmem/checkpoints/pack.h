@@ -17,7 +17,7 @@
 // (model.safetensors.index.json): the output holds the tensors of all of them,
 // one that several have from the file that the index names.
 //
-// Input and output may be the same path. Atomic (see AtomicFile). Memory: 320
+// Input and output may be the same path. Atomic (see AtomicFile). Memory: 288
 // KiB and the headers. Time: one pass through the file.
 //
 // Errors: those of SafetensorsIndex for the input, of AtomicFile for the

@@ -1,7 +1,6 @@
 #include "footprint/lowmem/checkpoints/pack.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -279,24 +278,6 @@ TEST(PackTest, RefusesMetadataThatDisagrees) {
         (*WeightStore::Open(path, WeightBackend::kPread))->Find("m").status();
     EXPECT_EQ(status.ok(), text == absl::string_view("2x6/3")) << text;
   }
-}
-
-// A limit of file sizes is refused as a full disk is.
-void PackBeyondLimit(const std::string& path) {
-  const struct rlimit limit = {100'000, 100'000};
-  setrlimit(RLIMIT_FSIZE, &limit);
-  const absl::Status status = Pack(path, path, WithRule("m=128"));
-  fprintf(stderr, "%s\n", status.ToString().c_str());
-  _exit(0);
-}
-
-TEST(PackDeathTest, LeavesTheOldFileWhenTheDiskIsFull) {
-  const std::string path =
-      WriteWeights("full", {{"m", DType::kF32, {600, 300}}});
-  const std::string before = ReadTestFile(path);
-  EXPECT_EXIT(PackBeyondLimit(path), testing::ExitedWithCode(0),
-              "RESOURCE_EXHAUSTED.*is as it was");
-  EXPECT_EQ(ReadTestFile(path), before);
 }
 
 // Killed when the first of it is written.

@@ -9,12 +9,10 @@
 // the model, the input or the budget cannot be run (the text says why); 2 the
 // command line is wrong, whatever the model.
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -358,22 +356,15 @@ void PrintProcess(const WeightStore& store, const std::string& reading) {
 absl::Status WriteOutput(absl::Span<const float> states) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();
-  const int64_t bytes = static_cast<int64_t>(states.size() * sizeof(float));
-  struct stat found;
-  if (stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) {
-    absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, bytes);
-    if (!file.ok()) return file.status();
-    const absl::Status status = file->Append(states.data(), bytes);
-    return status.ok() ? file->Commit() : status;
-  }
-  FILE* file = fopen(path.c_str(), "wb");
-  bool written = file != nullptr &&
-                 fwrite(states.data(), sizeof(float), states.size(), file) ==
-                     states.size();
-  if (file != nullptr) written = fclose(file) == 0 && written;
-  if (written) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrCat(path, ": cannot be written: ", strerror(errno)));
+  const size_t bytes = states.size() * sizeof(float);
+  AtomicFileOptions options;
+  options.expected_bytes = static_cast<int64_t>(bytes);
+  options.special_files = SpecialFiles::kWriteAsTheyAre;
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
+  if (!file.ok()) return file.status();
+  const absl::Status status =
+      file->Append({reinterpret_cast<const char*>(states.data()), bytes});
+  return status.ok() ? file->Commit() : status;
 }
 
 // The first numbers of some sequences' first tokens: enough to compare by eye.

@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "absl/strings/str_cat.h"
-
 namespace footprint::lowmem_internal {
 namespace {
 
@@ -65,18 +63,6 @@ TileView ArrangeDirectTile(const Tile& tile, char* slot) {
             static_cast<size_t>(tile.row_bytes));
   }
   return view;
-}
-
-absl::Status ReadError(const std::string& name, int64_t offset, int error) {
-  return absl::UnavailableError(absl::StrCat(
-      name, ": cannot read at byte ", offset, ": ", strerror(error),
-      "; check the disk's health and the system's log"));
-}
-
-absl::Status ShortenedError(const std::string& name, int64_t offset) {
-  return absl::FailedPreconditionError(
-      absl::StrCat(name, ": ends at byte ", offset,
-                   ", so it was shortened while it was in use; open it again"));
 }
 
 }  // namespace footprint::lowmem_internal

@@ -9,9 +9,7 @@
 #define FOOTPRINT_LOWMEM_WEIGHTS_DIRECT_READ_H_
 
 #include <cstdint>
-#include <string>
 
-#include "absl/status/status.h"
 #include "footprint/lowmem/weights/tile.h"
 
 namespace footprint::lowmem_internal {
@@ -40,9 +38,6 @@ int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read);
 
 // Where the tile is once its runs have been read into `slot`.
 TileView ArrangeDirectTile(const Tile& tile, char* slot);
-
-absl::Status ReadError(const std::string& name, int64_t offset, int error);
-absl::Status ShortenedError(const std::string& name, int64_t offset);
 
 }  // namespace footprint::lowmem_internal
 

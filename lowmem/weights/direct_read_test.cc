@@ -1,7 +1,5 @@
 #include "footprint/lowmem/weights/direct_read.h"
 
-#include <errno.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -9,16 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "footprint/lowmem/weights/tile.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint::lowmem_internal {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 std::string RandomBytes(int64_t size, std::mt19937* random) {
   std::string bytes(size, '\0');
@@ -117,17 +110,6 @@ TEST(DirectRead, ReadsNothingOfAnEmptyTile) {
   EXPECT_EQ(DirectRuns(tile), 0);
   EXPECT_EQ(DirectSlotBytes(tile), 0);
   EXPECT_EQ(ArrangeDirectTile(tile, nullptr).data, nullptr);
-}
-
-TEST(DirectRead, NamesFileAndByteInItsErrors) {
-  const absl::Status error = ReadError("model", 8192, EIO);
-  EXPECT_EQ(error.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("model"), HasSubstr("8192"),
-                                     HasSubstr("Input/output error")));
-  const absl::Status shortened = ShortenedError("model", 8192);
-  EXPECT_EQ(shortened.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(shortened.message(), AllOf(HasSubstr("model: ends at byte 8192"),
-                                         HasSubstr("open it again")));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
 #include "footprint/lowmem/weights/direct_read.h"
 #include "footprint/lowmem/weights/file_store.h"
 #include "footprint/lowmem/weights/weight_backends.h"
@@ -23,7 +25,8 @@ constexpr int64_t kLongBytes = 16 * kPageBytes;
 
 class DirectStore final : public FileStore {
  public:
-  DirectStore(WeightFile file, Descriptor direct, std::string description)
+  DirectStore(SafetensorsFile file, FileDescriptor direct,
+              std::string description)
       : FileStore(std::move(file)),
         direct_(std::move(direct)),
         description_(std::move(description)) {}
@@ -100,14 +103,18 @@ class DirectStore final : public FileStore {
                                   static_cast<size_t>(run.read_bytes - done),
                                   run.offset_bytes + done);
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return ReadError(file_.name(), run.offset_bytes, errno);
+      if (count < 0) {
+        return FileError(
+            errno, file_.name(),
+            absl::StrCat("cannot read at byte ", run.offset_bytes));
+      }
       progress->bytes_read += count;
       ++progress->reads;
       if (done + count >= run.needed_bytes) break;
       // The page in which a short read ends is read again.
       const int64_t pages_bytes = count / kPageBytes * kPageBytes;
       if (pages_bytes == 0) {
-        return ShortenedError(file_.name(), run.offset_bytes + done + count);
+        return file_.ShortenedError(run.offset_bytes + done + count);
       }
       done += pages_bytes;
     }
@@ -146,18 +153,19 @@ class DirectStore final : public FileStore {
     return absl::OkStatus();
   }
 
-  Descriptor direct_;
+  FileDescriptor direct_;
   std::string description_;
 };
 
 // A descriptor of the same file that reads past the page cache; or why not.
-absl::StatusOr<Descriptor> OpenPastCache(const WeightFile& file) {
-  Descriptor direct(open(file.name().c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
-  if (direct.get() < 0) return absl::UnimplementedError(strerror(errno));
+absl::StatusOr<FileDescriptor> OpenPastCache(const SafetensorsFile& file) {
+  FileDescriptor direct(
+      open(file.name().c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
+  if (!direct.is_open()) return absl::UnimplementedError(strerror(errno));
   struct stat now, opened;
   if (fstat(direct.get(), &now) != 0 ||
       fstat(file.descriptor(), &opened) != 0) {
-    return absl::UnavailableError(strerror(errno));
+    return FileError(errno, file.name(), "no status");
   }
   if (now.st_ino != opened.st_ino || now.st_dev != opened.st_dev) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -173,15 +181,17 @@ absl::StatusOr<Descriptor> OpenPastCache(const WeightFile& file) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(WeightFile file) {
-  absl::StatusOr<Descriptor> direct = OpenPastCache(file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(SafetensorsFile file) {
+  absl::StatusOr<FileDescriptor> direct = OpenPastCache(file);
   std::string description = "direct: O_DIRECT";
   if (absl::IsUnimplemented(direct.status())) {
     description = absl::StrCat(
         "direct: O_DIRECT was refused here (", direct.status().message(),
         "), so reads go through the page cache, which counts for a cgroup");
-    direct = Descriptor(dup(file.descriptor()));
-    if (direct->get() < 0) return absl::UnavailableError(strerror(errno));
+    direct = FileDescriptor(dup(file.descriptor()));
+    if (!direct->is_open()) {
+      return FileError(errno, file.name(), "cannot be opened twice");
+    }
   }
   if (!direct.ok()) return direct.status();
   return std::make_unique<DirectStore>(std::move(file), *std::move(direct),

@@ -49,9 +49,8 @@ absl::Status FileStore::ReadRows(const Tile& tile, void* destination) {
       tile.contiguous() ? tile.size_bytes() : tile.row_bytes;
   char* to = static_cast<char*>(destination);
   for (int64_t i = 0; i < reads; ++i) {
-    const absl::Status status =
-        ReadFully(file_.descriptor(), file_.name(),
-                  tile.offset_bytes + i * tile.row_stride_bytes, run_bytes, to);
+    const absl::Status status = file_.Read(
+        tile.offset_bytes + i * tile.row_stride_bytes, run_bytes, to);
     if (!status.ok()) return status;
     to += run_bytes;
   }

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/lowmem/weights/tile.h"
-#include "footprint/lowmem/weights/weight_file.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint::lowmem_internal {
@@ -38,7 +38,7 @@ int64_t NowNanoseconds();
 
 class FileStore : public WeightStore {
  public:
-  explicit FileStore(WeightFile file) : file_(std::move(file)) {}
+  explicit FileStore(SafetensorsFile file) : file_(std::move(file)) {}
 
   const SafetensorsIndex& index() const override { return file_.index(); }
   WeightCounters counters() const override { return counters_.Snapshot(); }
@@ -54,7 +54,7 @@ class FileStore : public WeightStore {
   // cache; looks at the file afterwards and counts.
   absl::Status ReadRows(const Tile& tile, void* destination);
 
-  WeightFile file_;
+  SafetensorsFile file_;
   SharedCounters counters_;
 };
 

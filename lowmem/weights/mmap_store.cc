@@ -22,6 +22,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_error.h"
 #include "footprint/base/threads/mutex.h"
 #include "footprint/lowmem/weights/file_store.h"
 #include "footprint/lowmem/weights/weight_backends.h"
@@ -95,7 +96,7 @@ GuardedMapping* ClaimGuard() {
 
 class MmapStore final : public FileStore {
  public:
-  explicit MmapStore(WeightFile file) : FileStore(std::move(file)) {}
+  explicit MmapStore(SafetensorsFile file) : FileStore(std::move(file)) {}
 
   ~MmapStore() override {
     if (guard_ != nullptr) {
@@ -116,8 +117,7 @@ class MmapStore final : public FileStore {
     void* mapping = mmap(nullptr, MappedBytes(), PROT_READ, MAP_SHARED,
                          file_.descriptor(), 0);
     if (mapping == MAP_FAILED) {
-      return absl::UnavailableError(
-          absl::StrCat(file_.name(), ": cannot be mapped: ", strerror(errno)));
+      return FileError(errno, file_.name(), "cannot be mapped");
     }
     image_ = static_cast<char*>(mapping);
     const auto begin = reinterpret_cast<uintptr_t>(mapping);
@@ -192,7 +192,7 @@ class MmapStore final : public FileStore {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(WeightFile file) {
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(SafetensorsFile file) {
   auto store = std::make_unique<MmapStore>(std::move(file));
   absl::Status mapped = store->Map();
   if (!mapped.ok()) return mapped;

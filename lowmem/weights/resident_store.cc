@@ -15,7 +15,7 @@ namespace {
 
 class ResidentStore final : public FileStore {
  public:
-  explicit ResidentStore(WeightFile file) : FileStore(std::move(file)) {}
+  explicit ResidentStore(SafetensorsFile file) : FileStore(std::move(file)) {}
 
   ~ResidentStore() override {
     if (image_ != nullptr) munmap(image_, MappedBytes());
@@ -36,8 +36,7 @@ class ResidentStore final : public FileStore {
     // Best effort: fewer address translations.
     madvise(image_, MappedBytes(), MADV_HUGEPAGE);
     const int64_t file_bytes = index().file_bytes();
-    absl::Status read =
-        ReadFully(file_.descriptor(), file_.name(), 0, file_bytes, image_);
+    absl::Status read = file_.Read(0, file_bytes, image_);
     if (read.ok()) read = file_.CheckUnchanged();
     counters_.Add(0, file_bytes, 1, begin);
     return read;
@@ -77,7 +76,8 @@ class ResidentStore final : public FileStore {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(WeightFile file) {
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(
+    SafetensorsFile file) {
   auto store = std::make_unique<ResidentStore>(std::move(file));
   absl::Status read = store->ReadAll();
   if (!read.ok()) return read;

@@ -4,14 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/lowmem/weights/panels.h"
 #include "footprint/lowmem/weights/weight_backends.h"
-#include "footprint/lowmem/weights/weight_file.h"
 
 namespace footprint {
 namespace {
-
-using lowmem_internal::WeightFile;
 
 constexpr absl::string_view kBackendNames[] = {"resident", "pread", "direct",
                                                "mmap"};
@@ -96,7 +94,8 @@ absl::Status WeightStore::CheckTile(const Tile& tile) const {
 
 absl::StatusOr<std::unique_ptr<WeightStore>> WeightStore::Open(
     absl::string_view path, WeightBackend backend) {
-  absl::StatusOr<WeightFile> file = WeightFile::Open(path);
+  absl::StatusOr<SafetensorsFile> file =
+      SafetensorsFile::Open(path, Watch::kStrictly);
   if (!file.ok()) return file.status();
   switch (backend) {
     case WeightBackend::kResident:

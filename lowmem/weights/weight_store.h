@@ -24,7 +24,7 @@
 // FailedPrecondition: the file was replaced, shortened or written to since
 // Open. What was read before and reported as good is good: each read is
 // followed by a look at the file. kResident does not need the file after Open.
-// OutOfRange: no such block. Unavailable: the system refused to read.
+// OutOfRange: no such block. Else FileError's: the system refused.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_

@@ -1,19 +1,21 @@
 #include "footprint/memo/schedule/memo_trace_file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_lock.h"
+#include "footprint/base/files/sealed_proto_file.h"
 #include "footprint/base/files/whole_file.h"
 
 namespace footprint {
+namespace {
+
+constexpr SealedProtoFormat kFormat = {"memo trace", kMemoTraceSchemaVersion,
+                                       "write it again with --memo_trace_out="};
+
+}  // namespace
 
 MemoPlan DescribePlan(const ScheduleRequest& request,
                       const Schedule& schedule) {
@@ -96,43 +98,15 @@ MemoTrace TraceOfSizes(const std::map<std::string, LoadedSize>& sizes) {
 }
 
 absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path) {
-  const absl::StatusOr<std::string> bytes = ReadWholeFile(path);
-  if (!bytes.ok()) {
-    return absl::Status(
-        bytes.status().code(),
-        absl::StrCat(bytes.status().message(),
-                     "; --memo_trace_out= writes a memo trace"));
-  }
   MemoTrace trace;
-  if (bytes->empty()) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": empty; write it again with --memo_trace_out="));
-  }
-  if (!trace.ParseFromString(*bytes)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path,
-                     ": no memo trace, or cut short; write it again with "
-                     "--memo_trace_out="));
-  }
-  if (trace.schema_version() > kMemoTraceSchemaVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path, ": of schema ", trace.schema_version(), ", this program knows ",
-        kMemoTraceSchemaVersion, "; write it again with this program"));
-  }
-  if (trace.schema_version() < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": no memo trace"));
-  }
-  if (!trace.complete()) {
-    return absl::DataLossError(absl::StrCat(
-        path, ": cut short; write it again with --memo_trace_out="));
-  }
+  const absl::Status status = ReadSealedProto(kFormat, path, &trace);
+  if (!status.ok()) return status;
   return trace;
 }
 
-absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path) {
-  trace.set_schema_version(kMemoTraceSchemaVersion);
-  trace.set_complete(true);
-  return ReplaceFile(path, trace.SerializeAsString(), ToDisk::kAtLeisure);
+absl::Status WriteMemoTraceFile(const MemoTrace& trace,
+                                const std::string& path) {
+  return WriteSealedProto(kFormat, trace, path);
 }
 
 absl::StatusOr<std::map<std::string, LoadedSize>> ReadRememberedSizes(
@@ -146,47 +120,10 @@ absl::StatusOr<std::map<std::string, LoadedSize>> ReadRememberedSizes(
   return LoadedSizes(*trace);
 }
 
-namespace {
-
-// While it lives, no other process, or thread, has the lock on the file of this
-// path. The file is made if it is missing. Where it cannot be locked, as on
-// some network's file systems, nothing is.
-class FileLock {
- public:
-  explicit FileLock(const std::string& path) {
-    while (true) {
-      file_ = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
-      if (file_ < 0) return;
-      int result = 0;
-      do {
-        result = flock(file_, LOCK_EX);
-      } while (result != 0 && errno == EINTR);
-      if (result != 0 || IsStillAt(path)) return;
-      close(file_);  // It was replaced meanwhile.
-    }
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-  ~FileLock() {
-    if (file_ >= 0) close(file_);
-  }
-
- private:
-  bool IsStillAt(const std::string& path) const {
-    struct stat locked;
-    struct stat there;
-    return fstat(file_, &locked) == 0 && stat(path.c_str(), &there) == 0 &&
-           locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
-  }
-
-  int file_ = -1;
-};
-
-}  // namespace
-
 absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
                            const std::string& path) {
-  const FileLock lock(path);
+  const absl::StatusOr<FileLock> lock = FileLock::Acquire(path);
+  if (!lock.ok()) return lock.status();
   absl::StatusOr<std::map<std::string, LoadedSize>> remembered =
       ReadRememberedSizes(path);
   if (!remembered.ok()) return remembered.status();

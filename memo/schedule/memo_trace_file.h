@@ -41,9 +41,8 @@ std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace);
 // A trace of loads alone that has these sizes, for a later plan.
 MemoTrace TraceOfSizes(const std::map<std::string, LoadedSize>& sizes);
 
-// The errors of ReadWholeFile (//base/files:whole_file), such as NotFound;
-// DataLoss if it is empty or cut short; InvalidArgument if it is no trace;
-// FailedPrecondition if it is of a newer schema.
+// The errors of ReadSealedProto (//base/files:sealed_proto_file), such as
+// NotFound, DataLoss and FailedPrecondition.
 absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path);
 
 // Sizes of earlier runs; none where the file is missing or empty. Else the
@@ -56,9 +55,10 @@ absl::StatusOr<std::map<std::string, LoadedSize>> ReadRememberedSizes(
 absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
                            const std::string& path);
 
-// Sets schema version and completeness. Replaces an old file in one step; the
+// Sets the schema version in the file. Replaces an old file in one step; the
 // errors are those of ReplaceFile (//base/files:whole_file).
-absl::Status WriteMemoTraceFile(MemoTrace trace, const std::string& path);
+absl::Status WriteMemoTraceFile(const MemoTrace& trace,
+                                const std::string& path);
 
 }  // namespace footprint
 

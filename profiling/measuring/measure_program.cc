@@ -1,11 +1,11 @@
 #include "footprint/profiling/measuring/measure_program.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -20,6 +20,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_lock.h"
+#include "footprint/base/files/read_write.h"
 #include "footprint/profiling/measuring/failure_text.h"
 #include "footprint/profiling/measuring/fresh_process.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
@@ -53,40 +56,38 @@ std::string MarkerText(const std::string& path) {
                       facts.st_ino, ", and removes it\n");
 }
 
-// The locked marker of a new folder, or -1. Its text comes last: what is killed
-// before has no marker, and leaves an empty folder.
-int MakeMarker(const std::string& path) {
+// The locked marker of a new folder, or none. Its text comes last: what is
+// killed before has no marker, and leaves an empty folder.
+FileDescriptor MakeMarker(const std::string& path) {
   const std::string text = MarkerText(path);
-  const int marker = open(absl::StrCat(path, "/", kMarkerName).c_str(),
-                          O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (marker < 0) return -1;
-  if (flock(marker, LOCK_EX | LOCK_NB) == 0 &&
-      write(marker, text.data(), text.size()) ==
-          static_cast<ssize_t>(text.size())) {
+  FileDescriptor marker(open(absl::StrCat(path, "/", kMarkerName).c_str(),
+                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (marker.is_open() && LockFile(marker.get(), WhenLocked::kRefuse) &&
+      WriteOn(marker.get(), text.data(), static_cast<int64_t>(text.size()))) {
     return marker;
   }
-  close(marker);
-  return -1;
+  return FileDescriptor();
 }
 
-// The locked marker of a folder that no runner uses any more, or -1.
-int LockAbandoned(const std::string& path) {
-  const int marker = open(absl::StrCat(path, "/", kMarkerName).c_str(),
-                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (marker < 0) return -1;
+// The locked marker of a folder that no runner uses any more, or none.
+FileDescriptor LockAbandoned(const std::string& path) {
+  FileDescriptor marker(open(absl::StrCat(path, "/", kMarkerName).c_str(),
+                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!marker.is_open()) return marker;
   const std::string text = MarkerText(path);
   std::string found(text.size() + 1, '\0');
   struct stat facts = {};
-  if (fstat(marker, &facts) == 0 && S_ISREG(facts.st_mode) &&
-      facts.st_uid == geteuid() && flock(marker, LOCK_EX | LOCK_NB) == 0 &&
-      fstat(marker, &facts) == 0 && facts.st_nlink == 1 && !text.empty() &&
-      read(marker, &found[0], found.size()) ==
-          static_cast<ssize_t>(text.size()) &&
+  if (fstat(marker.get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+      facts.st_uid == geteuid() &&
+      LockFile(marker.get(), WhenLocked::kRefuse) &&
+      fstat(marker.get(), &facts) == 0 && facts.st_nlink == 1 &&
+      !text.empty() &&
+      ReadOn(marker.get(), static_cast<int64_t>(found.size()), &found[0]) ==
+          static_cast<int64_t>(text.size()) &&
       absl::StartsWith(found, text)) {
     return marker;
   }
-  close(marker);
-  return -1;
+  return FileDescriptor();
 }
 
 // The marker goes last, so that a removal that is cut short can be ended.
@@ -116,10 +117,8 @@ void RemoveAbandonedFolders() {
         !absl::StartsWith(name, prefix)) {
       continue;
     }
-    const int marker = LockAbandoned(entry->path().string());
-    if (marker < 0) continue;
-    RemoveFolder(entry->path().string());
-    close(marker);
+    const FileDescriptor marker = LockAbandoned(entry->path().string());
+    if (marker.is_open()) RemoveFolder(entry->path().string());
   }
 }
 
@@ -131,23 +130,21 @@ class TemporaryFolder {
     if (mkdtemp(&name[0]) == nullptr) return;
     marker_ = MakeMarker(name);
     path_ = name;
-    if (marker_ >= 0) return;
+    if (marker_.is_open()) return;
     RemoveFolder(path_);
     path_.clear();
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder() {
-    if (path_.empty()) return;
-    RemoveFolder(path_);
-    close(marker_);
+    if (!path_.empty()) RemoveFolder(path_);
   }
   // Empty if it could not be made.
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
-  int marker_ = -1;
+  FileDescriptor marker_;
 };
 
 absl::Status CheckDataName(const std::string& name) {

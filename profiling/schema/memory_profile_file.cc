@@ -1,21 +1,14 @@
 #include "footprint/profiling/schema/memory_profile_file.h"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "footprint/base/files/whole_file.h"
+#include "footprint/base/files/sealed_proto_file.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "google/protobuf/descriptor.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/unknown_field_set.h"
 
@@ -26,67 +19,15 @@ using ::google::protobuf::FieldDescriptor;
 using ::google::protobuf::Message;
 using ::google::protobuf::Reflection;
 
-// The end of a file: field 16, a fixed32, as protobuf writes it, so that other
-// readers of protobuf pass over it.
-constexpr absl::string_view kChecksumTag("\x85\x01", 2);
-constexpr size_t kChecksumSize = sizeof(uint32_t);
+constexpr char kAdvice[] =
+    "measure again: bazel build the memory_profile target that it is of";
 
-// By four bits: a table of 64 bytes, since it is part of every measured
-// program.
-constexpr std::array<uint32_t, 16> MakeChecksumTable() {
-  constexpr uint32_t kPolynomial = 0xEDB88320;  // IEEE 802.3, lowest bit first
-  std::array<uint32_t, 16> table = {};
-  for (uint32_t i = 0; i < table.size(); ++i) {
-    uint32_t remainder = i;
-    for (int bit = 0; bit < 4; ++bit) {
-      remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kPolynomial : 0);
-    }
-    table[i] = remainder;
-  }
-  return table;
+SealedProtoFormat FormatOf(const MemoryProfile&) {
+  return {"memory profile", kMemoryProfileSchemaVersion, kAdvice};
 }
-
-// CRC-32 as zlib has it: finds every change of up to 32 bits in a row, and any
-// other but for one in 4 billion.
-uint32_t ChecksumOf(absl::string_view bytes) {
-  static constexpr std::array<uint32_t, 16> kTable = MakeChecksumTable();
-  uint32_t remainder = 0xFFFFFFFF;
-  for (char c : bytes) {
-    remainder ^= static_cast<unsigned char>(c);
-    remainder = (remainder >> 4) ^ kTable[remainder & 15];
-    remainder = (remainder >> 4) ^ kTable[remainder & 15];
-  }
-  return ~remainder;
+SealedProtoFormat FormatOf(const MemorySamples&) {
+  return {"file of memory samples", kMemoryProfileSchemaVersion, kAdvice};
 }
-
-void AppendChecksum(std::string* bytes) {
-  uint32_t checksum = ChecksumOf(*bytes);
-  bytes->append(kChecksumTag.data(), kChecksumTag.size());
-  for (size_t i = 0; i < kChecksumSize; ++i, checksum >>= 8) {
-    bytes->push_back(static_cast<char>(checksum & 0xFF));
-  }
-}
-
-enum class Checksum { kMissing, kRight, kWrong };
-
-// Takes the checksum off the end of `bytes`, if there is one.
-Checksum TakeChecksum(absl::string_view* bytes) {
-  const size_t size = kChecksumTag.size() + kChecksumSize;
-  if (bytes->size() < size) return Checksum::kMissing;
-  const absl::string_view end = bytes->substr(bytes->size() - size);
-  if (end.substr(0, kChecksumTag.size()) != kChecksumTag) {
-    return Checksum::kMissing;
-  }
-  bytes->remove_suffix(size);
-  uint32_t checksum = 0;
-  for (size_t i = size; i > kChecksumTag.size(); --i) {
-    checksum = checksum << 8 | static_cast<unsigned char>(end[i - 1]);
-  }
-  return checksum == ChecksumOf(*bytes) ? Checksum::kRight : Checksum::kWrong;
-}
-
-const char* NounOf(const MemoryProfile&) { return "memory profile"; }
-const char* NounOf(const MemorySamples&) { return "file of memory samples"; }
 
 // What is wrong with a message, or "": each says where, beginning with `where`.
 std::string FindUnknown(const Message& message, const std::string& where);
@@ -211,93 +152,33 @@ std::string FindInconsistency(const MemorySamples& samples) {
   return "";
 }
 
-// Why a file is refused before its content is looked at: it is newer, foreign,
-// cut short, or of a Footprint that wrote no checksum.
-absl::Status RefuseFile(bool is_parsed, int version, bool is_complete,
-                        const std::string& path, const std::string& noun) {
-  if (is_parsed && version > kMemoryProfileSchemaVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path, ": has schema version ", version,
-        ", and this program reads up to ", kMemoryProfileSchemaVersion,
-        "; update Footprint here, or measure with this version of it"));
-  }
-  if (version < 1 || version > kMemoryProfileSchemaVersion) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": is no ", noun,
-                     "; name the output of a memory_profile target"));
-  }
-  if (!is_parsed || !is_complete) {
-    return absl::DataLossError(absl::StrCat(
-        path, ": is no whole ", noun,
-        ": cut short or damaged; run again what should have written it"));
-  }
-  return absl::FailedPreconditionError(absl::StrCat(
-      path,
-      ": has no checksum, so nothing shows that it is whole: an older "
-      "Footprint wrote it, or its end is damaged; measure again: bazel "
-      "build the memory_profile target that it is of"));
+// What is wrong with a message that is whole, or "".
+template <typename FileMessage>
+std::string FindProblem(const FileMessage& message) {
+  std::string problem = FindUnknown(message, "");
+  return problem.empty() ? FindInconsistency(message) : problem;
 }
 
 template <typename FileMessage>
 absl::StatusOr<FileMessage> Read(const std::string& path) {
   FileMessage message;
-  absl::StatusOr<std::string> file = ReadWholeFile(path);
-  if (!file.ok()) return file.status();
-  const std::string noun = NounOf(message);
-  if (file->empty()) {
-    return absl::DataLossError(absl::StrCat(
-        path, ": is empty; run again what should have written the ", noun));
-  }
-  absl::string_view bytes = *file;
-  const Checksum checksum = TakeChecksum(&bytes);
-  if (checksum == Checksum::kWrong) {
-    return absl::DataLossError(absl::StrCat(
-        path,
-        ": is damaged: its checksum is that of other bytes; run again "
-        "what should have written the ",
-        noun));
-  }
-  const bool is_parsed =
-      message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-  const int version = message.schema_version();
-  if (checksum == Checksum::kMissing || !is_parsed || !message.complete() ||
-      version < 1 || version > kMemoryProfileSchemaVersion) {
-    return RefuseFile(is_parsed, version, message.complete(), path, noun);
-  }
-  std::string problem = FindUnknown(message, "");
-  if (problem.empty()) problem = FindInconsistency(message);
-  if (!problem.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": is no valid ", noun, ": ", problem,
-                     "; write it with the same version of Footprint"));
-  }
-  message.clear_complete();
-  return message;
+  const SealedProtoFormat format = FormatOf(message);
+  const absl::Status status = ReadSealedProto(format, path, &message);
+  if (!status.ok()) return status;
+  const std::string problem = FindProblem(message);
+  if (problem.empty()) return message;
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is no valid ", format.noun, ": ", problem,
+                   "; write it with the same version of Footprint"));
 }
 
 template <typename FileMessage>
-absl::Status Write(FileMessage message, const std::string& path) {
-  message.set_schema_version(kMemoryProfileSchemaVersion);
-  message.set_complete(true);
-  std::string problem = FindUnknown(message, "");
-  if (problem.empty()) problem = FindInconsistency(message);
-  if (!problem.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, ": not written: the ", NounOf(message), " has ", problem));
-  }
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    if (!message.SerializeToCodedStream(&coded)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": not written: it cannot be serialised"));
-    }
-  }
-  AppendChecksum(&bytes);
-  // A build makes it again.
-  return ReplaceFile(path, bytes, ToDisk::kAtLeisure);
+absl::Status Write(const FileMessage& message, const std::string& path) {
+  const SealedProtoFormat format = FormatOf(message);
+  const std::string problem = FindProblem(message);
+  if (problem.empty()) return WriteSealedProto(format, message, path);
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": not written: the ", format.noun, " has ", problem));
 }
 
 }  // namespace

@@ -3,9 +3,6 @@
 #include "footprint/profiling/schema/memory_profile_file.h"
 
 #include <dirent.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <cstdint>
 #include <fstream>
@@ -271,15 +268,6 @@ TEST_F(MemoryProfileFileTest, EmptyFileIsDataLoss) {
             absl::StatusCode::kDataLoss);
 }
 
-TEST_F(MemoryProfileFileTest, RefusesWhatIsNoRegularFile) {
-  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
-  for (const std::string& path : {Path("."), Path("pipe")}) {
-    EXPECT_EQ(ReadMemoryProfileFile(path).status().code(),
-              absl::StatusCode::kInvalidArgument)
-        << path;
-  }
-}
-
 TEST_F(MemoryProfileFileTest, RefusesForeignFiles) {
   const std::string foreign[] = {
       "schema_version: 1\nlabel: \"//a:b\"\n",
@@ -379,29 +367,6 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
         << profile.ShortDebugString();
   }
   EXPECT_THAT(FilesInFolder(), ElementsAre("q"));
-}
-
-TEST_F(MemoryProfileFileTest, WritingIntoAMissingFolderIsNotFound) {
-  EXPECT_EQ(WriteMemoryProfileFile(ExampleProfile(), Path("none/p")).code(),
-            absl::StatusCode::kNotFound);
-}
-
-// A limit on the file's size fails a write half-way as a full disk does.
-TEST_F(MemoryProfileFileTest, FullDiskIsReportedAndLosesNothing) {
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
-  const std::string before = Bytes(Path("p"));
-  MemoryProfile profile = ExampleProfile();
-  profile.mutable_benchmarks(0)->set_name(std::string(100000, 'x'));
-  signal(SIGXFSZ, SIG_IGN);
-  rlimit old_limit;
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old_limit), 0);
-  const rlimit small = {4096, old_limit.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  const absl::Status status = WriteMemoryProfileFile(profile, Path("p"));
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old_limit), 0);
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-  EXPECT_EQ(Bytes(Path("p")), before);
-  EXPECT_THAT(FilesInFolder(), ElementsAre("p"));
 }
 
 // Random damage must neither crash the reader nor pass. Where the checksum is

@@ -1,23 +1,18 @@
 #include "footprint/trainer_manager/runtime/parameter_file.h"
 
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "footprint/base/files/read_at.h"
-#include "footprint/base/files/regular_file.h"
 #include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
 
 namespace footprint {
@@ -108,38 +103,30 @@ absl::StatusOr<std::vector<Source>> Match(const SafetensorsIndex& index,
   return sources;
 }
 
-absl::Status ReadPart(int descriptor, int64_t offset_bytes,
-                      absl::Span<float> values, const std::string& file) {
-  const int64_t size_bytes =
-      static_cast<int64_t>(values.size() * sizeof(float));
-  const int64_t got = lowmem_internal::ReadAt(descriptor, offset_bytes,
-                                              size_bytes, values.data());
-  if (got == size_bytes) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(
-      file, ": cannot read ", size_bytes, " bytes at byte ", offset_bytes, ": ",
-      got < 0 ? strerror(errno) : "the file ends before"));
+// The tensor's values from the `first`th on.
+absl::Status ReadPart(const SafetensorsFile& file, const TensorInfo& tensor,
+                      size_t first, absl::Span<float> values) {
+  return file.Read(
+      tensor.offset_bytes + static_cast<int64_t>(first * sizeof(float)),
+      static_cast<int64_t>(values.size() * sizeof(float)), values.data());
 }
 
 constexpr size_t kBufferValues = 16 * 1024;
 
 // Whether the parameter takes the tensor's values.
-absl::Status CheckValues(int descriptor, const TensorInfo& tensor,
-                         const Parameters::Parameter& parameter,
-                         const std::string& file) {
+absl::Status CheckValues(const SafetensorsFile& file, const TensorInfo& tensor,
+                         const Parameters::Parameter& parameter) {
   std::vector<float> buffer(std::min(kBufferValues, parameter.values.size()));
   for (size_t first = 0; first < parameter.values.size();
        first += buffer.size()) {
     const auto part = absl::MakeSpan(buffer).subspan(
         0, std::min(buffer.size(), parameter.values.size() - first));
-    const absl::Status status = ReadPart(
-        descriptor,
-        tensor.offset_bytes + static_cast<int64_t>(first * sizeof(float)), part,
-        file);
+    const absl::Status status = ReadPart(file, tensor, first, part);
     if (!status.ok()) return status;
     const int64_t place = FirstRefused(parameter.name, part);
     if (place < 0) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        file, ": tensor \"", tensor.name, "\" is ",
+        file.name(), ": tensor \"", tensor.name, "\" is ",
         part[static_cast<size_t>(place)], " at place ",
         first + static_cast<size_t>(place),
         "; no parameter takes NaN or infinity, no variance less than 0"));
@@ -148,18 +135,16 @@ absl::Status CheckValues(int descriptor, const TensorInfo& tensor,
 }
 
 // Of a matrix of the file; its transposed goes to `values`.
-absl::Status ReadTransposed(int descriptor, const TensorInfo& tensor,
-                            absl::Span<float> values, const std::string& file) {
+absl::Status ReadTransposed(const SafetensorsFile& file,
+                            const TensorInfo& tensor,
+                            absl::Span<float> values) {
   const size_t rows = static_cast<size_t>(tensor.shape.rows());
   const size_t columns = static_cast<size_t>(tensor.shape.columns());
   std::vector<float> buffer(std::min(kBufferValues, values.size()));
   for (size_t first = 0; first < values.size(); first += buffer.size()) {
     const auto part = absl::MakeSpan(buffer).subspan(
         0, std::min(buffer.size(), values.size() - first));
-    const absl::Status status = ReadPart(
-        descriptor,
-        tensor.offset_bytes + static_cast<int64_t>(first * sizeof(float)), part,
-        file);
+    const absl::Status status = ReadPart(file, tensor, first, part);
     if (!status.ok()) return status;
     for (size_t i = 0; i < part.size(); ++i) {
       const size_t row = (first + i) / columns;
@@ -169,11 +154,10 @@ absl::Status ReadTransposed(int descriptor, const TensorInfo& tensor,
   return absl::OkStatus();
 }
 
-absl::Status ReadValues(int descriptor, const Source& source,
-                        absl::Span<float> values, const std::string& file) {
-  return source.transposed
-             ? ReadTransposed(descriptor, *source.tensor, values, file)
-             : ReadPart(descriptor, source.tensor->offset_bytes, values, file);
+absl::Status ReadValues(const SafetensorsFile& file, const Source& source,
+                        absl::Span<float> values) {
+  return source.transposed ? ReadTransposed(file, *source.tensor, values)
+                           : ReadPart(file, *source.tensor, 0, values);
 }
 
 }  // namespace
@@ -202,27 +186,21 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters) {
 
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters) {
-  const std::string file(path);
-  const absl::StatusOr<int> opened = lowmem_internal::OpenRegularFile(file);
-  if (!opened.ok()) return opened.status();
-  const int descriptor = *opened;
-  const auto closer = absl::MakeCleanup([descriptor] { close(descriptor); });
-  const absl::StatusOr<SafetensorsIndex> index =
-      SafetensorsIndex::Read(descriptor, file);
-  if (!index.ok()) return index.status();
-  const auto tensors = Match(*index, map, *parameters);
+  const absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
+  if (!file.ok()) return file.status();
+  const auto tensors = Match(file->index(), map, *parameters);
   if (!tensors.ok()) return tensors.status();
   for (size_t i = 0; i < tensors->size(); ++i) {
-    const absl::Status status = CheckValues(descriptor, *(*tensors)[i].tensor,
-                                            parameters->all()[i], file);
+    const absl::Status status =
+        CheckValues(*file, *(*tensors)[i].tensor, parameters->all()[i]);
     if (!status.ok()) return status;
   }
   for (size_t i = 0; i < tensors->size(); ++i) {
-    const absl::Status status = ReadValues(descriptor, (*tensors)[i],
-                                           parameters->all()[i].values, file);
+    const absl::Status status =
+        ReadValues(*file, (*tensors)[i], parameters->all()[i].values);
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return file->CheckUnchanged();
 }
 
 }  // namespace footprint

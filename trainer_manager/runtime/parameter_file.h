@@ -22,8 +22,9 @@
 
 namespace footprint {
 
-// ResourceExhausted: the disk is full. NotFound: no such folder. Unavailable:
-// the system refused, or another process is saving there.
+// Errors as of AtomicFile (//base/files:atomic_file). ResourceExhausted: the
+// disk is full. NotFound: no such folder. Unavailable: another process is
+// saving there.
 absl::Status SaveParameters(const Parameters& parameters,
                             absl::string_view path);
 
@@ -31,7 +32,9 @@ absl::Status SaveParameters(const Parameters& parameters,
 // waited for), not a safetensors file, cut short, or of another model; the text
 // names the first parameter that differs; or a value is NaN, infinite, or a
 // running variance below 0; the text names the tensor and the place.
-// Unavailable: the system refused to read; some values may have changed.
+// PermissionDenied: it must not be read. FailedPrecondition: it was written to
+// meanwhile. Unavailable: the system refused to read. After the last two, some
+// values may have changed.
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 
 // The same for a file of another program. InvalidArgument also: the map names

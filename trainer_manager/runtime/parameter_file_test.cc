@@ -1,10 +1,5 @@
 #include "footprint/trainer_manager/runtime/parameter_file.h"
 
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -117,23 +112,6 @@ TEST(ParameterFileTest, RefusesATruncatedOrForeignFile) {
             absl::StatusCode::kNotFound);
 }
 
-// A pipe that nobody writes to would be waited for without end.
-TEST(ParameterFileTest, RefusesWhatIsNoRegularFile) {
-  const auto model = Make(TabularMlp(1), 1);
-  const std::string pipe = PathOf("pipe.safetensors");
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  alarm(20);
-  for (const std::string& path :
-       {pipe, ::testing::TempDir(), std::string("/dev/zero")}) {
-    const absl::Status status = LoadParameters(path, model.get());
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-    EXPECT_THAT(std::string(status.message()),
-                HasSubstr(path + ": not a regular file"));
-  }
-  alarm(0);
-  unlink(pipe.c_str());
-}
-
 TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
   const std::string path = PathOf("damaged.safetensors");
   const auto model = Make(DigitMlp(1), 1);
@@ -179,40 +157,6 @@ TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("tensor \"norm.variance\" is -1 at place 2"));
   EXPECT_EQ(ValuesOf(*model), before);
-}
-
-// A child saves one state after the other until it is killed.
-TEST(ParameterFileTest, InterruptedSavingKeepsTheLastGoodFile) {
-  const std::string path = PathOf("interrupted.safetensors");
-  const auto model = Make(DigitMlp(1), 1);
-  const auto fill = [&](float value) {
-    for (const Parameters::Parameter& parameter : model->all()) {
-      std::fill(parameter.values.begin(), parameter.values.end(), value);
-    }
-  };
-  fill(0);
-  ASSERT_TRUE(SaveParameters(*model, path).ok());
-  for (int trial = 0; trial < 10; ++trial) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      for (float value = 1;; ++value) {
-        fill(value);
-        if (!SaveParameters(*model, path).ok()) _exit(1);
-      }
-    }
-    usleep(static_cast<useconds_t>(2000 + 1700 * trial));
-    kill(child, SIGKILL);
-    int state = 0;
-    ASSERT_EQ(waitpid(child, &state, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(state));
-    fill(-1);
-    const absl::Status status = LoadParameters(path, model.get());
-    ASSERT_TRUE(status.ok()) << status;
-    const std::vector<float> values = ValuesOf(*model);
-    EXPECT_GE(values[0], 0);
-    EXPECT_EQ(values, std::vector<float>(values.size(), values[0]));
-  }
 }
 
 }  // namespace

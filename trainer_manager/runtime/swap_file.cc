@@ -6,23 +6,27 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_error.h"
 #include "footprint/base/files/fingerprint.h"
-#include "footprint/base/files/read_at.h"
+#include "footprint/base/files/read_write.h"
 
 namespace footprint {
 namespace {
 
-// A descriptor, or -1 with errno set.
-int OpenUnlinked(const std::string& folder) {
-  const int unnamed =
-      open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (unnamed >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return unnamed;
+// None, with errno set, if the system refuses.
+FileDescriptor OpenUnlinked(const std::string& folder) {
+  FileDescriptor unnamed(
+      open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (unnamed.is_open() || (errno != EOPNOTSUPP && errno != EISDIR)) {
+    return unnamed;
+  }
   // A file system without unnamed files.
   std::string path = absl::StrCat(folder, "/swap.XXXXXX");
-  const int named = mkostemp(&path[0], O_CLOEXEC);
-  if (named >= 0) unlink(path.c_str());
+  FileDescriptor named(mkostemp(&path[0], O_CLOEXEC));
+  if (named.is_open()) unlink(path.c_str());
   return named;
 }
 
@@ -39,33 +43,24 @@ int Reserve(int descriptor, int64_t size_bytes) {
   return error;
 }
 
-absl::Status Failed(int error, const char* what, int64_t offset_bytes) {
-  return absl::ErrnoToStatus(
-      error,
-      absl::StrCat("cannot ", what, " the swap file at byte ", offset_bytes));
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SwapFile>> SwapFile::Create(
     const std::string& folder, const std::vector<int64_t>& offsets_bytes,
     int64_t size_bytes) {
-  const int descriptor = OpenUnlinked(folder);
-  if (descriptor < 0) {
-    return absl::ErrnoToStatus(
-        errno, absl::StrCat("cannot make a swap file in folder \"", folder,
-                            "\"; name another"));
+  FileDescriptor opened = OpenUnlinked(folder);
+  if (!opened.is_open()) {
+    return FileError(errno, absl::StrCat("folder \"", folder, "\""),
+                     "cannot hold a swap file", "name another");
   }
-  std::unique_ptr<SwapFile> file(new SwapFile(descriptor));
-  const int error = Reserve(descriptor, size_bytes);
+  const int error = Reserve(opened.get(), size_bytes);
   if (error != 0) {
-    const std::string text = absl::StrCat(
-        "cannot reserve ", size_bytes, " bytes for a swap file in folder \"",
-        folder, "\"; make room or name another folder");
-    const absl::Status status = absl::ErrnoToStatus(error, text);
-    const bool full = error == ENOSPC || error == EFBIG || error == EDQUOT;
-    return full ? absl::ResourceExhaustedError(status.message()) : status;
+    return FileError(
+        error, absl::StrCat("folder \"", folder, "\""),
+        absl::StrCat("cannot reserve ", size_bytes, " bytes for a swap file"),
+        "make room or name another folder");
   }
+  std::unique_ptr<SwapFile> file(new SwapFile(std::move(opened)));
   file->pieces_.reserve(offsets_bytes.size());
   for (const int64_t offset : offsets_bytes) {
     file->pieces_.push_back({offset, 0});
@@ -73,19 +68,13 @@ absl::StatusOr<std::unique_ptr<SwapFile>> SwapFile::Create(
   return file;
 }
 
-SwapFile::~SwapFile() { close(descriptor_); }
-
 absl::Status SwapFile::Write(size_t piece, const void* data,
                              int64_t size_bytes) {
   Piece& written = pieces_[piece];
-  const char* bytes = static_cast<const char*>(data);
-  for (int64_t done = 0; done < size_bytes;) {
-    const ssize_t count = pwrite(descriptor_, bytes + done,
-                                 static_cast<size_t>(size_bytes - done),
-                                 written.offset_bytes + done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Failed(errno, "write", written.offset_bytes + done);
-    done += count;
+  if (!WriteAt(file_.get(), written.offset_bytes, data, size_bytes)) {
+    return FileError(
+        errno, "the swap file",
+        absl::StrCat("cannot be written at byte ", written.offset_bytes));
   }
   written.fingerprint = Fingerprint(data, size_bytes);
   return absl::OkStatus();
@@ -94,13 +83,9 @@ absl::Status SwapFile::Write(size_t piece, const void* data,
 absl::Status SwapFile::Read(size_t piece, void* data,
                             int64_t size_bytes) const {
   const Piece& read = pieces_[piece];
-  const int64_t got =
-      lowmem_internal::ReadAt(descriptor_, read.offset_bytes, size_bytes, data);
-  if (got < 0) return Failed(errno, "read", read.offset_bytes);
-  if (got < size_bytes) {
-    return absl::DataLossError(absl::StrCat(
-        "the swap file is damaged: it ends at byte ", read.offset_bytes + got));
-  }
+  const absl::Status status = ReadFully(file_.get(), "the swap file",
+                                        read.offset_bytes, size_bytes, data);
+  if (!status.ok()) return status;
   if (Fingerprint(data, size_bytes) == read.fingerprint) {
     return absl::OkStatus();
   }

@@ -18,10 +18,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/files/file_descriptor.h"
 
 namespace footprint {
 
@@ -34,11 +36,8 @@ class SwapFile {
   static absl::StatusOr<std::unique_ptr<SwapFile>> Create(
       const std::string& folder, const std::vector<int64_t>& offsets_bytes,
       int64_t size_bytes);
-  ~SwapFile();
-  SwapFile(const SwapFile&) = delete;
-  SwapFile& operator=(const SwapFile&) = delete;
 
-  // What the system says if it fails.
+  // FileError's (//base/files:file_error) if it fails.
   absl::Status Write(size_t piece, const void* data, int64_t size_bytes);
   // The same. DataLoss: these are not the bytes that were written, or the file
   // ends before them.
@@ -50,9 +49,9 @@ class SwapFile {
     uint64_t fingerprint = 0;
   };
 
-  explicit SwapFile(int descriptor) : descriptor_(descriptor) {}
+  explicit SwapFile(FileDescriptor file) : file_(std::move(file)) {}
 
-  const int descriptor_;
+  const FileDescriptor file_;
   std::vector<Piece> pieces_;
 };
 

@@ -70,14 +70,15 @@ TEST(SwapFileTest, NoticesDamage) {
   ASSERT_EQ(ftruncate(descriptor, 5000), 0);
   status = (*file)->Read(1, &bytes[0], 4096);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("it ends at byte 5000"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("the swap file: ends at byte 5000"));
 }
 
 TEST(SwapFileTest, RefusesAFolderThatIsNone) {
   const auto file = SwapFile::Create("/nowhere/at/all", {0}, 10);
   EXPECT_EQ(file.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(file.status().message()),
-              HasSubstr("folder \"/nowhere/at/all\"; name another"));
+              HasSubstr("folder \"/nowhere/at/all\": cannot hold a swap file"));
 }
 
 // Beyond the limit a write would end the program.

@@ -3,15 +3,15 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "footprint/base/files/checksum.h"
-#include "footprint/base/files/input_file.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/safetensors/safetensors_file.h"
+#include "footprint/base/tensor/dtype.h"
 
 namespace footprint {
 namespace tabular {
@@ -20,145 +20,109 @@ namespace {
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "numbers are stored as a little-endian processor holds them");
 
-constexpr char kMagic[8] = "FPTABLE";
-constexpr uint64_t kVersion = 1;
+constexpr char kTensorName[] = "table";
 
-struct Header {
-  char magic[8];
-  uint64_t version;
-  uint64_t row_count;
-  uint64_t column_count;
-  uint64_t reserved[3];
-  uint64_t checksum;
+struct TableFile {
+  SafetensorsFile file;
+  int64_t offset_bytes = 0;
+  int64_t size_bytes = 0;
+  size_t row_count = 0;
+  size_t column_count = 0;
 };
-static_assert(sizeof(Header) == 64, "the layout of the file");
 
-uint64_t HeaderChecksum(const Header& header) {
-  return Checksum(
-      {reinterpret_cast<const char*>(&header), offsetof(Header, checksum)});
-}
-
-absl::Status CheckHeader(const Header& header, const InputFile& file) {
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
+absl::StatusOr<TableFile> OpenTable(const std::string& path) {
+  constexpr char kWayOut[] =
+      "; make a binary table with make_table, or read CSV with --io=csv";
+  absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
+  if (absl::IsInvalidArgument(file.status())) {
     return absl::InvalidArgumentError(
-        absl::StrCat(file.path(),
-                     ": is no binary table; make one with make_table, or read "
-                     "it with --io=csv"));
+        absl::StrCat(file.status().message(), kWayOut));
   }
-  if (header.version > kVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        file.path(), ": has version ", header.version,
-        " of the format, newer "
-        "than ",
-        kVersion, ", which this program knows; update the program"));
-  }
-  if (header.checksum != HeaderChecksum(header)) {
-    return absl::DataLossError(absl::StrCat(
-        file.path(), ": its header is damaged; write the file again"));
-  }
-  uint64_t number_count = 0;
-  uint64_t expected_bytes = 0;
-  if (header.row_count == 0 || header.column_count == 0 ||
-      __builtin_mul_overflow(header.row_count, header.column_count,
-                             &number_count) ||
-      __builtin_mul_overflow(number_count, sizeof(double), &expected_bytes) ||
-      __builtin_add_overflow(expected_bytes, sizeof(Header), &expected_bytes)) {
+  if (!file.ok()) return file.status();
+  const TensorInfo* const tensor = file->index().FindOrNull(kTensorName);
+  if (tensor == nullptr || file->index().tensors().size() != 1 ||
+      tensor->dtype != DType::kF64 || tensor->shape.rank() != 2 ||
+      tensor->size_bytes == 0 || tensor->offset_bytes % sizeof(double) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(file.path(), ": cannot have ", header.row_count,
-                     " rows of ", header.column_count, " columns"));
+        absl::StrCat(path, ": is no binary table", kWayOut));
   }
-  if (expected_bytes != file.size_bytes()) {
-    return absl::DataLossError(absl::StrCat(
-        file.path(), ": has ", file.size_bytes(), " bytes where ",
-        header.row_count, " rows of ", header.column_count, " columns need ",
-        expected_bytes, "; write the file again"));
-  }
-  return absl::OkStatus();
+  const int64_t offset_bytes = tensor->offset_bytes;
+  const int64_t size_bytes = tensor->size_bytes;
+  const size_t row_count = static_cast<size_t>(tensor->shape.extent(0));
+  const size_t column_count = static_cast<size_t>(tensor->shape.extent(1));
+  return TableFile{*std::move(file), offset_bytes, size_bytes, row_count,
+                   column_count};
 }
 
-absl::Status ReadHeader(InputFile* file, Header* header) {
-  if (file->size_bytes() < sizeof(Header)) {
-    return absl::DataLossError(
-        absl::StrCat(file->path(), ": has ", file->size_bytes(),
-                     " bytes, less than the header of a binary table; write "
-                     "the file again"));
-  }
-  absl::Status status = file->ReadExactly(header, sizeof(*header));
-  return status.ok() ? CheckHeader(*header, *file) : status;
-}
-
-absl::Status NoMemoryError(const InputFile& file, const TableBuilder& builder) {
+absl::Status NoMemoryError(const TableFile& table,
+                           const TableBuilder& builder) {
   return absl::ResourceExhaustedError(absl::StrCat(
-      file.path(), ": no memory for the table: ",
-      file.size_bytes() - sizeof(Header), " bytes, of which ",
-      builder.size_bytes(), " were had and ", builder.refused_bytes(),
+      table.file.name(), ": no memory for the table: ", table.size_bytes,
+      " bytes, of which ", builder.size_bytes(), " were had and ",
+      builder.refused_bytes(),
       " refused; raise the limit of memory, or leave the table in its file "
-      "with "
-      "--io=mapped"));
+      "with --io=mapped"));
 }
 
 }  // namespace
 
 absl::StatusOr<Table> MapBinaryTable(const std::string& path) {
-  absl::StatusOr<InputFile> file = InputFile::Open(path);
-  if (!file.ok()) return file.status();
-  Header header;
-  absl::Status status = ReadHeader(&*file, &header);
-  if (!status.ok()) return status;
-  const size_t size = static_cast<size_t>(file->size_bytes());
+  const absl::StatusOr<TableFile> table = OpenTable(path);
+  if (!table.ok()) return table.status();
+  const size_t size = static_cast<size_t>(table->file.index().file_bytes());
   void* map =
-      mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->descriptor(), 0);
+      mmap(nullptr, size, PROT_READ, MAP_PRIVATE, table->file.descriptor(), 0);
   if (map == MAP_FAILED && errno == ENOMEM) {
     return absl::ResourceExhaustedError(
         absl::StrCat(path, ": no room in the process to map ", size,
                      " bytes; raise its limit of address space (ulimit -v)"));
   }
   if (map == MAP_FAILED) {
-    return absl::InternalError(
-        absl::StrCat(path, ": cannot be mapped: ", std::strerror(errno),
-                     "; read it with --io=binary"));
+    return FileError(errno, path, "cannot be mapped",
+                     "read it with --io=binary");
   }
-  const char* numbers = static_cast<const char*>(map) + sizeof(Header);
+  const char* numbers = static_cast<const char*>(map) + table->offset_bytes;
   return Table::OverNumbers(reinterpret_cast<const double*>(numbers),
-                            static_cast<size_t>(header.row_count),
-                            static_cast<size_t>(header.column_count),
+                            table->row_count, table->column_count,
                             [map, size] { munmap(map, size); });
 }
 
 absl::StatusOr<Table> ReadBinaryTable(const std::string& path) {
-  absl::StatusOr<InputFile> file = InputFile::Open(path);
-  if (!file.ok()) return file.status();
-  Header header;
-  absl::Status status = ReadHeader(&*file, &header);
-  if (!status.ok()) return status;
-  const size_t row_count = static_cast<size_t>(header.row_count);
-  const size_t column_count = static_cast<size_t>(header.column_count);
-  TableBuilder builder(column_count, row_count);
-  for (size_t row = 0; row < row_count;) {
-    const absl::Span<double> numbers = builder.AddRows(row_count - row);
-    if (numbers.empty()) return NoMemoryError(*file, builder);
-    status = file->ReadExactly(numbers.data(), numbers.size() * sizeof(double));
+  const absl::StatusOr<TableFile> table = OpenTable(path);
+  if (!table.ok()) return table.status();
+  TableBuilder builder(table->column_count, table->row_count);
+  int64_t offset_bytes = table->offset_bytes;
+  for (size_t row = 0; row < table->row_count;) {
+    const absl::Span<double> numbers = builder.AddRows(table->row_count - row);
+    if (numbers.empty()) return NoMemoryError(*table, builder);
+    const int64_t size_bytes =
+        static_cast<int64_t>(numbers.size() * sizeof(double));
+    const absl::Status status =
+        table->file.Read(offset_bytes, size_bytes, numbers.data());
     if (!status.ok()) return status;
-    row += numbers.size() / column_count;
+    offset_bytes += size_bytes;
+    row += numbers.size() / table->column_count;
   }
   return std::move(builder).Build();
 }
 
-BinaryTableWriter::BinaryTableWriter(const std::string& path, size_t row_count,
-                                     size_t column_count)
-    : file_(path), column_count_(column_count) {
-  Header header = {};
-  std::memcpy(header.magic, kMagic, sizeof(kMagic));
-  header.version = kVersion;
-  header.row_count = row_count;
-  header.column_count = column_count;
-  header.checksum = HeaderChecksum(header);
-  file_.Write({reinterpret_cast<const char*>(&header), sizeof(header)});
+absl::StatusOr<BinaryTableWriter> BinaryTableWriter::Create(
+    const std::string& path, size_t row_count, size_t column_count) {
+  SafetensorsWriterOptions options;
+  options.to_disk = ToDisk::kAtLeisure;
+  absl::StatusOr<SafetensorsWriter> file = SafetensorsWriter::Create(
+      path,
+      {{kTensorName,
+        DType::kF64,
+        {static_cast<int64_t>(row_count), static_cast<int64_t>(column_count)}}},
+      options);
+  if (!file.ok()) return file.status();
+  return BinaryTableWriter(*std::move(file), column_count);
 }
 
-void BinaryTableWriter::AddRow(const double* numbers) {
-  file_.Write(
-      {reinterpret_cast<const char*>(numbers), column_count_ * sizeof(double)});
+absl::Status BinaryTableWriter::AddRow(const double* numbers) {
+  return file_.Append(numbers,
+                      static_cast<int64_t>(column_count_ * sizeof(double)));
 }
 
 }  // namespace tabular

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/text/csv_parser.h"
 
 namespace footprint {
@@ -29,16 +30,15 @@ class CsvFields : public CsvParser {
  public:
   // `delimiter` parts the fields; no quote and no end of a line.
   explicit CsvFields(char delimiter = ',');
-  ~CsvFields() override;
 
-  // kNotFound, kPermissionDenied or kInternal if `path` cannot be opened. To be
-  // called once, first.
+  // FileError's (//base/files:file_error), as kNotFound, if `path` cannot be
+  // read; it may be a pipe. To be called once, first.
   absl::Status Open(const std::string& path);
 
  private:
   absl::StatusOr<absl::string_view> NextBytes() override;
 
-  int descriptor_ = -1;
+  FileDescriptor file_;
   std::unique_ptr<char[]> buffer_;
 };
 

@@ -351,12 +351,19 @@ bool IsBlankLine(const CsvFields& fields) {
          WithoutBlanks(fields.text()).empty();
 }
 
-void AppendNumber(double number, char separator, OutputFile* file) {
+absl::Status AppendNumber(double number, char separator, AtomicFile* file) {
   // The shortest text that is read back as the same number has at most 24.
   char text[32];
   char* end = std::to_chars(text, text + sizeof(text) - 1, number).ptr;
   *end++ = separator;
-  file->Write({text, static_cast<size_t>(end - text)});
+  return file->Append({text, static_cast<size_t>(end - text)});
+}
+
+absl::StatusOr<AtomicFile> CreateCsv(const std::string& path) {
+  AtomicFileOptions options;
+  options.to_disk = ToDisk::kAtLeisure;
+  options.special_files = SpecialFiles::kWriteAsTheyAre;
+  return AtomicFile::Create(path, options);
 }
 
 }  // namespace
@@ -393,28 +400,38 @@ absl::StatusOr<Table> ReadCsvTable(const std::string& path,
   return std::move(*builder).Build();
 }
 
-CsvTableWriter::CsvTableWriter(const std::string& path, size_t column_count)
-    : file_(path), column_count_(column_count) {
-  for (size_t i = 1; i < column_count; ++i) {
-    file_.Write(absl::StrCat("feature_", i, ","));
+absl::StatusOr<CsvTableWriter> CsvTableWriter::Create(const std::string& path,
+                                                      size_t column_count) {
+  absl::StatusOr<AtomicFile> file = CreateCsv(path);
+  if (!file.ok()) return file.status();
+  absl::Status status;
+  for (size_t i = 1; i < column_count && status.ok(); ++i) {
+    status = file->Append(absl::StrCat("feature_", i, ","));
   }
-  file_.Write("target\n");
+  if (status.ok()) status = file->Append("target\n");
+  if (!status.ok()) return status;
+  return CsvTableWriter(*std::move(file), column_count);
 }
 
-void CsvTableWriter::AddRow(const double* numbers) {
-  for (size_t i = 0; i + 1 < column_count_; ++i) {
-    AppendNumber(numbers[i], ',', &file_);
+absl::Status CsvTableWriter::AddRow(const double* numbers) {
+  absl::Status status;
+  for (size_t i = 0; i < column_count_ && status.ok(); ++i) {
+    const bool is_last = i + 1 == column_count_;
+    status = AppendNumber(numbers[i], is_last ? '\n' : ',', &file_);
   }
-  AppendNumber(numbers[column_count_ - 1], '\n', &file_);
+  return status;
 }
 
 absl::Status WriteCsvColumn(const std::string& name,
                             absl::Span<const double> numbers,
                             const std::string& path) {
-  OutputFile file(path);
-  file.Write(absl::StrCat(name, "\n"));
-  for (const double number : numbers) AppendNumber(number, '\n', &file);
-  return file.Commit();
+  absl::StatusOr<AtomicFile> file = CreateCsv(path);
+  if (!file.ok()) return file.status();
+  absl::Status status = file->Append(absl::StrCat(name, "\n"));
+  for (size_t i = 0; i < numbers.size() && status.ok(); ++i) {
+    status = AppendNumber(numbers[i], '\n', &*file);
+  }
+  return status.ok() ? file->Commit() : status;
 }
 
 }  // namespace tabular

@@ -21,12 +21,13 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "footprint/base/files/output_file.h"
+#include "footprint/base/files/atomic_file.h"
 #include "footprint/gates/deployments/tabular/table.h"
 
 namespace footprint {
@@ -66,21 +67,25 @@ absl::StatusOr<Table> ReadCsvTable(const std::string& path,
 
 // Writes "feature_1,...,target", then rows as they come.
 //
-//   CsvTableWriter writer("prices.csv", /*column_count=*/3);
-//   writer.AddRow(numbers);
-//   absl::Status status = writer.Commit();
+//   absl::StatusOr<CsvTableWriter> writer =
+//       CsvTableWriter::Create("prices.csv", /*column_count=*/3);
+//   absl::Status status = writer->AddRow(numbers);
+//   if (status.ok()) status = writer->Commit();
 class CsvTableWriter {
  public:
-  CsvTableWriter(const std::string& path, size_t column_count);
-  void AddRow(const double* numbers);
-  // False after a failure, which Commit reports; more rows then do nothing.
-  bool ok() const { return file_.ok(); }
-  // Errors as of output_file.h. To be called once.
+  // Errors as of AtomicFile; a device or pipe is written as it is.
+  static absl::StatusOr<CsvTableWriter> Create(const std::string& path,
+                                               size_t column_count);
+  absl::Status AddRow(const double* numbers);
+  // To be called once.
   absl::Status Commit() { return file_.Commit(); }
 
  private:
-  OutputFile file_;
-  const size_t column_count_;
+  CsvTableWriter(AtomicFile file, size_t column_count)
+      : file_(std::move(file)), column_count_(column_count) {}
+
+  AtomicFile file_;
+  size_t column_count_;
 };
 
 // Writes one column under the header `name`.

@@ -245,14 +245,16 @@ double RandomDouble(std::mt19937_64* random) {
 TEST(CsvTableTest, ReadsBackBitForBitWhatItWrote) {
   std::mt19937_64 random(3);
   const std::string path = testing::TempDir() + "/written.csv";
-  CsvTableWriter writer(path, /*column_count=*/3);
+  absl::StatusOr<CsvTableWriter> writer =
+      CsvTableWriter::Create(path, /*column_count=*/3);
+  ASSERT_TRUE(writer.ok()) << writer.status();
   Rows expected;
   for (int row = 0; row < 5000; ++row) {
     expected.push_back(
         {RandomDouble(&random), RandomDouble(&random), RandomDouble(&random)});
-    writer.AddRow(expected.back().data());
+    ASSERT_TRUE(writer->AddRow(expected.back().data()).ok());
   }
-  ASSERT_TRUE(writer.Commit().ok());
+  ASSERT_TRUE(writer->Commit().ok());
   EXPECT_EQ(ReadFile(path).substr(0, 27), "feature_1,feature_2,target\n");
   const absl::StatusOr<Table> table = ReadCsvTable(path, {});
   ASSERT_TRUE(table.ok()) << table.status();

@@ -12,6 +12,7 @@
 #include "absl/flags/usage.h"
 #include "absl/flags/usage_config.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -34,20 +35,25 @@ namespace tabular {
 namespace {
 
 template <typename Writer>
-absl::Status WriteTable(const Table& table, Writer* writer) {
-  for (size_t row = 0; row < table.row_count() && writer->ok(); ++row) {
-    writer->AddRow(table.Row(row));
+absl::Status WriteTable(const Table& table, absl::StatusOr<Writer> writer) {
+  if (!writer.ok()) return writer.status();
+  for (size_t row = 0; row < table.row_count(); ++row) {
+    const absl::Status status = writer->AddRow(table.Row(row));
+    if (!status.ok()) return status;
   }
   return writer->Commit();
 }
 
 template <typename Writer>
 absl::Status WriteGenerated(LinearData* data, size_t row_count,
-                            size_t column_count, Writer* writer) {
+                            size_t column_count,
+                            absl::StatusOr<Writer> writer) {
+  if (!writer.ok()) return writer.status();
   std::vector<double> row(column_count);
-  for (size_t i = 0; i < row_count && writer->ok(); ++i) {
+  for (size_t i = 0; i < row_count; ++i) {
     data->NextRow(absl::MakeSpan(row));
-    writer->AddRow(row.data());
+    const absl::Status status = writer->AddRow(row.data());
+    if (!status.ok()) return status;
   }
   return writer->Commit();
 }
@@ -59,11 +65,12 @@ absl::Status Convert(const std::string& output, bool is_binary) {
       ReadCsvTable(absl::GetFlag(FLAGS_from_csv), *columns);
   if (!table.ok()) return table.status();
   if (is_binary) {
-    BinaryTableWriter writer(output, table->row_count(), table->column_count());
-    return WriteTable(*table, &writer);
+    return WriteTable(*table,
+                      BinaryTableWriter::Create(output, table->row_count(),
+                                                table->column_count()));
   }
-  CsvTableWriter writer(output, table->column_count());
-  return WriteTable(*table, &writer);
+  return WriteTable(*table,
+                    CsvTableWriter::Create(output, table->column_count()));
 }
 
 absl::Status Generate(const std::string& output, bool is_binary) {
@@ -76,11 +83,12 @@ absl::Status Generate(const std::string& output, bool is_binary) {
   const size_t row_count = static_cast<size_t>(rows);
   LinearData data(static_cast<size_t>(features), absl::GetFlag(FLAGS_seed));
   if (is_binary) {
-    BinaryTableWriter writer(output, row_count, column_count);
-    return WriteGenerated(&data, row_count, column_count, &writer);
+    return WriteGenerated(
+        &data, row_count, column_count,
+        BinaryTableWriter::Create(output, row_count, column_count));
   }
-  CsvTableWriter writer(output, column_count);
-  return WriteGenerated(&data, row_count, column_count, &writer);
+  return WriteGenerated(&data, row_count, column_count,
+                        CsvTableWriter::Create(output, column_count));
 }
 
 absl::Status MakeTable() {

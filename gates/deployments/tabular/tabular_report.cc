@@ -10,8 +10,8 @@
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "footprint/base/files/output_file.h"
 #include "footprint/base/files/standard_output.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/gates/deployments/tabular/stage_report.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
@@ -22,12 +22,6 @@ ABSL_FLAG(std::string, text_output, "",
 namespace footprint {
 namespace tabular {
 namespace {
-
-absl::Status WriteWhole(const std::string& text, const std::string& path) {
-  OutputFile file(path);
-  file.Write(text);
-  return file.Commit();
-}
 
 absl::Status Report(const std::vector<char*>& paths) {
   if (paths.size() < 2) {
@@ -45,12 +39,13 @@ absl::Status Report(const std::vector<char*>& paths) {
   if (text_path.empty()) {
     std::fputs(StageText(*runs).c_str(), stdout);
   } else {
-    absl::Status status = WriteWhole(StageText(*runs), text_path);
+    absl::Status status =
+        ReplaceFile(text_path, StageText(*runs), ToDisk::kAtLeisure);
     if (!status.ok()) return status;
   }
   const std::string html_path = absl::GetFlag(FLAGS_html_output);
   if (html_path.empty()) return absl::OkStatus();
-  return WriteWhole(StageHtml(*runs), html_path);
+  return ReplaceFile(html_path, StageHtml(*runs), ToDisk::kAtLeisure);
 }
 
 }  // namespace

@@ -1,17 +1,16 @@
-#include "footprint/lowmem/weights/weight_file.h"
+#include "footprint/base/safetensors/safetensors_file.h"
 
-#include <errno.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cstring>
+#include <cerrno>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/base/files/read_at.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
 #include "footprint/base/files/regular_file.h"
 
-namespace footprint::lowmem_internal {
+namespace footprint {
 namespace {
 
 int64_t Nanoseconds(const struct timespec& time) {
@@ -35,27 +34,18 @@ void OutliveTick(const struct stat& status) {
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(value_, other.value_);
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (value_ >= 0) close(value_);
-}
-
-absl::StatusOr<WeightFile> WeightFile::Open(absl::string_view path) {
+absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(absl::string_view path,
+                                                      Watch watch) {
   const std::string name(path);
-  WeightFile file;
-  const absl::StatusOr<int> opened = OpenRegularFile(name);
+  SafetensorsFile file;
+  absl::StatusOr<FileDescriptor> opened = OpenRegularFile(name);
   if (!opened.ok()) return opened.status();
-  file.descriptor_ = Descriptor(*opened);
+  file.file_ = *std::move(opened);
   // The stamp first: what changes while the header is read shows later.
   if (fstat(file.descriptor(), &file.opened_) != 0) {
-    return absl::UnavailableError(
-        absl::StrCat(name, ": no status: ", strerror(errno)));
+    return FileError(errno, name, "no status");
   }
-  OutliveTick(file.opened_);
+  if (watch == Watch::kStrictly) OutliveTick(file.opened_);
   absl::StatusOr<SafetensorsIndex> index =
       SafetensorsIndex::Read(file.descriptor(), name);
   if (!index.ok()) return index.status();
@@ -65,11 +55,10 @@ absl::StatusOr<WeightFile> WeightFile::Open(absl::string_view path) {
   return file;
 }
 
-absl::Status WeightFile::CheckUnchanged() const {
+absl::Status SafetensorsFile::CheckUnchanged() const {
   struct stat now;
   if (fstat(descriptor(), &now) != 0) {
-    return absl::UnavailableError(
-        absl::StrCat(name(), ": no status: ", strerror(errno)));
+    return FileError(errno, name(), "no status");
   }
   const char* what = nullptr;
   if (now.st_size != opened_.st_size) {
@@ -86,20 +75,20 @@ absl::Status WeightFile::CheckUnchanged() const {
                    "files only between runs"));
 }
 
-absl::Status ReadFully(int descriptor, const std::string& name, int64_t offset,
-                       int64_t size, void* destination) {
-  const int64_t got = ReadAt(descriptor, offset, size, destination);
-  if (got < 0) {
-    return absl::UnavailableError(absl::StrCat(
-        name, ": cannot read ", size, " bytes at ", offset, ": ",
-        strerror(errno), "; check the disk's health and the system's log"));
-  }
-  if (got < size) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        name, ": ends at byte ", offset + got,
-        ", so it was shortened while it was in use; open it again"));
-  }
-  return absl::OkStatus();
+absl::Status SafetensorsFile::Read(int64_t offset_bytes, int64_t size_bytes,
+                                   void* destination) const {
+  const absl::Status status =
+      ReadFully(descriptor(), name(), offset_bytes, size_bytes, destination);
+  if (!absl::IsDataLoss(status)) return status;
+  struct stat now = {};
+  fstat(descriptor(), &now);
+  return ShortenedError(now.st_size);
 }
 
-}  // namespace footprint::lowmem_internal
+absl::Status SafetensorsFile::ShortenedError(int64_t end_bytes) const {
+  return absl::FailedPreconditionError(
+      absl::StrCat(name(), ": ends at byte ", end_bytes,
+                   ", so it was shortened while it was in use; open it again"));
+}
+
+}  // namespace footprint

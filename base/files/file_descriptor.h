@@ -1,0 +1,43 @@
+// A descriptor of an open file, closed at the end.
+//
+//   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+//   if (!file.is_open()) return FileError(errno, path, "cannot be opened");
+//   read(file.get(), bytes, size);
+//
+// Movable; thread-compatible. Memory: the number.
+
+#ifndef FOOTPRINT_BASE_FILES_FILE_DESCRIPTOR_H_
+#define FOOTPRINT_BASE_FILES_FILE_DESCRIPTOR_H_
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace footprint {
+
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  // Owns `descriptor` from now on; below zero, none.
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~FileDescriptor() {
+    if (is_open()) close(descriptor_);
+  }
+
+  bool is_open() const { return descriptor_ >= 0; }
+  // Stays this object's.
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_FILES_FILE_DESCRIPTOR_H_
