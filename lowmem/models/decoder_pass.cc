@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/streaming/pass_memory.h"
+#include "footprint/lowmem/weights/float_reader.h"
 #include "footprint/lowmem/weights/tile.h"
 
 namespace footprint::lowmem_internal {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/models/encoder_tiles.h"
-#include "footprint/lowmem/streaming/float_reader.h"
 #include "footprint/lowmem/streaming/pass_memory.h"
+#include "footprint/lowmem/weights/float_reader.h"
 #include "footprint/lowmem/weights/tile.h"
 
 namespace footprint::lowmem_internal {

@@ -74,7 +74,7 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   // Pages first: nothing is lost between.
   const int64_t tile_bytes = LargestTileBytes(request, choice);
   plan.slots =
-      layout.TakeSlots(workers * choice.depth, tile_bytes, request.needs);
+      TakeSlots(workers * choice.depth, tile_bytes, request.needs, &layout);
   if (choice.depth > 1) {
     const int64_t tiles = request.count_tiles(plan);
     if (tiles < choice.depth) return Lay(request, WithDepth(choice, tiles));

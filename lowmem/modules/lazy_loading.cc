@@ -6,7 +6,7 @@
 #include "footprint/lowmem/modules/counted_floats.h"
 #include "footprint/lowmem/modules/module_loader.h"
 #include "footprint/lowmem/modules/module_tree.h"
-#include "footprint/lowmem/streaming/float_reader.h"
+#include "footprint/lowmem/weights/float_reader.h"
 
 namespace footprint {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/streaming/float_reader.h"
+#include "footprint/lowmem/weights/float_reader.h"
 
 namespace footprint::lowmem_internal {
 

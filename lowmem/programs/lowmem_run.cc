@@ -46,7 +46,7 @@
 #include "footprint/lowmem/models/encoder.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
-#include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 ABSL_FLAG(std::string, ids, "",

@@ -30,6 +30,7 @@
 #include "absl/types/span.h"
 #include "footprint/base/memory/byte_arena.h"
 #include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/weights/pinned_store.h"
 #include "footprint/lowmem/weights/tile_stream.h"
