@@ -3,17 +3,17 @@
 #include <cstddef>
 #include <new>
 
+#include "footprint/base/memory/alignment.h"
+
 namespace footprint::lowmem_internal {
 namespace {
 
-constexpr int64_t kLineBytes = 64;
 constexpr std::align_val_t kLine{kLineBytes};
 
 }  // namespace
 
 int64_t CountedFloats::BytesOf(int64_t count) {
-  const int64_t bytes = count * static_cast<int64_t>(sizeof(float));
-  return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+  return AlignUp(count * static_cast<int64_t>(sizeof(float)), kLineBytes);
 }
 
 CountedFloats::CountedFloats(std::shared_ptr<ByteMeter> meter, int64_t count)

@@ -35,6 +35,7 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/atomic_file.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
@@ -488,7 +489,6 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
   };
   const auto least = decoder.MinBudgetBytes(positions, threads);
   if (!least.ok() || has_room(*least)) return least;
-  constexpr int64_t kPageBytes = 4096;
   int64_t below = *least / kPageBytes;
   int64_t above = 2 * below;
   while (!has_room(above * kPageBytes)) above *= 2;

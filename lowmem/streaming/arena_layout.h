@@ -11,6 +11,8 @@
 
 #include <cstdint>
 
+#include "footprint/base/memory/alignment.h"
+
 namespace footprint {
 
 // Part of an arena.
@@ -23,26 +25,19 @@ struct ArenaRange {
 
 class ArenaLayout {
  public:
-  static constexpr int64_t kLineBytes = 64;
-  static constexpr int64_t kPageBytes = 4096;
-
-  static int64_t RoundUp(int64_t bytes, int64_t unit) {
-    return (bytes + unit - 1) / unit * unit;
-  }
-
   ArenaRange Take(int64_t bytes, int64_t alignment = kLineBytes) {
     ArenaRange range;
-    range.offset_bytes = RoundUp(end_bytes_, alignment);
+    range.offset_bytes = AlignUp(end_bytes_, alignment);
     range.size_bytes = bytes;
     end_bytes_ = range.end_bytes();
     return range;
   }
   // Equal parts that begin at lines.
   ArenaRange TakeParts(int64_t parts, int64_t part_bytes) {
-    return Take(parts * RoundUp(part_bytes, kLineBytes));
+    return Take(parts * AlignUp(part_bytes, kLineBytes));
   }
   // Whole pages.
-  int64_t peak_bytes() const { return RoundUp(end_bytes_, kPageBytes); }
+  int64_t peak_bytes() const { return AlignUp(end_bytes_, kPageBytes); }
 
  private:
   int64_t end_bytes_ = 0;

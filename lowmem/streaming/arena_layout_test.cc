@@ -1,5 +1,6 @@
 #include "footprint/lowmem/streaming/arena_layout.h"
 
+#include "footprint/base/memory/alignment.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -12,7 +13,7 @@ TEST(ArenaLayout, RangesFollowEachOtherAtLines) {
   const ArenaRange parts = layout.TakeParts(3, 65);
   EXPECT_EQ(parts.offset_bytes, 64);
   EXPECT_EQ(parts.size_bytes, 3 * 128);
-  EXPECT_EQ(layout.Take(1, ArenaLayout::kPageBytes).offset_bytes, 4096);
+  EXPECT_EQ(layout.Take(1, kPageBytes).offset_bytes, 4096);
   EXPECT_EQ(layout.peak_bytes(), 8192);
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/streaming/arena_layout.h"
 
 namespace footprint {
@@ -68,9 +69,9 @@ inline int64_t LargestShare(int64_t count, int64_t unit, int64_t workers) {
 inline ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
                             const StreamingNeeds& needs, ArenaLayout* layout) {
   if (!needs.uses_slots) return ArenaRange();
-  const int64_t slot_bytes = ArenaLayout::RoundUp(
-      tile_bytes + needs.slot_overhead_bytes, ArenaLayout::kPageBytes);
-  return layout->Take(slots * slot_bytes, ArenaLayout::kPageBytes);
+  const int64_t slot_bytes =
+      AlignUp(tile_bytes + needs.slot_overhead_bytes, kPageBytes);
+  return layout->Take(slots * slot_bytes, kPageBytes);
 }
 
 // Tensors that stay in memory, after everything else.
@@ -85,8 +86,7 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
   PinnedTensors pinned;
   pinned.range.offset_bytes = peak_bytes;
   if (!needs.uses_slots) return pinned;
-  const int64_t end_bytes =
-      budget_bytes / ArenaLayout::kPageBytes * ArenaLayout::kPageBytes;
+  const int64_t end_bytes = budget_bytes / kPageBytes * kPageBytes;
   for (const int64_t bytes : needs.pinnable_bytes) {
     if (bytes > end_bytes - pinned.range.end_bytes()) break;
     pinned.range.size_bytes += bytes;
@@ -148,8 +148,7 @@ auto GrowPlan(const Request& request, int64_t budget_bytes,
         ChoosePinned(needs, plan.peak_bytes, is_grown ? budget_bytes : 0);
   }
   plan.budget_bytes = budget_bytes;
-  plan.peak_bytes = ArenaLayout::RoundUp(plan.pinned.range.end_bytes(),
-                                         ArenaLayout::kPageBytes);
+  plan.peak_bytes = AlignUp(plan.pinned.range.end_bytes(), kPageBytes);
   return plan;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "footprint/base/memory/alignment.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -46,7 +47,7 @@ struct Plan {
   PinnedTensors pinned;
 };
 
-constexpr int64_t kPage = ArenaLayout::kPageBytes;
+constexpr int64_t kPage = kPageBytes;
 
 Plan Lay(const Request& request, int64_t pages) {
   Plan plan;

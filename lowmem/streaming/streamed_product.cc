@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
@@ -10,7 +11,7 @@ namespace footprint {
 namespace {
 
 // Whole pages at both ends of a run of bytes.
-constexpr int64_t kDirectOverheadBytes = 2 * kSlotAlignmentBytes;
+constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 
 }  // namespace
 

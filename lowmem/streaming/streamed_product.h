@@ -49,7 +49,7 @@ struct TileList {
 
 // What a product may write to.
 struct ProductMemory {
-  char* slot = nullptr;  // at a multiple of kSlotAlignmentBytes
+  char* slot = nullptr;  // at a multiple of kPageBytes
   int64_t slot_bytes = 0;
   // The most stored bytes in a tile.
   int64_t tile_bytes = 0;

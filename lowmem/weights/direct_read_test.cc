@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/weights/tile.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
