@@ -17,7 +17,7 @@ namespace footprint::lowmem_internal {
 
 DecoderPass::DecoderPass(const DecoderConfig& config,
                          const DecoderWeights& weights, const DecoderPlan& plan,
-                         const ByteArena& arena, WeightStore* store)
+                         const MappedBlock& arena, WeightStore* store)
     : config_(config),
       weights_(weights),
       plan_(plan),

@@ -27,7 +27,7 @@ static_assert(kEmbeddingRows <= kPanelTokens);
 
 EncoderPass::EncoderPass(const EncoderConfig& config,
                          const EncoderWeights& weights, const EncoderPlan& plan,
-                         const ByteArena& arena, WeightStore* store)
+                         const MappedBlock& arena, WeightStore* store)
     : config_(config),
       weights_(weights),
       plan_(plan),

@@ -90,7 +90,7 @@ absl::StatusOr<std::vector<BoundParameter>> Model::Bind(
     one.weight = *weight;
     one.in_place = RowsInPlace(*store_, *weight, 0, weight->rows());
     bound.push_back(one);
-    parameter_bytes_ += CountedFloats::BytesOf(parameter.count());
+    parameter_bytes_ += LineFloatBytes(parameter.count());
   }
   return bound;
 }

@@ -20,7 +20,7 @@ LoadedModule::LoadedModule(ModuleLoader* loader, std::string name, bool is_kept,
     if (bound.in_place != nullptr) continue;
     bound.offset_floats = floats_;
     // The next begins at a cache line.
-    floats_ += CountedFloats::BytesOf(bound.parameter->count()) /
+    floats_ += LineFloatBytes(bound.parameter->count()) /
                static_cast<int64_t>(sizeof(float));
   }
 }
