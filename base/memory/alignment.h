@@ -1,6 +1,6 @@
-// Multiples of an alignment.
+// Multiples of an alignment, and the alignments that memory has.
 //
-//   trainer_manager_internal::AlignUp(100, 64);  // 128
+//   footprint::AlignUp(100, footprint::kLineBytes);  // 128
 //
 // Pure, thread-safe; nothing is allocated.
 
@@ -10,15 +10,20 @@
 #include <cstdint>
 
 namespace footprint {
-namespace trainer_manager_internal {
+
+// What plans, files and direct reads count in. A system's own pages may be
+// larger; sysconf says how large.
+inline constexpr int64_t kPageBytes = 4096;
+
+// A line of the processor's caches, and enough for every vector instruction.
+inline constexpr int64_t kLineBytes = 64;
 
 // The least multiple of `alignment`, a power of two, that is not below
 // `offset`. Their sum must fit 64 bits.
-inline int64_t AlignUp(int64_t offset, int64_t alignment) {
+constexpr int64_t AlignUp(int64_t offset, int64_t alignment) {
   return (offset + alignment - 1) & ~(alignment - 1);
 }
 
-}  // namespace trainer_manager_internal
 }  // namespace footprint
 
 #endif  // FOOTPRINT_BASE_MEMORY_ALIGNMENT_H_

@@ -5,7 +5,6 @@
 #include "gtest/gtest.h"
 
 namespace footprint {
-namespace trainer_manager_internal {
 namespace {
 
 TEST(AlignUpTest, IsTheNextMultiple) {
@@ -17,5 +16,4 @@ TEST(AlignUpTest, IsTheNextMultiple) {
 }
 
 }  // namespace
-}  // namespace trainer_manager_internal
 }  // namespace footprint

@@ -1,11 +1,9 @@
-// Whether the system still has what a pointer names, for debugging of memory
-// that its owner may have released.
+// What the system says of the pages that memory lies in.
 //
 //   if (!footprint::IsMapped(data, size_bytes)) return ReleasedError();
 //
-// Memory that was given back to an allocator, which keeps it for the next
-// request, is still there. Linux only. Pure but for asking the system;
-// thread-safe; no heap memory. Time: a system call for each 4 MiB.
+// Linux only. Pure but for asking the system; thread-safe; no heap memory.
+// Time: a system call for each 4 MiB.
 
 #ifndef FOOTPRINT_BASE_MEMORY_MAPPED_MEMORY_H_
 #define FOOTPRINT_BASE_MEMORY_MAPPED_MEMORY_H_
@@ -14,8 +12,14 @@
 
 namespace footprint {
 
-// Of at least one byte.
+// Whether the system still has what a pointer names, at least one byte, for
+// debugging of memory that its owner may have released. What was given back to
+// an allocator, which keeps it for the next request, is still there.
 bool IsMapped(const void* data, int64_t size_bytes);
+
+// The bytes of those of its pages that are in memory now; 0 where the system
+// does not say.
+int64_t PresentBytes(const void* data, int64_t size_bytes);
 
 }  // namespace footprint
 

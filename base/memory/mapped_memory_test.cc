@@ -42,5 +42,23 @@ TEST(MappedMemoryTest, NoticesOneMissingPage) {
   munmap(data, static_cast<size_t>(pages * page));
 }
 
+TEST(MappedMemoryTest, CountsThePagesThatWereTouched) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  const int64_t pages = 3000;
+  char* const data = static_cast<char*>(
+      mmap(nullptr, static_cast<size_t>(pages * page), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(data, MAP_FAILED);
+  madvise(data, static_cast<size_t>(pages * page), MADV_NOHUGEPAGE);
+  EXPECT_EQ(PresentBytes(data, pages * page), 0);
+  for (const int64_t touched : {int64_t{0}, int64_t{1500}, pages - 1}) {
+    data[touched * page + 17] = 1;
+  }
+  EXPECT_EQ(PresentBytes(data, pages * page), 3 * page);
+  EXPECT_EQ(PresentBytes(data + 17, 1), page);
+  munmap(data, static_cast<size_t>(pages * page));
+  EXPECT_EQ(PresentBytes(data, page), 0);
+}
+
 }  // namespace
 }  // namespace footprint

@@ -14,10 +14,7 @@
 namespace footprint {
 namespace {
 
-using trainer_manager_internal::AlignUp;
-
 constexpr int64_t kMappedFromBytes = int64_t{32} << 10;
-constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kRecordAlignmentBytes = 8;
 // Far beyond any memory, and sums of two do not overflow.
 constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() / 4;
@@ -41,8 +38,8 @@ void* Obtain(int64_t size_bytes) {
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return data == MAP_FAILED ? nullptr : data;
   }
-  void* const data = ::operator new(
-      size, std::align_val_t(MemoryBlock::kAlignmentBytes), std::nothrow);
+  void* const data =
+      ::operator new(size, std::align_val_t(kLineBytes), std::nothrow);
   if (data != nullptr) std::memset(data, 0, size);
   return data;
 }
@@ -69,7 +66,7 @@ MemoryBlock::~MemoryBlock() {
   if (allocated_bytes_ >= kMappedFromBytes) {
     munmap(data_, static_cast<size_t>(allocated_bytes_));
   } else {
-    ::operator delete(data_, std::align_val_t(kAlignmentBytes));
+    ::operator delete(data_, std::align_val_t(kLineBytes));
   }
 }
 

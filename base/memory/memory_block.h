@@ -15,7 +15,6 @@
 #ifndef FOOTPRINT_BASE_MEMORY_MEMORY_BLOCK_H_
 #define FOOTPRINT_BASE_MEMORY_MEMORY_BLOCK_H_
 
-#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -24,8 +23,6 @@ namespace footprint {
 
 class MemoryBlock {
  public:
-  static constexpr size_t kAlignmentBytes = 64;
-
   // Empty.
   MemoryBlock() = default;
   MemoryBlock(MemoryBlock&& other) noexcept;

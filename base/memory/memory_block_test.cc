@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "footprint/base/memory/alignment.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -16,9 +17,7 @@ TEST(MemoryBlockTest, IsZeroAlignedAndAsLargeAsAsked) {
     const auto block = MemoryBlock::Allocate(size);
     ASSERT_TRUE(block.ok());
     EXPECT_EQ(block->size_bytes(), size);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(block->data()) %
-                  MemoryBlock::kAlignmentBytes,
-              0u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block->data()) % kLineBytes, 0u);
     for (int64_t i = 0; i < size; i += 61) ASSERT_EQ(block->data()[i], 0);
     block->data()[size - 1] = 1;
   }

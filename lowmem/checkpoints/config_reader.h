@@ -25,7 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/base/simd/activation.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
 #include "footprint/base/safetensors/shard_index.h"
 #include "footprint/lowmem/weights/panels.h"
@@ -19,7 +20,6 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kChunkBytes = 256 * 1024;
 
 bool Matches(const PanelRule& rule, const std::string& name) {

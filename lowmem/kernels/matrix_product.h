@@ -26,6 +26,7 @@
 
 #include <cstdint>
 
+#include "footprint/base/simd/activation.h"
 #include "footprint/base/tensor/dtype.h"
 
 namespace footprint {
@@ -50,8 +51,6 @@ struct PanelOutput {
   int64_t row_stride = 0;
   int64_t panel_stride = 0;
 };
-
-enum class Activation { kNone, kGelu, kGeluTanh, kRelu };
 
 // What happens to an output before and after the sum.
 struct ProductEnds {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/base/simd/activation.h"
 
 namespace footprint {
 

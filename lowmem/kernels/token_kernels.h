@@ -21,7 +21,7 @@
 
 #include <cstdint>
 
-#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/base/simd/activation.h"
 
 namespace footprint {
 

@@ -10,13 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/streaming/pass_memory.h"
+#include "footprint/lowmem/weights/float_reader.h"
 #include "footprint/lowmem/weights/tile.h"
 
 namespace footprint::lowmem_internal {
 
 DecoderPass::DecoderPass(const DecoderConfig& config,
                          const DecoderWeights& weights, const DecoderPlan& plan,
-                         const ByteArena& arena, WeightStore* store)
+                         const MappedBlock& arena, WeightStore* store)
     : config_(config),
       weights_(weights),
       plan_(plan),

@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "footprint/base/memory/byte_arena.h"
+#include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_config.h"
@@ -50,7 +50,7 @@ struct DecoderPart {
 class DecoderPass {
  public:
   DecoderPass(const DecoderConfig& config, const DecoderWeights& weights,
-              const DecoderPlan& plan, const ByteArena& arena,
+              const DecoderPlan& plan, const MappedBlock& arena,
               WeightStore* store);
 
   // Fewer than planned where the system starts no more threads.
@@ -138,7 +138,7 @@ class DecoderPass {
   const DecoderConfig& config_;
   const DecoderWeights& weights_;
   const DecoderPlan& plan_;
-  const ByteArena& arena_;
+  const MappedBlock& arena_;
   WeightStore* const store_;
   StepTeam team_;
 

@@ -72,8 +72,8 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t state_bytes = config.hidden * choice.chunk_tokens * float_bytes;
   ArenaLayout layout;
   const int64_t tile_bytes = LargestTileBytes(request, choice);
-  plan.slots = layout.TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
-                                request.needs);
+  plan.slots = TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
+                         request.needs, &layout);
   plan.cache =
       layout.Take(config.layers * 2 * config.hidden * positions * float_bytes);
   plan.hidden = layout.Take(state_bytes);

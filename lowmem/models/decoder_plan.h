@@ -31,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 
 namespace footprint {
 

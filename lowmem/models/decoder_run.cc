@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/base/memory/byte_arena.h"
+#include "footprint/base/memory/mapped_block.h"
+#include "footprint/base/memory/mapped_memory.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_pass.h"
 #include "footprint/lowmem/streaming/model_run.h"
@@ -39,7 +40,9 @@ class Run : public DecoderRun {
   absl::Span<const int64_t> step_nanoseconds() const override {
     return pass_.step_times().nanoseconds();
   }
-  int64_t ResidentArenaBytes() const override { return arena_.ResidentBytes(); }
+  int64_t ResidentArenaBytes() const override {
+    return PresentBytes(arena_.At<char>(0), arena_.size_bytes());
+  }
   std::string ReadingDescription() const override {
     return pass_.ReadingDescription();
   }
@@ -50,7 +53,7 @@ class Run : public DecoderRun {
 
   const DecoderConfig config_;
   const DecoderPlan plan_;
-  const ByteArena arena_;
+  const MappedBlock arena_;
   const std::unique_ptr<PinnedStore> pinned_;  // null: nothing is
   WeightStore* const store_;
   DecoderPass pass_;

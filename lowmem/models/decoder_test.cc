@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/testing/test_decoder.h"
@@ -21,8 +22,6 @@
 
 namespace footprint {
 namespace {
-
-constexpr int64_t kPageBytes = 4096;
 
 DecoderConfig SmallConfig() {
   DecoderConfig config;

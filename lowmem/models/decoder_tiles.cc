@@ -15,7 +15,7 @@ absl::Status RecordHeads(const DecoderLayerWeights& layer,
   const IndexRange heads = recorder->Share(config.heads, 1);
   for (int64_t first = 0; first < 3 * config.hidden; first += config.hidden) {
     status.Update(recorder->Add(
-        layer.attention,
+        layer.attention.matrix,
         {first + heads.begin * features, first + heads.end * features},
         {0, config.hidden}));
   }
@@ -27,8 +27,9 @@ absl::Status RecordLayers(const DecoderWeights& weights,
   absl::Status status;
   for (const DecoderLayerWeights& layer : weights.layers) {
     status.Update(RecordHeads(layer, config, recorder));
-    status.Update(recorder->AfterHeads(layer.attention_output, layer.expand,
-                                       layer.contract));
+    status.Update(recorder->AfterHeads(layer.attention_output.matrix,
+                                       layer.expand.matrix,
+                                       layer.contract.matrix));
   }
   return status;
 }

@@ -21,7 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/base/simd/activation.h"
 
 namespace footprint {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "footprint/base/files/test_file.h"
-#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/base/simd/activation.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/models/encoder_tiles.h"
-#include "footprint/lowmem/streaming/float_reader.h"
 #include "footprint/lowmem/streaming/pass_memory.h"
+#include "footprint/lowmem/weights/float_reader.h"
 #include "footprint/lowmem/weights/tile.h"
 
 namespace footprint::lowmem_internal {
@@ -27,7 +27,7 @@ static_assert(kEmbeddingRows <= kPanelTokens);
 
 EncoderPass::EncoderPass(const EncoderConfig& config,
                          const EncoderWeights& weights, const EncoderPlan& plan,
-                         const ByteArena& arena, WeightStore* store)
+                         const MappedBlock& arena, WeightStore* store)
     : config_(config),
       weights_(weights),
       plan_(plan),

@@ -22,7 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "footprint/base/memory/byte_arena.h"
+#include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/encoder_config.h"
@@ -39,7 +39,7 @@ namespace footprint::lowmem_internal {
 class EncoderPass {
  public:
   EncoderPass(const EncoderConfig& config, const EncoderWeights& weights,
-              const EncoderPlan& plan, const ByteArena& arena,
+              const EncoderPlan& plan, const MappedBlock& arena,
               WeightStore* store);
 
   // Fewer than planned where the system starts no more threads.
@@ -125,7 +125,7 @@ class EncoderPass {
   const EncoderConfig& config_;
   const EncoderWeights& weights_;
   const EncoderPlan& plan_;
-  const ByteArena& arena_;
+  const MappedBlock& arena_;
   WeightStore* const store_;
   StepTeam team_;
 

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/weights/tile.h"
 
@@ -74,7 +75,7 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   // Pages first: nothing is lost between.
   const int64_t tile_bytes = LargestTileBytes(request, choice);
   plan.slots =
-      layout.TakeSlots(workers * choice.depth, tile_bytes, request.needs);
+      TakeSlots(workers * choice.depth, tile_bytes, request.needs, &layout);
   if (choice.depth > 1) {
     const int64_t tiles = request.count_tiles(plan);
     if (tiles < choice.depth) return Lay(request, WithDepth(choice, tiles));
@@ -162,10 +163,8 @@ Choice Grow(const EncoderPlanRequest& request, const Choice& choice) {
         next.tile_bytes, next.chunk_features * request.needs.element_bytes);
   } else if (choice.tile_bytes < kLargestTileBytes) {
     next.tile_bytes = std::min(
-        kLargestTileBytes,
-        std::max(
-            choice.tile_bytes + choice.tile_bytes / 4,
-            ArenaLayout::RoundUp(choice.tile_bytes, ArenaLayout::kPageBytes)));
+        kLargestTileBytes, std::max(choice.tile_bytes + choice.tile_bytes / 4,
+                                    AlignUp(choice.tile_bytes, kPageBytes)));
   }
   return next;
 }

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/models/encoder_config.h"
-#include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/refuse_system_call.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -24,8 +25,6 @@
 
 namespace footprint {
 namespace {
-
-constexpr int64_t kPageBytes = 4096;
 
 EncoderConfig SmallConfig() {
   EncoderConfig config;

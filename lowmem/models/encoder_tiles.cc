@@ -17,7 +17,7 @@ absl::Status RecordHeads(const EncoderLayerWeights& layer,
     const IndexRange rows = {head * features, (head + 1) * features};
     for (const LinearWeights* linear :
          {&layer.query, &layer.key, &layer.value}) {
-      status.Update(recorder->Add(*linear, rows, {0, config.hidden}));
+      status.Update(recorder->Add(linear->matrix, rows, {0, config.hidden}));
     }
   }
   return status;
@@ -41,8 +41,9 @@ absl::Status RecordEncoderTiles(const EncoderWeights& weights,
   TileRecorder recorder(shape, worker, store, sizes, list);
   for (const EncoderLayerWeights& layer : weights.layers) {
     absl::Status status = RecordHeads(layer, config, &recorder);
-    status.Update(recorder.AfterHeads(layer.attention_output, layer.expand,
-                                      layer.contract));
+    status.Update(recorder.AfterHeads(layer.attention_output.matrix,
+                                      layer.expand.matrix,
+                                      layer.contract.matrix));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

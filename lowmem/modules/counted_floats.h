@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "footprint/base/memory/line_floats.h"
 #include "footprint/base/threads/mutex.h"
 
 namespace footprint::lowmem_internal {
@@ -44,8 +45,6 @@ class ByteMeter {
 
 class CountedFloats {
  public:
-  static int64_t BytesOf(int64_t count);
-
   CountedFloats() = default;
   CountedFloats(std::shared_ptr<ByteMeter> meter, int64_t count);
   CountedFloats(CountedFloats&& other) noexcept { *this = std::move(other); }
@@ -57,11 +56,11 @@ class CountedFloats {
   }
   ~CountedFloats();
 
-  float* data() const { return data_; }
+  float* data() const { return data_.get(); }
 
  private:
   std::shared_ptr<ByteMeter> meter_;
-  float* data_ = nullptr;
+  LineFloats data_;
   int64_t bytes_ = 0;
 };
 

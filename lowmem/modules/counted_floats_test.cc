@@ -38,13 +38,6 @@ TEST(ByteMeter, LosesNothingBetweenThreads) {
   EXPECT_LE(meter.peak_bytes(), 40012);
 }
 
-TEST(CountedFloats, TakeWholeCacheLines) {
-  EXPECT_EQ(CountedFloats::BytesOf(0), 0);
-  EXPECT_EQ(CountedFloats::BytesOf(1), 64);
-  EXPECT_EQ(CountedFloats::BytesOf(16), 64);
-  EXPECT_EQ(CountedFloats::BytesOf(17), 128);
-}
-
 TEST(CountedFloats, AreCountedWhileTheyLive) {
   const auto meter = std::make_shared<ByteMeter>();
   {

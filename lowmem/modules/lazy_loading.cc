@@ -6,7 +6,7 @@
 #include "footprint/lowmem/modules/counted_floats.h"
 #include "footprint/lowmem/modules/module_loader.h"
 #include "footprint/lowmem/modules/module_tree.h"
-#include "footprint/lowmem/streaming/float_reader.h"
+#include "footprint/lowmem/weights/float_reader.h"
 
 namespace footprint {
 namespace {
@@ -90,7 +90,7 @@ absl::StatusOr<std::vector<BoundParameter>> Model::Bind(
     one.weight = *weight;
     one.in_place = RowsInPlace(*store_, *weight, 0, weight->rows());
     bound.push_back(one);
-    parameter_bytes_ += CountedFloats::BytesOf(parameter.count());
+    parameter_bytes_ += LineFloatBytes(parameter.count());
   }
   return bound;
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/lowmem/streaming/float_reader.h"
+#include "footprint/lowmem/weights/float_reader.h"
 
 namespace footprint::lowmem_internal {
 
@@ -20,7 +20,7 @@ LoadedModule::LoadedModule(ModuleLoader* loader, std::string name, bool is_kept,
     if (bound.in_place != nullptr) continue;
     bound.offset_floats = floats_;
     // The next begins at a cache line.
-    floats_ += CountedFloats::BytesOf(bound.parameter->count()) /
+    floats_ += LineFloatBytes(bound.parameter->count()) /
                static_cast<int64_t>(sizeof(float));
   }
 }

@@ -47,7 +47,7 @@ class LoadedModule final : public ParameterHolder {
                                         int64_t rows) override;
 
   // What a lease of all of it holds.
-  int64_t bytes() const { return CountedFloats::BytesOf(floats_); }
+  int64_t bytes() const { return LineFloatBytes(floats_); }
 
  private:
   friend class ModuleLoader;

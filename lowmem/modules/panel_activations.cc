@@ -1,24 +1,10 @@
 #include "footprint/lowmem/modules/panel_activations.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <new>
 
 namespace footprint {
-namespace {
-
-constexpr std::align_val_t kLine{64};
-
-}  // namespace
-
-void PanelActivations::Free::operator()(float* memory) const {
-  ::operator delete(memory, kLine);
-}
-
 PanelActivations::PanelActivations(int64_t tokens, int64_t features)
-    : tokens_(tokens), features_(features) {
-  const size_t bytes = static_cast<size_t>(size()) * sizeof(float);
-  data_.reset(static_cast<float*>(::operator new(bytes, kLine)));
+    : tokens_(tokens), features_(features), data_(AllocateLineFloats(size())) {
   std::fill_n(data_.get(), size(), 0.0f);
 }
 

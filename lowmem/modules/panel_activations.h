@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "footprint/base/memory/line_floats.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
@@ -52,10 +53,6 @@ class PanelActivations {
   PanelOutput Output() { return {data(), kPanelTokens, panel_stride()}; }
 
  private:
-  struct Free {
-    void operator()(float* memory) const;
-  };
-
   int64_t Offset(int64_t token, int64_t feature) const {
     return token / kPanelTokens * panel_stride() + feature * kPanelTokens +
            token % kPanelTokens;
@@ -63,7 +60,7 @@ class PanelActivations {
 
   int64_t tokens_;
   int64_t features_;
-  std::unique_ptr<float, Free> data_;
+  LineFloats data_;
 };
 
 }  // namespace footprint

@@ -33,6 +33,7 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/atomic_file.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
@@ -44,7 +45,7 @@
 #include "footprint/lowmem/models/encoder.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
-#include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 ABSL_FLAG(std::string, ids, "",
@@ -479,7 +480,6 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
   };
   const auto least = decoder.MinBudgetBytes(positions, threads);
   if (!least.ok() || has_room(*least)) return least;
-  constexpr int64_t kPageBytes = 4096;
   int64_t below = *least / kPageBytes;
   int64_t above = 2 * below;
   while (!has_room(above * kPageBytes)) above *= 2;

@@ -1,4 +1,4 @@
-// Where things lie in an arena, and what streamed weights need in it.
+// Where things lie in an arena: each behind the one before it.
 //
 //   footprint::ArenaLayout layout;
 //   const footprint::ArenaRange hidden = layout.Take(hidden_bytes);
@@ -9,14 +9,11 @@
 #ifndef FOOTPRINT_LOWMEM_STREAMING_ARENA_LAYOUT_H_
 #define FOOTPRINT_LOWMEM_STREAMING_ARENA_LAYOUT_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
+
+#include "footprint/base/memory/alignment.h"
 
 namespace footprint {
-
-// More threads than any machine has processors; beyond, a plan is refused.
-inline constexpr int kMostWorkers = 1024;
 
 // Part of an arena.
 struct ArenaRange {
@@ -26,164 +23,25 @@ struct ArenaRange {
   int64_t end_bytes() const { return offset_bytes + size_bytes; }
 };
 
-// What the matrices that are streamed ask of a plan.
-struct StreamingNeeds {
-  // The largest element of a matrix as stored, and whether any is narrower than
-  // a float, so that tiles are widened before use.
-  int64_t element_bytes = 4;
-  bool has_narrow_weights = false;
-  // Weights are copied into slots; false where they are used where they lie.
-  bool uses_slots = true;
-  // What a slot needs beyond its tile: direct reads fetch whole pages.
-  int64_t slot_overhead_bytes = 0;
-  // Tiles are read ahead into further slots, where there is room for them.
-  bool reads_ahead = false;
-  // What each tensor that is read takes to stay in memory, in the order in
-  // which room that is to spare is given to them.
-  std::vector<int64_t> pinnable_bytes;
-};
-
-inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
-  return a.element_bytes == b.element_bytes &&
-         a.has_narrow_weights == b.has_narrow_weights &&
-         a.uses_slots == b.uses_slots &&
-         a.slot_overhead_bytes == b.slot_overhead_bytes &&
-         a.reads_ahead == b.reads_ahead && a.pinnable_bytes == b.pinnable_bytes;
-}
-
-// Slots of each worker with which reading ahead hides the disk's latency.
-inline constexpr int kLargestDepth = 8;
-
-// Whether one more slot is worth it: the schedule of many small tiles would be
-// larger than what they save; then 32 KiB of tile for each slot.
-inline bool ReadsFurtherAhead(const StreamingNeeds& needs, int depth,
-                              int64_t tile_bytes) {
-  constexpr int64_t kLeastTileBytes = 128 << 10;
-  return needs.reads_ahead && depth < kLargestDepth &&
-         tile_bytes >= std::max(kLeastTileBytes, (int64_t{32} << 10) * depth);
-}
-
-// The most of `count` that one of the workers is dealt, in runs of `unit`.
-inline int64_t LargestShare(int64_t count, int64_t unit, int64_t workers) {
-  const int64_t units = (count + unit - 1) / unit;
-  return std::min(count, (units + workers - 1) / workers * unit);
-}
-
 class ArenaLayout {
  public:
-  static constexpr int64_t kLineBytes = 64;
-  static constexpr int64_t kPageBytes = 4096;
-
-  static int64_t RoundUp(int64_t bytes, int64_t unit) {
-    return (bytes + unit - 1) / unit * unit;
-  }
-
   ArenaRange Take(int64_t bytes, int64_t alignment = kLineBytes) {
     ArenaRange range;
-    range.offset_bytes = RoundUp(end_bytes_, alignment);
+    range.offset_bytes = AlignUp(end_bytes_, alignment);
     range.size_bytes = bytes;
     end_bytes_ = range.end_bytes();
     return range;
   }
   // Equal parts that begin at lines.
   ArenaRange TakeParts(int64_t parts, int64_t part_bytes) {
-    return Take(parts * RoundUp(part_bytes, kLineBytes));
+    return Take(parts * AlignUp(part_bytes, kLineBytes));
   }
-  // Slots for tiles, at pages.
-  ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
-                       const StreamingNeeds& needs) {
-    if (!needs.uses_slots) return ArenaRange();
-    return Take(
-        slots * RoundUp(tile_bytes + needs.slot_overhead_bytes, kPageBytes),
-        kPageBytes);
-  }
-
   // Whole pages.
-  int64_t peak_bytes() const { return RoundUp(end_bytes_, kPageBytes); }
+  int64_t peak_bytes() const { return AlignUp(end_bytes_, kPageBytes); }
 
  private:
   int64_t end_bytes_ = 0;
 };
-
-// Tensors that stay in memory, after everything else.
-struct PinnedTensors {
-  ArenaRange range;
-  int64_t count = 0;
-};
-
-// As many of the first as fit between an arena's end and the budget.
-inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
-                                  int64_t peak_bytes, int64_t budget_bytes) {
-  PinnedTensors pinned;
-  pinned.range.offset_bytes = peak_bytes;
-  if (!needs.uses_slots) return pinned;
-  const int64_t end_bytes =
-      budget_bytes / ArenaLayout::kPageBytes * ArenaLayout::kPageBytes;
-  for (const int64_t bytes : needs.pinnable_bytes) {
-    if (bytes > end_bytes - pinned.range.end_bytes()) break;
-    pinned.range.size_bytes += bytes;
-    ++pinned.count;
-  }
-  return pinned;
-}
-
-// The choice with no more slots than there are tiles to read ahead: another
-// would hold none. How many there are does not depend on it.
-template <class Choice>
-Choice WithDepth(Choice choice, int64_t tiles) {
-  choice.depth = static_cast<int>(std::max<int64_t>(1, tiles));
-  return choice;
-}
-
-// The layout of the largest choice where all tensors are pinned: without slots,
-// for nothing is read into them. Its peak says whether they have room.
-template <class Request, class Choice, class Grow, class Lay>
-auto LayAllPinned(const Request& request, Choice choice, Grow grow, Lay lay) {
-  Request in_place = request;
-  in_place.needs.uses_slots = false;
-  in_place.needs.reads_ahead = false;
-  for (Choice next = grow(in_place, choice); !(next == choice);
-       next = grow(in_place, choice)) {
-    choice = next;
-  }
-  auto plan = lay(in_place, choice);
-  plan.request = request;
-  return plan;
-}
-
-// Takes larger choices than `smallest`, whose layout has room in the budget, as
-// long as what they are laid out as keeps to it, then pins tensors in what is
-// left; but at once pins all of them where they have room. All grows with the
-// budget. grow(request, choice) returns the choice unchanged when nothing can
-// grow; lay(request, choice) is its plan.
-template <class Request, class Choice, class Grow, class Lay>
-auto GrowPlan(const Request& request, int64_t budget_bytes,
-              const Choice& smallest, Grow grow, Lay lay) {
-  const StreamingNeeds& needs = request.needs;
-  auto plan = LayAllPinned(request, smallest, grow, lay);
-  const int64_t tensors = static_cast<int64_t>(needs.pinnable_bytes.size());
-  plan.pinned = ChoosePinned(needs, plan.peak_bytes, budget_bytes);
-  if (tensors == 0 || plan.pinned.count < tensors) {
-    Choice choice = smallest;
-    plan = lay(request, choice);
-    bool is_grown = false;
-    while (!is_grown) {
-      const Choice next = grow(request, choice);
-      is_grown = next == choice;
-      if (is_grown) break;
-      const auto larger = lay(request, next);
-      if (larger.peak_bytes > budget_bytes) break;
-      choice = next;
-      plan = larger;
-    }
-    plan.pinned =
-        ChoosePinned(needs, plan.peak_bytes, is_grown ? budget_bytes : 0);
-  }
-  plan.budget_bytes = budget_bytes;
-  plan.peak_bytes = ArenaLayout::RoundUp(plan.pinned.range.end_bytes(),
-                                         ArenaLayout::kPageBytes);
-  return plan;
-}
 
 }  // namespace footprint
 

@@ -1,8 +1,6 @@
 #include "footprint/lowmem/streaming/arena_layout.h"
 
-#include <algorithm>
-#include <cstdint>
-
+#include "footprint/base/memory/alignment.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -15,114 +13,8 @@ TEST(ArenaLayout, RangesFollowEachOtherAtLines) {
   const ArenaRange parts = layout.TakeParts(3, 65);
   EXPECT_EQ(parts.offset_bytes, 64);
   EXPECT_EQ(parts.size_bytes, 3 * 128);
-  EXPECT_EQ(layout.Take(1, ArenaLayout::kPageBytes).offset_bytes, 4096);
+  EXPECT_EQ(layout.Take(1, kPageBytes).offset_bytes, 4096);
   EXPECT_EQ(layout.peak_bytes(), 8192);
-}
-
-TEST(ArenaLayout, SlotsAreWholePagesAndOnlyWhereWeightsAreCopied) {
-  StreamingNeeds needs;
-  needs.slot_overhead_bytes = 1;
-  ArenaLayout layout;
-  layout.Take(1);
-  const ArenaRange slots = layout.TakeSlots(2, 4096, needs);
-  EXPECT_EQ(slots.offset_bytes, 4096);
-  EXPECT_EQ(slots.size_bytes, 2 * 8192);
-  needs.uses_slots = false;
-  EXPECT_EQ(layout.TakeSlots(2, 4096, needs).size_bytes, 0);
-}
-
-TEST(ChoosePinned, TakesTheFirstThatFitInWholePages) {
-  StreamingNeeds needs;
-  needs.pinnable_bytes = {4096, 4096, 8192, 64};
-  EXPECT_EQ(ChoosePinned(needs, 4096, 4096).count, 0);
-  EXPECT_EQ(ChoosePinned(needs, 4096, 12287).count, 1);
-  const PinnedTensors pinned = ChoosePinned(needs, 4096, 16384);
-  EXPECT_EQ(pinned.count, 2) << "none after the first that does not fit";
-  EXPECT_EQ(pinned.range.offset_bytes, 4096);
-  EXPECT_EQ(pinned.range.size_bytes, 8192);
-  needs.uses_slots = false;
-  EXPECT_EQ(ChoosePinned(needs, 4096, 16384).count, 0);
-}
-
-// A choice is a number of pages, two to eight, by twos; each page has a slot of
-// a page.
-struct Request {
-  StreamingNeeds needs;
-};
-struct Plan {
-  Request request;
-  int64_t pages = 0;
-  int64_t peak_bytes = 0;
-  int64_t budget_bytes = 0;
-  PinnedTensors pinned;
-};
-
-constexpr int64_t kPage = ArenaLayout::kPageBytes;
-
-Plan Lay(const Request& request, int64_t pages) {
-  Plan plan;
-  plan.request = request;
-  plan.pages = pages;
-  plan.peak_bytes = (request.needs.uses_slots ? 2 : 1) * pages * kPage;
-  return plan;
-}
-
-Plan Grown(int64_t budget_bytes, const StreamingNeeds& needs) {
-  return GrowPlan(
-      Request{needs}, budget_bytes, int64_t{2},
-      [](const Request&, int64_t pages) {
-        return std::min<int64_t>(8, pages + 2);
-      },
-      Lay);
-}
-
-// Two tensors, of a page and of 20 pages.
-StreamingNeeds TwoTensors() {
-  StreamingNeeds needs;
-  needs.pinnable_bytes = {kPage, 20 * kPage};
-  return needs;
-}
-
-TEST(GrowPlan, TakesTheLargestChoiceThatFits) {
-  const StreamingNeeds needs = TwoTensors();
-  EXPECT_EQ(Grown(4 * kPage, needs).pages, 2);
-  EXPECT_EQ(Grown(12 * kPage - 1, needs).pages, 4);
-  EXPECT_EQ(Grown(12 * kPage, needs).pages, 6);
-  EXPECT_EQ(Grown(12 * kPage, needs).peak_bytes, 12 * kPage);
-  EXPECT_EQ(Grown(12 * kPage, needs).budget_bytes, 12 * kPage);
-}
-
-TEST(GrowPlan, PinsOnlyWhenNothingElseCanGrow) {
-  const StreamingNeeds needs = TwoTensors();
-  EXPECT_EQ(Grown(15 * kPage, needs).pinned.count, 0);
-  EXPECT_EQ(Grown(16 * kPage, needs).pinned.count, 0);
-  EXPECT_EQ(Grown(17 * kPage, needs).pinned.count, 1);
-  EXPECT_EQ(Grown(17 * kPage, needs).peak_bytes, 17 * kPage);
-}
-
-// Not when they have room beside slots, but when they have without: a larger
-// budget is never the worse.
-TEST(GrowPlan, HasNoSlotsWhereEverythingIsPinned) {
-  const StreamingNeeds needs = TwoTensors();
-  EXPECT_EQ(Grown(29 * kPage - 1, needs).pinned.count, 1);
-  EXPECT_EQ(Grown(29 * kPage - 1, needs).pinned.range.offset_bytes, 16 * kPage);
-  for (const int64_t pages : {29, 37, 1000}) {
-    const Plan all = Grown(pages * kPage, needs);
-    EXPECT_EQ(all.pinned.count, 2);
-    EXPECT_EQ(all.pages, 8);
-    EXPECT_EQ(all.pinned.range.offset_bytes, 8 * kPage);
-    EXPECT_EQ(all.peak_bytes, 29 * kPage);
-    EXPECT_EQ(all.budget_bytes, pages * kPage);
-    EXPECT_TRUE(all.request.needs == needs) << "whose plan it is";
-  }
-}
-
-TEST(GrowPlan, KeepsSlotsWhereThereIsNothingToPin) {
-  EXPECT_EQ(Grown(1000 * kPage, StreamingNeeds()).peak_bytes, 16 * kPage);
-  StreamingNeeds in_place = TwoTensors();
-  in_place.uses_slots = false;
-  EXPECT_EQ(Grown(1000 * kPage, in_place).peak_bytes, 8 * kPage);
-  EXPECT_EQ(Grown(1000 * kPage, in_place).pinned.count, 0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/weights/float_reader.h"
 
 namespace footprint::lowmem_internal {
 
@@ -10,7 +11,7 @@ absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
                                         const PinnedTensors& pinned,
                                         absl::Span<const Weight> tensors,
                                         WeightStore* store) {
-  absl::StatusOr<ByteArena> arena = ByteArena::Allocate(peak_bytes);
+  absl::StatusOr<MappedBlock> arena = MappedBlock::Allocate(peak_bytes);
   if (!arena.ok()) return arena.status();
   RunMemory memory;
   memory.arena = *std::move(arena);

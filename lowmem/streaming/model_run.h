@@ -28,8 +28,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "footprint/base/memory/byte_arena.h"
+#include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/weights/pinned_store.h"
 #include "footprint/lowmem/weights/tile_stream.h"
@@ -38,7 +39,7 @@
 namespace footprint::lowmem_internal {
 
 struct RunMemory {
-  ByteArena arena;
+  MappedBlock arena;
   std::unique_ptr<PinnedStore> pinned;  // in the arena; null: nothing is
 };
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "footprint/base/memory/byte_arena.h"
+#include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/streaming/arena_layout.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 
@@ -33,7 +33,7 @@ class VectorRun {
 
 // A worker's part of `range`; null if the range is empty.
 template <class T, class Plan>
-T* PartOf(const ByteArena& arena, const Plan& plan, const ArenaRange& range,
+T* PartOf(const MappedBlock& arena, const Plan& plan, const ArenaRange& range,
           int worker) {
   if (range.size_bytes == 0) return nullptr;
   return arena.At<T>(range.offset_bytes + worker * plan.part_bytes(range));
@@ -41,7 +41,7 @@ T* PartOf(const ByteArena& arena, const Plan& plan, const ArenaRange& range,
 
 // A worker's slot, the first of `slots`, and its rooms for floats.
 template <class Plan>
-ProductMemory ProductMemoryOf(const ByteArena& arena, const Plan& plan,
+ProductMemory ProductMemoryOf(const MappedBlock& arena, const Plan& plan,
                               int worker, int slots) {
   ProductMemory memory;
   memory.tile_bytes = plan.tile_bytes;

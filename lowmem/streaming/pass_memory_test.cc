@@ -25,7 +25,7 @@ TEST(PassMemory, VectorsLieOneAfterTheOther) {
 }
 
 TEST(PassMemory, EachWorkerHasItsOwnPart) {
-  const auto arena = ByteArena::Allocate(768);
+  const auto arena = MappedBlock::Allocate(768);
   ASSERT_TRUE(arena.ok()) << arena.status();
   const TestPlan plan;
   for (const int worker : {0, 1}) {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
-#include "footprint/lowmem/models/weight_finder.h"
 
 namespace footprint {
 namespace {
 
 // Whole pages at both ends of a run of bytes.
-constexpr int64_t kDirectOverheadBytes = 2 * kSlotAlignmentBytes;
+constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 
 }  // namespace
 
@@ -35,35 +35,6 @@ StreamingNeeds NeedsOf(const WeightStore& store,
     needs.reads_ahead = true;
   }
   return needs;
-}
-
-absl::Status ReadAsFloats(WeightStore& store, DType type, const Tile& tile,
-                          float* destination) {
-  // Stored in the upper part of their place, narrow numbers are widened from
-  // the first to the last without overtaking those still to be read.
-  const int64_t count = tile.size_bytes() / DTypeBytes(type);
-  char* stored = reinterpret_cast<char*>(destination) +
-                 count * (sizeof(float) - DTypeBytes(type));
-  const absl::Status status = store.Read(tile, stored);
-  if (status.ok() && type != DType::kF32) {
-    WidenToFloat(type, stored, count, destination);
-  }
-  return status;
-}
-
-absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
-                     float* destination) {
-  const DType type = matrix.dtype();
-  const int64_t step = matrix.panel_columns();
-  for (int64_t column = 0; column < matrix.columns(); column += step) {
-    const int64_t count = std::min(step, matrix.columns() - column);
-    const absl::StatusOr<Tile> tile = matrix.Block(row, 1, column, count);
-    if (!tile.ok()) return tile.status();
-    const absl::Status status =
-        ReadAsFloats(store, type, *tile, destination + column);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
 }
 
 void StreamedProduct::UseSingleToken(const float* panel, int64_t features) {

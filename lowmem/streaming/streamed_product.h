@@ -24,8 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
-#include "footprint/lowmem/models/weight_finder.h"
-#include "footprint/lowmem/streaming/arena_layout.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/tile_stream.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "footprint/lowmem/workers/step_team.h"
@@ -50,7 +49,7 @@ struct TileList {
 
 // What a product may write to.
 struct ProductMemory {
-  char* slot = nullptr;  // at a multiple of kSlotAlignmentBytes
+  char* slot = nullptr;  // at a multiple of kPageBytes
   int64_t slot_bytes = 0;
   // The most stored bytes in a tile.
   int64_t tile_bytes = 0;
@@ -66,14 +65,6 @@ struct ProductMemory {
 // What products with these matrices need of a plan.
 StreamingNeeds NeedsOf(const WeightStore& store,
                        absl::Span<const Weight> matrices);
-
-// Reads a tile of elements of `type`, as floats one after the other.
-absl::Status ReadAsFloats(WeightStore& store, DType type, const Tile& tile,
-                          float* destination);
-
-// Reads a row of a matrix that may be cut into panels of columns, as floats.
-absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
-                     float* destination);
 
 class StreamedProduct {
  public:

@@ -11,18 +11,17 @@ TileRecorder::TileRecorder(const LayerShape& shape, int worker,
   product_.Record(list);
 }
 
-absl::Status TileRecorder::Add(const LinearWeights& linear,
-                               const IndexRange& outputs,
+absl::Status TileRecorder::Add(const Weight& matrix, const IndexRange& outputs,
                                const IndexRange& inputs) {
   return shape_.is_transposed
-             ? product_.MultiplyTransposed(linear.matrix, outputs, inputs, {},
-                                           0, {}, {})
-             : product_.Multiply(linear.matrix, outputs, inputs, {}, 0, {}, {});
+             ? product_.MultiplyTransposed(matrix, outputs, inputs, {}, 0, {},
+                                           {})
+             : product_.Multiply(matrix, outputs, inputs, {}, 0, {}, {});
 }
 
-absl::Status TileRecorder::AfterHeads(const LinearWeights& attention_output,
-                                      const LinearWeights& expand,
-                                      const LinearWeights& contract) {
+absl::Status TileRecorder::AfterHeads(const Weight& attention_output,
+                                      const Weight& expand,
+                                      const Weight& contract) {
   const IndexRange all = {0, shape_.hidden};
   const IndexRange outputs = Share(shape_.hidden, shape_.output_unit);
   absl::Status status = Add(attention_output, outputs, all);

@@ -15,7 +15,6 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "footprint/lowmem/models/weight_finder.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "footprint/lowmem/workers/step_team.h"
@@ -45,14 +44,13 @@ class TileRecorder {
     return ShareOf(count, unit, worker_, shape_.workers);
   }
 
-  absl::Status Add(const LinearWeights& linear, const IndexRange& outputs,
+  absl::Status Add(const Weight& matrix, const IndexRange& outputs,
                    const IndexRange& inputs);
 
   // What follows attention's heads: their output, and the feed-forward part,
   // chunk after chunk.
-  absl::Status AfterHeads(const LinearWeights& attention_output,
-                          const LinearWeights& expand,
-                          const LinearWeights& contract);
+  absl::Status AfterHeads(const Weight& attention_output, const Weight& expand,
+                          const Weight& contract);
 
  private:
   const LayerShape shape_;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/kernels/reference_kernels.h"
 #include "footprint/lowmem/weights/panels.h"
 #include "gtest/gtest.h"

@@ -2,12 +2,14 @@
 
 #include <cstring>
 
+#include "footprint/base/memory/alignment.h"
+
 namespace footprint::lowmem_internal {
 namespace {
 
 // The pages that a run of `bytes` can touch, wherever it begins.
 int64_t RunSlotBytes(int64_t bytes) {
-  return RoundUpToPage(bytes + kPageBytes - 1);
+  return AlignUp(bytes + kPageBytes - 1, kPageBytes);
 }
 
 }  // namespace
@@ -25,7 +27,7 @@ DirectRun DirectRunOf(const Tile& tile, int32_t index) {
   DirectRun run;
   run.offset_bytes = offset - lead;
   run.needed_bytes = lead + bytes;
-  run.read_bytes = RoundUpToPage(run.needed_bytes);
+  run.read_bytes = AlignUp(run.needed_bytes, kPageBytes);
   run.slot_offset = index * RunSlotBytes(bytes);
   return run;
 }

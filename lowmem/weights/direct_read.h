@@ -14,12 +14,6 @@
 
 namespace footprint::lowmem_internal {
 
-inline constexpr int64_t kPageBytes = kSlotAlignmentBytes;
-
-inline int64_t RoundUpToPage(int64_t bytes) {
-  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
-
 // Whole pages of the file.
 struct DirectRun {
   int64_t offset_bytes = 0;  // in the file, of a page

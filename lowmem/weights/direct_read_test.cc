@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/weights/tile.h"
 #include "gtest/gtest.h"
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/weights/direct_read.h"
 #include "footprint/lowmem/weights/file_store.h"
 #include "footprint/lowmem/weights/weight_backends.h"
@@ -142,7 +143,7 @@ class DirectStore final : public FileStore {
       part.offset_bytes = offset - lead;
       const int64_t count = std::min(size, pages_bytes - lead);
       part.needed_bytes = lead + count;
-      part.read_bytes = RoundUpToPage(part.needed_bytes);
+      part.read_bytes = AlignUp(part.needed_bytes, kPageBytes);
       absl::Status status = ReadDirect(part, pages, progress);
       if (!status.ok()) return status;
       memmove(destination, pages + lead, static_cast<size_t>(count));

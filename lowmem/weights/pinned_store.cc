@@ -4,18 +4,18 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
 
 namespace footprint {
 namespace {
 
-constexpr int64_t kLineBytes = 64;
 // So that a tile's extents fit their types.
 constexpr int64_t kLargestReadBytes = 1 << 20;
 
 }  // namespace
 
 int64_t PinnedStore::PinnedBytes(const TensorInfo& tensor) {
-  return (tensor.size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+  return AlignUp(tensor.size_bytes, kLineBytes);
 }
 
 absl::Status PinnedStore::Pin(const TensorInfo& tensor) {

@@ -1,12 +1,9 @@
 // Weights as other programs hold them: all of them in memory.
 
-#include <errno.h>
-#include <sys/mman.h>
-
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/weights/file_store.h"
 #include "footprint/lowmem/weights/weight_backends.h"
 
@@ -17,26 +14,20 @@ class ResidentStore final : public FileStore {
  public:
   explicit ResidentStore(SafetensorsFile file) : FileStore(std::move(file)) {}
 
-  ~ResidentStore() override {
-    if (image_ != nullptr) munmap(image_, MappedBytes());
-  }
-
   // The image begins with the header, so that an offset in the file is one in
   // memory.
   absl::Status ReadAll() {
     const int64_t begin = NowNanoseconds();
-    void* mapping = mmap(nullptr, MappedBytes(), PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping == MAP_FAILED) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          file_.name(), ": no ", MappedBytes(), " bytes of memory to hold it (",
-          strerror(errno), "); another backend needs none"));
+    const auto bytes = static_cast<int64_t>(MappedBytes());
+    absl::StatusOr<MappedBlock> block = MappedBlock::AllocateHuge(bytes);
+    if (!block.ok()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(file_.name(), ": ", block.status().message(),
+                       " to hold it; another backend needs none"));
     }
-    image_ = static_cast<char*>(mapping);
-    // Best effort: fewer address translations.
-    madvise(image_, MappedBytes(), MADV_HUGEPAGE);
+    block_ = *std::move(block);
     const int64_t file_bytes = index().file_bytes();
-    absl::Status read = file_.Read(0, file_bytes, image_);
+    absl::Status read = file_.Read(0, file_bytes, image());
     if (read.ok()) read = file_.CheckUnchanged();
     counters_.Add(0, file_bytes, 1, begin);
     return read;
@@ -49,7 +40,7 @@ class ResidentStore final : public FileStore {
     absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
-    CopyRows(tile, image_, destination);
+    CopyRows(tile, image(), destination);
     counters_.Add(tile.size_bytes(), 0, 0, begin);
     return absl::OkStatus();
   }
@@ -62,7 +53,7 @@ class ResidentStore final : public FileStore {
     absl::Status status = CheckTile(tile);
     if (!status.ok()) return status;
     const int64_t begin = NowNanoseconds();
-    absl::StatusOr<TileView> view = ViewOrCopy(tile, image_, slot);
+    absl::StatusOr<TileView> view = ViewOrCopy(tile, image(), slot);
     if (view.ok()) counters_.Add(tile.size_bytes(), 0, 0, begin);
     return view;
   }
@@ -71,7 +62,9 @@ class ResidentStore final : public FileStore {
   absl::Status CheckFile() const override { return absl::OkStatus(); }
 
  private:
-  char* image_ = nullptr;
+  char* image() const { return block_.At<char>(0); }
+
+  MappedBlock block_;
 };
 
 }  // namespace

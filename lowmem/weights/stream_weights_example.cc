@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/standard_output.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/weights/tile.h"
 #include "footprint/lowmem/weights/tile_stream.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -39,7 +40,7 @@ absl::Status PrintLargest(const char* path, const char* name) {
   const int64_t arena_bytes =
       footprint::TileStream::ArenaBytes(**store, schedule, options.depth);
   char* arena = static_cast<char*>(
-      std::aligned_alloc(footprint::kSlotAlignmentBytes, arena_bytes));
+      std::aligned_alloc(footprint::kPageBytes, arena_bytes));
   auto stream = footprint::TileStream::Open(store->get(), schedule, options,
                                             absl::MakeSpan(arena, arena_bytes));
   if (!stream.ok()) return stream.status();

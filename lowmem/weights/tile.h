@@ -15,8 +15,6 @@
 
 namespace footprint {
 
-// A page: enough for a slot of any backend to begin at a multiple of.
-inline constexpr int64_t kSlotAlignmentBytes = 4096;
 // Enough for every type of element to begin at a multiple of.
 inline constexpr int32_t kViewAlignmentBytes = 8;
 

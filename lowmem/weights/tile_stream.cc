@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/weights/file_store.h"
 #include "footprint/lowmem/weights/tile_ring.h"
 
@@ -18,8 +19,7 @@ int64_t RingSlotBytes(const WeightStore& store,
   for (const Tile& tile : schedule) {
     largest = std::max(largest, store.SlotBytes(tile));
   }
-  const int64_t alignment = store.SlotAlignmentBytes();
-  return (largest + alignment - 1) / alignment * alignment;
+  return AlignUp(largest, store.SlotAlignmentBytes());
 }
 
 absl::Status StillLent(int64_t index, int depth) {

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/refuse_system_call.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/memory/alignment.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -124,8 +125,8 @@ class Streaming {
     arena_bytes_ = TileStream::ArenaBytes(*store(), schedule_, depth);
     // Exactly so many bytes, for AddressSanitizer to watch.
     void* arena = nullptr;
-    if (posix_memalign(&arena, kSlotAlignmentBytes,
-                       static_cast<size_t>(arena_bytes_)) != 0) {
+    if (posix_memalign(&arena, kPageBytes, static_cast<size_t>(arena_bytes_)) !=
+        0) {
       abort();
     }
     arena_ = static_cast<char*>(arena);

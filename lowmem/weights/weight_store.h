@@ -36,6 +36,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/lowmem/weights/tile.h"
 
@@ -135,7 +136,7 @@ class WeightStore {
   // Zero where Load needs no slot; at most a few pages above the tile's size.
   virtual int64_t SlotBytes(const Tile& tile) const = 0;
   // A page for kDirect, a cache line for the others.
-  virtual int64_t SlotAlignmentBytes() const { return 64; }
+  virtual int64_t SlotAlignmentBytes() const { return kLineBytes; }
 
   // OutOfRange unless the tile lies within the file. Read and Load ask this
   // themselves.

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/memory/alignment.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -65,11 +66,9 @@ std::unique_ptr<WeightStore> OpenOrDie(const std::string& path,
 // Slots begin at a page.
 struct Slot {
   explicit Slot(int64_t bytes)
-      : data(bytes == 0 ? nullptr
-                        : aligned_alloc(kSlotAlignmentBytes,
-                                        (bytes + kSlotAlignmentBytes - 1) /
-                                            kSlotAlignmentBytes *
-                                            kSlotAlignmentBytes)) {}
+      : data(bytes == 0
+                 ? nullptr
+                 : aligned_alloc(kPageBytes, AlignUp(bytes, kPageBytes))) {}
   ~Slot() { free(data); }
   void* data;
 };
@@ -286,7 +285,7 @@ TEST_P(WeightStoreTest, CountsWhatItReads) {
       break;
     case WeightBackend::kDirect:
       EXPECT_GE(bytes_read, tile.size_bytes());
-      EXPECT_LE(bytes_read, tile.size_bytes() + 2 * kSlotAlignmentBytes);
+      EXPECT_LE(bytes_read, tile.size_bytes() + 2 * kPageBytes);
       break;
   }
   EXPECT_EQ(counters.bytes_around_rows, 0) << "its ends only are rounded";

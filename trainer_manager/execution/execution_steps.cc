@@ -17,8 +17,6 @@ constexpr size_t kNone = StepWriter::kNone;
 constexpr int64_t kSlices = 16;  // of a batch
 constexpr int64_t kFileAlignmentBytes = 4096;
 
-using trainer_manager_internal::AlignUp;
-
 bool MayBeAbsent(const ResolvedNetwork& network, const MemoryOptions& options) {
   return network.mode == NetworkMode::kTraining && options.share_edges;
 }

@@ -9,8 +9,6 @@
 namespace footprint {
 namespace {
 
-using trainer_manager_internal::AlignUp;
-
 StorageClass ClassOf(TensorKind kind, const ExecutionPlan& plan) {
   switch (kind) {
     case TensorKind::kWeight:

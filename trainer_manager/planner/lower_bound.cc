@@ -11,7 +11,6 @@
 namespace footprint {
 namespace {
 
-using trainer_manager_internal::AlignUp;
 using trainer_manager_internal::MakePlacementProblem;
 using trainer_manager_internal::PlacementItem;
 using trainer_manager_internal::PlacementProblem;

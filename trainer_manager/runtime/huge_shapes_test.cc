@@ -122,8 +122,8 @@ TEST(HugeShapesTest, TheOutputOfALayerIsCheckedBeforeItsWork) {
   const auto plan = PlanExecution(network, NetworkMode::kTraining, {});
   EXPECT_EQ(plan.status().code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(std::string(plan.status().message()),
-            "layer \"fc\": shape [1048576, 35184372088832] needs more than "
-            "2^63 - 1 bytes");
+            "layer \"fc\": shape [1048576, 35184372088832] of F32 needs "
+            "more than 2^63 - 1 bytes");
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 //
 // Thread-safe. Memory: none. Errors are the store's.
 
-#ifndef FOOTPRINT_LOWMEM_STREAMING_FLOAT_READER_H_
-#define FOOTPRINT_LOWMEM_STREAMING_FLOAT_READER_H_
+#ifndef FOOTPRINT_LOWMEM_WEIGHTS_FLOAT_READER_H_
+#define FOOTPRINT_LOWMEM_WEIGHTS_FLOAT_READER_H_
 
 #include <cstdint>
 
@@ -20,10 +20,14 @@ namespace footprint {
 const float* RowsInPlace(WeightStore& store, const Weight& weight, int64_t row,
                          int64_t rows);
 
+// One row, also of a matrix that is cut into panels of columns.
+absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
+                     float* destination);
+
 // One row after the other.
 absl::Status ReadRows(WeightStore& store, const Weight& weight, int64_t row,
                       int64_t rows, float* destination);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_LOWMEM_STREAMING_FLOAT_READER_H_
+#endif  // FOOTPRINT_LOWMEM_WEIGHTS_FLOAT_READER_H_

@@ -1,4 +1,4 @@
-#include "footprint/lowmem/streaming/float_reader.h"
+#include "footprint/lowmem/weights/float_reader.h"
 
 #include <cstdint>
 #include <memory>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/base/tensor/dtype.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"

@@ -1,0 +1,42 @@
+// A run of floats on the heap that begins at a cache line.
+//
+//   footprint::LineFloats row = footprint::AllocateLineFloats(1000);
+//   row[999] = 1;
+//
+// Owns its memory, nobody else's. The values are whatever lay there. Memory:
+// whole lines, 4,032 bytes above. Ends the program where there is no memory, as
+// operator new does.
+
+#ifndef FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_
+#define FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "footprint/base/memory/alignment.h"
+
+namespace footprint {
+
+struct DeleteLines {
+  void operator()(float* floats) const {
+    ::operator delete(floats, std::align_val_t(kLineBytes));
+  }
+};
+using LineFloats = std::unique_ptr<float[], DeleteLines>;
+
+// The memory that so many floats take.
+inline int64_t LineFloatBytes(int64_t count) {
+  return AlignUp(count * static_cast<int64_t>(sizeof(float)), kLineBytes);
+}
+
+inline LineFloats AllocateLineFloats(int64_t count) {
+  return LineFloats(static_cast<float*>(
+      ::operator new(static_cast<size_t>(LineFloatBytes(count)),
+                     std::align_val_t(kLineBytes))));
+}
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_

@@ -1,0 +1,47 @@
+#include "footprint/base/memory/mapped_block.h"
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "footprint/base/memory/mapped_memory.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+TEST(MappedBlock, HasWholePagesThatAreCountedAsTheyAreTouched) {
+  auto arena = MappedBlock::Allocate(2000 * 4096 - 100);
+  ASSERT_TRUE(arena.ok());
+  EXPECT_EQ(arena->size_bytes(), 2000 * 4096);
+  EXPECT_EQ(arena->At<char>(4096) - arena->At<char>(0), 4096);
+  std::memset(arena->At<char>(0), 1, arena->size_bytes());
+  EXPECT_EQ(PresentBytes(arena->At<char>(0), arena->size_bytes()),
+            arena->size_bytes());
+  const MappedBlock moved = *std::move(arena);
+  EXPECT_EQ(*moved.At<char>(5), 1);
+}
+
+TEST(MappedBlockDeathTest, EndsAProgramThatGoesBeyondIt) {
+  const auto arena = MappedBlock::Allocate(4096);
+  ASSERT_TRUE(arena.ok());
+  EXPECT_DEATH(*arena->At<volatile char>(4096) = 1, "");
+}
+
+TEST(MappedBlock, IsZeroWithHugePagesToo) {
+  const auto block = MappedBlock::AllocateHuge(5 << 20);
+  ASSERT_TRUE(block.ok());
+  EXPECT_EQ(block->size_bytes(), 5 << 20);
+  EXPECT_EQ(*block->At<char>((5 << 20) - 1), 0);
+  EXPECT_EQ(MappedBlock::AllocateHuge(int64_t{1} << 60).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST(MappedBlock, SaysWhenThereIsNoMemory) {
+  EXPECT_EQ(MappedBlock::Allocate(int64_t{1} << 60).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace footprint

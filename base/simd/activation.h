@@ -1,0 +1,15 @@
+// The activation functions, by name: what a config asks for and a kernel
+// applies to the sums of a product. Mathematics is in the kernels; naming one
+// needs no Highway.
+
+#ifndef FOOTPRINT_BASE_SIMD_ACTIVATION_H_
+#define FOOTPRINT_BASE_SIMD_ACTIVATION_H_
+
+namespace footprint {
+
+// kGeluTanh is the approximation by a hyperbolic tangent, as GPT-2 has it.
+enum class Activation { kNone, kGelu, kGeluTanh, kRelu };
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_SIMD_ACTIVATION_H_

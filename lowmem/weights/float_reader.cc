@@ -1,0 +1,69 @@
+#include "footprint/lowmem/weights/float_reader.h"
+
+#include <algorithm>
+
+#include "footprint/base/tensor/dtype.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+
+namespace footprint {
+namespace {
+
+// Reads a tile of elements of `type`, as floats one after the other.
+absl::Status ReadAsFloats(WeightStore& store, DType type, const Tile& tile,
+                          float* destination) {
+  // Stored in the upper part of their place, narrow numbers are widened from
+  // the first to the last without overtaking those still to be read.
+  const int64_t count = tile.size_bytes() / DTypeBytes(type);
+  char* stored = reinterpret_cast<char*>(destination) +
+                 count * (sizeof(float) - DTypeBytes(type));
+  const absl::Status status = store.Read(tile, stored);
+  if (status.ok() && type != DType::kF32) {
+    WidenToFloat(type, stored, count, destination);
+  }
+  return status;
+}
+
+}  // namespace
+
+const float* RowsInPlace(WeightStore& store, const Weight& weight, int64_t row,
+                         int64_t rows) {
+  if (weight.dtype() != DType::kF32) return nullptr;
+  const absl::StatusOr<Tile> tile = weight.Rows(row, rows);
+  if (!tile.ok() || store.SlotBytes(*tile) > 0) return nullptr;
+  const absl::StatusOr<TileView> view = store.Load(*tile, nullptr);
+  return view.ok() ? static_cast<const float*>(view->data) : nullptr;
+}
+
+absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
+                     float* destination) {
+  const DType type = matrix.dtype();
+  const int64_t step = matrix.panel_columns();
+  for (int64_t column = 0; column < matrix.columns(); column += step) {
+    const int64_t count = std::min(step, matrix.columns() - column);
+    const absl::StatusOr<Tile> tile = matrix.Block(row, 1, column, count);
+    if (!tile.ok()) return tile.status();
+    const absl::Status status =
+        ReadAsFloats(store, type, *tile, destination + column);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadRows(WeightStore& store, const Weight& weight, int64_t row,
+                      int64_t rows, float* destination) {
+  const int64_t columns = weight.columns();
+  if (rows * columns == 0) return absl::OkStatus();
+  if (weight.panel_columns() != columns) {
+    for (int64_t i = 0; i < rows; ++i) {
+      const absl::Status status =
+          ReadRow(store, weight, row + i, destination + i * columns);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<Tile> tile = weight.Rows(row, rows);
+  if (!tile.ok()) return tile.status();
+  return ReadAsFloats(store, weight.dtype(), *tile, destination);
+}
+
+}  // namespace footprint
