@@ -1,83 +1,61 @@
-// Draws a line chart of what stands on the standard input, as an SVG file:
+// Draws a line chart of the JSON on the standard input, as an SVG file on the
+// standard output:
 //
-//   draw_line_chart --title=Throughput --x_label=peak --y_label="passes a
-//   second"
-//       --bytes_on_x=true <points.csv >picture.svg
+//   {"title": "Throughput", "description": "of three rounds",
+//    "x_label": "peak", "y_label": "passes a second", "bytes_on_x": true,
+//    "lines": [{"name": "streamed", "points": [[4194304, 190, "1 MiB"]]}]}
 //
-// The points are those of line_chart_csv.h. The y axis may begin above zero.
-// With
-// --bytes_on_x=true the x axis has powers of two. Exit status 2: a mistake in
-// the flags or the points, which the standard error names.
+// A point is x, y and its label, which may be empty. The y axis may begin above
+// zero; with bytes on it the x axis has powers of two. Exit status 2: the JSON
+// is not like that; 1: the picture cannot be written.
 
-#include <cstdio>
 #include <iostream>
-#include <iterator>
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "footprint/base/page/line_chart.h"
-#include "footprint/base/page/line_chart_csv.h"
 #include "footprint/base/text/format_bytes.h"
-#include "footprint/base/text/take_flags.h"
+#include "nlohmann/json.hpp"
 
 namespace footprint {
 namespace {
 
-absl::Status TakeChartFlags(int argc, char** argv, LineChart* chart) {
-  using Text = absl::string_view;
-  const auto keep = [](std::string* text) {
-    return [=](Text value) {
-      *text = std::string(value);
-      return absl::OkStatus();
-    };
-  };
-  const absl::Status status =
-      TakeFlags(&argc, argv,
-                {{"--title", keep(&chart->title)},
-                 {"--description", keep(&chart->description)},
-                 {"--x_label", keep(&chart->x_label)},
-                 {"--y_label", keep(&chart->y_label)},
-                 {"--bytes_on_x", [&](Text value) {
-                    if (absl::SimpleAtob(value, &chart->has_bytes_x)) {
-                      return absl::OkStatus();
-                    }
-                    return absl::InvalidArgumentError(
-                        "--bytes_on_x=: write true or false");
-                  }}});
-  if (!status.ok() || argc < 2) return status;
-  return absl::InvalidArgumentError(absl::StrCat("unknown flag ", argv[1]));
-}
+using Json = nlohmann::json;
 
-absl::Status Draw(int argc, char** argv) {
+std::string Text(const Json& json) { return json.get<std::string>(); }
+double Number(const Json& json) { return json.get<double>(); }
+
+LineChart ChartOf(const Json& json) {
   LineChart chart;
-  const absl::Status status = TakeChartFlags(argc, argv, &chart);
-  if (!status.ok()) return status;
-  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  absl::StatusOr<std::vector<LineChart::Line>> lines =
-      ParseChartLines("standard input", text);
-  if (!lines.ok()) return lines.status();
-  chart.lines = *std::move(lines);
-  chart.may_leave_zero_out = true;
+  chart.title = Text(json.at("title"));
+  chart.description = Text(json.at("description"));
+  chart.x_label = Text(json.at("x_label"));
+  chart.y_label = Text(json.at("y_label"));
+  chart.has_bytes_x = json.at("bytes_on_x").get<bool>();
   chart.has_logarithmic_x = chart.has_bytes_x;
   if (chart.has_bytes_x) chart.format_x = AbbreviateBytes;
-  const std::string svg = LineChartSvg(chart);
-  if (std::fwrite(svg.data(), 1, svg.size(), stdout) != svg.size() ||
-      std::fflush(stdout) != 0) {
-    return absl::ResourceExhaustedError("the picture cannot be written");
+  chart.may_leave_zero_out = true;
+  for (const Json& line : json.at("lines")) {
+    chart.lines.emplace_back();
+    chart.lines.back().name = Text(line.at("name"));
+    for (const Json& point : line.at("points")) {
+      chart.lines.back().points.emplace_back(Number(point.at(0)),
+                                             Number(point.at(1)));
+      chart.lines.back().labels.push_back(Text(point.at(2)));
+    }
   }
-  return absl::OkStatus();
+  return chart;
 }
 
 }  // namespace
 }  // namespace footprint
 
-int main(int argc, char** argv) {
-  const absl::Status status = footprint::Draw(argc, argv);
-  if (status.ok()) return 0;
-  std::cerr << "draw_line_chart: " << std::string(status.message()) << "\n";
-  return 2;
+int main() {
+  try {
+    const auto json = footprint::Json::parse(std::cin);
+    std::cout << LineChartSvg(footprint::ChartOf(json)) << std::flush;
+  } catch (const footprint::Json::exception& error) {
+    std::cerr << "draw_line_chart: " << error.what() << "\n";
+    return 2;
+  }
+  return std::cout ? 0 : 1;
 }

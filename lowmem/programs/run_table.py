@@ -26,8 +26,6 @@ Exit status: 0; 1 a program failed (the text says which); 2 wrong usage.
 
 import argparse
 import contextlib
-import csv
-import io
 import json
 import os
 import re
@@ -284,18 +282,17 @@ def print_head(markdown):
 
 def draw(program, points, resident, titles, path):
     """Throughput against peak. `points` are (peak in bytes, tokens a second, budget)."""
-    table = io.StringIO()
-    rows = csv.writer(table, lineterminator="\n")
-    rows.writerow(("line", "x", "y", "label"))
-    for peak, rate, budget in points:
-        rows.writerow(("weights streamed, in the budget at the point", peak, rate,
-                       re.sub(r"(?<=\d)(?=[A-Z])", " ", budget)))
-    rows.writerow(("all weights resident", *resident, ""))
-    result = subprocess.run(
-        [program, "--title=" + titles[0], "--description=" + titles[1],
-         "--x_label=peak of the process (VmHWM), log scale",
-         "--y_label=tokens a second", "--bytes_on_x=true"],
-        input=table.getvalue(), capture_output=True, check=False, text=True)
+    streamed = [(peak, rate, re.sub(r"(?<=\d)(?=[A-Z])", " ", budget))
+                for peak, rate, budget in points]
+    chart = {
+        "title": titles[0], "description": titles[1], "bytes_on_x": True,
+        "x_label": "peak of the process (VmHWM), log scale",
+        "y_label": "tokens a second",
+        "lines": [{"name": "weights streamed, in the budget at the point",
+                   "points": streamed},
+                  {"name": "all weights resident", "points": [(*resident, "")]}]}
+    result = subprocess.run([program], input=json.dumps(chart), capture_output=True,
+                            check=False, text=True)
     if result.returncode != 0:
         fail("no picture: " + result.stderr)
     with open(path, "w", encoding="utf-8") as picture:
