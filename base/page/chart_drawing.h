@@ -62,11 +62,20 @@ inline constexpr Frame kNarrowFrame = {350, 300, 66, 36, kTop, 52, 3};
 std::string SvgText(double x, double y, const char* anchor,
                     const std::string& text);
 
+// Colours, and the style of what is drawn in them: of a page and of a picture
+// that stands alone.
+extern const char kChartColours[];
+extern const char kChartStyle[];
+
 // Where data lie in an SVG picture.
 class Axis {
  public:
-  Axis(bool is_logarithmic, double start, double end)
-      : is_logarithmic_(is_logarithmic), start_(start), end_(end) {}
+  // A logarithmic axis has powers of `base`, 10 or 2, at equal distances.
+  Axis(bool is_logarithmic, double start, double end, int base = 10)
+      : is_logarithmic_(is_logarithmic),
+        start_(start),
+        end_(end),
+        base_(base) {}
 
   bool Shows(double value) const { return !is_logarithmic_ || value > 0; }
 
@@ -75,8 +84,15 @@ class Axis {
   // After the last Include, the ends as they are.
   void Fit();
 
-  // After the last Include: whole powers of ten, or from zero on.
+  // After the last Include: whole powers of the base, or from zero on.
   void Round();
+
+  // The same, but from near the lowest value where more than half would be
+  // empty; all values lie within.
+  void RoundClosely();
+
+  // Where the axis begins; of a logarithmic one, the power.
+  double low() const { return low_; }
 
   double Place(double value) const;
 
@@ -92,6 +108,7 @@ class Axis {
   const bool is_logarithmic_;
   const double start_;
   const double end_;
+  const int base_;
   double low_ = std::numeric_limits<double>::infinity();
   double high_ = -std::numeric_limits<double>::infinity();
 };

@@ -48,5 +48,33 @@ TEST(ChartDrawingTest, AnAxisOfNothingHasAPlaceToo) {
   EXPECT_EQ(axis.Place(1), 100);
 }
 
+TEST(ChartDrawingTest, AnAxisOfBytesHasPowersOfTwo) {
+  Axis axis(/*is_logarithmic=*/true, 0, 100, /*base=*/2);
+  axis.Include(5 << 20);
+  axis.Include(60 << 20);
+  axis.Round();
+  EXPECT_THAT(axis.Ticks(),
+              ElementsAre(4 << 20, 8 << 20, 16 << 20, 32 << 20, 64 << 20));
+  EXPECT_EQ(axis.Place(16 << 20), 50);
+}
+
+TEST(ChartDrawingTest, AnAxisBeginsAboveZeroWhereMostWouldBeEmpty) {
+  Axis near(/*is_logarithmic=*/false, 0, 100);
+  for (const double value : {191.6, 205.3}) near.Include(value);
+  near.RoundClosely();
+  EXPECT_EQ(near.low(), 185);
+  EXPECT_THAT(near.Ticks(), ElementsAre(185, 190, 195, 200, 205, 210));
+  EXPECT_GE(near.Place(205.3) - near.Place(191.6), 40);
+  Axis far(/*is_logarithmic=*/false, 0, 100);
+  for (const double value : {90, 205}) far.Include(value);
+  far.RoundClosely();
+  EXPECT_EQ(far.low(), 0);
+  Axis equal(/*is_logarithmic=*/false, 0, 100);
+  equal.Include(0.3);
+  equal.RoundClosely();
+  EXPECT_GT(equal.Place(0.3), 20);
+  EXPECT_LT(equal.Place(0.3), 80);
+}
+
 }  // namespace
 }  // namespace footprint::page_internal

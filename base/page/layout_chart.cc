@@ -221,8 +221,7 @@ std::string SvgLiveBytes(const LayoutChart& chart, const LayoutScale& scale) {
             : "",
         "><title>",
         chart.series.size() > 1 ? EscapeForXml(chart.series[s]) + ": " : "",
-        "at most ", FormatBytes(most), "</title></path>
-");
+        "at most ", FormatBytes(most), "</title></path>\n");
     low_bytes = std::move(high_bytes);
   }
   return svg;

@@ -1,5 +1,6 @@
 #include "footprint/base/page/line_chart.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,8 @@ namespace {
 using page_internal::Axis;
 using page_internal::Caption;
 using page_internal::Frame;
+using page_internal::kChartColours;
+using page_internal::kChartStyle;
 using page_internal::kColourCount;
 using page_internal::kNarrowFrame;
 using page_internal::kWideFrame;
@@ -41,9 +44,50 @@ std::string SvgGrid(const LineChart& chart, const Frame& frame, const Axis& x,
         &svg, SvgText(x.Place(tick), frame.height - frame.bottom + 20, "middle",
                       FormatWith(chart.format_x, tick)));
   }
-  return absl::StrCat(
-      svg, SvgText(frame.left, frame.top - 14, "start", chart.y_label),
-      SvgText(right, frame.height - 8, "end", chart.x_label));
+  const std::string y_label =
+      y.low() > 0 && !chart.has_logarithmic_y
+          ? absl::StrCat(chart.y_label, ", from ",
+                         FormatWith(chart.format_y, y.low()))
+          : chart.y_label;
+  return absl::StrCat(svg,
+                      SvgText(frame.left, frame.top - 14, "start", y_label),
+                      SvgText(right, frame.height - 8, "end", chart.x_label));
+}
+
+// Above a point that its neighbours lie below, and below one that they lie
+// above: where the line does not run.
+bool LabelIsAbove(const LineChart::Line& line, size_t i) {
+  const double y = line.points[i].second;
+  double rise = 0;  // to the point, from its neighbours
+  if (i > 0) rise += y - line.points[i - 1].second;
+  if (i + 1 < line.points.size()) rise += y - line.points[i + 1].second;
+  return rise > 0;
+}
+
+// The labels of a line's points. One whose neighbour is near, on the same side,
+// is turned away from it.
+std::string SvgLabels(const LineChart::Line& line, const Axis& x,
+                      const Axis& y) {
+  constexpr double kWidthOfLabel = 60;
+  const size_t count = std::min(line.labels.size(), line.points.size());
+  const auto are_close = [&](size_t a, size_t b) {
+    return b < count && LabelIsAbove(line, a) == LabelIsAbove(line, b) &&
+           x.Place(line.points[b].first) - x.Place(line.points[a].first) <
+               kWidthOfLabel;
+  };
+  std::string svg;
+  for (size_t i = 0; i < count; ++i) {
+    const auto& [point_x, point_y] = line.points[i];
+    const bool is_shown = x.Shows(point_x) && y.Shows(point_y);
+    if (!is_shown || line.labels[i].empty()) continue;
+    const char* anchor = i > 0 && are_close(i - 1, i) ? "start"
+                         : are_close(i, i + 1)        ? "end"
+                                                      : "middle";
+    svg += SvgText(x.Place(point_x),
+                   y.Place(point_y) + (LabelIsAbove(line, i) ? -11 : 21),
+                   anchor, line.labels[i]);
+  }
+  return svg;
 }
 
 std::string SvgLine(const LineChart& chart, size_t index, const Axis& x,
@@ -66,13 +110,13 @@ std::string SvgLine(const LineChart& chart, size_t index, const Axis& x,
         "</title></circle>\n");
   }
   return absl::StrCat("<path class=\"line\" style=\"stroke:", colour, "\" d=\"",
-                      path, "\"/>\n", points);
+                      path, "\"/>\n", points, SvgLabels(line, x, y));
 }
 
-// The chart once; `screen` is the class of the screens that show it.
-std::string SvgChart(const LineChart& chart, const Frame& frame,
-                     const char* screen) {
-  Axis x(chart.has_logarithmic_x, frame.left, frame.width - frame.right);
+// Grid, axes and lines within the frame.
+std::string SvgPlot(const LineChart& chart, const Frame& frame) {
+  Axis x(chart.has_logarithmic_x, frame.left, frame.width - frame.right,
+         chart.has_bytes_x ? 2 : 10);
   Axis y(chart.has_logarithmic_y, frame.height - frame.bottom, frame.top);
   for (const LineChart::Line& line : chart.lines) {
     for (const auto& [point_x, point_y] : line.points) {
@@ -81,16 +125,40 @@ std::string SvgChart(const LineChart& chart, const Frame& frame,
     }
   }
   x.Round();
-  y.Round();
-  std::string svg = absl::StrCat(
-      "<svg class=\"", screen, "\" viewBox=\"0 0 ", frame.width, " ",
-      frame.height, "\" role=\"img\" aria-label=\"", EscapeForXml(chart.title),
-      ": ", EscapeForXml(chart.y_label), " by ", EscapeForXml(chart.x_label),
-      "\">\n", SvgGrid(chart, frame, x, y));
+  if (chart.may_leave_zero_out) {
+    y.RoundClosely();
+  } else {
+    y.Round();
+  }
+  std::string svg = SvgGrid(chart, frame, x, y);
   for (size_t i = 0; i < chart.lines.size(); ++i) {
     absl::StrAppend(&svg, SvgLine(chart, i, x, y));
   }
-  return svg + "</svg>\n";
+  return svg;
+}
+
+// The picture's beginning; `attributes` end in a space, or are none.
+std::string SvgBegin(const LineChart& chart, const Frame& frame,
+                     const char* attributes) {
+  return absl::StrCat("<svg ", attributes, "viewBox=\"0 0 ", frame.width, " ",
+                      frame.height, "\" role=\"img\" aria-label=\"",
+                      EscapeForXml(chart.title), ": ",
+                      EscapeForXml(chart.y_label), " by ",
+                      EscapeForXml(chart.x_label), "\">\n");
+}
+
+// A name a line: how wide a text is depends on the reader's fonts.
+std::string SvgLegend(const LineChart& chart, double top, double line_height) {
+  std::string svg;
+  for (size_t i = 0; i < chart.lines.size(); ++i) {
+    const double y = top + line_height * static_cast<double>(i);
+    absl::StrAppend(
+        &svg, "<circle class=\"point\" r=\"5\" cx=\"",
+        Length(kWideFrame.left + 5), "\" cy=\"", Length(y - 5),
+        "\" style=\"fill:var(--c", i % kColourCount, ")\"/>",
+        SvgText(kWideFrame.left + 18, y, "start", chart.lines[i].name));
+  }
+  return svg;
 }
 
 }  // namespace
@@ -99,8 +167,34 @@ std::string DrawLineChart(const LineChart& chart) {
   std::vector<std::string> names;
   for (const LineChart::Line& line : chart.lines) names.push_back(line.name);
   return absl::StrCat("<figure>\n", Caption(chart.title, chart.description),
-                      Legend(names), SvgChart(chart, kWideFrame, "wide"),
-                      SvgChart(chart, kNarrowFrame, "narrow"), "</figure>\n");
+                      Legend(names),
+                      SvgBegin(chart, kWideFrame, "class=\"wide\" "),
+                      SvgPlot(chart, kWideFrame), "</svg>\n",
+                      SvgBegin(chart, kNarrowFrame, "class=\"narrow\" "),
+                      SvgPlot(chart, kNarrowFrame), "</svg>\n</figure>\n");
+}
+
+std::string LineChartSvg(const LineChart& chart) {
+  constexpr double kTitle = 28;
+  constexpr double kDescription = 50;
+  constexpr double kLegend = 76;
+  constexpr double kLineHeight = 22;
+  Frame frame = kWideFrame;
+  // The name of the y axis stands between the legend and the plot.
+  frame.top =
+      kLegend + kLineHeight * static_cast<double>(chart.lines.size()) + 24;
+  frame.height = kWideFrame.height - kWideFrame.top + frame.top;
+  return absl::StrCat(
+      SvgBegin(chart, frame, "xmlns=\"http://www.w3.org/2000/svg\" "),
+      "<style>", kChartColours, kChartStyle,
+      "svg { font-family: system-ui, sans-serif; background: var(--paper); }\n"
+      "svg .title { font-size: 17px; font-weight: 600; fill: var(--ink); }\n"
+      "</style>\n<text class=\"title\" x=\"",
+      Length(frame.left), "\" y=\"", Length(kTitle), "\">",
+      EscapeForXml(chart.title), "</text>\n",
+      SvgText(frame.left, kDescription, "start", chart.description),
+      SvgLegend(chart, kLegend, kLineHeight), SvgPlot(chart, frame),
+      "</svg>\n");
 }
 
 }  // namespace footprint

@@ -1,7 +1,9 @@
 #include "footprint/base/page/line_chart.h"
 
 #include <cmath>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -42,6 +44,77 @@ TEST(LineChartTest, DrawsALineChartWithoutPoints) {
   const std::string html = DrawLineChart(chart);
   EXPECT_THAT(html, Not(HasSubstr("nan")));
   EXPECT_THAT(html, Not(HasSubstr("inf")));
+}
+
+LineChart TwoLines() {
+  LineChart chart;
+  chart.title = "Rate <of> passes";
+  chart.description = "medians";
+  chart.x_label = "peak";
+  chart.y_label = "passes a second";
+  chart.has_logarithmic_x = chart.has_bytes_x = true;
+  chart.may_leave_zero_out = true;
+  chart.lines = {{"streamed",
+                  {{4 << 20, 190}, {5 << 20, 200}, {1 << 30, 205}},
+                  {"1 MiB", "2 MiB", "1 GiB"}},
+                 {"resident", {{1 << 30, 204}}, {}}};
+  return chart;
+}
+
+// The y of each text whose words are `words`.
+std::vector<double> HeightsOf(const std::string& svg,
+                              const std::string& words) {
+  std::vector<double> heights;
+  for (size_t at = svg.find(">" + words + "<"); at != std::string::npos;
+       at = svg.find(">" + words + "<", at + 1)) {
+    const size_t y = svg.rfind(" y=\"", at);
+    heights.push_back(std::stod(svg.substr(y + 4)));
+  }
+  return heights;
+}
+
+TEST(LineChartTest, APictureStandsAlone) {
+  const std::string svg = LineChartSvg(TwoLines());
+  EXPECT_EQ(svg.find("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox="), 0);
+  EXPECT_THAT(svg, HasSubstr("--c0: "));
+  EXPECT_THAT(svg, HasSubstr("svg .line {"));
+  EXPECT_THAT(svg, HasSubstr(">Rate &lt;of&gt; passes</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr("http:\"")));
+  EXPECT_EQ(svg, LineChartSvg(TwoLines()));
+  // Bytes at powers of two, and an axis that says where it begins.
+  EXPECT_THAT(svg, HasSubstr(">passes a second, from 18"));
+  // A page's chart has the same lines.
+  EXPECT_THAT(DrawLineChart(TwoLines()), HasSubstr(">1 GiB</text>"));
+}
+
+TEST(LineChartTest, NothingLiesOnTheLegend) {
+  const std::string svg = LineChartSvg(TwoLines());
+  double last = 0;
+  for (const char* words :
+       {"Rate &lt;of&gt; passes", "medians", "streamed", "resident"}) {
+    ASSERT_EQ(HeightsOf(svg, words).size(), 1) << words;
+    EXPECT_GE(HeightsOf(svg, words)[0] - last, 18) << words;
+    last = HeightsOf(svg, words)[0];
+  }
+  for (const char* label : {"1 MiB", "2 MiB", "1 GiB"}) {
+    ASSERT_EQ(HeightsOf(svg, label).size(), 1) << label;
+    EXPECT_GE(HeightsOf(svg, label)[0] - last, 18) << label;
+  }
+}
+
+TEST(LineChartTest, LabelsLieWhereTheLineDoesNotRun) {
+  LineChart chart = TwoLines();
+  std::string svg = LineChartSvg(chart);
+  // The first below its point, the next, which is near, above its own.
+  EXPECT_GT(HeightsOf(svg, "1 MiB")[0], HeightsOf(svg, "2 MiB")[0] + 30);
+  EXPECT_THAT(svg, Not(HasSubstr("text-anchor=\"middle\"></text>")));
+  // Both above: turned away from each other.
+  chart.lines[0].points[0].second = 210;
+  chart.lines[0].points[1].second = 209;
+  chart.lines[0].points[2].second = 190;
+  svg = LineChartSvg(chart);
+  EXPECT_THAT(svg, HasSubstr("text-anchor=\"end\">1 MiB<"));
+  EXPECT_THAT(svg, HasSubstr("text-anchor=\"start\">2 MiB<"));
 }
 
 }  // namespace

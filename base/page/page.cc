@@ -6,6 +6,8 @@
 
 namespace footprint {
 
+using page_internal::kChartColours;
+using page_internal::kChartStyle;
 using page_internal::kColourCount;
 using page_internal::kGroupBegin;
 using page_internal::kGroupEnd;
@@ -13,23 +15,7 @@ using page_internal::kGroupName;
 
 namespace {
 
-// Colours that stay apart for colour-blind readers, on light and on dark; the
-// text on each is chosen for contrast.
 constexpr char kStyle[] = R"css(
-:root { color-scheme: light dark;
-  --paper: #fcfcfb; --ink: #16181d; --soft: #5c626e; --rule: #d9dbe0;
-  --wash: #f1f2f4; --accent: #1f5fb4;
-  --c0: #2a78d6; --c1: #eda100; --c2: #1baf7a; --c3: #4a3aa7; --c4: #e34948;
-  --c5: #7b8494; --c6: #eb6834; --c7: #c2569a;
-  --t0: #fff; --t1: #16181d; --t2: #16181d; --t3: #fff; --t4: #fff;
-  --t5: #fff; --t6: #16181d; --t7: #fff; }
-@media (prefers-color-scheme: dark) { :root {
-  --paper: #15171b; --ink: #eceef1; --soft: #a3a9b5; --rule: #363a43;
-  --wash: #1f2228; --accent: #7fb2f5;
-  --c0: #3987e5; --c1: #c98500; --c2: #199e70; --c3: #9085e9; --c4: #e66767;
-  --c5: #8d95a5; --c6: #d95926; --c7: #d55181;
-  --t0: #fff; --t1: #0c0d10; --t2: #0c0d10; --t3: #0c0d10; --t4: #0c0d10;
-  --t5: #0c0d10; --t6: #0c0d10; --t7: #0c0d10; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
@@ -83,20 +69,6 @@ svg.narrow { display: none; }
 @media screen and (max-width: 40rem) {
   svg.wide { display: none; }
   svg.narrow { display: block; } }
-svg text { font-size: 13px; fill: var(--soft); }
-svg .grid { stroke: var(--rule); }
-svg .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
-svg .point { stroke: var(--paper); stroke-width: 2; }
-svg .box { stroke: var(--paper); stroke-width: .75; }
-svg .pale { fill-opacity: .4; }
-svg .marked { stroke: var(--ink); stroke-width: 1; }
-svg .thin { stroke: none; }
-svg .box:hover { fill-opacity: .75; }
-svg .inside { font-size: 11px; pointer-events: none; fill: var(--ink); }
-svg .level { stroke: var(--c4); stroke-width: 1.5; stroke-dasharray: 6 4;
-  pointer-events: none; }
-svg .live { fill: var(--c5); }
-svg .span { fill: none; stroke: var(--soft); pointer-events: none; }
 details { margin: 0 0 1.5rem; }
 summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
 .views { border: 0; margin: 1.5rem 0 0; padding: 0; min-width: 0; }
@@ -210,7 +182,7 @@ Page::Page(absl::string_view title, absl::string_view lead)
     : title_(title), lead_(lead) {}
 
 std::string Page::Html() const {
-  std::string style = kStyle;
+  std::string style = absl::StrCat(kChartColours, kStyle, kChartStyle);
   for (size_t i = 1; i <= kColourCount; ++i) {
     absl::StrAppend(&style, ".views > input:nth-of-type(", i,
                     "):checked ~ .view:nth-of-type(", i,

@@ -36,8 +36,8 @@ class TextTable {
   // Makes the columns wide enough for these cells.
   void Fit(absl::Span<const std::string> cells);
 
-  // A line each, with its newline; one cell for each column. Words of the last
-  // column are not padded.
+  // A line each, with its newline; one cell for each column. No blanks stand
+  // at a line's end.
   std::string Headings() const;
   std::string Row(absl::Span<const std::string> cells) const;
 

@@ -27,5 +27,11 @@ TEST(TextTableTest, FitWidensTheColumns) {
   EXPECT_EQ(table.Row({"x", "1", "z"}), "x     1 z\n");
 }
 
+TEST(TextTableTest, NoBlanksStandAtTheEndOfALine) {
+  const TextTable table({{"a"}, {"b", TextTable::kFigures, 3}, {"note"}});
+  EXPECT_EQ(table.Row({"x", "1", ""}), "x    1\n");
+  EXPECT_EQ(table.Row({"", "", ""}), "\n");
+}
+
 }  // namespace
 }  // namespace footprint

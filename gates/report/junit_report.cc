@@ -11,15 +11,6 @@
 namespace footprint {
 namespace {
 
-using gate_report_internal::CountOf;
-using gate_report_internal::DescribeViolation;
-using gate_report_internal::NameOf;
-using gate_report_internal::Outcome;
-using gate_report_internal::OutcomeOf;
-using gate_report_internal::RemarksOf;
-using gate_report_internal::WordOfOutcome;
-using gate_report_internal::WordOfRule;
-
 std::string JunitCaseOf(const Judgement& judgement) {
   const Outcome outcome = OutcomeOf(judgement);
   const std::string begin = absl::StrCat(

@@ -7,16 +7,6 @@
 namespace footprint {
 namespace {
 
-using gate_report_internal::BeginsDeployment;
-using gate_report_internal::DescribeViolation;
-using gate_report_internal::Outcome;
-using gate_report_internal::OutcomeOf;
-using gate_report_internal::RemarksOf;
-using gate_report_internal::ReportRow;
-using gate_report_internal::RowOf;
-using gate_report_internal::WordOfOutcome;
-using gate_report_internal::WordOfProblem;
-
 std::string MarkdownRow(const ReportRow& row) {
   std::string text = "|";
   for (const std::string& cell : row) {

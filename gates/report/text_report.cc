@@ -13,17 +13,6 @@
 namespace footprint {
 namespace {
 
-using gate_report_internal::BeginsDeployment;
-using gate_report_internal::DescribeViolation;
-using gate_report_internal::kReportHeadings;
-using gate_report_internal::Outcome;
-using gate_report_internal::OutcomeOf;
-using gate_report_internal::RemarksOf;
-using gate_report_internal::ReportRow;
-using gate_report_internal::RowOf;
-using gate_report_internal::WordOfOutcome;
-using gate_report_internal::WordOfProblem;
-
 constexpr char kRed[] = "\x1b[31m";
 constexpr char kGreen[] = "\x1b[32m";
 constexpr char kYellow[] = "\x1b[33m";

@@ -18,7 +18,6 @@
 #include "footprint/profiling/schema/metric_kind.h"
 
 namespace footprint {
-namespace gate_report_internal {
 namespace {
 
 int64_t DifferenceOf(int64_t a, int64_t b) {
@@ -151,12 +150,7 @@ bool BeginsDeployment(const Verdict& verdict, int index) {
                            verdict.judgements(index).label();
 }
 
-}  // namespace gate_report_internal
-
 namespace {
-
-using gate_report_internal::CountOf;
-using gate_report_internal::Outcome;
 
 std::string Plural(size_t count, const char* noun) {
   return absl::StrCat(FormatCount(static_cast<int64_t>(count)), " ", noun,

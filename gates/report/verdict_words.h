@@ -23,8 +23,6 @@ namespace footprint {
 // and how many deployments, rules and problems it is of. Without a newline.
 std::string SummaryLine(const Verdict& verdict);
 
-namespace gate_report_internal {
-
 // What a judgement amounts to.
 enum class Outcome { kHolds, kRejects, kWarns, kIsRecorded };
 
@@ -60,7 +58,6 @@ std::vector<std::string> RemarksOf(const Verdict& verdict,
 // one stand together.
 bool BeginsDeployment(const Verdict& verdict, int index);
 
-}  // namespace gate_report_internal
 }  // namespace footprint
 
 #endif  // FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_

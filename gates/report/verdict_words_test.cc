@@ -10,9 +10,6 @@
 namespace footprint {
 namespace {
 
-using gate_report_internal::DescribeViolation;
-using gate_report_internal::RowOf;
-using gate_report_internal::WordOfProblem;
 using testing::HasSubstr;
 
 TEST(VerdictWordsTest, MarginsSayWhichWay) {

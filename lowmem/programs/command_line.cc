@@ -10,8 +10,8 @@
 #include "absl/flags/parse.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "footprint/base/files/standard_output.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint::lowmem_internal {
 namespace {
@@ -53,21 +53,9 @@ std::vector<char*> ParseFlags(int argc, char** argv) {
   return arguments;
 }
 
-std::string Printable(absl::string_view text) {
-  std::string printable;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      absl::StrAppendFormat(&printable, "\\x%02x", byte);
-    } else {
-      printable.push_back(c);
-    }
-  }
-  return printable;
-}
-
 int Fail(absl::string_view program, ExitCode code, const absl::Status& status) {
-  fputs(absl::StrCat(program, ": ", Printable(status.message()), "\n").c_str(),
+  fputs(absl::StrCat(program, ": ", EscapeForTerminal(status.message()), "\n")
+            .c_str(),
         stderr);
   return static_cast<int>(code);
 }

@@ -30,10 +30,7 @@ enum class ExitCode { kFailed = 1, kWrongUsage = 2 };
 // and help with 0; by itself it ends both with 1, or as its release has it.
 std::vector<char*> ParseFlags(int argc, char** argv);
 
-// `text` with control characters, a NUL among them, as \x00.
-std::string Printable(absl::string_view text);
-
-// Says why, and returns the exit code.
+// Says why, in one line that moves no terminal, and returns the exit code.
 int Fail(absl::string_view program, ExitCode code, const absl::Status& status);
 
 // The exit code of a program that did all it was asked: 0, or that of kFailed,

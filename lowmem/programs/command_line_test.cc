@@ -53,12 +53,6 @@ TEST(ParseFlagsDeathTest, LeavesLaterExitCodesAlone) {
   EXPECT_EXIT(ParseAndExit(7), testing::ExitedWithCode(7), "");
 }
 
-TEST(Printable, ShowsWhatATerminalWouldObey) {
-  EXPECT_EQ(Printable("caf\u00e9 \"x\" 100 %d"), "caf\u00e9 \"x\" 100 %d");
-  EXPECT_EQ(Printable(absl::string_view("a\0b\n\x1b[2J\x7f", 9)),
-            "a\\x00b\\x0a\\x1b[2J\\x7f");
-}
-
 TEST(Fail, SaysWhoAndWhatInOneLine) {
   testing::internal::CaptureStderr();
   const absl::Status status =

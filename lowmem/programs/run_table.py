@@ -27,7 +27,6 @@ Exit status: 0; 1 a program failed (the text says which); 2 wrong usage.
 import argparse
 import contextlib
 import json
-import math
 import os
 import re
 import statistics
@@ -281,115 +280,23 @@ def print_head(markdown):
         print("|" + "---|" * len(HEADINGS))
 
 
-def nice_step(most):
-    """1, 2 or 5 times a power of ten: four to ten steps to the most."""
-    unit = 10.0 ** math.floor(math.log10(most / 4))
-    return max(unit * factor for factor in (1, 2, 5) if unit * factor * 4 <= most)
-
-
-def mebibytes_label(mebibytes):
-    return ("%g MiB" % mebibytes if mebibytes < 1024 else
-            "%g GiB" % (mebibytes / 1024))
-
-
-STREAMED, RESIDENT = "#1f5f8b", "#b3541e"
-FRAME = {"width": 800, "height": 500, "left": 80, "right": 30, "top": 108, "bottom": 70}
-
-
-def rate_axis(rates):
-    """Where the axis begins and ends, and its step: from 0 unless that is mostly empty."""
-    least, most = min(rates), max(rates)
-    if least <= most / 2:
-        step = nice_step(1.15 * most)
-        return 0, 1.15 * most, step
-    span = max(most - least, 0.01 * most)
-    step = nice_step(1.3 * span)
-    return (math.floor((least - 0.15 * span) / step) * step,
-            math.ceil((most + 0.15 * span) / step) * step, step)
-
-
-def axes(low, high, rates, place):
-    """Grid and numbers: powers of two of MiB, round numbers of tokens."""
-    first, last, step = rates
-    bottom, right = FRAME["height"] - FRAME["bottom"], FRAME["width"] - FRAME["right"]
-    lines = []
-    for power in range(low, high + 1):
-        x, _ = place(2.0**power, first)
-        lines.append('<path d="M%.1f %dV%d" stroke="#e3e3e3"/>' % (
-            x, bottom, FRAME["top"]))
-        if (power - low) % 2 == 0:
-            lines.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (
-                x, bottom + 20, mebibytes_label(2.0**power)))
-    for index in range(int((last - first) / step + 1e-6) + 1):
-        rate = first + index * step
-        _, y = place(2.0**low, rate)
-        lines.append('<path d="M%d %.1fH%d" stroke="#e3e3e3"/>' % (FRAME["left"], y, right))
-        lines.append('<text x="%d" y="%.1f" text-anchor="end">%g</text>' % (
-            FRAME["left"] - 8, y + 5, rate))
-    lines.append('<path d="M%d %dV%dH%d" fill="none" stroke="#555"/>' % (
-        FRAME["left"], FRAME["top"], bottom, right))
-    lines.append('<text x="%d" y="%d" text-anchor="middle">peak of the process (VmHWM), '
-                 'log scale</text>' % ((FRAME["left"] + right) / 2, bottom + 50))
-    lines.append('<text transform="translate(22 %d) rotate(-90)" '
-                 'text-anchor="middle">tokens a second%s</text>' % (
-                     (FRAME["top"] + bottom) / 2,
-                     ", from %g" % first if first > 0 else ""))
-    return lines
-
-
-def legend(subtitle):
-    """A line each: how wide a text is depends on the reader's fonts."""
-    left = FRAME["left"]
-    return [
-        '<text x="%d" y="50" fill="#555">%s</text>' % (left, subtitle),
-        '<path d="M%d 69h24" stroke="%s" stroke-width="2"/>' % (left, STREAMED),
-        '<circle cx="%d" cy="69" r="4.5" fill="%s"/>' % (left + 12, STREAMED),
-        '<text x="%d" y="74">weights streamed, in the budget at the point</text>' % (
-            left + 32),
-        '<path d="M%d 91h24" stroke="%s" stroke-dasharray="5 4"/>' % (left, RESIDENT),
-        '<rect x="%.1f" y="86.5" width="9" height="9" fill="%s"/>' % (left + 7.5, RESIDENT),
-        '<text x="%d" y="96">all weights resident</text>' % (left + 32)]
-
-
-def draw(points, resident, titles, path):
-    """Throughput against peak. `points` are (peak in MiB, tokens a second, budget)."""
-    low = math.floor(math.log2(min(x for x, _, _ in points)))
-    high = math.ceil(math.log2(max([x for x, _, _ in points] + [resident[0]])))
-    rates = rate_axis([y for _, y, _ in points] + [resident[1]])
-
-    def place(x, y):
-        inner = FRAME["width"] - FRAME["left"] - FRAME["right"]
-        tall = FRAME["height"] - FRAME["bottom"] - FRAME["top"]
-        return (FRAME["left"] + (math.log2(x) - low) / (high - low) * inner,
-                FRAME["height"] - FRAME["bottom"]
-                - (y - rates[0]) / (rates[1] - rates[0]) * tall)
-
-    lines = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" '
-             'font-family="sans-serif" font-size="14">' % (
-                 FRAME["width"], FRAME["height"]),
-             '<rect width="100%" height="100%" fill="#fff"/>',
-             '<text x="%d" y="28" font-size="18">%s</text>' % (FRAME["left"], titles[0])]
-    lines += legend(titles[1]) + axes(low, high, rates, place)
-    x, y = place(*resident)
-    lines.append('<path d="M%d %.1fH%.1f" stroke="%s" stroke-dasharray="5 4"/>' % (
-        FRAME["left"], y, x, RESIDENT))
-    lines.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (
-        STREAMED, " ".join("%.1f,%.1f" % place(*point[:2]) for point in points)))
-    last, below = -math.inf, True
-    for peak, rate, budget in points:
-        at = place(peak, rate)
-        # Names of neighbours would lie on each other.
-        below = at[0] - last > 60 or not below
-        last = at[0]
-        lines.append('<circle cx="%.1f" cy="%.1f" r="4.5" fill="%s"/>' % (*at, STREAMED))
-        lines.append('<text x="%.1f" y="%.1f" font-size="12" fill="%s">%s</text>' % (
-            at[0] - 4, at[1] + (20 if below else -12), STREAMED,
-            re.sub(r"(?<=\d)(?=[A-Z])", " ", budget)))
-    lines.append('<rect x="%.1f" y="%.1f" width="9" height="9" fill="%s"/>' % (
-        x - 4.5, y - 4.5, RESIDENT))
-    lines.append("</svg>")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+def draw(program, points, resident, titles, path):
+    """Throughput against peak. `points` are (peak in bytes, tokens a second, budget)."""
+    streamed = [(peak, rate, re.sub(r"(?<=\d)(?=[A-Z])", " ", budget))
+                for peak, rate, budget in points]
+    chart = {
+        "title": titles[0], "description": titles[1], "bytes_on_x": True,
+        "x_label": "peak of the process (VmHWM), log scale",
+        "y_label": "tokens a second",
+        "lines": [{"name": "weights streamed, in the budget at the point",
+                   "points": streamed},
+                  {"name": "all weights resident", "points": [(*resident, "")]}]}
+    result = subprocess.run([program], input=json.dumps(chart), capture_output=True,
+                            check=False, text=True)
+    if result.returncode != 0:
+        fail("no picture: " + result.stderr)
+    with open(path, "w", encoding="utf-8") as picture:
+        picture.write(result.stdout)
 
 
 def sweep(table, folder, model, options):
@@ -407,15 +314,16 @@ def sweep(table, folder, model, options):
     print("%-10s %9s %9s %9s %9s" % ("budget", "arena", "peak", "s", "tokens/s"))
     for budget, rows in found.items():
         seconds = statistics.median(row["seconds"] for row in rows)
-        peak = max(row["peak"] for row in rows) / (1 << 20)
+        peak = max(row["peak"] for row in rows)
         points.append((peak, tokens / seconds, budget))
         print("%-10s %9s %9.2f %9.4f %9.1f" % (
-            budget, megabytes(rows[0], "arena"), peak, seconds, tokens / seconds))
+            budget, megabytes(rows[0], "arena"), peak / (1 << 20), seconds,
+            tokens / seconds))
     if options.picture:
         titles = ("Throughput against peak memory: %s" % model,
                   "%d tokens a pass, 2 threads, file in the page cache, medians of %d "
                   "rounds" % (tokens, options.pairs))
-        draw(points[:-1], points[-1][:2], titles, options.picture)
+        draw(options.draw, points[:-1], points[-1][:2], titles, options.picture)
 
 
 def main():
@@ -435,6 +343,8 @@ def main():
     parser.add_argument("--markdown", action="store_true", help="a table for a page")
     parser.add_argument("--sweep", default="")
     parser.add_argument("--picture", default="")
+    parser.add_argument("--draw", default="base/page/draw_line_chart",
+                        help="the program that draws the picture")
     parser.add_argument("--folder", default=None, help="for checkpoints")
     options = parser.parse_args()
     if isinstance(options.models, str):

@@ -97,9 +97,10 @@ TEST(TracePageTest, DrawsNoHigherThanThePeak) {
   evict("first", kMebibyte);
   evict("third", kMebibyte);
   load("large", 2 * kMebibyte);
-  const std::string large = "large: 2.0 MiB (2097152 B) at ";
+  const std::string large = "large: 2.00 MiB (2,097,152 B) at offset ";
   EXPECT_THAT(TracePage(trace),
-              AnyOf(HasSubstr(large + "0,"), HasSubstr(large + "1048576,")));
+              AnyOf(HasSubstr(large + "0 B,"),
+                    HasSubstr(large + "1.00 MiB (1,048,576 B),")));
 }
 
 TEST(TracePageTest, SaysABudgetAndWhatWentWrong) {

@@ -1,22 +1,22 @@
 #include "footprint/profiling/schema/profile_text.h"
 
-#include <algorithm>
-#include <cstddef>
+#include <array>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/base/text/text_table.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
+#include "nlohmann/json.hpp"
 
 namespace footprint {
 namespace {
@@ -24,57 +24,18 @@ namespace {
 using ::google::protobuf::FieldDescriptor;
 using ::google::protobuf::Message;
 
-// ---- text ----
+using Json = nlohmann::ordered_json;
 
-bool IsControl(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+// Name, figure and note.
+using Row = std::array<std::string, 3>;
+
+std::string RowsText(const std::vector<Row>& rows, const std::string& indent) {
+  TextTable table({{""}, {"", TextTable::kFigures}, {""}});
+  for (const Row& row : rows) table.Fit(row);
+  std::string text;
+  for (const Row& row : rows) absl::StrAppend(&text, indent, table.Row(row));
+  return text;
 }
-
-// One line that moves no terminal.
-std::string Shown(absl::string_view text) {
-  std::string shown;
-  for (char c : text) {
-    if (IsControl(c)) {
-      absl::StrAppendFormat(&shown, "\\x%02x", static_cast<unsigned char>(c));
-    } else {
-      shown += c;
-    }
-  }
-  return shown;
-}
-
-// Rows of equal columns, the figures to the right.
-class Table {
- public:
-  void Add(absl::string_view name, std::string figure, std::string note) {
-    rows_.push_back({std::string(name), std::move(figure), std::move(note)});
-  }
-
-  std::string Write(const std::string& indent) const {
-    size_t name = 0;
-    size_t figure = 0;
-    for (const Row& row : rows_) {
-      name = std::max(name, row.name.size());
-      figure = std::max(figure, row.figure.size());
-    }
-    std::string text;
-    for (const Row& row : rows_) {
-      absl::StrAppend(&text, indent, row.name,
-                      std::string(name - row.name.size(), ' '), "  ",
-                      std::string(figure - row.figure.size(), ' '), row.figure,
-                      row.note.empty() ? "" : "  ", row.note, "\n");
-    }
-    return text;
-  }
-
- private:
-  struct Row {
-    std::string name;
-    std::string figure;
-    std::string note;
-  };
-  std::vector<Row> rows_;
-};
 
 std::string EnvironmentText(const Environment& environment) {
   std::vector<std::string> parts;
@@ -83,7 +44,7 @@ std::string EnvironmentText(const Environment& environment) {
         environment.compiler(), environment.c_library(),
         environment.cpp_library(), environment.simd_level(),
         environment.architecture()}) {
-    if (!part.empty()) parts.push_back(Shown(part));
+    if (!part.empty()) parts.push_back(EscapeForTerminal(part));
   }
   if (environment.page_size_bytes() > 0) {
     parts.push_back(
@@ -97,13 +58,13 @@ std::string EnvironmentText(const Environment& environment) {
 
 template <typename Measured>
 std::string MetricsText(const Measured& measured, const std::string& indent) {
-  Table table;
+  std::vector<Row> rows;
   for (const Metric& metric : measured.metrics()) {
-    table.Add(ShortNameOfMetric(metric.kind()),
-              FormatMetricValue(metric.kind(), metric.value()),
-              std::string(Determinism_Name(metric.determinism())));
+    rows.push_back({std::string(ShortNameOfMetric(metric.kind())),
+                    FormatMetricValue(metric.kind(), metric.value()),
+                    std::string(Determinism_Name(metric.determinism()))});
   }
-  std::string text = table.Write(indent);
+  std::string text = RowsText(rows, indent);
   for (int kind : measured.unrepeated()) {
     absl::StrAppend(&text, indent,
                     ShortNameOfMetric(static_cast<MetricKind>(kind)),
@@ -113,8 +74,8 @@ std::string MetricsText(const Measured& measured, const std::string& indent) {
 }
 
 std::string BenchmarkText(const BenchmarkMemory& benchmark) {
-  std::string text = absl::StrCat("\n", Shown(benchmark.name()), "\n",
-                                  MetricsText(benchmark, "  "));
+  std::string text = absl::StrCat("\n", EscapeForTerminal(benchmark.name()),
+                                  "\n", MetricsText(benchmark, "  "));
   if (benchmark.forked_process_count() > 0) {
     absl::StrAppend(&text,
                     "  child processes, whose memory is not in the "
@@ -122,16 +83,16 @@ std::string BenchmarkText(const BenchmarkMemory& benchmark) {
                     benchmark.forked_process_count(), "\n");
   }
   for (const Phase& phase : benchmark.phases()) {
-    absl::StrAppend(&text, "  phase ", Shown(phase.name()), "\n",
+    absl::StrAppend(&text, "  phase ", EscapeForTerminal(phase.name()), "\n",
                     MetricsText(phase, "    "));
   }
   if (benchmark.peak_attribution().empty()) return text;
-  Table table;
+  std::vector<Row> rows;
   for (const Attribution& attribution : benchmark.peak_attribution()) {
-    table.Add(Shown(attribution.site()), FormatBytes(attribution.live_bytes()),
-              "");
+    rows.push_back({EscapeForTerminal(attribution.site()),
+                    FormatBytes(attribution.live_bytes()), ""});
   }
-  return absl::StrCat(text, "  live at the peak\n", table.Write("    "));
+  return absl::StrCat(text, "  live at the peak\n", RowsText(rows, "    "));
 }
 
 std::string FailureText(const ProducerFailure& failure) {
@@ -146,76 +107,54 @@ std::string FailureText(const ProducerFailure& failure) {
     absl::StrAppend(&text, " after ", failure.time_limit_seconds(), " s");
   }
   if (!failure.detail().empty()) {
-    absl::StrAppend(&text, ": ", Shown(failure.detail()));
+    absl::StrAppend(&text, ": ", EscapeForTerminal(failure.detail()));
   }
   text += "\n";
   if (failure.standard_error_tail().empty()) return text;
   text += "  the end of its standard error\n";
   for (absl::string_view line :
        absl::StrSplit(failure.standard_error_tail(), '\n')) {
-    absl::StrAppend(&text, "    ", Shown(line), "\n");
+    absl::StrAppend(&text, "    ", EscapeForTerminal(line), "\n");
   }
   return text;
 }
 
-// ---- json ----
-
-std::string QuoteForJson(absl::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (IsControl(c)) {
-      absl::StrAppendFormat(&quoted, "\\u%04x", static_cast<unsigned char>(c));
-    } else {
-      if (c == '"' || c == '\\') quoted += '\\';
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
-
-std::string JsonOf(const Message& message, const std::string& indent);
+Json JsonOf(const Message& message);
 
 // A field's value, or the value at `index` of a list.
-std::string JsonOfValue(const Message& message, const FieldDescriptor* field,
-                        int index, const std::string& indent) {
+Json JsonOfValue(const Message& message, const FieldDescriptor* field,
+                 int index) {
   const auto* reflection = message.GetReflection();
   const bool is_list = field->is_repeated();
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
       return JsonOf(is_list
                         ? reflection->GetRepeatedMessage(message, field, index)
-                        : reflection->GetMessage(message, field),
-                    indent);
+                        : reflection->GetMessage(message, field));
     case FieldDescriptor::CPPTYPE_ENUM: {
       const int number =
           is_list ? reflection->GetRepeatedEnumValue(message, field, index)
                   : reflection->GetEnumValue(message, field);
       const auto* value = field->enum_type()->FindValueByNumber(number);
-      return value == nullptr ? absl::StrCat(number)
-                              : QuoteForJson(std::string(value->name()));
+      return value == nullptr ? Json(number) : Json(std::string(value->name()));
     }
     case FieldDescriptor::CPPTYPE_STRING:
-      return QuoteForJson(
-          is_list ? reflection->GetRepeatedString(message, field, index)
-                  : reflection->GetString(message, field));
+      return is_list ? reflection->GetRepeatedString(message, field, index)
+                     : reflection->GetString(message, field);
     case FieldDescriptor::CPPTYPE_INT64:
-      return absl::StrCat(
-          is_list ? reflection->GetRepeatedInt64(message, field, index)
-                  : reflection->GetInt64(message, field));
+      return is_list ? reflection->GetRepeatedInt64(message, field, index)
+                     : reflection->GetInt64(message, field);
     case FieldDescriptor::CPPTYPE_INT32:
-      return absl::StrCat(
-          is_list ? reflection->GetRepeatedInt32(message, field, index)
-                  : reflection->GetInt32(message, field));
+      return is_list ? reflection->GetRepeatedInt32(message, field, index)
+                     : reflection->GetInt32(message, field);
     default:
-      return "null";  // no other type is in the schema; the test looks
+      return nullptr;  // no other type is in the schema; the test looks
   }
 }
 
-std::string JsonOf(const Message& message, const std::string& indent) {
+Json JsonOf(const Message& message) {
   const auto* reflection = message.GetReflection();
-  const std::string inner = indent + "  ";
-  std::string json = "{";
-  const char* separator = "\n";
+  Json object = Json::object();
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor* field = message.GetDescriptor()->field(i);
     const bool is_absent =
@@ -224,26 +163,30 @@ std::string JsonOf(const Message& message, const std::string& indent) {
         !reflection->HasField(message, field);
     // Of the file, not of what it says.
     if (is_absent || field->name() == "complete") continue;
-    absl::StrAppend(&json, separator, inner,
-                    QuoteForJson(std::string(field->name())), ": ");
-    separator = ",\n";
+    Json& value = object[std::string(field->name())];
     if (!field->is_repeated()) {
-      json += JsonOfValue(message, field, 0, inner);
+      value = JsonOfValue(message, field, 0);
       continue;
     }
-    std::vector<std::string> values;
+    value = Json::array();
     for (int j = 0; j < reflection->FieldSize(message, field); ++j) {
-      values.push_back(JsonOfValue(message, field, j, inner));
+      value.push_back(JsonOfValue(message, field, j));
     }
-    absl::StrAppend(&json, "[", absl::StrJoin(values, ", "), "]");
   }
-  return absl::StrCat(json, "\n", indent, "}");
+  return object;
+}
+
+std::string JsonText(const Message& message) {
+  constexpr int kIndent = 2;
+  return JsonOf(message).dump(kIndent, ' ', /*ensure_ascii=*/true,
+                              Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace
 
 std::string ProfileText(const MemoryProfile& profile) {
-  std::string text = absl::StrCat(Shown(profile.label()), "\n");
+  std::string text = absl::StrCat(EscapeForTerminal(profile.label()), "\n");
   if (profile.process_count() > 0) {
     absl::StrAppend(
         &text, "  measured in ", profile.process_count(),
@@ -251,8 +194,8 @@ std::string ProfileText(const MemoryProfile& profile) {
   }
   text += EnvironmentText(profile.environment());
   for (const Remark& remark : profile.remarks()) {
-    absl::StrAppend(&text, "  ", Shown(remark.about()), ": ",
-                    Shown(remark.text()), "\n");
+    absl::StrAppend(&text, "  ", EscapeForTerminal(remark.about()), ": ",
+                    EscapeForTerminal(remark.text()), "\n");
   }
   if (profile.has_failure()) text += FailureText(profile.failure());
   for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
@@ -262,37 +205,39 @@ std::string ProfileText(const MemoryProfile& profile) {
 }
 
 std::string SamplesText(const MemorySamples& samples) {
-  std::string text = absl::StrCat(Shown(samples.label()), " (samples)\n",
-                                  EnvironmentText(samples.environment()));
+  std::string text =
+      absl::StrCat(EscapeForTerminal(samples.label()), " (samples)\n",
+                   EnvironmentText(samples.environment()));
   if (!samples.kernel().empty() || !samples.cpu_model().empty()) {
-    absl::StrAppend(&text, "  kernel: ", Shown(samples.kernel()),
-                    "; processor: ", Shown(samples.cpu_model()), "\n");
+    absl::StrAppend(&text, "  kernel: ", EscapeForTerminal(samples.kernel()),
+                    "; processor: ", EscapeForTerminal(samples.cpu_model()),
+                    "\n");
   }
   for (const SampledBenchmark& benchmark : samples.benchmarks()) {
-    absl::StrAppend(&text, "\n", Shown(benchmark.name()), "\n");
-    Table table;
+    absl::StrAppend(&text, "\n", EscapeForTerminal(benchmark.name()), "\n");
+    std::vector<Row> rows;
     for (const SampledMetric& metric : benchmark.metrics()) {
       std::vector<std::string> values;
       for (int64_t value : metric.values()) {
         values.push_back(FormatMetricValue(metric.kind(), value));
       }
-      table.Add(absl::StrCat(metric.phase().empty() ? "" : "phase ",
-                             Shown(metric.phase()),
-                             metric.phase().empty() ? "" : ", ",
-                             ShortNameOfMetric(metric.kind())),
-                absl::StrJoin(values, ", "), "");
+      rows.push_back({absl::StrCat(metric.phase().empty() ? "" : "phase ",
+                                   EscapeForTerminal(metric.phase()),
+                                   metric.phase().empty() ? "" : ", ",
+                                   ShortNameOfMetric(metric.kind())),
+                      absl::StrJoin(values, ", "), ""});
     }
-    text += table.Write("  ");
+    text += RowsText(rows, "  ");
   }
   return text;
 }
 
 std::string ProfileJson(const MemoryProfile& profile) {
-  return JsonOf(profile, "") + "\n";
+  return JsonText(profile);
 }
 
 std::string SamplesJson(const MemorySamples& samples) {
-  return JsonOf(samples, "") + "\n";
+  return JsonText(samples);
 }
 
 }  // namespace footprint

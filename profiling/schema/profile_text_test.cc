@@ -71,7 +71,7 @@ TEST(ProfileTextTest, NamesAllThatAProfileHolds) {
   for (const char* part :
        {"//a:b\n", "measured in 3 processes", "jemalloc 5.3.0",
         "pages of 4.00 KiB (4,096 B)", "memo plan: 5 loads",
-        "BM_Load\\x1b[2J\"\\\\x0a\xc3\xa9/rows:1\n",
+        "BM_Load\\x1b[2J\"\\\\n\xc3\xa9/rows:1\n",
         "  peak live    1.50 MiB (1,572,864 B)  EXACT\n", "-64 B  BOUNDED\n",
         "  peak mapped: not EXACT; its values are in the samples\n",
         "not in the figures: 2\n", "  phase loop/read\n", "1,200  EXACT\n",
