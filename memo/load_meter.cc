@@ -22,6 +22,7 @@
 #include "absl/base/thread_annotations.h"
 #include "footprint/base/memory/allocator.h"
 #include "footprint/base/memory/jemalloc_controls.h"
+#include "footprint/base/memory/process_memory.h"
 #include "footprint/base/threads/mutex.h"
 
 namespace footprint::memo_internal {
@@ -110,18 +111,6 @@ void ReadWithoutHeap(const char* path, Take take) {
     for (ssize_t i = 0; i < size; ++i) take(buffer[i]);
   }
   close(file);
-}
-
-int64_t ReadResidentBytes() {
-  int64_t pages[2] = {0, 0};
-  int field = 0;
-  ReadWithoutHeap("/proc/self/statm", [&](char character) {
-    if (character == ' ') ++field;
-    if (field < 2 && character >= '0' && character <= '9') {
-      pages[field] = pages[field] * 10 + (character - '0');
-    }
-  });
-  return pages[1] * sysconf(_SC_PAGESIZE);
 }
 
 // Of mappings, from lines like "7f00-7f01 rw-p 00000000 00:00 0    [stack]".
@@ -241,7 +230,7 @@ MemoryReading ReadMemory() {
   FlushThreadCache();
   const bool has_resident = resident_bytes_are_counted.load();
   if (has_resident) PurgeFreeMemory();
-  if (has_resident) reading.resident_bytes = ReadResidentBytes();
+  if (has_resident) reading.resident_bytes = ReadResidentBytes().now_bytes;
   MappedAddresses addresses;
   ReadWithoutHeap("/proc/self/maps",
                   [&](char character) { addresses.Take(character); });

@@ -43,6 +43,9 @@ int64_t NumberAfter(absl::string_view text, absl::string_view key) {
   return 0;
 }
 
+constexpr char kMachineFile[] = "/proc/meminfo";
+constexpr char kAvailable[] = "MemAvailable:";
+
 // How one version of control groups names its files.
 struct Version {
   const char* folder;
@@ -87,10 +90,17 @@ void LookAtGroups(const std::string& root, const Version& version,
 
 }  // namespace
 
+absl::optional<int64_t> ReadFreeMachineBytes(const std::string& root) {
+  const std::string machine = ReadText(root + kMachineFile);
+  const int64_t available_kibibytes = NumberAfter(machine, kAvailable);
+  if (available_kibibytes == 0) return absl::nullopt;
+  return (available_kibibytes + NumberAfter(machine, "SwapFree:")) * 1024;
+}
+
 absl::StatusOr<AvailableMemory> ReadAvailableMemory(const std::string& root) {
   absl::optional<AvailableMemory> least;
   const int64_t machine_kibibytes =
-      NumberAfter(ReadText(root + "/proc/meminfo"), "MemAvailable:");
+      NumberAfter(ReadText(root + kMachineFile), kAvailable);
   if (machine_kibibytes > 0) {
     Lower(machine_kibibytes * 1024, "the machine", &least);
   }

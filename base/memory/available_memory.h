@@ -14,6 +14,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 
 namespace footprint {
 
@@ -29,6 +30,10 @@ struct AvailableMemory {
 // which /proc and /sys lie. FailedPrecondition where the kernel tells nothing.
 absl::StatusOr<AvailableMemory> ReadAvailableMemory(
     const std::string& root = "");
+
+// What the machine can still give any process, swap included, whatever the
+// control groups allow. Absent where the kernel does not tell.
+absl::optional<int64_t> ReadFreeMachineBytes(const std::string& root = "");
 
 }  // namespace footprint
 

@@ -86,6 +86,17 @@ TEST(AvailableMemoryTest, SaysThatNothingIsKnown) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(AvailableMemoryTest, WhatTheMachineHasFreeCountsSwapAndNoGroup) {
+  Machine machine("free");
+  machine.Write("/proc/self/cgroup", "0::/job\n")
+      .Write("/sys/fs/cgroup/job/memory.max", "5\n")
+      .Write("/sys/fs/cgroup/job/memory.current", "4\n");
+  EXPECT_EQ(ReadFreeMachineBytes(machine.root()), absl::nullopt);
+  machine.Write("/proc/meminfo",
+                "MemTotal: 9 kB\nMemAvailable:   7 kB\nSwapFree:   2 kB\n");
+  EXPECT_EQ(ReadFreeMachineBytes(machine.root()), int64_t{9 * 1024});
+}
+
 TEST(AvailableMemoryTest, ThisMachineHasSome) {
   const auto memory = ReadAvailableMemory();
   ASSERT_TRUE(memory.ok()) << memory.status();

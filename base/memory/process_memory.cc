@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -75,6 +77,14 @@ std::vector<int> RemainingChildren() {
   return children;
 }
 
+// The number of KiB after `key`, in bytes; 0 if there is none.
+int64_t BytesOfLine(const char* text, const char* key) {
+  const char* const line = std::strstr(text, key);
+  return line == nullptr
+             ? 0
+             : std::strtoll(line + std::strlen(key), nullptr, 10) * 1024;
+}
+
 }  // namespace
 
 int64_t LoadedImageBytes() {
@@ -85,20 +95,21 @@ int64_t LoadedImageBytes() {
 
 ResidentBytes ReadResidentBytes() {
   ResidentBytes resident;
-  std::FILE* status = std::fopen("/proc/self/status", "re");
-  if (status == nullptr) return resident;
-  char line[256];
-  while (std::fgets(line, sizeof(line), status) != nullptr) {
-    long kibibytes = 0;
-    if (std::sscanf(line, "VmHWM: %ld", &kibibytes) == 1) {
-      resident.peak_bytes = int64_t{kibibytes} * 1024;
-    } else if (std::sscanf(line, "RssAnon: %ld", &kibibytes) == 1) {
-      resident.anonymous_bytes = int64_t{kibibytes} * 1024;
-    } else if (std::sscanf(line, "RssFile: %ld", &kibibytes) == 1) {
-      resident.file_bytes = int64_t{kibibytes} * 1024;
-    }
-  }
-  std::fclose(status);
+  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return resident;
+  char text[8192];  // the file has less than 2,000 bytes
+  size_t size = 0;
+  ssize_t taken = 0;
+  do {
+    size += static_cast<size_t>(taken);
+    taken = read(file, text + size, sizeof(text) - 1 - size);
+  } while (taken > 0);
+  close(file);
+  text[size] = '\0';
+  resident.peak_bytes = BytesOfLine(text, "\nVmHWM:");
+  resident.now_bytes = BytesOfLine(text, "\nVmRSS:");
+  resident.anonymous_bytes = BytesOfLine(text, "\nRssAnon:");
+  resident.file_bytes = BytesOfLine(text, "\nRssFile:");
   return resident;
 }
 

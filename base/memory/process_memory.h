@@ -21,8 +21,10 @@ namespace footprint {
 int64_t LoadedImageBytes();
 
 // The kernel's view; varies from run to run. Zeros where /proc cannot be read.
+// Takes nothing from the heap.
 struct ResidentBytes {
   int64_t peak_bytes = 0;       // VmHWM: high-water mark since the start
+  int64_t now_bytes = 0;        // VmRSS
   int64_t anonymous_bytes = 0;  // RssAnon: heap, stacks, written data
   int64_t file_bytes = 0;       // RssFile: code and mapped files
 };

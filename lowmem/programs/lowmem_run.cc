@@ -25,7 +25,6 @@
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -34,6 +33,8 @@
 #include "absl/types/span.h"
 #include "footprint/base/files/atomic_file.h"
 #include "footprint/base/memory/alignment.h"
+#include "footprint/base/memory/available_memory.h"
+#include "footprint/base/memory/process_memory.h"
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
@@ -188,45 +189,19 @@ absl::Status ReadFlags(Request* request) {
   return ReadInput(request);
 }
 
-// A line of such a file in bytes; -1 if there is none.
-int64_t ProcBytes(const char* path, absl::string_view key) {
-  FILE* const file = fopen(path, "r");
-  if (file == nullptr) return -1;
-  char line[256];
-  int64_t bytes = -1;
-  while (bytes < 0 && fgets(line, sizeof(line), file) != nullptr) {
-    if (!absl::StartsWith(line, key)) continue;
-    const std::vector<std::string> words =
-        absl::StrSplit(line, absl::ByAnyChar(": \t"), absl::SkipEmpty());
-    int64_t kib = 0;
-    if (words.size() >= 2 && absl::SimpleAtoi(words[1], &kib)) {
-      bytes = kib * 1024;
-    }
-  }
-  fclose(file);
-  return bytes;
-}
-
-int64_t ProcessBytes(absl::string_view key) {
-  return ProcBytes("/proc/self/status", key);
-}
-
 // What a run would take must be there: the system kills what takes more.
 absl::Status CheckMemory(const Request& request, int64_t plan_bytes) {
   const int64_t ids_bytes = request.tokens() * request.sequence_count() *
                             static_cast<int64_t>(sizeof(int32_t));
-  const int64_t available_bytes = ProcBytes("/proc/meminfo", "MemAvailable");
-  const int64_t free_bytes =
-      available_bytes +
-      std::max<int64_t>(0, ProcBytes("/proc/meminfo", "SwapFree"));
+  const absl::optional<int64_t> free_bytes = ReadFreeMachineBytes();
   // Where the system does not say, it decides.
-  if (available_bytes < 0 || ids_bytes + plan_bytes <= free_bytes) {
+  if (!free_bytes.has_value() || ids_bytes + plan_bytes <= *free_bytes) {
     return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(
       absl::StrCat(request.sequence_count(), " sequences of ", request.tokens(),
                    " tokens take ", FormatRoundedBytes(ids_bytes + plan_bytes),
-                   ", and ", FormatRoundedBytes(free_bytes),
+                   ", and ", FormatRoundedBytes(*free_bytes),
                    " are free; run fewer, or in a smaller --budget"));
 }
 
@@ -338,10 +313,11 @@ void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
 }
 
 void PrintProcess(const WeightStore& store, const std::string& reading) {
+  const ResidentBytes resident = ReadResidentBytes();
   printf("process      %s VmHWM, now %s anonymous and %s of files\n",
-         FormatRoundedBytes(ProcessBytes("VmHWM")).c_str(),
-         FormatRoundedBytes(ProcessBytes("RssAnon")).c_str(),
-         FormatRoundedBytes(ProcessBytes("RssFile")).c_str());
+         FormatRoundedBytes(resident.peak_bytes).c_str(),
+         FormatRoundedBytes(resident.anonymous_bytes).c_str(),
+         FormatRoundedBytes(resident.file_bytes).c_str());
   const WeightCounters counters = store.counters();
   printf(
       "weights      %s; tiles %s; %s delivered, %s read in %d reads, waited "

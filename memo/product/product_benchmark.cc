@@ -138,11 +138,6 @@ absl::Status RegisterScenarios(const Sizes& sizes) {
   return Product("BM_PredictProduct", PredictProduct, *models, *data).status();
 }
 
-int64_t NowResidentBytes() {
-  const ResidentBytes resident = ReadResidentBytes();
-  return resident.anonymous_bytes + resident.file_bytes;
-}
-
 // Lets the kernel's high-water mark begin anew from what is resident now.
 void BeginResidentPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
@@ -179,7 +174,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   footprint::BeginResidentPeak();
-  const int64_t base_bytes = footprint::NowResidentBytes();
+  const int64_t base_bytes = footprint::ReadResidentBytes().now_bytes;
   const int status = footprint::ProfileBenchmarks(
       argc, argv, planned.runner(), [&] { return planned.remarks(); },
       planned.sharing());

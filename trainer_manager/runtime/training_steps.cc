@@ -11,10 +11,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/files/standard_output.h"
+#include "footprint/base/memory/process_memory.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"
@@ -52,20 +51,6 @@ double ProcessorSeconds() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) +
          static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-// Of /proc/self/status, such as "VmRSS:".
-int64_t StatusBytes(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  std::string line;
-  while (std::getline(status, line)) {
-    if (line.compare(0, field.size(), field) != 0) continue;
-    std::istringstream words(line.substr(field.size()));
-    int64_t kibibytes = 0;
-    words >> kibibytes;
-    return kibibytes * 1024;
-  }
-  return -1;
 }
 
 absl::StatusOr<Network> NamedNetwork(const std::string& name, int64_t batch) {
@@ -127,7 +112,7 @@ absl::Status ServeSteps(Manager* manager) {
 }
 
 absl::Status Run() {
-  const int64_t begin_bytes = StatusBytes("VmRSS:");
+  const int64_t begin_bytes = ReadResidentBytes().now_bytes;
   const absl::StatusOr<Network> network =
       NamedNetwork(absl::GetFlag(FLAGS_network), absl::GetFlag(FLAGS_batch));
   if (!network.ok()) return network.status();
@@ -154,7 +139,7 @@ absl::Status Run() {
   std::cout << "ready planned " << plan->planned_bytes() << std::endl;
   status = ServeSteps(manager->get());
   if (!status.ok()) return status;
-  std::cout << StatusBytes("VmHWM:") - begin_bytes << std::endl;
+  std::cout << ReadResidentBytes().peak_bytes - begin_bytes << std::endl;
   return absl::OkStatus();
 }
 
