@@ -27,7 +27,7 @@ std::vector<std::string> Parse(std::vector<std::string> arguments) {
   return {left.begin(), left.end()};
 }
 
-TEST(ParseFlags, LeavesTheOtherArguments) {
+TEST(ParseFlagsTest, LeavesTheOtherArguments) {
   EXPECT_THAT(Parse({"program", "a", "--count=5", "b"}),
               ElementsAre("program", "a", "b"));
   EXPECT_EQ(absl::GetFlag(FLAGS_count), 5);
@@ -53,13 +53,13 @@ TEST(ParseFlagsDeathTest, LeavesLaterExitCodesAlone) {
   EXPECT_EXIT(ParseAndExit(7), testing::ExitedWithCode(7), "");
 }
 
-TEST(Printable, ShowsWhatATerminalWouldObey) {
+TEST(PrintableTest, ShowsWhatATerminalWouldObey) {
   EXPECT_EQ(Printable("caf\u00e9 \"x\" 100 %d"), "caf\u00e9 \"x\" 100 %d");
   EXPECT_EQ(Printable(absl::string_view("a\0b\n\x1b[2J\x7f", 9)),
             "a\\x00b\\x0a\\x1b[2J\\x7f");
 }
 
-TEST(Fail, SaysWhoAndWhatInOneLine) {
+TEST(FailTest, SaysWhoAndWhatInOneLine) {
   testing::internal::CaptureStderr();
   const absl::Status status =
       absl::NotFoundError(absl::string_view("no tensor \"a\0b\", 100 %s", 23));

@@ -8,7 +8,7 @@
 namespace footprint {
 namespace {
 
-TEST(ArenaLayout, RangesFollowEachOtherAtLines) {
+TEST(ArenaLayoutTest, RangesFollowEachOtherAtLines) {
   ArenaLayout layout;
   EXPECT_EQ(layout.peak_bytes(), 0);
   EXPECT_EQ(layout.Take(10).end_bytes(), 10);
@@ -19,7 +19,7 @@ TEST(ArenaLayout, RangesFollowEachOtherAtLines) {
   EXPECT_EQ(layout.peak_bytes(), 8192);
 }
 
-TEST(ArenaLayout, SlotsAreWholePagesAndOnlyWhereWeightsAreCopied) {
+TEST(ArenaLayoutTest, SlotsAreWholePagesAndOnlyWhereWeightsAreCopied) {
   StreamingNeeds needs;
   needs.slot_overhead_bytes = 1;
   ArenaLayout layout;
@@ -31,7 +31,7 @@ TEST(ArenaLayout, SlotsAreWholePagesAndOnlyWhereWeightsAreCopied) {
   EXPECT_EQ(layout.TakeSlots(2, 4096, needs).size_bytes, 0);
 }
 
-TEST(ChoosePinned, TakesTheFirstThatFitInWholePages) {
+TEST(ChoosePinnedTest, TakesTheFirstThatFitInWholePages) {
   StreamingNeeds needs;
   needs.pinnable_bytes = {4096, 4096, 8192, 64};
   EXPECT_EQ(ChoosePinned(needs, 4096, 4096).count, 0);
@@ -83,7 +83,7 @@ StreamingNeeds TwoTensors() {
   return needs;
 }
 
-TEST(GrowPlan, TakesTheLargestChoiceThatFits) {
+TEST(GrowPlanTest, TakesTheLargestChoiceThatFits) {
   const StreamingNeeds needs = TwoTensors();
   EXPECT_EQ(Grown(4 * kPage, needs).pages, 2);
   EXPECT_EQ(Grown(12 * kPage - 1, needs).pages, 4);
@@ -92,7 +92,7 @@ TEST(GrowPlan, TakesTheLargestChoiceThatFits) {
   EXPECT_EQ(Grown(12 * kPage, needs).budget_bytes, 12 * kPage);
 }
 
-TEST(GrowPlan, PinsOnlyWhenNothingElseCanGrow) {
+TEST(GrowPlanTest, PinsOnlyWhenNothingElseCanGrow) {
   const StreamingNeeds needs = TwoTensors();
   EXPECT_EQ(Grown(15 * kPage, needs).pinned.count, 0);
   EXPECT_EQ(Grown(16 * kPage, needs).pinned.count, 0);
@@ -102,7 +102,7 @@ TEST(GrowPlan, PinsOnlyWhenNothingElseCanGrow) {
 
 // Not when they have room beside slots, but when they have without: a larger
 // budget is never the worse.
-TEST(GrowPlan, HasNoSlotsWhereEverythingIsPinned) {
+TEST(GrowPlanTest, HasNoSlotsWhereEverythingIsPinned) {
   const StreamingNeeds needs = TwoTensors();
   EXPECT_EQ(Grown(29 * kPage - 1, needs).pinned.count, 1);
   EXPECT_EQ(Grown(29 * kPage - 1, needs).pinned.range.offset_bytes, 16 * kPage);
@@ -117,7 +117,7 @@ TEST(GrowPlan, HasNoSlotsWhereEverythingIsPinned) {
   }
 }
 
-TEST(GrowPlan, KeepsSlotsWhereThereIsNothingToPin) {
+TEST(GrowPlanTest, KeepsSlotsWhereThereIsNothingToPin) {
   EXPECT_EQ(Grown(1000 * kPage, StreamingNeeds()).peak_bytes, 16 * kPage);
   StreamingNeeds in_place = TwoTensors();
   in_place.uses_slots = false;

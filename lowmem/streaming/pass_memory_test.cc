@@ -17,14 +17,14 @@ struct TestPlan {
   }
 };
 
-TEST(PassMemory, VectorsLieOneAfterTheOther) {
+TEST(PassMemoryTest, VectorsLieOneAfterTheOther) {
   float memory[8];
   VectorRun run(memory);
   EXPECT_EQ(run.Take(3), memory);
   EXPECT_EQ(run.Take(5), memory + 3);
 }
 
-TEST(PassMemory, EachWorkerHasItsOwnPart) {
+TEST(PassMemoryTest, EachWorkerHasItsOwnPart) {
   const auto arena = ByteArena::Allocate(768);
   ASSERT_TRUE(arena.ok()) << arena.status();
   const TestPlan plan;
