@@ -24,13 +24,13 @@ absl::Status Open(const std::string& folder) {
   return OpenFolderWeights(TestPath(folder), WeightBackend::kPread).status();
 }
 
-TEST(OpenFolderWeights, OpensTheOneFile) {
+TEST(OpenFolderWeightsTest, OpensTheOneFile) {
   const std::string folder = Folder("whole");
   WriteTestFile(folder + "/model.safetensors", SafetensorsBytes("{}", ""));
   EXPECT_TRUE(Open(folder).ok()) << Open(folder);
 }
 
-TEST(OpenFolderWeights, SaysHowToMakeOneFileOfShards) {
+TEST(OpenFolderWeightsTest, SaysHowToMakeOneFileOfShards) {
   const std::string folder = Folder("shards");
   WriteTestFile(folder + "/model.safetensors.index.json", "{}");
   const absl::Status status = Open(folder);
@@ -42,14 +42,14 @@ TEST(OpenFolderWeights, SaysHowToMakeOneFileOfShards) {
       << status;
 }
 
-TEST(OpenFolderWeights, SaysWhatToDoWithAPickle) {
+TEST(OpenFolderWeightsTest, SaysWhatToDoWithAPickle) {
   const std::string folder = Folder("pickle");
   WriteTestFile(folder + "/pytorch_model.bin", "");
   EXPECT_TRUE(absl::StrContains(Open(folder).message(), "safe_serialization"))
       << Open(folder);
 }
 
-TEST(OpenFolderWeights, SaysNoMoreThanItKnows) {
+TEST(OpenFolderWeightsTest, SaysNoMoreThanItKnows) {
   const absl::Status status = Open(Folder("empty"));
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(absl::EndsWith(status.message(),

@@ -26,7 +26,7 @@ ConfigReader Reader(const std::string& json) {
   return *std::move(reader);
 }
 
-TEST(ConfigReader, ReadsEachKind) {
+TEST(ConfigReaderTest, ReadsEachKind) {
   ConfigReader reader = Reader(
       R"({"n": 12, "eps": 1e-12, "flag": true, "name": "bert",
           "act": "gelu_new"})");
@@ -41,7 +41,7 @@ TEST(ConfigReader, ReadsEachKind) {
   EXPECT_TRUE(reader.status().ok()) << reader.status();
 }
 
-TEST(ConfigReader, TakesNullForAMissingKeyWhereThereIsADefault) {
+TEST(ConfigReaderTest, TakesNullForAMissingKeyWhereThereIsADefault) {
   for (const char* json : {"{}", R"({"key": null})"}) {
     ConfigReader reader = Reader(json);
     EXPECT_EQ(reader.ExtentOr("key", 7), 7);
@@ -57,7 +57,7 @@ TEST(ConfigReader, TakesNullForAMissingKeyWhereThereIsADefault) {
   }
 }
 
-TEST(ConfigReader, AllowsExtentsFromOneToTwoToTheThirtieth) {
+TEST(ConfigReaderTest, AllowsExtentsFromOneToTwoToTheThirtieth) {
   for (const char* good : {"1", "1073741824"}) {
     ConfigReader reader = Reader(std::string(R"({"n": )") + good + "}");
     EXPECT_EQ(reader.Extent("n"), std::stoll(good));
@@ -75,7 +75,7 @@ TEST(ConfigReader, AllowsExtentsFromOneToTwoToTheThirtieth) {
   }
 }
 
-TEST(ConfigReader, RefusesValuesOfAnotherKind) {
+TEST(ConfigReaderTest, RefusesValuesOfAnotherKind) {
   struct Case {
     const char* json;
     const char* what;
@@ -94,7 +94,7 @@ TEST(ConfigReader, RefusesValuesOfAnotherKind) {
   EXPECT_THAT(text.status().message(), HasSubstr("is not a string"));
 }
 
-TEST(ConfigReader, ReadsListsOfStrings) {
+TEST(ConfigReaderTest, ReadsListsOfStrings) {
   using Texts = std::vector<std::string>;
   EXPECT_EQ(Reader(R"({"key": ["a", "b"]})").TextsOr("key", {}),
             (Texts{"a", "b"}));
@@ -109,14 +109,14 @@ TEST(ConfigReader, ReadsListsOfStrings) {
   }
 }
 
-TEST(ConfigReader, SaysWhetherThereIsAKey) {
+TEST(ConfigReaderTest, SaysWhetherThereIsAKey) {
   const ConfigReader reader = Reader(R"({"a": 0, "b": null})");
   EXPECT_TRUE(reader.Has("a"));
   EXPECT_FALSE(reader.Has("b"));
   EXPECT_FALSE(reader.Has("c"));
 }
 
-TEST(ConfigReader, NamesTheActivationsItKnows) {
+TEST(ConfigReaderTest, NamesTheActivationsItKnows) {
   EXPECT_EQ(Reader("{}").ActivationOr("act", "gelu"), Activation::kGelu);
   ConfigReader reader = Reader(R"({"act": "silu"})");
   reader.ActivationOr("act", "gelu");
@@ -125,7 +125,7 @@ TEST(ConfigReader, NamesTheActivationsItKnows) {
               AllOf(HasSubstr("act is \"silu\""), HasSubstr("gelu_new")));
 }
 
-TEST(ConfigReader, WantsAnEpsilonAboveZeroAsAFloat) {
+TEST(ConfigReaderTest, WantsAnEpsilonAboveZeroAsAFloat) {
   for (const char* bad : {"0", "-1e-5", "1e-60", "1e60"}) {
     ConfigReader reader = Reader(std::string(R"({"eps": )") + bad + "}");
     reader.EpsilonOr("eps", 1e-5);
@@ -134,7 +134,7 @@ TEST(ConfigReader, WantsAnEpsilonAboveZeroAsAFloat) {
   }
 }
 
-TEST(ConfigReader, WantsFeaturesThatTheHeadsCanShare) {
+TEST(ConfigReaderTest, WantsFeaturesThatTheHeadsCanShare) {
   ConfigReader reader = Reader("{}");
   reader.CheckHeads(768, 12);
   EXPECT_TRUE(reader.status().ok());
@@ -143,14 +143,14 @@ TEST(ConfigReader, WantsFeaturesThatTheHeadsCanShare) {
               HasSubstr("768 is not a multiple of the 11 heads"));
 }
 
-TEST(ConfigReader, KeepsTheFirstFault) {
+TEST(ConfigReaderTest, KeepsTheFirstFault) {
   ConfigReader reader = Reader("{}");
   reader.Extent("first");
   reader.Extent("second");
   EXPECT_THAT(reader.status().message(), HasSubstr("first is missing"));
 }
 
-TEST(ConfigReader, RefusesWhatIsNoObject) {
+TEST(ConfigReaderTest, RefusesWhatIsNoObject) {
   for (const char* bad : {"", "[]", "1", "{", "{} {}", "{\"a\": }", "\"{}\""}) {
     const auto reader = ConfigReader::Parse(bad, "x/config.json");
     EXPECT_EQ(reader.status().code(), absl::StatusCode::kInvalidArgument)
@@ -162,7 +162,7 @@ TEST(ConfigReader, RefusesWhatIsNoObject) {
 
 // Bytes of a config changed, left out and repeated at random: an answer or an
 // error, and never anything else.
-TEST(ConfigReader, SurvivesDamagedText) {
+TEST(ConfigReaderTest, SurvivesDamagedText) {
   const std::string good =
       R"({"n_layer": 12, "eps": 1e-5, "flag": true, "act": "gelu", "x": null})";
   std::mt19937 random(20261121);
@@ -199,14 +199,14 @@ TEST(ConfigReader, SurvivesDamagedText) {
   EXPECT_LT(refused, 4990);
 }
 
-TEST(ReadConfigText, IsTheFile) {
+TEST(ReadConfigTextTest, IsTheFile) {
   const std::string path = WriteTestFile("config.json", R"({"a": 1})");
   const auto text = ReadConfigText(path);
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_EQ(*text, R"({"a": 1})");
 }
 
-TEST(ReadConfigText, RefusesAPipeThatNobodyWritesTo) {
+TEST(ReadConfigTextTest, RefusesAPipeThatNobodyWritesTo) {
   const std::string pipe = TestPath("pipe.json");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const auto text = ReadConfigText(pipe);
@@ -214,13 +214,13 @@ TEST(ReadConfigText, RefusesAPipeThatNobodyWritesTo) {
   EXPECT_THAT(text.status().message(), HasSubstr("pipe.json: not a regular"));
 }
 
-TEST(ReadConfigText, SaysWhatAFolderHolds) {
+TEST(ReadConfigTextTest, SaysWhatAFolderHolds) {
   const auto text = ReadConfigText(TestPath("missing/config.json"));
   EXPECT_EQ(text.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(text.status().message(), HasSubstr("model.safetensors"));
 }
 
-TEST(ReadConfigText, ReadsUpToItsLimitAndNamesItBeyond) {
+TEST(ReadConfigTextTest, ReadsUpToItsLimitAndNamesItBeyond) {
   std::string text(4 << 20, ' ');
   text[0] = '{';
   text.back() = '}';

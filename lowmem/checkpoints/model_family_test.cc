@@ -26,7 +26,7 @@ absl::StatusOr<ModelFamily> Family(const std::string& keys) {
   return family;
 }
 
-TEST(FindModelFamily, TakesTheModelType) {
+TEST(FindModelFamilyTest, TakesTheModelType) {
   EXPECT_EQ(*Family(R"("model_type": "bert",)"), ModelFamily::kBert);
   EXPECT_EQ(*Family(R"("model_type": "distilbert",)"),
             ModelFamily::kDistilBert);
@@ -43,7 +43,7 @@ TEST(FindModelFamily, TakesTheModelType) {
             ModelFamily::kBert);
 }
 
-TEST(FindModelFamily, TakesTheArchitecturesWhereThereIsNoModelType) {
+TEST(FindModelFamilyTest, TakesTheArchitecturesWhereThereIsNoModelType) {
   EXPECT_EQ(*Family(R"("architectures": ["BertForMaskedLM"],)"),
             ModelFamily::kBert);
   EXPECT_EQ(*Family(R"("architectures": ["DistilBertModel"],
@@ -53,7 +53,7 @@ TEST(FindModelFamily, TakesTheArchitecturesWhereThereIsNoModelType) {
             ModelFamily::kGpt2);
 }
 
-TEST(FindModelFamily, RefusesOtherFamilies) {
+TEST(FindModelFamilyTest, RefusesOtherFamilies) {
   for (const char* keys :
        {R"("model_type": "roberta",)", R"("model_type": "Bert",)",
         R"("architectures": ["RobertaForMaskedLM"],)",
@@ -64,7 +64,7 @@ TEST(FindModelFamily, RefusesOtherFamilies) {
   }
 }
 
-TEST(FindModelFamily, RefusesContradictions) {
+TEST(FindModelFamilyTest, RefusesContradictions) {
   for (const char* keys :
        {R"("model_type": "bert", "architectures": ["RobertaModel"],)",
         R"("model_type": "bert", "architectures": ["XLMRobertaModel"],)",
@@ -78,7 +78,7 @@ TEST(FindModelFamily, RefusesContradictions) {
 }
 
 // A RoBERTa without its name runs as BERT, and every state is wrong.
-TEST(FindModelFamily, TellsBertByItsPaddingOrNotAtAll) {
+TEST(FindModelFamilyTest, TellsBertByItsPaddingOrNotAtAll) {
   EXPECT_EQ(*Family(R"("pad_token_id": 0,)"), ModelFamily::kBert);
   EXPECT_EQ(*Family(R"("pad_token_id": 0, "architectures": [],)"),
             ModelFamily::kBert);
@@ -96,7 +96,7 @@ TEST(FindModelFamily, TellsBertByItsPaddingOrNotAtAll) {
               HasSubstr("pad_token_id is not a number"));
 }
 
-TEST(FindModelFamily, SaysThatTheFamilyIsMissing) {
+TEST(FindModelFamilyTest, SaysThatTheFamilyIsMissing) {
   auto reader = ConfigReader::Parse(
       R"({"n_embd": 64, "n_layer": 2, "pad_token_id": 0})", "config.json");
   ASSERT_TRUE(reader.ok());

@@ -110,7 +110,7 @@ double ErrorBound(const Problem& problem, double magnitude) {
   return (kSumBlock + problem.columns / kSumBlock + 3) * kRounding * magnitude;
 }
 
-TEST(MultiplyPanels, IsWithinItsStatedErrorOfDoublePrecision) {
+TEST(MultiplyPanelsTest, IsWithinItsStatedErrorOfDoublePrecision) {
   std::mt19937 random(1);
   for (int trial = 0; trial < 60; ++trial) {
     const Problem problem(random, Between(random, 1, 40),
@@ -146,7 +146,7 @@ std::string Bits(const AlignedFloats& numbers) {
                      numbers.size() * sizeof(float));
 }
 
-TEST(MultiplyPanels, HasTheSameBitsHoweverItIsCut) {
+TEST(MultiplyPanelsTest, HasTheSameBitsHoweverItIsCut) {
   std::mt19937 random(2);
   for (int trial = 0; trial < 40; ++trial) {
     const Problem problem(random, Between(random, 1, 60),
@@ -190,7 +190,7 @@ TEST(MultiplyPanels, HasTheSameBitsHoweverItIsCut) {
   }
 }
 
-TEST(MultiplyPanels, HasTheSameBitsOnEveryInstructionSetThatFuses) {
+TEST(MultiplyPanelsTest, HasTheSameBitsOnEveryInstructionSetThatFuses) {
   std::mt19937 random(3);
   const Problem problem(random, 37, 900, 48);
   std::vector<std::string> bits;
@@ -205,7 +205,7 @@ TEST(MultiplyPanels, HasTheSameBitsOnEveryInstructionSetThatFuses) {
 }
 
 // A checkpoint that holds NaN must not give states that look sound.
-TEST(MultiplyPanels, KeepsNaNThroughEveryActivation) {
+TEST(MultiplyPanelsTest, KeepsNaNThroughEveryActivation) {
   std::mt19937 random(3);
   Problem problem(random, 3, 40, 16);
   problem.matrix[40 + 7] = std::numeric_limits<float>::quiet_NaN();
@@ -223,7 +223,7 @@ TEST(MultiplyPanels, KeepsNaNThroughEveryActivation) {
   });
 }
 
-TEST(MultiplyPanels, WritesRowsAndPanelsWhereItIsTold) {
+TEST(MultiplyPanelsTest, WritesRowsAndPanelsWhereItIsTold) {
   std::mt19937 random(4);
   const Problem problem(random, 7, 33, 32);
   const AlignedFloats dense = Multiply(problem, false, {}, 0);
@@ -263,7 +263,7 @@ double DecodeFloat16(uint16_t bits) {
   return sign * std::ldexp(mantissa + 1024, exponent - 25);
 }
 
-TEST(WidenToFloat, IsExactForEveryFiniteNumber) {
+TEST(WidenToFloatTest, IsExactForEveryFiniteNumber) {
   std::vector<uint16_t> all(65536);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
   // Also without the last few, so that the end is not a whole vector.
@@ -295,7 +295,7 @@ TEST(WidenToFloatDeathTest, EndsTheProgramForATypeWithoutArithmetic) {
   EXPECT_DEATH(WidenToFloat(DType::kI32, &stored, 1, &wide), "I32");
 }
 
-TEST(MultiplyVector, IsWithinItsStatedErrorOfDoublePrecision) {
+TEST(MultiplyVectorTest, IsWithinItsStatedErrorOfDoublePrecision) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 100; ++trial) {
     const Problem problem(random, Between(random, 1, 30),
@@ -319,7 +319,7 @@ TEST(MultiplyVector, IsWithinItsStatedErrorOfDoublePrecision) {
   }
 }
 
-TEST(MultiplyVector, HasTheSameBitsHoweverItIsCutAndWhereverItRuns) {
+TEST(MultiplyVectorTest, HasTheSameBitsHoweverItIsCutAndWhereverItRuns) {
   std::mt19937 random(6);
   for (int trial = 0; trial < 40; ++trial) {
     const Problem problem(random, Between(random, 1, 30),
@@ -355,7 +355,7 @@ TEST(MultiplyVector, HasTheSameBitsHoweverItIsCutAndWhereverItRuns) {
   }
 }
 
-TEST(MultiplyVector, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
+TEST(MultiplyVectorTest, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
   std::mt19937 random(7);
   const int64_t rows = 9;
   for (const int64_t columns : {1, 15, 16, 40, 300}) {
@@ -396,7 +396,7 @@ std::vector<float> BlockSums(const Problem& problem) {
   return sums;
 }
 
-TEST(AddScaledRows, HasTheBitsOfABlockOfPanelsHoweverItIsCut) {
+TEST(AddScaledRowsTest, HasTheBitsOfABlockOfPanelsHoweverItIsCut) {
   std::mt19937 random(8);
   for (int trial = 0; trial < 60; ++trial) {
     const Problem problem(random, Between(random, 1, 70),
@@ -422,7 +422,7 @@ TEST(AddScaledRows, HasTheBitsOfABlockOfPanelsHoweverItIsCut) {
   }
 }
 
-TEST(AddScaledRows, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
+TEST(AddScaledRowsTest, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
   std::mt19937 random(9);
   for (const int64_t columns : {1, 15, 16, 70}) {
     const int64_t rows = 13;

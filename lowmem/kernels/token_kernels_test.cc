@@ -39,7 +39,7 @@ std::vector<float> RandomNumbers(std::mt19937& random, int64_t count) {
   return numbers;
 }
 
-TEST(AddLayerNorm, IsWithinItsStatedErrorOfDoublePrecision) {
+TEST(AddLayerNormTest, IsWithinItsStatedErrorOfDoublePrecision) {
   std::mt19937 random(1);
   for (const int64_t features : {1, 2, 7, 64, 100, 1024, 4096}) {
     const int64_t panels = 2;
@@ -83,7 +83,7 @@ TEST(AddLayerNorm, IsWithinItsStatedErrorOfDoublePrecision) {
 }
 
 // The mean is known to its last bit only; the variance must not depend on that.
-TEST(AddLayerNorm, StandsAMeanFarFromZero) {
+TEST(AddLayerNormTest, StandsAMeanFarFromZero) {
   std::mt19937 random(4);
   const int64_t features = 1000;
   const float mean = 4000;
@@ -109,7 +109,7 @@ TEST(AddLayerNorm, StandsAMeanFarFromZero) {
   });
 }
 
-TEST(LayerNorm, GivesWhatAddLayerNormGivesInPlace) {
+TEST(LayerNormTest, GivesWhatAddLayerNormGivesInPlace) {
   std::mt19937 random(2);
   const int64_t features = 53;
   std::vector<Lane16> input = RandomRows(random, 3 * features, 0.0f, 1.0f);
@@ -127,7 +127,7 @@ TEST(LayerNorm, GivesWhatAddLayerNormGivesInPlace) {
   });
 }
 
-TEST(ScaledSoftmax, IsWithinItsStatedErrorOfDoublePrecision) {
+TEST(ScaledSoftmaxTest, IsWithinItsStatedErrorOfDoublePrecision) {
   std::mt19937 random(3);
   for (const int64_t rows : {1, 2, 9, 16, 100, 1000, 4096}) {
     const std::vector<Lane16> scores = RandomRows(random, rows, 5.0f, 30.0f);
@@ -159,7 +159,7 @@ TEST(ScaledSoftmax, IsWithinItsStatedErrorOfDoublePrecision) {
   }
 }
 
-TEST(ScaledSoftmax, StandsAnySpreadOfScores) {
+TEST(ScaledSoftmaxTest, StandsAnySpreadOfScores) {
   for (const float size : {1e4f, 1e30f}) {
     ForEachVectorTarget([&](bool) {
       std::vector<Lane16> scores(3);
@@ -177,7 +177,7 @@ TEST(ScaledSoftmax, StandsAnySpreadOfScores) {
 }
 
 // Damaged weights must not look like a result.
-TEST(ScaledSoftmax, PassesOnWhatIsNoNumber) {
+TEST(ScaledSoftmaxTest, PassesOnWhatIsNoNumber) {
   for (const int64_t bad_row : {0, 1, 19}) {
     ForEachVectorTarget([&](bool) {
       std::vector<Lane16> scores(20);
@@ -192,7 +192,7 @@ TEST(ScaledSoftmax, PassesOnWhatIsNoNumber) {
   }
 }
 
-TEST(Activate, PassesOnWhatIsNoNumber) {
+TEST(ActivateTest, PassesOnWhatIsNoNumber) {
   for (const Activation activation : {Activation::kGelu, Activation::kGeluTanh,
                                       Activation::kRelu, Activation::kNone}) {
     ForEachVectorTarget([&](bool) {
@@ -220,7 +220,7 @@ std::vector<float> Sweep() {
   return numbers;
 }
 
-TEST(Activate, IsWithinItsStatedErrorOfDoublePrecision) {
+TEST(ActivateTest, IsWithinItsStatedErrorOfDoublePrecision) {
   const std::vector<float> input = Sweep();
   for (const Activation activation : {Activation::kGelu, Activation::kGeluTanh,
                                       Activation::kRelu, Activation::kNone}) {
@@ -242,7 +242,7 @@ TEST(Activate, IsWithinItsStatedErrorOfDoublePrecision) {
   }
 }
 
-TEST(Activate, TouchesNothingBeyondTheEnd) {
+TEST(ActivateTest, TouchesNothingBeyondTheEnd) {
   for (int64_t count = 0; count < 40; ++count) {
     ForEachVectorTarget([&](bool) {
       std::vector<float> numbers(60, -3.0f);
@@ -254,7 +254,7 @@ TEST(Activate, TouchesNothingBeyondTheEnd) {
   }
 }
 
-TEST(TokensAreFinite, AsksEveryFeatureOfTheTokensAndNothingElse) {
+TEST(TokensAreFiniteTest, AsksEveryFeatureOfTheTokensAndNothingElse) {
   for (const int64_t features : {1, 7, 8, 9, 300}) {
     for (const int64_t tokens : {1, 15, 16, 17, 40}) {
       const int64_t panels = PanelCount(tokens);
@@ -283,7 +283,7 @@ TEST(TokensAreFinite, AsksEveryFeatureOfTheTokensAndNothingElse) {
   }
 }
 
-TEST(AreFinite, AsksEveryNumber) {
+TEST(AreFiniteTest, AsksEveryNumber) {
   for (const int64_t count : {1, 15, 16, 17, 33, 600}) {
     std::vector<float> values(count, -3e38f);
     ForEachVectorTarget([&](bool) {

@@ -20,7 +20,7 @@ constexpr char kGpt2[] = R"({
   "vocab_size": 50257
 })";
 
-TEST(ParseDecoderConfig, ReadsPublicConfigs) {
+TEST(ParseDecoderConfigTest, ReadsPublicConfigs) {
   const auto config = ParseDecoderConfig(kGpt2, "config.json");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->layers, 36);
@@ -40,13 +40,13 @@ absl::StatusOr<DecoderConfig> Changed(const std::string& from,
                             "config.json");
 }
 
-TEST(ParseDecoderConfig, TakesTheInnerSizeThatIsGiven) {
+TEST(ParseDecoderConfigTest, TakesTheInnerSizeThatIsGiven) {
   const std::string key = "\"vocab_size\"";
   EXPECT_EQ(Changed(key, "\"n_inner\": 77, " + key)->intermediate, 77);
   EXPECT_EQ(Changed(key, "\"n_inner\": null, " + key)->intermediate, 5120);
 }
 
-TEST(ParseDecoderConfig, SaysWhichKeyIsWrong) {
+TEST(ParseDecoderConfigTest, SaysWhichKeyIsWrong) {
   const auto fault = [](const std::string& from, const std::string& to) {
     return std::string(Changed(from, to).status().message());
   };
@@ -71,7 +71,7 @@ TEST(ParseDecoderConfig, SaysWhichKeyIsWrong) {
   }
 }
 
-TEST(ParseDecoderConfig, FindsTheFamilyByTheArchitectures) {
+TEST(ParseDecoderConfigTest, FindsTheFamilyByTheArchitectures) {
   EXPECT_TRUE(Changed("\"model_type\": \"gpt2\", ", "").ok());
   const auto without_both = ParseDecoderConfig(
       absl::StrReplaceAll(kGpt2, {{"model_type", "x"}, {"architectures", "y"}}),
@@ -86,7 +86,7 @@ TEST(ParseDecoderConfig, FindsTheFamilyByTheArchitectures) {
       "known are \"gpt2\""));
 }
 
-TEST(ParseDecoderConfig, SaysWhetherTheOutputIsTheTableOfWords) {
+TEST(ParseDecoderConfigTest, SaysWhetherTheOutputIsTheTableOfWords) {
   const std::string key = "\"vocab_size\"";
   EXPECT_TRUE(Changed(key, key)->ties_output);
   EXPECT_TRUE(
@@ -95,14 +95,14 @@ TEST(ParseDecoderConfig, SaysWhetherTheOutputIsTheTableOfWords) {
       Changed(key, "\"tie_word_embeddings\": false, " + key)->ties_output);
 }
 
-TEST(ParseDecoderConfig, RefusesEveryShortenedConfig) {
+TEST(ParseDecoderConfigTest, RefusesEveryShortenedConfig) {
   const std::string whole = kGpt2;
   for (size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(ParseDecoderConfig(whole.substr(0, length), "c").ok());
   }
 }
 
-TEST(ReadDecoderConfig, SaysWhatAFolderHolds) {
+TEST(ReadDecoderConfigTest, SaysWhatAFolderHolds) {
   const auto config = ReadDecoderConfig("/nowhere/config.json");
   EXPECT_EQ(config.status().code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(

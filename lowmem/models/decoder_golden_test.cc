@@ -31,7 +31,7 @@ std::vector<T> ReadAll(WeightStore& store, const std::string& name) {
   return values;
 }
 
-TEST(DecoderGolden, ErrsAtMostTwiceAsMuchAsPyTorchAfterEveryToken) {
+TEST(DecoderGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorchAfterEveryToken) {
   const auto expected = WeightStore::Open(
       absl::StrCat(kFolder, "/expected.safetensors"), WeightBackend::kPread);
   ASSERT_TRUE(expected.ok()) << expected.status();

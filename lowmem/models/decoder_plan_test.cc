@@ -63,7 +63,7 @@ void ExpectCompactLayout(const DecoderPlan& plan) {
   EXPECT_GE(plan.tile_bytes, config.hidden * plan.request.needs.element_bytes);
 }
 
-TEST(PlanDecoder, NeverExceedsTheBudgetAndGrowsWithIt) {
+TEST(PlanDecoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
   std::mt19937 random(1);
   const auto between = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -104,7 +104,7 @@ TEST(PlanDecoder, NeverExceedsTheBudgetAndGrowsWithIt) {
   }
 }
 
-TEST(PlanDecoder, TakesNoSlotWithoutATile) {
+TEST(PlanDecoderTest, TakesNoSlotWithoutATile) {
   for (const int64_t tiles : {0, 1, 2, 5, 7}) {
     DecoderPlanRequest request = LargeRequest(16);
     request.needs.slot_overhead_bytes = 8192;
@@ -128,7 +128,7 @@ TEST(PlanDecoder, TakesNoSlotWithoutATile) {
   }
 }
 
-TEST(PlanDecoder, HoldsTheKeysAndValuesOfEveryPosition) {
+TEST(PlanDecoderTest, HoldsTheKeysAndValuesOfEveryPosition) {
   // 36 layers, keys and values of 1280 features, 4 bytes.
   const auto plan = PlanDecoder(LargeRequest(64), 64 << 20);
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -136,7 +136,7 @@ TEST(PlanDecoder, HoldsTheKeysAndValuesOfEveryPosition) {
   EXPECT_EQ(plan->chunk_tokens, 64);
 }
 
-TEST(PlanDecoder, RefusesImpossibleRequests) {
+TEST(PlanDecoderTest, RefusesImpossibleRequests) {
   EXPECT_EQ(PlanDecoder(LargeRequest(0), 1 << 30).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(MinBudgetBytes(LargeRequest(1025)).status().message(),

@@ -86,7 +86,7 @@ double LargestError(const std::vector<float>& actual,
   return largest;
 }
 
-TEST(Decoder, AgreesWithDoublePrecision) {
+TEST(DecoderTest, AgreesWithDoublePrecision) {
   std::mt19937 random(1);
   const DecoderConfig config = SmallConfig();
   for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
@@ -109,7 +109,7 @@ TEST(Decoder, AgreesWithDoublePrecision) {
 
 // What was read before comes from the cache of keys and values: it must not
 // matter which calls it came in.
-TEST(Decoder, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
+TEST(DecoderTest, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
   std::mt19937 random(2);
   const DecoderConfig config = SmallConfig();
   const auto ids = RandomIds(random, 37, config.vocabulary);
@@ -130,7 +130,7 @@ TEST(Decoder, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
   }
 }
 
-TEST(Decoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
+TEST(DecoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
   std::mt19937 random(3);
   const DecoderConfig config = SmallConfig();
   for (const DType type : {DType::kF32, DType::kBF16}) {
@@ -170,7 +170,7 @@ TEST(Decoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
 
 // Packed into panels of a worker's unit, tiles go through the ring; other tiles
 // beside it. In every order of many tokens, single ones and outputs.
-TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
+TEST(DecoderTest, HasTheSameBitsWhenItReadsAhead) {
   std::mt19937 random(12);
   DecoderConfig config = SmallConfig();
   config.heads = 2;
@@ -222,7 +222,7 @@ TEST(Decoder, HasTheSameBitsWhenItReadsAhead) {
 // Planned is measured: nothing is touched beyond the plan (a page that cannot
 // be touched lies there), and of the least all is, but for the pages around a
 // tile that lies well.
-TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
+TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
   std::mt19937 random(4);
   const auto between = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -277,7 +277,7 @@ TEST(Decoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
   }
 }
 
-TEST(Decoder, BeginsAnewAfterClear) {
+TEST(DecoderTest, BeginsAnewAfterClear) {
   std::mt19937 random(5);
   const DecoderConfig config = SmallConfig();
   const std::string folder = WriteDecoder(
@@ -292,7 +292,7 @@ TEST(Decoder, BeginsAnewAfterClear) {
   }
 }
 
-TEST(GenerateGreedily, SaysTheMostLikelyTokenAgainAndAgain) {
+TEST(GenerateGreedilyTest, SaysTheMostLikelyTokenAgainAndAgain) {
   const DecoderConfig config = SmallConfig();
   const TestDecoder decoder = RandomDecoder(config, DType::kF32, 11);
   const std::string folder = WriteDecoder(decoder, DType::kF32, "generate");
@@ -315,7 +315,7 @@ TEST(GenerateGreedily, SaysTheMostLikelyTokenAgainAndAgain) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(Decoder, SaysSoWhenTheFileChangesBetweenCalls) {
+TEST(DecoderTest, SaysSoWhenTheFileChangesBetweenCalls) {
   const TestDecoder decoder = RandomDecoder(SmallConfig(), DType::kF32, 15);
   for (const WeightBackend backend :
        {WeightBackend::kPread, WeightBackend::kDirect, WeightBackend::kMmap}) {
@@ -331,7 +331,7 @@ TEST(Decoder, SaysSoWhenTheFileChangesBetweenCalls) {
   }
 }
 
-TEST(Decoder, RefusesInputsThatTheModelCannotTake) {
+TEST(DecoderTest, RefusesInputsThatTheModelCannotTake) {
   const std::string folder = WriteDecoder(
       RandomDecoder(SmallConfig(), DType::kF32, 12), DType::kF32, "refuses");
   Session session(folder, WeightBackend::kPread, 8, 2, kPlenty);
@@ -359,7 +359,7 @@ TEST(Decoder, RefusesInputsThatTheModelCannotTake) {
             "6 tokens after 3 that were read, but the plan is for 8");
 }
 
-TEST(Decoder, RefusesAPlanThatIsNotItsOwn) {
+TEST(DecoderTest, RefusesAPlanThatIsNotItsOwn) {
   DecoderConfig config = SmallConfig();
   int folders = 0;
   const auto open = [&](WeightBackend backend) {
@@ -382,7 +382,7 @@ TEST(Decoder, RefusesAPlanThatIsNotItsOwn) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(Decoder, RefusesACheckpointThatTheConfigContradicts) {
+TEST(DecoderTest, RefusesACheckpointThatTheConfigContradicts) {
   const TestDecoder good = RandomDecoder(SmallConfig(), DType::kF32, 13);
   const auto open = [](const TestDecoder& decoder) {
     const std::string folder =
@@ -418,7 +418,7 @@ TEST(Decoder, RefusesACheckpointThatTheConfigContradicts) {
   EXPECT_EQ(open(other), "");
 }
 
-TEST(Decoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
+TEST(DecoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
   const TestDecoder good = RandomDecoder(SmallConfig(), DType::kF32, 30);
   struct Case {
     const char* tensor;
@@ -451,7 +451,7 @@ TEST(Decoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
 }
 
 // The table of words is the output's matrix as well.
-TEST(Decoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
+TEST(DecoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   TestDecoder decoder = RandomDecoder(SmallConfig(), DType::kF32, 31);
   decoder.tensors["lm_head.weight"] = decoder.tensors["wte.weight"];
   Session good(WriteDecoder(decoder, DType::kF32, "all_good"),
@@ -470,7 +470,7 @@ TEST(Decoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   EXPECT_TRUE(session.status.ok()) << session.status;
 }
 
-TEST(Decoder, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
+TEST(DecoderTest, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
   const TestDecoder plain = RandomDecoder(SmallConfig(), DType::kF32, 14);
   TestDecoder renamed;
   renamed.config = plain.config;

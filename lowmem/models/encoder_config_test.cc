@@ -24,7 +24,7 @@ constexpr char kDistilBert[] = R"({
   "hidden_dim": 3072, "max_position_embeddings": 512, "n_heads": 12,
   "n_layers": 6, "vocab_size": 28996})";
 
-TEST(ParseEncoderConfig, ReadsBothFamilies) {
+TEST(ParseEncoderConfigTest, ReadsBothFamilies) {
   const auto bert = ParseEncoderConfig(kBert, "config.json");
   ASSERT_TRUE(bert.ok()) << bert.status();
   EXPECT_EQ(bert->family, EncoderFamily::kBert);
@@ -55,7 +55,7 @@ std::string Fault(const std::string& from, const std::string& to,
   return std::string(config.status().message());
 }
 
-TEST(ParseEncoderConfig, SaysWhichKeyIsWrong) {
+TEST(ParseEncoderConfigTest, SaysWhichKeyIsWrong) {
   EXPECT_EQ(Fault("\"hidden_size\"", "\"size\""),
             "config.json: hidden_size is missing");
   for (const char* bad : {"-4", "0", "1.5", "\"24\"", "null", "2000000000"}) {
@@ -79,7 +79,7 @@ TEST(ParseEncoderConfig, SaysWhichKeyIsWrong) {
 }
 
 // Causal attention would be another model, and no tensor shows it.
-TEST(ParseEncoderConfig, RefusesADecoder) {
+TEST(ParseEncoderConfigTest, RefusesADecoder) {
   EXPECT_TRUE(absl::StrContains(
       Fault("\"model_type\"", "\"is_decoder\": true, \"model_type\"",
             absl::StatusCode::kUnimplemented),
@@ -93,7 +93,7 @@ TEST(ParseEncoderConfig, RefusesADecoder) {
 }
 
 // RoBERTa's config has BERT's keys; without its name nothing else shows it.
-TEST(ParseEncoderConfig, RefusesRobertaWithoutItsName) {
+TEST(ParseEncoderConfigTest, RefusesRobertaWithoutItsName) {
   constexpr char kRoberta[] = R"({KEYS
     "bos_token_id": 0, "eos_token_id": 2, "hidden_act": "gelu",
     "hidden_size": 768, "intermediate_size": 3072, "layer_norm_eps": 1e-05,
@@ -114,14 +114,14 @@ TEST(ParseEncoderConfig, RefusesRobertaWithoutItsName) {
       parse(R"("model_type": "gpt2",)").status().message(), "gpt2"));
 }
 
-TEST(ParseEncoderConfig, RefusesEveryShortenedConfig) {
+TEST(ParseEncoderConfigTest, RefusesEveryShortenedConfig) {
   const std::string whole = kBert;
   for (size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(ParseEncoderConfig(whole.substr(0, length), "c").ok());
   }
 }
 
-TEST(ParseEncoderConfig, KnowsBothNamesOfAnActivation) {
+TEST(ParseEncoderConfigTest, KnowsBothNamesOfAnActivation) {
   for (const char* name : {"gelu_new", "gelu_pytorch_tanh"}) {
     const auto config = ParseEncoderConfig(
         absl::StrReplaceAll(kBert,
@@ -133,7 +133,7 @@ TEST(ParseEncoderConfig, KnowsBothNamesOfAnActivation) {
 }
 
 // As that of a classifier of many labels.
-TEST(ReadEncoderConfig, ReadsLargeConfigsAndRefusesOthers) {
+TEST(ReadEncoderConfigTest, ReadsLargeConfigsAndRefusesOthers) {
   const auto read = [](size_t bytes) {
     const std::string labels(bytes, 'x');
     return ReadEncoderConfig(WriteTestFile(
@@ -153,7 +153,7 @@ TEST(ReadEncoderConfig, ReadsLargeConfigsAndRefusesOthers) {
       << larger.status();
 }
 
-TEST(ReadEncoderConfig, SaysWhatAFolderHolds) {
+TEST(ReadEncoderConfigTest, SaysWhatAFolderHolds) {
   const auto config = ReadEncoderConfig("/nowhere/config.json");
   EXPECT_EQ(config.status().code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(

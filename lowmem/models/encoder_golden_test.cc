@@ -72,11 +72,11 @@ void ExpectAtMostTwicePyTorchsError(const GoldenFamily& golden) {
   });
 }
 
-TEST(EncoderGolden, BertErrsAtMostTwiceAsMuchAsPyTorch) {
+TEST(EncoderGoldenTest, BertErrsAtMostTwiceAsMuchAsPyTorch) {
   ExpectAtMostTwicePyTorchsError({"golden_bert", EncoderFamily::kBert});
 }
 
-TEST(EncoderGolden, DistilBertErrsAtMostTwiceAsMuchAsPyTorch) {
+TEST(EncoderGoldenTest, DistilBertErrsAtMostTwiceAsMuchAsPyTorch) {
   ExpectAtMostTwicePyTorchsError(
       {"golden_distilbert", EncoderFamily::kDistilBert});
 }

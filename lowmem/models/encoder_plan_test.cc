@@ -28,7 +28,7 @@ EncoderPlanRequest LargeRequest(int64_t tokens) {
   return request;
 }
 
-TEST(PlanEncoder, FitsBertLargeIntoAFewMebibytes) {
+TEST(PlanEncoderTest, FitsBertLargeIntoAFewMebibytes) {
   for (const auto& [tokens, mebibytes] :
        std::vector<std::pair<int64_t, int64_t>>{
            {512, 6}, {128, 2}, {32, 1}, {1, 1}}) {
@@ -82,7 +82,7 @@ void ExpectSound(const EncoderPlan& plan) {
             plan.chunk_features * plan.request.needs.element_bytes);
 }
 
-TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
+TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
   std::mt19937 random(1);
   const auto between = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -126,7 +126,7 @@ TEST(PlanEncoder, NeverExceedsTheBudgetAndGrowsWithIt) {
 
 // Any number of slots may be more than there are tiles, and all tensors may
 // have room.
-TEST(PlanEncoder, TakesNoSlotWithoutATile) {
+TEST(PlanEncoderTest, TakesNoSlotWithoutATile) {
   for (const int64_t tiles : {0, 1, 2, 5, 7}) {
     EncoderPlanRequest request = LargeRequest(16);
     request.needs.slot_overhead_bytes = 8192;
@@ -151,7 +151,7 @@ TEST(PlanEncoder, TakesNoSlotWithoutATile) {
   }
 }
 
-TEST(PlanEncoder, NeedsForABatchWhatItNeedsForOneAndTheOutput) {
+TEST(PlanEncoderTest, NeedsForABatchWhatItNeedsForOneAndTheOutput) {
   EncoderPlanRequest one = LargeRequest(512);
   const int64_t output_bytes = 16 * 512 * one.config.hidden * 4;
   EncoderPlanRequest batch = one;
@@ -172,7 +172,7 @@ TEST(PlanEncoder, NeedsForABatchWhatItNeedsForOneAndTheOutput) {
       absl::StrCat(output_bytes, " of them for the output of 16 sequences")));
 }
 
-TEST(PlanEncoder, RefusesWhatCannotRun) {
+TEST(PlanEncoderTest, RefusesWhatCannotRun) {
   for (const int64_t tokens : {int64_t{0}, int64_t{-1}, int64_t{513}}) {
     EXPECT_EQ(PlanEncoder(LargeRequest(tokens), 1 << 30).status().code(),
               absl::StatusCode::kInvalidArgument);

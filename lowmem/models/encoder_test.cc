@@ -87,7 +87,7 @@ double LargestError(const std::vector<float>& actual,
   return largest;
 }
 
-TEST(Encoder, AgreesWithDoublePrecision) {
+TEST(EncoderTest, AgreesWithDoublePrecision) {
   std::mt19937 random(1);
   EncoderConfig config = SmallConfig();
   for (const EncoderFamily family :
@@ -119,7 +119,7 @@ TEST(Encoder, AgreesWithDoublePrecision) {
   }
 }
 
-TEST(Encoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
+TEST(EncoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
   std::mt19937 random(2);
   const EncoderConfig config = SmallConfig();
   for (const DType type : {DType::kF32, DType::kBF16}) {
@@ -154,7 +154,7 @@ TEST(Encoder, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
   }
 }
 
-TEST(Encoder, HasTheSameBitsWhenTheFileIsPacked) {
+TEST(EncoderTest, HasTheSameBitsWhenTheFileIsPacked) {
   std::mt19937 random(5);
   EncoderConfig config = SmallConfig();
   // Two panels and, of the features between, three; the last ones narrow. Their
@@ -191,7 +191,7 @@ TEST(Encoder, HasTheSameBitsWhenTheFileIsPacked) {
   }
 }
 
-TEST(Encoder, RefusesPanelsThatCutSums) {
+TEST(EncoderTest, RefusesPanelsThatCutSums) {
   const EncoderConfig config = SmallConfig();
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 14), DType::kF32, "cut", 100);
@@ -201,7 +201,7 @@ TEST(Encoder, RefusesPanelsThatCutSums) {
       << encoder.status();
 }
 
-TEST(Encoder, SaysSoWhenTheFileChangesBetweenRuns) {
+TEST(EncoderTest, SaysSoWhenTheFileChangesBetweenRuns) {
   const EncoderConfig config = SmallConfig();
   const TestCheckpoint checkpoint = RandomCheckpoint(config, DType::kF32, 15);
   for (const WeightBackend backend :
@@ -223,7 +223,7 @@ TEST(Encoder, SaysSoWhenTheFileChangesBetweenRuns) {
 // Planned is measured: nothing is touched beyond the plan (a page that cannot
 // be touched lies there), and by one worker all is, but for the pages around a
 // tile that lies well, and a row that no more tile has room for.
-TEST(Encoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
+TEST(EncoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
   std::mt19937 random(3);
   const auto between = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -275,7 +275,7 @@ TEST(Encoder, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
   }
 }
 
-TEST(Encoder, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
+TEST(EncoderTest, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
   EncoderConfig config = SmallConfig();
   config.layers =
       6;  // more than rings hold, so that a few are kept beside them
@@ -326,7 +326,7 @@ TEST(Encoder, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
   }
 }
 
-TEST(Encoder, ReadsAheadNoFurtherThanThereAreTiles) {
+TEST(EncoderTest, ReadsAheadNoFurtherThanThereAreTiles) {
   EncoderConfig config = SmallConfig();
   config.layers = 1;
   config.heads = 1;
@@ -402,7 +402,7 @@ void ExpectABatchIsItsSequences(const Encoder& encoder,
 
 // One after the other is what a batch is compared with; the room for outputs is
 // all that it takes besides.
-TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
+TEST(EncoderTest, ComputesABatchAsItsSequencesOneAfterTheOther) {
   std::mt19937 random(6);
   const EncoderConfig config = SmallConfig();
   for (const DType type : {DType::kF32, DType::kBF16}) {
@@ -441,7 +441,7 @@ TEST(Encoder, ComputesABatchAsItsSequencesOneAfterTheOther) {
 
 // What encoder.h says of one token: its bits are the plan's, for one token or
 // for more, and no others.
-TEST(Encoder, GivesOneTokenTheBitsOfItsPlan) {
+TEST(EncoderTest, GivesOneTokenTheBitsOfItsPlan) {
   const EncoderConfig config = SmallConfig();
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 32), DType::kF32, "one_token");
@@ -474,7 +474,7 @@ TEST(Encoder, GivesOneTokenTheBitsOfItsPlan) {
       2e-5);
 }
 
-TEST(Encoder, ChecksABatchBeforeItBegins) {
+TEST(EncoderTest, ChecksABatchBeforeItBegins) {
   const EncoderConfig config = SmallConfig();
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 21), DType::kF32, "bad_batch");
@@ -504,7 +504,7 @@ TEST(Encoder, ChecksABatchBeforeItBegins) {
             "sequence 0: 1 token types for 2 tokens");
 }
 
-TEST(Encoder, RunsShorterInputsThanPlannedAndOneAfterTheOther) {
+TEST(EncoderTest, RunsShorterInputsThanPlannedAndOneAfterTheOther) {
   std::mt19937 random(4);
   const EncoderConfig config = SmallConfig();
   const std::string folder = WriteCheckpoint(
@@ -523,7 +523,7 @@ TEST(Encoder, RunsShorterInputsThanPlannedAndOneAfterTheOther) {
   }
 }
 
-TEST(Encoder, RefusesInputsThatTheModelCannotTake) {
+TEST(EncoderTest, RefusesInputsThatTheModelCannotTake) {
   const EncoderConfig config = SmallConfig();
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 10), DType::kF32, "refuses");
@@ -556,7 +556,7 @@ TEST(Encoder, RefusesInputsThatTheModelCannotTake) {
 }
 
 // What a plan for another model leaves in memory is no place for this one's.
-TEST(Encoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
+TEST(EncoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
   const TestCheckpoint good = RandomCheckpoint(SmallConfig(), DType::kF32, 30);
   struct Case {
     const char* tensor;
@@ -591,7 +591,7 @@ TEST(Encoder, NamesTheFirstLayerWhoseStatesAreNotFinite) {
 }
 
 // Nothing that is NaN stays behind, and what is not used is not asked.
-TEST(Encoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
+TEST(EncoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   TestCheckpoint checkpoint = RandomCheckpoint(SmallConfig(), DType::kF32, 31);
   const std::string good = WriteCheckpoint(checkpoint, DType::kF32, "all_good");
   checkpoint.tensors["embeddings.word_embeddings.weight"].values[7 * 48] = NAN;
@@ -613,7 +613,7 @@ TEST(Encoder, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   }
 }
 
-TEST(Encoder, RefusesAPlanThatIsNotItsOwn) {
+TEST(EncoderTest, RefusesAPlanThatIsNotItsOwn) {
   EncoderConfig config = SmallConfig();
   int folders = 0;
   const auto open = [&](DType type, WeightBackend backend) {
@@ -655,7 +655,7 @@ TEST(EncoderDeathTest, SaysSoWhereNoThreadStarts) {
               "started 1 of 3 workers");
 }
 
-TEST(Encoder, RefusesACheckpointThatTheConfigContradicts) {
+TEST(EncoderTest, RefusesACheckpointThatTheConfigContradicts) {
   const EncoderConfig config = SmallConfig();
   const TestCheckpoint good = RandomCheckpoint(config, DType::kF32, 11);
   const auto open = [](const TestCheckpoint& checkpoint) {
@@ -679,7 +679,7 @@ TEST(Encoder, RefusesACheckpointThatTheConfigContradicts) {
       absl::StrContains(open(other), "encoder.layer.1.output.dense.bias"));
 }
 
-TEST(Encoder, FindsNamesWithAPrefixAndOldNamesOfNorms) {
+TEST(EncoderTest, FindsNamesWithAPrefixAndOldNamesOfNorms) {
   const EncoderConfig config = SmallConfig();
   const TestCheckpoint plain = RandomCheckpoint(config, DType::kF32, 12);
   TestCheckpoint renamed;

@@ -40,7 +40,7 @@ std::unique_ptr<WeightStore> Store(
   return *std::move(store);
 }
 
-TEST(WeightFinder, FindsWithAndWithoutThePrefix) {
+TEST(WeightFinderTest, FindsWithAndWithoutThePrefix) {
   for (const std::string prefix : {"bert.", ""}) {
     const auto store =
         Store("prefix.safetensors", {{prefix + "words", DType::kF32, {5, 3}},
@@ -56,7 +56,7 @@ TEST(WeightFinder, FindsWithAndWithoutThePrefix) {
   }
 }
 
-TEST(WeightFinder, FindsLayersOfEitherOrder) {
+TEST(WeightFinderTest, FindsLayersOfEitherOrder) {
   const auto store =
       Store("linear.safetensors", {{"rows.weight", DType::kBF16, {4, 3}},
                                    {"rows.bias", DType::kF32, {4}},
@@ -77,7 +77,7 @@ TEST(WeightFinder, FindsLayersOfEitherOrder) {
                     HasSubstr("the config asks for [4, 3]")));
 }
 
-TEST(WeightFinder, KnowsBothNamesOfANormalization) {
+TEST(WeightFinderTest, KnowsBothNamesOfANormalization) {
   const auto store =
       Store("norm.safetensors", {{"new.weight", DType::kF32, {2}},
                                  {"new.bias", DType::kF32, {2}},
@@ -90,7 +90,7 @@ TEST(WeightFinder, KnowsBothNamesOfANormalization) {
   EXPECT_TRUE(finder.status().ok()) << finder.status();
 }
 
-TEST(WeightFinder, NamesAMissingTensorWithNearOnes) {
+TEST(WeightFinderTest, NamesAMissingTensorWithNearOnes) {
   const auto store =
       Store("near.safetensors", {{"bert.words", DType::kF32, {5, 3}}});
   WeightFinder finder(*store, "bert.", "words");
@@ -100,7 +100,7 @@ TEST(WeightFinder, NamesAMissingTensorWithNearOnes) {
               AllOf(HasSubstr("bert.word"), HasSubstr("\"bert.words\"")));
 }
 
-TEST(WeightFinder, KeepsTheFirstFault) {
+TEST(WeightFinderTest, KeepsTheFirstFault) {
   const auto store = Store("first.safetensors", {{"a", DType::kF32, {1}}});
   WeightFinder finder(*store, "", "a");
   finder.Vector("a", 2);
@@ -108,7 +108,7 @@ TEST(WeightFinder, KeepsTheFirstFault) {
   EXPECT_THAT(finder.status().message(), HasSubstr("a is [1]"));
 }
 
-TEST(WeightFinder, RefusesTypesItCannotComputeWith) {
+TEST(WeightFinderTest, RefusesTypesItCannotComputeWith) {
   const auto store = Store("type.safetensors", {{"ids", DType::kI64, {3}}});
   WeightFinder finder(*store, "", "ids");
   finder.Vector("ids", 3);
@@ -116,7 +116,7 @@ TEST(WeightFinder, RefusesTypesItCannotComputeWith) {
   EXPECT_THAT(finder.status().message(), HasSubstr("ids holds I64"));
 }
 
-TEST(WeightFinder, RefusesALayerBeyondTheConfig) {
+TEST(WeightFinderTest, RefusesALayerBeyondTheConfig) {
   const auto store = Store(
       "layers.safetensors",
       {{"t.h.0.bias", DType::kF32, {3}}, {"t.h.10.bias", DType::kF32, {3}}});
@@ -129,7 +129,7 @@ TEST(WeightFinder, RefusesALayerBeyondTheConfig) {
 }
 
 // Sums are made of blocks of kSumBlock columns, which no panel may cut.
-TEST(WeightFinder, RefusesPanelsThatCutASum) {
+TEST(WeightFinderTest, RefusesPanelsThatCutASum) {
   for (const int64_t panel_columns : {256, 100}) {
     SafetensorsWriterOptions options;
     options.metadata[PanelsKey("m")] = PanelsText(2, 600, panel_columns);

@@ -11,7 +11,7 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-TEST(ByteMeter, RemembersTheMost) {
+TEST(ByteMeterTest, RemembersTheMost) {
   ByteMeter meter;
   meter.Add(100);
   meter.Add(50);
@@ -21,7 +21,7 @@ TEST(ByteMeter, RemembersTheMost) {
   EXPECT_EQ(meter.peak_bytes(), 150);
 }
 
-TEST(ByteMeter, LosesNothingBetweenThreads) {
+TEST(ByteMeterTest, LosesNothingBetweenThreads) {
   ByteMeter meter;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -52,7 +52,7 @@ TEST(CountedFloats, AreCountedWhileTheyLive) {
   EXPECT_EQ(meter->peak_bytes(), 4032);
 }
 
-TEST(CountedFloats, AreCountedOnceWhenMoved) {
+TEST(CountedFloatsTest, AreCountedOnceWhenMoved) {
   const auto meter = std::make_shared<ByteMeter>();
   {
     CountedFloats first(meter, 16);

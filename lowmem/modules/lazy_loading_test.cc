@@ -190,7 +190,7 @@ std::vector<int32_t> SomeIds() {
   return {3, 36, 0, 3, 17, 4, 5, 36, 9, 1, 3, 20, 21, 22, 23, 24, 8, 8};
 }
 
-TEST(LazyLoading, RunsAUsersModelWithTheSameBitsHoweverItIsLoaded) {
+TEST(LazyLoadingTest, RunsAUsersModelWithTheSameBitsHoweverItIsLoaded) {
   for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
     const TestTensors tensors = ClassifierTensors(type);
     const std::string plain = Write(tensors, type, "same_plain");
@@ -225,7 +225,7 @@ TEST(LazyLoading, RunsAUsersModelWithTheSameBitsHoweverItIsLoaded) {
   }
 }
 
-TEST(LazyLoading, LoadsWhatIsChosen) {
+TEST(LazyLoadingTest, LoadsWhatIsChosen) {
   const std::string file = ClassifierFile("chosen");
   const auto kept = [&](const LazyLoadingOptions& options) {
     Classifier model;
@@ -261,7 +261,7 @@ TEST(LazyLoading, LoadsWhatIsChosen) {
   EXPECT_EQ(kept(options), all);
 }
 
-TEST(LazyLoading, SharesWhatSeveralThreadsUse) {
+TEST(LazyLoadingTest, SharesWhatSeveralThreadsUse) {
   const std::string file = ClassifierFile("threads");
   for (const int64_t prefetch_bytes : {0, 20000}) {
     Classifier model;
@@ -286,7 +286,7 @@ TEST(LazyLoading, SharesWhatSeveralThreadsUse) {
   }
 }
 
-TEST(LazyLoading, ReadsOnlyTheRowsAskedForEachOnce) {
+TEST(LazyLoadingTest, ReadsOnlyTheRowsAskedForEachOnce) {
   const std::string file = ClassifierFile("rows");
   LazyLoadingOptions options = ModelOptions();
   options.target_modules = {"words"};
@@ -317,7 +317,7 @@ absl::Status StatusOf(const LazyLoadingOptions& options,
   return LazyLoading(&model, file, options).status();
 }
 
-TEST(LazyLoading, NamesWhatIsNotThereAndWhatIsLikeIt) {
+TEST(LazyLoadingTest, NamesWhatIsNotThereAndWhatIsLikeIt) {
   const std::string file = ClassifierFile("names");
   LazyLoadingOptions options = ModelOptions();
   options.target_modules = {"blocks.1.nrm"};
@@ -342,7 +342,7 @@ TEST(LazyLoading, NamesWhatIsNotThereAndWhatIsLikeIt) {
               HasSubstr("the closest: \"model.words.weight\""));
 }
 
-TEST(LazyLoading, RefusesOptionsThatMakeNoSense) {
+TEST(LazyLoadingTest, RefusesOptionsThatMakeNoSense) {
   const std::string file = ClassifierFile("refuses");
   LazyLoadingOptions options = ModelOptions();
   options.target_classes = {"Linear"};
@@ -358,7 +358,7 @@ TEST(LazyLoading, RefusesOptionsThatMakeNoSense) {
   EXPECT_EQ(StatusOf(options, file).code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(LazyLoading, RefusesTensorsThatAreNotTheModels) {
+TEST(LazyLoadingTest, RefusesTensorsThatAreNotTheModels) {
   TestTensors tensors = ClassifierTensors(DType::kF32);
   tensors["model.head.weight"].shape = {kHidden, 7};
   EXPECT_THAT(
@@ -382,7 +382,7 @@ class BadTree : public Module {
   BadTree() : Module("BadTree") {}
 };
 
-TEST(LazyLoading, RefusesTreesWithoutClearNames) {
+TEST(LazyLoadingTest, RefusesTreesWithoutClearNames) {
   const std::string file = ClassifierFile("trees");
   BadTree child;
   const auto message = [&](const std::function<void(BadTree&)>& build) {
@@ -415,7 +415,7 @@ TEST(LazyLoading, RefusesTreesWithoutClearNames) {
               HasSubstr("module \"a\": is null"));
 }
 
-TEST(LazyLoading, SaysSoWhenTheFileChangesAndThenNothingIsHeld) {
+TEST(LazyLoadingTest, SaysSoWhenTheFileChangesAndThenNothingIsHeld) {
   for (const int64_t prefetch_bytes : {0, 3000}) {
     const std::string file = ClassifierFile("changes");
     Classifier model;
@@ -434,7 +434,7 @@ TEST(LazyLoading, SaysSoWhenTheFileChangesAndThenNothingIsHeld) {
   }
 }
 
-TEST(LazyLoading, IsNeededAndOnlyOnce) {
+TEST(LazyLoadingTest, IsNeededAndOnlyOnce) {
   const std::string file = ClassifierFile("needed");
   Classifier model;
   EXPECT_THAT(std::string(model.Run(SomeIds()).status().message()),
@@ -454,7 +454,7 @@ TEST(LazyLoading, IsNeededAndOnlyOnce) {
 }
 
 // Minus one is no "all of them" and no "row by row".
-TEST(ChunkedEmbedding, RefusesANegativeChunk) {
+TEST(ChunkedEmbeddingTest, RefusesANegativeChunk) {
   for (const int64_t chunk_rows :
        {int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
     ChunkedEmbedding words({4, 2}, chunk_rows);
@@ -465,7 +465,7 @@ TEST(ChunkedEmbedding, RefusesANegativeChunk) {
   }
 }
 
-TEST(LazyLoading, NamesBadInput) {
+TEST(LazyLoadingTest, NamesBadInput) {
   Classifier model;
   const auto loaded =
       LazyLoading(&model, ClassifierFile("bad_input"), ModelOptions());

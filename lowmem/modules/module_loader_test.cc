@@ -130,7 +130,7 @@ class RandomNode : public Module {
   std::vector<std::unique_ptr<RandomNode>> children_;
 };
 
-TEST(ModuleLoader, HoldsTheLargestSetThatIsLeasedAtOnce) {
+TEST(ModuleLoaderTest, HoldsTheLargestSetThatIsLeasedAtOnce) {
   for (int seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);
     RandomTensors tensors(DType::kF32, seed);
@@ -208,7 +208,7 @@ void ExpectHeld(const LazyModel& model, int64_t bytes) {
   EXPECT_EQ(model.held_bytes(), bytes);
 }
 
-TEST(ModuleLoader, ReadsAheadUntilItsBytesAreFull) {
+TEST(ModuleLoaderTest, ReadsAheadUntilItsBytesAreFull) {
   const std::string file = ChainFile(6, "ahead");
   for (const WeightBackend storage :
        {WeightBackend::kPread, WeightBackend::kDirect}) {
@@ -234,7 +234,7 @@ TEST(ModuleLoader, ReadsAheadUntilItsBytesAreFull) {
   }
 }
 
-TEST(ModuleLoader, LearnsTheOrderThatModulesAreUsedIn) {
+TEST(ModuleLoaderTest, LearnsTheOrderThatModulesAreUsedIn) {
   Chain chain(6);
   LazyLoadingOptions options;
   options.prefetch_bytes = 2 * kLinkBytes;
@@ -263,7 +263,7 @@ TEST(ModuleLoader, LearnsTheOrderThatModulesAreUsedIn) {
   EXPECT_GE((*loaded)->prefetched_loads(), before + 2);
 }
 
-TEST(ModuleLoader, GivesUpWhatTurnsOutNotToBeNext) {
+TEST(ModuleLoaderTest, GivesUpWhatTurnsOutNotToBeNext) {
   Chain chain(6);
   LazyLoadingOptions options;
   options.prefetch_bytes = 2 * kLinkBytes;
@@ -280,7 +280,7 @@ TEST(ModuleLoader, GivesUpWhatTurnsOutNotToBeNext) {
   EXPECT_EQ((*loaded)->prefetched_loads(), 1);
 }
 
-TEST(ModuleLoader, DoesNotReadAheadWhatIsTooLarge) {
+TEST(ModuleLoaderTest, DoesNotReadAheadWhatIsTooLarge) {
   Chain chain(3);
   LazyLoadingOptions options;
   options.prefetch_bytes = kLinkBytes - 1;
@@ -291,7 +291,7 @@ TEST(ModuleLoader, DoesNotReadAheadWhatIsTooLarge) {
   EXPECT_EQ((*loaded)->peak_bytes(), kLinkBytes);
 }
 
-TEST(ModuleLoader, IsOneLoadForLeasesThatOverlap) {
+TEST(ModuleLoaderTest, IsOneLoadForLeasesThatOverlap) {
   Chain chain(2);
   const auto loaded = LazyLoading(&chain, ChainFile(2, "overlap"), {});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
@@ -304,7 +304,7 @@ TEST(ModuleLoader, IsOneLoadForLeasesThatOverlap) {
   EXPECT_EQ((*loaded)->held_bytes(), 0);
 }
 
-TEST(ModuleLoader, HoldsNothingAfterAFailureAndASuccess) {
+TEST(ModuleLoaderTest, HoldsNothingAfterAFailureAndASuccess) {
   Chain chain(1);
   const std::string file = ChainFile(1, "failure");
   const auto loaded = LazyLoading(&chain, file, {});

@@ -60,7 +60,7 @@ absl::Status Refusal(const std::vector<std::string>& classes,
   return ChooseModules(*modules, classes, names, skipped).status();
 }
 
-TEST(WalkModules, GoesThroughTheTreeInItsOrder) {
+TEST(WalkModulesTest, GoesThroughTheTreeInItsOrder) {
   Tree tree;
   const auto modules = WalkModules(&tree.root);
   ASSERT_TRUE(modules.ok()) << modules.status();
@@ -71,7 +71,7 @@ TEST(WalkModules, GoesThroughTheTreeInItsOrder) {
   EXPECT_EQ((*modules)[3].module, &tree.norm);
 }
 
-TEST(WalkModules, RefusesWhatIsNoTree) {
+TEST(WalkModulesTest, RefusesWhatIsNoTree) {
   Node twice, child;
   twice.AddChild("a", &child);
   twice.AddChild("b", &child);
@@ -88,7 +88,7 @@ TEST(WalkModules, RefusesWhatIsNoTree) {
   EXPECT_FALSE(WalkModules(nullptr).ok());
 }
 
-TEST(WalkModules, RefusesNamesThatAreTakenOrNone) {
+TEST(WalkModulesTest, RefusesNamesThatAreTakenOrNone) {
   for (const char* bad : {"", ".a", "a."}) {
     Node parent, child;
     parent.AddChild(bad, &child);
@@ -117,18 +117,18 @@ TEST(WalkModules, RefusesNamesThatAreTakenOrNone) {
   EXPECT_FALSE(WalkModules(&mixed).ok());
 }
 
-TEST(ChooseModules, TakesAllUnlessTold) {
+TEST(ChooseModulesTest, TakesAllUnlessTold) {
   EXPECT_THAT(Chosen({}, {}, {}), ElementsAre(true, true, true, true, true));
 }
 
-TEST(ChooseModules, TakesClasses) {
+TEST(ChooseModulesTest, TakesClasses) {
   EXPECT_THAT(Chosen({"Layer"}, {}, {}),
               ElementsAre(false, false, true, false, true));
   EXPECT_THAT(Chosen({"Layer", "Norm"}, {}, {}),
               ElementsAre(false, false, true, true, true));
 }
 
-TEST(ChooseModules, TakesNamesWithAllBelow) {
+TEST(ChooseModulesTest, TakesNamesWithAllBelow) {
   EXPECT_THAT(Chosen({}, {"encoder"}, {}),
               ElementsAre(false, true, true, true, false));
   EXPECT_THAT(Chosen({}, {"encoder.0.norm", "head"}, {}),
@@ -136,19 +136,19 @@ TEST(ChooseModules, TakesNamesWithAllBelow) {
   EXPECT_THAT(Chosen({}, {""}, {}), ElementsAre(true, true, true, true, true));
 }
 
-TEST(ChooseModules, SkipsAfterChoosing) {
+TEST(ChooseModulesTest, SkipsAfterChoosing) {
   EXPECT_THAT(Chosen({}, {}, {"encoder.0"}),
               ElementsAre(true, true, false, false, true));
   EXPECT_THAT(Chosen({"Layer"}, {}, {"encoder"}),
               ElementsAre(false, false, false, false, true));
 }
 
-TEST(ChooseModules, DoesNotTakeAPartOfANameForIt) {
+TEST(ChooseModulesTest, DoesNotTakeAPartOfANameForIt) {
   EXPECT_EQ(Refusal({}, {"enc"}, {}).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Refusal({}, {"0"}, {}).code(), absl::StatusCode::kNotFound);
 }
 
-TEST(ChooseModules, NamesWhatIsNearWhatIsNotThere) {
+TEST(ChooseModulesTest, NamesWhatIsNearWhatIsNotThere) {
   EXPECT_THAT(Refusal({"Leyer"}, {}, {}).message(),
               HasSubstr("no class \"Leyer\" in the model; the closest: "
                         "\"Layer\""));
@@ -157,7 +157,7 @@ TEST(ChooseModules, NamesWhatIsNearWhatIsNotThere) {
   EXPECT_THAT(Refusal({}, {}, {"heads"}).message(), HasSubstr("\"head\""));
 }
 
-TEST(ChooseModules, RefusesChoicesThatMeanNothing) {
+TEST(ChooseModulesTest, RefusesChoicesThatMeanNothing) {
   EXPECT_EQ(Refusal({"Layer"}, {"head"}, {}).code(),
             absl::StatusCode::kInvalidArgument);
   Node root, empty;

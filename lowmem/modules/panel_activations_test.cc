@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-TEST(PanelActivations, GiveBackTheRowsTheyAreMadeOf) {
+TEST(PanelActivationsTest, GiveBackTheRowsTheyAreMadeOf) {
   for (const int64_t tokens : {0, 1, 15, 16, 17, 40}) {
     for (const int64_t features : {1, 3, 16}) {
       std::vector<float> rows;
@@ -24,7 +24,7 @@ TEST(PanelActivations, GiveBackTheRowsTheyAreMadeOf) {
   }
 }
 
-TEST(PanelActivations, LieAsKernelsExpectThem) {
+TEST(PanelActivationsTest, LieAsKernelsExpectThem) {
   PanelActivations activations(/*tokens=*/18, /*features=*/3);
   EXPECT_EQ(activations.panels(), 2);
   activations.At(17, 2) = 5;
@@ -32,7 +32,7 @@ TEST(PanelActivations, LieAsKernelsExpectThem) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(activations.data()) % 64, 0u);
 }
 
-TEST(PanelActivations, PadWithZeros) {
+TEST(PanelActivationsTest, PadWithZeros) {
   const PanelActivations activations =
       PanelActivations::FromRows({1, 2, 3, 4}, /*features=*/2);
   for (int64_t token = 2; token < 16; ++token) {
@@ -41,7 +41,7 @@ TEST(PanelActivations, PadWithZeros) {
   }
 }
 
-TEST(PanelActivations, KeepTheirNumbersWhenMoved) {
+TEST(PanelActivationsTest, KeepTheirNumbersWhenMoved) {
   PanelActivations from = PanelActivations::FromRows({7}, 1);
   const PanelActivations to = std::move(from);
   EXPECT_EQ(to.At(0, 0), 7);

@@ -27,7 +27,7 @@ std::vector<std::string> Parse(std::vector<std::string> arguments) {
   return {left.begin(), left.end()};
 }
 
-TEST(ParseFlags, LeavesTheOtherArguments) {
+TEST(ParseFlagsTest, LeavesTheOtherArguments) {
   EXPECT_THAT(Parse({"program", "a", "--count=5", "b"}),
               ElementsAre("program", "a", "b"));
   EXPECT_EQ(absl::GetFlag(FLAGS_count), 5);

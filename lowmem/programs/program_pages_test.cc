@@ -28,7 +28,7 @@ std::string Joined() {
   return text + std::to_string(1234.5);
 }
 
-TEST(ProgramPages, GivesBackWhatStartUpUsed) {
+TEST(ProgramPagesTest, GivesBackWhatStartUpUsed) {
   const std::string before = Joined();
   const int64_t file_bytes = FileBytes();
   ASSERT_GT(file_bytes, 1 << 20);
@@ -37,7 +37,7 @@ TEST(ProgramPages, GivesBackWhatStartUpUsed) {
   EXPECT_EQ(Joined(), before);
 }
 
-TEST(ProgramPages, WhileOthersRun) {
+TEST(ProgramPagesTest, WhileOthersRun) {
   const std::string expected = Joined();
   bool same = true;
   std::thread other([&] {

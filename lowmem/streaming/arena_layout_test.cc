@@ -6,7 +6,7 @@
 namespace footprint {
 namespace {
 
-TEST(ArenaLayout, RangesFollowEachOtherAtLines) {
+TEST(ArenaLayoutTest, RangesFollowEachOtherAtLines) {
   ArenaLayout layout;
   EXPECT_EQ(layout.peak_bytes(), 0);
   EXPECT_EQ(layout.Take(10).end_bytes(), 10);

@@ -34,7 +34,7 @@ std::unique_ptr<WeightStore> TwoVectors() {
   return *WeightStore::Open(path, WeightBackend::kPread);
 }
 
-TEST(TakeRunMemory, PinsAsManyAsWerePlanned) {
+TEST(TakeRunMemoryTest, PinsAsManyAsWerePlanned) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   const std::vector<Weight> tensors = {*store->Find("b"), *store->Find("a")};
   PinnedTensors planned;
@@ -49,7 +49,7 @@ TEST(TakeRunMemory, PinsAsManyAsWerePlanned) {
   EXPECT_EQ(first, 4.0f);
 }
 
-TEST(TakeRunMemory, PinsNothingIfNothingIsPlanned) {
+TEST(TakeRunMemoryTest, PinsNothingIfNothingIsPlanned) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   const absl::StatusOr<RunMemory> memory =
       TakeRunMemory(4096, {}, {}, store.get());
@@ -57,7 +57,7 @@ TEST(TakeRunMemory, PinsNothingIfNothingIsPlanned) {
   EXPECT_EQ(memory->pinned, nullptr);
 }
 
-TEST(TakeRunMemory, SaysThatPlannedTensorsDoNotFit) {
+TEST(TakeRunMemoryTest, SaysThatPlannedTensorsDoNotFit) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   PinnedTensors planned;
   planned.count = 1;
@@ -67,7 +67,7 @@ TEST(TakeRunMemory, SaysThatPlannedTensorsDoNotFit) {
             absl::StatusCode::kResourceExhausted);
 }
 
-TEST(ReadVectors, EveryVectorIsReadByOneWorker) {
+TEST(ReadVectorsTest, EveryVectorIsReadByOneWorker) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   const Weight a = *store->Find("a");
   const Weight b = *store->Find("b");
@@ -84,7 +84,7 @@ TEST(ReadVectors, EveryVectorIsReadByOneWorker) {
 }
 
 // A file that changed is why its numbers are none.
-TEST(PassFault, LooksAtTheFileWhereNumbersAreNotFinite) {
+TEST(PassFaultTest, LooksAtTheFileWhereNumbersAreNotFinite) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   const absl::Status fault = NotFinite(*store, "layer 3");
   EXPECT_EQ(fault.code(), absl::StatusCode::kDataLoss);
@@ -98,7 +98,7 @@ TEST(PassFault, LooksAtTheFileWhereNumbersAreNotFinite) {
   EXPECT_EQ(PassFault(*store, other), other);
 }
 
-TEST(CheckIds, NamesTheFirstThatIsOutOfRange) {
+TEST(CheckIdsTest, NamesTheFirstThatIsOutOfRange) {
   EXPECT_TRUE(CheckIds({0, 9}, 10).ok());
   EXPECT_EQ(CheckIds({}, 10).code(), absl::StatusCode::kInvalidArgument);
   for (const int32_t bad : {-1, 10}) {
@@ -108,7 +108,7 @@ TEST(CheckIds, NamesTheFirstThatIsOutOfRange) {
   }
 }
 
-TEST(StepTimes, AddUpUntilCleared) {
+TEST(StepTimesTest, AddUpUntilCleared) {
   StepTimes times(2);
   const auto pass = [] {
     const auto begin = std::chrono::steady_clock::now();

@@ -17,7 +17,7 @@ struct TestPlan {
   }
 };
 
-TEST(PassMemory, VectorsLieOneAfterTheOther) {
+TEST(PassMemoryTest, VectorsLieOneAfterTheOther) {
   float memory[8];
   VectorRun run(memory);
   EXPECT_EQ(run.Take(3), memory);

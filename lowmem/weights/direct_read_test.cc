@@ -62,7 +62,7 @@ void ReadRuns(const std::string& file, const Tile& tile,
   }
 }
 
-TEST(DirectRead, PutsRandomTilesTogether) {
+TEST(DirectReadTest, PutsRandomTilesTogether) {
   std::mt19937 random(20261121);
   const std::string file = RandomBytes(80001, &random);
   for (int round = 0; round < 3000; ++round) {
@@ -81,7 +81,7 @@ TEST(DirectRead, PutsRandomTilesTogether) {
   }
 }
 
-TEST(DirectRead, TakesOneRunForWhatIsContiguous) {
+TEST(DirectReadTest, TakesOneRunForWhatIsContiguous) {
   Tile tile;
   tile.offset_bytes = 4096 * 3 + 8;
   tile.row_stride_bytes = tile.row_bytes = 4096;
@@ -95,7 +95,7 @@ TEST(DirectRead, TakesOneRunForWhatIsContiguous) {
   EXPECT_EQ(ArrangeDirectTile(tile, slot.data()).data, slot.data() + 8);
 }
 
-TEST(DirectRead, CountsWhatLiesAroundRowsOnly) {
+TEST(DirectReadTest, CountsWhatLiesAroundRowsOnly) {
   Tile tile;
   tile.offset_bytes = 4096 * 3 + 8;
   tile.row_stride_bytes = tile.row_bytes = 100;
@@ -105,7 +105,7 @@ TEST(DirectRead, CountsWhatLiesAroundRowsOnly) {
   EXPECT_EQ(BytesAroundRows(tile, 4 * 4096), 4 * (4096 - 100));
 }
 
-TEST(DirectRead, ReadsNothingOfAnEmptyTile) {
+TEST(DirectReadTest, ReadsNothingOfAnEmptyTile) {
   Tile tile;
   tile.offset_bytes = 100;
   EXPECT_EQ(DirectRuns(tile), 0);

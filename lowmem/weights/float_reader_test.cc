@@ -38,7 +38,7 @@ struct Fixture {
   Weight matrix;
 };
 
-TEST(ReadRows, GivesTheSameFloatsWhateverTheFileHolds) {
+TEST(ReadRowsTest, GivesTheSameFloatsWhateverTheFileHolds) {
   for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
     for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
       for (const WeightBackend backend : kWeightBackends) {
@@ -57,13 +57,13 @@ TEST(ReadRows, GivesTheSameFloatsWhateverTheFileHolds) {
   }
 }
 
-TEST(ReadRows, ReadsNothingOfNoRows) {
+TEST(ReadRowsTest, ReadsNothingOfNoRows) {
   Fixture fixture(DType::kF32, 0, WeightBackend::kPread);
   EXPECT_TRUE(ReadRows(*fixture.store, fixture.matrix, 2, 0, nullptr).ok());
   EXPECT_EQ(fixture.store->counters().reads, 0);
 }
 
-TEST(ReadRows, RefusesRowsBeyondTheMatrix) {
+TEST(ReadRowsTest, RefusesRowsBeyondTheMatrix) {
   for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
     Fixture fixture(DType::kF32, panel_columns, WeightBackend::kPread);
     std::vector<float> read(2 * kColumns);
@@ -75,7 +75,7 @@ TEST(ReadRows, RefusesRowsBeyondTheMatrix) {
   }
 }
 
-TEST(RowsInPlace, AreWhereFloatsLieInMemory) {
+TEST(RowsInPlaceTest, AreWhereFloatsLieInMemory) {
   Fixture fixture(DType::kF32, 0, WeightBackend::kResident);
   const float* const rows =
       RowsInPlace(*fixture.store, fixture.matrix, 2, kRows - 2);
@@ -84,7 +84,7 @@ TEST(RowsInPlace, AreWhereFloatsLieInMemory) {
             fixture.Expected(2, kRows - 2));
 }
 
-TEST(RowsInPlace, AreNotWhereTheyMustBeReadOrConverted) {
+TEST(RowsInPlaceTest, AreNotWhereTheyMustBeReadOrConverted) {
   for (const WeightBackend backend :
        {WeightBackend::kPread, WeightBackend::kDirect}) {
     Fixture read(DType::kF32, 0, backend);

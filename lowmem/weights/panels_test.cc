@@ -30,14 +30,14 @@ absl::StatusOr<Panels> FindIn(const std::string& metadata,
   return FindPanels(*index, *index->FindOrNull("m"));
 }
 
-TEST(Panels, SayTheShapeBeforePacking) {
+TEST(PanelsTest, SayTheShapeBeforePacking) {
   const auto panels = FindIn(R"("panels:m":"4x10/4")", "[3,4,4]");
   ASSERT_TRUE(panels.ok()) << panels.status();
   EXPECT_THAT(panels->shape.extents(), ElementsAre(4, 10));
   EXPECT_EQ(panels->panel_columns, 4);
 }
 
-TEST(Panels, AreOneWhereNothingIsSaid) {
+TEST(PanelsTest, AreOneWhereNothingIsSaid) {
   const auto matrix = FindIn(R"("panels:other":"4x10/4")", "[4,12]");
   ASSERT_TRUE(matrix.ok()) << matrix.status();
   EXPECT_THAT(matrix->shape.extents(), ElementsAre(4, 12));
@@ -48,7 +48,7 @@ TEST(Panels, AreOneWhereNothingIsSaid) {
   EXPECT_EQ(cube->panel_columns, 4);
 }
 
-TEST(Panels, OfAScalarAreOneColumnWide) {
+TEST(PanelsTest, OfAScalarAreOneColumnWide) {
   const std::string path = WriteTestFile(
       "scalar.safetensors",
       SafetensorsBytes(
@@ -61,7 +61,7 @@ TEST(Panels, OfAScalarAreOneColumnWide) {
   EXPECT_EQ(panels->panel_columns, 1);
 }
 
-TEST(Panels, AreRefusedWhereTheyDisagreeWithTheTensor) {
+TEST(PanelsTest, AreRefusedWhereTheyDisagreeWithTheTensor) {
   for (const char* text :
        {"4x10/5",  "4x8/4",   "4x13/4",          "3x10/4",
         "4x10/0",  "4x10",    "4x10/4x1",        "",
@@ -78,7 +78,7 @@ TEST(Panels, AreRefusedWhereTheyDisagreeWithTheTensor) {
   }
 }
 
-TEST(Panels, ReadWhatTheyWrite) {
+TEST(PanelsTest, ReadWhatTheyWrite) {
   const auto panels = FindIn(
       absl::StrCat("\"", PanelsKey("m"), "\":\"", PanelsText(2, 12, 8), "\""),
       "[2,2,12]");

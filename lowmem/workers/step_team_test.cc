@@ -10,7 +10,7 @@
 namespace footprint {
 namespace {
 
-TEST(StepTeam, RunsStepsInOrderOnEveryWorker) {
+TEST(StepTeamTest, RunsStepsInOrderOnEveryWorker) {
   StepTeam team(3);
   std::atomic<int> first{0};
   std::atomic<int> seen{0};
@@ -28,7 +28,7 @@ TEST(StepTeam, RunsStepsInOrderOnEveryWorker) {
   EXPECT_EQ(seen, 9);
 }
 
-TEST(StepTeam, BeginsNoStepAfterAFailureAndRunsAgain) {
+TEST(StepTeamTest, BeginsNoStepAfterAFailureAndRunsAgain) {
   StepTeam team(3);
   for (int run = 0; run < 20; ++run) {
     std::atomic<int> later{0};
@@ -49,7 +49,7 @@ TEST(StepTeam, BeginsNoStepAfterAFailureAndRunsAgain) {
   }
 }
 
-TEST(ShareOf, DealsEverythingOnceInWholeUnits) {
+TEST(ShareOfTest, DealsEverythingOnceInWholeUnits) {
   for (const int64_t count : {0, 1, 15, 16, 17, 1000}) {
     for (const int64_t unit : {1, 16, 64}) {
       for (const int workers : {1, 2, 3, 7}) {

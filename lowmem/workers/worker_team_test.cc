@@ -10,7 +10,7 @@
 namespace footprint {
 namespace {
 
-TEST(WorkerTeam, RunsTheJobOnceOnEveryWorker) {
+TEST(WorkerTeamTest, RunsTheJobOnceOnEveryWorker) {
   for (const int workers : {1, 2, 5}) {
     WorkerTeam team(workers);
     ASSERT_EQ(team.size(), workers);
@@ -36,7 +36,7 @@ TEST(WorkerTeamDeathTest, IsSmallerWhereNoThreadStarts) {
   EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
-TEST(WorkerTeam, NobodyPassesAMeetingBeforeEverybodyCame) {
+TEST(WorkerTeamTest, NobodyPassesAMeetingBeforeEverybodyCame) {
   const int workers = 4;
   WorkerTeam team(workers);
   std::atomic<int> came{0};
@@ -55,7 +55,7 @@ TEST(WorkerTeam, NobodyPassesAMeetingBeforeEverybodyCame) {
   EXPECT_EQ(faults.load(), 0);
 }
 
-TEST(WorkerTeam, ShowsWhatOthersWroteBeforeTheMeeting) {
+TEST(WorkerTeamTest, ShowsWhatOthersWroteBeforeTheMeeting) {
   const int workers = 3;
   WorkerTeam team(workers);
   std::vector<int> value(workers);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/fingerprint.h"
 #include "footprint/base/memory/mapped_memory.h"
+#include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/math/finite_values.h"
 
 namespace footprint {
@@ -70,7 +71,7 @@ absl::StatusOr<absl::Span<Value>> BatchBuffers::ValuesToFill(BatchPart part,
   if (index >= buffers.size() || SpecOf(buffers[index]).type != kType) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no ", PartName(part), " ", index, " of ",
-                     ValueTypeName(kType), " values to fill"));
+                     DTypeName(kType), " values to fill"));
   }
   Buffer& buffer = buffers[index];
   buffer.is_set = true;

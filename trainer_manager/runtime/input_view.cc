@@ -4,10 +4,6 @@
 
 namespace footprint {
 
-absl::string_view ValueTypeName(DType type) {
-  return type == DType::kI32 ? "int32" : "float";
-}
-
 absl::Status CheckInputView(absl::string_view what, size_t index,
                             const TensorType& spec, int64_t parts,
                             const InputView& values) {
@@ -17,9 +13,9 @@ absl::Status CheckInputView(absl::string_view what, size_t index,
     Shape whole = spec.shape;
     if (whole.rank() > 0) whole.set_extent(0, whole.extent(0) * parts);
     return absl::InvalidArgumentError(absl::StrCat(
-        what, " ", index, " takes ", elements, " ", ValueTypeName(spec.type),
+        what, " ", index, " takes ", elements, " ", DTypeName(spec.type),
         " values of shape ", whole.ToString(), ", not ", values.size(), " ",
-        ValueTypeName(values.type())));
+        DTypeName(values.type())));
   }
   if (values.data() == nullptr) {
     return absl::InvalidArgumentError(

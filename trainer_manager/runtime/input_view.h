@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 
 namespace footprint {
@@ -34,9 +35,6 @@ class InputView {
   size_t size_;
   DType type_;
 };
-
-// "float" or "int32".
-absl::string_view ValueTypeName(DType type);
 
 // InvalidArgument: the values are not what a buffer of `parts` tensors of that
 // type takes, or lie at a null or unaligned address. `what` and `index` name

@@ -42,15 +42,15 @@ TEST(CheckInputViewTest, NamesTheShapeOfTheWholeBatch) {
   const absl::Status status = Check(kRows, 2, absl::MakeConstSpan(rows));
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("input 7 takes 12 float values of shape"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("not 6 float"));
+              HasSubstr("input 7 takes 12 F32 values of shape"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("not 6 F32"));
 }
 
 TEST(CheckInputViewTest, RefusesAnotherType) {
   const std::vector<int32_t> indices(6);
   EXPECT_THAT(
       std::string(Check(kRows, 1, absl::MakeConstSpan(indices)).message()),
-      HasSubstr("6 float values of shape [2, 3], not 6 int32"));
+      HasSubstr("6 F32 values of shape [2, 3], not 6 I32"));
 }
 
 TEST(CheckInputViewTest, RefusesAddressesThatHoldNoValues) {

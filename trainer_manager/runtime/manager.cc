@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "footprint/trainer_manager/layers/tensor_type.h"
+#include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/runtime/tensor_inspection.h"
 
 namespace footprint {
@@ -33,8 +33,7 @@ Manager::Manager(const ExecutionPlan& plan, StepTable table,
       retain_arena_(options.retain_arena),
       plan_fingerprint_(PlanFingerprint(plan)),
       runner_(plan, std::move(table), options, &buffers_),
-      buffers_(plan, runner_.table(), options.watch_inputs),
-      iteration_(&runner_, &buffers_) {}
+      buffers_(plan, runner_.table(), options.watch_inputs) {}
 
 absl::Status Manager::CheckMode(NetworkMode mode) const {
   if (mode_ == mode) return absl::OkStatus();
@@ -91,10 +90,10 @@ absl::StatusOr<float> Manager::TrainStep() {
   if (!status.ok()) return status;
   const void* culprit = nullptr;
   status = buffers_.CheckBatch(&culprit);
-  if (culprit != nullptr) return iteration_.InFirstReader(culprit, status);
+  if (culprit != nullptr) return Passes().InFirstReader(culprit, status);
   if (status.ok()) status = runner_.EnsureArena();
   if (!status.ok()) return status;
-  return iteration_.Train();
+  return Passes().Train();
 }
 
 absl::Status Manager::Infer(absl::Span<const InputView> inputs) {
@@ -124,7 +123,7 @@ absl::StatusOr<float> Manager::Evaluate(absl::Span<const InputView> inputs,
 absl::Status Manager::RunInference() {
   absl::Status status = runner_.EnsureArena();
   if (!status.ok()) return status;
-  status = iteration_.Infer();
+  status = Passes().Infer();
   if (!retain_arena_) ReleaseArena();
   return status;
 }

@@ -135,6 +135,7 @@ class Manager {
   template <typename Value>
   absl::StatusOr<absl::Span<Value>> ValuesToFill(BatchPart part, size_t index);
   absl::Status RunInference();
+  Iteration Passes() { return Iteration(&runner_, &buffers_); }
 
   const std::shared_ptr<Parameters> parameters_;
   const NetworkMode mode_;
@@ -142,7 +143,6 @@ class Manager {
   const uint64_t plan_fingerprint_;
   StepRunner runner_;
   BatchBuffers buffers_;
-  Iteration iteration_;
 };
 
 }  // namespace footprint

@@ -14,8 +14,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
-#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/runtime/parameters.h"
 
 namespace footprint {
