@@ -5,12 +5,12 @@
 set -euo pipefail
 
 list=$1 package=$2
-if ! grep -qE "//$package[:/]" "$list"; then
+if ! grep -qE "//${package}[:/]" "$list"; then
   echo "//$package itself is not in $list:"
   cat "$list"
   exit 1
 fi
-if grep -vE "//($package[:/]|base/)" "$list"; then
+if grep -vE "//(${package}[:/]|base/)" "$list"; then
   echo "//$package needs these besides base; see tools/layering/layers.txt"
   exit 1
 fi

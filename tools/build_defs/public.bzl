@@ -5,13 +5,16 @@ load("@rules_cc//cc:cc_library.bzl", "cc_library")
 def _name_of(label):
     return label.rpartition("/")[2].rpartition(":")[2]
 
-def public_aliases(targets):
+def public_aliases(name, targets):
     """Gives targets of rooms their public labels, in this package.
 
     Args:
+      name: of the list; no target has it.
       targets: labels; each keeps its name, so //memo/schedule:memo_trace_file is
         //memo:memo_trace_file here.
     """
+    if not targets:
+        fail("%s lists no target" % name)
     for target in targets:
         native.alias(
             name = _name_of(target),
@@ -33,4 +36,7 @@ def public_package(name, libraries, others = []):
         visibility = ["//visibility:public"],
         deps = libraries,
     )
-    public_aliases(libraries + others)
+    public_aliases(
+        name = name + "_aliases",
+        targets = libraries + others,
+    )

@@ -13,6 +13,7 @@ In every page (*.md) but the decision records:
   <!-- sketch -->               an outline that no tool could run, in docs/ only
 * A relative link leads to a file, and to a heading where it names one; a picture
   is there.
+* A package's README links each of its rooms, the folders below it that have a BUILD.
 Exit 1 with file and line of each fault.
 """
 
@@ -130,9 +131,18 @@ class Checker:
         elif anchor and anchor not in anchors_of(target.read_text() if name else text):
             self.fault(page, number, "link to %s: no such heading" % link)
 
+    def check_rooms(self, page, text):
+        folder = (self.tree / page).parent
+        rooms = sorted(build.parent.name for build in folder.glob("*/BUILD"))
+        for room in rooms if len(page.parts) == 2 else ():
+            if not re.search(r"\]\(%s[/)]" % re.escape(room), text):
+                self.fault(page, 1, "the page has no link to its room %s" % room)
+
     def check_page(self, page):
         text = (self.tree / page).read_text()
         self.check_links(page, text)
+        if page.name == "README.md":
+            self.check_rooms(page, text)
         if "decisions" not in page.parts:
             for line, above, content in blocks_of(text):
                 self.check_block(page, line, above, content)

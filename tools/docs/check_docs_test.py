@@ -54,6 +54,15 @@ class CheckDocsTest(unittest.TestCase):
         self.assertEqual(self.faults(page, "docs/x.md"), [])
         self.assertEqual(len(self.faults(page)), 1)
 
+    def test_a_packages_page_links_its_rooms(self):
+        for room in ("files", "text"):
+            (self.tree / "base" / room).mkdir(parents=True)
+            (self.tree / "base" / room / "BUILD").write_text("")
+        self.assertEqual(self.faults("[a](files) [b](text/BUILD)", "base/README.md"), [])
+        self.assertEqual(self.faults("[a](files)", "base/README.md"),
+                         ["base/README.md:1: the page has no link to its room text"])
+        self.assertEqual(self.faults("", "README.md"), [])
+
     def test_links_must_lead_somewhere(self):
         self.assertEqual(self.faults("# The top\n[a](BUILD) [b](#the-top) [c](https://x)\n"), [])
         self.assertEqual(
