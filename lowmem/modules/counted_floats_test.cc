@@ -38,7 +38,7 @@ TEST(ByteMeterTest, LosesNothingBetweenThreads) {
   EXPECT_LE(meter.peak_bytes(), 40012);
 }
 
-TEST(CountedFloats, AreCountedWhileTheyLive) {
+TEST(CountedFloatsTest, AreCountedWhileTheyLive) {
   const auto meter = std::make_shared<ByteMeter>();
   {
     CountedFloats floats(meter, 1000);

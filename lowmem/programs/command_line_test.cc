@@ -53,7 +53,7 @@ TEST(ParseFlagsDeathTest, LeavesLaterExitCodesAlone) {
   EXPECT_EXIT(ParseAndExit(7), testing::ExitedWithCode(7), "");
 }
 
-TEST(Fail, SaysWhoAndWhatInOneLine) {
+TEST(FailTest, SaysWhoAndWhatInOneLine) {
   testing::internal::CaptureStderr();
   const absl::Status status =
       absl::NotFoundError(absl::string_view("no tensor \"a\0b\", 100 %s", 23));

@@ -24,7 +24,7 @@ TEST(PassMemoryTest, VectorsLieOneAfterTheOther) {
   EXPECT_EQ(run.Take(5), memory + 3);
 }
 
-TEST(PassMemory, EachWorkerHasItsOwnPart) {
+TEST(PassMemoryTest, EachWorkerHasItsOwnPart) {
   const auto arena = MappedBlock::Allocate(768);
   ASSERT_TRUE(arena.ok()) << arena.status();
   const TestPlan plan;

@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-TEST(TakeSlots, AreWholePagesAndOnlyWhereWeightsAreCopied) {
+TEST(TakeSlotsTest, AreWholePagesAndOnlyWhereWeightsAreCopied) {
   StreamingNeeds needs;
   needs.slot_overhead_bytes = 1;
   ArenaLayout layout;
@@ -21,7 +21,7 @@ TEST(TakeSlots, AreWholePagesAndOnlyWhereWeightsAreCopied) {
   EXPECT_EQ(TakeSlots(2, 4096, needs, &layout).size_bytes, 0);
 }
 
-TEST(ChoosePinned, TakesTheFirstThatFitInWholePages) {
+TEST(ChoosePinnedTest, TakesTheFirstThatFitInWholePages) {
   StreamingNeeds needs;
   needs.pinnable_bytes = {4096, 4096, 8192, 64};
   EXPECT_EQ(ChoosePinned(needs, 4096, 4096).count, 0);
@@ -73,7 +73,7 @@ StreamingNeeds TwoTensors() {
   return needs;
 }
 
-TEST(GrowPlan, TakesTheLargestChoiceThatFits) {
+TEST(GrowPlanTest, TakesTheLargestChoiceThatFits) {
   const StreamingNeeds needs = TwoTensors();
   EXPECT_EQ(Grown(4 * kPage, needs).pages, 2);
   EXPECT_EQ(Grown(12 * kPage - 1, needs).pages, 4);
@@ -82,7 +82,7 @@ TEST(GrowPlan, TakesTheLargestChoiceThatFits) {
   EXPECT_EQ(Grown(12 * kPage, needs).budget_bytes, 12 * kPage);
 }
 
-TEST(GrowPlan, PinsOnlyWhenNothingElseCanGrow) {
+TEST(GrowPlanTest, PinsOnlyWhenNothingElseCanGrow) {
   const StreamingNeeds needs = TwoTensors();
   EXPECT_EQ(Grown(15 * kPage, needs).pinned.count, 0);
   EXPECT_EQ(Grown(16 * kPage, needs).pinned.count, 0);
@@ -92,7 +92,7 @@ TEST(GrowPlan, PinsOnlyWhenNothingElseCanGrow) {
 
 // Not when they have room beside slots, but when they have without: a larger
 // budget is never the worse.
-TEST(GrowPlan, HasNoSlotsWhereEverythingIsPinned) {
+TEST(GrowPlanTest, HasNoSlotsWhereEverythingIsPinned) {
   const StreamingNeeds needs = TwoTensors();
   EXPECT_EQ(Grown(29 * kPage - 1, needs).pinned.count, 1);
   EXPECT_EQ(Grown(29 * kPage - 1, needs).pinned.range.offset_bytes, 16 * kPage);
@@ -107,7 +107,7 @@ TEST(GrowPlan, HasNoSlotsWhereEverythingIsPinned) {
   }
 }
 
-TEST(GrowPlan, KeepsSlotsWhereThereIsNothingToPin) {
+TEST(GrowPlanTest, KeepsSlotsWhereThereIsNothingToPin) {
   EXPECT_EQ(Grown(1000 * kPage, StreamingNeeds()).peak_bytes, 16 * kPage);
   StreamingNeeds in_place = TwoTensors();
   in_place.uses_slots = false;
