@@ -308,14 +308,13 @@ absl::Status AtomicFile::Error(int error, absl::string_view what) const {
 }
 
 absl::Status AtomicFile::Append(absl::string_view bytes) {
-  appended_bytes_ += static_cast<int64_t>(bytes.size());
-  if (buffered_bytes_ + bytes.size() > kBufferBytes) Flush();
+  if (bytes.size() > kBufferBytes - buffered_bytes_) Flush();
   if (bytes.size() > kBufferBytes) {
     WriteThrough(bytes);
     return failure_;
   }
   if (buffer_ == nullptr) buffer_.reset(new char[kBufferBytes]);
-  bytes.copy(buffer_.get() + buffered_bytes_, bytes.size());
+  std::memcpy(buffer_.get() + buffered_bytes_, bytes.data(), bytes.size());
   buffered_bytes_ += bytes.size();
   return failure_;
 }
@@ -327,6 +326,7 @@ void AtomicFile::Flush() {
 
 void AtomicFile::WriteThrough(absl::string_view bytes) {
   if (!failure_.ok() || bytes.empty()) return;
+  appended_bytes_ += static_cast<int64_t>(bytes.size());
   const FileSizeSignalHeld held;
   if (!WriteOn(file_.get(), bytes.data(), static_cast<int64_t>(bytes.size()))) {
     failure_ = Error(errno, "cannot be written");

@@ -183,7 +183,7 @@ expect 2 'unrecorded.textproto:5:1: has no history of its value' good.binpb unre
 expect 2 'there is no flag --fromat; did you mean "format"' good.binpb limit.textproto --fromat=json
 expect 2 'use text, json, junit or markdown' good.binpb limit.textproto --format=yaml
 expect 0 'Exit status' good.binpb limit.textproto --help
-expect 2 'cannot be written' good.binpb limit.textproto --output=/nowhere/x
+expect 2 'cannot be created' good.binpb limit.textproto --output=/nowhere/x
 "$CHECK" >out 2>err
 (($? == 2)) || failures=$((failures + 1))
 printf 'profile\tgood.binpb\t//a:b\nthresholds\tlimit.textproto\n' >manifest
