@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The programs as a person uses them; the README's commands among them.
 set -euo pipefail
-export PATH="$PWD/lowmem/programs:$PATH"
+export PATH="$PWD/lowmem/programs:$PWD/lowmem/modules:$PWD/lowmem/weights:$PATH"
 cd "$TEST_TMPDIR"
 
 fail() {

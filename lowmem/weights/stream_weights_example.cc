@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <vector>
@@ -13,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/standard_output.h"
-#include "footprint/base/memory/alignment.h"
+#include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/weights/tile.h"
 #include "footprint/lowmem/weights/tile_stream.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -39,10 +38,11 @@ absl::Status PrintLargest(const char* path, const char* name) {
   options.depth = 2;
   const int64_t arena_bytes =
       footprint::TileStream::ArenaBytes(**store, schedule, options.depth);
-  char* arena = static_cast<char*>(
-      std::aligned_alloc(footprint::kPageBytes, arena_bytes));
-  auto stream = footprint::TileStream::Open(store->get(), schedule, options,
-                                            absl::MakeSpan(arena, arena_bytes));
+  const auto arena = footprint::MappedBlock::Allocate(arena_bytes);
+  if (!arena.ok()) return arena.status();
+  auto stream = footprint::TileStream::Open(
+      store->get(), schedule, options,
+      absl::MakeSpan(arena->At<char>(0), arena_bytes));
   if (!stream.ok()) return stream.status();
   float largest = -INFINITY;
   for (const footprint::Tile& tile : schedule) {
@@ -54,8 +54,6 @@ absl::Status PrintLargest(const char* path, const char* name) {
     }
   }
   std::cout << largest << " by " << (*stream)->Description() << "\n";
-  stream->reset();
-  std::free(arena);
   return (*store)->CheckFile();
 }
 // endregion
