@@ -1,5 +1,7 @@
 #include "footprint/base/text/csv_parser.h"
 
+#include <cstring>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -104,9 +106,25 @@ bool CsvParser::ReadQuoted() {
   }
 }
 
+// Appends at once what the field has within these bytes.
+void CsvParser::AppendPlain() {
+  const absl::string_view rest =
+      bytes_.substr(position_, kMaximumFieldBytes - field_size_);
+  const auto is_plain = [this](char c) {
+    return c != delimiter_ && c != '"' && c != '\n' && c != '\r';
+  };
+  size_t size = 0;
+  while (size < rest.size() && is_plain(rest[size])) ++size;
+  std::memcpy(field_.get() + field_size_, rest.data(), size);
+  field_size_ += size;
+  position_ += size;
+  column_ += static_cast<int64_t>(size);
+}
+
 bool CsvParser::ReadPlain() {
   const int delimiter = static_cast<unsigned char>(delimiter_);
   while (true) {
+    AppendPlain();
     const int byte = Peek();
     if (byte == '"') {
       return Fail("a quote inside a field that does not begin with one");

@@ -77,6 +77,7 @@ class CsvParser {
   void Refill();
   void SkipByteOrderMark();
   bool Append(int byte);
+  void AppendPlain();
   bool ReadQuoted();
   bool ReadPlain();
   bool EndField();
