@@ -30,6 +30,7 @@
 #include "footprint/gates/updating/threshold_edit.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
+#include "footprint/profiling/schema/metric_reading.h"
 #include "footprint/profiling/schema/profile_merge.h"
 
 namespace footprint {
@@ -624,13 +625,6 @@ class EnvironmentPlanner {
   NewThresholds added_;
 };
 
-const Metric* FindMetric(const BenchmarkMemory& benchmark, MetricKind kind) {
-  for (const Metric& metric : benchmark.metrics()) {
-    if (metric.kind() == kind) return &metric;
-  }
-  return nullptr;
-}
-
 // By a threshold that may judge it where it was measured.
 bool IsNamed(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
              absl::Span<const ThresholdSource> sources) {
@@ -693,9 +687,10 @@ NewThresholds ThresholdsForNewBenchmarks(
           IsNamed(profile, benchmark, sources)) {
         continue;
       }
-      const Metric* metric = FindMetric(benchmark, PEAK_LIVE_USABLE_BYTES);
+      const Metric* metric =
+          FindMetric(benchmark.metrics(), PEAK_LIVE_USABLE_BYTES);
       if (metric == nullptr) {
-        metric = FindMetric(benchmark, SUM_THREAD_PEAK_USABLE_BYTES);
+        metric = FindMetric(benchmark.metrics(), SUM_THREAD_PEAK_USABLE_BYTES);
       }
       std::string doubt = DoubtOf(profile, benchmark);
       if (metric == nullptr) doubt = "it has no peak that repeats";

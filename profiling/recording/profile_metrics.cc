@@ -8,6 +8,7 @@
 #include "footprint/base/memory/process_memory.h"
 #include "footprint/profiling/heap/heap_metrics.h"
 #include "footprint/profiling/recording/memory_phase.h"
+#include "footprint/profiling/schema/metric_reading.h"
 #include "footprint/profiling/schema/metric_table.h"
 
 namespace footprint {
@@ -22,10 +23,7 @@ void AddMetric(MetricKind kind, Determinism determinism, int64_t value,
 }
 
 int64_t Value(const Phase& phase, MetricKind kind) {
-  for (const Metric& metric : phase.metrics()) {
-    if (metric.kind() == kind) return metric.value();
-  }
-  return 0;
+  return ReadMetric(phase, kind).bytes_or_count.value_or(0);
 }
 
 void Attribute(const std::string& phase_name, int64_t live_bytes,

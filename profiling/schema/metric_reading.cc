@@ -13,11 +13,8 @@ bool Has(const Kinds& kinds, MetricKind kind) {
 
 template <typename Measured>
 MetricReading Read(const Measured& measured, MetricKind kind) {
-  for (const Metric& metric : measured.metrics()) {
-    if (metric.kind() == kind) {
-      return {MetricKnowledge::kKnown, metric.value()};
-    }
-  }
+  const Metric* const metric = FindMetric(measured.metrics(), kind);
+  if (metric != nullptr) return {MetricKnowledge::kKnown, metric->value()};
   if (Has(measured.order_dependent(), kind)) {
     return {MetricKnowledge::kOrderDependent, absl::nullopt};
   }
@@ -27,6 +24,15 @@ MetricReading Read(const Measured& measured, MetricKind kind) {
 }
 
 }  // namespace
+
+const Metric* FindMetric(
+    const google::protobuf::RepeatedPtrField<Metric>& metrics,
+    MetricKind kind) {
+  for (const Metric& metric : metrics) {
+    if (metric.kind() == kind) return &metric;
+  }
+  return nullptr;
+}
 
 MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind) {
   return Read(benchmark, kind);

@@ -19,6 +19,7 @@
 
 #include "absl/types/optional.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "google/protobuf/repeated_field.h"
 
 namespace footprint {
 
@@ -34,6 +35,10 @@ struct MetricReading {
   // Set if and only if known.
   absl::optional<int64_t> bytes_or_count;
 };
+
+// Null if there is none of that kind; else lives as long as `metrics`.
+const Metric* FindMetric(
+    const google::protobuf::RepeatedPtrField<Metric>& metrics, MetricKind kind);
 
 // Of all that was measured, and of one phase.
 MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind);

@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_reading.h"
 #include "google/protobuf/descriptor.h"
 
 namespace footprint {
@@ -176,19 +177,13 @@ SampledMetric* FindOrAdd(MetricKind kind, const std::string& phase,
   return metric;
 }
 
-const Metric& MetricOf(const Metrics& metrics, MetricKind kind) {
-  return *std::find_if(
-      metrics.begin(), metrics.end(),
-      [kind](const Metric& metric) { return metric.kind() == kind; });
-}
-
 void SortMetric(MetricKind kind, const MeasuredPhase& measured) {
-  const int64_t value = MetricOf(*measured.sources[0], kind).value();
+  const int64_t value = FindMetric(*measured.sources[0], kind)->value();
   // The least that any producer claims: the enumerators grow weaker.
   Determinism weakest = EXACT;
   bool is_repeated = true;
   for (const Metrics* source : measured.sources) {
-    const Metric& metric = MetricOf(*source, kind);
+    const Metric& metric = *FindMetric(*source, kind);
     weakest = std::max(weakest, metric.determinism());
     is_repeated = is_repeated && metric.value() == value;
   }
@@ -204,7 +199,7 @@ void SortMetric(MetricKind kind, const MeasuredPhase& measured) {
   SampledMetric* sampled = FindOrAdd(kind, measured.phase, measured.samples);
   sampled->clear_values();
   for (const Metrics* source : measured.sources) {
-    sampled->add_values(MetricOf(*source, kind).value());
+    sampled->add_values(FindMetric(*source, kind)->value());
   }
 }
 

@@ -16,6 +16,7 @@
 #include "footprint/base/page/page.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/text_table.h"
+#include "footprint/profiling/schema/metric_reading.h"
 
 namespace footprint {
 namespace tabular {
@@ -23,15 +24,6 @@ namespace {
 
 constexpr size_t kStartup = 0;
 constexpr size_t kFit = 2;
-
-using Metrics = google::protobuf::RepeatedPtrField<Metric>;
-
-Bytes MetricOf(const Metrics& metrics, MetricKind kind) {
-  for (const Metric& metric : metrics) {
-    if (metric.kind() == kind) return metric.value();
-  }
-  return absl::nullopt;
-}
 
 Bytes Sum(const Bytes& a, const Bytes& b) {
   if (!a.has_value() || !b.has_value()) return absl::nullopt;
@@ -54,13 +46,15 @@ absl::Status AddStages(const BenchmarkMemory& memory, StageRun* run) {
       return absl::InvalidArgumentError(
           absl::StrCat(memory.name(), " has no phase \"", kStages[i], "\""));
     }
-    run->peak_bytes[i] = Sum(MetricOf(phase->metrics(), PEAK_LIVE_USABLE_BYTES),
-                             MetricOf(phase->metrics(), PEAK_MAPPED_BYTES));
+    run->peak_bytes[i] =
+        Sum(ReadMetric(*phase, PEAK_LIVE_USABLE_BYTES).bytes_or_count,
+            ReadMetric(*phase, PEAK_MAPPED_BYTES).bytes_or_count);
     if (i == kStartup) {
-      run->peak_bytes[i] =
-          Sum(run->peak_bytes[i], MetricOf(phase->metrics(), IMAGE_BYTES));
+      run->peak_bytes[i] = Sum(run->peak_bytes[i],
+                               ReadMetric(*phase, IMAGE_BYTES).bytes_or_count);
     }
-    run->volume_bytes[i] = MetricOf(phase->metrics(), ALLOCATED_USABLE_BYTES);
+    run->volume_bytes[i] =
+        ReadMetric(*phase, ALLOCATED_USABLE_BYTES).bytes_or_count;
   }
   return absl::OkStatus();
 }
@@ -75,7 +69,8 @@ absl::StatusOr<StageRun> RunOf(const BenchmarkMemory& memory) {
     return absl::InvalidArgumentError(
         absl::StrCat(memory.name(), " does not say its io, features and rows"));
   }
-  run.process_peak_bytes = MetricOf(memory.metrics(), PEAK_LIVE_USABLE_BYTES);
+  run.process_peak_bytes =
+      ReadMetric(memory, PEAK_LIVE_USABLE_BYTES).bytes_or_count;
   absl::Status status = AddStages(memory, &run);
   if (!status.ok()) return status;
   return run;
