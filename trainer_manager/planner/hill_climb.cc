@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <random>
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/planner/ordered_placement.h"
 
 namespace footprint {
@@ -28,9 +28,9 @@ size_t PlaceOfTopmost(const PlacementProblem& problem,
 // The place of a tensor, chosen by chance, live together with that at `place`.
 size_t PlaceBeside(const PlacementProblem& problem,
                    const std::vector<int32_t>& order, size_t place,
-                   RandomSequence* random) {
+                   std::mt19937_64* random) {
   const PlacementItem& item = problem.items[order[place]];
-  const size_t first = random->Below(order.size());
+  const size_t first = (*random)() % order.size();
   for (size_t i = 0; i < order.size(); ++i) {
     const size_t other_place = (first + i) % order.size();
     const PlacementItem& other = problem.items[order[other_place]];
@@ -46,7 +46,7 @@ size_t PlaceBeside(const PlacementProblem& problem,
 std::vector<int64_t> ClimbHill(const PlacementProblem& problem,
                                std::vector<int32_t> order,
                                const HillClimbEffort& effort) {
-  RandomSequence random(effort.seed);
+  std::mt19937_64 random(effort.seed);
   std::vector<int64_t> best = PlaceByFirstFit(problem, order);
   int64_t best_height = HeightOf(problem, best);
   for (int64_t trial = 0; trial < effort.trial_limit; ++trial) {
@@ -54,9 +54,9 @@ std::vector<int64_t> ClimbHill(const PlacementProblem& problem,
       break;
     }
     size_t from = PlaceOfTopmost(problem, order, best);
-    if (random.Below(2) == 0) from = PlaceBeside(problem, order, from, &random);
+    if (random() % 2 == 0) from = PlaceBeside(problem, order, from, &random);
     if (from == 0) continue;
-    const size_t to = random.Below(from);
+    const size_t to = random() % from;
     std::vector<int32_t> changed = order;
     std::rotate(changed.begin() + to, changed.begin() + from,
                 changed.begin() + from + 1);
