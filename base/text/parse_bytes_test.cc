@@ -5,6 +5,8 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -14,8 +16,9 @@ TEST(ParseBytesTest, ReadsWhatPeopleWrite) {
   // region example
   EXPECT_EQ(*ParseBytes("16MiB"), 16777216);
   EXPECT_EQ(*ParseBytes("1.5 GiB"), 1610612736);
-  EXPECT_EQ(ParseBytes("16 MB of RAM").status().code(),
-            absl::StatusCode::kInvalidArgument);  // it says what would do
+  EXPECT_THAT(
+      ParseBytes("16 MB of RAM"),
+      StatusIs(absl::StatusCode::kInvalidArgument));  // it says what would do
   // endregion
 }
 
@@ -73,7 +76,7 @@ TEST(ParseBytesTest, RefusesTheRest) {
                            "99999999999GiB",
                            "99999999999999999999999999"}) {
     const absl::Status status = ParseBytes(text).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << text;
     EXPECT_NE(std::string(status.message()).find(text), std::string::npos);
   }
 }

@@ -16,9 +16,6 @@ import sys
 import xml.etree.ElementTree
 
 TESTONLY = "testonly"
-# Edges of production code that are not meant to stay: no circle, no edge between
-# libraries is blamed on them.
-TO_BE_CUT = "to_be_cut"
 
 Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 
@@ -34,15 +31,14 @@ _COMBINES = "gates/deployments"
 
 
 def parse_layers(text):
-    """{(room, mark): [entry]} from the text of layers.txt; a mark is "", TESTONLY or
-    TO_BE_CUT."""
+    """{(room, mark): [entry]} from the text of layers.txt; a mark is "" or TESTONLY."""
     layers = {}
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.split("#", 1)[0].strip()
         if not line:
             continue
         match = re.fullmatch(
-            r"([\w/]+)(?: (%s|%s))?:((?: (?://[\w/]+|@[\w-]+))*)" % (TESTONLY, TO_BE_CUT), line)
+            r"([\w/]+)(?: (%s))?:((?: (?://[\w/]+|@[\w-]+))*)" % TESTONLY, line)
         if not match:
             raise ValueError("line %d: want ROOM[ testonly]: ENTRY ..., got %r" % (number, line))
         key = match[1], match[2] or ""
@@ -114,7 +110,7 @@ def violations(rules, layers):
         if room is None or entry == "//" + room:
             continue
         # A test's edge does not show that libraries need theirs.
-        marks = [mark for mark in ("", TO_BE_CUT) + (TESTONLY,) * rule.testonly
+        marks = [mark for mark in ("",) + (TESTONLY,) * rule.testonly
                  if entry in layers.get((room, mark), [])]
         if not marks:
             found.append("%s depends on %s, which layers.txt does not allow%s" % (
@@ -167,8 +163,7 @@ def circles(layers):
 def propose(rules, layers):
     """The text of layers.txt that allows the edges there are, a line a room.
 
-    `layers` says which packages are taken for one room; what it marks as to be cut
-    stays marked.
+    `layers` says which packages are taken for one room.
     """
     rooms = {room for room, _ in layers}
     lines = collections.defaultdict(set)
@@ -180,12 +175,11 @@ def propose(rules, layers):
         entry = entry_for(target, rooms)
         if entry == "//" + room:
             continue
-        to_be_cut = entry in layers.get((room, TO_BE_CUT), [])
-        lines[room, TESTONLY if rule.testonly else TO_BE_CUT if to_be_cut else ""].add(entry)
+        lines[room, TESTONLY if rule.testonly else ""].add(entry)
     text = []
     for (room, mark), entries in sorted(lines.items()):
         if mark == TESTONLY:
-            entries = entries - lines[room, ""] - lines.get((room, TO_BE_CUT), set())
+            entries = entries - lines[room, ""]
         if entries or not mark:
             name = " ".join(filter(None, (room, mark)))
             text.append("%s:%s" % (name, "".join(" " + entry for entry in sorted(entries))))

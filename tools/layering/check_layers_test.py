@@ -87,22 +87,14 @@ class CheckLayersTest(unittest.TestCase):
         self.assertIn("//top:y depends on //base/closed:x", found[0])
         self.assertEqual(violations(door), [])
 
-    def test_an_edge_to_be_cut_is_allowed_while_it_is_there(self):
-        text = "base:\ntop:\ntop to_be_cut: //base"
-        edge = query("//top:y", ["//base:x"])
-        for rules, want in ((edge, []), ("", ["layers.txt: nothing in top to_be_cut uses //base"])):
-            text_of_rules = "<query>%s%s</query>" % (rules, query("//base:x", []))
-            self.assertEqual(check_layers.violations(
-                check_layers.parse_query(text_of_rules), check_layers.parse_layers(text)), want)
-
 
 class ShapeOfLayersTest(unittest.TestCase):
     def test_a_circle_is_named_once(self):
         layers = check_layers.parse_layers("a: //b\nb: //c @x\nc: //b\nd: //a")
         self.assertEqual(check_layers.circles(layers), ["layers.txt: a circle of b, c"])
 
-    def test_tests_and_edges_to_be_cut_make_no_circle(self):
-        layers = check_layers.parse_layers("a: //b\nb testonly: //a\nb to_be_cut: //a\nb:")
+    def test_tests_make_no_circle(self):
+        layers = check_layers.parse_layers("a: //b\nb testonly: //a\nb:")
         self.assertEqual(check_layers.circles(layers), [])
 
     def test_a_library_may_not_use_a_sibling(self):
@@ -135,14 +127,12 @@ class ProposeTest(unittest.TestCase):
                   kind="cc_test"),
             query("//top/other:z", []),
         ]))
-        known = check_layers.parse_layers("top/room to_be_cut: //top/other")
-        text = check_layers.propose(rules, known)
+        text = check_layers.propose(rules, {})
         self.assertEqual(text.splitlines(), [
             "base: @abseil-cpp",
             "top/other:",
-            "top/room: //base",
+            "top/room: //base //top/other",
             "top/room testonly: @googletest",
-            "top/room to_be_cut: //top/other",
         ])
         self.assertEqual(check_layers.violations(rules, check_layers.parse_layers(text)), [])
 
