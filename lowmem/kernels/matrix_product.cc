@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
@@ -11,6 +12,7 @@
 #define HWY_TARGET_INCLUDE "lowmem/kernels/matrix_product.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
+#include "footprint/base/simd/dense_tile-inl.h"
 #include "footprint/base/simd/math-inl.h"
 #include "hwy/highway.h"
 
@@ -25,15 +27,6 @@ constexpr int kVectors = static_cast<int>(kPanelTokens) / kLanes;
 constexpr int64_t kPageBytes = 4096;
 // Sums of a strip of columns that fit in registers.
 constexpr int kStripVectors = kLanes == 16 ? 4 : 8;
-
-// Sums kept in registers: kTileRows rows of kTilePanels panels, with room left
-// for the inputs and one broadcast weight.
-constexpr int kTilePanels = kLanes == 16 ? 2 : 1;
-#if HWY_ARCH_ARM_A64
-constexpr int kTileRows = 6;
-#else
-constexpr int kTileRows = kLanes == 16 ? 12 : kLanes == 8 ? 6 : 3;
-#endif
 
 template <Activation kActivation>
 HWY_INLINE FloatVector Activate(FloatVector x) {
@@ -68,144 +61,39 @@ HWY_NOINLINE void ActivateRows(Activation activation, int64_t rows,
   }
 }
 
-// Where a block's sums go.
-struct BlockOutput {
-  float* data;
-  int64_t row_stride;
-  int64_t panel_stride;
-  const float* bias;  // of the first row, or null
-  bool accumulate;
-};
-
-template <int kRows, int kPanels>
-HWY_INLINE void StoreSums(const FloatVector (&sum)[kRows][kPanels * kVectors],
-                          const BlockOutput& output) {
-  const FloatTag d;
-  for (int row = 0; row < kRows; ++row) {
-    const FloatVector bias =
-        hn::Set(d, output.bias == nullptr ? 0.0f : output.bias[row]);
-    for (int i = 0; i < kPanels * kVectors; ++i) {
-      float* at = output.data + row * output.row_stride +
-                  (i / kVectors) * output.panel_stride +
-                  (i % kVectors) * kLanes;
-      FloatVector start = bias;
-      if (output.accumulate) start = hn::Add(hn::Load(d, at), bias);
-      hn::Store(hn::Add(start, sum[row][i]), d, at);
-    }
-  }
-}
-
-// The sums over `columns` columns for kRows rows and kPanels panels. A matrix
-// is contiguous along columns or, transposed, along rows; `stride` is the
-// other's.
-template <int kRows, int kPanels, bool kTransposed>
-HWY_INLINE void MultiplyBlock(const float* HWY_RESTRICT matrix, int64_t stride,
-                              int64_t columns, const float* HWY_RESTRICT input,
-                              int64_t input_panel_stride,
-                              const BlockOutput& output) {
-  const FloatTag d;
-  FloatVector sum[kRows][kPanels * kVectors];
-  for (int row = 0; row < kRows; ++row) {
-    for (int i = 0; i < kPanels * kVectors; ++i) sum[row][i] = hn::Zero(d);
-  }
-  for (int64_t column = 0; column < columns; ++column) {
-    FloatVector x[kPanels * kVectors];
-    for (int i = 0; i < kPanels * kVectors; ++i) {
-      x[i] = hn::Load(d, input + (i / kVectors) * input_panel_stride +
-                             column * kPanelTokens + (i % kVectors) * kLanes);
-    }
-    for (int row = 0; row < kRows; ++row) {
-      const FloatVector weight =
-          hn::Set(d, kTransposed ? matrix[column * stride + row]
-                                 : matrix[row * stride + column]);
-      for (int i = 0; i < kPanels * kVectors; ++i) {
-        sum[row][i] = hn::MulAdd(weight, x[i], sum[row][i]);
-      }
-    }
-  }
-  StoreSums<kRows, kPanels>(sum, output);
-}
-
-// MultiplyBlock with as many rows as there are, at most kRows.
-template <int kRows, int kPanels, bool kTransposed>
-HWY_INLINE void MultiplyRows(int64_t rows, const float* matrix, int64_t stride,
-                             int64_t columns, const float* input,
-                             int64_t input_panel_stride,
-                             const BlockOutput& output) {
-  if (rows == kRows) {
-    MultiplyBlock<kRows, kPanels, kTransposed>(matrix, stride, columns, input,
-                                               input_panel_stride, output);
-  } else if constexpr (kRows > 1) {
-    MultiplyRows<kRows - 1, kPanels, kTransposed>(
-        rows, matrix, stride, columns, input, input_panel_stride, output);
-  }
-}
-
-// One block of columns: rows are dealt to groups of nearly the same size, since
-// a group of few rows leaves the multipliers idle.
-template <int kPanels, bool kTransposed>
-HWY_INLINE void MultiplyGroups(const float* matrix, int64_t stride,
-                               int64_t rows, int64_t columns,
-                               const float* input, int64_t input_panel_stride,
-                               const BlockOutput& output) {
-  int64_t groups = (rows + kTileRows - 1) / kTileRows;
-  for (int64_t row = 0; row < rows; --groups) {
-    const int64_t count = (rows - row + groups - 1) / groups;
-    BlockOutput group = output;
-    group.data += row * output.row_stride;
-    if (group.bias != nullptr) group.bias += row;
-    MultiplyRows<kTileRows, kPanels, kTransposed>(
-        count, matrix + row * (kTransposed ? 1 : stride), stride, columns,
-        input, input_panel_stride, group);
-    row += count;
-  }
-}
-
-template <int kPanels, bool kTransposed>
-HWY_NOINLINE void MultiplyColumns(const float* matrix, int64_t stride,
-                                  int64_t rows, int64_t columns,
-                                  const PanelView& input,
-                                  const ProductEnds& ends,
-                                  const PanelOutput& output) {
-  for (int64_t column = 0; column < columns; column += kSumBlock) {
-    const bool first = column == 0;
-    const BlockOutput block = {output.data, output.row_stride,
-                               output.panel_stride, first ? ends.bias : nullptr,
-                               ends.accumulate || !first};
-    MultiplyGroups<kPanels, kTransposed>(
-        matrix + column * (kTransposed ? stride : 1), stride, rows,
-        HWY_MIN(kSumBlock, columns - column),
-        input.data + column * kPanelTokens, input.panel_stride, block);
-  }
-  ActivateRows(ends.activation, rows, kPanels, output);
-}
-
+// kPanels panels, for all blocks of columns.
 template <int kPanels>
-void MultiplySomePanels(const MatrixView& matrix, int64_t rows, int64_t columns,
-                        const PanelView& input, const ProductEnds& ends,
-                        const PanelOutput& output) {
-  if (matrix.column_stride == 1) {
-    MultiplyColumns<kPanels, false>(matrix.data, matrix.row_stride, rows,
-                                    columns, input, ends, output);
-  } else {
-    MultiplyColumns<kPanels, true>(matrix.data, matrix.column_stride, rows,
-                                   columns, input, ends, output);
+HWY_NOINLINE void MultiplyBlocks(const MatrixView& matrix, int64_t rows,
+                                 int64_t columns, const PanelView& input,
+                                 const ProductEpilogue& epilogue,
+                                 const PanelOutput& output) {
+  Epilogue block_epilogue = epilogue;
+  for (int64_t column = 0; column < columns; column += kSumBlock) {
+    MultiplySumBlock<kPanels, kPanelTokens>(
+        {matrix.data + column * matrix.column_stride, matrix.row_stride,
+         matrix.column_stride},
+        rows, HWY_MIN(kSumBlock, columns - column),
+        PanelView{input.data + column * kPanelTokens, input.panel_stride},
+        block_epilogue, output);
+    block_epilogue = {nullptr, true};
   }
+  ActivateRows(epilogue.activation, rows, kPanels, output);
 }
 
 void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
                     const PanelView& input, int64_t panels,
-                    const ProductEnds& ends, const PanelOutput& output) {
+                    const ProductEpilogue& epilogue,
+                    const PanelOutput& output) {
   for (int64_t panel = 0; panel < panels;) {
     const PanelView in = {input.data + panel * input.panel_stride,
                           input.panel_stride};
     const PanelOutput out = {output.data + panel * output.panel_stride,
                              output.row_stride, output.panel_stride};
     if (panels - panel >= kTilePanels) {
-      MultiplySomePanels<kTilePanels>(matrix, rows, columns, in, ends, out);
+      MultiplyBlocks<kTilePanels>(matrix, rows, columns, in, epilogue, out);
       panel += kTilePanels;
     } else {
-      MultiplySomePanels<1>(matrix, rows, columns, in, ends, out);
+      MultiplyBlocks<1>(matrix, rows, columns, in, epilogue, out);
       ++panel;
     }
   }
@@ -309,15 +197,15 @@ template <class T>
 HWY_NOINLINE void MultiplyVectorTyped(const T* matrix, int64_t row_stride,
                                       int64_t rows, int64_t columns,
                                       const float* input,
-                                      const ProductEnds& ends, float* output,
-                                      int64_t output_stride) {
+                                      const ProductEpilogue& epilogue,
+                                      float* output, int64_t output_stride) {
   constexpr int kRows = kLanes >= 8 ? 4 : 2;
   constexpr int64_t kPage = kPageBytes / sizeof(T);
   const auto multiply = [&](auto count, int64_t row, int64_t step) HWY_ATTR {
     MultiplyVectorRows<count.value>(
         matrix + row * row_stride, step * row_stride, columns, input,
-        ends.bias == nullptr ? nullptr : ends.bias + row, ends.accumulate,
-        output + row * output_stride, output_stride, step);
+        epilogue.bias == nullptr ? nullptr : epilogue.bias + row,
+        epilogue.accumulate, output + row * output_stride, output_stride, step);
   };
   const int64_t step = (kPage + row_stride - 1) / HWY_MAX(1, row_stride);
   int64_t row = 0;
@@ -347,27 +235,27 @@ void ActivateVector(Activation activation, int64_t count, float* output,
 
 void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                     int64_t rows, int64_t columns, const float* input,
-                    const ProductEnds& ends, float* output,
+                    const ProductEpilogue& epilogue, float* output,
                     int64_t output_stride) {
   switch (type) {
     case DType::kF32:
       MultiplyVectorTyped(static_cast<const float*>(matrix), row_stride, rows,
-                          columns, input, ends, output, output_stride);
+                          columns, input, epilogue, output, output_stride);
       break;
     case DType::kBF16:
       MultiplyVectorTyped(static_cast<const hwy::bfloat16_t*>(matrix),
-                          row_stride, rows, columns, input, ends, output,
+                          row_stride, rows, columns, input, epilogue, output,
                           output_stride);
       break;
     case DType::kF16:
       MultiplyVectorTyped(static_cast<const hwy::float16_t*>(matrix),
-                          row_stride, rows, columns, input, ends, output,
+                          row_stride, rows, columns, input, epilogue, output,
                           output_stride);
       break;
     default:
       HWY_ABORT("no arithmetic on %s", DTypeName(type).data());
   }
-  ActivateVector(ends.activation, rows, output, output_stride);
+  ActivateVector(epilogue.activation, rows, output, output_stride);
 }
 
 // kRows rows, each a stream that the processor fetches ahead.
@@ -522,17 +410,19 @@ HWY_EXPORT(VectorInstructionsName);
 
 void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
                     const PanelView& input, int64_t panels,
-                    const ProductEnds& ends, const PanelOutput& output) {
+                    const ProductEpilogue& epilogue,
+                    const PanelOutput& output) {
   HWY_DYNAMIC_DISPATCH(MultiplyPanels)
-  (matrix, rows, columns, input, panels, ends, output);
+  (matrix, rows, columns, input, panels, epilogue, output);
 }
 
 void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                     int64_t rows, int64_t columns, const float* input,
-                    const ProductEnds& ends, float* output,
+                    const ProductEpilogue& epilogue, float* output,
                     int64_t output_stride) {
   HWY_DYNAMIC_DISPATCH(MultiplyVector)
-  (type, matrix, row_stride, rows, columns, input, ends, output, output_stride);
+  (type, matrix, row_stride, rows, columns, input, epilogue, output,
+   output_stride);
 }
 
 void AddScaledRows(DType type, const void* matrix, int64_t row_stride,

@@ -4,13 +4,11 @@
 //
 //   // 64 output features of 1024 input features, for every token
 //   footprint::MultiplyPanels({weights, 1024, 1}, 64, 1024, {input, 1024 * 16},
-//                             panels, {.bias = bias}, {output, 16, 64 * 16});
+//                             panels, {{bias}}, {output, 16, 64 * 16});
 //
-// Every output is start + s(0) + s(1) + ..., added from the left, where s(i) is
-// the sum over the i-th block of kSumBlock columns. So a product may be cut
+// Sums are in the order of base/simd/dense_product.h. So a product may be cut
 // into tiles of any rows, any panels, and columns at multiples of kSumBlock,
-// and be computed by any number of threads: the bits stay the same. They are
-// the same on all instruction sets that have fused multiply-add.
+// and be computed by any number of threads: the bits stay the same.
 //
 // Error: at most (kSumBlock + columns / kSumBlock + 3) 2^-24 sum |w||x|, in
 // practice its square root's share.
@@ -27,38 +25,15 @@
 #include <cstdint>
 
 #include "footprint/base/simd/activation.h"
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/base/tensor/dtype.h"
 
 namespace footprint {
 
-// Element (row, column) at data[row * row_stride + column * column_stride]; one
-// of the strides is 1.
-struct MatrixView {
-  const float* data = nullptr;
-  int64_t row_stride = 0;
-  int64_t column_stride = 0;
-};
-
-struct PanelView {
-  const float* data = nullptr;
-  int64_t panel_stride = 0;
-};
-
-// Output (row, token) at data[row * row_stride + (token / 16) * panel_stride +
-// token % 16].
-struct PanelOutput {
-  float* data = nullptr;
-  int64_t row_stride = 0;
-  int64_t panel_stride = 0;
-};
-
-// What happens to an output before and after the sum.
-struct ProductEnds {
-  // One number a row, or null for zero.
-  const float* bias = nullptr;
-  // The sum is added to what the output holds (and the bias with it): for
-  // residuals, and for all but the first of the tiles between columns.
-  bool accumulate = false;
+// Residuals accumulate, and so do all but the first of the tiles between
+// columns.
+struct ProductEpilogue : Epilogue {
+  // Of the output, when its sum is complete.
   Activation activation = Activation::kNone;
 };
 
@@ -66,7 +41,7 @@ struct ProductEnds {
 // matrix(row, column) input(column, token)).
 void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
                     const PanelView& input, int64_t panels,
-                    const ProductEnds& ends, const PanelOutput& output);
+                    const ProductEpilogue& epilogue, const PanelOutput& output);
 
 // The same for a single token, bound by the memory that weights are read from:
 // `input` has the columns one after the other, and output(row) is at
@@ -75,7 +50,7 @@ void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
 // Rows of the matrix are `row_stride` elements apart, columns 1.
 void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                     int64_t rows, int64_t columns, const float* input,
-                    const ProductEnds& ends, float* output,
+                    const ProductEpilogue& epilogue, float* output,
                     int64_t output_stride);
 
 // sums(column) += matrix(row, column) scales(row) for every row, in order: a

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/lowmem/kernels/reference_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
@@ -95,13 +96,13 @@ struct Problem {
 };
 
 AlignedFloats Multiply(const Problem& problem, bool transpose,
-                       const ProductEnds& ends, float before) {
+                       const ProductEpilogue& epilogue, float before) {
   AlignedFloats output(PanelCount(problem.tokens) * problem.rows *
                        kPanelTokens);
   std::fill(output.data(), output.data() + output.size(), before);
   MultiplyPanels(problem.View(transpose), problem.rows, problem.columns,
                  {problem.panels.data(), problem.columns * kPanelTokens},
-                 PanelCount(problem.tokens), ends,
+                 PanelCount(problem.tokens), epilogue,
                  {output.data(), kPanelTokens, problem.rows * kPanelTokens});
   return output;
 }
@@ -121,15 +122,17 @@ TEST(MultiplyPanelsTest, IsWithinItsStatedErrorOfDoublePrecision) {
     const bool transpose = trial % 2 == 1;
     const bool accumulate = trial % 3 == 1;
     const float before = 0.75f;
-    const ProductEnds ends = {trial % 5 == 0 ? nullptr : problem.bias.data(),
-                              accumulate};
+    const ProductEpilogue epilogue = {
+        trial % 5 == 0 ? nullptr : problem.bias.data(), accumulate};
     ForEachVectorTarget([&](bool) {
-      const AlignedFloats output = Multiply(problem, transpose, ends, before);
+      const AlignedFloats output =
+          Multiply(problem, transpose, epilogue, before);
       for (int64_t token = 0; token < problem.tokens; ++token) {
         for (int64_t row = 0; row < problem.rows; ++row) {
           const int64_t at = token * problem.rows + row;
-          const double start = (accumulate ? before : 0.0) +
-                               (ends.bias == nullptr ? 0.0 : ends.bias[row]);
+          const double start =
+              (accumulate ? before : 0.0) +
+              (epilogue.bias == nullptr ? 0.0 : epilogue.bias[row]);
           const double actual = output.data()[(token / 16) * problem.rows * 16 +
                                               row * 16 + token % 16];
           ASSERT_NEAR(actual, start + expected.sum[at],
@@ -152,9 +155,10 @@ TEST(MultiplyPanelsTest, HasTheSameBitsHoweverItIsCut) {
     const Problem problem(random, Between(random, 1, 60),
                           Between(random, 1, 1100), 16 * Between(random, 1, 6));
     const bool transpose = trial % 2 == 1;
-    const ProductEnds ends = {problem.bias.data(), false, Activation::kGelu};
+    const ProductEpilogue epilogue = {problem.bias.data(), false,
+                                      Activation::kGelu};
     ForEachVectorTarget([&](bool) {
-      const AlignedFloats whole = Multiply(problem, transpose, ends, 0);
+      const AlignedFloats whole = Multiply(problem, transpose, epilogue, 0);
       AlignedFloats parts(whole.size());
       const int64_t panels = PanelCount(problem.tokens);
       const MatrixView view = problem.View(transpose);

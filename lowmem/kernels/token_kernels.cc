@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 

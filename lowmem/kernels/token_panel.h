@@ -14,16 +14,12 @@
 
 #include <cstdint>
 
+#include "footprint/base/simd/dense_product.h"
+
 namespace footprint {
 
-// One cache line, one AVX-512 register, two of AVX2, four of NEON.
-inline constexpr int64_t kPanelTokens = 16;
-
-// Every long sum is made of sums over this many neighbouring columns, each
-// from the first to the last, added in the order of the blocks. A matrix may be
-// cut between columns only at multiples of it: then the result does not depend
-// on how it was cut.
-inline constexpr int64_t kSumBlock = 256;
+// The columns of a panel are tokens.
+inline constexpr int64_t kPanelTokens = kPanelWidth;
 
 constexpr int64_t PanelCount(int64_t tokens) {
   return (tokens + kPanelTokens - 1) / kPanelTokens;

@@ -231,12 +231,12 @@ absl::Status DecoderPass::ProjectHeads(int64_t layer,
       {Values(layer) + in_cache, cache_stride_, kPanelTokens}};
   int64_t first = 0;
   for (const PanelOutput& output : outputs) {
-    ProductEnds ends;
-    ends.bias = vectors_.attention + first + features.begin;
+    ProductEpilogue epilogue;
+    epilogue.bias = vectors_.attention + first + features.begin;
     const absl::Status status = desk.product.MultiplyTransposed(
         weights_.layers[layer].attention.matrix,
         {first + features.begin, first + features.end}, {0, config_.hidden},
-        {normed_, HiddenStride()}, part_.panels, ends, output);
+        {normed_, HiddenStride()}, part_.panels, epilogue, output);
     if (!status.ok()) return status;
     first += config_.hidden;
   }
@@ -269,12 +269,12 @@ absl::Status DecoderPass::AddAttention(const DecoderLayerWeights& layer,
   UseInput(desk, work_, config_.hidden);
   const IndexRange outputs =
       ShareOf(config_.hidden, kOutputUnit, worker, team_.size());
-  ProductEnds ends;
-  ends.bias = vectors_.attention_output + outputs.begin;
-  ends.accumulate = true;
+  ProductEpilogue epilogue;
+  epilogue.bias = vectors_.attention_output + outputs.begin;
+  epilogue.accumulate = true;
   return desk.product.MultiplyTransposed(
       layer.attention_output.matrix, outputs, {0, config_.hidden},
-      {work_, HiddenStride()}, part_.panels, ends,
+      {work_, HiddenStride()}, part_.panels, epilogue,
       {hidden_ + outputs.begin * kPanelTokens, kPanelTokens, HiddenStride()});
 }
 
@@ -284,13 +284,13 @@ absl::Status DecoderPass::Expand(const DecoderLayerWeights& layer,
   UseInput(desk, normed_, config_.hidden);
   const IndexRange outputs =
       ShareOf(chunk.size(), kOutputUnit, worker, team_.size());
-  ProductEnds ends;
-  ends.bias = vectors_.expand + chunk.begin + outputs.begin;
-  ends.activation = config_.activation;
+  ProductEpilogue epilogue;
+  epilogue.bias = vectors_.expand + chunk.begin + outputs.begin;
+  epilogue.activation = config_.activation;
   return desk.product.MultiplyTransposed(
       layer.expand.matrix,
       {chunk.begin + outputs.begin, chunk.begin + outputs.end},
-      {0, config_.hidden}, {normed_, HiddenStride()}, part_.panels, ends,
+      {0, config_.hidden}, {normed_, HiddenStride()}, part_.panels, epilogue,
       {work_ + outputs.begin * kPanelTokens, kPanelTokens,
        chunk.size() * kPanelTokens});
 }
@@ -301,12 +301,12 @@ absl::Status DecoderPass::Contract(const DecoderLayerWeights& layer,
   UseInput(desk, work_, chunk.size());
   const IndexRange outputs =
       ShareOf(config_.hidden, kOutputUnit, worker, team_.size());
-  ProductEnds ends;
-  if (chunk.begin == 0) ends.bias = vectors_.contract + outputs.begin;
-  ends.accumulate = true;
+  ProductEpilogue epilogue;
+  if (chunk.begin == 0) epilogue.bias = vectors_.contract + outputs.begin;
+  epilogue.accumulate = true;
   return desk.product.MultiplyTransposed(
       layer.contract.matrix, outputs, chunk,
-      {work_, chunk.size() * kPanelTokens}, part_.panels, ends,
+      {work_, chunk.size() * kPanelTokens}, part_.panels, epilogue,
       {hidden_ + outputs.begin * kPanelTokens, kPanelTokens, HiddenStride()});
 }
 

@@ -273,11 +273,11 @@ absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
        vectors_.value,
        {desk.value, panels_ * kPanelTokens, kPanelTokens}}};
   for (const Projection& projection : projections) {
-    ProductEnds ends;
-    ends.bias = projection.bias + first;
+    ProductEpilogue epilogue;
+    epilogue.bias = projection.bias + first;
     const absl::Status status = desk.product.Multiply(
         projection.weights.matrix, {first, first + features},
-        {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, ends,
+        {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, epilogue,
         projection.output);
     if (!status.ok()) return status;
   }
@@ -310,12 +310,12 @@ absl::Status EncoderPass::AddAttention(const EncoderLayerWeights& layer,
   UseInput(desk, sums_, config_.hidden);
   const IndexRange rows =
       ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
-  ProductEnds ends;
-  ends.bias = vectors_.attention_output + rows.begin;
-  ends.accumulate = true;
+  ProductEpilogue epilogue;
+  epilogue.bias = vectors_.attention_output + rows.begin;
+  epilogue.accumulate = true;
   return desk.product.Multiply(
       layer.attention_output.matrix, rows, {0, config_.hidden},
-      {sums_, HiddenStride()}, panels_, ends,
+      {sums_, HiddenStride()}, panels_, epilogue,
       {hidden_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
 }
 
@@ -325,12 +325,12 @@ absl::Status EncoderPass::Expand(const EncoderLayerWeights& layer,
   UseInput(desk, hidden_, config_.hidden);
   const IndexRange rows =
       ShareOf(chunk.size(), kPanelTokens, worker, team_.size());
-  ProductEnds ends;
-  ends.bias = vectors_.expand + chunk.begin + rows.begin;
-  ends.activation = config_.activation;
+  ProductEpilogue epilogue;
+  epilogue.bias = vectors_.expand + chunk.begin + rows.begin;
+  epilogue.activation = config_.activation;
   return desk.product.Multiply(
       layer.expand.matrix, {chunk.begin + rows.begin, chunk.begin + rows.end},
-      {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, ends,
+      {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, epilogue,
       {chunk_ + rows.begin * kPanelTokens, kPanelTokens,
        chunk.size() * kPanelTokens});
 }
@@ -341,12 +341,12 @@ absl::Status EncoderPass::Contract(const EncoderLayerWeights& layer,
   UseInput(desk, chunk_, chunk.size());
   const IndexRange rows =
       ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
-  ProductEnds ends;
-  if (chunk.begin == 0) ends.bias = vectors_.contract + rows.begin;
-  ends.accumulate = chunk.begin > 0;
+  ProductEpilogue epilogue;
+  if (chunk.begin == 0) epilogue.bias = vectors_.contract + rows.begin;
+  epilogue.accumulate = chunk.begin > 0;
   return desk.product.Multiply(
       layer.contract.matrix, rows, chunk, {chunk_, chunk.size() * kPanelTokens},
-      panels_, ends,
+      panels_, epilogue,
       {sums_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
 namespace footprint {

@@ -38,10 +38,10 @@ absl::StatusOr<PanelActivations> LinearModule::Run(
   const absl::StatusOr<ModuleLease> lease = Lease();
   if (!lease.ok()) return lease.status();
   PanelActivations output(input.tokens(), weight_->rows());
-  ProductEnds ends;
-  if (bias_ != nullptr) ends.bias = bias_->data();
+  ProductEpilogue epilogue;
+  if (bias_ != nullptr) epilogue.bias = bias_->data();
   MultiplyPanels({weight_->data(), weight_->columns(), 1}, weight_->rows(),
-                 weight_->columns(), input.View(), input.panels(), ends,
+                 weight_->columns(), input.View(), input.panels(), epilogue,
                  output.Output());
   return output;
 }

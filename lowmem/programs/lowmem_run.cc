@@ -36,6 +36,7 @@
 #include "footprint/base/memory/available_memory.h"
 #include "footprint/base/memory/process_memory.h"
 #include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "footprint/base/memory/alignment.h"
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
@@ -86,7 +87,7 @@ MatrixView StreamedProduct::Widened(DType type, const Tile& tile,
 void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                                    const TileView& view, int64_t first_column,
                                    const PanelView& input, int64_t panels,
-                                   const ProductEnds& ends,
+                                   const ProductEpilogue& epilogue,
                                    const PanelOutput& output) {
   const DType type = matrix.dtype();
   const int64_t element_bytes = DTypeBytes(type);
@@ -94,20 +95,20 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
   const int64_t stride = view.row_stride_bytes / element_bytes;
   if (single_token_) {
     MultiplyVector(type, view.data, stride, tile.rows, columns,
-                   memory_.dense + first_column, ends, output.data,
+                   memory_.dense + first_column, epilogue, output.data,
                    output.row_stride);
     return;
   }
   MultiplyPanels(Widened(type, tile, view), tile.rows, columns,
                  {input.data + first_column * kPanelTokens, input.panel_stride},
-                 panels, ends, output);
+                 panels, epilogue, output);
 }
 
 absl::Status StreamedProduct::Multiply(const Weight& matrix,
                                        const IndexRange& rows,
                                        const IndexRange& columns,
                                        const PanelView& input, int64_t panels,
-                                       const ProductEnds& ends,
+                                       const ProductEpilogue& epilogue,
                                        const PanelOutput& output) {
   const int64_t panel_columns = matrix.panel_columns();
   for (int64_t column = columns.begin; column < columns.end;) {
@@ -128,12 +129,13 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
       const absl::StatusOr<TileView> view = LoadTile(*tile);
       if (!view.ok()) return view.status();
       const int64_t done = row - rows.begin;
-      ProductEnds tile_ends;
-      if (first && ends.bias != nullptr) tile_ends.bias = ends.bias + done;
-      tile_ends.accumulate = ends.accumulate || !first;
-      if (last) tile_ends.activation = ends.activation;
+      ProductEpilogue tile_epilogue;
+      if (first && epilogue.bias != nullptr)
+        tile_epilogue.bias = epilogue.bias + done;
+      tile_epilogue.accumulate = epilogue.accumulate || !first;
+      if (last) tile_epilogue.activation = epilogue.activation;
       MultiplyTile(matrix, *tile, *view, column - columns.begin, input, panels,
-                   tile_ends,
+                   tile_epilogue,
                    {output.data + done * output.row_stride, output.row_stride,
                     output.panel_stride});
       row += tile->rows;
@@ -215,11 +217,9 @@ absl::Status StreamedProduct::RecordStrip(const Weight& matrix,
 
 // One token's: rows are added to a block's sums as many at a time as there are
 // in a tile, blocks to the output.
-absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
-                                                 const IndexRange& outputs,
-                                                 const IndexRange& inputs,
-                                                 const ProductEnds& ends,
-                                                 const PanelOutput& output) {
+absl::Status StreamedProduct::AddTransposedStrip(
+    const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
+    const ProductEpilogue& epilogue, const PanelOutput& output) {
   const DType type = matrix.dtype();
   const int64_t element_bytes = DTypeBytes(type);
   const int64_t count = outputs.size();
@@ -257,11 +257,13 @@ absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
     }
     for (int64_t i = 0; i < count; ++i) {
       const float before = output.data[i * output.row_stride];
-      const float bias = first && ends.bias != nullptr ? ends.bias[i] : 0.0f;
-      const float start = ends.accumulate || !first ? before + bias : bias;
+      const float bias =
+          first && epilogue.bias != nullptr ? epilogue.bias[i] : 0.0f;
+      const float start = epilogue.accumulate || !first ? before + bias : bias;
       memory_.sums[i] = start + memory_.sums[i];
     }
-    if (block_end == inputs.end) Activate(ends.activation, count, memory_.sums);
+    if (block_end == inputs.end)
+      Activate(epilogue.activation, count, memory_.sums);
     for (int64_t i = 0; i < count; ++i) {
       output.data[i * output.row_stride] = memory_.sums[i];
     }
@@ -272,7 +274,7 @@ absl::Status StreamedProduct::AddTransposedStrip(const Weight& matrix,
 // Many tokens': a tile is whole blocks of rows.
 absl::Status StreamedProduct::MultiplyTransposedStrip(
     const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
-    const PanelView& input, int64_t panels, const ProductEnds& ends,
+    const PanelView& input, int64_t panels, const ProductEpilogue& epilogue,
     const PanelOutput& output) {
   const DType type = matrix.dtype();
   const int64_t row_bytes = outputs.size() * DTypeBytes(type);
@@ -290,21 +292,22 @@ absl::Status StreamedProduct::MultiplyTransposedStrip(
     if (!view.ok()) return view.status();
     const MatrixView weights = Widened(type, *tile, *view);
     const bool first = row == inputs.begin;
-    ProductEnds tile_ends;
-    if (first) tile_ends.bias = ends.bias;
-    tile_ends.accumulate = ends.accumulate || !first;
-    if (row + rows == inputs.end) tile_ends.activation = ends.activation;
+    ProductEpilogue tile_epilogue;
+    if (first) tile_epilogue.bias = epilogue.bias;
+    tile_epilogue.accumulate = epilogue.accumulate || !first;
+    if (row + rows == inputs.end)
+      tile_epilogue.activation = epilogue.activation;
     MultiplyPanels(
         {weights.data, 1, weights.row_stride}, outputs.size(), rows,
         {input.data + (row - inputs.begin) * kPanelTokens, input.panel_stride},
-        panels, tile_ends, output);
+        panels, tile_epilogue, output);
   }
   return absl::OkStatus();
 }
 
 absl::Status StreamedProduct::MultiplyTransposed(
     const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
-    const PanelView& input, int64_t panels, const ProductEnds& ends,
+    const PanelView& input, int64_t panels, const ProductEpilogue& epilogue,
     const PanelOutput& output) {
   const int64_t element_bytes = DTypeBytes(matrix.dtype());
   const int64_t panel_columns = matrix.panel_columns();
@@ -320,16 +323,16 @@ absl::Status StreamedProduct::MultiplyTransposed(
         std::min({outputs.end, (begin / panel_columns + 1) * panel_columns,
                   begin + widest});
     const int64_t done = begin - outputs.begin;
-    ProductEnds strip_ends = ends;
-    if (ends.bias != nullptr) strip_ends.bias = ends.bias + done;
+    ProductEpilogue strip_epilogue = epilogue;
+    if (epilogue.bias != nullptr) strip_epilogue.bias = epilogue.bias + done;
     const PanelOutput strip = {output.data + done * output.row_stride,
                                output.row_stride, output.panel_stride};
     const absl::Status status =
         single_token_
-            ? AddTransposedStrip(matrix, {begin, end}, inputs, strip_ends,
+            ? AddTransposedStrip(matrix, {begin, end}, inputs, strip_epilogue,
                                  strip)
             : MultiplyTransposedStrip(matrix, {begin, end}, inputs, input,
-                                      panels, strip_ends, strip);
+                                      panels, strip_epilogue, strip);
     if (!status.ok()) return status;
     begin = end;
   }

@@ -97,11 +97,11 @@ class StreamedProduct {
 
   // output(row - rows.begin, token) = activation(start + sum over `columns` of
   // matrix(row, column) input(column - columns.begin, token)).
-  // `ends.bias` is that of rows.begin. columns.begin is a multiple of
+  // `epilogue.bias` is that of rows.begin. columns.begin is a multiple of
   // kSumBlock.
   absl::Status Multiply(const Weight& matrix, const IndexRange& rows,
                         const IndexRange& columns, const PanelView& input,
-                        int64_t panels, const ProductEnds& ends,
+                        int64_t panels, const ProductEpilogue& epilogue,
                         const PanelOutput& output);
 
   // The same for a matrix that lies transposed, as GPT-2's do: its rows are the
@@ -110,7 +110,7 @@ class StreamedProduct {
                                   const IndexRange& outputs,
                                   const IndexRange& inputs,
                                   const PanelView& input, int64_t panels,
-                                  const ProductEnds& ends,
+                                  const ProductEpilogue& epilogue,
                                   const PanelOutput& output);
 
  private:
@@ -124,13 +124,13 @@ class StreamedProduct {
   absl::Status AddTransposedStrip(const Weight& matrix,
                                   const IndexRange& outputs,
                                   const IndexRange& inputs,
-                                  const ProductEnds& ends,
+                                  const ProductEpilogue& epilogue,
                                   const PanelOutput& output);
   absl::Status MultiplyTransposedStrip(const Weight& matrix,
                                        const IndexRange& outputs,
                                        const IndexRange& inputs,
                                        const PanelView& input, int64_t panels,
-                                       const ProductEnds& ends,
+                                       const ProductEpilogue& epilogue,
                                        const PanelOutput& output);
   absl::StatusOr<Tile> NextTile(const Weight& matrix, int64_t row,
                                 int64_t row_end,
@@ -138,7 +138,7 @@ class StreamedProduct {
   void MultiplyTile(const Weight& matrix, const Tile& tile,
                     const TileView& view, int64_t first_column,
                     const PanelView& input, int64_t panels,
-                    const ProductEnds& ends, const PanelOutput& output);
+                    const ProductEpilogue& epilogue, const PanelOutput& output);
 
   WeightStore* store_;
   ProductMemory memory_;

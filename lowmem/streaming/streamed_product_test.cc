@@ -73,12 +73,12 @@ TEST_F(StreamedProductTest, HasTheBitsOfTheWholeProductForEverySlot) {
   const int64_t count = kRows * kPanels * kPanelTokens;
   const AlignedBytes expected = Allocate(count * sizeof(float));
   const AlignedBytes actual = Allocate(count * sizeof(float));
-  const ProductEnds ends = {bias_.data(), false, Activation::kGelu};
+  const ProductEpilogue epilogue = {bias_.data(), false, Activation::kGelu};
   const PanelOutput layout = {nullptr, kPanelTokens, kRows * kPanelTokens};
   for (const IndexRange columns :
        {IndexRange{0, kColumns}, IndexRange{256, 512}, IndexRange{512, 700}}) {
     MultiplyPanels({matrix_.data() + columns.begin, kColumns, 1}, kRows,
-                   columns.size(), Input(columns.begin), kPanels, ends,
+                   columns.size(), Input(columns.begin), kPanels, epilogue,
                    {Floats(expected), layout.row_stride, layout.panel_stride});
     for (const WeightBackend backend :
          {WeightBackend::kResident, WeightBackend::kPread,
@@ -97,8 +97,8 @@ TEST_F(StreamedProductTest, HasTheBitsOfTheWholeProductForEverySlot) {
         StreamedProduct product(store->get(), memory);
         std::fill(Floats(actual), Floats(actual) + count, -1.0f);
         const absl::Status status = product.Multiply(
-            *weight, {0, kRows}, columns, Input(columns.begin), kPanels, ends,
-            {Floats(actual), layout.row_stride, layout.panel_stride});
+            *weight, {0, kRows}, columns, Input(columns.begin), kPanels,
+            epilogue, {Floats(actual), layout.row_stride, layout.panel_stride});
         ASSERT_TRUE(status.ok()) << status;
         EXPECT_TRUE(std::equal(Floats(actual), Floats(actual) + count,
                                Floats(expected)))
@@ -170,12 +170,12 @@ class TransposedProductTest : public StreamedProductTest {
                               transposed_.size() * sizeof(float))));
     Fill(expected_);
     MultiplyPanels({transposed_.data(), 1, kSums}, kSums, kColumns, Input(0),
-                   kPanels, Ends(),
+                   kPanels, EpilogueOfAll(),
                    {Floats(expected_), kPanelTokens, kSums * kPanelTokens});
   }
 
   // The first sums are the bias: any numbers do.
-  ProductEnds Ends() const {
+  ProductEpilogue EpilogueOfAll() const {
     return {transposed_.data(), true, Activation::kGeluTanh};
   }
 
@@ -188,7 +188,7 @@ class TransposedProductTest : public StreamedProductTest {
     const AlignedBytes actual = Allocate(kCount * sizeof(float));
     Fill(actual);
     for (const IndexRange outputs : {IndexRange{0, 10}, {10, kSums}}) {
-      ProductEnds part = Ends();
+      ProductEpilogue part = EpilogueOfAll();
       part.bias += outputs.begin;
       ASSERT_TRUE(product
                       ->MultiplyTransposed(
@@ -209,7 +209,7 @@ class TransposedProductTest : public StreamedProductTest {
     product->UseSingleToken(Floats(input_), kColumns);
     ASSERT_TRUE(product
                     ->MultiplyTransposed(weight, {0, kSums}, {0, kColumns}, {},
-                                         1, Ends(),
+                                         1, EpilogueOfAll(),
                                          {Floats(actual), kPanelTokens, 0})
                     .ok());
     for (int64_t i = 0; i < kSums; ++i) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
 #include "footprint/trainer_manager/math/product_blocks.h"
 #include "footprint/trainer_manager/math/shifted_images.h"
@@ -14,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "trainer_manager/math/highway_backend.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
+#include "footprint/base/simd/dense_tile-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,120 +24,33 @@ namespace highway_backend_internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using PanelTag = hn::CappedTag<float, kPanel>;
-using OneTag = hn::CappedTag<float, 1>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(PanelTag()));
-constexpr int kPanelVectors = static_cast<int>(kPanel) / kLanes;
-// As many rows as there are registers for their sums, the right operand's
-// vectors, and one value of the left.
-#if HWY_ARCH_ARM_A64
-constexpr int kTileRows = 6;
-#else
-constexpr int kTileRows = kLanes == 16 ? 12 : kLanes == 8 ? 6 : 3;
-#endif
+using footprint::HWY_NAMESPACE::kTileRows;
+using footprint::HWY_NAMESPACE::MultiplySumBlock;
 
-// The right operand: `stride` apart from one inner index to the next.
-struct RightPanel {
-  const float* data;
-  int64_t stride;
-};
-
-// How a block's sums become the result's: added to what there is, or to a value
-// for each row, or to nothing.
-struct Start {
-  bool adds = false;
-  const float* row_values = nullptr;
-};
-
-template <int kRows, int kVectors, class D>
-HWY_INLINE void MultiplyTile(D d, int64_t inner, const LeftRows& left,
-                             const RightPanel& right, const Start& start,
-                             float* result, int64_t result_stride) {
-  constexpr int kWidth = static_cast<int>(hn::MaxLanes(D()));
-  hn::Vec<D> sum[kRows][kVectors];
-  const float* row[kRows];
-  for (int r = 0; r < kRows; ++r) {
-    row[r] = left.data + r * left.row_stride;
-    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
-  }
-  const float* from = right.data;
-  int64_t at = 0;
-  for (int64_t k = 0; k < inner; ++k) {
-    hn::Vec<D> factor[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-      factor[v] = hn::LoadU(d, from + v * kWidth);
-    }
-    for (int r = 0; r < kRows; ++r) {
-      const auto value = hn::Set(d, row[r][at]);
-      for (int v = 0; v < kVectors; ++v) {
-        sum[r][v] = hn::MulAdd(value, factor[v], sum[r][v]);
-      }
-    }
-    from += right.stride;
-    at += left.inner_stride;
-  }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) {
-      float* to = result + r * result_stride + v * kWidth;
-      if (start.adds) sum[r][v] = hn::Add(hn::LoadU(d, to), sum[r][v]);
-      if (start.row_values != nullptr) {
-        sum[r][v] = hn::Add(hn::Set(d, start.row_values[r]), sum[r][v]);
-      }
-      hn::StoreU(sum[r][v], d, to);
-    }
-  }
-}
-
-// A tile of `rows` rows, at most kRows.
-template <int kRows, int kVectors, class D>
-struct Tile {
-  static HWY_NOINLINE void Multiply(int64_t rows, int64_t inner,
-                                    const LeftRows& left,
-                                    const RightPanel& right, const Start& start,
-                                    float* result, int64_t result_stride) {
-    if (rows == kRows) {
-      MultiplyTile<kRows, kVectors>(D(), inner, left, right, start, result,
-                                    result_stride);
-    } else {
-      Tile<kRows - 1, kVectors, D>::Multiply(rows, inner, left, right, start,
-                                             result, result_stride);
-    }
-  }
-};
-template <int kVectors, class D>
-struct Tile<0, kVectors, D> {
-  static void Multiply(int64_t, int64_t, const LeftRows&, const RightPanel&,
-                       const Start&, float*, int64_t) {}
-};
-
-// Rows `rows` of 16 columns, tile by tile.
-HWY_INLINE void MultiplyPanel(int64_t rows, int64_t inner, LeftRows left,
-                              const RightPanel& right, Start start,
+// The columns of a panel where they do not lie side by side in the result: tile
+// by tile, each number put into its place.
+HWY_INLINE void MultiplyApart(int64_t rows, int64_t inner, MatrixView left,
+                              const PanelView& right, Epilogue epilogue,
                               const Columns& columns, float* result,
                               int64_t row_stride) {
-  using FullTile = Tile<kTileRows, kPanelVectors, PanelTag>;
+  const bool accumulate = epilogue.accumulate;
+  epilogue.accumulate = false;
   for (int64_t r = 0; r < rows; r += kTileRows) {
     const int64_t count = std::min<int64_t>(kTileRows, rows - r);
-    float* to = result + r * row_stride;
-    if (columns.side_by_side) {
-      FullTile::Multiply(count, inner, left, right, start,
-                         to + columns.offsets[0], row_stride);
-    } else {
-      HWY_ALIGN float tile[kTileRows * kPanel];
-      Start alone = start;
-      alone.adds = false;
-      FullTile::Multiply(count, inner, left, right, alone, tile, kPanel);
-      for (int64_t j = 0; j < columns.count; ++j) {
-        float* column = to + columns.offsets[static_cast<size_t>(j)];
-        for (int64_t i = 0; i < count; ++i) {
-          const float value = tile[i * kPanel + j];
-          column[i * row_stride] =
-              start.adds ? column[i * row_stride] + value : value;
-        }
+    HWY_ALIGN float tile[kTileRows * kPanelWidth];
+    MultiplySumBlock<1, kPanelWidth>(left, count, inner, right, epilogue,
+                                     {tile, kPanelWidth});
+    for (int64_t j = 0; j < columns.count; ++j) {
+      float* column =
+          result + r * row_stride + columns.offsets[static_cast<size_t>(j)];
+      for (int64_t i = 0; i < count; ++i) {
+        const float value = tile[i * kPanelWidth + j];
+        column[i * row_stride] =
+            accumulate ? column[i * row_stride] + value : value;
       }
     }
     left.data += kTileRows * left.row_stride;
-    if (start.row_values != nullptr) start.row_values += kTileRows;
+    if (epilogue.bias != nullptr) epilogue.bias += kTileRows;
   }
 }
 
@@ -144,9 +59,10 @@ HWY_INLINE void MultiplyPanel(int64_t rows, int64_t inner, LeftRows left,
 template <class Right>
 HWY_INLINE void PackPanels(const Right& right, int64_t inner, int64_t count,
                            int64_t column, int64_t columns, float* to) {
-  for (int64_t j = 0; j < columns; j += kPanel, to += count * kPanel) {
-    const int64_t width = std::min(kPanel, columns - j);
-    if (width < kPanel) std::fill(to, to + count * kPanel, 0.0f);
+  for (int64_t j = 0; j < columns;
+       j += kPanelWidth, to += count * kPanelWidth) {
+    const int64_t width = std::min(kPanelWidth, columns - j);
+    if (width < kPanelWidth) std::fill(to, to + count * kPanelWidth, 0.0f);
     right.PackPanel(inner, count, column + j, width, to);
   }
 }
@@ -157,25 +73,32 @@ HWY_INLINE void PackPanels(const Right& right, int64_t inner, int64_t count,
 template <class Left, class Right, class Target>
 HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
                                const Right& right, const Target& target,
-                               const float* row_values, float* result,
+                               const float* bias, float* result,
                                void* workspace) {
   const Scratch scratch(workspace, extent);
   const int64_t most_columns = extent.block_columns();
   for (int64_t n = 0; n < extent.columns; n += most_columns) {
     const int64_t columns = std::min(most_columns, extent.columns - n);
-    for (int64_t k = 0; k < extent.inner; k += kBlockInner) {
-      const int64_t inner = std::min(kBlockInner, extent.inner - k);
+    for (int64_t k = 0; k < extent.inner; k += kSumBlock) {
+      const int64_t inner = std::min(kSumBlock, extent.inner - k);
       PackPanels(right, k, inner, n, columns, scratch.right);
       for (int64_t m = 0; m < extent.rows; m += kBlockRows) {
         const int64_t rows = std::min(kBlockRows, extent.rows - m);
-        const LeftRows block = left.Block(m, rows, k, inner, scratch.left);
-        Start start;
-        start.adds = k > 0;
-        if (k == 0 && row_values != nullptr) start.row_values = row_values + m;
-        for (int64_t j = 0; j < columns; j += kPanel) {
-          MultiplyPanel(rows, inner, block, {scratch.right + j * inner, kPanel},
-                        start, target.Of(n + j),
-                        result + m * target.row_stride(), target.row_stride());
+        const MatrixView block = left.Block(m, rows, k, inner, scratch.left);
+        const Epilogue epilogue = {
+            k == 0 && bias != nullptr ? bias + m : nullptr, k > 0};
+        for (int64_t j = 0; j < columns; j += kPanelWidth) {
+          const PanelView panel = {scratch.right + j * inner};
+          const Columns place = target.Of(n + j);
+          float* const to = result + m * target.row_stride();
+          if (place.side_by_side) {
+            MultiplySumBlock<1, kPanelWidth>(
+                block, rows, inner, panel, epilogue,
+                {to + place.offsets[0], target.row_stride()});
+          } else {
+            MultiplyApart(rows, inner, block, panel, epilogue, place, to,
+                          target.row_stride());
+          }
         }
       }
     }
@@ -190,8 +113,8 @@ struct MatrixLeft {
   bool transposed;
 
   // A transposed block is copied, or its rows would fall on few cache lines.
-  LeftRows Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
-                 float* scratch) const {
+  MatrixView Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
+                   float* scratch) const {
     if (!transposed) return {data + row * stride + inner, stride, 1};
     for (int64_t k = 0; k < count; ++k) {
       std::memcpy(scratch + k * rows, data + (inner + k) * stride + row,
@@ -214,14 +137,14 @@ struct MatrixRight {
     }
     const float* from = data + inner * stride + column;
     for (int64_t k = 0; k < count; ++k) {
-      Copy(from + k * stride, width, to + k * kPanel);
+      Copy(from + k * stride, width, to + k * kPanelWidth);
     }
   }
 
  private:
   static HWY_INLINE void Copy(const float* from, int64_t width, float* to) {
-    if (width == kPanel) {
-      std::memcpy(to, from, kPanel * sizeof(float));
+    if (width == kPanelWidth) {
+      std::memcpy(to, from, kPanelWidth * sizeof(float));
     } else {
       for (int64_t i = 0; i < width; ++i) to[i] = from[i];
     }
@@ -230,7 +153,7 @@ struct MatrixRight {
                                  int64_t width, float* to) const {
     for (int64_t k = 0; k < count; ++k) {
       for (int64_t i = 0; i < width; ++i) {
-        to[k * kPanel + i] = from[i * stride + k];
+        to[k * kPanelWidth + i] = from[i * stride + k];
       }
     }
   }
@@ -242,8 +165,8 @@ struct MatrixTarget {
   int64_t row_stride() const { return columns; }
   Columns Of(int64_t column) const {
     Columns c;
-    c.count = std::min(kPanel, columns - column);
-    c.side_by_side = c.count == kPanel;
+    c.count = std::min(kPanelWidth, columns - column);
+    c.side_by_side = c.count == kPanelWidth;
     for (int64_t j = 0; j < c.count; ++j) {
       c.offsets[static_cast<size_t>(j)] = column + j;
     }
@@ -254,30 +177,27 @@ struct MatrixTarget {
 // A small product, where it lies: nothing is packed.
 HWY_NOINLINE void MultiplyInPlace(const MatrixProduct& p, const float* left,
                                   const float* right, float* result) {
-  for (int64_t k = 0; k < p.inner; k += kBlockInner) {
-    const int64_t inner = std::min(kBlockInner, p.inner - k);
-    Start start;
-    start.adds = k > 0;
-    for (int64_t r = 0; r < p.rows; r += kTileRows) {
-      const int64_t rows = std::min<int64_t>(kTileRows, p.rows - r);
-      const LeftRows block = p.transpose_left
-                                 ? LeftRows{left + k * p.rows + r, 1, p.rows}
-                                 : LeftRows{left + r * p.inner + k, p.inner, 1};
-      float* to = result + r * p.columns;
-      int64_t c = 0;
-      for (; !p.transpose_right && c + kPanel <= p.columns; c += kPanel) {
-        Tile<kTileRows, kPanelVectors, PanelTag>::Multiply(
-            rows, inner, block, {right + k * p.columns + c, p.columns}, start,
-            to + c, p.columns);
-      }
-      for (; c < p.columns; ++c) {
-        const RightPanel column =
-            p.transpose_right
-                ? RightPanel{right + c * p.inner + k, 1}
-                : RightPanel{right + k * p.columns + c, p.columns};
-        Tile<kTileRows, 1, OneTag>::Multiply(rows, inner, block, column, start,
-                                             to + c, p.columns);
-      }
+  for (int64_t k = 0; k < p.inner; k += kSumBlock) {
+    const int64_t inner = std::min(kSumBlock, p.inner - k);
+    const MatrixView block = p.transpose_left
+                                 ? MatrixView{left + k * p.rows, 1, p.rows}
+                                 : MatrixView{left + k, p.inner, 1};
+    const Epilogue epilogue = {nullptr, k > 0};
+    int64_t c = 0;
+    for (; !p.transpose_right && c + kPanelWidth <= p.columns;
+         c += kPanelWidth) {
+      MultiplySumBlock<1, kPanelWidth>(
+          block, p.rows, inner,
+          MatrixView{right + k * p.columns + c, p.columns, 1}, epilogue,
+          {result + c, p.columns});
+    }
+    for (; c < p.columns; ++c) {
+      const MatrixView column =
+          p.transpose_right
+              ? MatrixView{right + c * p.inner + k, 1, p.inner}
+              : MatrixView{right + k * p.columns + c, p.columns, 1};
+      MultiplySumBlock<1, 1>(block, p.rows, inner, column, epilogue,
+                             {result + c, p.columns});
     }
   }
 }
@@ -303,7 +223,7 @@ struct WeightLeft {
   const float* data;
   int64_t stride;
 
-  LeftRows Block(int64_t row, int64_t, int64_t inner, int64_t, float*) const {
+  MatrixView Block(int64_t row, int64_t, int64_t inner, int64_t, float*) const {
     return {data + row * stride + inner, stride, 1};
   }
 };
@@ -314,8 +234,8 @@ struct TurnedWeightLeft {
   int64_t input_channels;
   Taps taps;
 
-  LeftRows Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
-                 float* scratch) const {
+  MatrixView Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
+                   float* scratch) const {
     const int64_t window = taps.kernel * taps.kernel;
     TapCursor cursor(taps, inner);
     for (int64_t k = 0; k < count; ++k, cursor.Next()) {
@@ -336,14 +256,14 @@ struct ImagesRight {
 
   HWY_INLINE void PackPanel(int64_t inner, int64_t count, int64_t column,
                             int64_t width, float* to) const {
-    std::array<Run, kPanel> runs;
+    std::array<Run, kPanelWidth> runs;
     size_t used = 0;
     RunCursor run_cursor(images, column);
     for (int64_t done = 0; done < width; done += runs[used++].count) {
       runs[used] = run_cursor.Next(width - done);
     }
     TapCursor cursor(taps, inner);
-    for (int64_t k = 0; k < count; ++k, to += kPanel, cursor.Next()) {
+    for (int64_t k = 0; k < count; ++k, to += kPanelWidth, cursor.Next()) {
       float* next = to;
       for (size_t i = 0; i < used; ++i) {
         CopyRun(images, runs[i], cursor.channel(), cursor.tap(), next);
@@ -359,9 +279,9 @@ struct ImagesLeft {
   const ShiftedImages& images;
   Taps taps;
 
-  LeftRows Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
-                 float* scratch) const {
-    std::array<Run, kBlockInner> runs;
+  MatrixView Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
+                   float* scratch) const {
+    std::array<Run, kSumBlock> runs;
     size_t used = 0;
     RunCursor run_cursor(images, inner);
     for (int64_t done = 0; done < count; done += runs[used++].count) {
@@ -392,7 +312,7 @@ struct ChannelsRight {
     const float* image = data + (inner / pixels * channels + column) * pixels;
     for (int64_t k = 0; k < count; ++k) {
       for (int64_t i = 0; i < width; ++i) {
-        to[k * kPanel + i] = image[i * pixels + pixel];
+        to[k * kPanelWidth + i] = image[i * pixels + pixel];
       }
       if (++pixel == pixels) {
         pixel = 0;
@@ -418,7 +338,7 @@ struct ImagesTarget {
   int64_t row_stride() const { return height * width; }
   Columns Of(int64_t column) const {
     Columns c;
-    c.count = std::min(kPanel, columns - column);
+    c.count = std::min(kPanelWidth, columns - column);
     int64_t x = column % grid_width;
     int64_t y = column / grid_width % grid_height;
     int64_t image = column / grid_width / grid_height;
@@ -433,7 +353,8 @@ struct ImagesTarget {
       ++image;
     }
     c.side_by_side =
-        c.count == kPanel && c.offsets[kPanel - 1] - c.offsets[0] == kPanel - 1;
+        c.count == kPanelWidth &&
+        c.offsets[kPanelWidth - 1] - c.offsets[0] == kPanelWidth - 1;
     return c;
   }
 };
@@ -446,7 +367,7 @@ struct TransposedTarget {
   int64_t row_stride() const { return 1; }
   Columns Of(int64_t column) const {
     Columns c;
-    c.count = std::min(kPanel, columns - column);
+    c.count = std::min(kPanelWidth, columns - column);
     for (int64_t j = 0; j < c.count; ++j) {
       c.offsets[static_cast<size_t>(j)] = (column + j) * stride;
     }

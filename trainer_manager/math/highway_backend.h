@@ -10,9 +10,8 @@
 // products whose operand of shifted images is never stored as a whole: panels
 // of it are gathered into the workspace.
 //
-// Every value is a sum over blocks of 256 products, each block summed in order
-// with fused multiply-add where the machine has it; its error is at most
-// (256 + blocks + 1) * 2^-24 of the sum of the products' magnitudes.
+// Sums are in the order of base/simd/dense_product.h; the error of one is at
+// most (256 + blocks + 1) * 2^-24 of the sum of the products' magnitudes.
 // Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_HIGHWAY_BACKEND_H_

@@ -1,5 +1,5 @@
 // How a matrix product is cut into blocks and panels, and the workspace that it
-// takes: what of highway_backend does not depend on the instruction set.
+// takes: the part of highway_backend that no instruction set changes.
 //
 //   const Extent extent = ExtentOf(product);
 //   const Scratch scratch(workspace, extent);  // of extent.workspace_bytes()
@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 
 namespace footprint {
@@ -24,8 +25,6 @@ constexpr int64_t kBlockRows = 96;
 constexpr int64_t kBlockColumns = 64;
 // Where blocks of the left operand are copied, more columns use each copy.
 constexpr int64_t kWideBlockColumns = 256;
-constexpr int64_t kBlockInner = 256;  // decides the order of sums
-constexpr int64_t kPanel = 16;        // columns side by side in registers
 constexpr int64_t kAlignmentBytes = 64;
 // Below so many multiplications a product is calculated where it lies, and
 // from so many on it is worth a larger workspace.
@@ -34,22 +33,15 @@ constexpr int64_t kLargeProduct = int64_t{1} << 26;
 constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
 
 inline int64_t RoundUpToPanel(int64_t columns) {
-  return (columns + kPanel - 1) / kPanel * kPanel;
+  return (columns + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
 }
 
-// Rows of a matrix of which (row, inner) is data[row * row_stride + inner *
-// inner_stride].
-struct LeftRows {
-  const float* data;
-  int64_t row_stride;
-  int64_t inner_stride;
-};
-
-// Where 16 columns of the result lie. Their rows are `row_stride` apart.
+// Where the columns of a panel lie in the result. Their rows are `row_stride`
+// apart.
 struct Columns {
   int64_t count = 0;
   bool side_by_side = false;
-  std::array<int64_t, kPanel> offsets = {};
+  std::array<int64_t, kPanelWidth> offsets = {};
 };
 
 // The sizes of a product and how it is cut into blocks.
@@ -65,11 +57,11 @@ struct Extent {
   }
   int64_t right_bytes() const {
     return RoundUpToPanel(std::min(columns, block_columns())) *
-           std::min(inner, kBlockInner) * kFloatBytes;
+           std::min(inner, kSumBlock) * kFloatBytes;
   }
   int64_t left_bytes() const {
     if (!copies_left) return 0;
-    return std::min(rows, kBlockRows) * std::min(inner, kBlockInner) *
+    return std::min(rows, kBlockRows) * std::min(inner, kSumBlock) *
            kFloatBytes;
   }
   // A smaller product never needs more.

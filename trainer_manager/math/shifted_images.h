@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "footprint/base/simd/dense_product.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/math/product_blocks.h"
 
@@ -94,8 +95,8 @@ inline void CopyRun(const ShiftedImages& images, const Run& run,
       run.image + (channel * images.height + y) * images.width + x;
   const int64_t last = x + (run.count - 1) * images.step;
   if (x >= 0 && last < images.width && images.step == 1) {
-    if (run.count == kPanel) {
-      std::memcpy(to, row, kPanel * sizeof(float));
+    if (run.count == kPanelWidth) {
+      std::memcpy(to, row, kPanelWidth * sizeof(float));
       return;
     }
     for (int64_t i = 0; i < run.count; ++i) to[i] = row[i];

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "footprint/base/simd/dense_product.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -76,7 +77,7 @@ TEST(ShiftedImagesTest, RunsHoldWhatTheDefinitionSays) {
     for (int64_t row = 0; row < c.input_channels * taps.count(); ++row) {
       RunCursor cursor(images, begin);
       for (int64_t column = begin; column < columns;) {
-        const auto run = cursor.Next(Draw(1, kPanel, &random));
+        const auto run = cursor.Next(Draw(1, kPanelWidth, &random));
         ASSERT_GE(run.count, 1);
         ASSERT_LE(column + run.count, columns);
         std::vector<float> copy(static_cast<size_t>(run.count) + 1, -1.0f);

@@ -1,0 +1,28 @@
+// The products of dense_product.h, one number at a time: the oracle that the
+// tile and the kernels on it are compared with, bit for bit.
+//
+//   footprint::MultiplyPanelsReference({weights, 100, 1}, 40, 100, {input,
+//   1600}, 3,
+//                                {bias}, {output, 16, 640}, fused);
+//
+// Thread-safe; allocates nothing. Testonly.
+
+#ifndef FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_
+#define FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_
+
+#include <cstdint>
+
+#include "footprint/base/simd/dense_product.h"
+
+namespace footprint {
+
+// `panels` whole panels for `rows` rows of a matrix of `columns` columns, with
+// fused multiply-add or with two roundings.
+void MultiplyPanelsReference(const MatrixView& matrix, int64_t rows,
+                             int64_t columns, const PanelView& input,
+                             int64_t panels, const Epilogue& epilogue,
+                             const PanelOutput& output, bool fused);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_
