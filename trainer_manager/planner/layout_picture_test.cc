@@ -35,7 +35,7 @@ TEST(DrawPlanTest, SaysWhatTheBoundIsAndWhatProvesIt) {
                   "step 2. So this plan is minimal."))
       << html;
   EXPECT_TRUE(
-      Has(html, "a&lt;b: 30 B (30 B) at 0, from step 0 until before 4"));
+      Has(html, "a&lt;b: 30 B at offset 0 B, from step 0 until before 4"));
   EXPECT_FALSE(Has(html, "http"));
 }
 
