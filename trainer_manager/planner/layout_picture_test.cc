@@ -34,9 +34,8 @@ TEST(DrawPlanTest, SaysWhatTheBoundIsAndWhatProvesIt) {
                   "(60 B): the 2 tensors in full colour are live together at "
                   "step 2. So this plan is minimal."))
       << html;
-  EXPECT_TRUE(Has(
-      html,
-      "a&lt;b: 30 B (30 B) at offset 0 B (0 B), from step 0 until before 4"));
+  EXPECT_TRUE(
+      Has(html, "a&lt;b: 30 B at offset 0 B, from step 0 until before 4"));
   EXPECT_FALSE(Has(html, "http"));
 }
 
