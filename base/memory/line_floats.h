@@ -21,8 +21,10 @@ namespace footprint {
 
 struct DeleteLines {
   void operator()(float* floats) const {
-    ::operator delete(floats, std::align_val_t(kLineBytes));
+    ::operator delete(floats, static_cast<size_t>(bytes),
+                      std::align_val_t(kLineBytes));
   }
+  int64_t bytes = 0;  // all lines
 };
 using LineFloats = std::unique_ptr<float[], DeleteLines>;
 
@@ -32,9 +34,11 @@ inline int64_t LineFloatBytes(int64_t count) {
 }
 
 inline LineFloats AllocateLineFloats(int64_t count) {
-  return LineFloats(static_cast<float*>(
-      ::operator new(static_cast<size_t>(LineFloatBytes(count)),
-                     std::align_val_t(kLineBytes))));
+  const int64_t bytes = LineFloatBytes(count);
+  return LineFloats(
+      static_cast<float*>(::operator new(static_cast<size_t>(bytes),
+                                         std::align_val_t(kLineBytes))),
+      DeleteLines{bytes});
 }
 
 }  // namespace footprint

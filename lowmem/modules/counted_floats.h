@@ -51,7 +51,6 @@ class CountedFloats {
   CountedFloats& operator=(CountedFloats&& other) noexcept {
     std::swap(meter_, other.meter_);
     std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
     return *this;
   }
   ~CountedFloats();
@@ -61,7 +60,6 @@ class CountedFloats {
  private:
   std::shared_ptr<ByteMeter> meter_;
   LineFloats data_;
-  int64_t bytes_ = 0;
 };
 
 }  // namespace footprint::lowmem_internal
