@@ -8,8 +8,8 @@ import limits
 QUERY = """<query version="2">
 <rule class="cc_library" name="//lowmem/weights:tile"><rule-input name="//base/files:read_at"/></rule>
 <rule class="cc_library" name="//lowmem/models:encoder">
-  <rule-input name="//lowmem/weights:tile"/><rule-input name="//base/page"/></rule>
-<rule class="alias" name="//base/page"><label name="actual" value="//profiling/pages:page"/></rule>
+  <rule-input name="//lowmem/weights:tile"/><rule-input name="//profiling:page"/></rule>
+<rule class="alias" name="//profiling:page"><label name="actual" value="//profiling/pages:page"/></rule>
 <rule class="cc_library" name="//profiling/pages:page"/>
 <rule class="cc_library" name="//base/files:read_at"/>
 <rule class="cc_test" name="//lowmem/weights:tile_test"><rule-input name="//lowmem/models:encoder"/></rule>
@@ -36,7 +36,7 @@ class LimitsTest(unittest.TestCase):
         self.assertEqual(limits.circles(edges), [["a", "b", "c"]])
 
     def test_counts_files_by_folder_without_testdata(self):
-        names = ["lowmem/a.h"] * 2 + ["lowmem/models/testdata/x"] * 60 + ["lowmem/weights/b.h"]
+        names = ["lowmem/a.h"] * 2 + ["lowmem/testdata/x"] * 60 + ["lowmem/weights/b.h"]
         self.assertEqual(limits.crowded_folders(names), {"lowmem": 2, "lowmem/weights": 1})
 
     def test_counts_aliases_among_the_rules(self):

@@ -97,7 +97,7 @@ TEST(ManagerSwapTest, ADiskThatIsFullLeavesTheModelAsItWas) {
   const auto loss = (*manager)->TrainStep();
   EXPECT_EQ(loss.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(loss.status().message()),
-              HasSubstr("swap out: cannot write the swap file"));
+              HasSubstr("swap out: the swap file: cannot be written"));
   EXPECT_EQ(AllParameters(*parameters), before);
   ASSERT_EQ(dup2(kept, file), file);
   close(kept);

@@ -10,8 +10,9 @@
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/atomic_file.h"
 #include "footprint/base/files/standard_output.h"
-#include "footprint/base/files/whole_file.h"
 #include "footprint/gates/deployments/tabular/stage_report.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
@@ -22,6 +23,18 @@ ABSL_FLAG(std::string, text_output, "",
 namespace footprint {
 namespace tabular {
 namespace {
+
+// Also to a terminal or a pipe, byte by byte.
+absl::Status Write(const std::string& path, absl::string_view text) {
+  AtomicFileOptions options;
+  options.to_disk = ToDisk::kAtLeisure;
+  options.special_files = SpecialFiles::kWriteAsTheyAre;
+  options.when_locked = WhenLocked::kWait;
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
+  if (!file.ok()) return file.status();
+  const absl::Status status = file->Append(text);
+  return status.ok() ? file->Commit() : status;
+}
 
 absl::Status Report(const std::vector<char*>& paths) {
   if (paths.size() < 2) {
@@ -39,13 +52,12 @@ absl::Status Report(const std::vector<char*>& paths) {
   if (text_path.empty()) {
     std::fputs(StageText(*runs).c_str(), stdout);
   } else {
-    absl::Status status =
-        ReplaceFile(text_path, StageText(*runs), ToDisk::kAtLeisure);
+    absl::Status status = Write(text_path, StageText(*runs));
     if (!status.ok()) return status;
   }
   const std::string html_path = absl::GetFlag(FLAGS_html_output);
   if (html_path.empty()) return absl::OkStatus();
-  return ReplaceFile(html_path, StageHtml(*runs), ToDisk::kAtLeisure);
+  return Write(html_path, StageHtml(*runs));
 }
 
 }  // namespace
