@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
 #include "footprint/lowmem/kernels/token_panel.h"
@@ -24,7 +25,6 @@ using FloatTag = hn::CappedTag<float, kPanelTokens>;
 using FloatVector = hn::Vec<FloatTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 constexpr int kVectors = static_cast<int>(kPanelTokens) / kLanes;
-constexpr int64_t kPageBytes = 4096;
 // Sums of a strip of columns that fit in registers.
 constexpr int kStripVectors = kLanes == 16 ? 4 : 8;
 

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 
@@ -25,16 +26,11 @@ constexpr int64_t kBlockRows = 96;
 constexpr int64_t kBlockColumns = 64;
 // Where blocks of the left operand are copied, more columns use each copy.
 constexpr int64_t kWideBlockColumns = 256;
-constexpr int64_t kAlignmentBytes = 64;
 // Below so many multiplications a product is calculated where it lies, and
 // from so many on it is worth a larger workspace.
 constexpr int64_t kSmallProduct = int64_t{1} << 18;
 constexpr int64_t kLargeProduct = int64_t{1} << 26;
 constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
-
-inline int64_t RoundUpToPanel(int64_t columns) {
-  return (columns + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
-}
 
 // Where the columns of a panel lie in the result. Their rows are `row_stride`
 // apart.
@@ -56,7 +52,7 @@ struct Extent {
     return copies_left && is_large ? kWideBlockColumns : kBlockColumns;
   }
   int64_t right_bytes() const {
-    return RoundUpToPanel(std::min(columns, block_columns())) *
+    return AlignUp(std::min(columns, block_columns()), kPanelWidth) *
            std::min(inner, kSumBlock) * kFloatBytes;
   }
   int64_t left_bytes() const {
@@ -66,7 +62,7 @@ struct Extent {
   }
   // A smaller product never needs more.
   int64_t workspace_bytes() const {
-    return right_bytes() + left_bytes() + kAlignmentBytes;
+    return right_bytes() + left_bytes() + kLineBytes;
   }
 };
 
@@ -93,9 +89,8 @@ struct Scratch {
   float* left;
 
   Scratch(void* workspace, const Extent& extent) {
-    const auto address = reinterpret_cast<uintptr_t>(workspace);
-    const uintptr_t aligned =
-        (address + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+    const auto address = reinterpret_cast<intptr_t>(workspace);
+    const int64_t aligned = AlignUp(address, kLineBytes);
     char* start = static_cast<char*>(workspace) + (aligned - address);
     right = reinterpret_cast<float*>(start);
     left = reinterpret_cast<float*>(start + extent.right_bytes());

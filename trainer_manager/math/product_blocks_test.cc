@@ -15,12 +15,6 @@ int64_t Draw(int64_t low, int64_t high, std::mt19937_64* random) {
                                     static_cast<uint64_t>(high - low + 1));
 }
 
-TEST(ProductBlocksTest, PanelsAreWhole) {
-  EXPECT_EQ(RoundUpToPanel(1), 16);
-  EXPECT_EQ(RoundUpToPanel(16), 16);
-  EXPECT_EQ(RoundUpToPanel(17), 32);
-}
-
 TEST(ProductBlocksTest, AWorkspaceHoldsABlockOfEachOperandThatIsCopied) {
   // The right operand alone: a panel of 16 columns, all inner indices.
   const Extent small = {10, 5, 7, false};
