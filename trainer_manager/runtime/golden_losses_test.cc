@@ -26,8 +26,8 @@
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
-#include "footprint/trainer_manager/runtime/parameters.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

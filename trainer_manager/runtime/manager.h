@@ -35,11 +35,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/batch_buffers.h"
 #include "footprint/trainer_manager/runtime/input_view.h"
 #include "footprint/trainer_manager/runtime/iteration.h"
 #include "footprint/trainer_manager/runtime/manager_options.h"
-#include "footprint/trainer_manager/runtime/parameters.h"
 #include "footprint/trainer_manager/runtime/step_runner.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
 

@@ -31,7 +31,7 @@
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
-#include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
 
 namespace footprint {
 

@@ -16,7 +16,7 @@
 #include "absl/types/span.h"
 #include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
-#include "footprint/trainer_manager/runtime/parameters.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
 
 namespace footprint {
 

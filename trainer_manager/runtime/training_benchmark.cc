@@ -15,8 +15,8 @@
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
-#include "footprint/trainer_manager/runtime/parameters.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 
 namespace footprint {

@@ -18,8 +18,8 @@
 
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
-#include "footprint/trainer_manager/runtime/parameters.h"
 
 namespace footprint {
 

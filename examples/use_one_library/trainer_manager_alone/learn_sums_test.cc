@@ -11,9 +11,9 @@
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
-#include "footprint/trainer_manager/runtime/parameter_file.h"
-#include "footprint/trainer_manager/runtime/parameters.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gtest/gtest.h"
 

@@ -30,6 +30,19 @@ LARGE_SIZES = [
     (500, 100000),
 ]
 
+# Microsoft's share prices in the summer of 2003: a real table, quoted nowhere,
+# with a column of dates, one without use, and units that differ by a million.
+MSFT_COLUMNS = [
+    "--target=Close",
+    "--ignore=Date,Adj. Close*",
+]
+
+# Of the large tier: tools/dev bench.
+LARGE_TAGS = [
+    "manual",
+    "no-remote",
+]
+
 def table_name(features, rows):
     return "%dx%d" % (features, rows)
 
@@ -51,25 +64,20 @@ SMALL_PROFILES = [
     for name in profile_names(_SMALL_TABLES)
 ]
 LARGE_PROFILES = [
-    "//gates/deployments/tabular:" + name
+    "//gates/deployments/tabular/large:" + name
     for name in profile_names(_LARGE_TABLES)
 ]
 
-def generated_table(name, features, rows, tags = []):
-    """Writes a table, as text and as binary file.
+def generated_table(features, rows, tags = []):
+    """Writes a table, as text and as binary file, for `files_of_table`.
 
     Args:
-      name: of the targets' first part.
       features: count of columns, without the target.
       rows: count of rows.
       tags: of the targets.
-
-    Returns:
-      {format: label}.
     """
-    files = {}
     for format in ["csv", "binary"]:
-        file = "%s_%s" % (name, format)
+        file = "linear_%s_%s" % (table_name(features, rows), format)
         native.genrule(
             name = file,
             outs = [file + ".data"],
@@ -78,8 +86,14 @@ def generated_table(name, features, rows, tags = []):
             tags = tags,
             tools = [":make_table"],
         )
-        files[format] = ":" + file
-    return files
+
+def files_of_table(features, rows):
+    """{format: label} of a generated table."""
+    return {
+        format: "//gates/deployments/tabular/tables:linear_%s_%s" %
+                (table_name(features, rows), format)
+        for format in ["csv", "binary"]
+    }
 
 def measured_experiments(tables, csv_args = [], tags = [], **kwargs):
     """Measures both programs over tables, read in each of the three ways.
@@ -103,7 +117,7 @@ def measured_experiments(tables, csv_args = [], tags = [], **kwargs):
                         "--model=model",
                         "--predictions=predictions.csv",
                     ] + program_args + (csv_args if io == "csv" else []),
-                    benchmark = ":" + program,
+                    benchmark = "//gates/deployments/tabular:" + program,
                     data = {files[format]: "data"},
                     tags = tags,
                     visibility = ["//gates:__subpackages__"],
@@ -125,8 +139,8 @@ def stage_report(name, profiles, tags = []):
             name + ".html",
             name + ".txt",
         ],
-        cmd = ("$(location :tabular_report) --html_output=$(location %s.html) " +
+        cmd = ("$(location //gates/deployments/tabular:tabular_report) --html_output=$(location %s.html) " +
                "--text_output=$(location %s.txt) $(SRCS)") % (name, name),
         tags = tags,
-        tools = [":tabular_report"],
+        tools = ["//gates/deployments/tabular:tabular_report"],
     )

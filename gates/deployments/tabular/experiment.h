@@ -19,7 +19,7 @@
 #include <functional>
 #include <memory>
 
-#include "footprint/gates/deployments/tabular/estimator.h"
+#include "footprint/gates/deployments/tabular/estimators/estimator.h"
 
 namespace footprint {
 namespace tabular {

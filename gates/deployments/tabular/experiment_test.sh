@@ -4,7 +4,7 @@
 set -u
 readonly HERE="$TEST_SRCDIR/$TEST_WORKSPACE/gates/deployments/tabular"
 readonly LINEAR="$HERE/linear_regression" NETWORK="$HERE/neural_network"
-readonly MAKE_TABLE="$HERE/make_table"
+readonly MAKE_TABLE="$HERE/tables/make_table"
 REAL_DATA=$(realpath "$1")
 readonly REAL_DATA
 cd "$TEST_TMPDIR" || exit 2

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "footprint/gates/deployments/tabular/estimators/linear_regression.h"
 #include "footprint/gates/deployments/tabular/experiment.h"
-#include "footprint/gates/deployments/tabular/linear_regression.h"
 
 int main(int argc, char** argv) {
   return footprint::tabular::RunExperiment(

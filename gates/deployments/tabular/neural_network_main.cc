@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "absl/flags/flag.h"
+#include "footprint/gates/deployments/tabular/estimators/neural_network.h"
 #include "footprint/gates/deployments/tabular/experiment.h"
-#include "footprint/gates/deployments/tabular/neural_network.h"
 
 ABSL_FLAG(int, epochs, 20, "how often the table is gone through");
 ABSL_FLAG(int, batch_rows, 64, "rows in a mini-batch");

@@ -23,7 +23,7 @@ refused() {
   [[ $(cat kept.txt) == old ]] || fail "$*: the old report is lost"
 }
 
-"$HERE/make_table" --features=5 --rows=300 --output=data.csv || exit 2
+"$HERE/tables/make_table" --features=5 --rows=300 --output=data.csv || exit 2
 for program in linear_regression neural_network; do
   "$HERE/$program" --data=data.csv --model=model --predictions=predictions.csv \
     --memory_profile_out="$program.binpb" >run.txt 2>&1 ||

@@ -1,0 +1,48 @@
+// Fitted models as files.
+//
+//   Model model{"linear_regression", /*feature_count=*/10, parameters};
+//   absl::Status status = SaveModel(model, "prices.model");
+//   absl::StatusOr<Model> loaded = LoadModel("prices.model",
+//                                            "linear_regression");
+//
+// The file is of the safetensors format: one tensor "parameters", F64, and
+// three entries of metadata, "estimator", "feature_count" and "fingerprint",
+// which is that of the other two and of the parameters, in hexadecimal.
+//
+// Thread-safe: no state is kept. Memory: saving, AtomicFile's buffer; loading,
+// the parameters. Time: linear.
+
+#ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_MODEL_FILE_H_
+#define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_MODEL_FILE_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+namespace tabular {
+
+struct Model {
+  // Which estimator understands the parameters.
+  std::string estimator;
+  size_t feature_count = 0;
+  std::vector<double> parameters;
+};
+
+// Errors as of SafetensorsWriter; a failed save leaves the old file.
+absl::Status SaveModel(const Model& model, const std::string& path);
+
+// Errors as of SafetensorsFile (//base/safetensors:safetensors_file), so
+// kInvalidArgument if it is cut short; kInvalidArgument also: no model, or one
+// of another estimator; kDataLoss: damaged.
+absl::StatusOr<Model> LoadModel(const std::string& path,
+                                absl::string_view estimator);
+
+}  // namespace tabular
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_MODEL_FILE_H_

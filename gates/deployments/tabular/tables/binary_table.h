@@ -1,0 +1,66 @@
+// Tables as binary files, read by mapping the file or by streaming it.
+//
+//   absl::StatusOr<BinaryTableWriter> writer =
+//       BinaryTableWriter::Create("prices.table", /*row_count=*/2,
+//                                 /*column_count=*/3);
+//   absl::Status status = writer->AddRow(numbers);
+//   if (status.ok()) status = writer->AddRow(more_numbers);
+//   if (status.ok()) status = writer->Commit();
+//
+//   absl::StatusOr<Table> mapped = MapBinaryTable("prices.table");
+//   absl::StatusOr<Table> read = ReadBinaryTable("prices.table");
+//
+// The file is of the safetensors format: one tensor "table", F64 [rows,
+// columns], the target's column last.
+//
+// A mapped table takes no heap: its pages are read when they are touched and
+// are the kernel's to drop. The file must not be changed while it is mapped.
+// The streamed one is a copy in the heap, and the file may then go away.
+//
+// Thread-safe: no state is kept. Memory: mapped, a few hundred bytes; streamed,
+// the table. Time: mapped, constant; streamed, linear. Errors of both readers:
+// those of SafetensorsFile (//base/safetensors:safetensors_file);
+// kInvalidArgument also if the file holds no table; kResourceExhausted: no
+// memory, or no room in the process, for the table.
+
+#ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_BINARY_TABLE_H_
+#define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_BINARY_TABLE_H_
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
+#include "footprint/gates/deployments/tabular/tables/table.h"
+
+namespace footprint {
+namespace tabular {
+
+absl::StatusOr<Table> MapBinaryTable(const std::string& path);
+absl::StatusOr<Table> ReadBinaryTable(const std::string& path);
+
+class BinaryTableWriter {
+ public:
+  // Errors as of SafetensorsWriter.
+  static absl::StatusOr<BinaryTableWriter> Create(const std::string& path,
+                                                  size_t row_count,
+                                                  size_t column_count);
+  // To be called `row_count` times, with `column_count` numbers.
+  absl::Status AddRow(const double* numbers);
+  // To be called once, last.
+  absl::Status Commit() { return file_.Finish(); }
+
+ private:
+  BinaryTableWriter(SafetensorsWriter file, size_t column_count)
+      : file_(std::move(file)), column_count_(column_count) {}
+
+  SafetensorsWriter file_;
+  size_t column_count_;
+};
+
+}  // namespace tabular
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_BINARY_TABLE_H_

@@ -1,0 +1,48 @@
+// The fields of a CSV file one after another, with their places.
+//
+//   CsvFields fields;
+//   absl::Status status = fields.Open("prices.csv");
+//   while (fields.Next()) {
+//     Use(fields.text(), fields.is_last_in_record());
+//   }
+//   status = fields.status();
+//
+// The syntax is that of csv_parser.h. A pipe is read as it is written, so Open
+// waits for whoever opens it to write. Thread-compatible. Memory: 64 KiB,
+// however large the file. Time: linear.
+
+#ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_
+#define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/text/csv_parser.h"
+
+namespace footprint {
+namespace tabular {
+
+class CsvFields : public CsvParser {
+ public:
+  // `delimiter` parts the fields; no quote and no end of a line.
+  explicit CsvFields(char delimiter = ',');
+
+  // FileError's (//base/files:file_error), as kNotFound, if `path` cannot be
+  // read; it may be a pipe. To be called once, first.
+  absl::Status Open(const std::string& path);
+
+ private:
+  absl::StatusOr<absl::string_view> NextBytes() override;
+
+  FileDescriptor file_;
+  std::unique_ptr<char[]> buffer_;
+};
+
+}  // namespace tabular
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_

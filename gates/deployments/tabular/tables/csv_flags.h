@@ -1,0 +1,30 @@
+// The flags of programs that read CSV tables: --target, --ignore, --header and
+// --delimiter.
+//
+//   absl::StatusOr<CsvColumns> columns = CsvColumnsOfFlags();
+//   if (!columns.ok()) return columns.status();
+//   absl::StatusOr<Table> table = ReadCsvTable(path, *columns);
+//
+// Thread-safe once the flags are parsed. Memory: the flags' texts.
+
+#ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FLAGS_H_
+#define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FLAGS_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/gates/deployments/tabular/tables/csv_table.h"
+
+namespace footprint {
+namespace tabular {
+
+// kInvalidArgument, naming the flag, for a value that it cannot have.
+absl::StatusOr<CsvColumns> CsvColumnsOfFlags();
+
+// kInvalidArgument, naming the flag, if one was given that tells about CSV: for
+// programs that were told to read something else.
+absl::Status RefuseCsvFlags();
+
+}  // namespace tabular
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FLAGS_H_

@@ -1,0 +1,140 @@
+// Writes a table for the experiment: generated from a seed, or converted from
+// CSV. See --help.
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/flags/usage_config.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "footprint/gates/deployments/tabular/tables/binary_table.h"
+#include "footprint/gates/deployments/tabular/tables/csv_flags.h"
+#include "footprint/gates/deployments/tabular/tables/csv_table.h"
+#include "footprint/gates/deployments/tabular/tables/linear_data.h"
+
+ABSL_FLAG(std::string, output, "", "file to write");
+ABSL_FLAG(std::string, format, "csv", "of the output: csv or binary");
+ABSL_FLAG(int64_t, features, 10, "count of features to generate");
+ABSL_FLAG(int64_t, rows, 1000, "count of rows to generate");
+ABSL_FLAG(uint64_t, seed, 1, "of what is generated");
+ABSL_FLAG(std::string, from_csv, "",
+          "convert this CSV file instead of generating; --target, --ignore, "
+          "--header and --delimiter tell about it");
+
+namespace footprint {
+namespace tabular {
+namespace {
+
+template <typename Writer>
+absl::Status WriteTable(const Table& table, absl::StatusOr<Writer> writer) {
+  if (!writer.ok()) return writer.status();
+  for (size_t row = 0; row < table.row_count(); ++row) {
+    const absl::Status status = writer->AddRow(table.Row(row));
+    if (!status.ok()) return status;
+  }
+  return writer->Commit();
+}
+
+template <typename Writer>
+absl::Status WriteGenerated(LinearData* data, size_t row_count,
+                            size_t column_count,
+                            absl::StatusOr<Writer> writer) {
+  if (!writer.ok()) return writer.status();
+  std::vector<double> row(column_count);
+  for (size_t i = 0; i < row_count; ++i) {
+    data->NextRow(absl::MakeSpan(row));
+    const absl::Status status = writer->AddRow(row.data());
+    if (!status.ok()) return status;
+  }
+  return writer->Commit();
+}
+
+absl::Status Convert(const std::string& output, bool is_binary) {
+  const absl::StatusOr<CsvColumns> columns = CsvColumnsOfFlags();
+  if (!columns.ok()) return columns.status();
+  absl::StatusOr<Table> table =
+      ReadCsvTable(absl::GetFlag(FLAGS_from_csv), *columns);
+  if (!table.ok()) return table.status();
+  if (is_binary) {
+    return WriteTable(*table,
+                      BinaryTableWriter::Create(output, table->row_count(),
+                                                table->column_count()));
+  }
+  return WriteTable(*table,
+                    CsvTableWriter::Create(output, table->column_count()));
+}
+
+absl::Status Generate(const std::string& output, bool is_binary) {
+  const int64_t features = absl::GetFlag(FLAGS_features);
+  const int64_t rows = absl::GetFlag(FLAGS_rows);
+  if (features < 1 || rows < 1) {
+    return absl::InvalidArgumentError("--features and --rows must be above 0");
+  }
+  const size_t column_count = static_cast<size_t>(features) + 1;
+  const size_t row_count = static_cast<size_t>(rows);
+  LinearData data(static_cast<size_t>(features), absl::GetFlag(FLAGS_seed));
+  if (is_binary) {
+    return WriteGenerated(
+        &data, row_count, column_count,
+        BinaryTableWriter::Create(output, row_count, column_count));
+  }
+  return WriteGenerated(&data, row_count, column_count,
+                        CsvTableWriter::Create(output, column_count));
+}
+
+absl::Status MakeTable() {
+  const std::string output = absl::GetFlag(FLAGS_output);
+  const std::string format = absl::GetFlag(FLAGS_format);
+  if (output.empty()) {
+    return absl::InvalidArgumentError("--output=FILE is missing");
+  }
+  if (format != "csv" && format != "binary") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--format is \"", format, "\"; it must be csv or binary"));
+  }
+  if (!absl::GetFlag(FLAGS_from_csv).empty()) {
+    return Convert(output, format == "binary");
+  }
+  absl::Status status = RefuseCsvFlags();
+  if (!status.ok()) return status;
+  try {
+    return Generate(output, format == "binary");
+  } catch (const std::exception&) {
+    // std::bad_alloc or std::length_error: what is held is some rows.
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for rows of ", absl::GetFlag(FLAGS_features),
+                     " features, which take 8 bytes each; lower --features"));
+  }
+}
+
+}  // namespace
+}  // namespace tabular
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "writes a table for the tabular experiment.\n"
+      "  make_table --features=10 --rows=1000 --output=data.csv\n"
+      "  make_table --from_csv=data.csv --format=binary --output=data.table");
+  absl::FlagsUsageConfig usage;
+  usage.contains_help_flags = [](absl::string_view file) {
+    return absl::StrContains(file, "gates/deployments/tabular/");
+  };
+  usage.contains_helpshort_flags = usage.contains_help_flags;
+  absl::SetFlagsUsageConfig(usage);
+  absl::ParseCommandLine(argc, argv);
+  const absl::Status status = footprint::tabular::MakeTable();
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "make_table: %s\n",
+               std::string(status.message()).c_str());
+  return 1;
+}

@@ -1,0 +1,163 @@
+#include "footprint/trainer_manager/parameters/parameter_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/normalization.h"
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::shared_ptr<Parameters> Make(const Network& network, uint64_t seed) {
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, {});
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return *Parameters::Create(*plan, seed);
+}
+
+std::vector<float> ValuesOf(const Parameters& parameters) {
+  std::vector<float> values;
+  for (const Parameters::Parameter& parameter : parameters.all()) {
+    values.insert(values.end(), parameter.values.begin(),
+                  parameter.values.end());
+  }
+  return values;
+}
+
+std::string PathOf(const std::string& name) {
+  return ::testing::TempDir() + "/" + name;
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void WriteFile(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+TEST(ParameterFileTest, WhatIsSavedIsLoaded) {
+  const std::string path = PathOf("saved.safetensors");
+  const auto saved = Make(LeNet5(2), 1);
+  ASSERT_TRUE(SaveParameters(*saved, path).ok());
+  const auto loaded = Make(LeNet5(7), 2);  // the batch is no part of the model
+  EXPECT_NE(ValuesOf(*saved), ValuesOf(*loaded));
+  const absl::Status status = LoadParameters(path, loaded.get());
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(ValuesOf(*saved), ValuesOf(*loaded));
+}
+
+TEST(ParameterFileTest, RefusesAFileOfAnotherModelAndChangesNothing) {
+  const std::string path = PathOf("other.safetensors");
+  ASSERT_TRUE(SaveParameters(*Make(DigitMlp(1), 1), path).ok());
+  const auto model = Make(TabularMlp(1), 2);
+  const std::vector<float> before = ValuesOf(*model);
+  absl::Status status = LoadParameters(path, model.get());
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("tensor \"fc1.weight\" is F32 [784, 512], but the model "
+                "has F32 [13, 50]"));
+  EXPECT_EQ(ValuesOf(*model), before);
+  // A file that has all of the model's parameters, and more.
+  Network head;
+  head.AddInput("x", {{1, 3}});
+  head.AddLayer("only", Relu(), {"x"});
+  const auto nothing =
+      *Parameters::Create(*PlanExecution(head, NetworkMode::kInference, {}), 1);
+  status = LoadParameters(path, nothing.get());
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("is no parameter of the model"));
+  ASSERT_TRUE(SaveParameters(*nothing, path).ok());
+  status = LoadParameters(path, model.get());
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("fc1.weight"));
+}
+
+TEST(ParameterFileTest, RefusesATruncatedOrForeignFile) {
+  const std::string path = PathOf("whole.safetensors");
+  const auto model = Make(TabularMlp(1), 1);
+  ASSERT_TRUE(SaveParameters(*model, path).ok());
+  const std::vector<float> before = ValuesOf(*model);
+  const std::string bytes = ReadFile(path);
+  const std::string cut = PathOf("cut.safetensors");
+  for (size_t size = 0; size < bytes.size(); size += 1 + size / 8) {
+    WriteFile(cut, bytes.substr(0, size));
+    EXPECT_EQ(LoadParameters(cut, model.get()).code(),
+              absl::StatusCode::kInvalidArgument)
+        << size;
+  }
+  WriteFile(cut, "PK\003\004 this is a file of something else entirely");
+  EXPECT_EQ(LoadParameters(cut, model.get()).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ValuesOf(*model), before);
+  EXPECT_EQ(LoadParameters(PathOf("none.safetensors"), model.get()).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(SaveParameters(*model, PathOf("no/such/folder")).code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
+  const std::string path = PathOf("damaged.safetensors");
+  const auto model = Make(DigitMlp(1), 1);
+  const std::vector<float> before = ValuesOf(*model);
+  for (const float value : {NAN, INFINITY, -INFINITY}) {
+    // The last of many buffers, of the first parameter, and one of the last.
+    for (const auto& [name, place] :
+         {std::make_pair("fc1.weight", 784 * 512 - 1),
+          std::make_pair("fc3.bias", 3)}) {
+      const auto damaged = Make(DigitMlp(1), 2);
+      (*damaged->Find(name))[static_cast<size_t>(place)] = value;
+      ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+      const absl::Status status = LoadParameters(path, model.get());
+      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr(absl::StrCat(path, ": tensor \"", name, "\" is ",
+                                         value, " at place ", place)));
+      EXPECT_EQ(ValuesOf(*model), before);
+    }
+  }
+}
+
+TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("norm", BatchNormalization(), {"x"});
+  const std::string path = PathOf("variance.safetensors");
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto damaged = *Parameters::Create(*plan, 1);
+  // A mean may be below 0, and 0 is a variance.
+  (*damaged->Find("norm.mean"))[1] = -1;
+  (*damaged->Find("norm.variance"))[0] = 0;
+  ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+  const auto model = *Parameters::Create(*plan, 2);
+  ASSERT_TRUE(LoadParameters(path, model.get()).ok());
+  const std::vector<float> before = ValuesOf(*model);
+  (*damaged->Find("norm.mean"))[1] = 5;
+  (*damaged->Find("norm.variance"))[2] = -1;
+  ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+  const absl::Status status = LoadParameters(path, model.get());
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("tensor \"norm.variance\" is -1 at place 2"));
+  EXPECT_EQ(ValuesOf(*model), before);
+}
+
+}  // namespace
+}  // namespace footprint

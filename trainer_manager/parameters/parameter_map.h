@@ -1,0 +1,43 @@
+// Where a weight file that another program wrote keeps a model's parameters:
+// under which names, and in which layout.
+//
+//   footprint::ParameterMap map = footprint::PyTorchMap(*plan);
+//   map.tensors["qkv.weight"].name = "attention.in_proj_weight";
+//   absl::Status status =
+//       footprint::LoadParameters("model.safetensors", map, parameters.get());
+//
+// Plain data, thread-compatible. Memory: some hundred bytes a parameter.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_MAP_H_
+#define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_MAP_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "footprint/trainer_manager/execution/execution_types.h"
+
+namespace footprint {
+
+struct FileTensor {
+  std::string name;
+  // A matrix of [rows, columns] in the model is [columns, rows] in the file.
+  bool transposed = false;
+};
+
+struct ParameterMap {
+  // By the model's names. What is not in it has the model's name and layout.
+  std::map<std::string, FileTensor> tensors;
+  // Endings of the names of tensors that the file may hold beside the model's.
+  std::vector<std::string> ignored_endings;
+};
+
+// For the state dict of PyTorch modules that are named as the plan's layers:
+// Linear's weight is transposed; a norm's scale and shift are weight and bias,
+// its mean and variance running_mean and running_var, beside which
+// num_batches_tracked is ignored. Convolutions and embeddings are as here.
+ParameterMap PyTorchMap(const ExecutionPlan& plan);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_MAP_H_

@@ -1,0 +1,157 @@
+#include "footprint/trainer_manager/parameters/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/trainer_manager/math/finite_values.h"
+
+namespace footprint {
+namespace {
+
+// The values that go into one output, and the outputs that one value reaches.
+struct Fan {
+  double in = 1;
+  double out = 1;
+};
+
+Fan FanOf(const Shape& shape) {
+  if (shape.rank() == 4) {
+    const double window =
+        static_cast<double>(shape.extent(2) * shape.extent(3));
+    return {static_cast<double>(shape.extent(1)) * window,
+            static_cast<double>(shape.extent(0)) * window};
+  }
+  if (shape.rank() == 2) {
+    return {static_cast<double>(shape.extent(0)),
+            static_cast<double>(shape.extent(1))};
+  }
+  return {};
+}
+
+bool IsParameter(const ExecutionPlan& plan, const PlannedTensor& tensor) {
+  return plan.storages[tensor.storage].storage_class == StorageClass::kModel;
+}
+
+void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
+                       absl::Span<float> values) {
+  const Fan fan = FanOf(weight.spec.shape);
+  const double bound = std::sqrt(6.0 / (fan.in + fan.out));
+  for (float& value : values) {
+    switch (weight.initializer) {
+      case Initializer::kZeros:
+        value = 0;
+        break;
+      case Initializer::kOnes:
+        value = 1;
+        break;
+      case Initializer::kUniformByFan:
+        value = static_cast<float>(bound * (2 * random->Uniform() - 1));
+        break;
+      case Initializer::kNormalByFan:
+        value = static_cast<float>(std::sqrt(2.0 / fan.in) * random->Normal());
+        break;
+      case Initializer::kNormal:
+        value = static_cast<float>(0.02 * random->Normal());
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+int64_t FirstRefused(absl::string_view name, absl::Span<const float> values) {
+  const int64_t place =
+      FirstNotFinite(values.data(), static_cast<int64_t>(values.size()));
+  if (place >= 0 || !absl::EndsWith(name, ".variance")) return place;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 0) return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+// The block that records lie in runs no destructors.
+Parameters::~Parameters() {
+  std::destroy(parameters_.begin(), parameters_.end());
+}
+
+// Names and records lie behind the values.
+absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
+  size_t count = 0;
+  size_t name_bytes = 0;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (!IsParameter(plan, tensor)) continue;
+    ++count;
+    name_bytes += tensor.name.size();
+  }
+  absl::StatusOr<MemoryBlock> block = MemoryBlock::Allocate(
+      plan.model_bytes,
+      static_cast<int64_t>(count * sizeof(Parameter) + name_bytes));
+  if (!block.ok()) return block.status();
+  block_ = *std::move(block);
+  auto* const records = reinterpret_cast<Parameter*>(block_.records());
+  char* name = reinterpret_cast<char*>(records + count);
+  size_t next = 0;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (!IsParameter(plan, tensor)) continue;
+    float* const values = reinterpret_cast<float*>(
+        block_.data() + plan.storages[tensor.storage].offset_bytes);
+    std::memcpy(name, tensor.name.data(), tensor.name.size());
+    new (records + next++) Parameter{
+        absl::string_view(name, tensor.name.size()), tensor.spec.shape,
+        absl::MakeSpan(values,
+                       static_cast<size_t>(tensor.spec.shape.elements()))};
+    name += tensor.name.size();
+  }
+  parameters_ = absl::MakeConstSpan(records, count);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
+    const ExecutionPlan& plan, uint64_t seed, const Initialize& initialize) {
+  std::shared_ptr<Parameters> parameters(new Parameters);
+  const absl::Status status = parameters->AllocateFor(plan);
+  if (!status.ok()) return status;
+  RandomSequence random(seed);
+  for (size_t l = 0; l < plan.network.layers.size(); ++l) {
+    const ResolvedNetwork::ResolvedLayer& layer = plan.network.layers[l];
+    if (layer.weights_of != l) continue;
+    for (const auto* list :
+         {&layer.signature.weights, &layer.signature.statistics}) {
+      for (const WeightSpec& weight : *list) {
+        const auto values =
+            parameters->Find(absl::StrCat(layer.name, ".", weight.name));
+        if (!values.ok()) return values.status();
+        InitializeAsAsked(weight, &random, *values);
+      }
+    }
+  }
+  if (initialize == nullptr) return parameters;
+  for (const Parameter& parameter : parameters->all()) {
+    initialize(parameter);
+    const int64_t place = FirstRefused(parameter.name, parameter.values);
+    if (place < 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the initializer makes parameter \"", parameter.name, "\" ",
+        parameter.values[static_cast<size_t>(place)], " at place ", place));
+  }
+  return parameters;
+}
+
+absl::StatusOr<absl::Span<float>> Parameters::Find(
+    absl::string_view name) const {
+  for (const Parameter& parameter : parameters_) {
+    if (parameter.name == name) return parameter.values;
+  }
+  return absl::NotFoundError(
+      absl::StrCat("the model has no parameter \"", name, "\""));
+}
+
+}  // namespace footprint

@@ -1,0 +1,73 @@
+// The weights and statistics of a model: what training changes and inference
+// reads.
+//
+//   auto parameters = footprint::Parameters::Create(plan, /*seed=*/1);
+//   auto bias = (*parameters)->Find("hidden.bias");
+//
+// Owns one block of memory for all of them, shared by the managers that train
+// and infer with them, and freed with the last. Thread-compatible: training
+// writes here. Memory: the plan's model_bytes, and in the same block about 72
+// bytes and the name for each parameter.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETERS_H_
+#define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/memory/memory_block.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
+
+namespace footprint {
+
+// The place of the first value that no parameter of this name takes, or -1:
+// NaN, infinity and, where the name ends in ".variance" as a norm's running
+// variance does, less than 0. Time: one pass.
+int64_t FirstRefused(absl::string_view name, absl::Span<const float> values);
+
+class Parameters {
+ public:
+  struct Parameter {
+    absl::string_view name;  // "hidden.bias"
+    Shape shape;
+    absl::Span<float> values;
+  };
+
+  // Called with each parameter, in the order of the layers, once it holds what
+  // its layer asks for; may write other values.
+  using Initialize = std::function<void(const Parameter&)>;
+
+  // Initialised as the layers ask, then as `initialize` does, if given; the
+  // same seed gives the same values. ResourceExhausted: no memory.
+  // InvalidArgument: a value of `initialize` is NaN or infinite, or a running
+  // variance below 0; the text names the parameter.
+  static absl::StatusOr<std::shared_ptr<Parameters>> Create(
+      const ExecutionPlan& plan, uint64_t seed,
+      const Initialize& initialize = nullptr);
+
+  ~Parameters();
+
+  // In the order of the layers.
+  absl::Span<const Parameter> all() const { return parameters_; }
+
+  // NotFound: no parameter of that name.
+  absl::StatusOr<absl::Span<float>> Find(absl::string_view name) const;
+
+ private:
+  Parameters() = default;
+
+  absl::Status AllocateFor(const ExecutionPlan& plan);
+
+  MemoryBlock block_;
+  absl::Span<const Parameter> parameters_;  // behind the values
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETERS_H_

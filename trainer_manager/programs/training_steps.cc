@@ -1,0 +1,155 @@
+// Trains a reference network a step at a time, on demand, for step_time.py.
+//
+//   training_steps --network=vgg16 --recompute=false
+//
+// Says "ready" with what is planned, after one step; then for each line read,
+// trains a step, or as many as --steps says, and writes the processor time of
+// one in seconds. At the end writes by
+// how much the resident set grew at most since the program began.
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/base/files/standard_output.h"
+#include "footprint/base/memory/process_memory.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
+
+ABSL_FLAG(std::string, network, "vgg16",
+          "digits (784-512-512-10), lenet5, vgg16, resnet18 or transformer");
+ABSL_FLAG(int64_t, batch, 32, "elements of a batch");
+ABSL_FLAG(bool, recompute, true, "whether cheap outputs are calculated again");
+ABSL_FLAG(int64_t, budget_bytes, 0, "what is planned at most; 0: no limit");
+ABSL_FLAG(bool, micro_batches, false,
+          "whether a budget may be reached by micro-batches");
+ABSL_FLAG(bool, atomic, false,
+          "whether no weight changes before all gradients are known");
+ABSL_FLAG(std::string, swap_folder, "",
+          "where a budget may be reached by a file; empty: nowhere");
+ABSL_FLAG(int, steps, 1, "for each line read");
+
+namespace footprint {
+namespace {
+
+double ProcessorSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) +
+         static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+absl::StatusOr<Network> NamedNetwork(const std::string& name, int64_t batch) {
+  if (name == "digits") return DigitMlp(batch);
+  if (name == "lenet5") return LeNet5(batch);
+  if (name == "vgg16") return Vgg16(batch);
+  if (name == "resnet18") return ResNet18(batch);
+  if (name == "transformer") return SmallTransformer(batch);
+  return absl::InvalidArgumentError("no network is named " + name);
+}
+
+// Images with classes, or tokens with the same tokens as labels.
+absl::Status SetData(const ExecutionPlan& plan, uint64_t classes,
+                     Manager* manager) {
+  RandomSequence random(1);
+  const auto count = [&plan](size_t tensor) {
+    return static_cast<size_t>(plan.tensors[tensor].spec.shape.elements() *
+                               plan.micro_batches);
+  };
+  const size_t input = plan.input_tensors[0];
+  const bool tokens = plan.tensors[input].spec.type == DType::kI32;
+  std::vector<int32_t> indices(count(plan.label_tensors[0]));
+  for (int32_t& i : indices) i = static_cast<int32_t>(random.Below(classes));
+  const absl::Status status = manager->SetLabel(indices);
+  if (!status.ok()) return status;
+  if (tokens) return manager->SetInput(0, indices);
+  std::vector<float> pixels(count(input));
+  for (float& p : pixels)
+    p = static_cast<float>(random.Below(2000)) / 1000.0f - 1.0f;
+  return manager->SetInput(0, pixels);
+}
+
+MemoryOptions MemoryOfFlags() {
+  MemoryOptions memory;
+  memory.recompute_outputs = absl::GetFlag(FLAGS_recompute);
+  memory.restore_pooled = absl::GetFlag(FLAGS_recompute);
+  if (absl::GetFlag(FLAGS_budget_bytes) > 0) {
+    memory.budget_bytes = absl::GetFlag(FLAGS_budget_bytes);
+  }
+  memory.atomic_steps = absl::GetFlag(FLAGS_atomic);
+  memory.choose_micro_batches = absl::GetFlag(FLAGS_micro_batches);
+  memory.swap_to_file = !absl::GetFlag(FLAGS_swap_folder).empty();
+  return memory;
+}
+
+// Answers each line with the time of a step.
+absl::Status ServeSteps(Manager* manager) {
+  const int steps = std::max(1, absl::GetFlag(FLAGS_steps));
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const double begin = ProcessorSeconds();
+    for (int step = 0; step < steps; ++step) {
+      const absl::StatusOr<float> loss = manager->TrainStep();
+      if (!loss.ok()) return loss.status();
+    }
+    std::cout << (ProcessorSeconds() - begin) / steps << std::endl;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run() {
+  const int64_t begin_bytes = ReadResidentBytes().now_bytes;
+  const absl::StatusOr<Network> network =
+      NamedNetwork(absl::GetFlag(FLAGS_network), absl::GetFlag(FLAGS_batch));
+  if (!network.ok()) return network.status();
+  const auto plan =
+      PlanExecution(*network, NetworkMode::kTraining, MemoryOfFlags());
+  if (!plan.ok()) return plan.status();
+  const auto parameters = Parameters::Create(*plan, /*seed=*/1);
+  if (!parameters.ok()) return parameters.status();
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(0.01f);
+  options.swap_folder = absl::GetFlag(FLAGS_swap_folder);
+  const auto manager = Manager::Create(*plan, *parameters, options);
+  if (!manager.ok()) return manager.status();
+  const std::string name = absl::GetFlag(FLAGS_network);
+  const uint64_t classes = name == "digits" || name == "lenet5" ? 10 : 100;
+  absl::Status status = SetData(*plan, classes, manager->get());
+  if (!status.ok()) return status;
+  const absl::StatusOr<float> loss = (*manager)->TrainStep();
+  if (!loss.ok()) return loss.status();
+  for (const std::string& layer : plan->LayersOfPartStatistics()) {
+    std::cerr << "training_steps: layer " << layer
+              << " normalizes over a part of the batch\n";
+  }
+  std::cout << "ready planned " << plan->planned_bytes() << std::endl;
+  status = ServeSteps(manager->get());
+  if (!status.ok()) return status;
+  std::cout << ReadResidentBytes().peak_bytes - begin_bytes << std::endl;
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  absl::ParseCommandLine(argc, argv);
+  const absl::Status status = footprint::Run();
+  if (status.ok()) return footprint::FinishStandardOutput("training_steps");
+  std::cerr << "training_steps: " << status << "\n";
+  return 1;
+}
