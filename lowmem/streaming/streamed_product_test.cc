@@ -73,7 +73,7 @@ TEST_F(StreamedProductTest, HasTheBitsOfTheWholeProductForEverySlot) {
   const int64_t count = kRows * kPanels * kPanelTokens;
   const AlignedBytes expected = Allocate(count * sizeof(float));
   const AlignedBytes actual = Allocate(count * sizeof(float));
-  const ProductEpilogue epilogue = {bias_.data(), false, Activation::kGelu};
+  const ProductEpilogue epilogue = {{bias_.data(), false}, Activation::kGelu};
   const PanelOutput layout = {nullptr, kPanelTokens, kRows * kPanelTokens};
   for (const IndexRange columns :
        {IndexRange{0, kColumns}, IndexRange{256, 512}, IndexRange{512, 700}}) {
@@ -120,12 +120,12 @@ TEST_F(StreamedProductTest, MultipliesPartOfTheRowsForASingleToken) {
   std::vector<float> actual(20 * kPanelTokens, -1.0f);
   ASSERT_TRUE(product
                   .Multiply(*weight, {10, 30}, {0, kColumns}, {}, 1,
-                            {bias_.data() + 10},
+                            {{bias_.data() + 10}},
                             {actual.data(), kPanelTokens, 0})
                   .ok());
   std::vector<float> expected(20);
   MultiplyVector(DType::kF32, matrix_.data() + 10 * kColumns, kColumns, 20,
-                 kColumns, dense.data(), {bias_.data() + 10}, expected.data(),
+                 kColumns, dense.data(), {{bias_.data() + 10}}, expected.data(),
                  1);
   for (int64_t row = 0; row < 20; ++row) {
     EXPECT_EQ(actual[row * kPanelTokens], expected[row]);
@@ -176,7 +176,7 @@ class TransposedProductTest : public StreamedProductTest {
 
   // The first sums are the bias: any numbers do.
   ProductEpilogue EpilogueOfAll() const {
-    return {transposed_.data(), true, Activation::kGeluTanh};
+    return {{transposed_.data(), true}, Activation::kGeluTanh};
   }
 
   static void Fill(const AlignedBytes& bytes) {
