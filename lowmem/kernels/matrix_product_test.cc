@@ -123,7 +123,7 @@ TEST(MultiplyPanelsTest, IsWithinItsStatedErrorOfDoublePrecision) {
     const bool accumulate = trial % 3 == 1;
     const float before = 0.75f;
     const ProductEpilogue epilogue = {
-        trial % 5 == 0 ? nullptr : problem.bias.data(), accumulate};
+        {trial % 5 == 0 ? nullptr : problem.bias.data(), accumulate}};
     ForEachVectorTarget([&](bool) {
       const AlignedFloats output =
           Multiply(problem, transpose, epilogue, before);
@@ -155,7 +155,7 @@ TEST(MultiplyPanelsTest, HasTheSameBitsHoweverItIsCut) {
     const Problem problem(random, Between(random, 1, 60),
                           Between(random, 1, 1100), 16 * Between(random, 1, 6));
     const bool transpose = trial % 2 == 1;
-    const ProductEpilogue epilogue = {problem.bias.data(), false,
+    const ProductEpilogue epilogue = {{problem.bias.data(), false},
                                       Activation::kGelu};
     ForEachVectorTarget([&](bool) {
       const AlignedFloats whole = Multiply(problem, transpose, epilogue, 0);
@@ -172,18 +172,19 @@ TEST(MultiplyPanelsTest, HasTheSameBitsHoweverItIsCut) {
           const int64_t rows = Between(random, 1, problem.rows - row);
           for (int64_t panel = 0; panel < panels;) {
             const int64_t count = Between(random, 1, panels - panel);
-            MultiplyPanels({view.data + row * view.row_stride +
-                                column * view.column_stride,
-                            view.row_stride, view.column_stride},
-                           rows, columns,
-                           {problem.panels.data() +
-                                panel * problem.columns * 16 + column * 16,
-                            problem.columns * 16},
-                           count,
-                           {first ? problem.bias.data() + row : nullptr, !first,
-                            last ? Activation::kGelu : Activation::kNone},
-                           {parts.data() + panel * problem.rows * 16 + row * 16,
-                            16, problem.rows * 16});
+            MultiplyPanels(
+                {view.data + row * view.row_stride +
+                     column * view.column_stride,
+                 view.row_stride, view.column_stride},
+                rows, columns,
+                {problem.panels.data() + panel * problem.columns * 16 +
+                     column * 16,
+                 problem.columns * 16},
+                count,
+                {{first ? problem.bias.data() + row : nullptr, !first},
+                 last ? Activation::kGelu : Activation::kNone},
+                {parts.data() + panel * problem.rows * 16 + row * 16, 16,
+                 problem.rows * 16});
             panel += count;
           }
           row += rows;
@@ -201,7 +202,7 @@ TEST(MultiplyPanelsTest, HasTheSameBitsOnEveryInstructionSetThatFuses) {
   ForEachVectorTarget([&](bool fused) {
     for (const bool transpose : {false, true}) {
       const std::string now =
-          Bits(Multiply(problem, transpose, {problem.bias.data()}, 0));
+          Bits(Multiply(problem, transpose, {{problem.bias.data()}}, 0));
       if (fused) bits.push_back(now);
     }
   });
@@ -217,9 +218,9 @@ TEST(MultiplyPanelsTest, KeepsNaNThroughEveryActivation) {
     for (const Activation activation :
          {Activation::kNone, Activation::kRelu, Activation::kGelu,
           Activation::kGeluTanh}) {
-      const AlignedFloats output =
-          Multiply(problem, /*transpose=*/false,
-                   {problem.bias.data(), /*accumulate=*/false, activation}, 0);
+      const AlignedFloats output = Multiply(
+          problem, /*transpose=*/false,
+          {{problem.bias.data(), /*accumulate=*/false}, activation}, 0);
       for (int64_t i = 0; i < 3 * kPanelTokens; ++i) {
         EXPECT_EQ(std::isnan(output.data()[i]), i / kPanelTokens == 1) << i;
       }
@@ -311,7 +312,7 @@ TEST(MultiplyVectorTest, IsWithinItsStatedErrorOfDoublePrecision) {
       std::vector<float> output(problem.rows * 3, 0.5f);
       MultiplyVector(DType::kF32, problem.matrix.data(), problem.columns,
                      problem.rows, problem.columns, problem.input.data(),
-                     {problem.bias.data(), accumulate}, output.data(), 3);
+                     {{problem.bias.data(), accumulate}}, output.data(), 3);
       for (int64_t row = 0; row < problem.rows; ++row) {
         ASSERT_NEAR(
             output[3 * row],
@@ -333,7 +334,7 @@ TEST(MultiplyVectorTest, HasTheSameBitsHoweverItIsCutAndWhereverItRuns) {
       std::vector<float> whole(problem.rows);
       MultiplyVector(DType::kF32, problem.matrix.data(), problem.columns,
                      problem.rows, problem.columns, problem.input.data(),
-                     {problem.bias.data(), false, Activation::kGelu},
+                     {{problem.bias.data(), false}, Activation::kGelu},
                      whole.data(), 1);
       std::vector<float> parts(problem.rows);
       for (int64_t column = 0; column < problem.columns; column += 512) {
@@ -345,7 +346,7 @@ TEST(MultiplyVectorTest, HasTheSameBitsHoweverItIsCutAndWhereverItRuns) {
               DType::kF32,
               problem.matrix.data() + row * problem.columns + column,
               problem.columns, rows, columns, problem.input.data() + column,
-              {column == 0 ? problem.bias.data() + row : nullptr, column != 0,
+              {{column == 0 ? problem.bias.data() + row : nullptr, column != 0},
                column + columns == problem.columns ? Activation::kGelu
                                                    : Activation::kNone},
               parts.data() + row, 1);
