@@ -24,7 +24,7 @@ for goal in 2:missed:1 1000:met:0; do
   IFS=: read -r limit verdict status <<<"$goal"
   expect "$status" "| $verdict |" "{\"baseline\": \"one\", \"commands\": [
     {\"name\": \"one\", \"argv\": $(loop 200000)},
-    {\"name\": \"ten\", \"argv\": $(loop 4000000), \"goal\": $limit}]}" --rounds=6
+    {\"name\": \"ten\", \"argv\": $(loop 20000000), \"goal\": $limit}]}" --rounds=6
 done
 expect 0 "too few rounds" '{"baseline": "a", "commands": [
   {"name": "a", "argv": ["python3", "-c", "0"]},

@@ -115,8 +115,8 @@ RULES = [
     ("gates/judge/threshold_file* gates/updating/threshold_edit* gates/mutations.txt", r"\bTextPlaces\b", "TextOffsets"),
     ("gates/updating/threshold_edit.cc gates/mutations.txt", r"\bplaces_(?=[(.;])", "text_offsets_"),
     ("gates/judge/threshold_file* gates/updating/threshold_edit* gates/mutations.txt", r"\bplace(s?)(_?)\b(?!\()", r"location\1\2"),
-    ("gates/deployments/tabular/csv_* base/text/csv_*", r"\bPlace\(\)", "Location()"),
-    ("gates/deployments/tabular/csv_* base/text/csv_*", r"\bplace_(?=[,; )])", "location_"),
+    ("gates/deployments/tabular/tables/csv_* base/text/csv_*", r"\bPlace\(\)", "Location()"),
+    ("gates/deployments/tabular/tables/csv_* base/text/csv_*", r"\bplace_(?=[,; )])", "location_"),
     # 6: data to pixels.
     ("base/page/*.h base/page/*.cc base/mutations.txt", r"(?<=[.>])Place\(", "ToPixel("),
     ("base/page/chart_drawing.*", r"\b(double (?:\w+::)?)Place\(", r"\1ToPixel("),
