@@ -68,16 +68,17 @@ LARGE_PROFILES = [
     for name in profile_names(_LARGE_TABLES)
 ]
 
-def generated_table(features, rows, tags = []):
+def generated_table(name, features, rows, tags = []):
     """Writes a table, as text and as binary file, for `files_of_table`.
 
     Args:
+      name: "linear_" and the table's name, of the targets' first part.
       features: count of columns, without the target.
       rows: count of rows.
       tags: of the targets.
     """
     for format in ["csv", "binary"]:
-        file = "linear_%s_%s" % (table_name(features, rows), format)
+        file = "%s_%s" % (name, format)
         native.genrule(
             name = file,
             outs = [file + ".data"],
