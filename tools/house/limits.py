@@ -6,7 +6,8 @@
 
 A room is a Bazel package. The limits: files in a folder, rules in a BUILD file,
 circles between rooms, edges between sibling packages, and definitions of what
-should stand once (the patterns of one_of_each.txt). Exit 1 beyond a limit.
+should stand once (the patterns of one_of_each.txt). Exit 1 beyond a
+limit, and where a pattern finds fewer than it should.
 """
 
 import argparse
@@ -142,8 +143,10 @@ def limits_of(names, texts, rules, patterns):
     ]
     for what, limit, pattern in patterns:
         places = definitions(pattern, texts)
+        # Fewer than are known: the pattern no longer finds what it guards.
+        wrong = places or ["none: the pattern finds nothing"]
         found.append(Limit("definitions: " + what, len(places), limit,
-                           places if len(places) > limit else []))
+                           wrong if len(places) != limit else []))
     return found
 
 
@@ -174,7 +177,7 @@ def main():
         for exception in limit.exceptions:
             print("    " + exception)
     beyond = sum(bool(limit.exceptions) for limit in found)
-    print("limits: %d of %d exceeded" % (beyond, len(found)))
+    print("limits: %d of %d not met" % (beyond, len(found)))
     sys.exit(1 if beyond else 0)
 
 

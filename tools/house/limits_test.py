@@ -52,6 +52,11 @@ class LimitsTest(unittest.TestCase):
         found = limits.limits_of([], texts, {}, patterns)[-1]
         self.assertEqual(found.exceptions, ["a.cc:2", "b.cc:1"])
 
+    def test_a_pattern_that_finds_nothing_is_an_error(self):
+        patterns = limits.parse_patterns("errno table\t1\tcase EACCES:\n")
+        found = limits.limits_of([], {"a.cc": "case EPERM:"}, {}, patterns)[-1]
+        self.assertEqual(found.exceptions, ["none: the pattern finds nothing"])
+
     def test_a_pattern_line_without_a_number_is_refused(self):
         with self.assertRaisesRegex(ValueError, "line 1"):
             limits.parse_patterns("errno table\tone\tcase EACCES:")
