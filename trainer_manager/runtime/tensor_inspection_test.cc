@@ -74,6 +74,19 @@ TEST_F(LocateTensorTest, SaysWhyATensorCannotBeRead) {
   }
 }
 
+TEST_F(LocateTensorTest, RefusesWhatIsNotKept) {
+  for (PlannedTensor& tensor : plan_.tensors) {
+    if (plan_.storages[tensor.storage].storage_class != StorageClass::kArena) {
+      continue;
+    }
+    tensor.kept = false;
+    const absl::Status status =
+        LocateTensor(plan_, tensor.name, tensor.spec.type, memory_).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition)
+        << tensor.name;
+  }
+}
+
 TEST(PlanFingerprintTest, DiffersWhereTensorsLieElsewhere) {
   const auto plan = PlanExecution(TabularMlp(2), NetworkMode::kTraining, {});
   const auto same = PlanExecution(TabularMlp(2), NetworkMode::kTraining, {});
