@@ -2,9 +2,9 @@
 // Footprint's is "footprint/profiling/recording/memory_phase.h", so both can be
 // included.
 
-#ifndef PROFILING_MEMORY_PHASE_H_
-#define PROFILING_MEMORY_PHASE_H_
+#ifndef PROFILING_RECORDING_MEMORY_PHASE_H_
+#define PROFILING_RECORDING_MEMORY_PHASE_H_
 
 inline const char* LoadPhaseName() { return "load"; }
 
-#endif  // PROFILING_MEMORY_PHASE_H_
+#endif  // PROFILING_RECORDING_MEMORY_PHASE_H_
