@@ -7,7 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/memo/memo.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace {
@@ -62,12 +64,12 @@ absl::Status PredictWithEach(const std::vector<std::string>& paths) {
 
 TEST(ExampleTest, LoadsSharesAndEvicts) {
   std::ostringstream out;
-  EXPECT_TRUE(PrintASquare(out).ok());
+  EXPECT_THAT(PrintASquare(out), footprint::IsOk());
   EXPECT_EQ(out.str(), "144\n1\n0\n");
 }
 
 TEST(ExampleTest, OneModelAtATime) {
-  EXPECT_TRUE(PredictWithEach({"a", "b", "c"}).ok());
+  EXPECT_THAT(PredictWithEach({"a", "b", "c"}), footprint::IsOk());
   EXPECT_EQ(footprint::ReadMemoTotals().loaded_count, 0);
 }
 

@@ -4,7 +4,7 @@
 # its flags.
 set -euo pipefail
 
-readonly PROGRAM=memo/get_rivals_benchmark
+readonly PROGRAM=memo/get_alternatives_benchmark
 plan=$(mktemp)
 trap 'rm -f "$plan"' EXIT
 
@@ -18,19 +18,19 @@ pair() { printf '  {"row": "%s", "baseline": "%s"%s}' "$1" "$2" "${3:+, $3}"; }
     pair "BM_ReadHeldHandle$end" "BM_ReadPlainPointer$end"
     printf ',\n'
     pair "BM_GetMemo$end" "BM_ReadPlainPointer$end" '"at_most": 5'
-    for rival in LookUpLevelDb LookUpRocksDbLru LookUpRocksDbHyperClock; do
+    for alternative in LookUpLevelDb LookUpRocksDbLru LookUpRocksDbHyperClock; do
       printf ',\n'
-      pair "BM_$rival$end" "BM_GetMemo$end" "\"at_least\": $at_least"
+      pair "BM_$alternative$end" "BM_GetMemo$end" "\"at_least\": $at_least"
     done
-    for rival in CopySharedPointer LookUpMutexAndMap LookUpMutexAndFlatHashMap; do
+    for alternative in CopySharedPointer LookUpMutexAndMap LookUpMutexAndFlatHashMap; do
       printf ',\n'
-      pair "BM_$rival$end" "BM_GetMemo$end"
+      pair "BM_$alternative$end" "BM_GetMemo$end"
     done
     if ((threads == 1)); then printf ',\n'; fi
   done
   printf ']}\n'
 } >"$plan"
-# The first lines of one run say which rivals it was built without.
+# The first lines of one run say which alternatives it was built without.
 "$PROGRAM" --benchmark_filter=BM_ReadPlainPointer --benchmark_min_time=0 2>&1 |
   grep -E '^(LevelDB|RocksDB): '
 python3 -B tools/bench/row_ratio.py "$plan" "$@"

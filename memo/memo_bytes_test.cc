@@ -15,7 +15,9 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/base/memory/allocator.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/memo/memo.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -31,7 +33,7 @@ TEST(MemoBytesTest, AreExactWithoutWhatOtherMemosHold) {
     if (!handle.ok()) return handle.status();
     return Bytes((*handle)->size() * 2);
   });
-  ASSERT_TRUE(outer->Get().ok());
+  ASSERT_THAT(outer->Get(), IsOk());
   // jemalloc gives both sizes exactly; the vector itself lies in the memo.
   const MemoStatistics inside = inner->statistics();
   const MemoStatistics outside = outer->statistics();
@@ -40,7 +42,7 @@ TEST(MemoBytesTest, AreExactWithoutWhatOtherMemosHold) {
   EXPECT_EQ(inside.live_bytes, 1 << 20);
   EXPECT_EQ(outside.live_bytes, 2 << 20);
   EXPECT_EQ(ReadMemoTotals().live_bytes, 3 << 20);
-  ASSERT_TRUE(ClearMemos().ok());
+  ASSERT_THAT(ClearMemos(), IsOk());
   EXPECT_EQ(ReadMemoTotals().live_bytes, 0);
   EXPECT_EQ(ReadMemoTotals().peak_bytes, 3 << 20);
 }
@@ -50,8 +52,8 @@ TEST(MemoBytesTest, AWrongDeclarationShows) {
       "right", [] { return absl::StatusOr<Bytes>(Bytes(1 << 20)); }, 1 << 20);
   auto wrong = MakeMemo<Bytes>(
       "wrong", [] { return absl::StatusOr<Bytes>(Bytes(1 << 20)); }, 1000);
-  ASSERT_TRUE(right->Get().ok());
-  ASSERT_TRUE(wrong->Get().ok());
+  ASSERT_THAT(right->Get(), IsOk());
+  ASSERT_THAT(wrong->Get(), IsOk());
   EXPECT_FALSE(right->statistics().declared_bytes_differ);
   EXPECT_TRUE(wrong->statistics().declared_bytes_differ);
   EXPECT_EQ(wrong->statistics().live_bytes, 1 << 20);
@@ -66,13 +68,13 @@ TEST(MemoBytesTest, AnEvictionReturnsTheMemoryToTheSystem) {
   constexpr int64_t kMebibyte = 1 << 20;
   auto memo = MakeMemo<std::vector<Bytes>>("small blocks", SmallBlocks);
   const int64_t before_bytes = ReadAllocatorBytes().resident_bytes;
-  ASSERT_TRUE(memo->Get().ok());
+  ASSERT_THAT(memo->Get(), IsOk());
   EXPECT_GE(ReadAllocatorBytes().resident_bytes, before_bytes + 15 * kMebibyte);
-  ASSERT_TRUE(memo->Evict().ok());
+  ASSERT_THAT(memo->Evict(), IsOk());
   EXPECT_LE(ReadAllocatorBytes().resident_bytes, before_bytes + kMebibyte);
   // On request it stays with the allocator.
-  ASSERT_TRUE(memo->Get().ok());
-  ASSERT_TRUE(memo->Evict(AfterEviction::kKeepFreeMemory).ok());
+  ASSERT_THAT(memo->Get(), IsOk());
+  ASSERT_THAT(memo->Evict(AfterEviction::kKeepFreeMemory), IsOk());
   EXPECT_GE(ReadAllocatorBytes().resident_bytes, before_bytes + 8 * kMebibyte);
 }
 
@@ -84,8 +86,8 @@ TEST(MemoBytesTest, AllocationsOfWorkerThreadsAreFlagged) {
     std::thread([&] { bytes.resize(16 << 20); }).join();
     return absl::StatusOr<Bytes>(std::move(bytes));
   });
-  ASSERT_TRUE(alone->Get().ok());
-  ASSERT_TRUE(worker->Get().ok());
+  ASSERT_THAT(alone->Get(), IsOk());
+  ASSERT_THAT(worker->Get(), IsOk());
   EXPECT_EQ(alone->statistics().cross_check, CrossCheck::kAgrees);
   EXPECT_EQ(worker->statistics().cross_check, CrossCheck::kDiffers);
   // Nothing better is known than what the whole process has grown by.
@@ -104,7 +106,7 @@ TEST(MemoBytesTest, ADeclarationStandsWhereWorkerThreadsAllocated) {
         return absl::StatusOr<Bytes>(std::move(bytes));
       },
       16 << 20);
-  ASSERT_TRUE(memo->Get().ok());
+  ASSERT_THAT(memo->Get(), IsOk());
   EXPECT_EQ(memo->statistics().live_bytes, 16 << 20);
   EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDeclared);
   EXPECT_FALSE(memo->statistics().declared_bytes_differ);
@@ -129,8 +131,8 @@ TEST(MemoBytesTest, TwoLoadsWithWorkersAtOnceAreInDoubtAndNotTooSmall) {
   };
   auto first = MakeMemo<Bytes>("first", load);
   auto second = MakeMemo<Bytes>("second", load);
-  std::thread other([&] { EXPECT_TRUE(second->Get().ok()); });
-  EXPECT_TRUE(first->Get().ok());
+  std::thread other([&] { EXPECT_THAT(second->Get(), IsOk()); });
+  EXPECT_THAT(first->Get(), IsOk());
   other.join();
   for (const auto& memo : {first, second}) {
     EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDoubtful);
@@ -141,13 +143,13 @@ TEST(MemoBytesTest, TwoLoadsWithWorkersAtOnceAreInDoubtAndNotTooSmall) {
 TEST(MemoBytesTest, AnEvictionMeanwhileMakesNoSizeNegative) {
   auto large = MakeMemo<Bytes>(
       "large", [] { return absl::StatusOr<Bytes>(Bytes(64 << 20)); });
-  ASSERT_TRUE(large->Get().ok());
+  ASSERT_THAT(large->Get(), IsOk());
   auto memo = MakeMemo<Bytes>("beside", [&] {
     Bytes value(16 << 20);
-    std::thread([&] { EXPECT_TRUE(large->Evict().ok()); }).join();
+    std::thread([&] { EXPECT_THAT(large->Evict(), IsOk()); }).join();
     return absl::StatusOr<Bytes>(std::move(value));
   });
-  ASSERT_TRUE(memo->Get().ok());
+  ASSERT_THAT(memo->Get(), IsOk());
   // The thread's own blocks besides, at most.
   EXPECT_GE(memo->statistics().live_bytes, 16 << 20);
   EXPECT_LE(memo->statistics().live_bytes, 17 << 20);
@@ -163,7 +165,7 @@ TEST(MemoBytesTest, AMemoWithinAFactoryMayEndThere) {
         if (!handle.ok()) return handle.status();
         return Bytes((*handle)->size() / 16);
       });
-  ASSERT_TRUE(memo->Get().ok());
+  ASSERT_THAT(memo->Get(), IsOk());
   EXPECT_EQ(memo->statistics().live_bytes, 4 << 20);
   EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kMeasured);
   EXPECT_GE(memo->statistics().load_peak_bytes, 68 << 20);
@@ -171,7 +173,7 @@ TEST(MemoBytesTest, AMemoWithinAFactoryMayEndThere) {
 
 TEST(MemoBytesTest, AFewBytesOfAWorkerAreADoubt) {
   auto memo = MakeMemo<Bytes>("small", [] { return LoadOnWorker(1000); });
-  ASSERT_TRUE(memo->Get().ok());
+  ASSERT_THAT(memo->Get(), IsOk());
   EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDoubtful);
   EXPECT_GE(memo->statistics().live_bytes, 1000);
 }
@@ -188,9 +190,9 @@ TEST(MemoBytesTest, AValueThatWasThereBeforeIsInDoubt) {
   const Memo<Bytes> unknown = make("moved in", 0);
   const Memo<Bytes> declared = make("moved in, declared", 16 << 20);
   const Memo<int> number = *MakeMemo<int>("number", [] { return 7; });
-  ASSERT_TRUE(unknown.Get().ok());
-  ASSERT_TRUE(declared.Get().ok());
-  ASSERT_TRUE(number.Get().ok());
+  ASSERT_THAT(unknown.Get(), IsOk());
+  ASSERT_THAT(declared.Get(), IsOk());
+  ASSERT_THAT(number.Get(), IsOk());
   EXPECT_EQ(unknown.statistics().bytes_source, BytesSource::kDoubtful);
   EXPECT_EQ(declared.statistics().bytes_source, BytesSource::kDeclared);
   EXPECT_EQ(declared.statistics().live_bytes, 16 << 20);
@@ -227,7 +229,7 @@ TEST(MemoBytesTest, AMappedFileCounts) {
   const auto memo = MakeMemo<Mapped>("mapped", load);
   const auto declared = MakeMemo<Mapped>("mapped, declared", load, 1 << 20);
   for (const auto& mapped : {memo, declared}) {
-    ASSERT_TRUE(mapped->Get().ok());
+    ASSERT_THAT(mapped->Get(), IsOk());
     EXPECT_EQ(mapped->statistics().live_bytes, 1 << 20);
     EXPECT_EQ(mapped->statistics().mapped_bytes, 1 << 20);
     EXPECT_EQ(mapped->statistics().bytes_source, BytesSource::kMeasured);
@@ -262,7 +264,7 @@ TEST(MemoBytesTest, ACancelledThreadLeavesALoadedValueToItsMemo) {
   EXPECT_EQ(live_count, 1);
   EXPECT_EQ(memo->statistics().load_count, 1u);
   EXPECT_TRUE(memo->statistics().is_loaded);
-  EXPECT_TRUE(memo->Evict().ok());
+  EXPECT_THAT(memo->Evict(), IsOk());
   EXPECT_EQ(live_count, 0);
 }
 
@@ -291,9 +293,9 @@ TEST(MemoBytesTest, AThreadMayBeCancelledWithinNestedMemos) {
     EXPECT_EQ(inner->statistics().is_loaded, !ends_within);
     EXPECT_FALSE(outer->statistics().is_loaded);
     EXPECT_EQ(outer->statistics().failed_load_count, 1u);
-    ASSERT_TRUE(outer->Get().ok());
+    ASSERT_THAT(outer->Get(), IsOk());
     EXPECT_EQ(outer->statistics().live_bytes, 2 << 20);
-    EXPECT_TRUE(ClearMemos().ok());
+    EXPECT_THAT(ClearMemos(), IsOk());
   }
 }
 

@@ -12,6 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint::memo_internal {
@@ -57,7 +59,7 @@ std::shared_ptr<FakeMemo> MakeFake(
     int64_t declared_bytes = 0) {
   auto memo =
       std::make_shared<FakeMemo>(name, std::move(on_load), declared_bytes);
-  EXPECT_TRUE(AddMemo(memo).ok());
+  EXPECT_THAT(AddMemo(memo), IsOk());
   return memo;
 }
 
@@ -69,9 +71,9 @@ TEST(MemoCoreTest, AFactoryCannotEvictItsOwnMemo) {
     return absl::OkStatus();
   });
   self = memo.get();
-  ASSERT_TRUE(memo->Acquire().ok());
+  ASSERT_THAT(memo->Acquire(), IsOk());
   memo->Release();
-  EXPECT_EQ(evicted.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(evicted, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ(evicted.message(),
             "memo \"self\" is being loaded; evict it when that is done");
 }
@@ -84,10 +86,10 @@ TEST(MemoCoreTest, AnEvictionDoesNotWaitForAnother) {
     std::thread([&] { second = memo->Evict(kKeep); }).join();
     return absl::OkStatus();
   };
-  ASSERT_TRUE(memo->Acquire().ok());
+  ASSERT_THAT(memo->Acquire(), IsOk());
   memo->Release();
-  EXPECT_TRUE(memo->Evict(kKeep).ok());
-  EXPECT_EQ(second.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(memo->Evict(kKeep), IsOk());
+  EXPECT_THAT(second, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ(second.message(),
             "memo \"twice\" is being evicted; evict it when that is done");
   EXPECT_EQ(memo->statistics().eviction_count, 1);
@@ -103,12 +105,12 @@ TEST(MemoCoreTest, AnErrorKeepsItsCodeAndPayloadAndIsNotCached) {
     return status;
   });
   const absl::Status failed = memo->Acquire().status();
-  EXPECT_EQ(failed.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(failed, StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_EQ(failed.message(), "memo \"remote\": no route");
   ASSERT_TRUE(failed.GetPayload("cause").has_value());
   EXPECT_EQ(*failed.GetPayload("cause"), absl::Cord("cable"));
   EXPECT_FALSE(memo->statistics().is_loaded);
-  ASSERT_TRUE(memo->Acquire().ok());
+  ASSERT_THAT(memo->Acquire(), IsOk());
   memo->Release();
   EXPECT_TRUE(memo->statistics().is_loaded);
   EXPECT_EQ(memo->statistics().load_count, 1);
@@ -117,12 +119,13 @@ TEST(MemoCoreTest, AnErrorKeepsItsCodeAndPayloadAndIsNotCached) {
 
 TEST(MemoCoreTest, APinnedMemoStaysAndKeepsItsValue) {
   auto memo = MakeFake("pinned");
-  ASSERT_TRUE(memo->Acquire().ok());
-  EXPECT_EQ(memo->Evict(kKeep).code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_THAT(memo->Acquire(), IsOk());
+  EXPECT_THAT(memo->Evict(kKeep),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ(memo->TryAcquire(), memo->value());
   memo->Release();
   memo->Release();
-  EXPECT_TRUE(memo->Evict(kKeep).ok());
+  EXPECT_THAT(memo->Evict(kKeep), IsOk());
   EXPECT_EQ(memo->TryAcquire(), nullptr);
 }
 
@@ -140,7 +143,7 @@ TEST(MemoCoreDeathTest, APinnedMemoIsNotDestroyed) {
 TEST(MemoCoreTest, CountsHitsApartFromLoadsAndMisses) {
   auto memo = MakeFake("counted");
   for (int i = 0; i < 4; ++i) {
-    ASSERT_TRUE(memo->Acquire().ok());
+    ASSERT_THAT(memo->Acquire(), IsOk());
     memo->Release();
   }
   EXPECT_EQ(memo->statistics().load_count, 1);
@@ -151,12 +154,12 @@ TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
   const MemoTotals before = ReadMemoTotals();
   auto memo = MakeFake(
       "total", [] { return absl::OkStatus(); }, 1000);
-  ASSERT_TRUE(memo->Acquire().ok());
+  ASSERT_THAT(memo->Acquire(), IsOk());
   memo->Release();
   EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDeclared);
   EXPECT_EQ(ReadMemoTotals().live_bytes, before.live_bytes + 1000);
   EXPECT_EQ(ReadMemoTotals().loaded_count, before.loaded_count + 1);
-  ASSERT_TRUE(memo->Evict(kKeep).ok());
+  ASSERT_THAT(memo->Evict(kKeep), IsOk());
   EXPECT_EQ(ReadMemoTotals().live_bytes, before.live_bytes);
   EXPECT_EQ(ReadMemoTotals().loaded_count, before.loaded_count);
   EXPECT_GE(ReadMemoTotals().peak_bytes, before.live_bytes + 1000);
@@ -167,14 +170,12 @@ TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
 TEST(MemoCoreTest, AValueIsFoundByAddressAndTypeWhileItLives) {
   auto memo = MakeFake("found");
   EXPECT_FALSE(FindMemoByValue(memo->value(), typeid(int)).ok());
-  ASSERT_TRUE(memo->Acquire().ok());
+  ASSERT_THAT(memo->Acquire(), IsOk());
   memo->Release();
   EXPECT_EQ(*FindMemoByValue(memo->value(), typeid(int)), memo);
-  EXPECT_EQ(FindMemoByValue(memo->value(), typeid(std::vector<Other>))
-                .status()
-                .code(),
-            absl::StatusCode::kNotFound);
-  ASSERT_TRUE(memo->Evict(kKeep).ok());
+  EXPECT_THAT(FindMemoByValue(memo->value(), typeid(std::vector<Other>)),
+              StatusIs(absl::StatusCode::kNotFound));
+  ASSERT_THAT(memo->Evict(kKeep), IsOk());
   EXPECT_FALSE(FindMemoByValue(memo->value(), typeid(int)).ok());
 }
 
@@ -185,7 +186,7 @@ TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
         "name", [] { return absl::OkStatus(); }, 0, typeid(std::vector<Other>));
   };
   const absl::Status refused = AddMemo(other());
-  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_EQ(
       refused.message(),
       "memo \"name\" exists with type int, not with type "
@@ -196,7 +197,7 @@ TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
   // What was refused must not have freed the name.
   EXPECT_FALSE(AddMemo(other()).ok());
   memo.reset();
-  EXPECT_TRUE(AddMemo(other()).ok());
+  EXPECT_THAT(AddMemo(other()), IsOk());
 }
 
 TEST(MemoCoreTest, ClearEvictsTheRestAndNamesWhatIsInUse) {
@@ -204,7 +205,7 @@ TEST(MemoCoreTest, ClearEvictsTheRestAndNamesWhatIsInUse) {
   auto also_held = MakeFake("also held");
   auto free = MakeFake("free");
   for (const auto& memo : {held, also_held, free}) {
-    ASSERT_TRUE(memo->Acquire().ok());
+    ASSERT_THAT(memo->Acquire(), IsOk());
   }
   free->Release();
   EXPECT_EQ(ClearMemos(kKeep).message(),
@@ -212,7 +213,7 @@ TEST(MemoCoreTest, ClearEvictsTheRestAndNamesWhatIsInUse) {
   EXPECT_FALSE(free->statistics().is_loaded);
   held->Release();
   also_held->Release();
-  EXPECT_TRUE(ClearMemos(kKeep).ok());
+  EXPECT_THAT(ClearMemos(kKeep), IsOk());
 }
 
 TEST(MemoCoreTest, WhoComesDuringAnEvictionWaitsAndLoadsAnew) {
@@ -225,7 +226,7 @@ TEST(MemoCoreTest, WhoComesDuringAnEvictionWaitsAndLoadsAnew) {
     reader =
         std::thread([&memo, &has_begun, &is_destroyed, &was_destroyed_first] {
           has_begun = true;
-          ASSERT_TRUE(memo->Acquire().ok());
+          ASSERT_THAT(memo->Acquire(), IsOk());
           was_destroyed_first = is_destroyed.load();
           memo->Release();
         });
@@ -233,9 +234,9 @@ TEST(MemoCoreTest, WhoComesDuringAnEvictionWaitsAndLoadsAnew) {
     is_destroyed = true;
     return absl::OkStatus();
   };
-  ASSERT_TRUE(memo->Acquire().ok());
+  ASSERT_THAT(memo->Acquire(), IsOk());
   memo->Release();
-  EXPECT_TRUE(memo->Evict(kKeep).ok());
+  EXPECT_THAT(memo->Evict(kKeep), IsOk());
   reader.join();
   EXPECT_TRUE(was_destroyed_first);
   EXPECT_EQ(memo->statistics().load_count, 2);

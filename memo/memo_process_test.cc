@@ -15,7 +15,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/memo/memo.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -55,7 +57,7 @@ TEST(MemoProcessTest, DestructorsOfThreadLocalObjectsMayUseMemos) {
   std::thread([&] {
     ThisThreadsReader().sum = &sum;  // Begins first, hence ends last.
     ThisThreadsReader().memo = memo;
-    ASSERT_TRUE(memo.Get().ok());
+    ASSERT_THAT(memo.Get(), IsOk());
   }).join();
   EXPECT_EQ(sum, 15);
 }
@@ -174,7 +176,7 @@ TEST(MemoProcessTest, AFactoryMayForkAndBothProcessesGoOn) {
     });
     return Values(1);
   });
-  EXPECT_TRUE(memo.Get().ok());
+  EXPECT_THAT(memo.Get(), IsOk());
   EXPECT_EQ(child_status, 0);
 }
 
@@ -231,7 +233,7 @@ TEST(MemoProcessTest, AThreadMayBeCancelledInAFactory) {
   waiting.join();
   EXPECT_TRUE(waited.ok() || waited.code() == absl::StatusCode::kCancelled)
       << waited;
-  EXPECT_TRUE(memo.Get().ok());
+  EXPECT_THAT(memo.Get(), IsOk());
   EXPECT_EQ(memo.statistics().failed_load_count, 1u);
 }
 

@@ -16,6 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/utility/utility.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -62,19 +64,19 @@ TEST(MemoTest, LoadsOncePinsAndEvicts) {
     EXPECT_EQ(handle->memo(), memo);
     EXPECT_EQ(*GetMemoByValue(**handle), memo);
     const absl::Status pinned = memo.Evict();
-    EXPECT_EQ(pinned.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(pinned, StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_TRUE(Contains(pinned, "answer"));
     EXPECT_TRUE(Contains(ClearMemos(), "answer"));
     EXPECT_EQ(**memo.Get(), 42);
   }
   EXPECT_EQ(memo.statistics().hit_count, 2);
-  EXPECT_TRUE(memo.Evict().ok());
-  EXPECT_TRUE(memo.Evict().ok());
+  EXPECT_THAT(memo.Evict(), IsOk());
+  EXPECT_THAT(memo.Evict(), IsOk());
   EXPECT_EQ(**memo.Get(), 43);
   EXPECT_EQ(memo.statistics().load_count, 2);
   EXPECT_EQ(memo.statistics().eviction_count, 1);
   EXPECT_EQ(ReadMemoTotals().loaded_count, 1);
-  EXPECT_TRUE(ClearMemos().ok());
+  EXPECT_THAT(ClearMemos(), IsOk());
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
 }
 
@@ -85,7 +87,7 @@ TEST(MemoTest, AMovedHandlePinsOnce) {
   second = *memo.Get();
   EXPECT_FALSE(memo.Evict().ok());
   std::thread([&] { Handle<int> last = std::move(second); }).join();
-  EXPECT_TRUE(memo.Evict().ok());
+  EXPECT_THAT(memo.Evict(), IsOk());
 }
 
 TEST(MemoTest, AColdStampedeLoadsOnce) {
@@ -141,16 +143,16 @@ TEST(MemoTest, WhatFactoriesDoWrongIsAnError) {
   });
   EXPECT_TRUE(Contains(thrower.Get().status(), "bad weather"));
   Memo<int> odd = MakeInt("odd", []() -> absl::StatusOr<int> { throw 3; });
-  EXPECT_EQ(odd.Get().status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(odd.Get(), StatusIs(absl::StatusCode::kInternal));
   Memo<int> huge =
       MakeInt("huge", []() -> absl::StatusOr<int> { throw std::bad_alloc(); });
-  EXPECT_EQ(huge.Get().status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(huge.Get(), StatusIs(absl::StatusCode::kResourceExhausted));
   auto null = MakeMemo<std::unique_ptr<int>>(
       "null", [] { return absl::StatusOr<std::unique_ptr<int>>(nullptr); });
   EXPECT_TRUE(Contains(null->Get().status(), "null"));
   auto shared = MakeMemo<std::shared_ptr<int>>(
       "shared", [] { return absl::StatusOr<std::shared_ptr<int>>(nullptr); });
-  EXPECT_EQ(shared->Get().status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(shared->Get(), StatusIs(absl::StatusCode::kInternal));
 }
 
 // For a process of its own: 256 MiB of address space, and a factory that needs
@@ -182,44 +184,41 @@ TEST(MemoDeathTest, RunningOutOfMemoryIsAnErrorAndOthersStillLoad) {
 TEST(MemoTest, CreationRefusesWhatCannotWork) {
   Memo<int> memo = MakeInt("taken", [] { return 1; });
   auto other = MakeMemo<double>("taken", [] { return 1.0; });
-  EXPECT_EQ(other.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(other, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_TRUE(Contains(other.status(), "type int,"));
   EXPECT_TRUE(Contains(other.status(), "type double;"));
   const absl::Status second = MakeMemo<int>("taken", [] { return 2; }).status();
-  EXPECT_EQ(second.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(second, StatusIs(absl::StatusCode::kAlreadyExists));
   EXPECT_TRUE(Contains(second, "taken"));
   EXPECT_EQ(*FindMemo<int>("taken"), memo);
-  EXPECT_EQ(FindMemo<double>("taken").status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(FindMemo<int>("absent").status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(FindMemo<double>("taken"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(FindMemo<int>("absent"), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_FALSE(MakeMemo<int>("", [] { return 1; }).ok());
   EXPECT_FALSE(MakeMemo<int>("null", nullptr).ok());
   EXPECT_FALSE(MakeMemo<int>(
                    "less", [] { return 1; }, -1)
                    .ok());
-  EXPECT_EQ(MakeMemo<int>(
-                "more", [] { return 1; }, INT64_MAX)
-                .status()
-                .code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(MakeMemo<int>(
-                  "most", [] { return 1; }, kMostDeclaredBytes)
-                  .ok());
+  EXPECT_THAT(MakeMemo<int>(
+                  "more", [] { return 1; }, INT64_MAX),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(MakeMemo<int>(
+                  "most", [] { return 1; }, kMostDeclaredBytes),
+              IsOk());
 }
 
 TEST(MemoTest, ANameIsFreeWhenItsMemoHasEnded) {
   {
     MakeInt("again", [] { return 1; });
   }
-  EXPECT_TRUE(MakeMemo<double>("again", [] { return 1.0; }).ok());
+  EXPECT_THAT(MakeMemo<double>("again", [] { return 1.0; }), IsOk());
 }
 
 TEST(MemoTest, GetMemoByValueKnowsNoCopies) {
   Memo<int> memo = MakeInt("original", [] { return 1; });
   auto handle = memo.Get();
   const int copy = **handle;
-  EXPECT_EQ(GetMemoByValue(copy).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(GetMemoByValue(copy), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(MemoTest, AMemoThatCallsItselfIsACycle) {
@@ -272,13 +271,13 @@ TEST(MemoTest, AHandleMayOutliveTheLastMemo) {
   };
   {
     absl::StatusOr<Handle<Ending>> handle = make()->Get();
-    ASSERT_TRUE(handle.ok());
+    ASSERT_THAT(handle, IsOk());
     EXPECT_FALSE(has_ended);
     // It has its name as long, and can be had again.
     {
       const Memo<Ending> again = handle->memo();
       EXPECT_EQ(again.name(), "gone");
-      EXPECT_TRUE(again.Get().ok());
+      EXPECT_THAT(again.Get(), IsOk());
       EXPECT_EQ(again.statistics().load_count, 1u);
     }
     EXPECT_TRUE(Contains(ClearMemos(kKeep), "gone"));
@@ -287,7 +286,7 @@ TEST(MemoTest, AHandleMayOutliveTheLastMemo) {
   }
   MakeInt("another", [] { return 1; });
   EXPECT_TRUE(has_ended);
-  EXPECT_TRUE(MakeMemo<double>("gone", [] { return 1.0; }).ok());
+  EXPECT_THAT(MakeMemo<double>("gone", [] { return 1.0; }), IsOk());
 }
 
 // Twice what a thread's stack has.
@@ -303,7 +302,7 @@ TEST(MemoTest, AValueMayBeLargerThanTheStack) {
   bool is_loaded = false;
   std::thread([&] { is_loaded = memo->Get().ok(); }).join();
   EXPECT_TRUE(is_loaded);
-  EXPECT_TRUE(memo->Evict().ok());
+  EXPECT_THAT(memo->Evict(), IsOk());
 }
 
 // A value that owns another memo, and uses memos while it is destroyed.
@@ -318,8 +317,8 @@ TEST(MemoTest, DestructorsMayUseMemos) {
     return absl::StatusOr<std::unique_ptr<Owner>>(
         std::make_unique<Owner>(MakeInt("owned", [] { return 1; })));
   });
-  ASSERT_TRUE(memo->Get().ok());
-  EXPECT_TRUE(memo->Evict().ok());
+  ASSERT_THAT(memo->Get(), IsOk());
+  EXPECT_THAT(memo->Evict(), IsOk());
 }
 
 // A value that holds a handle to another memo pins that until it goes itself.
@@ -336,9 +335,9 @@ TEST(MemoTest, ClearingReachesWhatValuesHold) {
           if (!handle.ok()) return handle.status();
           return std::make_unique<Handle<int>>(*std::move(handle));
         }));
-    ASSERT_TRUE(outer.back().Get().ok());
+    ASSERT_THAT(outer.back().Get(), IsOk());
   }
-  EXPECT_TRUE(ClearMemos(kKeep).ok());
+  EXPECT_THAT(ClearMemos(kKeep), IsOk());
   for (const Memo<int>& memo : inner) {
     EXPECT_FALSE(memo.statistics().is_loaded);
   }
@@ -350,8 +349,8 @@ TEST(MemoTest, TheTimeOfLoadsIsSummedUp) {
     return 1;
   });
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(memo.Get().ok());
-    ASSERT_TRUE(memo.Evict(kKeep).ok());
+    ASSERT_THAT(memo.Get(), IsOk());
+    ASSERT_THAT(memo.Evict(kKeep), IsOk());
   }
   EXPECT_GE(memo.statistics().load_nanoseconds, 4'000'000);
 }
@@ -359,7 +358,7 @@ TEST(MemoTest, TheTimeOfLoadsIsSummedUp) {
 TEST(MemoTest, WithoutJemallocBytesAreTheDeclaredOnes) {
   auto memo = MakeMemo<int>(
       "declared", [] { return 1; }, 1000);
-  ASSERT_TRUE(memo->Get().ok());
+  ASSERT_THAT(memo->Get(), IsOk());
   EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kDeclared);
   EXPECT_EQ(memo->statistics().live_bytes, 1000);
 }
@@ -450,22 +449,22 @@ TYPED_TEST_SUITE(MemoOfSizeTest, SizedTypes);
 
 TYPED_TEST(MemoOfSizeTest, KeepsItsValueAlignedAndDestroysItOnce) {
   auto memo = MakeMemo<TypeParam>("sized", [] { return TypeParam(); });
-  ASSERT_TRUE(memo.ok());
+  ASSERT_THAT(memo, IsOk());
   for (int i = 0; i < 2; ++i) {
     {
       auto handle = memo->Get();
-      ASSERT_TRUE(handle.ok());
+      ASSERT_THAT(handle, IsOk());
       EXPECT_EQ((*handle)->number, 7);
       EXPECT_EQ(TypeParam::alive, 1);
       EXPECT_EQ(reinterpret_cast<uintptr_t>(handle->get()) % alignof(TypeParam),
                 0u);
       EXPECT_EQ(handle->memo(), *memo);
       auto found = GetMemoByValue(**handle);
-      ASSERT_TRUE(found.ok());
+      ASSERT_THAT(found, IsOk());
       EXPECT_EQ(*found, *memo);
       EXPECT_FALSE(memo->Evict().ok());
     }
-    ASSERT_TRUE(memo->Evict().ok());
+    ASSERT_THAT(memo->Evict(), IsOk());
     EXPECT_EQ(TypeParam::alive, 0);
   }
 }

@@ -4,13 +4,15 @@
 #include <stdexcept>
 
 #include "absl/status/status.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint::memo_internal {
 namespace {
 
 TEST(RunCatchingTest, PassesOnWhatIsReturned) {
-  EXPECT_TRUE(RunCatching("it", [] { return absl::OkStatus(); }).ok());
+  EXPECT_THAT(RunCatching("it", [] { return absl::OkStatus(); }), IsOk());
   EXPECT_EQ(RunCatching("it", [] { return absl::DataLossError("x"); }),
             absl::DataLossError("x"));
 }

@@ -213,7 +213,7 @@ def _data_repositories():
         },
     )
 
-def _rival_repositories():
+def _alternative_repositories():
     """Libraries that benchmarks compare with, where the system has them."""
     for name, debian_package in _RIVALS.items():
         _maybe(
@@ -230,4 +230,4 @@ def footprint_repositories():
     _rule_repositories()
     _library_repositories()
     _data_repositories()
-    _rival_repositories()
+    _alternative_repositories()

@@ -135,7 +135,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(
 
 absl::Status AtomicFile::OpenSpecial(const std::string& path) {
   path_ = path;
-  to_disk_ = ToDisk::kAtLeisure;
+  to_disk_ = ToDisk::kNoFsync;
   file_ = FileDescriptor(open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
   return file_.is_open() ? absl::OkStatus() : Error(errno, "cannot be opened");
 }
@@ -362,7 +362,7 @@ absl::Status AtomicFile::Rename() {
     return Error(errno, "cannot be replaced");
   }
   file_ = FileDescriptor();
-  if (to_disk_ == ToDisk::kAtLeisure) return absl::OkStatus();
+  if (to_disk_ == ToDisk::kNoFsync) return absl::OkStatus();
   // The name, too, is on the disk only when the folder is.
   const FileDescriptor folder(
       open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

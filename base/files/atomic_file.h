@@ -46,7 +46,7 @@ namespace footprint {
 
 // Whether the file must outlast a loss of power, which takes milliseconds, or
 // can be made again.
-enum class ToDisk { kFlush, kAtLeisure };
+enum class ToDisk { kFlush, kNoFsync };
 
 // What becomes of a path that leads to a device, pipe or socket.
 enum class SpecialFiles { kRefuse, kWriteAsTheyAre };

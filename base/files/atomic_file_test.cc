@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -29,12 +31,12 @@ std::string PartialOf(const std::string& path) {
 TEST(AtomicFileTest, ReplacesTheFileOnCommit) {
   const std::string path = WriteTestFile("replaced", "old and longer");
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
-  ASSERT_TRUE(file.ok()) << file.status();
-  ASSERT_TRUE(file->Append("ne").ok());
+  ASSERT_THAT(file, IsOk());
+  ASSERT_THAT(file->Append("ne"), IsOk());
   EXPECT_EQ(ReadTestFile(path), "old and longer");
   AtomicFile moved = *std::move(file);
-  ASSERT_TRUE(moved.Append("w").ok());
-  ASSERT_TRUE(moved.Commit().ok());
+  ASSERT_THAT(moved.Append("w"), IsOk());
+  ASSERT_THAT(moved.Commit(), IsOk());
   EXPECT_EQ(ReadTestFile(path), "new");
   EXPECT_FALSE(Exists(PartialOf(path)));
 }
@@ -44,15 +46,15 @@ TEST(AtomicFileTest, KeepsTheOrderOfSmallAndLargePieces) {
   AtomicFileOptions options;
   options.expected_bytes = 400'000;
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
-  ASSERT_TRUE(file.ok());
+  ASSERT_THAT(file, IsOk());
   std::string expected;
   for (const int size : {1, 40'000, 3, 32'768, 32'767, 0, 2, 100'000}) {
     const std::string piece(size,
                             static_cast<char>('a' + expected.size() % 26));
-    ASSERT_TRUE(file->Append(piece).ok());
+    ASSERT_THAT(file->Append(piece), IsOk());
     expected += piece;
   }
-  ASSERT_TRUE(file->Commit().ok());
+  ASSERT_THAT(file->Commit(), IsOk());
   EXPECT_EQ(ReadTestFile(path), expected);
 }
 
@@ -60,7 +62,7 @@ TEST(AtomicFileTest, LeavesNothingWithoutCommit) {
   const std::string path = WriteTestFile("abandoned", "old");
   {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
-    ASSERT_TRUE(file->Append("new").ok());
+    ASSERT_THAT(file->Append("new"), IsOk());
     EXPECT_TRUE(Exists(PartialOf(path)));
   }
   EXPECT_FALSE(Exists(PartialOf(path)));
@@ -72,16 +74,16 @@ TEST(AtomicFileTest, LeavesAUsersPartialFileAlone) {
   const std::string path = TestPath("own");
   const std::string own = WriteTestFile("own.partial", "precious");
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
-  ASSERT_TRUE(file.ok()) << file.status();
-  ASSERT_TRUE(file->Append("new").ok());
+  ASSERT_THAT(file, IsOk());
+  ASSERT_THAT(file->Append("new"), IsOk());
   EXPECT_TRUE(Exists(PartialOf(path)));
-  ASSERT_TRUE(file->Commit().ok());
+  ASSERT_THAT(file->Commit(), IsOk());
   EXPECT_EQ(ReadTestFile(path), "new");
   EXPECT_EQ(ReadTestFile(own), "precious");
   // Beside what is written, also where that has no folder in its name.
   ASSERT_EQ(chdir(testing::TempDir().c_str()), 0);
   file = AtomicFile::Create("bare");
-  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_THAT(file, IsOk());
   EXPECT_TRUE(Exists(".bare.footprint-partial"));
 }
 
@@ -104,14 +106,14 @@ TEST(AtomicFileTest, KeepsThePermissionsOfTheFileItReplaces) {
   for (const mode_t mode : {0600, 0640, 0666, 0755}) {
     ASSERT_EQ(chmod(path.c_str(), mode), 0);
     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
-    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_THAT(file, IsOk());
     // Nor may others look while it is written.
     EXPECT_EQ(StatusOf(PartialOf(path)).st_mode & 07777, mode);
-    ASSERT_TRUE(file->Commit().ok());
+    ASSERT_THAT(file->Commit(), IsOk());
     EXPECT_EQ(StatusOf(path).st_mode & 07777, mode);
   }
   ASSERT_EQ(unlink(path.c_str()), 0);
-  ASSERT_TRUE(Replace(path, "first").ok());
+  ASSERT_THAT(Replace(path, "first"), IsOk());
   EXPECT_EQ(StatusOf(path).st_mode & 07777, 0644);
   umask(before);
 }
@@ -126,24 +128,24 @@ TEST(AtomicFileTest, WritesThroughLinksAndKeepsThem) {
   ASSERT_EQ(symlink(path.c_str(), outer.c_str()), 0);
   for (const std::string& name : {path, outer}) {
     const absl::Status replaced = Replace(name, "by " + name);
-    ASSERT_TRUE(replaced.ok()) << replaced;
+    ASSERT_THAT(replaced, IsOk());
     EXPECT_TRUE(S_ISLNK(StatusOf(name).st_mode));
     EXPECT_TRUE(S_ISREG(StatusOf(blob).st_mode));
     EXPECT_EQ(ReadTestFile(blob), "by " + name);
   }
   // A link to a file that is yet to be.
   ASSERT_EQ(unlink(blob.c_str()), 0);
-  ASSERT_TRUE(Replace(outer, "made").ok());
+  ASSERT_THAT(Replace(outer, "made"), IsOk());
   EXPECT_EQ(ReadTestFile(blob), "made");
   const std::string loop = TestPath("loop");
   ASSERT_EQ(symlink("loop", loop.c_str()), 0);
-  EXPECT_EQ(Replace(loop, "x").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Replace(loop, "x"), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(AtomicFileTest, RefusesWhatIsNoName) {
   for (const std::string& name : {std::string(), std::string("a\0b", 3)}) {
-    EXPECT_EQ(AtomicFile::Create(name).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(AtomicFile::Create(name),
+                StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
 
@@ -155,9 +157,9 @@ TEST(AtomicFileTest, WritesSpecialFilesAsTheyAre) {
   // As /dev/stdout is a link to a pipe that has no name.
   absl::StatusOr<AtomicFile> file =
       AtomicFile::Create(absl::StrCat("/proc/self/fd/", ends[1]), options);
-  ASSERT_TRUE(file.ok()) << file.status();
-  ASSERT_TRUE(file->Append("through").ok());
-  ASSERT_TRUE(file->Commit().ok());
+  ASSERT_THAT(file, IsOk());
+  ASSERT_THAT(file->Append("through"), IsOk());
+  ASSERT_THAT(file->Commit(), IsOk());
   char bytes[8] = {};
   EXPECT_EQ(read(ends[0], bytes, sizeof(bytes)), 7);
   EXPECT_STREQ(bytes, "through");
@@ -165,9 +167,9 @@ TEST(AtomicFileTest, WritesSpecialFilesAsTheyAre) {
   // A regular file is replaced all the same.
   const std::string path = WriteTestFile("regular", "old");
   file = AtomicFile::Create(path, options);
-  ASSERT_TRUE(file->Append("new").ok());
+  ASSERT_THAT(file->Append("new"), IsOk());
   EXPECT_EQ(ReadTestFile(path), "old");
-  ASSERT_TRUE(file->Commit().ok());
+  ASSERT_THAT(file->Commit(), IsOk());
   EXPECT_EQ(ReadTestFile(path), "new");
 }
 

@@ -30,6 +30,7 @@
 #include "footprint/base/files/regular_file.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -52,7 +53,7 @@ class FileFailuresTest : public testing::Test {
 
   std::string Put(const std::string& name, const std::string& bytes,
                   mode_t mode = 0644) const {
-    EXPECT_TRUE(ReplaceFile(name, bytes, ToDisk::kAtLeisure).ok());
+    EXPECT_THAT(ReplaceFile(name, bytes, ToDisk::kNoFsync), IsOk());
     EXPECT_EQ(chmod(name.c_str(), mode), 0);
     return name;
   }
@@ -135,7 +136,7 @@ TEST_F(FileFailuresTest, AKilledProcessLeavesOneOfBothFilesWhole) {
     const pid_t child = fork();
     if (child == 0) {
       for (int i = 0;; ++i) {
-        if (!ReplaceFile("killed", Content(i), ToDisk::kAtLeisure).ok()) {
+        if (!ReplaceFile("killed", Content(i), ToDisk::kNoFsync).ok()) {
           _exit(1);
         }
       }
@@ -146,11 +147,11 @@ TEST_F(FileFailuresTest, AKilledProcessLeavesOneOfBothFilesWhole) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFSIGNALED(status));
     const absl::StatusOr<std::string> bytes = ReadWholeFile("killed");
-    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    ASSERT_THAT(bytes, IsOk());
     EXPECT_TRUE(*bytes == Content(0) || *bytes == Content(1));
   }
   // What they left is no hindrance, and none of it is left over.
-  ASSERT_TRUE(Write("killed", "new").ok());
+  ASSERT_THAT(Write("killed", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("killed"), "new");
   EXPECT_THAT(Files(), ElementsAre("killed"));
 }
@@ -168,7 +169,7 @@ TEST_F(FileFailuresTest, AProcessKilledInTheMiddleChangesNothing) {
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(*ReadWholeFile("killed"), "old");
   EXPECT_EQ(ReadTestFile(PartialOf("killed")).size(), 100'000u);
-  ASSERT_TRUE(Write("killed", "new").ok());
+  ASSERT_THAT(Write("killed", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("killed"), "new");
   EXPECT_THAT(Files(), ElementsAre("killed"));
 }
@@ -181,12 +182,12 @@ TEST_F(FileFailuresTest, AFullDiskLosesNothing) {
   for (const auto& write : std::initializer_list<std::function<absl::Status()>>{
            [&] { return Write("full", large); },
            [&] { return ReplaceFile("full", large, ToDisk::kFlush); },
-           [&] { return ReplaceFile("full", large, ToDisk::kAtLeisure); }}) {
+           [&] { return ReplaceFile("full", large, ToDisk::kNoFsync); }}) {
     const absl::Status status = InChild([&] {
       LimitFileSize(50'000);
       return write();
     });
-    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("full: cannot be written: File too large; 100000 "
                           "bytes are wanted in ., and the old file is as it "
@@ -206,7 +207,7 @@ TEST_F(FileFailuresTest, TheFirstFailureIsKept) {
     if (!refused || file->Append("x").ok()) return absl::OkStatus();
     return file->Commit();
   });
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_EQ(*ReadWholeFile("full"), "old");
 }
 
@@ -218,7 +219,7 @@ TEST_F(FileFailuresTest, AsksForNoMoreThanTheLimitOfFileSizes) {
     LimitFileSize(50'000);
     return Write("limited", "x", options);
   });
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("has no room: File too large; 50001 bytes"));
   options.expected_bytes = 50'000;
@@ -236,7 +237,7 @@ TEST_F(FileFailuresTest, SaysSoBeforeWritingWhenTheDiskIsTooSmall) {
   AtomicFileOptions options;
   options.expected_bytes = int64_t{1} << 60;
   const absl::Status status = Write("small", "x", options);
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("1152921504606846976 bytes are wanted"));
   EXPECT_EQ(*ReadWholeFile("small"), "old");
@@ -247,7 +248,7 @@ TEST_F(FileFailuresTest, AFullDeviceIsReportedAndStays) {
   AtomicFileOptions options;
   options.special_files = SpecialFiles::kWriteAsTheyAre;
   const absl::Status status = Write("/dev/full", "x", options);
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("/dev/full: cannot be written: No space left"));
   EXPECT_TRUE(S_ISCHR(StatusOf("/dev/full").st_mode));
@@ -284,7 +285,7 @@ TEST_F(FileFailuresTest, WhatMustNotBeReadIsPermissionDenied) {
            [] { return FileLock::TryAcquire("secret").status(); },
            [] { return FileLock::Acquire("secret").status(); }}) {
     const absl::Status status = AsAnotherUser(read);
-    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kPermissionDenied));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("secret: cannot be opened: Permission denied"));
   }
@@ -310,7 +311,7 @@ TEST_F(FileFailuresTest, WhatMustNotBeWrittenStaysAsItIs) {
   for (const auto& write : Writers()) {
     for (const char* path : {"closed/old", "closed/new"}) {
       const absl::Status status = AsAnotherUser([&] { return write(path); });
-      EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kPermissionDenied));
       EXPECT_THAT(std::string(status.message()),
                   HasSubstr(absl::StrCat(path, ": cannot be created: ")));
     }
@@ -325,7 +326,7 @@ TEST_F(FileFailuresTest, WhatIsReadOnlyStaysAsItIs) {
   for (const auto& write : Writers()) {
     for (const absl::Status& status :
          {write("kept"), AsAnotherUser([&] { return write("kept"); })}) {
-      EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kPermissionDenied));
       EXPECT_THAT(std::string(status.message()),
                   HasSubstr("kept: is marked read-only"));
     }
@@ -339,7 +340,7 @@ TEST_F(FileFailuresTest, KeepsTheOwnerOrRefuses) {
   Put("owned", "old", 0600);
   ASSERT_EQ(chown("owned", kOtherUser, kOtherGroup), 0)
       << "not even root, in a sandbox: run without one";
-  ASSERT_TRUE(Write("owned", "new").ok());
+  ASSERT_THAT(Write("owned", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("owned"), "new");
   EXPECT_EQ(StatusOf("owned").st_uid, kOtherUser);
   EXPECT_EQ(StatusOf("owned").st_gid, kOtherGroup);
@@ -348,7 +349,7 @@ TEST_F(FileFailuresTest, KeepsTheOwnerOrRefuses) {
   Put("roots", "old", 0666);
   for (const auto& write : Writers()) {
     const absl::Status status = AsAnotherUser([&] { return write("roots"); });
-    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kPermissionDenied));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("roots: belongs to user 0"));
   }
@@ -367,7 +368,7 @@ TEST_F(FileFailuresTest, WhatIsNoRegularFileIsLeftAlone) {
          {OpenRegularFile(path).status(), ReadWholeFile(path).status(),
           Write(path, "x"), ReplaceFile(path, "x", ToDisk::kFlush),
           CheckReplaceable(path)}) {
-      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
       EXPECT_THAT(std::string(status.message()),
                   HasSubstr("not a regular file"));
     }
@@ -382,11 +383,11 @@ TEST_F(FileFailuresTest, WhatIsMissingIsNotFound) {
     for (const absl::Status& status :
          {OpenRegularFile(path).status(), ReadWholeFile(path).status(),
           FileLock::TryAcquire(path).status()}) {
-      EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
     }
     for (const auto& write : Writers()) {
       const absl::Status status = write(path);
-      EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
       EXPECT_THAT(std::string(status.message()), HasSubstr("make the folder"));
     }
   }
@@ -400,7 +401,7 @@ TEST_F(FileFailuresTest, NoLinkOfThePartialFilesNameIsFollowed) {
   for (const char* target : {"victim", "not_there"}) {
     ASSERT_EQ(symlink(target, PartialOf("planted").c_str()), 0);
     const absl::Status status = Write("planted", "x");
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(".planted.footprint-partial: is a symbolic link"));
     ASSERT_EQ(unlink(PartialOf("planted").c_str()), 0);
@@ -416,19 +417,19 @@ TEST_F(FileFailuresTest, NoLinkOfThePartialFilesNameIsFollowed) {
 TEST_F(FileFailuresTest, OtherNamesOfAStalePartialFileKeepTheirBytes) {
   Put("other_name", "precious");
   ASSERT_EQ(link("other_name", PartialOf("linked").c_str()), 0);
-  ASSERT_TRUE(Write("linked", "new").ok());
+  ASSERT_THAT(Write("linked", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("linked"), "new");
   EXPECT_EQ(*ReadWholeFile("other_name"), "precious");
 }
 
 TEST_F(FileFailuresTest, ALinkThatLeadsNowhereIsRefused) {
   ASSERT_EQ(symlink("loop", "loop"), 0);
-  EXPECT_EQ(Write("loop", "x").code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(OpenRegularFile("loop").status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Write("loop", "x"), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(OpenRegularFile("loop"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   // But one that leads to what is not there yet makes it.
   ASSERT_EQ(symlink("target", "link"), 0);
-  ASSERT_TRUE(Write("link", "new").ok());
+  ASSERT_THAT(Write("link", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("target"), "new");
   EXPECT_TRUE(S_ISLNK(StatusOf("link").st_mode));
 }
@@ -437,7 +438,7 @@ TEST_F(FileFailuresTest, NothingButWhatWasWrittenIsCommitted) {
   Put("swapped", "old");
   {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create("swapped");
-    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_THAT(file, IsOk());
     ASSERT_EQ(unlink(PartialOf("swapped").c_str()), 0);
     Put(PartialOf("swapped"), "foreign");
     EXPECT_THAT(std::string(file->Commit().message()),
@@ -528,7 +529,7 @@ TEST_F(FileFailuresTest, InterruptedReadsAndWritesGoOn) {
 
 TEST_F(FileFailuresTest, AnInterruptedWaitForALockGoesOn) {
   absl::StatusOr<FileLock> held = FileLock::Acquire("lock");
-  ASSERT_TRUE(held.ok()) << held.status();
+  ASSERT_THAT(held, IsOk());
   std::atomic<bool> released{false};
   std::thread holder = Undisturbed([&] {
     for (int i = 0; i < 10; ++i) Wait();
@@ -538,7 +539,7 @@ TEST_F(FileFailuresTest, AnInterruptedWaitForALockGoesOn) {
   {
     const Interrupted interrupted;
     const absl::StatusOr<FileLock> lock = FileLock::Acquire("lock");
-    EXPECT_TRUE(lock.ok()) << lock.status();
+    EXPECT_THAT(lock, IsOk());
     EXPECT_TRUE(released);
     EXPECT_GT(interrupts, 5);
   }
@@ -549,23 +550,23 @@ TEST_F(FileFailuresTest, AnInterruptedWaitForALockGoesOn) {
 
 TEST_F(FileFailuresTest, TheSecondOfTwoWritersIsRefusedOrWaits) {
   absl::StatusOr<AtomicFile> first = AtomicFile::Create("contended");
-  ASSERT_TRUE(first.ok());
+  ASSERT_THAT(first, IsOk());
   const absl::Status second = Write("contended", "second");
-  EXPECT_EQ(second.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(second, StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(std::string(second.message()),
               HasSubstr("another process is writing it"));
   std::atomic<bool> committed{false};
   std::thread third([&] {
     const absl::Status status =
-        ReplaceFile("contended", "third", ToDisk::kAtLeisure);
-    EXPECT_TRUE(status.ok()) << status;
+        ReplaceFile("contended", "third", ToDisk::kNoFsync);
+    EXPECT_THAT(status, IsOk());
     EXPECT_TRUE(committed);
   });
   for (int i = 0; i < 10; ++i) Wait();
   // The refused one did not remove what the first is writing.
-  ASSERT_TRUE(first->Append("first").ok());
+  ASSERT_THAT(first->Append("first"), IsOk());
   committed = true;
-  EXPECT_TRUE(first->Commit().ok());
+  EXPECT_THAT(first->Commit(), IsOk());
   third.join();
   EXPECT_EQ(*ReadWholeFile("contended"), "third");
   EXPECT_THAT(Files(), ElementsAre("contended"));
@@ -577,8 +578,8 @@ TEST_F(FileFailuresTest, ManyWritersLeaveOneFileWhole) {
     writers.emplace_back([writer] {
       for (int i = 0; i < 20; ++i) {
         const absl::Status status =
-            ReplaceFile("many", Content(writer), ToDisk::kAtLeisure);
-        EXPECT_TRUE(status.ok()) << status;
+            ReplaceFile("many", Content(writer), ToDisk::kNoFsync);
+        EXPECT_THAT(status, IsOk());
       }
     });
   }
@@ -591,7 +592,7 @@ TEST_F(FileFailuresTest, ManyWritersLeaveOneFileWhole) {
 TEST_F(FileFailuresTest, AbandonedFilesLeaveNothing) {
   {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create("abandoned");
-    ASSERT_TRUE(file->Append("x").ok());
+    ASSERT_THAT(file->Append("x"), IsOk());
   }
   EXPECT_THAT(Files(), IsEmpty());
 }

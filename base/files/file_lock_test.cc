@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -23,15 +24,15 @@ TEST(FileLockTest, ALockIsHeldByOne) {
   const std::string folder = testing::TempDir();
   {
     absl::StatusOr<FileLock> first = FileLock::TryAcquire(folder);
-    ASSERT_TRUE(first.ok()) << first.status();
+    ASSERT_THAT(first, IsOk());
     const absl::Status second = FileLock::TryAcquire(folder).status();
-    EXPECT_EQ(second.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(second, StatusIs(absl::StatusCode::kUnavailable));
     EXPECT_THAT(std::string(second.message()),
                 HasSubstr("held by another process"));
   }
-  EXPECT_TRUE(FileLock::TryAcquire(folder).ok());
-  EXPECT_EQ(FileLock::TryAcquire(folder + "/none").status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(FileLock::TryAcquire(folder), IsOk());
+  EXPECT_THAT(FileLock::TryAcquire(folder + "/none"),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(FileLockTest, IsNotHeldUpByAPipeThatNobodyWrites) {
@@ -42,7 +43,7 @@ TEST(FileLockTest, IsNotHeldUpByAPipeThatNobodyWrites) {
   alarm(20);  // the end of a test that waits
   const absl::Status status = FileLock::TryAcquire(path).status();
   alarm(0);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("pipe: is neither a regular file nor a folder"));
 }
@@ -51,7 +52,7 @@ TEST(FileLockTest, MakesTheFileItLocks) {
   const std::string path = TestPath("made");
   unlink(path.c_str());
   const absl::StatusOr<FileLock> lock = FileLock::Acquire(path);
-  ASSERT_TRUE(lock.ok()) << lock.status();
+  ASSERT_THAT(lock, IsOk());
   EXPECT_EQ(ReadTestFile(path), "");
   EXPECT_TRUE(absl::IsUnavailable(FileLock::TryAcquire(path).status()));
 }

@@ -8,6 +8,7 @@
 
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -46,10 +47,10 @@ TEST(ReadWriteTest, SaysWhereAFileEndsTooEarly) {
   const std::string path = WriteTestFile("short", "0123456789");
   const FileDescriptor file = OpenToRead(path);
   std::string bytes(10, '-');
-  EXPECT_TRUE(ReadFully(file.get(), path, 2, 8, &bytes[0]).ok());
+  EXPECT_THAT(ReadFully(file.get(), path, 2, 8, &bytes[0]), IsOk());
   EXPECT_EQ(bytes, "23456789--");
   const absl::Status status = ReadFully(file.get(), path, 7, 5, &bytes[0]);
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(std::string(status.message()),
               StartsWith(path + ": ends at byte 10, 2 bytes too early"));
 }
@@ -76,8 +77,8 @@ TEST(ReadWriteTest, SaysWhyNot) {
   EXPECT_FALSE(WriteOn(-1, &byte, 1));
   EXPECT_EQ(errno, EBADF);
   EXPECT_EQ(ReadOn(-1, 1, &byte), -1);
-  EXPECT_EQ(ReadFully(-1, "none", 0, 1, &byte).code(),
-            absl::StatusCode::kUnavailable);
+  EXPECT_THAT(ReadFully(-1, "none", 0, 1, &byte),
+              StatusIs(absl::StatusCode::kUnavailable));
 }
 
 }  // namespace

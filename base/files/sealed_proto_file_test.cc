@@ -5,6 +5,7 @@
 
 #include "footprint/base/files/sealed_test_message.pb.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -27,7 +28,7 @@ SealedTestMessage Example() {
 std::string Sealed(const SealedTestMessage& message,
                    const SealedProtoFormat& format = kFormat) {
   const std::string path = TestPath("sealed");
-  EXPECT_TRUE(WriteSealedProto(format, message, path).ok());
+  EXPECT_THAT(WriteSealedProto(format, message, path), IsOk());
   return ReadTestFile(path);
 }
 
@@ -38,10 +39,10 @@ absl::Status StatusOf(const std::string& bytes) {
 
 TEST(SealedProtoFileTest, ReadsWhatItWrote) {
   const std::string path = TestPath("whole");
-  ASSERT_TRUE(WriteSealedProto(kFormat, Example(), path).ok());
+  ASSERT_THAT(WriteSealedProto(kFormat, Example(), path), IsOk());
   SealedTestMessage read;
   const absl::Status status = ReadSealedProto(kFormat, path, &read);
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   EXPECT_EQ(read.schema_version(), 3);
   EXPECT_FALSE(read.complete());
   EXPECT_EQ(read.sizes_size(), 4);
@@ -121,8 +122,8 @@ TEST(SealedProtoFileTest, SaysWhatIsWrongAndWhatToDo) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(TestPath("read")));
   }
   SealedTestMessage message;
-  EXPECT_EQ(ReadSealedProto(kFormat, TestPath("none"), &message).code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(ReadSealedProto(kFormat, TestPath("none"), &message),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
 }
 
 absl::Status CheckReplaceable(const std::string& path) {
-  return AtomicFile::Create(path, Options(ToDisk::kAtLeisure)).status();
+  return AtomicFile::Create(path, Options(ToDisk::kNoFsync)).status();
 }
 
 }  // namespace footprint

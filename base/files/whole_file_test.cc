@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -17,10 +18,10 @@ TEST(WholeFileTest, ReadsWhatWasWritten) {
   const std::string path = TestPath("f");
   for (const std::string& bytes :
        {std::string("a\0b\r\n", 5), std::string(), std::string(100'000, 'x')}) {
-    for (const ToDisk to_disk : {ToDisk::kFlush, ToDisk::kAtLeisure}) {
-      ASSERT_TRUE(ReplaceFile(path, bytes, to_disk).ok());
+    for (const ToDisk to_disk : {ToDisk::kFlush, ToDisk::kNoFsync}) {
+      ASSERT_THAT(ReplaceFile(path, bytes, to_disk), IsOk());
       const absl::StatusOr<std::string> read = ReadWholeFile(path);
-      ASSERT_TRUE(read.ok()) << read.status();
+      ASSERT_THAT(read, IsOk());
       EXPECT_EQ(*read, bytes);
     }
   }
@@ -30,20 +31,20 @@ TEST(WholeFileTest, ReadsUpToItsLimit) {
   const std::string path = WriteTestFile("limited", "12345");
   EXPECT_EQ(*ReadWholeFile(path, 5), "12345");
   const absl::Status status = ReadWholeFile(path, 4).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()), HasSubstr("larger than 4 bytes"));
 }
 
 TEST(WholeFileTest, SaysBeforehandWhatCouldNotBeReplaced) {
   const std::string path = TestPath("asked");
-  EXPECT_TRUE(CheckReplaceable(path).ok());
-  EXPECT_EQ(ReadWholeFile(path).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(CheckReplaceable(TestPath("none/f")).code(),
-            absl::StatusCode::kNotFound);
-  EXPECT_EQ(CheckReplaceable(TestPath("")).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CheckReplaceable(path), IsOk());
+  EXPECT_THAT(ReadWholeFile(path), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(CheckReplaceable(TestPath("none/f")),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(CheckReplaceable(TestPath("")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   WriteTestFile("asked", "old");
-  EXPECT_TRUE(CheckReplaceable(path).ok());
+  EXPECT_THAT(CheckReplaceable(path), IsOk());
   EXPECT_EQ(ReadTestFile(path), "old");
 }
 

@@ -19,7 +19,7 @@ bool ReadControl(const char* name, T* value) {
   return mallctl(name, value, &size, nullptr, 0) == 0;
 }
 
-int64_t ReadStatistic(const char* name) {
+int64_t ReadCounter(const char* name) {
   size_t bytes = 0;
   return ReadControl(name, &bytes) ? static_cast<int64_t>(bytes) : 0;
 }
@@ -62,10 +62,10 @@ AllocatorBytes ReadAllocatorBytes() {
   // jemalloc's statistics stand still until the epoch is advanced.
   uint64_t epoch = 1;
   mallctl("epoch", nullptr, nullptr, &epoch, sizeof(epoch));
-  bytes.allocated_bytes = ReadStatistic("stats.allocated");
-  bytes.active_bytes = ReadStatistic("stats.active");
-  bytes.resident_bytes = ReadStatistic("stats.resident");
-  bytes.mapped_bytes = ReadStatistic("stats.mapped");
+  bytes.allocated_bytes = ReadCounter("stats.allocated");
+  bytes.active_bytes = ReadCounter("stats.active");
+  bytes.resident_bytes = ReadCounter("stats.resident");
+  bytes.mapped_bytes = ReadCounter("stats.mapped");
   return bytes;
 }
 

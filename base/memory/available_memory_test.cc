@@ -7,6 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -29,7 +31,7 @@ class Machine {
   }
   AvailableMemory Read() const {
     const auto memory = ReadAvailableMemory(root_);
-    EXPECT_TRUE(memory.ok()) << memory.status();
+    EXPECT_THAT(memory, IsOk());
     return memory.ok() ? *memory : AvailableMemory();
   }
   const std::string& root() const { return root_; }
@@ -82,8 +84,8 @@ TEST(AvailableMemoryTest, ALimitAboveTheMachineDoesNotCount) {
 }
 
 TEST(AvailableMemoryTest, SaysThatNothingIsKnown) {
-  EXPECT_EQ(ReadAvailableMemory(Machine("empty").root()).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(ReadAvailableMemory(Machine("empty").root()),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST(AvailableMemoryTest, WhatTheMachineHasFreeCountsSwapAndNoGroup) {
@@ -99,7 +101,7 @@ TEST(AvailableMemoryTest, WhatTheMachineHasFreeCountsSwapAndNoGroup) {
 
 TEST(AvailableMemoryTest, ThisMachineHasSome) {
   const auto memory = ReadAvailableMemory();
-  ASSERT_TRUE(memory.ok()) << memory.status();
+  ASSERT_THAT(memory, IsOk());
   EXPECT_GT(memory->bytes, 0);
 }
 

@@ -6,6 +6,8 @@
 
 #include "absl/status/status.h"
 #include "footprint/base/memory/mapped_memory.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -13,7 +15,7 @@ namespace {
 
 TEST(MappedBlock, HasWholePagesThatAreCountedAsTheyAreTouched) {
   auto arena = MappedBlock::Allocate(2000 * 4096 - 100);
-  ASSERT_TRUE(arena.ok());
+  ASSERT_THAT(arena, IsOk());
   EXPECT_EQ(arena->size_bytes(), 2000 * 4096);
   EXPECT_EQ(arena->At<char>(4096) - arena->At<char>(0), 4096);
   std::memset(arena->At<char>(0), 1, arena->size_bytes());
@@ -25,22 +27,22 @@ TEST(MappedBlock, HasWholePagesThatAreCountedAsTheyAreTouched) {
 
 TEST(MappedBlockDeathTest, EndsAProgramThatGoesBeyondIt) {
   const auto arena = MappedBlock::Allocate(4096);
-  ASSERT_TRUE(arena.ok());
+  ASSERT_THAT(arena, IsOk());
   EXPECT_DEATH(*arena->At<volatile char>(4096) = 1, "");
 }
 
 TEST(MappedBlock, IsZeroWithHugePagesToo) {
   const auto block = MappedBlock::AllocateHuge(5 << 20);
-  ASSERT_TRUE(block.ok());
+  ASSERT_THAT(block, IsOk());
   EXPECT_EQ(block->size_bytes(), 5 << 20);
   EXPECT_EQ(*block->At<char>((5 << 20) - 1), 0);
-  EXPECT_EQ(MappedBlock::AllocateHuge(int64_t{1} << 60).status().code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(MappedBlock::AllocateHuge(int64_t{1} << 60),
+              StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
 TEST(MappedBlock, SaysWhenThereIsNoMemory) {
-  EXPECT_EQ(MappedBlock::Allocate(int64_t{1} << 60).status().code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(MappedBlock::Allocate(int64_t{1} << 60),
+              StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
 }  // namespace

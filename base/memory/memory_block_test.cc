@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "footprint/base/memory/alignment.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -15,7 +17,7 @@ namespace {
 TEST(MemoryBlockTest, IsZeroAlignedAndAsLargeAsAsked) {
   for (const int64_t size : {1, 63, 4096, (1 << 20) - 1, 1 << 20, 3000001}) {
     const auto block = MemoryBlock::Allocate(size);
-    ASSERT_TRUE(block.ok());
+    ASSERT_THAT(block, IsOk());
     EXPECT_EQ(block->size_bytes(), size);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(block->data()) % kLineBytes, 0u);
     for (int64_t i = 0; i < size; i += 61) ASSERT_EQ(block->data()[i], 0);
@@ -59,7 +61,7 @@ TEST(MemoryBlockTest, FreesRecordsThatLieApart) {
   size_t during = 0;
   for (int i = 0; i < 10; ++i) {
     const auto block = MemoryBlock::Allocate(36856, kRecordBytes);
-    ASSERT_TRUE(block.ok());
+    ASSERT_THAT(block, IsOk());
     during = mallinfo2().uordblks;
   }
   EXPECT_GE(during, before + kRecordBytes);
@@ -79,14 +81,14 @@ TEST(MemoryBlockTest, MovesItsBytes) {
 
 TEST(MemoryBlockTest, SaysWhatItCannotHave) {
   EXPECT_EQ(MemoryBlock::Allocate(0)->data(), nullptr);
-  EXPECT_EQ(MemoryBlock::Allocate(-1).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(MemoryBlock::Allocate(1, -1).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MemoryBlock::Allocate(-1),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(MemoryBlock::Allocate(1, -1),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   for (const int64_t records : {int64_t{0}, int64_t{1}, kMost}) {
-    EXPECT_EQ(MemoryBlock::Allocate(kMost, records).status().code(),
-              absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(MemoryBlock::Allocate(kMost, records),
+                StatusIs(absl::StatusCode::kResourceExhausted));
   }
 }
 

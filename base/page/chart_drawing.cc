@@ -113,7 +113,7 @@ void Axis::RoundClosely() {
   high_ = std::ceil(high_ / step) * step;
 }
 
-double Axis::Place(double value) const {
+double Axis::ToPixel(double value) const {
   return start_ + (end_ - start_) * (Scaled(value) - low_) / (high_ - low_);
 }
 

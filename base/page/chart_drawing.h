@@ -3,7 +3,7 @@
 //   Axis x(/*is_logarithmic=*/false, kLeft, kWidth - kRight);
 //   x.Include(3);
 //   x.Round();
-//   svg += SvgText(x.Place(3), kTop, "middle", "three");
+//   svg += SvgText(x.ToPixel(3), kTop, "middle", "three");
 //
 // Pure functions, thread-safe; an Axis is thread-compatible. Memory: the text.
 
@@ -94,7 +94,7 @@ class Axis {
   // Where the axis begins; of a logarithmic one, the power.
   double low() const { return low_; }
 
-  double Place(double value) const;
+  double ToPixel(double value) const;
 
   // `count`: of about as many.
   std::vector<double> Ticks(int count = 5) const;

@@ -25,7 +25,7 @@ TEST(ChartDrawingTest, AnAxisBeginsAtZeroAndHasRoundTicks) {
   axis.Include(10);
   axis.Round();
   EXPECT_THAT(axis.Ticks(), ElementsAre(0, 2, 4, 6, 8, 10));
-  EXPECT_EQ(axis.Place(5), 50);
+  EXPECT_EQ(axis.ToPixel(5), 50);
   EXPECT_THAT(axis.Ticks(3), ElementsAre(0, 5, 10));
 }
 
@@ -37,15 +37,15 @@ TEST(ChartDrawingTest, ALogarithmicAxisHasPowersOfTen) {
   axis.Include(500);
   axis.Round();
   EXPECT_THAT(axis.Ticks(), ElementsAre(1, 10, 100, 1000));
-  EXPECT_EQ(axis.Place(1), 100);
-  EXPECT_EQ(axis.Place(1000), 0);
+  EXPECT_EQ(axis.ToPixel(1), 100);
+  EXPECT_EQ(axis.ToPixel(1000), 0);
 }
 
 TEST(ChartDrawingTest, AnAxisOfNothingHasAPlaceToo) {
   Axis axis(/*is_logarithmic=*/false, 0, 100);
   axis.Fit();
-  EXPECT_EQ(axis.Place(0), 0);
-  EXPECT_EQ(axis.Place(1), 100);
+  EXPECT_EQ(axis.ToPixel(0), 0);
+  EXPECT_EQ(axis.ToPixel(1), 100);
 }
 
 TEST(ChartDrawingTest, AnAxisOfBytesHasPowersOfTwo) {
@@ -55,7 +55,7 @@ TEST(ChartDrawingTest, AnAxisOfBytesHasPowersOfTwo) {
   axis.Round();
   EXPECT_THAT(axis.Ticks(),
               ElementsAre(4 << 20, 8 << 20, 16 << 20, 32 << 20, 64 << 20));
-  EXPECT_EQ(axis.Place(16 << 20), 50);
+  EXPECT_EQ(axis.ToPixel(16 << 20), 50);
 }
 
 TEST(ChartDrawingTest, AnAxisBeginsAboveZeroWhereMostWouldBeEmpty) {
@@ -64,7 +64,7 @@ TEST(ChartDrawingTest, AnAxisBeginsAboveZeroWhereMostWouldBeEmpty) {
   near.RoundClosely();
   EXPECT_EQ(near.low(), 185);
   EXPECT_THAT(near.Ticks(), ElementsAre(185, 190, 195, 200, 205, 210));
-  EXPECT_GE(near.Place(205.3) - near.Place(191.6), 40);
+  EXPECT_GE(near.ToPixel(205.3) - near.ToPixel(191.6), 40);
   Axis far(/*is_logarithmic=*/false, 0, 100);
   for (const double value : {90, 205}) far.Include(value);
   far.RoundClosely();
@@ -72,8 +72,8 @@ TEST(ChartDrawingTest, AnAxisBeginsAboveZeroWhereMostWouldBeEmpty) {
   Axis equal(/*is_logarithmic=*/false, 0, 100);
   equal.Include(0.3);
   equal.RoundClosely();
-  EXPECT_GT(equal.Place(0.3), 20);
-  EXPECT_LT(equal.Place(0.3), 80);
+  EXPECT_GT(equal.ToPixel(0.3), 20);
+  EXPECT_LT(equal.ToPixel(0.3), 80);
 }
 
 }  // namespace

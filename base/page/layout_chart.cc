@@ -64,10 +64,10 @@ LayoutScale ScaleOf(const LayoutChart& chart) {
 }
 
 std::string SvgLevel(const Axis& axis, int64_t bytes) {
-  const double place = axis.Place(static_cast<double>(bytes));
+  const double pixel = axis.ToPixel(static_cast<double>(bytes));
   return absl::StrCat("<path class=\"grid\" d=\"M", Length(kLeft), " ",
-                      Length(place), "H", Length(kWidth - kRight), "\"/>",
-                      SvgText(kLeft - 10, place + 4, "end",
+                      Length(pixel), "H", Length(kWidth - kRight), "\"/>",
+                      SvgText(kLeft - 10, pixel + 4, "end",
                               AbbreviateBytes(static_cast<double>(bytes))));
 }
 
@@ -84,7 +84,7 @@ std::string SvgLayoutGrid(const LayoutScale& scale) {
   }
   for (const double tick : scale.step.Ticks()) {
     if (tick != std::floor(tick)) continue;
-    absl::StrAppend(&svg, SvgText(scale.step.Place(tick), kStepNumbers,
+    absl::StrAppend(&svg, SvgText(scale.step.ToPixel(tick), kStepNumbers,
                                   "middle", absl::StrFormat("%.0f", tick)));
   }
   return absl::StrCat(svg,
@@ -98,8 +98,9 @@ std::string SvgSpans(const LayoutChart& chart, const LayoutScale& scale) {
   constexpr double kGap = 2;
   std::string svg;
   for (const LayoutChart::Span& span : chart.spans) {
-    const double left = scale.step.Place(static_cast<double>(span.begin_step));
-    const double right = scale.step.Place(static_cast<double>(span.end_step));
+    const double left =
+        scale.step.ToPixel(static_cast<double>(span.begin_step));
+    const double right = scale.step.ToPixel(static_cast<double>(span.end_step));
     absl::StrAppend(
         &svg, "<path class=\"span\" d=\"M", Length(left + kGap), " ",
         Length(kSpans - 5), "V", Length(kSpans), "H", Length(right - kGap), "V",
@@ -117,11 +118,11 @@ std::string SvgBox(const LayoutChart& chart, const LayoutChart::Box& box,
   constexpr double kLeastHeightOfText = 12;
   constexpr double kLeastHeightOfOutline = 3;
   constexpr double kWidthOfLetter = 7;
-  const double left = scale.step.Place(static_cast<double>(box.begin_step));
-  const double right = scale.step.Place(static_cast<double>(box.end_step));
-  const double low = scale.bytes.Place(static_cast<double>(box.offset_bytes));
-  const double high =
-      scale.bytes.Place(static_cast<double>(box.offset_bytes + box.size_bytes));
+  const double left = scale.step.ToPixel(static_cast<double>(box.begin_step));
+  const double right = scale.step.ToPixel(static_cast<double>(box.end_step));
+  const double low = scale.bytes.ToPixel(static_cast<double>(box.offset_bytes));
+  const double high = scale.bytes.ToPixel(
+      static_cast<double>(box.offset_bytes + box.size_bytes));
   std::string words = box.label;
   if (chart.series.size() > 1 && box.series < chart.series.size()) {
     absl::StrAppend(&words, " (", chart.series[box.series], ")");
@@ -177,10 +178,10 @@ std::string SvgLayer(const std::vector<int64_t>& steps,
                      const std::vector<int64_t>& high_bytes,
                      const LayoutScale& scale) {
   const auto x = [&](size_t i) {
-    return Length(scale.step.Place(static_cast<double>(steps[i])));
+    return Length(scale.step.ToPixel(static_cast<double>(steps[i])));
   };
   const auto y = [&](int64_t bytes) {
-    return Length(scale.live.Place(static_cast<double>(bytes)));
+    return Length(scale.live.ToPixel(static_cast<double>(bytes)));
   };
   const size_t last = steps.size() - 1;  // nothing is live from there
   std::string path =
@@ -230,11 +231,11 @@ std::string SvgLiveBytes(const LayoutChart& chart, const LayoutScale& scale) {
 std::string SvgMarks(const LayoutChart& chart, const LayoutScale& scale) {
   const double bytes = static_cast<double>(chart.marked_bytes);
   const double step =
-      scale.step.Place(static_cast<double>(chart.marked_step) + 0.5);
+      scale.step.ToPixel(static_cast<double>(chart.marked_step) + 0.5);
   std::string svg;
   for (const Axis* axis : {&scale.bytes, &scale.live}) {
     absl::StrAppend(&svg, "<path class=\"level\" d=\"M", Length(kLeft), " ",
-                    Length(axis->Place(bytes)), "H", Length(kWidth - kRight),
+                    Length(axis->ToPixel(bytes)), "H", Length(kWidth - kRight),
                     "\"/>\n");
   }
   return absl::StrCat(

@@ -33,16 +33,16 @@ std::string SvgGrid(const LineChart& chart, const Frame& frame, const Axis& x,
   std::string svg;
   const double right = frame.width - frame.right;
   for (const double tick : y.Ticks()) {
-    const double place = y.Place(tick);
+    const double pixel = y.ToPixel(tick);
     absl::StrAppend(&svg, "<path class=\"grid\" d=\"M", Length(frame.left), " ",
-                    Length(place), "H", Length(right), "\"/>",
-                    SvgText(frame.left - 10, place + 4, "end",
+                    Length(pixel), "H", Length(right), "\"/>",
+                    SvgText(frame.left - 10, pixel + 4, "end",
                             FormatWith(chart.format_y, tick)));
   }
   for (const double tick : x.Ticks(frame.tick_count)) {
-    absl::StrAppend(
-        &svg, SvgText(x.Place(tick), frame.height - frame.bottom + 20, "middle",
-                      FormatWith(chart.format_x, tick)));
+    absl::StrAppend(&svg,
+                    SvgText(x.ToPixel(tick), frame.height - frame.bottom + 20,
+                            "middle", FormatWith(chart.format_x, tick)));
   }
   const std::string y_label =
       y.low() > 0 && !chart.has_logarithmic_y
@@ -72,7 +72,7 @@ std::string SvgLabels(const LineChart::Line& line, const Axis& x,
   const size_t count = std::min(line.labels.size(), line.points.size());
   const auto are_close = [&](size_t a, size_t b) {
     return b < count && LabelIsAbove(line, a) == LabelIsAbove(line, b) &&
-           x.Place(line.points[b].first) - x.Place(line.points[a].first) <
+           x.ToPixel(line.points[b].first) - x.ToPixel(line.points[a].first) <
                kWidthOfLabel;
   };
   std::string svg;
@@ -83,8 +83,8 @@ std::string SvgLabels(const LineChart::Line& line, const Axis& x,
     const char* anchor = i > 0 && are_close(i - 1, i) ? "start"
                          : are_close(i, i + 1)        ? "end"
                                                       : "middle";
-    svg += SvgText(x.Place(point_x),
-                   y.Place(point_y) + (LabelIsAbove(line, i) ? -11 : 21),
+    svg += SvgText(x.ToPixel(point_x),
+                   y.ToPixel(point_y) + (LabelIsAbove(line, i) ? -11 : 21),
                    anchor, line.labels[i]);
   }
   return svg;
@@ -98,8 +98,8 @@ std::string SvgLine(const LineChart& chart, size_t index, const Axis& x,
   std::string points;
   for (const auto& [point_x, point_y] : line.points) {
     if (!x.Shows(point_x) || !y.Shows(point_y)) continue;
-    const std::string place_x = Length(x.Place(point_x));
-    const std::string place_y = Length(y.Place(point_y));
+    const std::string place_x = Length(x.ToPixel(point_x));
+    const std::string place_y = Length(y.ToPixel(point_y));
     absl::StrAppend(&path, path.empty() ? "M" : "L", place_x, " ", place_y);
     absl::StrAppend(
         &points, "<circle class=\"point\" r=\"5\" cx=\"", place_x, "\" cy=\"",

@@ -85,11 +85,11 @@ class HeaderHandler {
     if (value > kMaximumInt64) {
       return Fail(absl::StrCat("the number ", value, " exceeds 63 bits"));
     }
-    if (place_ == Place::kShape) {
+    if (state_ == State::kShape) {
       tensor_.shape.Append(static_cast<int64_t>(value));
       return true;
     }
-    if (place_ != Place::kOffsets || offset_count_ == 2) {
+    if (state_ != State::kOffsets || offset_count_ == 2) {
       return Unexpected(absl::StrCat("the number ", value));
     }
     offsets_[offset_count_++] = static_cast<int64_t>(value);
@@ -97,11 +97,11 @@ class HeaderHandler {
   }
 
   bool string(std::string& value) {
-    if (place_ == Place::kMetadata) {
+    if (state_ == State::kMetadata) {
       metadata_[key_] = std::move(value);
       return true;
     }
-    if (place_ != Place::kDType) return Unexpected("a string");
+    if (state_ != State::kDType) return Unexpected("a string");
     const absl::optional<DType> dtype = DTypeFromName(value);
     if (!dtype.has_value()) {
       return Fail(absl::StrCat("dtype \"", value,
@@ -109,42 +109,42 @@ class HeaderHandler {
                                "(F32, BF16, F16, ...)"));
     }
     tensor_.dtype = *dtype;
-    place_ = Place::kTensor;
+    state_ = State::kTensor;
     return true;
   }
 
   bool start_object(size_t) {
-    if (place_ == Place::kBeforeHeader) {
-      place_ = Place::kHeader;
+    if (state_ == State::kBeforeHeader) {
+      state_ = State::kHeader;
       return true;
     }
-    if (place_ == Place::kMetadataValue) {
-      place_ = Place::kMetadata;
+    if (state_ == State::kMetadataValue) {
+      state_ = State::kMetadata;
       return true;
     }
-    if (place_ != Place::kTensorValue) return Unexpected("an object");
-    place_ = Place::kTensor;
+    if (state_ != State::kTensorValue) return Unexpected("an object");
+    state_ = State::kTensor;
     return true;
   }
 
   bool key(std::string& key) {
-    if (place_ == Place::kHeader) return HeaderKey(key);
-    if (place_ == Place::kMetadata) {
+    if (state_ == State::kHeader) return HeaderKey(key);
+    if (state_ == State::kMetadata) {
       if (metadata_.count(key) > 0) {
         return Fail(absl::StrCat("__metadata__ has \"", key, "\" twice"));
       }
       key_ = std::move(key);
       return true;
     }
-    if (place_ != Place::kTensor) return Unexpected("a key");
+    if (state_ != State::kTensor) return Unexpected("a key");
     return TensorKey(key);
   }
 
   bool start_array(size_t) {
-    if (place_ == Place::kShapeValue) {
-      place_ = Place::kShape;
-    } else if (place_ == Place::kOffsetsValue) {
-      place_ = Place::kOffsets;
+    if (state_ == State::kShapeValue) {
+      state_ = State::kShape;
+    } else if (state_ == State::kOffsetsValue) {
+      state_ = State::kOffsets;
     } else {
       return Unexpected("an array");
     }
@@ -152,16 +152,16 @@ class HeaderHandler {
   }
 
   bool end_array() {
-    if (place_ == Place::kOffsets && offset_count_ != 2) {
+    if (state_ == State::kOffsets && offset_count_ != 2) {
       return Fail("data_offsets wants two numbers");
     }
-    place_ = Place::kTensor;
+    state_ = State::kTensor;
     return true;
   }
 
   bool end_object() {
-    if (place_ == Place::kTensor) return EndTensor();
-    place_ = place_ == Place::kMetadata ? Place::kHeader : Place::kAfterHeader;
+    if (state_ == State::kTensor) return EndTensor();
+    state_ = state_ == State::kMetadata ? State::kHeader : State::kAfterHeader;
     return true;
   }
 
@@ -177,7 +177,7 @@ class HeaderHandler {
 
  private:
   // What comes next.
-  enum class Place {
+  enum class State {
     kBeforeHeader,
     kHeader,
     kMetadataValue,
@@ -206,7 +206,7 @@ class HeaderHandler {
     if (key == "__metadata__") {
       if (has_metadata_) return Fail("__metadata__ stands twice");
       has_metadata_ = true;
-      place_ = Place::kMetadataValue;
+      state_ = State::kMetadataValue;
       return true;
     }
     if (tensors_.size() == SafetensorsIndex::kMaximumTensors) {
@@ -219,23 +219,23 @@ class HeaderHandler {
     has_dtype_ = has_shape_ = false;
     offset_count_ = 0;
     has_offsets_ = false;
-    place_ = Place::kTensorValue;
+    state_ = State::kTensorValue;
     return true;
   }
 
   bool TensorKey(const std::string& key) {
-    if (key == "dtype") return Once(&has_dtype_, Place::kDType, key);
-    if (key == "shape") return Once(&has_shape_, Place::kShapeValue, key);
+    if (key == "dtype") return Once(&has_dtype_, State::kDType, key);
+    if (key == "shape") return Once(&has_shape_, State::kShapeValue, key);
     if (key == "data_offsets") {
-      return Once(&has_offsets_, Place::kOffsetsValue, key);
+      return Once(&has_offsets_, State::kOffsetsValue, key);
     }
     return Fail(absl::StrCat("unknown key \"", key, "\""));
   }
 
-  bool Once(bool* has, Place place, const std::string& key) {
+  bool Once(bool* has, State state, const std::string& key) {
     if (*has) return Fail(absl::StrCat("\"", key, "\" stands twice"));
     *has = true;
-    place_ = place;
+    state_ = state;
     return true;
   }
 
@@ -260,11 +260,11 @@ class HeaderHandler {
     }
     tensors_.push_back(std::move(tensor_));
     in_tensor_ = false;
-    place_ = Place::kHeader;
+    state_ = State::kHeader;
     return true;
   }
 
-  Place place_ = Place::kBeforeHeader;
+  State state_ = State::kBeforeHeader;
   bool has_metadata_ = false;
   bool in_tensor_ = false;
   bool has_dtype_ = false;

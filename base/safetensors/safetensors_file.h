@@ -49,7 +49,7 @@ class SafetensorsFile {
                     void* destination) const;
 
   // FailedPrecondition if the file was removed, replaced, resized or written to
-  // since Open. Asked after a read it vouches for what was read: the system
+  // since Open. Asked after a read it guarantees what was read: the system
   // stamps a write before its bytes can be seen. One fstat.
   absl::Status CheckUnchanged() const;
 

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -28,15 +29,15 @@ std::string WriteFile() {
 TEST(SafetensorsFileTest, ReadsATensor) {
   const absl::StatusOr<SafetensorsFile> file =
       SafetensorsFile::Open(WriteFile());
-  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_THAT(file, IsOk());
   EXPECT_EQ(file->name(), TestPath("file.safetensors"));
   const TensorInfo* const tensor = file->index().FindOrNull("a");
   ASSERT_NE(tensor, nullptr);
   std::string values(4, ' ');
-  ASSERT_TRUE(
-      file->Read(tensor->offset_bytes, tensor->size_bytes, &values[0]).ok());
+  ASSERT_THAT(file->Read(tensor->offset_bytes, tensor->size_bytes, &values[0]),
+              IsOk());
   EXPECT_EQ(values, "abcd");
-  EXPECT_TRUE(file->CheckUnchanged().ok());
+  EXPECT_THAT(file->CheckUnchanged(), IsOk());
 }
 
 TEST(SafetensorsFileTest, NoticesWhatBecomesOfTheFile) {
@@ -53,10 +54,10 @@ TEST(SafetensorsFileTest, NoticesWhatBecomesOfTheFile) {
              "replaced or removed"}}) {
     const absl::StatusOr<SafetensorsFile> file =
         SafetensorsFile::Open(WriteFile(), Watch::kStrictly);
-    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_THAT(file, IsOk());
     wrong.change();
     const absl::Status status = file->CheckUnchanged();
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_THAT(std::string(status.message()), HasSubstr(wrong.text));
   }
 }
@@ -64,22 +65,22 @@ TEST(SafetensorsFileTest, NoticesWhatBecomesOfTheFile) {
 TEST(SafetensorsFileTest, SaysWhereAShortenedFileEnds) {
   const std::string path = WriteFile();
   const absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
-  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_THAT(file, IsOk());
   const TensorInfo tensor = file->index().tensors()[0];
   ASSERT_EQ(truncate(path.c_str(), tensor.offset_bytes + 1), 0);
   char values[4];
   const absl::Status status =
       file->Read(tensor.offset_bytes, tensor.size_bytes, values);
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("so it was shortened while it was in use"));
 }
 
 TEST(SafetensorsFileTest, RefusesWhatIsNoFile) {
-  EXPECT_EQ(SafetensorsFile::Open(TestPath("missing")).status().code(),
-            absl::StatusCode::kNotFound);
-  EXPECT_EQ(SafetensorsFile::Open(TestPath("")).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(SafetensorsFile::Open(TestPath("missing")),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(SafetensorsFile::Open(TestPath("")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

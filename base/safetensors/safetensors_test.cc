@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -37,7 +38,7 @@ absl::Status StatusOf(absl::string_view header, int64_t data_bytes) {
 
 TEST(SafetensorsTest, ReadsWhatAnotherImplementationWrote) {
   absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Open(kGolden);
-  ASSERT_TRUE(index.ok()) << index.status();
+  ASSERT_THAT(index, IsOk());
   EXPECT_THAT(index->metadata(),
               ElementsAre(testing::Pair("format", "pt"),
                           testing::Pair("made by", "struct and json")));
@@ -85,7 +86,7 @@ TEST(SafetensorsTest, KeepsTheHeadersOrderOfEmptyTensors) {
       ",", Entry("a", "U8", "[0]", 2, 2), "}");
   const auto index = SafetensorsIndex::Parse(
       header, 8 + static_cast<int64_t>(header.size()) + 2, "file");
-  ASSERT_TRUE(index.ok()) << index.status();
+  ASSERT_THAT(index, IsOk());
   std::string names;
   for (const TensorInfo& tensor : index->tensors()) names += tensor.name;
   EXPECT_EQ(names, "bca");
@@ -98,15 +99,15 @@ TEST(SafetensorsTest, TakesTensorsInAnyOrderOfTheHeader) {
                    Entry("a", "U8", "[2]", 0, 2), "}");
   absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Parse(
       header, 8 + static_cast<int64_t>(header.size()) + 6, "file");
-  ASSERT_TRUE(index.ok()) << index.status();
+  ASSERT_THAT(index, IsOk());
   EXPECT_EQ(index->tensors()[0].name, "a");
   EXPECT_EQ(index->tensors()[1].offset_bytes,
             8 + static_cast<int64_t>(header.size()) + 2);
 }
 
 TEST(SafetensorsTest, TakesAFileWithoutTensors) {
-  EXPECT_TRUE(StatusOf("{}", 0).ok());
-  EXPECT_TRUE(StatusOf("{}     ", 0).ok());
+  EXPECT_THAT(StatusOf("{}", 0), IsOk());
+  EXPECT_THAT(StatusOf("{}     ", 0), IsOk());
 }
 
 TEST(SafetensorsTest, HidesPadding) {
@@ -115,7 +116,7 @@ TEST(SafetensorsTest, HidesPadding) {
                    Entry("a", "U8", "[2]", 2, 4), "}");
   absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Parse(
       header, 8 + static_cast<int64_t>(header.size()) + 4, "file");
-  ASSERT_TRUE(index.ok()) << index.status();
+  ASSERT_THAT(index, IsOk());
   EXPECT_THAT(index->tensors(), SizeIs(1));
   EXPECT_EQ(index->FindOrNull("__padding__0"), nullptr);
   EXPECT_EQ(index->FindOrNull("a")->name, "a");
@@ -281,7 +282,8 @@ TEST(SafetensorsTest, RefusesWhatBreaksTheFormat) {
   }
   for (const BadHeader& bad : headers) {
     const absl::Status status = StatusOf(bad.header, bad.data_bytes);
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad.what;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument))
+        << bad.what;
     EXPECT_THAT(std::string(status.message()), HasSubstr("model.safetensors: "))
         << bad.what;
     EXPECT_THAT(std::string(status.message()), HasSubstr(bad.message))
@@ -306,7 +308,7 @@ TEST(SafetensorsTest, RefusesAFileShorterThanItsLength) {
               HasSubstr("has 7 bytes"));
   EXPECT_THAT(std::string(StatusOfFile("").message()),
               HasSubstr("has 0 bytes"));
-  EXPECT_EQ(StatusOfFile("").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(StatusOfFile(""), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(SafetensorsTest, RefusesAHeaderBeyondTheFileOrTheLimit) {
@@ -327,21 +329,21 @@ TEST(SafetensorsTest, RefusesAHeaderBeyondTheFileOrTheLimit) {
           StatusOfFile("version https://git-lfs.github.com/spec/v1\noid ...\n")
               .message()),
       HasSubstr("run: git lfs pull"));
-  EXPECT_TRUE(StatusOfFile(std::string("\2\0\0\0\0\0\0\0{}", 10)).ok());
+  EXPECT_THAT(StatusOfFile(std::string("\2\0\0\0\0\0\0\0{}", 10)), IsOk());
 }
 
 TEST(SafetensorsTest, RefusesWhatIsNoFile) {
-  EXPECT_EQ(SafetensorsIndex::Open(TestPath("missing")).status().code(),
-            absl::StatusCode::kNotFound);
-  EXPECT_EQ(SafetensorsIndex::Open(TestPath("")).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(SafetensorsIndex::Open(TestPath("missing")),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(SafetensorsIndex::Open(TestPath("")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(SafetensorsTest, NamesTheClosestTensors) {
   absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Open(kGolden);
-  ASSERT_TRUE(index.ok());
+  ASSERT_THAT(index, IsOk());
   const absl::Status typo = index->Find("embeddings.wieght").status();
-  EXPECT_EQ(typo.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(typo, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(typo.message()),
               HasSubstr("the closest: \"embeddings.weight\""));
   EXPECT_THAT(

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -23,7 +24,7 @@ TEST(SafetensorsWriterTest, WritesTheGoldenFileOfAnotherImplementation) {
       ReadTestFile("base/safetensors/testdata/golden.safetensors");
   absl::StatusOr<SafetensorsIndex> index =
       SafetensorsIndex::Open("base/safetensors/testdata/golden.safetensors");
-  ASSERT_TRUE(index.ok());
+  ASSERT_THAT(index, IsOk());
   std::vector<TensorSpec> specs;
   for (const TensorInfo& tensor : index->tensors()) {
     specs.push_back({tensor.name, tensor.dtype, tensor.shape});
@@ -33,15 +34,14 @@ TEST(SafetensorsWriterTest, WritesTheGoldenFileOfAnotherImplementation) {
   const std::string path = TestPath("golden");
   absl::StatusOr<SafetensorsWriter> writer =
       SafetensorsWriter::Create(path, specs, options);
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE(writer
-                  ->Append(golden.data() + index->data_offset_bytes(),
-                           index->file_bytes() - index->data_offset_bytes())
-                  .ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  ASSERT_THAT(writer, IsOk());
+  ASSERT_THAT(writer->Append(golden.data() + index->data_offset_bytes(),
+                             index->file_bytes() - index->data_offset_bytes()),
+              IsOk());
+  ASSERT_THAT(writer->Finish(), IsOk());
   // Byte for byte but for how JSON may spell what is not ASCII.
   absl::StatusOr<SafetensorsIndex> written = SafetensorsIndex::Open(path);
-  ASSERT_TRUE(written.ok()) << written.status();
+  ASSERT_THAT(written, IsOk());
   EXPECT_EQ(written->metadata(), index->metadata());
   EXPECT_EQ(ReadTestFile(path).substr(written->data_offset_bytes()),
             golden.substr(index->data_offset_bytes()));
@@ -84,19 +84,19 @@ TEST(SafetensorsWriterTest, WritesWhatTheReaderReads) {
     }
     absl::StatusOr<SafetensorsWriter> writer =
         SafetensorsWriter::Create(path, specs, options);
-    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_THAT(writer, IsOk());
     for (size_t done = 0; done < values.size();) {
       const size_t count =
           std::min<size_t>(1 + random() % 5000, values.size() - done);
-      ASSERT_TRUE(writer->Append(values.data() + done, count).ok());
+      ASSERT_THAT(writer->Append(values.data() + done, count), IsOk());
       done += count;
     }
-    ASSERT_TRUE(writer->Finish().ok());
+    ASSERT_THAT(writer->Finish(), IsOk());
     const std::string file = ReadTestFile(path);
     EXPECT_EQ(file.size(), writer->file_bytes());
     EXPECT_EQ(file.size() % options.alignment_bytes, 0);
     absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Open(path);
-    ASSERT_TRUE(index.ok()) << index.status();
+    ASSERT_THAT(index, IsOk());
     EXPECT_EQ(index->metadata(), options.metadata);
     ASSERT_EQ(index->tensors().size(), specs.size());
     size_t done = 0;
@@ -121,8 +121,8 @@ TEST(SafetensorsWriterTest, RefusesWhatNoReaderWouldTake) {
       std::string(
           StatusOf({{"a", DType::kU8, {1}}, {"a", DType::kU8, {1}}}).message()),
       HasSubstr("\"a\" stands twice"));
-  EXPECT_EQ(StatusOf({{"\xff", DType::kU8, {1}}}).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(StatusOf({{"\xff", DType::kU8, {1}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_FALSE(StatusOf({{"__padding__9", DType::kU8, {1}}}).ok());
   EXPECT_FALSE(StatusOf({{"a", DType::kU8, {-1}}}).ok());
   EXPECT_FALSE(StatusOf({{"a", DType::kU8, {int64_t{1} << 62}},
@@ -138,9 +138,9 @@ TEST(SafetensorsWriterTest, RefusesTooFewAndTooManyValues) {
   {
     absl::StatusOr<SafetensorsWriter> writer =
         SafetensorsWriter::Create(path, {{"a", DType::kF32, {2}}});
-    ASSERT_TRUE(writer.ok());
+    ASSERT_THAT(writer, IsOk());
     const char values[12] = {};
-    ASSERT_TRUE(writer->Append(values, 7).ok());
+    ASSERT_THAT(writer->Append(values, 7), IsOk());
     EXPECT_THAT(std::string(writer->Finish().message()),
                 HasSubstr("\"a\" has 7 of its 8 bytes"));
     EXPECT_THAT(std::string(writer->Append(values, 3).message()),

@@ -10,6 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -26,7 +28,7 @@ constexpr char kIndex[] = R"({"metadata": {"total_size": 12}, "weight_map": {
 
 TEST(ReadShardIndex, NamesTheFilesInOrderAndTheirTensors) {
   const auto shards = ReadText(kIndex);
-  ASSERT_TRUE(shards.ok()) << shards.status();
+  ASSERT_THAT(shards, IsOk());
   ASSERT_EQ(shards->size(), 2u);
   EXPECT_EQ((*shards)[0].path, TestPath("model-00001-of-00002.safetensors"));
   EXPECT_EQ((*shards)[0].tensors, (std::vector<std::string>{"a", "c"}));
@@ -41,19 +43,18 @@ TEST(ReadShardIndex, RefusesWhatIsNoIndex) {
         R"({"weight_map": {"a": ".."}})",
         R"({"weight_map": {"a": "b\u0000c"}})"}) {
     const auto shards = ReadText(text);
-    EXPECT_EQ(shards.status().code(), absl::StatusCode::kInvalidArgument)
-        << text;
+    EXPECT_THAT(shards, StatusIs(absl::StatusCode::kInvalidArgument)) << text;
     EXPECT_TRUE(absl::StrContains(shards.status().message(), "index.json: "))
         << shards.status();
   }
-  EXPECT_EQ(ReadShardIndex("/nowhere/index.json").status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(ReadShardIndex("/nowhere/index.json"),
+              StatusIs(absl::StatusCode::kNotFound));
   // Neither a folder nor a pipe that nobody writes to.
   const std::string pipe = TestPath("pipe.index.json");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& path : {TestPath(""), pipe}) {
-    EXPECT_EQ(ReadShardIndex(path).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(ReadShardIndex(path),
+                StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -55,8 +56,8 @@ TEST(TensorBytesTest, IsExactUpTo63Bits) {
   constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(*TensorBytes(DType::kF32, {32, 3, 28, 28}), 32 * 3 * 28 * 28 * 4);
   EXPECT_EQ(*TensorBytes(DType::kU8, {kMaximum}), kMaximum);
-  EXPECT_EQ(TensorBytes(DType::kU16, {kMaximum}).status().code(),
-            absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(TensorBytes(DType::kU16, {kMaximum}),
+              StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_EQ(*TensorBytes(DType::kF32, {}), 4);
 }
 
@@ -67,7 +68,7 @@ TEST(TensorBytesTest, TakesNothingIfAnExtentIsZero) {
 
 TEST(TensorBytesTest, RefusesANegativeExtent) {
   const absl::Status status = TensorBytes(DType::kF32, {2, -1}).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(status.message()), HasSubstr("[2, -1]"));
 }
 

@@ -49,7 +49,7 @@ bool CsvParser::Next() {
   return is_quoted_ ? ReadQuoted() : ReadPlain();
 }
 
-std::string CsvParser::Place() const {
+std::string CsvParser::Location() const {
   return absl::StrCat(name_, ":", field_line_, ":", field_column_);
 }
 

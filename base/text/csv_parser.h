@@ -56,7 +56,7 @@ class CsvParser {
   int64_t line() const { return field_line_; }
   int64_t column() const { return field_column_; }
   // "name:line:column" of the field's beginning.
-  std::string Place() const;
+  std::string Location() const;
 
  protected:
   // Without a text yet: for Begin.

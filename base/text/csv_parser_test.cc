@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -67,14 +68,14 @@ absl::Status ReadRecords(const std::string& text, Records* records,
 Records MustRead(const std::string& text) {
   Records records;
   const absl::Status status = ReadRecords(text, &records);
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(status, IsOk());
   return records;
 }
 
 std::string ErrorOf(const std::string& text) {
   Records records;
   const absl::Status status = ReadRecords(text, &records);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   return std::string(status.message());
 }
 
@@ -101,10 +102,10 @@ TEST(CsvParserTest, PartsFieldsAtTheGivenByteOnly) {
   for (const char delimiter : {';', '\t', '|', '\xff'}) {
     const std::string part(1, delimiter);
     Records records;
-    ASSERT_TRUE(
+    ASSERT_THAT(
         ReadRecords("a" + part + "\"b" + part + "c\"\n1,2" + part + "\n",
-                    &records, delimiter)
-            .ok());
+                    &records, delimiter),
+        IsOk());
     EXPECT_THAT(records, ElementsAre(ElementsAre("a", "b" + part + "c"),
                                      ElementsAre("1,2", "")));
   }
@@ -141,9 +142,9 @@ TEST(CsvParserTest, SaysWhereAFieldBegins) {
     EXPECT_EQ(fields.line(), line);
     EXPECT_EQ(fields.column(), column);
   }
-  EXPECT_EQ(fields.Place(), "x.csv:3:1");
+  EXPECT_EQ(fields.Location(), "x.csv:3:1");
   EXPECT_FALSE(fields.Next());
-  EXPECT_TRUE(fields.status().ok());
+  EXPECT_THAT(fields.status(), IsOk());
 }
 
 TEST(CsvParserTest, PassesOnWhatCannotBeRead) {

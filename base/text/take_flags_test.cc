@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -43,7 +44,7 @@ Taken TakeFrom(std::vector<std::string> words) {
 TEST(TakeFlagsTest, TakesItsFlagsAndLeavesTheOthers) {
   const Taken taken =
       TakeFrom({"program", "--c=1", "--a=x=y", "word", "--b", "two", "--aa=3"});
-  EXPECT_TRUE(taken.status.ok());
+  EXPECT_THAT(taken.status, IsOk());
   EXPECT_THAT(taken.values, ElementsAre("ax=y", "btwo"));
   EXPECT_THAT(taken.left, ElementsAre("program", "--c=1", "word", "--aa=3"));
 }

@@ -125,7 +125,8 @@ bool IsNegativeAllowed(MetricKind kind) {
   return kind == NET_GROWTH_USABLE_BYTES;
 }
 
-// Checks one threshold after the other; a problem's place is that of the field.
+// Checks one threshold after the other; a problem's location is that of the
+// field.
 class ThresholdChecker {
  public:
   ThresholdChecker(const ThresholdFile& file,
@@ -143,11 +144,11 @@ class ThresholdChecker {
     const auto* field =
         ThresholdFile::descriptor()->FindFieldByName("threshold");
     for (int i = 0; i < file_.threshold_size(); ++i) {
-      const auto place = locations_.GetLocation(field, i);
+      const auto location = locations_.GetLocation(field, i);
       fields_ = locations_.GetTreeForNested(field, i);
-      place_ = place;
-      source_->lines.push_back(place.line + 1);
-      if (place.line < 0 || fields_ == nullptr) {
+      location_ = location;
+      source_->lines.push_back(location.line + 1);
+      if (location.line < 0 || fields_ == nullptr) {
         problems_->Add(-1, 0,
                        "has thresholds in a list; write each as a block of its "
                        "own: threshold { ... }");
@@ -185,9 +186,9 @@ class ThresholdChecker {
                           std::isfinite(headroom.percent())) ||
                          (headroom.has_bytes() && headroom.bytes() >= 0);
     if (is_good) return;
-    const auto place = locations_.GetLocation(
+    const auto location = locations_.GetLocation(
         ThresholdFile::descriptor()->FindFieldByName("headroom"), -1);
-    problems_->Add(place.line, place.column,
+    problems_->Add(location.line, location.column,
                    "headroom is no policy; give exact: true, percent: 10 or "
                    "bytes: 4096, none below zero, or take it away: then a "
                    "maximum that holds stays as it is");
@@ -407,25 +408,25 @@ class ThresholdChecker {
   }
 
   void AddOfHistory(const HistoryProblem& problem) {
-    auto place = place_;
+    auto location = location_;
     if (problem.entry >= 0) {
       const auto of_entry = fields_->GetLocation(
           Threshold::descriptor()->FindFieldByName("history"), problem.entry);
-      if (of_entry.line >= 0) place = of_entry;
+      if (of_entry.line >= 0) location = of_entry;
     }
-    problems_->Add(place.line, place.column, problem.message);
+    problems_->Add(location.line, location.column, problem.message);
   }
 
   // At `field` of the current threshold if it is written, else at its begin.
   void Add(const std::string& field, const std::string& message) {
-    auto place = place_;
+    auto location = location_;
     const auto* descriptor = Threshold::descriptor()->FindFieldByName(field);
     if (descriptor != nullptr) {
       const auto of_field =
           fields_->GetLocation(descriptor, descriptor->is_repeated() ? 0 : -1);
-      if (of_field.line >= 0) place = of_field;
+      if (of_field.line >= 0) location = of_field;
     }
-    problems_->Add(place.line, place.column, message);
+    problems_->Add(location.line, location.column, message);
   }
 
   const ThresholdFile& file_;
@@ -434,7 +435,7 @@ class ThresholdChecker {
   ThresholdSource* const source_;
   ProblemCollector* const problems_;
   TextFormat::ParseInfoTree* fields_ = nullptr;
-  TextFormat::ParseLocation place_;
+  TextFormat::ParseLocation location_;
   std::map<std::string, int> index_by_key_;
 };
 

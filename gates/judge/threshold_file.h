@@ -1,5 +1,5 @@
 // A threshold file (textproto, gate.proto's ThresholdFile) from its text, with
-// the place of every threshold, or with everything that is wrong with it.
+// the location of every threshold, or with everything that is wrong with it.
 //
 //   ThresholdSource source = ParseThresholdFile("x.textproto", text);
 //   if (!source.problems.empty()) ...  // each says file:line:column and why
@@ -48,7 +48,7 @@ ThresholdSource ParseThresholdFile(absl::string_view path,
                                    absl::string_view text);
 
 // The same, and where each field stands: lines and columns from 0, with tabs up
-// to the next multiple of 8, of the text after a byte-order mark. Whoever mends
+// to the next multiple of 8, of the text after a byte-order mark. Whoever fixes
 // a history reads it unchecked.
 ThresholdSource ParseThresholdFile(
     absl::string_view path, absl::string_view text,

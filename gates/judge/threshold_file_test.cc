@@ -132,7 +132,7 @@ TEST(ThresholdFileTest, WantsASchemaVersion) {
 
 struct BadThreshold {
   const char* fields;   // at line 6, column 3
-  const char* problem;  // with its place
+  const char* problem;  // with its location
 };
 
 TEST(ThresholdFileTest, SaysWhatIsWrongAndWhere) {

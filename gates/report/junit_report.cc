@@ -69,7 +69,7 @@ std::string WriteJunitReport(const Verdict& verdict) {
       ++tests;
       failures += OutcomeOf(verdict.judgements(i)) == Outcome::kRejects ? 1 : 0;
     }
-    const std::vector<std::string> remarks = RemarksOf(verdict, label);
+    const std::vector<std::string> remarks = NotesOf(verdict, label);
     if (!remarks.empty()) {
       absl::StrAppend(&cases, "    <system-out>",
                       EscapeForXml(absl::StrJoin(remarks, "\n")),

@@ -25,7 +25,7 @@ std::string WriteMarkdownReport(const Verdict& verdict) {
     if (BeginsDeployment(verdict, i)) {
       absl::StrAppend(&text, "\n### ", EscapeForMarkdown(judgement.label()),
                       "\n");
-      for (const std::string& remark : RemarksOf(verdict, judgement.label())) {
+      for (const std::string& remark : NotesOf(verdict, judgement.label())) {
         absl::StrAppend(&text, "\n", EscapeForMarkdown(remark), "\n");
       }
       absl::StrAppend(&text,

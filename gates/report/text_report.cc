@@ -73,7 +73,7 @@ class TextReport {
 
   void WriteDeployment(const std::string& label) {
     absl::StrAppend(&text_, EscapeForTerminal(label), "\n");
-    for (const std::string& remark : RemarksOf(verdict_, label)) {
+    for (const std::string& remark : NotesOf(verdict_, label)) {
       absl::StrAppend(&text_, "  ", EscapeForTerminal(remark), "\n");
     }
   }

@@ -128,8 +128,8 @@ int CountOf(const Verdict& verdict, Outcome outcome) {
                     }));
 }
 
-std::vector<std::string> RemarksOf(const Verdict& verdict,
-                                   const std::string& label) {
+std::vector<std::string> NotesOf(const Verdict& verdict,
+                                 const std::string& label) {
   std::vector<std::string> remarks;
   for (const ProducerRemark& remark : verdict.remarks()) {
     if (remark.label() != label) continue;

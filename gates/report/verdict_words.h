@@ -51,8 +51,8 @@ std::string DescribeViolation(const Judgement& judgement);
 
 // "memo plan: 5 values, 5 loads planned", one for each remark of the producer
 // with this label.
-std::vector<std::string> RemarksOf(const Verdict& verdict,
-                                   const std::string& label);
+std::vector<std::string> NotesOf(const Verdict& verdict,
+                                 const std::string& label);
 
 // Whether the judgement `index` is the first of its deployment: judgements of
 // one stand together.

@@ -38,19 +38,19 @@ struct Splice {
 };
 
 // Offsets of lines and columns as text format counts them.
-class TextPlaces {
+class TextOffsets {
  public:
-  explicit TextPlaces(absl::string_view text) : text_(text) {
+  explicit TextOffsets(absl::string_view text) : text_(text) {
     line_begins_.push_back(static_cast<size_t>(ByteOrderMarkLength(text)));
     for (size_t i = line_begins_[0]; i < text.size(); ++i) {
       if (text[i] == '\n') line_begins_.push_back(i + 1);
     }
   }
 
-  size_t OffsetOf(const TextFormat::ParseLocation& place) const {
+  size_t OffsetOf(const TextFormat::ParseLocation& location) const {
     constexpr int kTabWidth = 8;
-    size_t offset = line_begins_[static_cast<size_t>(place.line)];
-    for (int column = 0; column < place.column && offset < text_.size();
+    size_t offset = line_begins_[static_cast<size_t>(location.line)];
+    for (int column = 0; column < location.column && offset < text_.size();
          ++offset) {
       column += text_[offset] == '\t' ? kTabWidth - column % kTabWidth : 1;
     }
@@ -117,7 +117,7 @@ std::string FormatRatio(double ratio) {
              : absl::StrFormat("%.17g", ratio);
 }
 
-// One text with its messages and places.
+// One text with its messages and locations.
 class Editor {
  public:
   // Whether histories are checked before the edit and after it.
@@ -126,7 +126,7 @@ class Editor {
   Editor(absl::string_view path, absl::string_view text, Check check)
       : path_(path),
         text_(text),
-        places_(text),
+        text_offsets_(text),
         is_result_checked_(check != Check::kNever),
         source_(ParseThresholdFile(path, text, &locations_,
                                    check == Check::kBoth)) {}
@@ -238,14 +238,14 @@ class Editor {
       tree = tree->GetTreeForNested(descriptor, -1);
       descriptor = Ratio::descriptor()->FindFieldByName("ratio");
     }
-    const TextFormat::ParseLocation place =
+    const TextFormat::ParseLocation location =
         tree == nullptr ? TextFormat::ParseLocation()
                         : tree->GetLocation(descriptor, -1);
-    if (place.line < 0) {
+    if (location.line < 0) {
       return absl::InvalidArgumentError(absl::StrCat(
           source_.LocationOf(number), ": has no ", field, " to change"));
     }
-    splices_.push_back(NumberAt(text_, places_.OffsetOf(place)));
+    splices_.push_back(NumberAt(text_, text_offsets_.OffsetOf(location)));
     splices_.back().replacement = value;
     return absl::OkStatus();
   }
@@ -253,7 +253,7 @@ class Editor {
   // Before the brace that ends the threshold: on lines of its own if the brace
   // is.
   absl::Status AppendHistory(int number, const HistoryEntry& entry) {
-    size_t brace = places_.OffsetOf(
+    size_t brace = text_offsets_.OffsetOf(
         locations_.GetLocationRange(ThresholdField(), number).end);
     do {
       if (brace-- == 0) return absl::InternalError("no end of the threshold");
@@ -265,7 +265,7 @@ class Editor {
     printer.PrintToString(entry, &fields);
     const std::string line =
         absl::StrCat("history { ", absl::StripAsciiWhitespace(fields), " }");
-    const size_t line_begin = places_.LineBeginOf(brace);
+    const size_t line_begin = text_offsets_.LineBeginOf(brace);
     const absl::string_view indent =
         text_.substr(line_begin, brace - line_begin);
     Splice splice;
@@ -308,7 +308,7 @@ class Editor {
 
   const absl::string_view path_;
   const absl::string_view text_;
-  const TextPlaces places_;
+  const TextOffsets text_offsets_;
   const bool is_result_checked_;
   TextFormat::ParseInfoTree locations_;
   ThresholdSource source_;

@@ -264,7 +264,7 @@ TEST(ThresholdEditTest, RecordsNothingThatIsLeftOut) {
       ParseThresholdFile("t", recorded->text).problems;
   ASSERT_THAT(problems, SizeIs(1));
   EXPECT_THAT(problems[0].location(), HasSubstr("t:5:"));
-  // What recording would not mend is refused also where it is left out.
+  // What recording would not fix is refused also where it is left out.
   EXPECT_FALSE(RecordChangesByHand(
                    "t", absl::StrReplaceAll(text, {{"2026-11-21", "today"}}),
                    "2026-11-22", "y", leave_out)
@@ -362,7 +362,7 @@ class RandomText {
   int count_ = 0;
 };
 
-// Both texts with every number's place cut out: what an edit must not touch.
+// Both texts with every number's location cut out: what an edit must not touch.
 std::string WithoutNumber(const std::string& text) {
   return absl::StrReplaceAll(text, {{"987654321", ""}});
 }

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
@@ -79,14 +80,14 @@ class WorkspaceUpdateTest : public testing::Test {
 
 TEST_F(WorkspaceUpdateTest, LowersALimitOnceItIsWritten) {
   const auto update = PlanWorkspaceUpdate(request_);
-  ASSERT_TRUE(update.ok()) << update.status();
+  ASSERT_THAT(update, IsOk());
   EXPECT_THAT(update->descriptions, ElementsAre(HasSubstr("100 B -> 80 B")));
   EXPECT_THAT(update->refusals, IsEmpty());
   EXPECT_EQ(Get("limits.textproto"), Maximum(100));
-  ASSERT_TRUE(WriteUpdate(*update).ok());
+  ASSERT_THAT(WriteUpdate(*update), IsOk());
   EXPECT_THAT(Get("limits.textproto"), HasSubstr("max_bytes: 80"));
   const auto again = PlanWorkspaceUpdate(request_);
-  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_THAT(again, IsOk());
   EXPECT_EQ(again->files[0].edited, again->files[0].text);
   EXPECT_THAT(again->descriptions, IsEmpty());
 }
@@ -95,14 +96,14 @@ TEST_F(WorkspaceUpdateTest, ReadsTheFileAsItIsNow) {
   request_.input.thresholds[0] =
       ParseThresholdFile("limits.textproto", Maximum(70));
   const auto update = PlanWorkspaceUpdate(request_);
-  ASSERT_TRUE(update.ok()) << update.status();
+  ASSERT_THAT(update, IsOk());
   EXPECT_THAT(update->descriptions, ElementsAre(HasSubstr("100 B -> 80 B")));
 }
 
 TEST_F(WorkspaceUpdateTest, LeavesWhatWouldRise) {
   request_.input.profiles = {Profile("BM_X", 120)};
   const auto update = PlanWorkspaceUpdate(request_);
-  ASSERT_TRUE(update.ok()) << update.status();
+  ASSERT_THAT(update, IsOk());
   EXPECT_THAT(update->refusals, ElementsAre(HasSubstr("is an increase")));
   EXPECT_EQ(update->files[0].edited, Maximum(100));
 }
@@ -117,7 +118,7 @@ TEST_F(WorkspaceUpdateTest, RecordsWhatWasChangedByHand) {
       "'measured' } }\n");
   Put("limits.textproto", by_hand);
   const auto update = PlanWorkspaceUpdate(request_);
-  ASSERT_TRUE(update.ok()) << update.status();
+  ASSERT_THAT(update, IsOk());
   EXPECT_THAT(update->descriptions, SizeIs(1));
   EXPECT_THAT(update->files[0].edited, HasSubstr("a cache"));
   // No number changes, though less was measured.
@@ -128,7 +129,7 @@ TEST_F(WorkspaceUpdateTest, AddsBenchmarksWhereThereIsOneChoice) {
   request_.adds = true;
   request_.input.profiles = {Profile("BM_New", 64)};
   auto update = PlanWorkspaceUpdate(request_);
-  ASSERT_TRUE(update.ok()) << update.status();
+  ASSERT_THAT(update, IsOk());
   EXPECT_THAT(update->files[0].edited, HasSubstr("BM_New"));
   Put("second.textproto", Maximum(100));
   request_.input.thresholds.push_back(request_.input.thresholds[0]);
@@ -137,7 +138,7 @@ TEST_F(WorkspaceUpdateTest, AddsBenchmarksWhereThereIsOneChoice) {
                                    "name one with --file="));
   request_.added_path = "second.textproto";
   update = PlanWorkspaceUpdate(request_);
-  ASSERT_TRUE(update.ok()) << update.status();
+  ASSERT_THAT(update, IsOk());
   EXPECT_THAT(update->files[1].edited, HasSubstr("BM_New"));
 }
 
@@ -149,11 +150,11 @@ TEST_F(WorkspaceUpdateTest, KeepsTheValuesOfAnotherEnvironmentInItsFile) {
   request_.input.profiles = {Profile("BM_X", 96, "clang")};
   request_.environment_path = "clang.textproto";
   const auto update = PlanWorkspaceUpdate(request_);
-  ASSERT_TRUE(update.ok()) << update.status();
+  ASSERT_THAT(update, IsOk());
   ASSERT_THAT(update->files, SizeIs(2));
   EXPECT_EQ(update->files[1].path, "clang.textproto");
   EXPECT_EQ(update->files[1].text, "");
-  ASSERT_TRUE(WriteUpdate(*update).ok());
+  ASSERT_THAT(WriteUpdate(*update), IsOk());
   EXPECT_THAT(Get("clang.textproto"), HasSubstr("exact_bytes: 96"));
   EXPECT_THAT(Get("clang.textproto"), HasSubstr("clang"));
   // The file of the other environment stays.

@@ -8,6 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -27,14 +29,14 @@ absl::Status Open(const std::string& folder) {
 TEST(OpenFolderWeightsTest, OpensTheOneFile) {
   const std::string folder = Folder("whole");
   WriteTestFile(folder + "/model.safetensors", SafetensorsBytes("{}", ""));
-  EXPECT_TRUE(Open(folder).ok()) << Open(folder);
+  EXPECT_THAT(Open(folder), IsOk());
 }
 
 TEST(OpenFolderWeightsTest, SaysHowToMakeOneFileOfShards) {
   const std::string folder = Folder("shards");
   WriteTestFile(folder + "/model.safetensors.index.json", "{}");
   const absl::Status status = Open(folder);
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
   const std::string path = TestPath(folder + "/model.safetensors");
   EXPECT_TRUE(absl::StrContains(
       status.message(),
@@ -51,7 +53,7 @@ TEST(OpenFolderWeightsTest, SaysWhatToDoWithAPickle) {
 
 TEST(OpenFolderWeightsTest, SaysNoMoreThanItKnows) {
   const absl::Status status = Open(Folder("empty"));
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_TRUE(absl::EndsWith(status.message(),
                              "No such file or directory; check the path, or "
                              "run again what writes it"))

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/half_float.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
@@ -63,13 +64,13 @@ TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {
        {CheckpointFamily::kBert, CheckpointFamily::kDistilBert,
         CheckpointFamily::kGpt2}) {
     const std::string folder = Folder("names");
-    ASSERT_TRUE(WriteCheckpoint(folder, Tiny(family), {}).ok());
+    ASSERT_THAT(WriteCheckpoint(folder, Tiny(family), {}), IsOk());
     absl::StatusOr<SafetensorsIndex> index =
         SafetensorsIndex::Open(folder + "/model.safetensors");
-    ASSERT_TRUE(index.ok()) << index.status();
+    ASSERT_THAT(index, IsOk());
     const auto shape = [&](const char* name) {
       absl::StatusOr<const TensorInfo*> tensor = index->Find(name);
-      EXPECT_TRUE(tensor.ok()) << tensor.status();
+      EXPECT_THAT(tensor, IsOk());
       return (*tensor)->shape;
     };
     const nlohmann::json config =
@@ -105,7 +106,7 @@ std::vector<char> Values(const std::string& folder, const char* name) {
   const Weight weight = *store->Find(name);
   const Tile tile = *weight.Rows(0, weight.rows());
   std::vector<char> values(tile.size_bytes());
-  EXPECT_TRUE(store->Read(tile, values.data()).ok());
+  EXPECT_THAT(store->Read(tile, values.data()), IsOk());
   return values;
 }
 
@@ -114,8 +115,8 @@ std::vector<char> ValuesOf(DType dtype, uint64_t seed, const char* name) {
   CheckpointOptions options;
   options.dtype = dtype;
   options.seed = seed;
-  EXPECT_TRUE(
-      WriteCheckpoint(folder, Tiny(CheckpointFamily::kBert), options).ok());
+  EXPECT_THAT(WriteCheckpoint(folder, Tiny(CheckpointFamily::kBert), options),
+              IsOk());
   return Values(folder, name);
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -22,7 +23,7 @@ using testing::HasSubstr;
 ConfigReader Reader(const std::string& json) {
   absl::StatusOr<ConfigReader> reader =
       ConfigReader::Parse(json, "config.json");
-  EXPECT_TRUE(reader.ok()) << reader.status();
+  EXPECT_THAT(reader, IsOk());
   return *std::move(reader);
 }
 
@@ -38,7 +39,7 @@ TEST(ConfigReaderTest, ReadsEachKind) {
   EXPECT_EQ(reader.TextOr("name", ""), "bert");
   EXPECT_EQ(reader.ActivationOr("act", "relu"), Activation::kGeluTanh);
   EXPECT_EQ(reader.EpsilonOr("eps", 1), 1e-12f);
-  EXPECT_TRUE(reader.status().ok()) << reader.status();
+  EXPECT_THAT(reader.status(), IsOk());
 }
 
 TEST(ConfigReaderTest, TakesNullForAMissingKeyWhereThereIsADefault) {
@@ -50,7 +51,7 @@ TEST(ConfigReaderTest, TakesNullForAMissingKeyWhereThereIsADefault) {
     EXPECT_EQ(reader.TextOr("key", "text"), "text");
     EXPECT_EQ(reader.ActivationOr("key", "relu"), Activation::kRelu);
     EXPECT_EQ(reader.EpsilonOr("key", 1e-5), 1e-5f);
-    EXPECT_TRUE(reader.status().ok()) << reader.status();
+    EXPECT_THAT(reader.status(), IsOk());
     EXPECT_EQ(reader.Extent("key"), 1);
     EXPECT_THAT(reader.status().message(),
                 AllOf(HasSubstr("config.json"), HasSubstr("key")));
@@ -61,14 +62,14 @@ TEST(ConfigReaderTest, AllowsExtentsFromOneToTwoToTheThirtieth) {
   for (const char* good : {"1", "1073741824"}) {
     ConfigReader reader = Reader(std::string(R"({"n": )") + good + "}");
     EXPECT_EQ(reader.Extent("n"), std::stoll(good));
-    EXPECT_TRUE(reader.status().ok()) << reader.status();
+    EXPECT_THAT(reader.status(), IsOk());
   }
   for (const char* bad :
        {"0", "-1", "1073741825", "18446744073709551615", "1e3", "2.0", "\"3\"",
         "true", "[1]", "{}", "99999999999999999999999"}) {
     ConfigReader reader = Reader(std::string(R"({"n": )") + bad + "}");
     EXPECT_EQ(reader.Extent("n"), 1) << bad;
-    EXPECT_EQ(reader.status().code(), absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(reader.status(), StatusIs(absl::StatusCode::kInvalidArgument))
         << bad;
     EXPECT_THAT(reader.status().message(),
                 HasSubstr("n is not a whole number from 1 to 1073741824"));
@@ -120,7 +121,7 @@ TEST(ConfigReaderTest, NamesTheActivationsItKnows) {
   EXPECT_EQ(Reader("{}").ActivationOr("act", "gelu"), Activation::kGelu);
   ConfigReader reader = Reader(R"({"act": "silu"})");
   reader.ActivationOr("act", "gelu");
-  EXPECT_EQ(reader.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(reader.status(), StatusIs(absl::StatusCode::kUnimplemented));
   EXPECT_THAT(reader.status().message(),
               AllOf(HasSubstr("act is \"silu\""), HasSubstr("gelu_new")));
 }
@@ -137,7 +138,7 @@ TEST(ConfigReaderTest, WantsAnEpsilonAboveZeroAsAFloat) {
 TEST(ConfigReaderTest, WantsFeaturesThatTheHeadsCanShare) {
   ConfigReader reader = Reader("{}");
   reader.CheckHeads(768, 12);
-  EXPECT_TRUE(reader.status().ok());
+  EXPECT_THAT(reader.status(), IsOk());
   reader.CheckHeads(768, 11);
   EXPECT_THAT(reader.status().message(),
               HasSubstr("768 is not a multiple of the 11 heads"));
@@ -153,7 +154,7 @@ TEST(ConfigReaderTest, KeepsTheFirstFault) {
 TEST(ConfigReaderTest, RefusesWhatIsNoObject) {
   for (const char* bad : {"", "[]", "1", "{", "{} {}", "{\"a\": }", "\"{}\""}) {
     const auto reader = ConfigReader::Parse(bad, "x/config.json");
-    EXPECT_EQ(reader.status().code(), absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(reader.status(), StatusIs(absl::StatusCode::kInvalidArgument))
         << bad;
     EXPECT_THAT(reader.status().message(),
                 HasSubstr("x/config.json: not a JSON object"));
@@ -202,7 +203,7 @@ TEST(ConfigReaderTest, SurvivesDamagedText) {
 TEST(ReadConfigTextTest, IsTheFile) {
   const std::string path = WriteTestFile("config.json", R"({"a": 1})");
   const auto text = ReadConfigText(path);
-  ASSERT_TRUE(text.ok()) << text.status();
+  ASSERT_THAT(text, IsOk());
   EXPECT_EQ(*text, R"({"a": 1})");
 }
 
@@ -210,13 +211,13 @@ TEST(ReadConfigTextTest, RefusesAPipeThatNobodyWritesTo) {
   const std::string pipe = TestPath("pipe.json");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const auto text = ReadConfigText(pipe);
-  EXPECT_EQ(text.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(text.status(), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(text.status().message(), HasSubstr("pipe.json: not a regular"));
 }
 
 TEST(ReadConfigTextTest, SaysWhatAFolderHolds) {
   const auto text = ReadConfigText(TestPath("missing/config.json"));
-  EXPECT_EQ(text.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(text.status(), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(text.status().message(), HasSubstr("model.safetensors"));
 }
 
@@ -225,10 +226,10 @@ TEST(ReadConfigTextTest, ReadsUpToItsLimitAndNamesItBeyond) {
   text[0] = '{';
   text.back() = '}';
   const auto largest = ReadConfigText(WriteTestFile("large.json", text));
-  ASSERT_TRUE(largest.ok()) << largest.status();
+  ASSERT_THAT(largest, IsOk());
   EXPECT_EQ(*largest, text);
   const auto beyond = ReadConfigText(WriteTestFile("larger.json", text + "\n"));
-  EXPECT_EQ(beyond.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(beyond, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(beyond.status().message(),
               AllOf(HasSubstr("larger.json"), HasSubstr("4194304")));
 }

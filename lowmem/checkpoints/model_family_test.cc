@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,7 +21,7 @@ absl::StatusOr<ModelFamily> Family(const std::string& keys) {
   auto reader = ConfigReader::Parse(
       absl::StrCat("{", keys, "\"hidden_size\": 64, \"num_hidden_layers\": 2}"),
       "config.json");
-  EXPECT_TRUE(reader.ok()) << reader.status();
+  EXPECT_THAT(reader, IsOk());
   const ModelFamily family = FindModelFamily(*reader);
   if (!reader->status().ok()) return reader->status();
   return family;
@@ -59,7 +60,7 @@ TEST(FindModelFamilyTest, RefusesOtherFamilies) {
         R"("architectures": ["RobertaForMaskedLM"],)",
         R"("architectures": ["XLMRobertaModel"], "pad_token_id": 0,)",
         R"("architectures": ["HF_ColBERT"], "pad_token_id": 0,)"}) {
-    EXPECT_EQ(Family(keys).status().code(), absl::StatusCode::kUnimplemented)
+    EXPECT_THAT(Family(keys), StatusIs(absl::StatusCode::kUnimplemented))
         << keys;
   }
 }
@@ -72,7 +73,7 @@ TEST(FindModelFamilyTest, RefusesContradictions) {
         R"("model_type": "gpt2", "architectures": ["BertModel"],)",
         R"("architectures": ["BertModel", "RobertaModel"],)"}) {
     const absl::Status status = Family(keys).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << keys;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << keys;
     EXPECT_THAT(status.message(), HasSubstr("but architectures name")) << keys;
   }
 }
@@ -86,7 +87,7 @@ TEST(FindModelFamilyTest, TellsBertByItsPaddingOrNotAtAll) {
        {"", R"("pad_token_id": 1,)", R"("pad_token_id": null,)",
         R"("architectures": [], "pad_token_id": 1,)"}) {
     const absl::Status status = Family(keys).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << keys;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << keys;
     EXPECT_THAT(status.message(),
                 AllOf(HasSubstr("model_type is missing"), HasSubstr("RoBERTa"),
                       HasSubstr("\"bert\", \"distilbert\" and \"gpt2\"")))
@@ -99,7 +100,7 @@ TEST(FindModelFamilyTest, TellsBertByItsPaddingOrNotAtAll) {
 TEST(FindModelFamilyTest, SaysThatTheFamilyIsMissing) {
   auto reader = ConfigReader::Parse(
       R"({"n_embd": 64, "n_layer": 2, "pad_token_id": 0})", "config.json");
-  ASSERT_TRUE(reader.ok());
+  ASSERT_THAT(reader, IsOk());
   FindModelFamily(*reader);
   EXPECT_THAT(reader->status().message(),
               AllOf(HasSubstr("config.json: model_type is missing"),

@@ -14,7 +14,7 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
 #include "footprint/base/safetensors/shard_index.h"
-#include "footprint/lowmem/weights/panels.h"
+#include "footprint/lowmem/weights/column_blocks.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kChunkBytes = 256 * 1024;
 
-bool Matches(const PanelRule& rule, const std::string& name) {
+bool Matches(const ColumnBlockRule& rule, const std::string& name) {
   return fnmatch(rule.pattern.c_str(), name.c_str(), 0) == 0;
 }
 
@@ -32,12 +32,12 @@ bool IsMatrix(const Weight& weight) {
 
 // The columns of the panels in which a weight is to be stored; all of its
 // columns if in its usual order.
-int64_t PanelColumns(const std::vector<PanelRule>& rules,
+int64_t BlockColumns(const std::vector<ColumnBlockRule>& rules,
                      const Weight& weight) {
-  for (const PanelRule& rule : rules) {
+  for (const ColumnBlockRule& rule : rules) {
     if (!Matches(rule, weight.tensor().name)) continue;
-    if (rule.panel_columns == 0 || !IsMatrix(weight)) break;
-    return std::min(rule.panel_columns, weight.columns());
+    if (rule.block_columns == 0 || !IsMatrix(weight)) break;
+    return std::min(rule.block_columns, weight.columns());
   }
   return weight.columns();
 }
@@ -58,14 +58,14 @@ struct Inputs {
 };
 
 // A rule that picks no matrix is a mistake.
-absl::Status CheckRule(const PanelRule& rule, const Stores& stores) {
+absl::Status CheckRule(const ColumnBlockRule& rule, const Stores& stores) {
   std::string others;
   for (const std::unique_ptr<WeightStore>& store : stores) {
     for (const TensorInfo& tensor : store->index().tensors()) {
       if (!Matches(rule, tensor.name)) continue;
       const absl::StatusOr<Weight> weight = store->Find(tensor.name);
       if (!weight.ok()) return weight.status();
-      if (IsMatrix(*weight) || rule.panel_columns == 0) return absl::OkStatus();
+      if (IsMatrix(*weight) || rule.block_columns == 0) return absl::OkStatus();
       others = absl::StrCat("\"", tensor.name, "\" of shape ",
                             weight->shape().ToString());
     }
@@ -82,9 +82,9 @@ absl::Status CheckRule(const PanelRule& rule, const Stores& stores) {
       index.tensors().empty() ? "" : index.tensors()[0].name, "\""));
 }
 
-absl::Status CheckRulesMatch(const std::vector<PanelRule>& rules,
+absl::Status CheckRulesMatch(const std::vector<ColumnBlockRule>& rules,
                              const Stores& stores) {
-  for (const PanelRule& rule : rules) {
+  for (const ColumnBlockRule& rule : rules) {
     if (rule.optional) continue;
     const absl::Status status = CheckRule(rule, stores);
     if (!status.ok()) return status;
@@ -131,11 +131,11 @@ absl::StatusOr<Inputs> OpenInputs(absl::string_view path) {
 struct PackedWeight {
   WeightStore* store = nullptr;
   Weight weight;
-  int64_t panel_columns = 0;
+  int64_t block_columns = 0;
 
-  bool in_panels() const { return panel_columns < weight.columns(); }
-  bool was_in_panels() const {
-    return weight.panel_columns() < weight.columns();
+  bool in_column_blocks() const { return block_columns < weight.columns(); }
+  bool was_in_column_blocks() const {
+    return weight.block_columns() < weight.columns();
   }
 };
 
@@ -151,9 +151,10 @@ class Packer {
         SafetensorsWriter::Create(output_path, specs_, writer_options_);
     if (!writer.ok()) return writer.status();
     for (const PackedWeight& packed : weights_) {
-      absl::Status copied = packed.in_panels() || packed.was_in_panels()
-                                ? CopyPanels(packed, *writer)
-                                : CopyBytes(packed, *writer);
+      absl::Status copied =
+          packed.in_column_blocks() || packed.was_in_column_blocks()
+              ? CopyColumnBlocks(packed, *writer)
+              : CopyBytes(packed, *writer);
       if (!copied.ok()) return copied;
     }
     return writer->Finish();
@@ -171,7 +172,7 @@ class Packer {
 
   absl::Status PlanFile(WeightStore* store) {
     for (const auto& [key, value] : store->index().metadata()) {
-      if (!absl::StartsWith(key, PanelsKey(""))) {
+      if (!absl::StartsWith(key, ColumnBlocksKey(""))) {
         writer_options_.metadata[key] = value;
       }
     }
@@ -187,17 +188,17 @@ class Packer {
       }
       const absl::StatusOr<Weight> weight = store->Find(tensor.name);
       if (!weight.ok()) return weight.status();
-      const int64_t columns = PanelColumns(options_.panels, *weight);
+      const int64_t columns = BlockColumns(options_.column_blocks, *weight);
       PackedWeight packed;
       packed.store = store;
       packed.weight = *weight;
-      packed.panel_columns = columns;
+      packed.block_columns = columns;
       TensorSpec spec = {tensor.name, tensor.dtype, weight->shape()};
-      if (packed.in_panels()) {
+      if (packed.in_column_blocks()) {
         const int64_t panels = (weight->columns() + columns - 1) / columns;
         spec.shape = {panels, weight->rows(), columns};
-        writer_options_.metadata[PanelsKey(tensor.name)] =
-            PanelsText(weight->rows(), weight->columns(), columns);
+        writer_options_.metadata[ColumnBlocksKey(tensor.name)] =
+            ColumnBlocksText(weight->rows(), weight->columns(), columns);
       }
       total_bytes_ += *TensorBytes(spec.dtype, spec.shape);
       specs_.push_back(std::move(spec));
@@ -224,14 +225,14 @@ class Packer {
     return absl::OkStatus();
   }
 
-  absl::Status CopyPanels(const PackedWeight& packed,
-                          SafetensorsWriter& writer) {
+  absl::Status CopyColumnBlocks(const PackedWeight& packed,
+                                SafetensorsWriter& writer) {
     const Weight& weight = packed.weight;
-    const int64_t row_bytes = packed.panel_columns * DTypeBytes(weight.dtype());
+    const int64_t row_bytes = packed.block_columns * DTypeBytes(weight.dtype());
     const int64_t chunk_rows =
         std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, row_bytes));
     for (int64_t column = 0; column < weight.columns();
-         column += packed.panel_columns) {
+         column += packed.block_columns) {
       for (int64_t row = 0; row < weight.rows(); row += chunk_rows) {
         const int64_t rows = std::min(chunk_rows, weight.rows() - row);
         chunk_.assign(static_cast<size_t>(rows * row_bytes), '\0');
@@ -249,12 +250,12 @@ class Packer {
                       int64_t column) {
     const Weight& weight = packed.weight;
     const int64_t element_bytes = DTypeBytes(weight.dtype());
-    const int64_t row_bytes = packed.panel_columns * element_bytes;
+    const int64_t row_bytes = packed.block_columns * element_bytes;
     const int64_t end =
-        std::min(column + packed.panel_columns, weight.columns());
+        std::min(column + packed.block_columns, weight.columns());
     for (int64_t from = column; from < end;) {
       const int64_t old_end =
-          (from / weight.panel_columns() + 1) * weight.panel_columns();
+          (from / weight.block_columns() + 1) * weight.block_columns();
       const int64_t count = std::min(end, old_end) - from;
       const absl::StatusOr<Tile> tile = weight.Block(row, rows, from, count);
       if (!tile.ok()) return tile.status();
@@ -295,12 +296,12 @@ class Packer {
 
 }  // namespace
 
-absl::StatusOr<PanelRule> ParsePanelRule(absl::string_view text) {
+absl::StatusOr<ColumnBlockRule> ParseColumnBlockRule(absl::string_view text) {
   const size_t equals = text.rfind('=');
-  PanelRule rule;
+  ColumnBlockRule rule;
   if (equals == absl::string_view::npos || equals == 0 ||
-      !absl::SimpleAtoi(text.substr(equals + 1), &rule.panel_columns) ||
-      rule.panel_columns < 0) {
+      !absl::SimpleAtoi(text.substr(equals + 1), &rule.block_columns) ||
+      rule.block_columns < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", text,
                      "\" is no rule; write PATTERN=COLUMNS, such as "
@@ -310,7 +311,7 @@ absl::StatusOr<PanelRule> ParsePanelRule(absl::string_view text) {
   return rule;
 }
 
-std::vector<PanelRule> DefaultPanelRules() {
+std::vector<ColumnBlockRule> DefaultColumnBlockRules() {
   return {
       {"*attention.output.dense.weight", 0, true},
       {"*layer.*.output.dense.weight", 256, true},  // BERT
@@ -326,7 +327,7 @@ absl::Status Pack(absl::string_view input_path, absl::string_view output_path,
                   const PackOptions& options) {
   const absl::StatusOr<Inputs> inputs = OpenInputs(input_path);
   if (!inputs.ok()) return inputs.status();
-  absl::Status rules = CheckRulesMatch(options.panels, inputs->stores);
+  absl::Status rules = CheckRulesMatch(options.column_blocks, inputs->stores);
   if (!rules.ok()) return rules;
   return Packer(*inputs, options).Run(output_path);
 }

@@ -2,16 +2,16 @@
 // tensor at a page.
 //
 //   footprint::PackOptions options;
-//   options.panels = footprint::DefaultPanelRules();
+//   options.column_blocks = footprint::DefaultColumnBlockRules();
 //   absl::Status status = footprint::Pack("model.safetensors",
 //                                         "packed.safetensors", options);
 //
 // Tensors begin at multiples of 4 KiB, so direct reads take no page twice. A
-// matrix that a rule names is stored in column panels (see panels.h): a block
-// of a panel's columns and any rows is one run of bytes, a tile in tile-major
-// order. The rest keeps its order. The values are the same bits; WeightStore
-// shows a packed file as the file it was made of. Packing a packed file changes
-// its panels, and with no rules takes them away.
+// matrix that a rule names is stored in column panels (see column_blocks.h): a
+// block of a panel's columns and any rows is one run of bytes, a tile in
+// tile-major order. The rest keeps its order. The values are the same bits;
+// WeightStore shows a packed file as the file it was made of. Packing a packed
+// file changes its panels, and with no rules takes them away.
 //
 // An input that ends in ".json" is the index of a checkpoint in several files
 // (model.safetensors.index.json): the output holds the tensors of all of them,
@@ -42,24 +42,24 @@ namespace footprint {
 // The first rule whose pattern matches a tensor's name counts. In a pattern, *
 // stands for any characters, as in a shell. Of 0 columns: the matrix stays as
 // it is, whatever later rules say. What is no matrix always stays.
-struct PanelRule {
+struct ColumnBlockRule {
   std::string pattern;
-  int64_t panel_columns = 0;
+  int64_t block_columns = 0;
   // A rule that matches no matrix is a mistake, unless it is meant for other
   // models as well.
   bool optional = false;
 };
 
 // "PATTERN=COLUMNS".
-absl::StatusOr<PanelRule> ParsePanelRule(absl::string_view text);
+absl::StatusOr<ColumnBlockRule> ParseColumnBlockRule(absl::string_view text);
 
 // For BERT and DistilBERT the matrices of which a forward pass that goes
 // through the intermediate features in chunks wants columns; for GPT-2 all
 // matrices of layers, which lie transposed. Every rule is optional.
-std::vector<PanelRule> DefaultPanelRules();
+std::vector<ColumnBlockRule> DefaultColumnBlockRules();
 
 struct PackOptions {
-  std::vector<PanelRule> panels;
+  std::vector<ColumnBlockRule> column_blocks;
   // Called now and then with the bytes written and to be written.
   std::function<void(int64_t, int64_t)> progress;
 };

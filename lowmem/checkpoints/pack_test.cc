@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,9 +36,9 @@ std::string WriteWeights(absl::string_view name,
   for (const TensorSpec& spec : specs) {
     std::string values(*TensorBytes(spec.dtype, spec.shape), '\0');
     for (char& byte : values) byte = static_cast<char>(random());
-    EXPECT_TRUE(writer->Append(values.data(), values.size()).ok());
+    EXPECT_THAT(writer->Append(values.data(), values.size()), IsOk());
   }
-  EXPECT_TRUE(writer->Finish().ok());
+  EXPECT_THAT(writer->Finish(), IsOk());
   return path;
 }
 
@@ -52,15 +53,15 @@ std::vector<std::string> Matrices(const std::string& path) {
     std::string matrix(weight.rows() * row_bytes, '\0');
     for (int64_t row = 0; row < weight.rows(); ++row) {
       for (int64_t column = 0; column < weight.columns();
-           column += weight.panel_columns()) {
+           column += weight.block_columns()) {
         const int64_t count =
-            std::min(weight.panel_columns(), weight.columns() - column);
+            std::min(weight.block_columns(), weight.columns() - column);
         const Tile tile = *weight.Block(row, 1, column, count);
-        EXPECT_TRUE(
-            store
-                ->Read(tile, &matrix[row * row_bytes +
-                                     column * DTypeBytes(weight.dtype())])
-                .ok());
+        EXPECT_THAT(
+            store->Read(
+                tile,
+                &matrix[row * row_bytes + column * DTypeBytes(weight.dtype())]),
+            IsOk());
       }
     }
     matrices.push_back(tensor.name + matrix);
@@ -70,7 +71,7 @@ std::vector<std::string> Matrices(const std::string& path) {
 
 PackOptions WithRule(absl::string_view rule) {
   PackOptions options;
-  options.panels.push_back(*ParsePanelRule(rule));
+  options.column_blocks.push_back(*ParseColumnBlockRule(rule));
   return options;
 }
 
@@ -89,10 +90,10 @@ TEST(PackTest, KeepsEveryValueForAnyPanels) {
     PackOptions options;
     for (const char* name : {"wide", "tall", "large", "empty"}) {
       if (random() % 4 == 0) continue;
-      options.panels.push_back(
-          *ParsePanelRule(absl::StrCat(name, "=", random() % 400)));
+      options.column_blocks.push_back(
+          *ParseColumnBlockRule(absl::StrCat(name, "=", random() % 400)));
     }
-    ASSERT_TRUE(Pack(path, path, options).ok());
+    ASSERT_THAT(Pack(path, path, options), IsOk());
     ASSERT_EQ(Matrices(path), before);
   }
 }
@@ -109,7 +110,7 @@ TEST(PackTest, MakesOneFileOfShards) {
   const absl::Status packed =
       Pack(WriteIndex(R"("c": "shard2", "b": "shard1", "a": "shard1")"), whole,
            WithRule("[ac]=4"));
-  ASSERT_TRUE(packed.ok()) << packed;
+  ASSERT_THAT(packed, IsOk());
   std::vector<std::string> expected = Matrices(TestPath("shard1"));
   expected.push_back(Matrices(TestPath("shard2"))[0]);
   EXPECT_EQ(Matrices(whole), expected);
@@ -142,9 +143,9 @@ TEST(PackTest, TakesATensorOfTwoShardsFromTheOneThatTheIndexNames) {
   const auto pack = [&](const std::string& map) {
     return Pack(WriteIndex(map), whole, PackOptions());
   };
-  ASSERT_TRUE(pack(R"("a": "shard1", "b": "shard1", "c": "shard2")").ok());
+  ASSERT_THAT(pack(R"("a": "shard1", "b": "shard1", "c": "shard2")"), IsOk());
   EXPECT_THAT(Matrices(whole), ElementsAre(first[0], first[1], second[0]));
-  ASSERT_TRUE(pack(R"("a": "shard2", "b": "shard1", "c": "shard2")").ok());
+  ASSERT_THAT(pack(R"("a": "shard2", "b": "shard1", "c": "shard2")"), IsOk());
   EXPECT_THAT(Matrices(whole), ElementsAre(first[1], second[0], second[1]));
   EXPECT_THAT(std::string(pack(R"("b": "shard1", "c": "shard2")").message()),
               testing::AllOf(HasSubstr("\"a\" is in "), HasSubstr("shard1"),
@@ -155,7 +156,7 @@ TEST(PackTest, PutsEveryTensorAtAPageAndPanelsInARow) {
   const std::string path = WriteWeights(
       "panels", {{"odd", DType::kU8, {3}}, {"m", DType::kF32, {10, 100}}});
   const std::string packed = TestPath("panels_packed");
-  ASSERT_TRUE(Pack(path, packed, WithRule("m=32")).ok());
+  ASSERT_THAT(Pack(path, packed, WithRule("m=32")), IsOk());
   std::unique_ptr<WeightStore> store =
       *WeightStore::Open(packed, WeightBackend::kPread);
   for (const TensorInfo& tensor : store->index().tensors()) {
@@ -166,7 +167,7 @@ TEST(PackTest, PutsEveryTensorAtAPageAndPanelsInARow) {
   const Weight weight = *store->Find("m");
   EXPECT_THAT(weight.shape().extents(), ElementsAre(10, 100));
   EXPECT_THAT(weight.tensor().shape.extents(), ElementsAre(4, 10, 32));
-  EXPECT_EQ(weight.panel_columns(), 32);
+  EXPECT_EQ(weight.block_columns(), 32);
   const Tile tile = *weight.Block(2, 5, 64, 32);
   EXPECT_TRUE(tile.contiguous());
   EXPECT_EQ(tile.offset_bytes,
@@ -175,15 +176,15 @@ TEST(PackTest, PutsEveryTensorAtAPageAndPanelsInARow) {
   EXPECT_EQ(weight.Block(0, 10, 96, 4)->row_bytes, 16);
   EXPECT_FALSE(weight.Block(0, 10, 96, 5).ok());
   // Across panels there is no one tile.
-  EXPECT_EQ(weight.Rows(0, 1).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(weight.Rows(0, 1), StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 TEST(PackTest, WithoutRulesUndoesPanels) {
   const std::string path =
       WriteWeights("undo", {{"m", DType::kF32, {10, 100}}});
   const std::vector<std::string> before = Matrices(path);
-  ASSERT_TRUE(Pack(path, path, WithRule("*=32")).ok());
-  ASSERT_TRUE(Pack(path, path, PackOptions()).ok());
+  ASSERT_THAT(Pack(path, path, WithRule("*=32")), IsOk());
+  ASSERT_THAT(Pack(path, path, PackOptions()), IsOk());
   EXPECT_EQ(Matrices(path), before);
   EXPECT_EQ((*WeightStore::Open(path, WeightBackend::kPread))
                 ->index()
@@ -200,9 +201,9 @@ TEST(PackTest, RefusesRulesThatMeanNothing) {
   EXPECT_THAT(std::string(Pack(path, path, WithRule("b*=2")).message()),
               HasSubstr("matches no matrix"));
   for (const char* text : {"", "=3", "m", "m=", "m=-1", "m=x"}) {
-    EXPECT_FALSE(ParsePanelRule(text).ok()) << text;
+    EXPECT_FALSE(ParseColumnBlockRule(text).ok()) << text;
   }
-  EXPECT_EQ(ParsePanelRule("a=b=3")->pattern, "a=b");
+  EXPECT_EQ(ParseColumnBlockRule("a=b=3")->pattern, "a=b");
 }
 
 // A pattern for all weights means those that have columns.
@@ -215,7 +216,7 @@ TEST(PackTest, LeavesWhatIsNoMatrixAsItIs) {
                              {"scale.weight", DType::kF32, {}}});
   const std::vector<std::string> before = Matrices(path);
   const absl::Status packed = Pack(path, path, WithRule("*.weight=256"));
-  ASSERT_TRUE(packed.ok()) << packed;
+  ASSERT_THAT(packed, IsOk());
   EXPECT_EQ(Matrices(path), before);
   std::unique_ptr<WeightStore> store =
       *WeightStore::Open(path, WeightBackend::kPread);
@@ -236,15 +237,15 @@ TEST(PackTest, DefaultRulesPickWhatIsReadByColumns) {
        {"h.11.mlp.c_proj.weight", DType::kF32, {4, 512}},
        {"wte.weight", DType::kF32, {4, 512}}});
   PackOptions options;
-  options.panels = DefaultPanelRules();
-  ASSERT_TRUE(Pack(path, path, options).ok());
+  options.column_blocks = DefaultColumnBlockRules();
+  ASSERT_THAT(Pack(path, path, options), IsOk());
   std::unique_ptr<WeightStore> store =
       *WeightStore::Open(path, WeightBackend::kPread);
-  std::vector<int64_t> panel_columns;
+  std::vector<int64_t> block_columns;
   for (const TensorInfo& tensor : store->index().tensors()) {
-    panel_columns.push_back(store->Find(tensor.name)->panel_columns());
+    block_columns.push_back(store->Find(tensor.name)->block_columns());
   }
-  EXPECT_THAT(panel_columns, ElementsAre(512, 256, 256, 64, 64, 64, 512));
+  EXPECT_THAT(block_columns, ElementsAre(512, 256, 256, 64, 64, 64, 512));
 }
 
 TEST(PackTest, TellsItsProgress) {
@@ -260,7 +261,7 @@ TEST(PackTest, TellsItsProgress) {
     done.push_back(done_bytes);
     total = total_bytes;
   };
-  ASSERT_TRUE(Pack(path, path, options).ok());
+  ASSERT_THAT(Pack(path, path, options), IsOk());
   EXPECT_EQ(total, 3 * 600 * 128 * 4);
   EXPECT_EQ(done.back(), total);
   EXPECT_GT(done.size(), 3u);
@@ -293,7 +294,7 @@ TEST(PackDeathTest, LeavesTheOldFileWhenItIsKilled) {
   const std::string before = ReadTestFile(path);
   EXPECT_EXIT(PackKilled(path), testing::KilledBySignal(SIGKILL), "");
   EXPECT_EQ(ReadTestFile(path), before);
-  EXPECT_TRUE(Pack(path, path, WithRule("m=128")).ok());
+  EXPECT_THAT(Pack(path, path, WithRule("m=128")), IsOk());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/models/decoder_tiles.h"
-#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/model_run.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/weights/pinned_store.h"

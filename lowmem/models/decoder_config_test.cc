@@ -6,6 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -22,7 +24,7 @@ constexpr char kGpt2[] = R"({
 
 TEST(ParseDecoderConfigTest, ReadsPublicConfigs) {
   const auto config = ParseDecoderConfig(kGpt2, "config.json");
-  ASSERT_TRUE(config.ok()) << config.status();
+  ASSERT_THAT(config, IsOk());
   EXPECT_EQ(config->layers, 36);
   EXPECT_EQ(config->hidden, 1280);
   EXPECT_EQ(config->heads, 20);
@@ -65,22 +67,22 @@ TEST(ParseDecoderConfigTest, SaysWhichKeyIsWrong) {
             "config.json: scale_attn_weights is not true or false");
   for (const char* flag : {"\"scale_attn_weights\": false, ",
                            "\"scale_attn_by_inverse_layer_idx\": true, "}) {
-    EXPECT_EQ(Changed(key, flag + key).status().code(),
-              absl::StatusCode::kUnimplemented)
+    EXPECT_THAT(Changed(key, flag + key),
+                StatusIs(absl::StatusCode::kUnimplemented))
         << flag;
   }
 }
 
 TEST(ParseDecoderConfigTest, FindsTheFamilyByTheArchitectures) {
-  EXPECT_TRUE(Changed("\"model_type\": \"gpt2\", ", "").ok());
+  EXPECT_THAT(Changed("\"model_type\": \"gpt2\", ", ""), IsOk());
   const auto without_both = ParseDecoderConfig(
       absl::StrReplaceAll(kGpt2, {{"model_type", "x"}, {"architectures", "y"}}),
       "config.json");
   EXPECT_TRUE(absl::StrContains(without_both.status().message(),
                                 "config.json: model_type is missing"))
       << without_both.status();
-  EXPECT_EQ(Changed("gpt2", "bert").status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Changed("gpt2", "bert"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_TRUE(absl::StrContains(
       ParseDecoderConfig(R"({"model_type": "bert"})", "c").status().message(),
       "known are \"gpt2\""));
@@ -104,7 +106,7 @@ TEST(ParseDecoderConfigTest, RefusesEveryShortenedConfig) {
 
 TEST(ReadDecoderConfigTest, SaysWhatAFolderHolds) {
   const auto config = ReadDecoderConfig("/nowhere/config.json");
-  EXPECT_EQ(config.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(config, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_TRUE(
       absl::StrContains(config.status().message(), "/nowhere/config.json"));
 }

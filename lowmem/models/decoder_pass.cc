@@ -33,7 +33,7 @@ DecoderPass::DecoderPass(const DecoderConfig& config,
       step_times_(config.layers + 2) {
   SetVectors();
   for (int worker = 0; worker < team_.size(); ++worker) {
-    desks_.push_back(MakeDesk(worker));
+    worker_scratch_.push_back(MakeScratch(worker));
   }
 }
 
@@ -50,7 +50,7 @@ void DecoderPass::SetVectors() {
   vectors_.expand = run.Take(config_.intermediate);
 }
 
-DecoderPass::Desk DecoderPass::MakeDesk(int worker) const {
+DecoderPass::WorkerScratch DecoderPass::MakeScratch(int worker) const {
   ProductMemory memory =
       ProductMemoryOf(arena_, plan_, worker, plan_.slots_of_worker());
   memory.sums = PartOf<float>(arena_, plan_, plan_.sums, worker);
@@ -69,7 +69,7 @@ absl::Status DecoderPass::OpenStreams() {
   const int64_t slot_bytes = slots_bytes / plan_.slots_of_worker();
   for (int worker = 0; worker < team_.size(); ++worker) {
     TileList list;
-    list.room = absl::MakeSpan(
+    list.capacity = absl::MakeSpan(
         arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
     const absl::StatusOr<DecoderTiles> starts =
         RecordDecoderTiles(weights_, plan_, store_, worker, &list);
@@ -82,18 +82,19 @@ absl::Status DecoderPass::OpenStreams() {
                                 slots_bytes - slot_bytes));
     if (!stream.ok()) return stream.status();
     if (*stream == nullptr) continue;
-    desks_[worker].tiles = *starts;
+    worker_scratch_[worker].tiles = *starts;
     streams_.push_back(*std::move(stream));
-    desks_[worker].product.UseStream(streams_.back().get(), list.tiles());
+    worker_scratch_[worker].product.UseStream(streams_.back().get(),
+                                              list.tiles());
   }
   return absl::OkStatus();
 }
 
 // To where the part's layers begin in the worker's stream.
 absl::Status DecoderPass::SkipToLayers(int worker) {
-  Desk& desk = desks_[worker];
-  const int64_t begin = part_.single() ? 0 : desk.tiles.many_tokens;
-  return desk.product.SkipTo(begin);
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  const int64_t begin = part_.single() ? 0 : worker_scratch.tiles.many_tokens;
+  return worker_scratch.product.SkipTo(begin);
 }
 
 absl::Status DecoderPass::Read(const DecoderPart& part) {
@@ -106,8 +107,8 @@ void DecoderPass::Work(int worker) {
     if (worker == 0) step_times_.Record(step);
   };
   if (worker == 0) step_times_.Begin();
-  team_.Together([&] { return SkipToLayers(worker); });
-  team_.Together([&] { return Embed(worker); });
+  team_.RunPhase([&] { return SkipToLayers(worker); });
+  team_.RunPhase([&] { return Embed(worker); });
   record(0);
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
     RunLayer(layer, worker);
@@ -119,18 +120,18 @@ void DecoderPass::Work(int worker) {
 
 void DecoderPass::RunLayer(int64_t layer, int worker) {
   const DecoderLayerWeights& weights = weights_.layers[layer];
-  team_.Together([&] { return ReadLayerVectors(layer, worker); });
-  team_.Together(
+  team_.RunPhase([&] { return ReadLayerVectors(layer, worker); });
+  team_.RunPhase(
       [&] { return NormaliseAfter(layer, AttentionNorm(), worker); });
-  team_.Together([&] { return Attend(layer, worker); });
-  team_.Together([&] { return AddAttention(weights, worker); });
-  team_.Together([&] { return NormaliseAfter(layer + 1, FeedNorm(), worker); });
+  team_.RunPhase([&] { return Attend(layer, worker); });
+  team_.RunPhase([&] { return AddAttention(weights, worker); });
+  team_.RunPhase([&] { return NormaliseAfter(layer + 1, FeedNorm(), worker); });
   for (int64_t begin = 0; begin < config_.intermediate;
        begin += plan_.chunk_features) {
     const IndexRange chunk = {
         begin, std::min(config_.intermediate, begin + plan_.chunk_features)};
-    team_.Together([&] { return Expand(weights, chunk, worker); });
-    team_.Together([&] { return Contract(weights, chunk, worker); });
+    team_.RunPhase([&] { return Expand(weights, chunk, worker); });
+    team_.RunPhase([&] { return Contract(weights, chunk, worker); });
   }
 }
 
@@ -197,32 +198,33 @@ absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormWeights& norm,
   return absl::OkStatus();
 }
 
-void DecoderPass::UseInput(Desk& desk, const float* panels,
+void DecoderPass::UseInput(WorkerScratch& worker_scratch, const float* panels,
                            int64_t features) const {
   if (part_.single()) {
-    desk.product.UseSingleToken(panels, features);
+    worker_scratch.product.UseSingleToken(panels, features);
   } else {
-    desk.product.UsePanels();
+    worker_scratch.product.UsePanels();
   }
 }
 
 absl::Status DecoderPass::Attend(int64_t layer, int worker) {
-  Desk& desk = desks_[worker];
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
   const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
   if (heads.size() == 0) return absl::OkStatus();
-  UseInput(desk, normed_, config_.hidden);
+  UseInput(worker_scratch, normed_, config_.hidden);
   const int64_t features = config_.head_features();
-  const absl::Status status =
-      ProjectHeads(layer, {heads.begin * features, heads.end * features}, desk);
+  const absl::Status status = ProjectHeads(
+      layer, {heads.begin * features, heads.end * features}, worker_scratch);
   if (!status.ok()) return status;
   for (int64_t head = heads.begin; head < heads.end; ++head) {
-    AttendHead(layer, head, desk);
+    AttendHead(layer, head, worker_scratch);
   }
   return absl::OkStatus();
 }
 
 absl::Status DecoderPass::ProjectHeads(int64_t layer,
-                                       const IndexRange& features, Desk& desk) {
+                                       const IndexRange& features,
+                                       WorkerScratch& worker_scratch) {
   // Queries lie where their context will, keys and values in the cache.
   const int64_t in_cache = features.begin * cache_stride_ + part_.position;
   const PanelOutput outputs[] = {
@@ -233,7 +235,7 @@ absl::Status DecoderPass::ProjectHeads(int64_t layer,
   for (const PanelOutput& output : outputs) {
     ProductEpilogue epilogue;
     epilogue.bias = vectors_.attention + first + features.begin;
-    const absl::Status status = desk.product.MultiplyTransposed(
+    const absl::Status status = worker_scratch.product.MultiplyTransposed(
         weights_.layers[layer].attention.matrix,
         {first + features.begin, first + features.end}, {0, config_.hidden},
         {normed_, HiddenStride()}, part_.panels, epilogue, output);
@@ -243,7 +245,8 @@ absl::Status DecoderPass::ProjectHeads(int64_t layer,
   return absl::OkStatus();
 }
 
-void DecoderPass::AttendHead(int64_t layer, int64_t head, const Desk& desk) {
+void DecoderPass::AttendHead(int64_t layer, int64_t head,
+                             const WorkerScratch& worker_scratch) {
   const int64_t features = config_.head_features();
   const float scale = 1.0f / std::sqrt(static_cast<float>(features));
   const int64_t in_cache = head * features * cache_stride_;
@@ -256,23 +259,23 @@ void DecoderPass::AttendHead(int64_t layer, int64_t head, const Desk& desk) {
     // Those before, and the panel's own.
     const int64_t keys = std::min(first + kPanelTokens, tokens_end);
     MultiplyPanels({Keys(layer) + in_cache, 1, cache_stride_}, keys, features,
-                   {place, 0}, 1, {}, {desk.scores, kPanelTokens, 0});
-    ScaledSoftmax(keys, first + 1, scale, desk.scores);
+                   {place, 0}, 1, {}, {worker_scratch.scores, kPanelTokens, 0});
+    ScaledSoftmax(keys, first + 1, scale, worker_scratch.scores);
     MultiplyPanels({Values(layer) + in_cache, cache_stride_, 1}, features, keys,
-                   {desk.scores, 0}, 1, {}, {place, kPanelTokens, 0});
+                   {worker_scratch.scores, 0}, 1, {}, {place, kPanelTokens, 0});
   }
 }
 
 absl::Status DecoderPass::AddAttention(const DecoderLayerWeights& layer,
                                        int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, work_, config_.hidden);
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  UseInput(worker_scratch, work_, config_.hidden);
   const IndexRange outputs =
       ShareOf(config_.hidden, kOutputUnit, worker, team_.size());
   ProductEpilogue epilogue;
   epilogue.bias = vectors_.attention_output + outputs.begin;
   epilogue.accumulate = true;
-  return desk.product.MultiplyTransposed(
+  return worker_scratch.product.MultiplyTransposed(
       layer.attention_output.matrix, outputs, {0, config_.hidden},
       {work_, HiddenStride()}, part_.panels, epilogue,
       {hidden_ + outputs.begin * kPanelTokens, kPanelTokens, HiddenStride()});
@@ -280,14 +283,14 @@ absl::Status DecoderPass::AddAttention(const DecoderLayerWeights& layer,
 
 absl::Status DecoderPass::Expand(const DecoderLayerWeights& layer,
                                  const IndexRange& chunk, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, normed_, config_.hidden);
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  UseInput(worker_scratch, normed_, config_.hidden);
   const IndexRange outputs =
       ShareOf(chunk.size(), kOutputUnit, worker, team_.size());
   ProductEpilogue epilogue;
   epilogue.bias = vectors_.expand + chunk.begin + outputs.begin;
   epilogue.activation = config_.activation;
-  return desk.product.MultiplyTransposed(
+  return worker_scratch.product.MultiplyTransposed(
       layer.expand.matrix,
       {chunk.begin + outputs.begin, chunk.begin + outputs.end},
       {0, config_.hidden}, {normed_, HiddenStride()}, part_.panels, epilogue,
@@ -297,49 +300,51 @@ absl::Status DecoderPass::Expand(const DecoderLayerWeights& layer,
 
 absl::Status DecoderPass::Contract(const DecoderLayerWeights& layer,
                                    const IndexRange& chunk, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, work_, chunk.size());
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  UseInput(worker_scratch, work_, chunk.size());
   const IndexRange outputs =
       ShareOf(config_.hidden, kOutputUnit, worker, team_.size());
   ProductEpilogue epilogue;
   if (chunk.begin == 0) epilogue.bias = vectors_.contract + outputs.begin;
   epilogue.accumulate = true;
-  return desk.product.MultiplyTransposed(
+  return worker_scratch.product.MultiplyTransposed(
       layer.contract.matrix, outputs, chunk,
       {work_, chunk.size() * kPanelTokens}, part_.panels, epilogue,
       {hidden_ + outputs.begin * kPanelTokens, kPanelTokens, HiddenStride()});
 }
 
 void DecoderPass::RunOutput(int worker) {
-  team_.Together([&] {
+  team_.RunPhase([&] {
     const std::array<VectorLoad, 2> loads = {
         {{&weights_.norm.gain, vectors_.attention_gain},
          {&weights_.norm.bias, vectors_.attention_bias}}};
     return ReadVectors(loads, worker, team_.size(), store_);
   });
-  team_.Together(
+  team_.RunPhase(
       [&] { return NormaliseAfter(config_.layers, AttentionNorm(), worker); });
-  team_.Together([&] { return MultiplyOutput(worker); });
+  team_.RunPhase([&] { return MultiplyOutput(worker); });
 }
 
 // Of the last token.
 absl::Status DecoderPass::MultiplyOutput(int worker) {
-  Desk& desk = desks_[worker];
-  absl::Status status = desk.product.SkipTo(desk.tiles.output);
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  absl::Status status =
+      worker_scratch.product.SkipTo(worker_scratch.tiles.output);
   if (!status.ok()) return status;
   const int64_t last = part_.tokens() - 1;
-  desk.product.UseSingleToken(
+  worker_scratch.product.UseSingleToken(
       normed_ + last / kPanelTokens * HiddenStride() + last % kPanelTokens,
       config_.hidden);
   const IndexRange rows =
       ShareOf(config_.vocabulary, kPanelTokens, worker, team_.size());
-  status = desk.product.Multiply(weights_.output, rows, {0, config_.hidden}, {},
-                                 1, {}, {logits_ + rows.begin, 1, 0});
+  status = worker_scratch.product.Multiply(weights_.output, rows,
+                                           {0, config_.hidden}, {}, 1, {},
+                                           {logits_ + rows.begin, 1, 0});
   if (status.ok() && !AreFinite(logits_ + rows.begin, rows.size())) {
     status = NotFinite(*store_, "the output");
   }
   // Most likely a single token comes next: it is read ahead meanwhile.
-  if (status.ok()) status = desk.product.SkipTo(0);
+  if (status.ok()) status = worker_scratch.product.SkipTo(0);
   return status;
 }
 

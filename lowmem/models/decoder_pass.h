@@ -89,13 +89,13 @@ class DecoderPass {
   };
 
   // What one worker has for itself.
-  struct Desk {
+  struct WorkerScratch {
     StreamedProduct product;
     float* scores;
     DecoderTiles tiles;  // where they begin in its stream
   };
 
-  Desk MakeDesk(int worker) const;
+  WorkerScratch MakeScratch(int worker) const;
   void SetVectors();
   absl::Status SkipToLayers(int worker);
 
@@ -109,8 +109,9 @@ class DecoderPass {
                               int worker);
   absl::Status Attend(int64_t layer, int worker);
   absl::Status ProjectHeads(int64_t layer, const IndexRange& features,
-                            Desk& desk);
-  void AttendHead(int64_t layer, int64_t head, const Desk& desk);
+                            WorkerScratch& worker_scratch);
+  void AttendHead(int64_t layer, int64_t head,
+                  const WorkerScratch& worker_scratch);
   absl::Status AddAttention(const DecoderLayerWeights& layer, int worker);
   absl::Status Expand(const DecoderLayerWeights& layer, const IndexRange& chunk,
                       int worker);
@@ -118,7 +119,8 @@ class DecoderPass {
                         const IndexRange& chunk, int worker);
   void RunOutput(int worker);
   absl::Status MultiplyOutput(int worker);
-  void UseInput(Desk& desk, const float* panels, int64_t features) const;
+  void UseInput(WorkerScratch& worker_scratch, const float* panels,
+                int64_t features) const;
 
   int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
   NormWeights AttentionNorm() const {
@@ -149,9 +151,9 @@ class DecoderPass {
   float* const work_;
   float* const logits_;
   LayerVectors vectors_;
-  // Before the desks, which hold leases of streams.
+  // Before the scratches, which hold leases of streams.
   std::vector<std::unique_ptr<TileStream>> streams_;
-  std::vector<Desk> desks_;
+  std::vector<WorkerScratch> worker_scratch_;
   StepTimes step_times_;  // as worker 0 sees them
   DecoderPart part_;      // that is being read
 };

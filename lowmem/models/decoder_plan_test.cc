@@ -8,7 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -87,18 +89,18 @@ TEST(PlanDecoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     const int64_t least = *MinBudgetBytes(request);
     const int64_t budget = least + between(0, 8 << 20);
     const auto small = PlanDecoder(request, budget);
-    ASSERT_TRUE(small.ok()) << small.status();
+    ASSERT_THAT(small, IsOk());
     EXPECT_LE(small->peak_bytes, budget);
     ExpectCompactLayout(*small);
     const auto large = PlanDecoder(request, budget + between(0, 8 << 20));
-    ASSERT_TRUE(large.ok());
+    ASSERT_THAT(large, IsOk());
     EXPECT_GE(large->tile_bytes, small->tile_bytes);
     EXPECT_GE(large->depth, small->depth);
     EXPECT_GE(large->chunk_tokens, small->chunk_tokens);
     EXPECT_GE(large->chunk_features, small->chunk_features);
     EXPECT_EQ(PlanDecoder(request, least)->peak_bytes, least);
     const auto none = PlanDecoder(request, least - 1);
-    EXPECT_EQ(none.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(none, StatusIs(absl::StatusCode::kResourceExhausted));
     EXPECT_TRUE(absl::StrContains(none.status().message(),
                                   absl::StrCat(least, " bytes")));
   }
@@ -115,7 +117,7 @@ TEST(PlanDecoderTest, TakesNoSlotWithoutATile) {
     for (int64_t budget = *MinBudgetBytes(request); budget < 160 << 20;
          budget += 1 << 20) {
       const auto plan = PlanDecoder(request, budget);
-      ASSERT_TRUE(plan.ok()) << plan.status();
+      ASSERT_THAT(plan, IsOk());
       EXPECT_LE(plan->peak_bytes, budget);
       EXPECT_LE(plan->depth, std::max<int64_t>(1, tiles));
       EXPECT_EQ(plan->depth > 1, plan->schedule.size_bytes > 0);
@@ -131,24 +133,24 @@ TEST(PlanDecoderTest, TakesNoSlotWithoutATile) {
 TEST(PlanDecoderTest, HoldsTheKeysAndValuesOfEveryPosition) {
   // 36 layers, keys and values of 1280 features, 4 bytes.
   const auto plan = PlanDecoder(LargeRequest(64), 64 << 20);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   EXPECT_EQ(plan->cache.size_bytes, int64_t{36} * 2 * 1280 * 4 * 64);
   EXPECT_EQ(plan->chunk_tokens, 64);
 }
 
 TEST(PlanDecoderTest, RefusesImpossibleRequests) {
-  EXPECT_EQ(PlanDecoder(LargeRequest(0), 1 << 30).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(PlanDecoder(LargeRequest(0), 1 << 30),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_EQ(MinBudgetBytes(LargeRequest(1025)).status().message(),
             "1025 tokens, but the model has 1024 positions");
   DecoderPlanRequest request = LargeRequest(5);
   for (const int workers : {0, -1, kMostWorkers + 1}) {
     request.workers = workers;
-    EXPECT_EQ(PlanDecoder(request, 1 << 30).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(PlanDecoder(request, 1 << 30),
+                StatusIs(absl::StatusCode::kInvalidArgument));
   }
   request.workers = kMostWorkers;
-  EXPECT_TRUE(MinBudgetBytes(request).ok());
+  EXPECT_THAT(MinBudgetBytes(request), IsOk());
 }
 
 }  // namespace

@@ -15,9 +15,11 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/testing/test_decoder.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -97,9 +99,9 @@ TEST(DecoderTest, AgreesWithDoublePrecision) {
       const std::vector<double> expected = DecodeReference(decoder, ids);
       ForEachVectorTarget([&](bool) {
         Session session(folder, WeightBackend::kPread, tokens, 2, kPlenty);
-        ASSERT_TRUE(session.status.ok()) << session.status;
+        ASSERT_THAT(session.status, IsOk());
         const std::vector<float> actual = session.Append(ids);
-        ASSERT_TRUE(session.status.ok()) << session.status;
+        ASSERT_THAT(session.status, IsOk());
         ASSERT_EQ(actual.size(), expected.size());
         EXPECT_LT(LargestError(actual, expected), 3e-5) << tokens << " tokens";
       });
@@ -119,11 +121,11 @@ TEST(DecoderTest, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
     ForEachVectorTarget([&](bool) {
       Session whole(folder, WeightBackend::kResident, 80, 1, kPlenty);
       const std::vector<float> expected = whole.Append(ids);
-      ASSERT_TRUE(whole.status.ok()) << whole.status;
+      ASSERT_THAT(whole.status, IsOk());
       for (const size_t step : {1, 16, 17}) {
         Session cut(folder, WeightBackend::kPread, 80, 2, kPlenty);
         EXPECT_EQ(cut.Append(ids, step), expected) << step;
-        EXPECT_TRUE(cut.status.ok()) << cut.status;
+        EXPECT_THAT(cut.status, IsOk());
         EXPECT_EQ(cut.run->tokens(), 37);
       }
     });
@@ -141,7 +143,7 @@ TEST(DecoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
     Session resident(plain, WeightBackend::kResident, 40, 1, kPlenty);
     const std::vector<float> expected = resident.Append(ids);
     const std::vector<float> next = resident.Append({7});
-    ASSERT_TRUE(resident.status.ok()) << resident.status;
+    ASSERT_THAT(resident.status, IsOk());
     for (const WeightBackend backend : kWeightBackends) {
       for (const std::string& folder : {plain, packed}) {
         for (const int workers : {1, 3}) {
@@ -152,7 +154,7 @@ TEST(DecoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
             continue;
           }
           const auto opened = Decoder::Open(folder, backend);
-          ASSERT_TRUE(opened.ok()) << opened.status();
+          ASSERT_THAT(opened, IsOk());
           const int64_t least = *(*opened)->MinBudgetBytes(40, workers);
           for (const int64_t budget : {least, kPlenty}) {
             Session streamed(folder, backend, 40, workers, budget);
@@ -160,7 +162,7 @@ TEST(DecoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
                 << folder << WeightBackendName(backend) << ", " << workers
                 << " workers, " << budget << " bytes";
             EXPECT_EQ(streamed.Append({7}), next);
-            EXPECT_TRUE(streamed.status.ok()) << streamed.status;
+            EXPECT_THAT(streamed.status, IsOk());
           }
         }
       }
@@ -181,24 +183,24 @@ TEST(DecoderTest, HasTheSameBitsWhenItReadsAhead) {
     const TestDecoder decoder = RandomDecoder(config, type, 10);
     const std::string plain = WriteDecoder(decoder, type, "ahead_plain");
     const auto ids = RandomIds(random, 40, config.vocabulary);
-    for (const int64_t panel_columns : {64, 0, 20}) {
-      if (type != DType::kF32 && panel_columns != 64) continue;
+    for (const int64_t block_columns : {64, 0, 20}) {
+      if (type != DType::kF32 && block_columns != 64) continue;
       const std::string folder =
-          WriteDecoder(decoder, type, "ahead", panel_columns);
+          WriteDecoder(decoder, type, "ahead", block_columns);
       const auto opened = Decoder::Open(folder, WeightBackend::kDirect);
-      ASSERT_TRUE(opened.ok()) << opened.status();
+      ASSERT_THAT(opened, IsOk());
       for (const int workers : {1, 2}) {
-        if (panel_columns != 64 && workers == 1) continue;
+        if (block_columns != 64 && workers == 1) continue;
         const int64_t budget = StreamingBudget(**opened, 60, workers);
         Session ahead(folder, WeightBackend::kDirect, 60, workers, budget);
         Session resident(plain, WeightBackend::kResident, 60, 1, kPlenty);
-        ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+        ASSERT_THAT(ahead.status, IsOk());
         EXPECT_GT(ahead.plan.depth, 1);
         deepest = std::max(deepest, ahead.plan.depth);
         EXPECT_NE(ahead.run->ReadingDescription(), "when used");
         // Tiles beside the ring take a read of the disk for each row, and the
         // same way in every order.
-        const bool in_ring = panel_columns == 64;
+        const bool in_ring = block_columns == 64;
         for (int round = 0; round < (in_ring ? 2 : 1); ++round) {
           // Many tokens and a rest of single ones, then single ones.
           for (const size_t count : in_ring ? std::vector<size_t>{18, 1, 13, 1}
@@ -206,7 +208,7 @@ TEST(DecoderTest, HasTheSameBitsWhenItReadsAhead) {
             const std::vector<int32_t> part(ids.begin(), ids.begin() + count);
             const std::vector<float> expected = resident.Append(part);
             EXPECT_EQ(ahead.Append(part), expected) << count;
-            ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+            ASSERT_THAT(ahead.status, IsOk());
           }
           ahead.run->Clear();
           resident.run->Clear();
@@ -245,14 +247,14 @@ TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     const int workers = static_cast<int>(between(1, 3));
     const WeightBackend backend = kWeightBackends[trial % 4];
     const auto opened = Decoder::Open(folder, backend);
-    ASSERT_TRUE(opened.ok()) << opened.status();
+    ASSERT_THAT(opened, IsOk());
     const int64_t least = *(*opened)->MinBudgetBytes(tokens, workers);
     const int64_t budget = least + between(0, 400000);
     Session session(folder, backend, tokens, workers, budget);
-    ASSERT_TRUE(session.status.ok()) << session.status;
+    ASSERT_THAT(session.status, IsOk());
     session.Append(RandomIds(random, tokens - 1, config.vocabulary));
     session.Append(RandomIds(random, 1, config.vocabulary));
-    ASSERT_TRUE(session.status.ok()) << session.status;
+    ASSERT_THAT(session.status, IsOk());
     EXPECT_LE(session.plan.peak_bytes, budget);
     EXPECT_LE(session.run->ResidentArenaBytes(), session.plan.peak_bytes);
     for (const int64_t budget_alone :
@@ -260,7 +262,7 @@ TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
       Session alone(folder, backend, tokens, 1, budget_alone);
       alone.Append(RandomIds(random, tokens - 1, config.vocabulary));
       alone.Append(RandomIds(random, 1, config.vocabulary));
-      ASSERT_TRUE(alone.status.ok()) << alone.status;
+      ASSERT_THAT(alone.status, IsOk());
       EXPECT_LE(alone.run->ResidentArenaBytes(), alone.plan.peak_bytes);
       // Room for widened tiles is that of whole rows, wider than a panel's.
       if (budget_alone == kPlenty && type != DType::kF32) continue;
@@ -270,7 +272,7 @@ TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     }
     const absl::Status below =
         Session(folder, backend, tokens, workers, least - 1).status;
-    EXPECT_EQ(below.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(below, StatusIs(absl::StatusCode::kResourceExhausted));
     EXPECT_TRUE(
         absl::StrContains(below.message(), absl::StrCat(least, " bytes")))
         << below;
@@ -283,7 +285,7 @@ TEST(DecoderTest, BeginsAnewAfterClear) {
   const std::string folder = WriteDecoder(
       RandomDecoder(config, DType::kF32, 10), DType::kF32, "clear");
   Session session(folder, WeightBackend::kPread, 60, 2, kPlenty);
-  ASSERT_TRUE(session.status.ok()) << session.status;
+  ASSERT_THAT(session.status, IsOk());
   for (const int64_t tokens : {60, 17, 2, 59, 1}) {
     const auto ids = RandomIds(random, tokens, config.vocabulary);
     session.run->Clear();
@@ -301,7 +303,7 @@ TEST(GenerateGreedilyTest, SaysTheMostLikelyTokenAgainAndAgain) {
   std::vector<int32_t> said;
   const absl::Status status = GenerateGreedily(
       *session.run, read, 10, [&](int32_t id) { said.push_back(id); });
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   ASSERT_EQ(said.size(), 10u);
   EXPECT_EQ(session.run->tokens(), 14);
   for (const int32_t id : said) {
@@ -311,8 +313,8 @@ TEST(GenerateGreedilyTest, SaysTheMostLikelyTokenAgainAndAgain) {
     read.push_back(id);
   }
   // No position is left.
-  EXPECT_EQ(GenerateGreedily(*session.run, {1}, 1, [](int32_t) {}).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(GenerateGreedily(*session.run, {1}, 1, [](int32_t) {}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(DecoderTest, SaysSoWhenTheFileChangesBetweenCalls) {
@@ -322,10 +324,10 @@ TEST(DecoderTest, SaysSoWhenTheFileChangesBetweenCalls) {
     const std::string folder = WriteDecoder(decoder, DType::kF32, "changes");
     Session session(folder, backend, 8, 2, kPlenty);
     session.Append({1, 2, 3});
-    ASSERT_TRUE(session.status.ok()) << session.status;
+    ASSERT_THAT(session.status, IsOk());
     ASSERT_EQ(truncate((folder + "/model.safetensors").c_str(), 20000), 0);
     session.Append({4});
-    EXPECT_EQ(session.status.code(), absl::StatusCode::kFailedPrecondition)
+    EXPECT_THAT(session.status, StatusIs(absl::StatusCode::kFailedPrecondition))
         << WeightBackendName(backend);
     EXPECT_EQ(session.run->tokens(), 3);
   }
@@ -335,16 +337,16 @@ TEST(DecoderTest, RefusesInputsThatTheModelCannotTake) {
   const std::string folder = WriteDecoder(
       RandomDecoder(SmallConfig(), DType::kF32, 12), DType::kF32, "refuses");
   Session session(folder, WeightBackend::kPread, 8, 2, kPlenty);
-  ASSERT_TRUE(session.status.ok()) << session.status;
+  ASSERT_THAT(session.status, IsOk());
   EXPECT_EQ(session.decoder->Plan(0, 1, kPlenty).status().message(),
             "no tokens: the input is empty");
   EXPECT_EQ(session.decoder->Plan(81, 1, kPlenty).status().message(),
             "81 tokens, but the model has 80 positions");
-  EXPECT_EQ(session.decoder->Plan(8, 0, kPlenty).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(session.decoder->Plan(8, 0, kPlenty),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   const auto message = [&](const std::vector<int32_t>& ids) {
     const auto logits = session.run->Append(ids);
-    EXPECT_EQ(logits.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(logits, StatusIs(absl::StatusCode::kInvalidArgument));
     return std::string(logits.status().message());
   };
   EXPECT_EQ(message({}), "no tokens: the input is empty");
@@ -354,7 +356,7 @@ TEST(DecoderTest, RefusesInputsThatTheModelCannotTake) {
             "token 0 has the id -1; the vocabulary has 50 entries");
   EXPECT_EQ(message(std::vector<int32_t>(9, 1)),
             "9 tokens after 0 that were read, but the plan is for 8");
-  EXPECT_TRUE(session.run->Append({1, 2, 49}).ok());
+  EXPECT_THAT(session.run->Append({1, 2, 49}), IsOk());
   EXPECT_EQ(message(std::vector<int32_t>(6, 1)),
             "6 tokens after 3 that were read, but the plan is for 8");
 }
@@ -372,14 +374,14 @@ TEST(DecoderTest, RefusesAPlanThatIsNotItsOwn) {
   const auto resident = open(WeightBackend::kResident);
   config.layers = 1;
   const auto smaller = open(WeightBackend::kPread);
-  EXPECT_TRUE(own->Start(*own->Plan(8, 2, kPlenty)).ok());
+  EXPECT_THAT(own->Start(*own->Plan(8, 2, kPlenty)), IsOk());
   for (const Decoder* other : {resident.get(), smaller.get()}) {
     const absl::Status status =
         own->Start(*other->Plan(8, 2, kPlenty)).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   }
-  EXPECT_EQ(own->Start(DecoderPlan()).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(own->Start(DecoderPlan()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(DecoderTest, RefusesACheckpointThatTheConfigContradicts) {
@@ -440,7 +442,7 @@ TEST(DecoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
       for (const size_t tokens : {size_t{1}, ids.size()}) {
         Session session(folder, WeightBackend::kPread, 20, 2, kPlenty);
         session.Append({ids.begin(), ids.begin() + tokens});
-        EXPECT_EQ(session.status.code(), absl::StatusCode::kDataLoss)
+        EXPECT_THAT(session.status, StatusIs(absl::StatusCode::kDataLoss))
             << bad.tensor;
         EXPECT_TRUE(absl::StrContains(session.status.message(), bad.where))
             << bad.tensor << ": " << session.status;
@@ -460,14 +462,14 @@ TEST(DecoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   Session session(WriteDecoder(decoder, DType::kF32, "one_bad"),
                   WeightBackend::kPread, 20, 2, kPlenty);
   session.Append({1, 2});
-  ASSERT_TRUE(session.status.ok()) << session.status;
+  ASSERT_THAT(session.status, IsOk());
   session.Append({3, 7, 4});
-  EXPECT_EQ(session.status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(session.status, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_EQ(session.run->tokens(), 2);
   session.status = absl::OkStatus();
   good.Append({1, 2});
   EXPECT_EQ(session.Append({5, 6}), good.Append({5, 6}));
-  EXPECT_TRUE(session.status.ok()) << session.status;
+  EXPECT_THAT(session.status, IsOk());
 }
 
 TEST(DecoderTest, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
@@ -488,7 +490,7 @@ TEST(DecoderTest, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
   std::vector<float> doubled = a.Append({3, 1, 4, 1, 5});
   for (float& value : doubled) value *= 2;
   EXPECT_EQ(b.Append({3, 1, 4, 1, 5}), doubled);
-  EXPECT_TRUE(b.status.ok()) << b.status;
+  EXPECT_THAT(b.status, IsOk());
 }
 
 }  // namespace

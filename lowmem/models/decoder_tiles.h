@@ -1,7 +1,7 @@
 // Which tiles one worker of a decoder reads, in the order of their use: what is
 // read ahead.
 //
-//   TileList list;  // without room: they are counted
+//   TileList list;  // without capacity: they are counted
 //   absl::StatusOr<DecoderTiles> starts =
 //       RecordDecoderTiles(weights, plan, store, worker, &list);
 //

@@ -10,20 +10,20 @@ namespace {
 
 std::string LayerName(int64_t layer) { return absl::StrCat("h.", layer, "."); }
 
-DecoderLayerWeights FindLayer(WeightFinder& finder, const DecoderConfig& config,
+DecoderLayerWeights FindLayer(WeightBinder& binder, const DecoderConfig& config,
                               int64_t layer) {
   const std::string begin = LayerName(layer);
   const int64_t hidden = config.hidden;
   DecoderLayerWeights weights;
-  weights.attention_norm = finder.Norm(begin + "ln_1", hidden);
+  weights.attention_norm = binder.Norm(begin + "ln_1", hidden);
   weights.attention =
-      finder.TransposedLinear(begin + "attn.c_attn", hidden, 3 * hidden);
+      binder.TransposedLinear(begin + "attn.c_attn", hidden, 3 * hidden);
   weights.attention_output =
-      finder.TransposedLinear(begin + "attn.c_proj", hidden, hidden);
-  weights.feed_norm = finder.Norm(begin + "ln_2", hidden);
+      binder.TransposedLinear(begin + "attn.c_proj", hidden, hidden);
+  weights.feed_norm = binder.Norm(begin + "ln_2", hidden);
   weights.expand =
-      finder.TransposedLinear(begin + "mlp.c_fc", hidden, config.intermediate);
-  weights.contract = finder.TransposedLinear(begin + "mlp.c_proj",
+      binder.TransposedLinear(begin + "mlp.c_fc", hidden, config.intermediate);
+  weights.contract = binder.TransposedLinear(begin + "mlp.c_proj",
                                              config.intermediate, hidden);
   return weights;
 }
@@ -54,24 +54,24 @@ std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
 
 absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
                                                   const DecoderConfig& config) {
-  WeightFinder finder(store, "transformer.", "wte.weight");
+  WeightBinder binder(store, "transformer.", "wte.weight");
   DecoderWeights weights;
-  weights.words = finder.Matrix("wte.weight", config.vocabulary, config.hidden);
+  weights.words = binder.Matrix("wte.weight", config.vocabulary, config.hidden);
   weights.positions =
-      finder.Matrix("wpe.weight", config.positions, config.hidden);
-  for (int64_t layer = 0; layer < config.layers && finder.status().ok();
+      binder.Matrix("wpe.weight", config.positions, config.hidden);
+  for (int64_t layer = 0; layer < config.layers && binder.status().ok();
        ++layer) {
-    weights.layers.push_back(FindLayer(finder, config, layer));
+    weights.layers.push_back(FindLayer(binder, config, layer));
   }
-  finder.CheckNoLayer(LayerName(config.layers), config.layers);
-  weights.norm = finder.Norm("ln_f", config.hidden);
+  binder.CheckNoLayer(LayerName(config.layers), config.layers);
+  weights.norm = binder.Norm("ln_f", config.hidden);
   // The head stands beside the transformer, not below it.
-  WeightFinder head(store, "", "lm_head.weight");
+  WeightBinder head(store, "", "lm_head.weight");
   weights.output =
       head.Has("lm_head.weight") || !config.ties_output
           ? head.Matrix("lm_head.weight", config.vocabulary, config.hidden)
           : weights.words;
-  if (!finder.status().ok()) return finder.status();
+  if (!binder.status().ok()) return binder.status();
   if (!head.status().ok()) return head.status();
   return weights;
 }

@@ -10,7 +10,7 @@
 // ("h.0.attn.bias") that older checkpoints hold are not needed.
 //
 // Refers to the store's index. Memory: about 2 KiB a layer. Errors are those of
-// WeightFinder.
+// WeightBinder.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/models/decoder_config.h"
-#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {

@@ -9,7 +9,7 @@
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/models/encoder_run.h"
 #include "footprint/lowmem/models/encoder_tiles.h"
-#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/model_run.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/weights/pinned_store.h"

@@ -8,6 +8,8 @@
 #include "absl/strings/str_replace.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/simd/activation.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -26,7 +28,7 @@ constexpr char kDistilBert[] = R"({
 
 TEST(ParseEncoderConfigTest, ReadsBothFamilies) {
   const auto bert = ParseEncoderConfig(kBert, "config.json");
-  ASSERT_TRUE(bert.ok()) << bert.status();
+  ASSERT_THAT(bert, IsOk());
   EXPECT_EQ(bert->family, EncoderFamily::kBert);
   EXPECT_EQ(bert->layers, 24);
   EXPECT_EQ(bert->hidden, 1024);
@@ -39,7 +41,7 @@ TEST(ParseEncoderConfigTest, ReadsBothFamilies) {
   EXPECT_EQ(bert->epsilon, 1e-12f);
   EXPECT_EQ(bert->activation, Activation::kGelu);
   const auto distil = ParseEncoderConfig(kDistilBert, "config.json");
-  ASSERT_TRUE(distil.ok()) << distil.status();
+  ASSERT_THAT(distil, IsOk());
   EXPECT_EQ(distil->family, EncoderFamily::kDistilBert);
   EXPECT_EQ(distil->layers, 6);
   EXPECT_EQ(distil->hidden, 768);
@@ -84,12 +86,12 @@ TEST(ParseEncoderConfigTest, RefusesADecoder) {
       Fault("\"model_type\"", "\"is_decoder\": true, \"model_type\"",
             absl::StatusCode::kUnimplemented),
       "is_decoder is \"true\""));
-  EXPECT_TRUE(
+  EXPECT_THAT(
       ParseEncoderConfig(absl::StrReplaceAll(kBert, {{"\"model_type\"",
                                                       "\"is_decoder\": false, "
                                                       "\"model_type\""}}),
-                         "config.json")
-          .ok());
+                         "config.json"),
+      IsOk());
 }
 
 // RoBERTa's config has BERT's keys; without its name nothing else shows it.
@@ -109,7 +111,7 @@ TEST(ParseEncoderConfigTest, RefusesRobertaWithoutItsName) {
   }
   EXPECT_TRUE(absl::StrContains(parse("").status().message(), "RoBERTa"));
   // The same keys with BERT's name are BERT's.
-  EXPECT_TRUE(parse(R"("architectures": ["BertModel"],)").ok());
+  EXPECT_THAT(parse(R"("architectures": ["BertModel"],)"), IsOk());
   EXPECT_TRUE(absl::StrContains(
       parse(R"("model_type": "gpt2",)").status().message(), "gpt2"));
 }
@@ -127,7 +129,7 @@ TEST(ParseEncoderConfigTest, KnowsBothNamesOfAnActivation) {
         absl::StrReplaceAll(kBert,
                             {{"\"gelu\"", absl::StrCat("\"", name, "\"")}}),
         "config.json");
-    ASSERT_TRUE(config.ok()) << config.status();
+    ASSERT_THAT(config, IsOk());
     EXPECT_EQ(config->activation, Activation::kGeluTanh);
   }
 }
@@ -144,7 +146,7 @@ TEST(ReadEncoderConfigTest, ReadsLargeConfigsAndRefusesOthers) {
   };
   for (const size_t bytes : {16 << 10, 300000, 1 << 20}) {
     const auto config = read(bytes);
-    ASSERT_TRUE(config.ok()) << config.status();
+    ASSERT_THAT(config, IsOk());
     EXPECT_EQ(config->layers, 24);
   }
   const auto larger = read(4 << 20);
@@ -155,7 +157,7 @@ TEST(ReadEncoderConfigTest, ReadsLargeConfigsAndRefusesOthers) {
 
 TEST(ReadEncoderConfigTest, SaysWhatAFolderHolds) {
   const auto config = ReadEncoderConfig("/nowhere/config.json");
-  EXPECT_EQ(config.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(config, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_TRUE(
       absl::StrContains(config.status().message(), "/nowhere/config.json"));
 }

@@ -11,9 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/simd/each_vector_target.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/models/encoder.h"
 #include "footprint/lowmem/models/encoder_config.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -22,10 +24,10 @@ namespace {
 template <class T>
 std::vector<T> ReadAll(WeightStore& store, const std::string& name) {
   const auto weight = store.Find(name);
-  EXPECT_TRUE(weight.ok()) << weight.status();
+  EXPECT_THAT(weight, IsOk());
   std::vector<T> values(weight->rows() * weight->columns());
   const auto tile = weight->Rows(0, weight->rows());
-  EXPECT_TRUE(store.Read(*tile, values.data()).ok());
+  EXPECT_THAT(store.Read(*tile, values.data()), IsOk());
   return values;
 }
 
@@ -39,7 +41,7 @@ void ExpectAtMostTwicePyTorchsError(const GoldenFamily& golden) {
       absl::StrCat("lowmem/models/testdata/", golden.folder);
   const auto expected = WeightStore::Open(
       absl::StrCat(folder, "/expected.safetensors"), WeightBackend::kPread);
-  ASSERT_TRUE(expected.ok()) << expected.status();
+  ASSERT_THAT(expected, IsOk());
   const auto states = ReadAll<double>(**expected, "states");
   const auto wide_ids = ReadAll<int64_t>(**expected, "ids");
   std::vector<int64_t> wide_types;
@@ -54,15 +56,15 @@ void ExpectAtMostTwicePyTorchsError(const GoldenFamily& golden) {
   const int64_t tokens = static_cast<int64_t>(ids.size());
 
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
-  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  ASSERT_THAT(encoder, IsOk());
   ASSERT_EQ((*encoder)->config().family, golden.family);
   ASSERT_EQ(states.size(), ids.size() * (*encoder)->config().hidden);
   const auto budget = (*encoder)->MinBudgetBytes(tokens, 2);
   const auto run = (*encoder)->Start(*(*encoder)->Plan(tokens, 2, *budget));
-  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_THAT(run, IsOk());
   ForEachVectorTarget([&](bool) {
     const auto actual = (*run)->Forward(ids, types);
-    ASSERT_TRUE(actual.ok()) << actual.status();
+    ASSERT_THAT(actual, IsOk());
     double largest = 0;
     for (size_t i = 0; i < states.size(); ++i) {
       largest = std::max(largest, std::abs((*actual)[i] - states[i]));

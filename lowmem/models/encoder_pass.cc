@@ -40,7 +40,7 @@ EncoderPass::EncoderPass(const EncoderConfig& config,
       step_times_(config.layers + 1) {
   SetVectors();
   for (int worker = 0; worker < team_.size(); ++worker) {
-    desks_.push_back(MakeDesk(worker));
+    worker_scratch_.push_back(MakeScratch(worker));
   }
 }
 
@@ -58,7 +58,7 @@ void EncoderPass::SetVectors() {
   vectors_.expand = run.Take(config_.intermediate);
 }
 
-EncoderPass::Desk EncoderPass::MakeDesk(int worker) const {
+EncoderPass::WorkerScratch EncoderPass::MakeScratch(int worker) const {
   const ProductMemory memory =
       ProductMemoryOf(arena_, plan_, worker, plan_.depth);
   const int64_t tokens = plan_.padded_tokens();
@@ -78,7 +78,7 @@ absl::Status EncoderPass::OpenStreams() {
   const int64_t ring_bytes = plan_.part_bytes(plan_.slots);
   for (int worker = 0; worker < team_.size(); ++worker) {
     TileList list;
-    list.room = absl::MakeSpan(
+    list.capacity = absl::MakeSpan(
         arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
     const absl::Status status =
         RecordEncoderTiles(weights_, plan_, store_, worker, &list);
@@ -92,7 +92,8 @@ absl::Status EncoderPass::OpenStreams() {
     // More workers than heads: this one has nothing to read.
     if (*stream == nullptr) continue;
     streams_.push_back(*std::move(stream));
-    desks_[worker].product.UseStream(streams_.back().get(), list.tiles());
+    worker_scratch_[worker].product.UseStream(streams_.back().get(),
+                                              list.tiles());
   }
   return absl::OkStatus();
 }
@@ -114,15 +115,15 @@ void EncoderPass::Work(int worker) {
   };
   if (worker == 0) step_times_.Begin();
   // After a failure streams stand anywhere.
-  team_.Together([&] { return desks_[worker].product.SkipTo(0); });
-  team_.Together([&] { return ReadNormVectors(worker); });
-  team_.Together([&] { return Embed(worker); });
+  team_.RunPhase([&] { return worker_scratch_[worker].product.SkipTo(0); });
+  team_.RunPhase([&] { return ReadNormVectors(worker); });
+  team_.RunPhase([&] { return Embed(worker); });
   record(0);
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
     RunLayer(layer, worker);
     record(layer + 1);
   }
-  team_.Together([&] {
+  team_.RunPhase([&] {
     WriteOutput(worker);
     return absl::OkStatus();
   });
@@ -130,20 +131,20 @@ void EncoderPass::Work(int worker) {
 
 void EncoderPass::RunLayer(int64_t layer, int worker) {
   const EncoderLayerWeights& weights = weights_.layers[layer];
-  team_.Together([&] { return ReadLayerVectors(layer, worker); });
-  team_.Together([&] { return Attend(weights, worker); });
-  team_.Together([&] { return AddAttention(weights, worker); });
-  team_.Together([&] {
+  team_.RunPhase([&] { return ReadLayerVectors(layer, worker); });
+  team_.RunPhase([&] { return Attend(weights, worker); });
+  team_.RunPhase([&] { return AddAttention(weights, worker); });
+  team_.RunPhase([&] {
     Normalise(nullptr, vectors_.attention_norm, worker);
     return absl::OkStatus();
   });
   for (int64_t begin = 0; begin < config_.intermediate;
        begin += plan_.chunk_features) {
     const IndexRange chunk = Chunk(begin);
-    team_.Together([&] { return Expand(weights, chunk, worker); });
-    team_.Together([&] { return Contract(weights, chunk, worker); });
+    team_.RunPhase([&] { return Expand(weights, chunk, worker); });
+    team_.RunPhase([&] { return Contract(weights, chunk, worker); });
   }
-  team_.Together([&] {
+  team_.RunPhase([&] {
     Normalise(sums_, vectors_.output_norm, worker);
     return CheckStates(layer + 1, worker);
   });
@@ -230,29 +231,30 @@ absl::Status EncoderPass::Embed(int worker) {
   return CheckStates(0, worker);
 }
 
-void EncoderPass::UseInput(Desk& desk, const float* panels,
+void EncoderPass::UseInput(WorkerScratch& worker_scratch, const float* panels,
                            int64_t features) const {
   if (tokens_ == 1 && plan_.dense.size_bytes > 0) {
-    desk.product.UseSingleToken(panels, features);
+    worker_scratch.product.UseSingleToken(panels, features);
   } else {
-    desk.product.UsePanels();
+    worker_scratch.product.UsePanels();
   }
 }
 
 absl::Status EncoderPass::Attend(const EncoderLayerWeights& layer, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, hidden_, config_.hidden);
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  UseInput(worker_scratch, hidden_, config_.hidden);
   const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
   for (int64_t head = heads.begin; head < heads.end; ++head) {
-    const absl::Status status = ProjectHead(layer, head, desk);
+    const absl::Status status = ProjectHead(layer, head, worker_scratch);
     if (!status.ok()) return status;
-    AttendHead(head, desk);
+    AttendHead(head, worker_scratch);
   }
   return absl::OkStatus();
 }
 
 absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
-                                      int64_t head, Desk& desk) {
+                                      int64_t head,
+                                      WorkerScratch& worker_scratch) {
   const int64_t features = config_.head_features();
   const int64_t first = head * features;
   struct Projection {
@@ -268,14 +270,14 @@ absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
        {sums_ + first * kPanelTokens, kPanelTokens, HiddenStride()}},
       {layer.key,
        vectors_.key,
-       {desk.key, kPanelTokens, features * kPanelTokens}},
+       {worker_scratch.key, kPanelTokens, features * kPanelTokens}},
       {layer.value,
        vectors_.value,
-       {desk.value, panels_ * kPanelTokens, kPanelTokens}}};
+       {worker_scratch.value, panels_ * kPanelTokens, kPanelTokens}}};
   for (const Projection& projection : projections) {
     ProductEpilogue epilogue;
     epilogue.bias = projection.bias + first;
-    const absl::Status status = desk.product.Multiply(
+    const absl::Status status = worker_scratch.product.Multiply(
         projection.weights.matrix, {first, first + features},
         {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, epilogue,
         projection.output);
@@ -284,7 +286,8 @@ absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
   return absl::OkStatus();
 }
 
-void EncoderPass::AttendHead(int64_t head, const Desk& desk) {
+void EncoderPass::AttendHead(int64_t head,
+                             const WorkerScratch& worker_scratch) {
   const int64_t features = config_.head_features();
   const int64_t panel_stride = features * kPanelTokens;
   const float scale = 1.0f / std::sqrt(static_cast<float>(features));
@@ -293,27 +296,29 @@ void EncoderPass::AttendHead(int64_t head, const Desk& desk) {
     float* const place = sums_ + panel * HiddenStride() + head * panel_stride;
     for (int64_t keys = 0; keys < panels_; ++keys) {
       MultiplyPanels(
-          {desk.key + keys * panel_stride, 1, kPanelTokens},
+          {worker_scratch.key + keys * panel_stride, 1, kPanelTokens},
           std::min(kPanelTokens, tokens_ - keys * kPanelTokens), features,
           {place, 0}, 1, {},
-          {desk.scores + keys * kPanelTokens * kPanelTokens, kPanelTokens, 0});
+          {worker_scratch.scores + keys * kPanelTokens * kPanelTokens,
+           kPanelTokens, 0});
     }
-    ScaledSoftmax(tokens_, tokens_, scale, desk.scores);
-    MultiplyPanels({desk.value, panels_ * kPanelTokens, 1}, features, tokens_,
-                   {desk.scores, 0}, 1, {}, {place, kPanelTokens, 0});
+    ScaledSoftmax(tokens_, tokens_, scale, worker_scratch.scores);
+    MultiplyPanels({worker_scratch.value, panels_ * kPanelTokens, 1}, features,
+                   tokens_, {worker_scratch.scores, 0}, 1, {},
+                   {place, kPanelTokens, 0});
   }
 }
 
 absl::Status EncoderPass::AddAttention(const EncoderLayerWeights& layer,
                                        int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, sums_, config_.hidden);
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  UseInput(worker_scratch, sums_, config_.hidden);
   const IndexRange rows =
       ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
   ProductEpilogue epilogue;
   epilogue.bias = vectors_.attention_output + rows.begin;
   epilogue.accumulate = true;
-  return desk.product.Multiply(
+  return worker_scratch.product.Multiply(
       layer.attention_output.matrix, rows, {0, config_.hidden},
       {sums_, HiddenStride()}, panels_, epilogue,
       {hidden_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
@@ -321,14 +326,14 @@ absl::Status EncoderPass::AddAttention(const EncoderLayerWeights& layer,
 
 absl::Status EncoderPass::Expand(const EncoderLayerWeights& layer,
                                  const IndexRange& chunk, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, hidden_, config_.hidden);
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  UseInput(worker_scratch, hidden_, config_.hidden);
   const IndexRange rows =
       ShareOf(chunk.size(), kPanelTokens, worker, team_.size());
   ProductEpilogue epilogue;
   epilogue.bias = vectors_.expand + chunk.begin + rows.begin;
   epilogue.activation = config_.activation;
-  return desk.product.Multiply(
+  return worker_scratch.product.Multiply(
       layer.expand.matrix, {chunk.begin + rows.begin, chunk.begin + rows.end},
       {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, epilogue,
       {chunk_ + rows.begin * kPanelTokens, kPanelTokens,
@@ -337,14 +342,14 @@ absl::Status EncoderPass::Expand(const EncoderLayerWeights& layer,
 
 absl::Status EncoderPass::Contract(const EncoderLayerWeights& layer,
                                    const IndexRange& chunk, int worker) {
-  Desk& desk = desks_[worker];
-  UseInput(desk, chunk_, chunk.size());
+  WorkerScratch& worker_scratch = worker_scratch_[worker];
+  UseInput(worker_scratch, chunk_, chunk.size());
   const IndexRange rows =
       ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
   ProductEpilogue epilogue;
   if (chunk.begin == 0) epilogue.bias = vectors_.contract + rows.begin;
   epilogue.accumulate = chunk.begin > 0;
-  return desk.product.Multiply(
+  return worker_scratch.product.Multiply(
       layer.contract.matrix, rows, chunk, {chunk_, chunk.size() * kPanelTokens},
       panels_, epilogue,
       {sums_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});

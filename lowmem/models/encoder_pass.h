@@ -82,14 +82,14 @@ class EncoderPass {
   };
 
   // What one worker has for itself.
-  struct Desk {
+  struct WorkerScratch {
     StreamedProduct product;
     float* key;
     float* value;
     float* scores;
   };
 
-  Desk MakeDesk(int worker) const;
+  WorkerScratch MakeScratch(int worker) const;
   void SetVectors();
 
   void Work(int worker);
@@ -102,8 +102,8 @@ class EncoderPass {
                            EmbeddingRows* rows);
   absl::Status Attend(const EncoderLayerWeights& layer, int worker);
   absl::Status ProjectHead(const EncoderLayerWeights& layer, int64_t head,
-                           Desk& desk);
-  void AttendHead(int64_t head, const Desk& desk);
+                           WorkerScratch& worker_scratch);
+  void AttendHead(int64_t head, const WorkerScratch& worker_scratch);
   absl::Status AddAttention(const EncoderLayerWeights& layer, int worker);
   absl::Status Expand(const EncoderLayerWeights& layer, const IndexRange& chunk,
                       int worker);
@@ -113,7 +113,8 @@ class EncoderPass {
   // Of the embeddings (0) or of a layer (its number and one).
   absl::Status CheckStates(int64_t step, int worker) const;
   void WriteOutput(int worker);
-  void UseInput(Desk& desk, const float* panels, int64_t features) const;
+  void UseInput(WorkerScratch& worker_scratch, const float* panels,
+                int64_t features) const;
 
   int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
   // Of intermediate features.
@@ -131,11 +132,11 @@ class EncoderPass {
 
   float* const hidden_;
   float* const sums_;
-  float* const chunk_;  // shares its place with the desks' buffers
+  float* const chunk_;  // shares its place with the workers' buffers
   LayerVectors vectors_;
-  // Before the desks, which hold leases of streams.
+  // Before the scratches, which hold leases of streams.
   std::vector<std::unique_ptr<TileStream>> streams_;
-  std::vector<Desk> desks_;
+  std::vector<WorkerScratch> worker_scratch_;
   StepTimes step_times_;  // as worker 0 sees them
 
   // Of the sequence that is being computed.

@@ -7,8 +7,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/models/encoder_config.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -33,7 +35,7 @@ TEST(PlanEncoderTest, FitsBertLargeIntoAFewMebibytes) {
        std::vector<std::pair<int64_t, int64_t>>{
            {512, 6}, {128, 2}, {32, 1}, {1, 1}}) {
     const auto plan = PlanEncoder(LargeRequest(tokens), mebibytes << 20);
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     EXPECT_GE(plan->tile_bytes, 64 << 10) << tokens;
   }
 }
@@ -103,12 +105,12 @@ TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     };
     request.sequences = between(0, 1) == 1 ? 1 : between(2, 20);
     const auto least = MinBudgetBytes(request);
-    ASSERT_TRUE(least.ok()) << least.status();
+    ASSERT_THAT(least, IsOk());
     int64_t budget = *least;
     EncoderPlan before;
     for (int step = 0; step < 6; ++step) {
       const auto plan = PlanEncoder(request, budget);
-      ASSERT_TRUE(plan.ok()) << plan.status();
+      ASSERT_THAT(plan, IsOk());
       EXPECT_LE(plan->peak_bytes, budget);
       EXPECT_EQ(plan->budget_bytes, budget);
       ExpectSound(*plan);
@@ -118,7 +120,7 @@ TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
       budget += between(0, 2 << 20);
     }
     const auto below = PlanEncoder(request, *least - 1);
-    EXPECT_EQ(below.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(below, StatusIs(absl::StatusCode::kResourceExhausted));
     EXPECT_TRUE(absl::StrContains(below.status().message(),
                                   absl::StrCat("at least ", *least, " bytes")));
   }
@@ -137,7 +139,7 @@ TEST(PlanEncoderTest, TakesNoSlotWithoutATile) {
     for (int64_t budget = *MinBudgetBytes(request); budget < 160 << 20;
          budget += 1 << 20) {
       const auto plan = PlanEncoder(request, budget);
-      ASSERT_TRUE(plan.ok()) << plan.status();
+      ASSERT_THAT(plan, IsOk());
       EXPECT_LE(plan->peak_bytes, budget);
       EXPECT_LE(plan->depth, std::max<int64_t>(1, tiles));
       EXPECT_EQ(plan->depth > 1, plan->schedule.size_bytes > 0);
@@ -174,24 +176,24 @@ TEST(PlanEncoderTest, NeedsForABatchWhatItNeedsForOneAndTheOutput) {
 
 TEST(PlanEncoderTest, RefusesWhatCannotRun) {
   for (const int64_t tokens : {int64_t{0}, int64_t{-1}, int64_t{513}}) {
-    EXPECT_EQ(PlanEncoder(LargeRequest(tokens), 1 << 30).status().code(),
-              absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(MinBudgetBytes(LargeRequest(tokens)).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(PlanEncoder(LargeRequest(tokens), 1 << 30),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(MinBudgetBytes(LargeRequest(tokens)),
+                StatusIs(absl::StatusCode::kInvalidArgument));
   }
   EncoderPlanRequest request = LargeRequest(1);
   for (const int workers : {0, -1, kMostWorkers + 1}) {
     request.workers = workers;
-    EXPECT_EQ(PlanEncoder(request, 1 << 30).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(PlanEncoder(request, 1 << 30),
+                StatusIs(absl::StatusCode::kInvalidArgument));
   }
   request.workers = kMostWorkers;
-  EXPECT_TRUE(MinBudgetBytes(request).ok());
+  EXPECT_THAT(MinBudgetBytes(request), IsOk());
   for (const int64_t sequences : {int64_t{0}, int64_t{1} << 60}) {
     request = LargeRequest(1);
     request.sequences = sequences;
-    EXPECT_EQ(PlanEncoder(request, 1 << 30).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(PlanEncoder(request, 1 << 30),
+                StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
 

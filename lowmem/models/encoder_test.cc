@@ -19,8 +19,10 @@
 #include "footprint/base/files/refuse_system_call.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -109,7 +111,7 @@ TEST(EncoderTest, AgreesWithDoublePrecision) {
         ForEachVectorTarget([&](bool) {
           const RunResult actual = Encode(folder, WeightBackend::kPread,
                                           workers, kPlenty, ids, types);
-          ASSERT_TRUE(actual.status.ok()) << actual.status;
+          ASSERT_THAT(actual.status, IsOk());
           ASSERT_EQ(actual.states.size(), expected.size());
           EXPECT_LT(LargestError(actual.states, expected), 2e-5)
               << tokens << " tokens";
@@ -129,11 +131,11 @@ TEST(EncoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
       const auto ids = RandomIds(random, tokens, config.vocabulary);
       const RunResult resident =
           Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
-      ASSERT_TRUE(resident.status.ok()) << resident.status;
+      ASSERT_THAT(resident.status, IsOk());
       for (const WeightBackend backend : kWeightBackends) {
         for (const int workers : {1, 3}) {
           const auto encoder = Encoder::Open(folder, backend);
-          ASSERT_TRUE(encoder.ok());
+          ASSERT_THAT(encoder, IsOk());
           const int64_t least = *(*encoder)->MinBudgetBytes(tokens, workers);
           const int64_t streaming = StreamingBudget(**encoder, tokens, workers);
           for (const int64_t budget :
@@ -143,7 +145,7 @@ TEST(EncoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
             EXPECT_EQ(streamed.reading == "when used",
                       backend != WeightBackend::kDirect || budget != streaming)
                 << streamed.reading;
-            ASSERT_TRUE(streamed.status.ok()) << streamed.status;
+            ASSERT_THAT(streamed.status, IsOk());
             ASSERT_EQ(streamed.states, resident.states)
                 << WeightBackendName(backend) << ", " << workers << " workers, "
                 << budget << " bytes, " << tokens << " tokens";
@@ -168,10 +170,10 @@ TEST(EncoderTest, HasTheSameBitsWhenTheFileIsPacked) {
       const auto ids = RandomIds(random, tokens, config.vocabulary);
       const RunResult expected =
           Encode(plain, WeightBackend::kResident, 1, kPlenty, ids);
-      ASSERT_TRUE(expected.status.ok()) << expected.status;
+      ASSERT_THAT(expected.status, IsOk());
       for (const WeightBackend backend : kWeightBackends) {
         const auto encoder = Encoder::Open(packed, backend);
-        ASSERT_TRUE(encoder.ok());
+        ASSERT_THAT(encoder, IsOk());
         const int workers = tokens == 1 ? 1 : 2;
         const int64_t streaming = StreamingBudget(**encoder, tokens, workers);
         for (const int64_t budget : {int64_t{400000}, streaming, kPlenty}) {
@@ -182,7 +184,7 @@ TEST(EncoderTest, HasTheSameBitsWhenTheFileIsPacked) {
           }
           const RunResult actual =
               Encode(packed, backend, workers, budget, ids);
-          ASSERT_TRUE(actual.status.ok()) << actual.status;
+          ASSERT_THAT(actual.status, IsOk());
           EXPECT_EQ(actual.states, expected.states)
               << WeightBackendName(backend) << ", " << budget;
         }
@@ -209,13 +211,13 @@ TEST(EncoderTest, SaysSoWhenTheFileChangesBetweenRuns) {
     const std::string folder =
         WriteCheckpoint(checkpoint, DType::kF32, "changes");
     const auto encoder = Encoder::Open(folder, backend);
-    ASSERT_TRUE(encoder.ok()) << encoder.status();
+    ASSERT_THAT(encoder, IsOk());
     const auto run = (*encoder)->Start(*(*encoder)->Plan(8, 2, kPlenty));
-    ASSERT_TRUE(run.ok()) << run.status();
-    ASSERT_TRUE((*run)->Forward({1, 2, 3}, {}).ok());
+    ASSERT_THAT(run, IsOk());
+    ASSERT_THAT((*run)->Forward({1, 2, 3}, {}), IsOk());
     ASSERT_EQ(truncate((folder + "/model.safetensors").c_str(), 20000), 0);
-    EXPECT_EQ((*run)->Forward({1, 2, 3}, {}).status().code(),
-              absl::StatusCode::kFailedPrecondition)
+    EXPECT_THAT((*run)->Forward({1, 2, 3}, {}),
+                StatusIs(absl::StatusCode::kFailedPrecondition))
         << WeightBackendName(backend);
   }
 }
@@ -247,11 +249,11 @@ TEST(EncoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     const WeightBackend backend = kWeightBackends[trial % 4];
     const auto ids = RandomIds(random, tokens, config.vocabulary);
     const auto encoder = Encoder::Open(folder, backend);
-    ASSERT_TRUE(encoder.ok()) << encoder.status();
+    ASSERT_THAT(encoder, IsOk());
     const int64_t least = *(*encoder)->MinBudgetBytes(tokens, workers);
     const int64_t budget = least + between(0, 300000);
     const RunResult result = Encode(folder, backend, workers, budget, ids);
-    ASSERT_TRUE(result.status.ok()) << result.status;
+    ASSERT_THAT(result.status, IsOk());
     EXPECT_LE(result.peak_bytes, budget);
     EXPECT_LE(result.resident_bytes, result.peak_bytes);
     const int64_t streaming = StreamingBudget(**encoder, tokens, 1);
@@ -262,13 +264,13 @@ TEST(EncoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
         continue;
       }
       const RunResult alone = Encode(folder, backend, 1, budget_alone, ids);
-      ASSERT_TRUE(alone.status.ok()) << alone.status;
+      ASSERT_THAT(alone.status, IsOk());
       EXPECT_LE(alone.resident_bytes, alone.peak_bytes);
       EXPECT_GE(alone.resident_bytes, alone.peak_bytes - 4 * kPageBytes)
           << WeightBackendName(backend) << ", " << budget_alone;
     }
     const RunResult below = Encode(folder, backend, workers, least - 1, ids);
-    EXPECT_EQ(below.status.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(below.status, StatusIs(absl::StatusCode::kResourceExhausted));
     EXPECT_TRUE(absl::StrContains(below.status.message(),
                                   absl::StrCat(least, " bytes")))
         << below.status;
@@ -287,14 +289,14 @@ TEST(EncoderTest, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
   for (const WeightBackend backend :
        {WeightBackend::kPread, WeightBackend::kDirect}) {
     const auto encoder = Encoder::Open(folder, backend);
-    ASSERT_TRUE(encoder.ok());
+    ASSERT_THAT(encoder, IsOk());
     const int64_t all = (*encoder)->Plan(5, 1, kPlenty)->peak_bytes;
     int64_t read_before = int64_t{1} << 40;
     int64_t pinned_before = -1;
     int partly_pinned = 0;
     for (int64_t budget = all - 700000; budget <= all; budget += 100000) {
       const auto plan = (*encoder)->Plan(5, 1, budget);
-      ASSERT_TRUE(plan.ok()) << plan.status();
+      ASSERT_THAT(plan, IsOk());
       EXPECT_LE(plan->peak_bytes, budget);
       EXPECT_GE(plan->pinned.count, pinned_before);
       // Nothing is read into slots that are not there.
@@ -302,15 +304,15 @@ TEST(EncoderTest, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
       if (plan->pinned.count > 0 && budget < all) ++partly_pinned;
       pinned_before = plan->pinned.count;
       const auto run = (*encoder)->Start(*plan);
-      ASSERT_TRUE(run.ok()) << run.status();
+      ASSERT_THAT(run, IsOk());
       for (int pass = 0; pass < 2; ++pass) {
         const auto states = (*run)->Forward(ids, {});
-        ASSERT_TRUE(states.ok()) << states.status();
+        ASSERT_THAT(states, IsOk());
         EXPECT_EQ(std::vector<float>(states->begin(), states->end()),
                   resident.states);
       }
       const int64_t begin = (*encoder)->store().counters().bytes_read;
-      ASSERT_TRUE((*run)->Forward(ids, {}).ok());
+      ASSERT_THAT((*run)->Forward(ids, {}), IsOk());
       const int64_t read = (*encoder)->store().counters().bytes_read - begin;
       EXPECT_LE((*run)->ResidentArenaBytes(), plan->peak_bytes);
       // Reading ahead makes the count of one pass uncertain by a ring.
@@ -336,13 +338,13 @@ TEST(EncoderTest, ReadsAheadNoFurtherThanThereAreTiles) {
       RandomCheckpoint(config, DType::kF32, 24), DType::kF32, "few_tiles");
   const std::vector<int32_t> ids = {4999, 1, 4, 1, 5};
   const auto encoder = Encoder::Open(folder, WeightBackend::kDirect);
-  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  ASSERT_THAT(encoder, IsOk());
   const int64_t budget = StreamingBudget(**encoder, 5, 1);
   // Queries, keys, values, their output, the feed-forward part's two.
   EXPECT_EQ((*encoder)->Plan(5, 1, budget)->depth, 6);
   const RunResult ahead =
       Encode(folder, WeightBackend::kDirect, 1, budget, ids);
-  ASSERT_TRUE(ahead.status.ok()) << ahead.status;
+  ASSERT_THAT(ahead.status, IsOk());
   EXPECT_TRUE(absl::StrContains(ahead.reading, "6 slots")) << ahead.reading;
   EXPECT_EQ(ahead.states,
             Encode(folder, WeightBackend::kResident, 1, kPlenty, ids).states);
@@ -381,7 +383,7 @@ void ExpectABatchIsItsSequences(const Encoder& encoder,
     ids.push_back(RandomIds(*random, tokens, config.vocabulary));
     types.push_back(RandomIds(*random, tokens, config.token_types));
     const auto states = (*one)->Forward(ids.back(), types.back());
-    ASSERT_TRUE(states.ok()) << states.status();
+    ASSERT_THAT(states, IsOk());
     expected.insert(expected.end(), states->begin(), states->end());
   }
   std::vector<EncoderSequence> sequences;
@@ -390,12 +392,12 @@ void ExpectABatchIsItsSequences(const Encoder& encoder,
   }
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto states = (*run)->ForwardBatch(sequences);
-    ASSERT_TRUE(states.ok()) << states.status();
+    ASSERT_THAT(states, IsOk());
     EXPECT_EQ(Floats(*states), expected);
   }
   EXPECT_LE((*run)->ResidentArenaBytes(), batch.peak_bytes);
   const auto first = (*run)->Forward(ids[0], types[0]);
-  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_THAT(first, IsOk());
   expected.resize(first->size());
   EXPECT_EQ(Floats(*first), expected);
 }
@@ -415,7 +417,7 @@ TEST(EncoderTest, ComputesABatchAsItsSequencesOneAfterTheOther) {
       }
       SCOPED_TRACE(std::string(WeightBackendName(backend)));
       const auto encoder = Encoder::Open(folder, backend);
-      ASSERT_TRUE(encoder.ok()) << encoder.status();
+      ASSERT_THAT(encoder, IsOk());
       // 64 tokens of 48 features are three pages.
       constexpr int64_t kTokens = 64;
       const int64_t output_bytes = 16 * kTokens * config.hidden * 4;
@@ -446,28 +448,28 @@ TEST(EncoderTest, GivesOneTokenTheBitsOfItsPlan) {
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 32), DType::kF32, "one_token");
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
-  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  ASSERT_THAT(encoder, IsOk());
   const std::vector<int32_t> one = {7};
   const std::vector<int32_t> many(40, 3);
   const auto by_itself = [&](int64_t tokens) {
     const auto run = (*encoder)->Start(*(*encoder)->Plan(tokens, 1, kPlenty));
-    EXPECT_TRUE(run.ok()) << run.status();
+    EXPECT_THAT(run, IsOk());
     const auto states = (*run)->Forward(one, {});
-    EXPECT_TRUE(states.ok()) << states.status();
+    EXPECT_THAT(states, IsOk());
     return Floats(*states);
   };
   const std::vector<float> alone = by_itself(1);
   const std::vector<float> planned_for_more = by_itself(2);
   EXPECT_EQ(by_itself(40), planned_for_more);
   const auto run = (*encoder)->Start(*(*encoder)->Plan(40, 2, kPlenty, 3));
-  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_THAT(run, IsOk());
   const auto batch = (*run)->ForwardBatch({{many, {}}, {one, {}}, {many, {}}});
-  ASSERT_TRUE(batch.ok()) << batch.status();
+  ASSERT_THAT(batch, IsOk());
   EXPECT_EQ(Floats(batch->subspan(40 * 48, 48)), planned_for_more);
   const auto ones = (*encoder)->Start(*(*encoder)->Plan(1, 2, kPlenty, 2));
-  ASSERT_TRUE(ones.ok()) << ones.status();
+  ASSERT_THAT(ones, IsOk());
   const auto pair = (*ones)->ForwardBatch({{one, {}}, {one, {}}});
-  ASSERT_TRUE(pair.ok()) << pair.status();
+  ASSERT_THAT(pair, IsOk());
   EXPECT_EQ(Floats(pair->subspan(48, 48)), alone);
   EXPECT_LT(
       LargestError(alone, {planned_for_more.begin(), planned_for_more.end()}),
@@ -479,16 +481,16 @@ TEST(EncoderTest, ChecksABatchBeforeItBegins) {
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 21), DType::kF32, "bad_batch");
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
-  ASSERT_TRUE(encoder.ok());
+  ASSERT_THAT(encoder, IsOk());
   const auto run = (*encoder)->Start(*(*encoder)->Plan(4, 1, kPlenty, 2));
-  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_THAT(run, IsOk());
   const std::vector<int32_t> good = {1, 2};
   const std::vector<int32_t> bad = {1, 50};
   const std::vector<int32_t> longer = {1, 2, 3, 4, 5};
   const auto message = [&](const std::vector<EncoderSequence>& sequences) {
     const int64_t begin = (*encoder)->store().counters().bytes_delivered;
     const auto states = (*run)->ForwardBatch(sequences);
-    EXPECT_EQ(states.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(states, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_EQ((*encoder)->store().counters().bytes_delivered, begin);
     return std::string(states.status().message());
   };
@@ -510,13 +512,13 @@ TEST(EncoderTest, RunsShorterInputsThanPlannedAndOneAfterTheOther) {
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 9), DType::kF32, "shorter");
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
-  ASSERT_TRUE(encoder.ok());
+  ASSERT_THAT(encoder, IsOk());
   const auto run = (*encoder)->Start(*(*encoder)->Plan(60, 2, kPlenty));
-  ASSERT_TRUE(run.ok());
+  ASSERT_THAT(run, IsOk());
   for (const int64_t tokens : {60, 17, 2, 59, 60}) {
     const auto ids = RandomIds(random, tokens, config.vocabulary);
     const auto states = (*run)->Forward(ids, {});
-    ASSERT_TRUE(states.ok()) << states.status();
+    ASSERT_THAT(states, IsOk());
     const RunResult alone =
         Encode(folder, WeightBackend::kResident, 1, kPlenty, ids);
     EXPECT_EQ(std::vector<float>(states->begin(), states->end()), alone.states);
@@ -528,19 +530,19 @@ TEST(EncoderTest, RefusesInputsThatTheModelCannotTake) {
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 10), DType::kF32, "refuses");
   const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
-  ASSERT_TRUE(encoder.ok());
+  ASSERT_THAT(encoder, IsOk());
   EXPECT_EQ((*encoder)->Plan(0, 1, kPlenty).status().message(),
             "no tokens: the input is empty");
   EXPECT_EQ((*encoder)->Plan(81, 1, kPlenty).status().message(),
             "81 tokens, but the model has 80 positions");
-  EXPECT_EQ((*encoder)->Plan(8, 0, kPlenty).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT((*encoder)->Plan(8, 0, kPlenty),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   const auto run = (*encoder)->Start(*(*encoder)->Plan(8, 2, kPlenty));
-  ASSERT_TRUE(run.ok());
+  ASSERT_THAT(run, IsOk());
   const auto message = [&](const std::vector<int32_t>& ids,
                            const std::vector<int32_t>& types) {
     const auto states = (*run)->Forward(ids, types);
-    EXPECT_EQ(states.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(states, StatusIs(absl::StatusCode::kInvalidArgument));
     return std::string(states.status().message());
   };
   EXPECT_EQ(message({}, {}), "no tokens: the input is empty");
@@ -552,7 +554,7 @@ TEST(EncoderTest, RefusesInputsThatTheModelCannotTake) {
             "9 tokens, but the plan is for 8");
   EXPECT_EQ(message({1, 2}, {0}), "1 token types for 2 tokens");
   EXPECT_EQ(message({1}, {2}), "the token type 2; the model has 2");
-  EXPECT_TRUE((*run)->Forward({1, 2, 49}, {}).ok());
+  EXPECT_THAT((*run)->Forward({1, 2, 49}, {}), IsOk());
 }
 
 // What a plan for another model leaves in memory is no place for this one's.
@@ -581,7 +583,7 @@ TEST(EncoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
         const RunResult result =
             Encode(folder, WeightBackend::kPread, 2, kPlenty,
                    std::vector<int32_t>(tokens, 3));
-        EXPECT_EQ(result.status.code(), absl::StatusCode::kDataLoss)
+        EXPECT_THAT(result.status, StatusIs(absl::StatusCode::kDataLoss))
             << bad.tensor;
         EXPECT_TRUE(absl::StrContains(result.status.message(), bad.where))
             << bad.tensor << ": " << result.status;
@@ -598,16 +600,15 @@ TEST(EncoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   const auto encoder =
       Encoder::Open(WriteCheckpoint(checkpoint, DType::kF32, "one_bad"),
                     WeightBackend::kPread);
-  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  ASSERT_THAT(encoder, IsOk());
   const auto run = (*encoder)->Start(*(*encoder)->Plan(20, 2, kPlenty));
-  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_THAT(run, IsOk());
   std::vector<int32_t> ids(20, 7);
-  EXPECT_EQ((*run)->Forward(ids, {}).status().code(),
-            absl::StatusCode::kDataLoss);
+  EXPECT_THAT((*run)->Forward(ids, {}), StatusIs(absl::StatusCode::kDataLoss));
   for (const int64_t tokens : {2, 18}) {
     ids.assign(tokens, 6);
     const auto states = (*run)->Forward(ids, {});
-    ASSERT_TRUE(states.ok()) << states.status();
+    ASSERT_THAT(states, IsOk());
     EXPECT_EQ(Floats(*states),
               Encode(good, WeightBackend::kPread, 1, kPlenty, ids).states);
   }
@@ -627,16 +628,16 @@ TEST(EncoderTest, RefusesAPlanThatIsNotItsOwn) {
   const auto narrow = open(DType::kBF16, WeightBackend::kPread);
   config.hidden = 24;
   const auto smaller = open(DType::kF32, WeightBackend::kPread);
-  EXPECT_TRUE(own->Start(*own->Plan(8, 2, kPlenty)).ok());
+  EXPECT_THAT(own->Start(*own->Plan(8, 2, kPlenty)), IsOk());
   for (const Encoder* other : {resident.get(), narrow.get(), smaller.get()}) {
     const absl::Status status =
         own->Start(*other->Plan(8, 2, kPlenty)).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_TRUE(absl::StrContains(status.message(), "for another model"))
         << status;
   }
-  EXPECT_EQ(own->Start(EncoderPlan()).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(own->Start(EncoderPlan()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 void StartWithoutThreads(const std::string& folder) {
@@ -701,8 +702,8 @@ TEST(EncoderTest, FindsNamesWithAPrefixAndOldNamesOfNorms) {
       Encode(plain_folder, WeightBackend::kPread, 1, kPlenty, ids);
   const RunResult b =
       Encode(renamed_folder, WeightBackend::kPread, 1, kPlenty, ids);
-  ASSERT_TRUE(a.status.ok()) << a.status;
-  ASSERT_TRUE(b.status.ok()) << b.status;
+  ASSERT_THAT(a.status, IsOk());
+  ASSERT_THAT(b.status, IsOk());
   EXPECT_EQ(a.states, b.states);
 }
 

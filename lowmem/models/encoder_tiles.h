@@ -1,7 +1,7 @@
 // Which tiles one worker of an encoder reads in a pass, in the order of their
 // use: what is read ahead.
 //
-//   TileList list;  // without room: they are counted
+//   TileList list;  // without capacity: they are counted
 //   absl::Status status = RecordEncoderTiles(weights, plan, store, worker,
 //                                            &list);
 //

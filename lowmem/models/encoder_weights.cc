@@ -44,23 +44,23 @@ std::string LayerName(const EncoderConfig& config, int64_t layer) {
   return absl::StrCat(NamesOf(config).layer, layer, ".");
 }
 
-EncoderLayerWeights FindLayer(WeightFinder& finder, const EncoderConfig& config,
+EncoderLayerWeights FindLayer(WeightBinder& binder, const EncoderConfig& config,
                               int64_t layer) {
   const FamilyNames& names = NamesOf(config);
   const std::string begin = LayerName(config, layer);
   const int64_t hidden = config.hidden;
   EncoderLayerWeights weights;
-  weights.query = finder.Linear(begin + names.query, hidden, hidden);
-  weights.key = finder.Linear(begin + names.key, hidden, hidden);
-  weights.value = finder.Linear(begin + names.value, hidden, hidden);
+  weights.query = binder.Linear(begin + names.query, hidden, hidden);
+  weights.key = binder.Linear(begin + names.key, hidden, hidden);
+  weights.value = binder.Linear(begin + names.value, hidden, hidden);
   weights.attention_output =
-      finder.Linear(begin + names.attention_output, hidden, hidden);
-  weights.attention_norm = finder.Norm(begin + names.attention_norm, hidden);
+      binder.Linear(begin + names.attention_output, hidden, hidden);
+  weights.attention_norm = binder.Norm(begin + names.attention_norm, hidden);
   weights.expand =
-      finder.Linear(begin + names.expand, config.intermediate, hidden);
+      binder.Linear(begin + names.expand, config.intermediate, hidden);
   weights.contract =
-      finder.Linear(begin + names.contract, hidden, config.intermediate);
-  weights.output_norm = finder.Norm(begin + names.output_norm, hidden);
+      binder.Linear(begin + names.contract, hidden, config.intermediate);
+  weights.output_norm = binder.Norm(begin + names.output_norm, hidden);
   return weights;
 }
 
@@ -90,26 +90,26 @@ std::vector<Weight> TensorsToPin(const EncoderWeights& weights) {
 absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
                                                   const EncoderConfig& config) {
   const std::string embeddings = "embeddings.";
-  WeightFinder finder(store, NamesOf(config).prefix,
+  WeightBinder binder(store, NamesOf(config).prefix,
                       embeddings + "word_embeddings.weight");
   EncoderWeights weights;
-  weights.words = finder.Matrix(embeddings + "word_embeddings.weight",
+  weights.words = binder.Matrix(embeddings + "word_embeddings.weight",
                                 config.vocabulary, config.hidden);
-  weights.positions = finder.Matrix(embeddings + "position_embeddings.weight",
+  weights.positions = binder.Matrix(embeddings + "position_embeddings.weight",
                                     config.positions, config.hidden);
   if (config.token_types > 0) {
     weights.has_token_types = true;
     weights.token_types =
-        finder.Matrix(embeddings + "token_type_embeddings.weight",
+        binder.Matrix(embeddings + "token_type_embeddings.weight",
                       config.token_types, config.hidden);
   }
-  weights.norm = finder.Norm(embeddings + "LayerNorm", config.hidden);
-  for (int64_t layer = 0; layer < config.layers && finder.status().ok();
+  weights.norm = binder.Norm(embeddings + "LayerNorm", config.hidden);
+  for (int64_t layer = 0; layer < config.layers && binder.status().ok();
        ++layer) {
-    weights.layers.push_back(FindLayer(finder, config, layer));
+    weights.layers.push_back(FindLayer(binder, config, layer));
   }
-  finder.CheckNoLayer(LayerName(config, config.layers), config.layers);
-  if (!finder.status().ok()) return finder.status();
+  binder.CheckNoLayer(LayerName(config, config.layers), config.layers);
+  if (!binder.status().ok()) return binder.status();
   return weights;
 }
 

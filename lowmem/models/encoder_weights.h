@@ -9,7 +9,7 @@
 // and a layer beyond the config's last is a contradiction, not an extra.
 //
 // Refers to the store's index. Memory: about 2 KiB a layer. Errors are those of
-// WeightFinder.
+// WeightBinder.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_
@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/models/encoder_config.h"
-#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/modules/embedding_modules.h"
 #include "footprint/lowmem/modules/module.h"
@@ -122,14 +123,14 @@ TestTensors ClassifierTensors(DType type) {
 }
 
 std::string Write(const TestTensors& tensors, DType type,
-                  const std::string& name, int64_t panel_columns = 0) {
-  return WriteCheckpoint("{}", tensors, type, name, panel_columns) +
+                  const std::string& name, int64_t block_columns = 0) {
+  return WriteCheckpoint("{}", tensors, type, name, block_columns) +
          "/model.safetensors";
 }
 
 std::string ClassifierFile(const std::string& name, DType type = DType::kF32,
-                           int64_t panel_columns = 0) {
-  return Write(ClassifierTensors(type), type, name, panel_columns);
+                           int64_t block_columns = 0) {
+  return Write(ClassifierTensors(type), type, name, block_columns);
 }
 
 LazyLoadingOptions ModelOptions() {
@@ -205,14 +206,14 @@ TEST(LazyLoadingTest, RunsAUsersModelWithTheSameBitsHoweverItIsLoaded) {
             options.storage = storage;
             options.prefetch_bytes = prefetch_bytes;
             const auto loaded = LazyLoading(&model, file, options);
-            ASSERT_TRUE(loaded.ok()) << loaded.status();
+            ASSERT_THAT(loaded, IsOk());
             for (int repeat = 0; repeat < 2; ++repeat) {
               const auto output = model.Run(SomeIds());
-              ASSERT_TRUE(output.ok()) << output.status();
+              ASSERT_THAT(output, IsOk());
               if (expected.empty()) expected = *output;
               EXPECT_EQ(*output, expected) << WeightBackendName(storage);
             }
-            EXPECT_TRUE((*loaded)->CheckFile().ok());
+            EXPECT_THAT((*loaded)->CheckFile(), IsOk());
           }
         }
       }
@@ -230,9 +231,9 @@ TEST(LazyLoadingTest, LoadsWhatIsChosen) {
   const auto kept = [&](const LazyLoadingOptions& options) {
     Classifier model;
     const auto loaded = LazyLoading(&model, file, options);
-    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_THAT(loaded, IsOk());
     const auto output = model.Run(SomeIds());
-    EXPECT_TRUE(output.ok()) << output.status();
+    EXPECT_THAT(output, IsOk());
     EXPECT_EQ((*loaded)->held_bytes(), (*loaded)->kept_bytes());
     return (*loaded)->kept_bytes();
   };
@@ -268,9 +269,9 @@ TEST(LazyLoadingTest, SharesWhatSeveralThreadsUse) {
     LazyLoadingOptions options = ModelOptions();
     options.prefetch_bytes = prefetch_bytes;
     const auto loaded = LazyLoading(&model, file, options);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    ASSERT_THAT(loaded, IsOk());
     const auto expected = model.Run(SomeIds());
-    ASSERT_TRUE(expected.ok()) << expected.status();
+    ASSERT_THAT(expected, IsOk());
     std::atomic<int> equal{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
@@ -294,9 +295,9 @@ TEST(LazyLoadingTest, ReadsOnlyTheRowsAskedForEachOnce) {
   const auto delivered_and_peak = [&](int64_t chunk_rows) {
     Classifier model(chunk_rows);
     const auto loaded = LazyLoading(&model, file, options);
-    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_THAT(loaded, IsOk());
     const int64_t before = (*loaded)->counters().bytes_delivered;
-    EXPECT_TRUE(model.Run(ids).ok());
+    EXPECT_THAT(model.Run(ids), IsOk());
     return std::vector<int64_t>(
         {(*loaded)->counters().bytes_delivered - before,
          (*loaded)->peak_bytes() - (*loaded)->kept_bytes()});
@@ -321,7 +322,7 @@ TEST(LazyLoadingTest, NamesWhatIsNotThereAndWhatIsLikeIt) {
   const std::string file = ClassifierFile("names");
   LazyLoadingOptions options = ModelOptions();
   options.target_modules = {"blocks.1.nrm"};
-  EXPECT_EQ(StatusOf(options, file).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(StatusOf(options, file), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(StatusOf(options, file).message()),
               HasSubstr("no module \"blocks.1.nrm\" in the model; the closest: "
                         "\"blocks.1.norm\""));
@@ -355,7 +356,8 @@ TEST(LazyLoadingTest, RefusesOptionsThatMakeNoSense) {
               HasSubstr("the class \"Activation\" has no parameters"));
   options.target_classes = {};
   options.prefetch_bytes = -1;
-  EXPECT_EQ(StatusOf(options, file).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(StatusOf(options, file),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(LazyLoadingTest, RefusesTensorsThatAreNotTheModels) {
@@ -370,7 +372,7 @@ TEST(LazyLoadingTest, RefusesTensorsThatAreNotTheModels) {
   tensors.erase("model.blocks.1.scale");
   const absl::Status missing =
       StatusOf(ModelOptions(), Write(tensors, DType::kF32, "missing"));
-  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(missing.message()),
               HasSubstr("\"model.blocks.0.scale\""));
 }
@@ -389,7 +391,7 @@ TEST(LazyLoadingTest, RefusesTreesWithoutClearNames) {
     BadTree root;
     build(root);
     const auto loaded = LazyLoading(&root, file, {});
-    EXPECT_EQ(loaded.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(loaded, StatusIs(absl::StatusCode::kInvalidArgument));
     return std::string(loaded.status().message());
   };
   EXPECT_THAT(message([&](BadTree& root) {
@@ -422,11 +424,11 @@ TEST(LazyLoadingTest, SaysSoWhenTheFileChangesAndThenNothingIsHeld) {
     LazyLoadingOptions options = ModelOptions();
     options.prefetch_bytes = prefetch_bytes;
     const auto loaded = LazyLoading(&model, file, options);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    ASSERT_TRUE(model.Run(SomeIds()).ok());
+    ASSERT_THAT(loaded, IsOk());
+    ASSERT_THAT(model.Run(SomeIds()), IsOk());
     ASSERT_EQ(truncate(file.c_str(), 30000), 0);
     const auto output = model.Run(SomeIds());
-    EXPECT_EQ(output.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(output, StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_THAT(std::string(output.status().message()),
                 HasSubstr("module \"words\": "));
     EXPECT_FALSE((*loaded)->CheckFile().ok());
@@ -441,16 +443,16 @@ TEST(LazyLoadingTest, IsNeededAndOnlyOnce) {
               HasSubstr("call LazyLoading"));
   {
     const auto loaded = LazyLoading(&model, file, ModelOptions());
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    EXPECT_EQ(LazyLoading(&model, file, ModelOptions()).status().code(),
-              absl::StatusCode::kFailedPrecondition);
-    EXPECT_TRUE(model.Run(SomeIds()).ok());
+    ASSERT_THAT(loaded, IsOk());
+    EXPECT_THAT(LazyLoading(&model, file, ModelOptions()),
+                StatusIs(absl::StatusCode::kFailedPrecondition));
+    EXPECT_THAT(model.Run(SomeIds()), IsOk());
   }
-  EXPECT_EQ(model.Run(SomeIds()).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(model.Run(SomeIds()),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
   const auto again = LazyLoading(&model, file, ModelOptions());
-  ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_TRUE(model.Run(SomeIds()).ok());
+  ASSERT_THAT(again, IsOk());
+  EXPECT_THAT(model.Run(SomeIds()), IsOk());
 }
 
 // Minus one is no "all of them" and no "row by row".
@@ -459,7 +461,7 @@ TEST(ChunkedEmbeddingTest, RefusesANegativeChunk) {
        {int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
     ChunkedEmbedding words({4, 2}, chunk_rows);
     const absl::Status status = words.Run({1}).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(absl::StrCat("chunk_rows is ", chunk_rows)));
   }
@@ -469,12 +471,12 @@ TEST(LazyLoadingTest, NamesBadInput) {
   Classifier model;
   const auto loaded =
       LazyLoading(&model, ClassifierFile("bad_input"), ModelOptions());
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_THAT(loaded, IsOk());
   const std::vector<int32_t> ids = {1, kVocabulary};
   EXPECT_THAT(std::string(model.Run(ids).status().message()),
               HasSubstr("token 1 has the id 37; the table has 37 rows"));
   const auto nothing = model.Run({});
-  ASSERT_TRUE(nothing.ok()) << nothing.status();
+  ASSERT_THAT(nothing, IsOk());
   EXPECT_TRUE(nothing->empty());
   LinearModule linear(3, 2);
   EXPECT_THAT(

@@ -152,7 +152,7 @@ absl::Status ModuleLoader::Acquire(LoadedModule* module) {
   if (thread_.joinable()) {
     last_->next_ = module;
     last_ = module;
-    GiveUpStrays();
+    DropMispredicted();
     wake_.NotifyOne();
   }
   using State = LoadedModule::State;
@@ -201,7 +201,7 @@ std::vector<LoadedModule*> ModuleLoader::Upcoming() const {
   return upcoming;
 }
 
-void ModuleLoader::GiveUpStrays() {
+void ModuleLoader::DropMispredicted() {
   if (ahead_bytes_ == 0) return;
   const std::vector<LoadedModule*> upcoming = Upcoming();
   for (LoadedModule& module : modules_) {

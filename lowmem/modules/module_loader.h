@@ -99,7 +99,7 @@ class ModuleLoader {
   absl::Status Read(LoadedModule* module) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<LoadedModule*> Upcoming() const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void GiveUpStrays() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropMispredicted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoLongerAhead(LoadedModule* module)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   LoadedModule* NextToRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -22,10 +22,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/refuse_system_call.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/modules/lazy_loading.h"
 #include "footprint/lowmem/modules/module.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace {
@@ -60,7 +62,7 @@ namespace {
 
 std::string Write(const RandomTensors& tensors, const std::string& name) {
   return WriteCheckpoint("{}", tensors.tensors(), DType::kF32, name,
-                         /*panel_columns=*/0) +
+                         /*block_columns=*/0) +
          "/model.safetensors";
 }
 
@@ -150,11 +152,11 @@ TEST(ModuleLoaderTest, HoldsTheLargestSetThatIsLeasedAtOnce) {
     aligned_peak_bytes = before;
     {
       const auto loaded = LazyLoading(&root, file, options);
-      ASSERT_TRUE(loaded.ok()) << loaded.status();
+      ASSERT_THAT(loaded, IsOk());
       for (int repeat = 0; repeat < 3; ++repeat) {
         double sum = 0;
         const absl::Status status = root.Run(&sum);
-        ASSERT_TRUE(status.ok()) << status;
+        ASSERT_THAT(status, IsOk());
         EXPECT_NEAR(sum, expected, 1e-6);
       }
       if (options.prefetch_bytes == 0) {
@@ -217,13 +219,13 @@ TEST(ModuleLoaderTest, ReadsAheadUntilItsBytesAreFull) {
     options.storage = storage;
     options.prefetch_bytes = 2 * kLinkBytes + 100;
     const auto loaded = LazyLoading(&chain, file, options);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    ASSERT_THAT(loaded, IsOk());
     // Before anything is used, the first of the tree.
     ExpectHeld(**loaded, 2 * kLinkBytes);
     for (int round = 0; round < 2; ++round) {
       for (int i = 0; i < 6; ++i) {
         const auto lease = chain.Take(i);
-        ASSERT_TRUE(lease.ok()) << lease.status();
+        ASSERT_THAT(lease, IsOk());
         ExpectHeld(**loaded, 3 * kLinkBytes);
       }
       ExpectHeld(**loaded, 2 * kLinkBytes);
@@ -239,11 +241,11 @@ TEST(ModuleLoaderTest, LearnsTheOrderThatModulesAreUsedIn) {
   LazyLoadingOptions options;
   options.prefetch_bytes = 2 * kLinkBytes;
   const auto loaded = LazyLoading(&chain, ChainFile(6, "learns"), options);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_THAT(loaded, IsOk());
   const auto pass = [&] {
     for (const int i : {4, 2, 0, 2, 5}) {
       const auto lease = chain.Take(i);
-      ASSERT_TRUE(lease.ok()) << lease.status();
+      ASSERT_THAT(lease, IsOk());
       // Neither more nor what is no longer expected.
       for (int wait = 0; wait < 20; ++wait) {
         EXPECT_LE((*loaded)->held_bytes(), 3 * kLinkBytes);
@@ -256,7 +258,7 @@ TEST(ModuleLoaderTest, LearnsTheOrderThatModulesAreUsedIn) {
   const int64_t before = (*loaded)->prefetched_loads();
   for (const int i : {4, 2, 0}) {
     ExpectHeld(**loaded, 2 * kLinkBytes);
-    ASSERT_TRUE(chain.Take(i).ok());
+    ASSERT_THAT(chain.Take(i), IsOk());
   }
   // The two that follow the fifth; after the second comes sometimes one,
   // sometimes another.
@@ -268,15 +270,15 @@ TEST(ModuleLoaderTest, GivesUpWhatTurnsOutNotToBeNext) {
   LazyLoadingOptions options;
   options.prefetch_bytes = 2 * kLinkBytes;
   const auto loaded = LazyLoading(&chain, ChainFile(6, "strays"), options);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_THAT(loaded, IsOk());
   // The first two are read ahead, but the fourth is used.
   ExpectHeld(**loaded, 2 * kLinkBytes);
   {
     const auto lease = chain.Take(3);
-    ASSERT_TRUE(lease.ok()) << lease.status();
+    ASSERT_THAT(lease, IsOk());
     ExpectHeld(**loaded, 3 * kLinkBytes);
   }
-  ASSERT_TRUE(chain.Take(4).ok());
+  ASSERT_THAT(chain.Take(4), IsOk());
   EXPECT_EQ((*loaded)->prefetched_loads(), 1);
 }
 
@@ -285,8 +287,8 @@ TEST(ModuleLoaderTest, DoesNotReadAheadWhatIsTooLarge) {
   LazyLoadingOptions options;
   options.prefetch_bytes = kLinkBytes - 1;
   const auto loaded = LazyLoading(&chain, ChainFile(3, "too_large"), options);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(chain.Take(i).ok());
+  ASSERT_THAT(loaded, IsOk());
+  for (int i = 0; i < 3; ++i) ASSERT_THAT(chain.Take(i), IsOk());
   EXPECT_EQ((*loaded)->prefetched_loads(), 0);
   EXPECT_EQ((*loaded)->peak_bytes(), kLinkBytes);
 }
@@ -294,7 +296,7 @@ TEST(ModuleLoaderTest, DoesNotReadAheadWhatIsTooLarge) {
 TEST(ModuleLoaderTest, IsOneLoadForLeasesThatOverlap) {
   Chain chain(2);
   const auto loaded = LazyLoading(&chain, ChainFile(2, "overlap"), {});
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_THAT(loaded, IsOk());
   auto first = chain.Take(0);
   auto second = chain.Take(0);
   EXPECT_EQ((*loaded)->loads(), 1);
@@ -308,18 +310,17 @@ TEST(ModuleLoaderTest, HoldsNothingAfterAFailureAndASuccess) {
   Chain chain(1);
   const std::string file = ChainFile(1, "failure");
   const auto loaded = LazyLoading(&chain, file, {});
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_THAT(loaded, IsOk());
   // Looks changed, then as it was.
   struct stat status;
   ASSERT_EQ(stat(file.c_str(), &status), 0);
   const timespec as_it_was[] = {status.st_atim, status.st_mtim};
   const timespec changed[] = {{0, 0}, {0, 0}};
   ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), changed, 0), 0);
-  EXPECT_EQ(chain.Take(0).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(chain.Take(0), StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ((*loaded)->held_bytes(), 0);
   ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), as_it_was, 0), 0);
-  EXPECT_TRUE(chain.Take(0).ok());
+  EXPECT_THAT(chain.Take(0), IsOk());
   EXPECT_EQ((*loaded)->held_bytes(), 0);
 }
 

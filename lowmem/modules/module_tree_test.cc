@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/modules/module.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -46,9 +47,9 @@ std::vector<bool> Chosen(const std::vector<std::string>& classes,
                          const std::vector<std::string>& skipped) {
   Tree tree;
   const auto modules = WalkModules(&tree.root);
-  EXPECT_TRUE(modules.ok()) << modules.status();
+  EXPECT_THAT(modules, IsOk());
   const auto chosen = ChooseModules(*modules, classes, names, skipped);
-  EXPECT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_THAT(chosen, IsOk());
   return chosen.value_or(std::vector<bool>());
 }
 
@@ -63,7 +64,7 @@ absl::Status Refusal(const std::vector<std::string>& classes,
 TEST(WalkModulesTest, GoesThroughTheTreeInItsOrder) {
   Tree tree;
   const auto modules = WalkModules(&tree.root);
-  ASSERT_TRUE(modules.ok()) << modules.status();
+  ASSERT_THAT(modules, IsOk());
   std::vector<std::string> names;
   for (const NamedModule& module : *modules) names.push_back(module.name);
   EXPECT_THAT(
@@ -92,8 +93,8 @@ TEST(WalkModulesTest, RefusesNamesThatAreTakenOrNone) {
   for (const char* bad : {"", ".a", "a."}) {
     Node parent, child;
     parent.AddChild(bad, &child);
-    EXPECT_EQ(WalkModules(&parent).status().code(),
-              absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(WalkModules(&parent),
+                StatusIs(absl::StatusCode::kInvalidArgument))
         << bad;
     Node module;
     module.AddParameter(bad, {1});
@@ -144,8 +145,8 @@ TEST(ChooseModulesTest, SkipsAfterChoosing) {
 }
 
 TEST(ChooseModulesTest, DoesNotTakeAPartOfANameForIt) {
-  EXPECT_EQ(Refusal({}, {"enc"}, {}).code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(Refusal({}, {"0"}, {}).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Refusal({}, {"enc"}, {}), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(Refusal({}, {"0"}, {}), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(ChooseModulesTest, NamesWhatIsNearWhatIsNotThere) {
@@ -158,8 +159,8 @@ TEST(ChooseModulesTest, NamesWhatIsNearWhatIsNotThere) {
 }
 
 TEST(ChooseModulesTest, RefusesChoicesThatMeanNothing) {
-  EXPECT_EQ(Refusal({"Layer"}, {"head"}, {}).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Refusal({"Layer"}, {"head"}, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   Node root, empty;
   root.AddChild("empty", &empty);
   const auto modules = WalkModules(&root);

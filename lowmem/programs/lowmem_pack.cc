@@ -38,11 +38,13 @@ absl::Status Configure(footprint::PackOptions& options) {
     return absl::InvalidArgumentError(
         "--panels and --no_panels are both given; leave one out");
   }
-  if (texts.empty()) options.panels = footprint::DefaultPanelRules();
+  if (texts.empty())
+    options.column_blocks = footprint::DefaultColumnBlockRules();
   for (const std::string& text : texts) {
-    absl::StatusOr<footprint::PanelRule> rule = footprint::ParsePanelRule(text);
+    absl::StatusOr<footprint::ColumnBlockRule> rule =
+        footprint::ParseColumnBlockRule(text);
     if (!rule.ok()) return rule.status();
-    options.panels.push_back(*std::move(rule));
+    options.column_blocks.push_back(*std::move(rule));
   }
   return absl::OkStatus();
 }

@@ -267,7 +267,7 @@ void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
          seconds, 1e-9 * operations / seconds, processor_seconds,
          1e-9 * operations / processor_seconds);
   PrintSteps(run.step_nanoseconds(), config.layers);
-  // Who reads along sees each pass when it ends.
+  // Who reads along sees each pass when it epilogue.
   fflush(stdout);
 }
 
@@ -282,7 +282,7 @@ void PrintArena(int64_t budget_bytes, int64_t peak_bytes,
 bool IsPacked(const WeightStore& store) {
   for (const TensorInfo& tensor : store.index().tensors()) {
     const absl::StatusOr<Weight> weight = store.Find(tensor.name);
-    if (weight.ok() && weight->panel_columns() < weight->columns()) return true;
+    if (weight.ok() && weight->block_columns() < weight->columns()) return true;
   }
   return false;
 }
@@ -293,14 +293,14 @@ bool ReadForNothing(const WeightStore& store) {
   return counters.bytes_around_rows > counters.bytes_read / 2;
 }
 
-// Says what mends that: a file in panels, and a budget of `panel_budget_bytes`,
+// Says what fixes that: a file in panels, and a budget of `panel_budget_bytes`,
 // which has room for them.
 void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
                  int64_t panel_budget_bytes) {
   const WeightCounters counters = store.counters();
   printf(
       "advice       %s of the %s read were not needed: they lie around rows of "
-      "a few columns; what mends it:\n",
+      "a few columns; what fixes it:\n",
       FormatRoundedBytes(counters.bytes_around_rows).c_str(),
       FormatRoundedBytes(counters.bytes_read).c_str());
   const std::string& file = store.index().file_name();

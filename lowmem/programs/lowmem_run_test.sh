@@ -60,13 +60,13 @@ for text in '^budget  .*1.00 MiB' '^arena .* planned, .* resident' '^process .* 
   says "$text"
 done
 
-# What is read for nothing is named, with what mends it; where nothing is, not.
+# What is read for nothing is named, with what fixes it; where nothing is, not.
 run minilm.F32.packed --ids=1,2,3 --backend=direct
-! grep -q '^advice' log || fail "nothing to mend: $(cat log)"
+! grep -q '^advice' log || fail "nothing to fix: $(cat log)"
 lowmem_generate --shape=gpt2 --layers=1 --hidden=128 --heads=2 --intermediate=256 \
   --vocabulary=100 --positions=40 short_rows 2>log
 run short_rows --ids=1,2,3 --output=expected
-! grep -q '^advice' log || fail "nothing to mend: $(cat log)"
+! grep -q '^advice' log || fail "nothing to fix: $(cat log)"
 run short_rows --ids=1,2,3 --backend=direct
 says '^advice .* of the .* read were not needed'
 budget=$(grep -oE -- '--budget=[0-9]+' log)

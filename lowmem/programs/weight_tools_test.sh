@@ -94,7 +94,7 @@ for folder in other all; do
   lowmem_run $folder --ids=1,2,3 --output=output >log || fail "$folder does not run: $(cat log)"
   cmp expected output || fail "$folder has other bits"
 done
-# Narrower panels cut sums: said with what mends it.
+# Narrower panels cut sums: said with what fixes it.
 lowmem_pack --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors 2>log
 refuses 1 'multiples of 256' lowmem_run other --ids=1,2,3
 advice=$(grep -o 'lowmem_pack .*' log)

@@ -31,8 +31,9 @@ absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
                                                      int depth,
                                                      absl::Span<char> ring) {
   if (!list.is_complete()) {
-    return absl::InternalError(absl::StrCat(
-        "a plan for ", list.room.size(), " tiles, but there are ", list.count));
+    return absl::InternalError(absl::StrCat("a plan for ", list.capacity.size(),
+                                            " tiles, but there are ",
+                                            list.count));
   }
   if (list.count == 0) return std::unique_ptr<TileStream>();
   TileStreamOptions options;

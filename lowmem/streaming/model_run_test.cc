@@ -12,7 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint::lowmem_internal {
@@ -43,7 +45,7 @@ TEST(TakeRunMemoryTest, PinsAsManyAsWerePlanned) {
   planned.count = 1;
   const absl::StatusOr<RunMemory> memory =
       TakeRunMemory(8192, planned, tensors, store.get());
-  ASSERT_TRUE(memory.ok()) << memory.status();
+  ASSERT_THAT(memory, IsOk());
   float first;
   std::memcpy(&first, memory->arena.At<char>(4096), sizeof(first));
   EXPECT_EQ(first, 4.0f);
@@ -53,7 +55,7 @@ TEST(TakeRunMemoryTest, PinsNothingIfNothingIsPlanned) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   const absl::StatusOr<RunMemory> memory =
       TakeRunMemory(4096, {}, {}, store.get());
-  ASSERT_TRUE(memory.ok()) << memory.status();
+  ASSERT_THAT(memory, IsOk());
   EXPECT_EQ(memory->pinned, nullptr);
 }
 
@@ -61,10 +63,8 @@ TEST(TakeRunMemoryTest, SaysThatPlannedTensorsDoNotFit) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   PinnedTensors planned;
   planned.count = 1;
-  EXPECT_EQ(TakeRunMemory(4096, planned, {*store->Find("a")}, store.get())
-                .status()
-                .code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(TakeRunMemory(4096, planned, {*store->Find("a")}, store.get()),
+              StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
 TEST(ReadVectorsTest, EveryVectorIsReadByOneWorker) {
@@ -74,11 +74,11 @@ TEST(ReadVectorsTest, EveryVectorIsReadByOneWorker) {
   float read[3][4] = {};
   const std::vector<VectorLoad> loads = {
       {&a, read[0]}, {&b, read[1]}, {&a, read[2]}};
-  ASSERT_TRUE(ReadVectors(loads, 1, 2, store.get()).ok());
+  ASSERT_THAT(ReadVectors(loads, 1, 2, store.get()), IsOk());
   EXPECT_EQ(read[0][3], 0.0f);
   EXPECT_EQ(read[1][3], 7.0f);
   EXPECT_EQ(read[2][3], 0.0f);
-  ASSERT_TRUE(ReadVectors(loads, 0, 2, store.get()).ok());
+  ASSERT_THAT(ReadVectors(loads, 0, 2, store.get()), IsOk());
   EXPECT_EQ(read[0][3], 3.0f);
   EXPECT_EQ(read[2][3], 3.0f);
 }
@@ -87,23 +87,23 @@ TEST(ReadVectorsTest, EveryVectorIsReadByOneWorker) {
 TEST(PassFaultTest, LooksAtTheFileWhereNumbersAreNotFinite) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   const absl::Status fault = NotFinite(*store, "layer 3");
-  EXPECT_EQ(fault.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(fault, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_NE(fault.message().find("vectors.safetensors: layer 3 gives"),
             absl::string_view::npos);
   EXPECT_EQ(PassFault(*store, fault), fault);
   ASSERT_EQ(truncate(store->index().file_name().c_str(), 100), 0);
-  EXPECT_EQ(PassFault(*store, fault).code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(PassFault(*store, fault),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
   const absl::Status other = absl::UnavailableError("other");
   EXPECT_EQ(PassFault(*store, other), other);
 }
 
 TEST(CheckIdsTest, NamesTheFirstThatIsOutOfRange) {
-  EXPECT_TRUE(CheckIds({0, 9}, 10).ok());
-  EXPECT_EQ(CheckIds({}, 10).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CheckIds({0, 9}, 10), IsOk());
+  EXPECT_THAT(CheckIds({}, 10), StatusIs(absl::StatusCode::kInvalidArgument));
   for (const int32_t bad : {-1, 10}) {
     const absl::Status status = CheckIds({3, bad}, 10);
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_NE(std::string(status.message()).find("token 1"), std::string::npos);
   }
 }

@@ -1,5 +1,7 @@
 #include "footprint/lowmem/streaming/pass_memory.h"
 
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint::lowmem_internal {
@@ -26,7 +28,7 @@ TEST(PassMemoryTest, VectorsLieOneAfterTheOther) {
 
 TEST(PassMemoryTest, EachWorkerHasItsOwnPart) {
   const auto arena = MappedBlock::Allocate(768);
-  ASSERT_TRUE(arena.ok()) << arena.status();
+  ASSERT_THAT(arena, IsOk());
   const TestPlan plan;
   for (const int worker : {0, 1}) {
     const ProductMemory memory =

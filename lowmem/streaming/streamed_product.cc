@@ -28,7 +28,7 @@ StreamingNeeds NeedsOf(const WeightStore& store,
     // Also where weights are used where they lie: a tensor that begins in the
     // middle of an element must be copied.
     const absl::StatusOr<Tile> tile = matrix.Block(
-        0, std::min<int64_t>(2, matrix.rows()), 0, matrix.panel_columns());
+        0, std::min<int64_t>(2, matrix.rows()), 0, matrix.block_columns());
     needs.uses_slots |= !tile.ok() || store.SlotBytes(*tile) > 0;
   }
   if (store.backend() == WeightBackend::kDirect) {
@@ -110,11 +110,11 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
                                        const PanelView& input, int64_t panels,
                                        const ProductEpilogue& epilogue,
                                        const PanelOutput& output) {
-  const int64_t panel_columns = matrix.panel_columns();
+  const int64_t block_columns = matrix.block_columns();
   for (int64_t column = columns.begin; column < columns.end;) {
     // To the end of the file's panel of columns.
     const int64_t column_end =
-        std::min(columns.end, (column / panel_columns + 1) * panel_columns);
+        std::min(columns.end, (column / block_columns + 1) * block_columns);
     const bool first = column == columns.begin;
     const bool last = column_end == columns.end;
     for (int64_t row = rows.begin; row < rows.end;) {
@@ -310,7 +310,7 @@ absl::Status StreamedProduct::MultiplyTransposed(
     const PanelView& input, int64_t panels, const ProductEpilogue& epilogue,
     const PanelOutput& output) {
   const int64_t element_bytes = DTypeBytes(matrix.dtype());
-  const int64_t panel_columns = matrix.panel_columns();
+  const int64_t block_columns = matrix.block_columns();
   // Of tiles that hold a block of rows, or of what is summed up at once.
   const int64_t block_rows = std::min(kSumBlock, inputs.size());
   const int64_t widest =
@@ -320,7 +320,7 @@ absl::Status StreamedProduct::MultiplyTransposed(
                 1, memory_.tile_bytes / (block_rows * element_bytes));
   for (int64_t begin = outputs.begin; begin < outputs.end;) {
     const int64_t end =
-        std::min({outputs.end, (begin / panel_columns + 1) * panel_columns,
+        std::min({outputs.end, (begin / block_columns + 1) * block_columns,
                   begin + widest});
     const int64_t done = begin - outputs.begin;
     ProductEpilogue strip_epilogue = epilogue;

@@ -3,7 +3,7 @@
 //
 //   footprint::StreamedProduct product(store, {slot, slot_bytes, tile_bytes});
 //   absl::Status status = product.Multiply(
-//       weight, {0, 1024}, {0, 1024}, input, panels, ends, output);
+//       weight, {0, 1024}, {0, 1024}, input, panels, epilogue, output);
 //
 // The result's bits are those of one MultiplyPanels over the whole matrix (or
 // of one MultiplyVector), whatever the size of the slot: blocks of columns
@@ -35,15 +35,15 @@ namespace footprint {
 // alone: with no room at all, they are just counted.
 struct TileList {
   void Add(const Tile& tile) {
-    if (count < static_cast<int64_t>(room.size())) room[count] = tile;
+    if (count < static_cast<int64_t>(capacity.size())) capacity[count] = tile;
     ++count;
   }
   bool is_complete() const {
-    return count <= static_cast<int64_t>(room.size());
+    return count <= static_cast<int64_t>(capacity.size());
   }
-  absl::Span<const Tile> tiles() const { return room.first(count); }
+  absl::Span<const Tile> tiles() const { return capacity.first(count); }
 
-  absl::Span<Tile> room;
+  absl::Span<Tile> capacity;
   int64_t count = 0;
 };
 

@@ -12,9 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -84,9 +86,9 @@ TEST_F(StreamedProductTest, HasTheBitsOfTheWholeProductForEverySlot) {
          {WeightBackend::kResident, WeightBackend::kPread,
           WeightBackend::kDirect, WeightBackend::kMmap}) {
       const auto store = WeightStore::Open(path_, backend);
-      ASSERT_TRUE(store.ok()) << store.status();
+      ASSERT_THAT(store, IsOk());
       const auto weight = (*store)->Find("m");
-      ASSERT_TRUE(weight.ok()) << weight.status();
+      ASSERT_THAT(weight, IsOk());
       for (const int64_t tile_bytes : {2800, 2801, 9000, 200000}) {
         ProductMemory memory;
         // Direct reads fetch whole pages.
@@ -99,7 +101,7 @@ TEST_F(StreamedProductTest, HasTheBitsOfTheWholeProductForEverySlot) {
         const absl::Status status = product.Multiply(
             *weight, {0, kRows}, columns, Input(columns.begin), kPanels,
             epilogue, {Floats(actual), layout.row_stride, layout.panel_stride});
-        ASSERT_TRUE(status.ok()) << status;
+        ASSERT_THAT(status, IsOk());
         EXPECT_TRUE(std::equal(Floats(actual), Floats(actual) + count,
                                Floats(expected)))
             << WeightBackendName(backend) << ", " << tile_bytes;
@@ -110,7 +112,7 @@ TEST_F(StreamedProductTest, HasTheBitsOfTheWholeProductForEverySlot) {
 
 TEST_F(StreamedProductTest, MultipliesPartOfTheRowsForASingleToken) {
   const auto store = WeightStore::Open(path_, WeightBackend::kPread);
-  ASSERT_TRUE(store.ok()) << store.status();
+  ASSERT_THAT(store, IsOk());
   const auto weight = (*store)->Find("m");
   std::vector<float> dense(kColumns);
   const AlignedBytes slot = Allocate(4096);
@@ -118,11 +120,10 @@ TEST_F(StreamedProductTest, MultipliesPartOfTheRowsForASingleToken) {
                           {slot.get(), 4096, 4096, nullptr, dense.data()});
   product.UseSingleToken(Floats(input_), kColumns);
   std::vector<float> actual(20 * kPanelTokens, -1.0f);
-  ASSERT_TRUE(product
-                  .Multiply(*weight, {10, 30}, {0, kColumns}, {}, 1,
-                            {{bias_.data() + 10}},
-                            {actual.data(), kPanelTokens, 0})
-                  .ok());
+  ASSERT_THAT(
+      product.Multiply(*weight, {10, 30}, {0, kColumns}, {}, 1,
+                       {{bias_.data() + 10}}, {actual.data(), kPanelTokens, 0}),
+      IsOk());
   std::vector<float> expected(20);
   MultiplyVector(DType::kF32, matrix_.data() + 10 * kColumns, kColumns, 20,
                  kColumns, dense.data(), {{bias_.data() + 10}}, expected.data(),
@@ -135,17 +136,15 @@ TEST_F(StreamedProductTest, MultipliesPartOfTheRowsForASingleToken) {
 
 TEST_F(StreamedProductTest, SaysWhenASlotHoldsNoRow) {
   const auto store = WeightStore::Open(path_, WeightBackend::kPread);
-  ASSERT_TRUE(store.ok()) << store.status();
+  ASSERT_THAT(store, IsOk());
   const auto weight = (*store)->Find("m");
   const AlignedBytes slot = Allocate(4096);
   StreamedProduct product(store->get(),
                           {slot.get(), 2799, 2800, nullptr, nullptr});
   std::vector<float> output(kPanelTokens);
-  EXPECT_EQ(product
-                .Multiply(*weight, {0, 1}, {0, kColumns}, Input(0), 1, {},
-                          {output.data(), kPanelTokens, 0})
-                .code(),
-            absl::StatusCode::kInternal);
+  EXPECT_THAT(product.Multiply(*weight, {0, 1}, {0, kColumns}, Input(0), 1, {},
+                               {output.data(), kPanelTokens, 0}),
+              StatusIs(absl::StatusCode::kInternal));
 }
 
 // A matrix of a file seen as transposed: its rows are what is summed over, 300
@@ -190,13 +189,11 @@ class TransposedProductTest : public StreamedProductTest {
     for (const IndexRange outputs : {IndexRange{0, 10}, {10, kSums}}) {
       ProductEpilogue part = EpilogueOfAll();
       part.bias += outputs.begin;
-      ASSERT_TRUE(product
-                      ->MultiplyTransposed(
-                          weight, outputs, {0, kColumns}, Input(0), kPanels,
-                          part,
-                          {Floats(actual) + outputs.begin * kPanelTokens,
-                           kPanelTokens, kSums * kPanelTokens})
-                      .ok());
+      ASSERT_THAT(product->MultiplyTransposed(
+                      weight, outputs, {0, kColumns}, Input(0), kPanels, part,
+                      {Floats(actual) + outputs.begin * kPanelTokens,
+                       kPanelTokens, kSums * kPanelTokens}),
+                  IsOk());
     }
     EXPECT_TRUE(
         std::equal(Floats(actual), Floats(actual) + kCount, Floats(expected_)));
@@ -207,11 +204,10 @@ class TransposedProductTest : public StreamedProductTest {
     const AlignedBytes actual = Allocate(kCount * sizeof(float));
     Fill(actual);
     product->UseSingleToken(Floats(input_), kColumns);
-    ASSERT_TRUE(product
-                    ->MultiplyTransposed(weight, {0, kSums}, {0, kColumns}, {},
-                                         1, EpilogueOfAll(),
-                                         {Floats(actual), kPanelTokens, 0})
-                    .ok());
+    ASSERT_THAT(product->MultiplyTransposed(weight, {0, kSums}, {0, kColumns},
+                                            {}, 1, EpilogueOfAll(),
+                                            {Floats(actual), kPanelTokens, 0}),
+                IsOk());
     for (int64_t i = 0; i < kSums; ++i) {
       ASSERT_EQ(Floats(actual)[i * kPanelTokens],
                 Floats(expected_)[i * kPanelTokens])
@@ -230,7 +226,7 @@ TEST_F(TransposedProductTest, HasTheBitsOfTheWholeTransposedProduct) {
        {WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
         WeightBackend::kMmap}) {
     const auto store = WeightStore::Open(transposed_path_, backend);
-    ASSERT_TRUE(store.ok()) << store.status();
+    ASSERT_THAT(store, IsOk());
     const auto weight = (*store)->Find("m");
     for (const int64_t tile_bytes : {16384, 99999, 400000, 2000000}) {
       SCOPED_TRACE(testing::Message()

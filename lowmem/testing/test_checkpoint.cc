@@ -12,7 +12,7 @@
 #include "footprint/base/files/test_file.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/kernels/reference_kernels.h"
-#include "footprint/lowmem/weights/panels.h"
+#include "footprint/lowmem/weights/column_blocks.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -204,16 +204,16 @@ class ReferenceModel {
   Names names_;
 };
 
-TestTensor InPanels(const TestTensor& matrix, int64_t panel_columns) {
+TestTensor InPanels(const TestTensor& matrix, int64_t block_columns) {
   const int64_t rows = matrix.shape[0];
   const int64_t columns = matrix.shape[1];
-  const int64_t panels = (columns + panel_columns - 1) / panel_columns;
+  const int64_t panels = (columns + block_columns - 1) / block_columns;
   TestTensor packed;
-  packed.shape = {panels, rows, panel_columns};
+  packed.shape = {panels, rows, block_columns};
   for (int64_t panel = 0; panel < panels; ++panel) {
     for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t i = 0; i < panel_columns; ++i) {
-        const int64_t column = panel * panel_columns + i;
+      for (int64_t i = 0; i < block_columns; ++i) {
+        const int64_t column = panel * block_columns + i;
         packed.values.push_back(
             column < columns ? matrix.values[row * columns + column] : 0);
       }
@@ -313,14 +313,14 @@ TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
 }
 
 std::string WriteCheckpoint(const TestCheckpoint& checkpoint, DType type,
-                            const std::string& name, int64_t panel_columns) {
+                            const std::string& name, int64_t block_columns) {
   return WriteCheckpoint(ConfigJson(checkpoint.config), checkpoint.tensors,
-                         type, name, panel_columns);
+                         type, name, block_columns);
 }
 
 std::string WriteCheckpoint(const std::string& config_json,
                             const TestTensors& tensors, DType type,
-                            const std::string& name, int64_t panel_columns) {
+                            const std::string& name, int64_t block_columns) {
   const std::string folder = absl::StrCat(testing::TempDir(), "/", name);
   mkdir(folder.c_str(), 0755);
   std::ofstream(folder + "/config.json") << config_json;
@@ -329,18 +329,18 @@ std::string WriteCheckpoint(const std::string& config_json,
   std::string data;
   for (const auto& [tensor_name, original] : tensors) {
     const bool is_matrix = original.shape.size() == 2;
-    const bool packs = is_matrix && panel_columns > 0 &&
-                       original.shape[1] > panel_columns &&
+    const bool packs = is_matrix && block_columns > 0 &&
+                       original.shape[1] > block_columns &&
                        !absl::StrContains(tensor_name, "embeddings") &&
                        !absl::StrContains(tensor_name, "wte") &&
                        !absl::StrContains(tensor_name, "wpe");
     const TestTensor tensor =
-        packs ? InPanels(original, panel_columns) : original;
+        packs ? InPanels(original, block_columns) : original;
     if (packs) {
       absl::StrAppend(
-          &metadata, metadata.empty() ? "" : ",", "\"", PanelsKey(tensor_name),
-          "\":\"",
-          PanelsText(original.shape[0], original.shape[1], panel_columns),
+          &metadata, metadata.empty() ? "" : ",", "\"",
+          ColumnBlocksKey(tensor_name), "\":\"",
+          ColumnBlocksText(original.shape[0], original.shape[1], block_columns),
           "\"");
     }
     const DType stored = is_matrix ? type : DType::kF32;

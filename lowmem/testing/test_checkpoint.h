@@ -65,15 +65,16 @@ TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
                                 uint32_t seed);
 
 // Writes config.json and model.safetensors into a new folder below the test's
-// own and returns its path. With `panel_columns`, matrices that are wider are
-// stored in panels of that many columns, as packed files are (see panels.h).
+// own and returns its path. With `block_columns`, matrices that are wider are
+// stored in panels of that many columns, as packed files are (see
+// column_blocks.h).
 std::string WriteCheckpoint(const TestCheckpoint& checkpoint, DType type,
-                            const std::string& name, int64_t panel_columns = 0);
+                            const std::string& name, int64_t block_columns = 0);
 
 // The same of any model.
 std::string WriteCheckpoint(const std::string& config_json,
                             const TestTensors& tensors, DType type,
-                            const std::string& name, int64_t panel_columns);
+                            const std::string& name, int64_t block_columns);
 
 // tokens x hidden.
 std::vector<double> EncodeReference(const TestCheckpoint& checkpoint,

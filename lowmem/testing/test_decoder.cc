@@ -158,9 +158,9 @@ TestDecoder RandomDecoder(const DecoderConfig& config, DType type,
 }
 
 std::string WriteDecoder(const TestDecoder& decoder, DType type,
-                         const std::string& name, int64_t panel_columns) {
+                         const std::string& name, int64_t block_columns) {
   return WriteCheckpoint(ConfigJson(decoder.config), decoder.tensors, type,
-                         name, panel_columns);
+                         name, block_columns);
 }
 
 std::vector<double> DecodeReference(const TestDecoder& decoder,

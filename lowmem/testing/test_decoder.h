@@ -24,7 +24,7 @@ TestDecoder RandomDecoder(const DecoderConfig& config, DType type,
 
 // As WriteCheckpoint of test_checkpoint.h.
 std::string WriteDecoder(const TestDecoder& decoder, DType type,
-                         const std::string& name, int64_t panel_columns = 0);
+                         const std::string& name, int64_t block_columns = 0);
 
 // What comes next after all of `ids`: a number for each of the vocabulary.
 std::vector<double> DecodeReference(const TestDecoder& decoder,

@@ -37,7 +37,7 @@ const float* RowsInPlace(WeightStore& store, const Weight& weight, int64_t row,
 absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
                      float* destination) {
   const DType type = matrix.dtype();
-  const int64_t step = matrix.panel_columns();
+  const int64_t step = matrix.block_columns();
   for (int64_t column = 0; column < matrix.columns(); column += step) {
     const int64_t count = std::min(step, matrix.columns() - column);
     const absl::StatusOr<Tile> tile = matrix.Block(row, 1, column, count);
@@ -53,7 +53,7 @@ absl::Status ReadRows(WeightStore& store, const Weight& weight, int64_t row,
                       int64_t rows, float* destination) {
   const int64_t columns = weight.columns();
   if (rows * columns == 0) return absl::OkStatus();
-  if (weight.panel_columns() != columns) {
+  if (weight.block_columns() != columns) {
     for (int64_t i = 0; i < rows; ++i) {
       const absl::Status status =
           ReadRow(store, weight, row + i, destination + i * columns);

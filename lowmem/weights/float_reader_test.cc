@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "footprint/base/tensor/dtype.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
@@ -18,12 +19,12 @@ namespace {
 constexpr int64_t kRows = 7, kColumns = 600;
 
 struct Fixture {
-  Fixture(DType type, int64_t panel_columns, WeightBackend backend) {
+  Fixture(DType type, int64_t block_columns, WeightBackend backend) {
     RandomTensors random(type, /*seed=*/5);
     random.Matrix("matrix", kRows, kColumns);
     values = random.tensors().at("matrix").values;
     const std::string folder = WriteCheckpoint("{}", random.tensors(), type,
-                                               "float_reader", panel_columns);
+                                               "float_reader", block_columns);
     store = *WeightStore::Open(folder + "/model.safetensors", backend);
     matrix = *store->Find("matrix");
   }
@@ -40,17 +41,17 @@ struct Fixture {
 
 TEST(ReadRowsTest, GivesTheSameFloatsWhateverTheFileHolds) {
   for (const DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
-    for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
+    for (const int64_t block_columns : {int64_t{0}, int64_t{256}}) {
       for (const WeightBackend backend : kWeightBackends) {
-        Fixture fixture(type, panel_columns, backend);
+        Fixture fixture(type, block_columns, backend);
         for (const int64_t row : {0, 3, 6}) {
           const int64_t rows = row == 3 ? 3 : 1;
           std::vector<float> read(rows * kColumns);
           const absl::Status status =
               ReadRows(*fixture.store, fixture.matrix, row, rows, read.data());
-          ASSERT_TRUE(status.ok()) << status;
+          ASSERT_THAT(status, IsOk());
           EXPECT_EQ(read, fixture.Expected(row, rows))
-              << WeightBackendName(backend) << " panels of " << panel_columns;
+              << WeightBackendName(backend) << " panels of " << block_columns;
         }
       }
     }
@@ -59,19 +60,18 @@ TEST(ReadRowsTest, GivesTheSameFloatsWhateverTheFileHolds) {
 
 TEST(ReadRowsTest, ReadsNothingOfNoRows) {
   Fixture fixture(DType::kF32, 0, WeightBackend::kPread);
-  EXPECT_TRUE(ReadRows(*fixture.store, fixture.matrix, 2, 0, nullptr).ok());
+  EXPECT_THAT(ReadRows(*fixture.store, fixture.matrix, 2, 0, nullptr), IsOk());
   EXPECT_EQ(fixture.store->counters().reads, 0);
 }
 
 TEST(ReadRowsTest, RefusesRowsBeyondTheMatrix) {
-  for (const int64_t panel_columns : {int64_t{0}, int64_t{256}}) {
-    Fixture fixture(DType::kF32, panel_columns, WeightBackend::kPread);
+  for (const int64_t block_columns : {int64_t{0}, int64_t{256}}) {
+    Fixture fixture(DType::kF32, block_columns, WeightBackend::kPread);
     std::vector<float> read(2 * kColumns);
-    EXPECT_EQ(
-        ReadRows(*fixture.store, fixture.matrix, kRows - 1, 2, read.data())
-            .code(),
-        absl::StatusCode::kOutOfRange)
-        << panel_columns;
+    EXPECT_THAT(
+        ReadRows(*fixture.store, fixture.matrix, kRows - 1, 2, read.data()),
+        StatusIs(absl::StatusCode::kOutOfRange))
+        << block_columns;
   }
 }
 

@@ -12,7 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -44,7 +46,7 @@ class PinnedStoreTest : public testing::TestWithParam<WeightBackend> {
 
 TEST_P(PinnedStoreTest, DeliversTheSameBytesOfPinnedTensorsAndOthers) {
   PinnedStore store(base_.get(), absl::MakeSpan(memory_, 4096 * 4));
-  ASSERT_TRUE(store.Pin(base_->Find("b")->tensor()).ok());
+  ASSERT_THAT(store.Pin(base_->Find("b")->tensor()), IsOk());
   std::mt19937 random(2);
   alignas(4096) static char slot[1 << 20];
   const int64_t reads = base_->counters().reads;
@@ -57,12 +59,12 @@ TEST_P(PinnedStoreTest, DeliversTheSameBytesOfPinnedTensorsAndOthers) {
           *weight.Block(row, 1 + random() % (weight.rows() - row), column,
                         1 + random() % (weight.columns() - column));
       std::string expected(tile.size_bytes(), '\0');
-      ASSERT_TRUE(base_->Read(tile, &expected[0]).ok());
+      ASSERT_THAT(base_->Read(tile, &expected[0]), IsOk());
       std::string read(tile.size_bytes(), '\0');
-      ASSERT_TRUE(store.Read(tile, &read[0]).ok());
+      ASSERT_THAT(store.Read(tile, &read[0]), IsOk());
       EXPECT_EQ(read, expected);
       const auto view = store.Load(tile, slot);
-      ASSERT_TRUE(view.ok()) << view.status();
+      ASSERT_THAT(view, IsOk());
       EXPECT_EQ(reinterpret_cast<uintptr_t>(view->data) % 4, 0);
       std::string loaded;
       for (int32_t i = 0; i < tile.rows; ++i) {
@@ -81,9 +83,9 @@ TEST_P(PinnedStoreTest, DeliversTheSameBytesOfPinnedTensorsAndOthers) {
 TEST_P(PinnedStoreTest, DoesNotReadPinnedTensorsAgain) {
   PinnedStore store(base_.get(), absl::MakeSpan(memory_, 4096 * 4));
   const Weight weight = *base_->Find("a");
-  ASSERT_TRUE(store.Pin(weight.tensor()).ok());
+  ASSERT_THAT(store.Pin(weight.tensor()), IsOk());
   const WeightCounters before = store.counters();
-  ASSERT_TRUE(store.Load(*weight.Rows(3, 5), nullptr).ok());
+  ASSERT_THAT(store.Load(*weight.Rows(3, 5), nullptr), IsOk());
   EXPECT_EQ(store.counters().bytes_read, before.bytes_read);
   EXPECT_EQ(store.counters().bytes_delivered, before.bytes_delivered + 5 * 120);
 }
@@ -91,20 +93,21 @@ TEST_P(PinnedStoreTest, DoesNotReadPinnedTensorsAgain) {
 TEST_P(PinnedStoreTest, RefusesWhatDoesNotFitAndTilesBeyondTheFile) {
   PinnedStore store(base_.get(), absl::MakeSpan(memory_, 4863));
   const absl::Status status = store.Pin(base_->Find("a")->tensor());
-  EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(store.Pin(base_->Find("b")->tensor()).code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status, IsOk());
+  EXPECT_THAT(store.Pin(base_->Find("b")->tensor()),
+              StatusIs(absl::StatusCode::kResourceExhausted));
   Tile beyond = *base_->Find("b")->Rows(19, 1);
   beyond.rows = 2;
-  EXPECT_EQ(store.Load(beyond, nullptr).status().code(),
-            absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(store.Load(beyond, nullptr),
+              StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 TEST_P(PinnedStoreTest, SaysThatTheFileChanged) {
   PinnedStore store(base_.get(), absl::MakeSpan(memory_, 4096 * 4));
-  ASSERT_TRUE(store.Pin(base_->Find("a")->tensor()).ok());
+  ASSERT_THAT(store.Pin(base_->Find("a")->tensor()), IsOk());
   ASSERT_EQ(truncate(path_.c_str(), 6000), 0);
-  EXPECT_EQ(store.CheckFile().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(store.CheckFile(),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, PinnedStoreTest,

@@ -56,7 +56,7 @@ struct TileStreamOptions {
 
 class TileStream;
 
-// A tile that may be read until the lease ends. Movable.
+// A tile that may be read until the lease epilogue. Movable.
 class TileLease {
  public:
   TileLease() = default;

@@ -19,6 +19,7 @@
 #include "footprint/base/files/refuse_system_call.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/memory/alignment.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -196,7 +197,7 @@ void ExpectDeliversSchedule(Random& random, const std::string& file, int depth,
   for (size_t i = 0; i < streaming.schedule().size(); ++i) {
     while (static_cast<int>(held.size()) >= depth) held.pop_front();
     absl::StatusOr<TileLease> lease = streaming->Next();
-    ASSERT_TRUE(lease.ok()) << lease.status();
+    ASSERT_THAT(lease, IsOk());
     const Tile& tile = streaming.schedule()[i];
     ASSERT_EQ(lease->index(), static_cast<int64_t>(i));
     ASSERT_EQ(BytesOf(tile, *lease), Expected(file, tile));
@@ -208,7 +209,7 @@ void ExpectDeliversSchedule(Random& random, const std::string& file, int depth,
     }
     while (!held.empty() && random() % 3 != 0) held.pop_front();
   }
-  ASSERT_EQ(streaming->Next().status().code(), absl::StatusCode::kOutOfRange);
+  ASSERT_THAT(streaming->Next(), StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 class TileStreamTest : public testing::TestWithParam<Way> {};
@@ -229,7 +230,7 @@ TEST_P(TileStreamTest, DeliversTheFilesBytesForAnyTilesAndDepth) {
                         RandomSchedule(random, file.size(), largest), depth);
     ExpectDeliversSchedule(random, file, depth, streaming);
     if (HasFatalFailure()) return;
-    ASSERT_TRUE(streaming->Rewind().ok());
+    ASSERT_THAT(streaming->Rewind(), IsOk());
     ExpectDeliversSchedule(random, file, depth, streaming);
     if (HasFatalFailure()) return;
   }
@@ -267,7 +268,7 @@ TEST_P(TileStreamTest, RepeatsWithoutAnEndAndAllocatesNothing) {
   const std::string path = DataFile(absl::StrCat(GetParam().name, "_repeat"));
   const std::string file = ReadTestFile(path);
   Streaming streaming(path, GetParam(), EvenTiles(8192, 7), 3, /*repeat=*/true);
-  ASSERT_TRUE(streaming->Next().ok());
+  ASSERT_THAT(streaming->Next(), IsOk());
   const int64_t before = allocations;
   bool good = true;
   for (int i = 1; i < 700; ++i) {
@@ -287,18 +288,19 @@ TEST_P(TileStreamTest, GoesOnFromAnyTile) {
   Random random(7);
   for (int round = 0; round < 30; ++round) {
     const auto begin = static_cast<int64_t>(random() % 9);
-    ASSERT_TRUE(streaming->Rewind(begin).ok());
+    ASSERT_THAT(streaming->Rewind(begin), IsOk());
     const auto count = static_cast<int64_t>(random() % 12);
     for (int64_t i = begin; i < begin + count; ++i) {
       const absl::StatusOr<TileLease> lease = streaming->Next();
-      ASSERT_TRUE(lease.ok()) << lease.status();
+      ASSERT_THAT(lease, IsOk());
       ASSERT_EQ(lease->index(), i % 9);
       ASSERT_EQ(
           memcmp(lease->data(), file.data() + 4096 + (i % 9) * 8192, 8192), 0);
     }
   }
   for (const int64_t none : {-1, 9}) {
-    EXPECT_EQ(streaming->Rewind(none).code(), absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(streaming->Rewind(none),
+                StatusIs(absl::StatusCode::kOutOfRange));
   }
 }
 
@@ -307,31 +309,32 @@ TEST_P(TileStreamTest, RefusesToWaitForASlotThatIsLent) {
   Streaming streaming(path, GetParam(), EvenTiles(4096, 5), 2);
   absl::StatusOr<TileLease> first = streaming->Next();
   absl::StatusOr<TileLease> second = streaming->Next();
-  ASSERT_TRUE(second.ok()) << second.status();
+  ASSERT_THAT(second, IsOk());
   EXPECT_THAT(std::string(streaming->Next().status().message()),
               HasSubstr("tile 2 needs the slot of the tile 2 places before"));
-  EXPECT_EQ(streaming->Rewind().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(streaming->Rewind(),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
   first->Release();
   EXPECT_EQ(first->data(), nullptr);
   first->Release();
   // A lease that was moved still counts.
   TileLease moved = *std::move(second);
-  EXPECT_TRUE(streaming->Next().ok());
+  EXPECT_THAT(streaming->Next(), IsOk());
   EXPECT_FALSE(streaming->Next().ok());
   moved = TileLease();
-  EXPECT_TRUE(streaming->Next().ok());
+  EXPECT_THAT(streaming->Next(), IsOk());
 }
 
 TEST_P(TileStreamTest, ReportsAFileThatChanges) {
   if (GetParam().backend == WeightBackend::kResident) return;
   const std::string path = DataFile(absl::StrCat(GetParam().name, "_changed"));
   Streaming streaming(path, GetParam(), EvenTiles(4096, 40), 2);
-  ASSERT_TRUE(streaming->Next().ok());
+  ASSERT_THAT(streaming->Next(), IsOk());
   ASSERT_EQ(truncate(path.c_str(), 10000), 0);
   absl::Status status;
   for (int i = 0; i < 5 && status.ok(); ++i)
     status = streaming->Next().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(std::string(status.message()), HasSubstr("shortened"));
   // It stays so.
   EXPECT_EQ(streaming->Next().status().code(), status.code());
@@ -343,10 +346,10 @@ TEST_P(TileStreamTest, EndsWithReadsUnderWay) {
   for (int i = 0; i < 20; ++i) {
     Streaming streaming(path, GetParam(), EvenTiles(16384, 10), 8);
     if (i % 2 == 0) {
-      ASSERT_TRUE(streaming->Next().ok());
+      ASSERT_THAT(streaming->Next(), IsOk());
     }
     if (i % 3 == 0) {
-      ASSERT_TRUE(streaming->Rewind().ok());
+      ASSERT_THAT(streaming->Rewind(), IsOk());
     }
   }
 }
@@ -378,11 +381,9 @@ TEST_P(TileStreamTest, RefusesArenasThatDoNotFit) {
               HasSubstr("begins at no multiple of"));
   std::vector<Tile> outside = schedule;
   outside[4].offset_bytes = kDataBytes;
-  EXPECT_EQ(
-      TileStream::Open(store.get(), outside, options, absl::MakeSpan(arena))
-          .status()
-          .code(),
-      absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(
+      TileStream::Open(store.get(), outside, options, absl::MakeSpan(arena)),
+      StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 TEST_P(TileStreamTest, StaysWithinItsArena) {
@@ -390,7 +391,7 @@ TEST_P(TileStreamTest, StaysWithinItsArena) {
   Streaming streaming(path, GetParam(), EvenTiles(5000, 20), 4);
   for (int i = 0; i < 20; ++i) {
     absl::StatusOr<TileLease> lease = streaming->Next();
-    ASSERT_TRUE(lease.ok());
+    ASSERT_THAT(lease, IsOk());
     if (streaming.arena_bytes() == 0) continue;
     const char* data = static_cast<const char*>(lease->data());
     EXPECT_GE(data, streaming.arena());
@@ -413,7 +414,7 @@ TEST(TileStreamQueueTest, SaysHowItReads) {
 TEST(TileStreamQueueTest, CountsWholePagesOnce) {
   const std::string path = DataFile("counted");
   Streaming streaming(path, kWays[3], EvenTiles(8192, 20), 4);
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(streaming->Next().ok());
+  for (int i = 0; i < 20; ++i) ASSERT_THAT(streaming->Next(), IsOk());
   const WeightCounters counters = streaming.store()->counters();
   EXPECT_EQ(counters.bytes_delivered, 20 * 8192);
   EXPECT_EQ(counters.bytes_read, 20 * 8192);
@@ -430,7 +431,7 @@ TEST(TileStreamQueueTest, CountsWhatLiesAroundRows) {
     tile.row_stride_bytes = 4096;
   }
   Streaming streaming(DataFile("around"), kWays[3], schedule, 2);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(streaming->Next().ok());
+  for (int i = 0; i < 3; ++i) ASSERT_THAT(streaming->Next(), IsOk());
   EXPECT_EQ(streaming.store()->counters().bytes_around_rows,
             3 * 2 * (4096 - 100));
 }

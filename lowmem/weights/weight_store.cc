@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/safetensors/safetensors_file.h"
-#include "footprint/lowmem/weights/panels.h"
+#include "footprint/lowmem/weights/column_blocks.h"
 #include "footprint/lowmem/weights/weight_backends.h"
 
 namespace footprint {
@@ -50,22 +50,22 @@ absl::StatusOr<Tile> Weight::Block(int64_t row, int64_t row_count,
       column > columns_ - column_count) {
     return OutOfRange(*this, "columns", column, column_count, columns_);
   }
-  const int64_t panel = panel_columns_ == 0 ? 0 : column / panel_columns_;
-  const int64_t column_in_panel = column - panel * panel_columns_;
-  if (column_in_panel + column_count > panel_columns_) {
-    return OutOfRange(*this, "columns of a panel", column_in_panel,
-                      column_count, panel_columns_);
+  const int64_t block = block_columns_ == 0 ? 0 : column / block_columns_;
+  const int64_t column_in_block = column - block * block_columns_;
+  if (column_in_block + column_count > block_columns_) {
+    return OutOfRange(*this, "columns of a block", column_in_block,
+                      column_count, block_columns_);
   }
   const int64_t element_bytes = DTypeBytes(dtype());
-  const int64_t row_stride_bytes = panel_columns_ * element_bytes;
+  const int64_t row_stride_bytes = block_columns_ * element_bytes;
   constexpr int64_t kMaximum = std::numeric_limits<int32_t>::max();
   if (row_stride_bytes > kMaximum || row_count > kMaximum) {
     return OutOfRange(*this, "bytes of a row", 0, row_stride_bytes, kMaximum);
   }
   Tile tile;
   tile.offset_bytes = tensor_->offset_bytes +
-                      (panel * rows_ + row) * row_stride_bytes +
-                      column_in_panel * element_bytes;
+                      (block * rows_ + row) * row_stride_bytes +
+                      column_in_block * element_bytes;
   tile.row_stride_bytes = row_stride_bytes;
   tile.row_bytes = static_cast<int32_t>(column_count * element_bytes);
   tile.rows = static_cast<int32_t>(row_count);
@@ -113,14 +113,15 @@ absl::StatusOr<std::unique_ptr<WeightStore>> WeightStore::Open(
 absl::StatusOr<Weight> WeightStore::Find(absl::string_view name) const {
   const absl::StatusOr<const TensorInfo*> tensor = index().Find(name);
   if (!tensor.ok()) return tensor.status();
-  const absl::StatusOr<Panels> panels = FindPanels(index(), **tensor);
-  if (!panels.ok()) return panels.status();
+  const absl::StatusOr<ColumnBlocks> blocks =
+      FindColumnBlocks(index(), **tensor);
+  if (!blocks.ok()) return blocks.status();
   Weight weight;
   weight.tensor_ = *tensor;
-  weight.shape_ = panels->shape;
-  weight.columns_ = panels->shape.columns();
-  weight.rows_ = (*tensor)->size_bytes == 0 ? 0 : panels->shape.rows();
-  weight.panel_columns_ = panels->panel_columns;
+  weight.shape_ = blocks->shape;
+  weight.columns_ = blocks->shape.columns();
+  weight.rows_ = (*tensor)->size_bytes == 0 ? 0 : blocks->shape.rows();
+  weight.block_columns_ = blocks->block_columns;
   return weight;
 }
 

@@ -67,13 +67,13 @@ class Weight {
   const Shape& shape() const { return shape_; }
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
-  // The width of the panels of a packed tensor; equal to columns() otherwise.
-  int64_t panel_columns() const { return panel_columns_; }
+  // The width of the blocks of a packed tensor; equal to columns() otherwise.
+  int64_t block_columns() const { return block_columns_; }
 
-  // Every column of rows [row, row + row_count); OutOfRange in panels narrower
+  // Every column of rows [row, row + row_count); OutOfRange in blocks narrower
   // than the matrix.
   absl::StatusOr<Tile> Rows(int64_t row, int64_t row_count) const;
-  // Columns must be of one panel.
+  // Columns must be of one block.
   absl::StatusOr<Tile> Block(int64_t row, int64_t row_count, int64_t column,
                              int64_t column_count) const;
 
@@ -83,7 +83,7 @@ class Weight {
   Shape shape_;
   int64_t rows_ = 0;
   int64_t columns_ = 0;
-  int64_t panel_columns_ = 0;
+  int64_t block_columns_ = 0;
 };
 
 // What a store has done since it was opened, all threads together.

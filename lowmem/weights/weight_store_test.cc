@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/memory/alignment.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -106,7 +107,7 @@ TEST_P(WeightStoreTest, ReadsAnyBlock) {
     absl::StatusOr<Tile> tile = round % 3 == 0
                                     ? matrix.Rows(row, rows)
                                     : matrix.Block(row, rows, column, columns);
-    ASSERT_TRUE(tile.ok()) << tile.status();
+    ASSERT_THAT(tile, IsOk());
     std::string expected;
     for (int64_t i = row; i < row + rows; ++i) {
       expected +=
@@ -115,11 +116,11 @@ TEST_P(WeightStoreTest, ReadsAnyBlock) {
                       columns * 4);
     }
     std::string read(tile->size_bytes(), '\0');
-    ASSERT_TRUE(store->Read(*tile, &read[0]).ok());
+    ASSERT_THAT(store->Read(*tile, &read[0]), IsOk());
     ASSERT_EQ(read, expected);
     Slot slot(store->SlotBytes(*tile));
     absl::StatusOr<TileView> view = store->Load(*tile, slot.data);
-    ASSERT_TRUE(view.ok()) << view.status();
+    ASSERT_THAT(view, IsOk());
     ASSERT_EQ(BytesOf(*tile, *view), expected);
     ASSERT_EQ(reinterpret_cast<uintptr_t>(view->data) % tile->alignment_bytes,
               0);
@@ -141,10 +142,10 @@ TEST_P(WeightStoreTest, ShowsEveryTensorAsAMatrix) {
   EXPECT_EQ(scalar.columns(), 1);
   const Weight none = *store->Find("none");
   absl::StatusOr<Tile> tile = none.Rows(0, 0);
-  ASSERT_TRUE(tile.ok()) << tile.status();
+  ASSERT_THAT(tile, IsOk());
   EXPECT_EQ(store->SlotBytes(*tile), 0);
-  EXPECT_TRUE(store->Load(*tile, nullptr).ok());
-  EXPECT_EQ(store->Find("cubes").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(store->Load(*tile, nullptr), IsOk());
+  EXPECT_THAT(store->Find("cubes"), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_P(WeightStoreTest, RefusesBlocksOutsideTheMatrix) {
@@ -158,9 +159,8 @@ TEST_P(WeightStoreTest, RefusesBlocksOutsideTheMatrix) {
       {kMaximum, 1, 0, 1}, {1, kMaximum, 0, 1},  {0, 1, kMaximum, kMaximum},
       {0, -1, 0, 1},       {0, 1, 0, -1}};
   for (const int64_t* block : bad) {
-    EXPECT_EQ(
-        matrix.Block(block[0], block[1], block[2], block[3]).status().code(),
-        absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(matrix.Block(block[0], block[1], block[2], block[3]),
+                StatusIs(absl::StatusCode::kOutOfRange));
   }
 }
 
@@ -184,14 +184,15 @@ TEST_P(WeightStoreTest, RefusesTilesOutsideTheFile) {
   bad[5].rows = bad[5].row_bytes = 1;
   char byte[8];
   for (const Tile& tile : bad) {
-    EXPECT_EQ(store->Read(tile, byte).code(), absl::StatusCode::kOutOfRange);
-    EXPECT_EQ(store->Load(tile, byte).status().code(),
-              absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(store->Read(tile, byte),
+                StatusIs(absl::StatusCode::kOutOfRange));
+    EXPECT_THAT(store->Load(tile, byte),
+                StatusIs(absl::StatusCode::kOutOfRange));
   }
   Tile last;
   last.offset_bytes = size - 1;
   last.rows = last.row_bytes = 1;
-  EXPECT_TRUE(store->Read(last, byte).ok());
+  EXPECT_THAT(store->Read(last, byte), IsOk());
 }
 
 // What resident weights need of the file ends with Open; the others notice.
@@ -254,7 +255,7 @@ TEST_P(WeightStoreTest, ServesSeveralThreads) {
       for (int64_t row = t; row < kRows; row += 2) {
         const Tile tile = *matrix.Rows(row, 1);
         std::string read(tile.size_bytes(), '\0');
-        EXPECT_TRUE(store->Read(tile, &read[0]).ok());
+        EXPECT_THAT(store->Read(tile, &read[0]), IsOk());
         EXPECT_EQ(read, file.substr(tile.offset_bytes, tile.size_bytes()));
       }
     });
@@ -268,7 +269,7 @@ TEST_P(WeightStoreTest, CountsWhatItReads) {
   const WeightCounters opened = store->counters();
   const Tile tile = *store->Find("matrix")->Rows(0, kRows);
   std::string read(tile.size_bytes(), '\0');
-  ASSERT_TRUE(store->Read(tile, &read[0]).ok());
+  ASSERT_THAT(store->Read(tile, &read[0]), IsOk());
   const WeightCounters counters = store->counters();
   EXPECT_EQ(counters.bytes_delivered, kRows * kColumns * 4);
   EXPECT_GT(counters.wait_nanoseconds, 0);
@@ -290,7 +291,8 @@ TEST_P(WeightStoreTest, CountsWhatItReads) {
   }
   EXPECT_EQ(counters.bytes_around_rows, 0) << "its ends only are rounded";
   if (GetParam() == WeightBackend::kMmap) {
-    ASSERT_TRUE(store->Load(*store->Find("scalar")->Rows(0, 1), &read[0]).ok());
+    ASSERT_THAT(store->Load(*store->Find("scalar")->Rows(0, 1), &read[0]),
+                IsOk());
     EXPECT_EQ(store->counters().reads, 1);
   }
 }
@@ -303,9 +305,9 @@ TEST_P(WeightStoreTest, CountsWhatLiesAroundRowsWithGaps) {
   const WeightCounters opened = store->counters();
   EXPECT_EQ(opened.bytes_around_rows, 0);
   std::string read(tile.size_bytes(), '\0');
-  ASSERT_TRUE(store->Read(tile, &read[0]).ok());
+  ASSERT_THAT(store->Read(tile, &read[0]), IsOk());
   const WeightCounters counters = store->counters();
-  // Every row is read by at least a page, but where the file ends.
+  // Every row is read by at least a page, but where the file epilogue.
   EXPECT_EQ(counters.bytes_around_rows,
             GetParam() == WeightBackend::kDirect
                 ? counters.bytes_read - opened.bytes_read - tile.size_bytes()
@@ -334,8 +336,8 @@ TEST_P(WeightStoreTest, ReadsALongRunInFewRequests) {
     const std::string expected = data.substr(column, size);
     std::string memory(place + size + 5000, 'x');
     const int64_t reads = store->counters().reads;
-    ASSERT_TRUE(
-        store->Read(*weight.Block(0, 1, column, size), &memory[place]).ok());
+    ASSERT_THAT(store->Read(*weight.Block(0, 1, column, size), &memory[place]),
+                IsOk());
     ASSERT_EQ(memory.substr(place, size), expected) << size << " at " << place;
     // Nothing else was touched.
     ASSERT_EQ(memory.substr(0, place), std::string(place, 'x'));
@@ -382,7 +384,7 @@ TEST(WeightStoreTest, MmapKeepsLittleOfTheFileMapped) {
     for (const int64_t begin : {row, half + row}) {
       const absl::StatusOr<TileView> view =
           store->Load(*weight.Rows(begin, kTileRows), nullptr);
-      ASSERT_TRUE(view.ok()) << view.status();
+      ASSERT_THAT(view, IsOk());
       const char* const bytes = static_cast<const char*>(view->data);
       for (int64_t i = 0; i < kTileRows; ++i) {
         ASSERT_EQ(bytes[i * 4096], static_cast<char>((begin + i) % 251));
@@ -406,17 +408,18 @@ TEST(WeightStoreTest, MmapSurvivesATouchBeyondTheFile) {
       "mapped.safetensors", SafetensorsBytes(header, std::string(65536, 'x')));
   std::unique_ptr<WeightStore> store = OpenOrDie(path, WeightBackend::kMmap);
   absl::StatusOr<Tile> tile = store->Find("a")->Rows(0, 1);
-  ASSERT_TRUE(tile.ok());
+  ASSERT_THAT(tile, IsOk());
   Slot slot(store->SlotBytes(*tile));
   // Seen in place, at an offset that suits.
   tile->offset_bytes = 4096;
   tile->row_bytes = 40000;
   absl::StatusOr<TileView> view = store->Load(*tile, nullptr);
-  ASSERT_TRUE(view.ok()) << view.status();
+  ASSERT_THAT(view, IsOk());
   ASSERT_EQ(truncate(path.c_str(), 8192), 0);
   // In the middle of a computation, as it were.
   EXPECT_EQ(static_cast<const char*>(view->data)[39999], '\0');
-  EXPECT_EQ(store->CheckFile().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(store->CheckFile(),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
   // Even if the file grows back to its size.
   ASSERT_EQ(truncate(path.c_str(), store->index().file_bytes()), 0);
   EXPECT_THAT(std::string(store->CheckFile().message()),
@@ -453,8 +456,8 @@ TEST(WeightStoreTest, RefusesUnknownBackends) {
 
 TEST(WeightStoreTest, RefusesAMissingFile) {
   for (const WeightBackend backend : kWeightBackends) {
-    EXPECT_EQ(WeightStore::Open(TestPath("missing"), backend).status().code(),
-              absl::StatusCode::kNotFound);
+    EXPECT_THAT(WeightStore::Open(TestPath("missing"), backend),
+                StatusIs(absl::StatusCode::kNotFound));
   }
 }
 

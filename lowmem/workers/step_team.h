@@ -2,8 +2,8 @@
 //
 //   footprint::StepTeam team(2);
 //   absl::Status status = team.Run([&](int worker) {
-//     team.Together([&] { return ReadShare(worker); });
-//     team.Together([&] { return UseWhatOthersRead(worker); });
+//     team.RunPhase([&] { return ReadShare(worker); });
+//     team.RunPhase([&] { return UseWhatOthersRead(worker); });
 //   });
 //
 // After a step has failed on any worker, no further step begins on any, and Run
@@ -62,7 +62,7 @@ class StepTeam {
   // Inside a job, by every worker: does a step, which returns an absl::Status,
   // then waits for the others.
   template <class Step>
-  void Together(const Step& step) {
+  void RunPhase(const Step& step) {
     if (!failed_.load(std::memory_order_relaxed)) {
       const absl::Status status = step();
       if (!status.ok()) {
@@ -71,7 +71,7 @@ class StepTeam {
         failed_ = true;
       }
     }
-    team_.Meet();
+    team_.ArriveAndWait();
   }
 
  private:

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -15,16 +17,16 @@ TEST(StepTeamTest, RunsStepsInOrderOnEveryWorker) {
   std::atomic<int> first{0};
   std::atomic<int> seen{0};
   const absl::Status status = team.Run([&](int) {
-    team.Together([&] {
+    team.RunPhase([&] {
       ++first;
       return absl::OkStatus();
     });
-    team.Together([&] {
+    team.RunPhase([&] {
       seen += first;
       return absl::OkStatus();
     });
   });
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(status, IsOk());
   EXPECT_EQ(seen, 9);
 }
 
@@ -33,19 +35,19 @@ TEST(StepTeamTest, BeginsNoStepAfterAFailureAndRunsAgain) {
   for (int run = 0; run < 20; ++run) {
     std::atomic<int> later{0};
     const absl::Status status = team.Run([&](int worker) {
-      team.Together([&] {
+      team.RunPhase([&] {
         return worker == 1 ? absl::DataLossError("lost") : absl::OkStatus();
       });
-      team.Together([&] {
+      team.RunPhase([&] {
         ++later;
         return absl::OkStatus();
       });
     });
     EXPECT_EQ(status, absl::DataLossError("lost"));
     EXPECT_EQ(later, 0);
-    EXPECT_TRUE(
-        team.Run([&](int) { team.Together([] { return absl::OkStatus(); }); })
-            .ok());
+    EXPECT_THAT(
+        team.Run([&](int) { team.RunPhase([] { return absl::OkStatus(); }); }),
+        IsOk());
   }
 }
 

@@ -60,14 +60,14 @@ void WorkerTeam::Work(int worker) {
   }
 }
 
-void WorkerTeam::Meet() {
-  const uint32_t meeting = meetings_.load(std::memory_order_acquire);
+void WorkerTeam::ArriveAndWait() {
+  const uint32_t phase = barrier_phase_.load(std::memory_order_acquire);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size()) {
     arrived_.store(0, std::memory_order_relaxed);
-    meetings_.store(meeting + 1, std::memory_order_release);
+    barrier_phase_.store(phase + 1, std::memory_order_release);
     return;
   }
-  for (int looks = 0; meetings_.load(std::memory_order_acquire) == meeting;
+  for (int looks = 0; barrier_phase_.load(std::memory_order_acquire) == phase;
        ++looks) {
     if (looks >= kLooks) std::this_thread::yield();
   }

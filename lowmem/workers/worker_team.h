@@ -3,16 +3,17 @@
 //   footprint::WorkerTeam team(2);
 //   team.Run([&](int worker) {
 //     ComputeShare(worker);
-//     team.Meet();  // until every worker is here
+//     team.ArriveAndWait();  // until every worker is here
 //     UseWhatOthersComputed(worker);
 //   });
 //
 // Worker 0 is the caller of Run. The others wait in the kernel between runs. At
-// Meet a worker looks for a short time whether the others have come, then lets
-// other programs run: with more threads than free cores nothing collapses.
+// ArriveAndWait a worker looks for a short time whether the others have come,
+// then lets other programs run: with more threads than free cores nothing
+// collapses.
 //
 // Thread-compatible: one Run at a time. Memory: a thread's stack for each
-// further worker; nothing is allocated by Run and Meet.
+// further worker; nothing is allocated by Run and ArriveAndWait.
 
 #ifndef FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
 #define FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
@@ -44,7 +45,7 @@ class WorkerTeam {
 
   // Inside a job: returns when every worker has called it as often as this one.
   // What a worker wrote before is visible to all after.
-  void Meet();
+  void ArriveAndWait();
 
  private:
   void Work(int worker);
@@ -59,7 +60,7 @@ class WorkerTeam {
   const absl::FunctionRef<void(int)>* job_ ABSL_GUARDED_BY(mutex_) = nullptr;
 
   std::atomic<int> arrived_{0};
-  std::atomic<uint32_t> meetings_{0};
+  std::atomic<uint32_t> barrier_phase_{0};
 };
 
 }  // namespace footprint

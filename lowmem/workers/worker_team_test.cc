@@ -29,7 +29,7 @@ TEST(WorkerTeamDeathTest, IsSmallerWhereNoThreadStarts) {
     int calls = 0;
     team.Run([&](int) {
       ++calls;
-      team.Meet();
+      team.ArriveAndWait();
     });
     std::_Exit(team.size() == 1 && calls == 1 ? 0 : 4);
   };
@@ -44,11 +44,11 @@ TEST(WorkerTeamTest, NobodyPassesAMeetingBeforeEverybodyCame) {
   for (int run = 0; run < 4; ++run) {
     came = 0;
     team.Run([&](int) {
-      for (int meeting = 1; meeting <= 30; ++meeting) {
+      for (int phase = 1; phase <= 30; ++phase) {
         ++came;
-        team.Meet();
-        if (came.load() < meeting * workers) ++faults;
-        team.Meet();
+        team.ArriveAndWait();
+        if (came.load() < phase * workers) ++faults;
+        team.ArriveAndWait();
       }
     });
   }
@@ -63,11 +63,11 @@ TEST(WorkerTeamTest, ShowsWhatOthersWroteBeforeTheMeeting) {
   team.Run([&](int worker) {
     for (int step = 1; step <= 60; ++step) {
       value[worker] = step;
-      team.Meet();
+      team.ArriveAndWait();
       for (const int seen : value) {
         if (seen != step) ++faults;
       }
-      team.Meet();
+      team.ArriveAndWait();
     }
   });
   EXPECT_EQ(faults.load(), 0);

@@ -35,22 +35,22 @@ size_t CommonLength(Iterator begin, Iterator end) {
 }
 
 // Names that go on with the same character; at the depth limit, one name.
-Iterator EndOfBranch(Iterator begin, Iterator end, size_t place, int depth) {
-  if (depth >= kMostDepth || begin->size() <= place) return begin + 1;
+Iterator EndOfBranch(Iterator begin, Iterator end, size_t offset, int depth) {
+  if (depth >= kMostDepth || begin->size() <= offset) return begin + 1;
   return std::find_if(begin, end, [&](const std::string& name) {
-    return name[place] != (*begin)[place];
+    return name[offset] != (*begin)[offset];
   });
 }
 
-// The rests, from `place` on, of sorted names without repeats.
-void AppendRests(Iterator begin, Iterator end, size_t place, int depth,
+// The rests, from `offset` on, of sorted names without repeats.
+void AppendRests(Iterator begin, Iterator end, size_t offset, int depth,
                  std::string* filter) {
   if (end - begin == 1) {
-    *filter += EscapeForRegularExpression(begin->substr(place));
+    *filter += EscapeForRegularExpression(begin->substr(offset));
     return;
   }
   const size_t common = CommonLength(begin, end);
-  *filter += EscapeForRegularExpression(begin->substr(place, common - place));
+  *filter += EscapeForRegularExpression(begin->substr(offset, common - offset));
   *filter += '(';
   for (Iterator branch = begin; branch != end;) {
     const Iterator next = EndOfBranch(branch, end, common, depth);

@@ -1,4 +1,4 @@
-// A plan in a line, for standard error and for a profile's remark.
+// A plan in a line, for standard error and for a profile's note.
 //
 //   std::cerr << "memo: " << PlanInWords(trace.plan()) << "\n";
 //

@@ -837,7 +837,7 @@ std::function<std::string(const std::string&)> PlannedBenchmarks::sharing()
   };
 }
 
-std::vector<Remark> PlannedBenchmarks::remarks() const {
+std::vector<Remark> PlannedBenchmarks::notes() const {
   const std::string words = PlanInWords(trace_.plan());
   if (words.empty()) return {};
   Remark remark;

@@ -10,7 +10,7 @@
 //
 // or, to measure memory, with `planned.runner()` given to
 // footprint::ProfileBenchmarks (//profiling:benchmark_profiler), and
-// `remarks()` besides, so that the gate's report shows the plan, and
+// `notes()` besides, so that the gate's report shows the plan, and
 // `sharing()`, so that a product's values are loaded once.
 //
 // Asks Google Benchmark which instances the filter leaves, plans for these
@@ -84,7 +84,7 @@ class PlannedBenchmarks {
 
   // The plan in a line, for ProfileBenchmarks to put into the profile; empty
   // before Run, and where nothing was planned.
-  std::vector<Remark> remarks() const;
+  std::vector<Remark> notes() const;
 
   // The plan and what happened.
   const MemoTrace& trace() const { return trace_; }

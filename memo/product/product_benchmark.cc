@@ -176,7 +176,7 @@ int main(int argc, char** argv) {
   footprint::BeginResidentPeak();
   const int64_t base_bytes = footprint::ReadResidentBytes().now_bytes;
   const int status = footprint::ProfileBenchmarks(
-      argc, argv, planned.runner(), [&] { return planned.remarks(); },
+      argc, argv, planned.runner(), [&] { return planned.notes(); },
       planned.sharing());
   if (planned.trace().load_count() > 0) {
     footprint::ReportResidentPeak(planned.trace(), base_bytes);

@@ -10,10 +10,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/memo/memo.h"
 #include "footprint/memo/product/planned_benchmarks.h"
 #include "footprint/memo/product/product.h"
 #include "footprint/memo/schedule/memo_trace.pb.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -51,14 +53,14 @@ Outcome RunWith(std::vector<std::string> flags) {
 void RegisterPairs(const std::string& name, const Axis<Bytes>& models,
                    const Axis<Bytes>& data) {
   benchmark::ClearRegisteredBenchmarks();
-  ASSERT_TRUE(Product(
+  ASSERT_THAT(Product(
                   name,
                   [](benchmark::State& state, const Bytes&, const Bytes&) {
                     for (auto _ : state) {
                     }
                   },
-                  models, data)
-                  .ok());
+                  models, data),
+              IsOk());
 }
 
 Memo<Bytes> MakeBytes(const std::string& name, size_t bytes,
@@ -136,14 +138,14 @@ TEST(ProductBytesTest, WhatAValueHoldsIsRememberedAndPlannedFor) {
         }));
   }
   benchmark::ClearRegisteredBenchmarks();
-  ASSERT_TRUE(Product(
+  ASSERT_THAT(Product(
                   "BM_Holders",
                   [](benchmark::State& state, const Holder&) {
                     for (auto _ : state) {
                     }
                   },
-                  axis)
-                  .ok());
+                  axis),
+              IsOk());
   const std::string remember =
       "--memo_remember=" + testing::TempDir() + "/holders.binpb";
   const Outcome first = RunWith({remember});

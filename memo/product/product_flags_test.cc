@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -35,7 +37,7 @@ TEST(ProductFlagsTest, TakesItsOwnAndLeavesTheRest) {
                 "--memo_order=reorder", "--memo_trace_out=t", "--memo_sizes=s",
                 "--memo_product=p", "--benchmark_out=o",
                 "--benchmark_out_format=console", "--", "--memo_budget=2KiB"});
-  ASSERT_TRUE(taken.options.ok()) << taken.options.status();
+  ASSERT_THAT(taken.options, IsOk());
   EXPECT_EQ(taken.options->budget_bytes, 1024);
   EXPECT_TRUE(taken.options->may_reorder);
   EXPECT_EQ(taken.options->trace_path, "t");
@@ -49,7 +51,7 @@ TEST(ProductFlagsTest, TakesItsOwnAndLeavesTheRest) {
 
 TEST(ProductFlagsTest, NothingIsAskedForByDefault) {
   const Taken taken = TakeFrom({});
-  ASSERT_TRUE(taken.options.ok());
+  ASSERT_THAT(taken.options, IsOk());
   EXPECT_FALSE(taken.options->budget_bytes.has_value());
   EXPECT_FALSE(taken.options->may_reorder);
   EXPECT_FALSE(taken.options->lists_tests);
@@ -119,7 +121,7 @@ TEST(ProductFlagsTest, RefusesWhatItCannotMean) {
         "--memo_order=best", "--memo_order=", "--memo_bugdet=1MiB",
         "--benchmark_out_format=csv", "--memo_trace_out=", "--memo_sizes="}) {
     const Taken taken = TakeFrom({argument});
-    EXPECT_EQ(taken.options.status().code(), absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(taken.options, StatusIs(absl::StatusCode::kInvalidArgument))
         << argument;
   }
 }

@@ -18,10 +18,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/memo/memo.h"
 #include "footprint/memo/product/planned_benchmarks.h"
 #include "footprint/memo/schedule/memo_trace.pb.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -103,7 +105,7 @@ Outcome RunWith(std::vector<std::string> flags) {
   outcome.exit_status = planned.ExitStatus();
   outcome.status = planned.status();
   outcome.trace = planned.trace();
-  outcome.remarks = planned.remarks();
+  outcome.remarks = planned.notes();
   return outcome;
 }
 
@@ -153,7 +155,7 @@ class ProductTest : public testing::Test {
           cells.emplace_back(model.id, data.id);
         },
         MakeAxis<Model>("model", 3, 400), MakeAxis<Data>("data", 2, 200));
-    EXPECT_TRUE(product.ok()) << product.status();
+    EXPECT_THAT(product, IsOk());
     return *product;
   }
 
@@ -267,7 +269,7 @@ TEST_F(ProductTest, AFailingFactoryShowsInItsRowsOnly) {
         ++call_count;
       },
       MakeAxis<Model>("model", 3, 400));
-  ASSERT_TRUE(product.ok());
+  ASSERT_THAT(product, IsOk());
   const Outcome outcome = RunWith({});
   ASSERT_EQ(outcome.reporter.names.size(), 3u);
   int failed = 0;
@@ -312,7 +314,7 @@ TEST_F(ProductTest, WhatTasksAndFunctionsThrowIsShownAndTheRestRuns) {
         }
       },
       MakeAxis<Model>("model", 3, 400));
-  ASSERT_TRUE(product.ok());
+  ASSERT_THAT(product, IsOk());
   product->ForEach([](auto* cell) { cell->Threads(2); });
   product->Setup([](const Model& model) {
     if (model.id == 1) throw 3;
@@ -410,7 +412,7 @@ TEST_F(ProductTest, RefusesABudgetThatCannotBe) {
   const Outcome outcome = RunWith({"--memo_budget=599B"});
   EXPECT_EQ(outcome.count, 0u);
   EXPECT_EQ(outcome.exit_status, 2);
-  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(outcome.status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_NE(outcome.status.message().find("smallest budget that can is 600"),
             absl::string_view::npos);
   EXPECT_EQ(load_count, 0);
@@ -618,7 +620,7 @@ TEST_F(ProductTest, RefusesNamesThatWouldEndTheProcess) {
       absl::StrCat("BM_Long", std::string(20'000, 'l')).c_str(), plain);
   const Outcome outcome = RunWith({});
   EXPECT_EQ(outcome.exit_status, 2);
-  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(outcome.status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_NE(outcome.status.message().find("BM_Longlll"), std::string::npos);
   EXPECT_LT(outcome.status.message().size(), 400u);
 }
@@ -645,13 +647,13 @@ TEST_F(ProductTest, AHeldValueIsReportedAsNotEvicted) {
         held.push_back(*memo.Get());
       },
       axis);
-  ASSERT_TRUE(product.ok());
+  ASSERT_THAT(product, IsOk());
   const Outcome outcome = RunWith({});
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_EQ(outcome.trace.events(outcome.trace.events_size() - 1).kind(),
             MemoEvent::EVICTION_FAILED);
   held.clear();
-  EXPECT_TRUE(memo.Evict().ok());
+  EXPECT_THAT(memo.Evict(), IsOk());
 }
 
 TEST_F(ProductTest, SaysThePlanInALineForTheProfile) {
@@ -670,22 +672,22 @@ TEST_F(ProductTest, SaysThePlanInALineForTheProfile) {
 TEST_F(ProductTest, SaysWhatAnotherOrderWouldNeed) {
   Axis<Model> models = MakeAxis<Model>("model", 3, 100);
   Axis<Data> data = MakeAxis<Data>("data", 2, 50);
-  ASSERT_TRUE(Product(
+  ASSERT_THAT(Product(
                   Unique("alone"),
                   [](benchmark::State& state, const Model&) {
                     for (auto _ : state) {
                     }
                   },
-                  models)
-                  .ok());
-  ASSERT_TRUE(Product(
+                  models),
+              IsOk());
+  ASSERT_THAT(Product(
                   Unique("pairs"),
                   [](benchmark::State& state, const Model&, const Data&) {
                     for (auto _ : state) {
                     }
                   },
-                  models, data)
-                  .ok());
+                  models, data),
+              IsOk());
   const Outcome given = RunWith({});
   EXPECT_EQ(given.trace.plan().peak_bytes(), 400);
   EXPECT_EQ(given.trace.peak_bytes(), 400);
@@ -709,14 +711,14 @@ TEST_F(ProductTest, GuessesAFilesSizeAndRefusesNothingForIt) {
   options.source_path = path;
   axis.memos.push_back(*MakeMemo<Model>(
       Unique("from a file"), [] { return Model{8}; }, options));
-  ASSERT_TRUE(Product(
+  ASSERT_THAT(Product(
                   Unique("BM"),
                   [](benchmark::State& state, const Model&) {
                     for (auto _ : state) {
                     }
                   },
-                  axis)
-                  .ok());
+                  axis),
+              IsOk());
   const Outcome outcome = RunWith({});
   EXPECT_EQ(outcome.exit_status, 0);
   EXPECT_TRUE(outcome.trace.plan().values(0).is_unknown());
@@ -736,17 +738,17 @@ TEST_F(ProductTest, RemembersWhatWasMeasured) {
   // Without jemalloc nothing is measured, so there is nothing to remember.
   EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 0);
   absl::StatusOr<MemoTrace> remembered = ReadMemoTraceFile(path);
-  ASSERT_TRUE(remembered.ok()) << remembered.status();
+  ASSERT_THAT(remembered, IsOk());
   EXPECT_EQ(remembered->events_size(), 0);
   // As an earlier run, with another program's value besides.
   LoadedSize size;
   size.bytes = 4000;
   size.load_peak_bytes = 5 << 20;
   size.source = SizeSource::kMeasured;
-  ASSERT_TRUE(
+  ASSERT_THAT(
       WriteMemoTraceFile(
-          TraceOfSizes({{Unique("model0"), size}, {"other", size}}), path)
-          .ok());
+          TraceOfSizes({{Unique("model0"), size}, {"other", size}}), path),
+      IsOk());
   const Outcome outcome = RunWith({"--memo_remember=" + path});
   EXPECT_EQ(outcome.trace.plan().values(0).bytes(), 4000);
   EXPECT_EQ(outcome.trace.plan().values(0).load_peak_bytes(), 5 << 20);
@@ -763,15 +765,15 @@ TEST_F(ProductTest, WhatAnotherRunRemembersMeanwhileStays) {
   LoadedSize size;
   size.bytes = 4000;
   size.source = SizeSource::kMeasured;
-  ASSERT_TRUE(Product(
+  ASSERT_THAT(Product(
                   Unique("BM"),
                   [&](benchmark::State& state, const Model&) {
                     for (auto _ : state) {
                     }
-                    EXPECT_TRUE(RememberSizes({{"other", size}}, path).ok());
+                    EXPECT_THAT(RememberSizes({{"other", size}}, path), IsOk());
                   },
-                  MakeAxis<Model>("model", 1, 400))
-                  .ok());
+                  MakeAxis<Model>("model", 1, 400)),
+              IsOk());
   EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 0);
   EXPECT_EQ((*ReadRememberedSizes(path))["other"].bytes, 4000);
 }
@@ -781,8 +783,9 @@ TEST_F(ProductTest, ADifferentSizeIsSaidWithTheFlagThatIsInUse) {
   LoadedSize size;
   size.bytes = 4000;
   size.source = SizeSource::kMeasured;
-  ASSERT_TRUE(
-      WriteMemoTraceFile(TraceOfSizes({{Unique("model0"), size}}), path).ok());
+  ASSERT_THAT(
+      WriteMemoTraceFile(TraceOfSizes({{Unique("model0"), size}}), path),
+      IsOk());
   RegisterThreeByTwo();
   const Outcome outcome = RunWith({"--memo_remember=" + path});
   int differing_count = 0;
@@ -823,14 +826,14 @@ TEST_F(ProductTest, WhatFactoriesLoadCountsAndIsEvicted) {
         },
         400));
   }
-  ASSERT_TRUE(Product(
+  ASSERT_THAT(Product(
                   Unique("BM"),
                   [](benchmark::State& state, const Model&) {
                     for (auto _ : state) {
                     }
                   },
-                  axis)
-                  .ok());
+                  axis),
+              IsOk());
   const Outcome outcome = RunWith({});
   EXPECT_EQ(outcome.trace.peak_bytes(), 500);
   EXPECT_EQ(outcome.trace.events(1).kind(), MemoEvent::LOADED_BY_FACTORY);
@@ -848,15 +851,15 @@ TEST_F(ProductTest, WhatFactoriesLoadCountsAndIsEvicted) {
 // What somebody else has loaded is alive too, but was no load of the plan.
 TEST_F(ProductTest, AValueFoundLoadedCountsAsAliveNotAsALoad) {
   Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
-  ASSERT_TRUE(Product(
+  ASSERT_THAT(Product(
                   Unique("BM"),
                   [](benchmark::State& state, const Model&) {
                     for (auto _ : state) {
                     }
                   },
-                  axis)
-                  .ok());
-  ASSERT_TRUE(axis.memos[0].Get().ok());
+                  axis),
+              IsOk());
+  ASSERT_THAT(axis.memos[0].Get(), IsOk());
   const Outcome outcome = RunWith({});
   EXPECT_EQ(outcome.exit_status, 0);
   EXPECT_EQ(outcome.trace.events(0).kind(), MemoEvent::FOUND_LOADED);
@@ -869,14 +872,14 @@ TEST_F(ProductTest, AValueFoundLoadedCountsAsAliveNotAsALoad) {
 TEST_F(ProductTest, TwoProductsShareAMemo) {
   Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
   for (const char* name : {"first", "second"}) {
-    ASSERT_TRUE(Product(
+    ASSERT_THAT(Product(
                     Unique(name),
                     [](benchmark::State& state, const Model&) {
                       for (auto _ : state) {
                       }
                     },
-                    axis)
-                    .ok());
+                    axis),
+                IsOk());
   }
   EXPECT_EQ(RunWith({}).count, 4u);
   EXPECT_EQ(load_count, 2);
@@ -891,8 +894,8 @@ TEST_F(ProductTest, OneProductCanBeRunByItself) {
     for (auto _ : state) {
     }
   };
-  ASSERT_TRUE(Product(product, run, axis).ok());
-  ASSERT_TRUE(Product(other, run, axis).ok());
+  ASSERT_THAT(Product(product, run, axis), IsOk());
+  ASSERT_THAT(Product(other, run, axis), IsOk());
   const Outcome outcome = RunWith({"--memo_product=" + other});
   EXPECT_EQ(outcome.exit_status, 0);
   EXPECT_EQ(outcome.count, 2u);
@@ -907,19 +910,19 @@ TEST_F(ProductTest, OneProductCanBeRunByItself) {
       RunWith({"--memo_product=" + other, "--benchmark_filter=model1$",
                "--memo_product=none"});
   EXPECT_EQ(none.exit_status, 2);
-  EXPECT_EQ(none.status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(none.status, StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(ProductTest, CellsShareTheProcessOfTheirProduct) {
   const std::string product = Unique("BM");
-  ASSERT_TRUE(Product(
+  ASSERT_THAT(Product(
                   product,
                   [](benchmark::State& state, const Model&) {
                     for (auto _ : state) {
                     }
                   },
-                  MakeAxis<Model>("model", 2, 400))
-                  .ok());
+                  MakeAxis<Model>("model", 2, 400)),
+              IsOk());
   const auto argument_of = [](std::string flag, const std::string& instance) {
     std::string program = "program";
     char* argv[] = {&program[0], &flag[0], nullptr};
@@ -967,7 +970,7 @@ TEST_F(ProductTest, SaysBeforeItRunsWhatCannotBeWritten) {
        {"--benchmark_out=/no/such/folder/x", "--memo_trace_out=/no/such/x"}) {
     const Outcome outcome = RunWith({flag});
     EXPECT_EQ(outcome.exit_status, 2);
-    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(outcome.status, StatusIs(absl::StatusCode::kNotFound));
     EXPECT_EQ(load_count, 0);
   }
 }
@@ -977,7 +980,7 @@ TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
   const std::string path = testing::TempDir() + "/sizes.binpb";
   ASSERT_EQ(RunWith({"--memo_trace_out=" + path}).exit_status, 0);
   const absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
-  ASSERT_TRUE(trace.ok());
+  ASSERT_THAT(trace, IsOk());
   EXPECT_EQ(trace->load_count(), 5);
   const Outcome outcome = RunWith({"--memo_sizes=" + path});
   EXPECT_EQ(outcome.exit_status, 0);
@@ -988,7 +991,7 @@ TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
     if (event.kind() == MemoEvent::LOADED) event.set_bytes(4000);
     event.set_is_measured(event.kind() == MemoEvent::LOADED);
   }
-  ASSERT_TRUE(WriteMemoTraceFile(measured, path).ok());
+  ASSERT_THAT(WriteMemoTraceFile(measured, path), IsOk());
   const Outcome second = RunWith({"--memo_sizes=" + path});
   EXPECT_TRUE(second.trace.plan().values(0).is_measured());
   EXPECT_EQ(second.trace.plan().values(0).bytes(), 4000);
@@ -1008,7 +1011,7 @@ TEST_F(ProductTest, ABudgetThatLoadsExceedIsAProblem) {
   for (MemoEvent& event : *trace.mutable_events()) {
     if (event.kind() == MemoEvent::LOADED) event.set_bytes(1);
   }
-  ASSERT_TRUE(WriteMemoTraceFile(trace, path).ok());
+  ASSERT_THAT(WriteMemoTraceFile(trace, path), IsOk());
   // Planned with a byte each, but the values take 400 and 200.
   const Outcome outcome = RunWith({"--memo_sizes=" + path, "--memo_budget=3"});
   EXPECT_EQ(outcome.exit_status, 1);

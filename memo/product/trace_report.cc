@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const absl::Status written = footprint::ReplaceFile(
-      argv[2], footprint::TracePage(*trace), footprint::ToDisk::kAtLeisure);
+      argv[2], footprint::TracePage(*trace), footprint::ToDisk::kNoFsync);
   if (!written.ok()) {
     std::cerr << "trace_report: " << written.message() << "\n";
     return 2;

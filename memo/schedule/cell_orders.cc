@@ -8,7 +8,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// The values of one axis, each with its rank: the place of its first cell.
+// The values of one axis, each with its rank: the index of its first cell.
 class AxisRanks {
  public:
   AxisRanks(const ScheduleRequest& request, const std::vector<int>& cells,
@@ -74,9 +74,9 @@ class CellKeys {
       if (axis == held_axis_) continue;
       const int64_t last = axes_[axis].size() - 1;
       const int64_t rank = axes_[axis].Rank(cell.values[axis]);
-      const int64_t place = is_odd ? last - rank : rank;
-      numbers_.push_back(block % 2 == 1 ? last - place : place);
-      is_odd = (is_odd && last % 2 == 0) != (place % 2 == 1);
+      const int64_t index = is_odd ? last - rank : rank;
+      numbers_.push_back(block % 2 == 1 ? last - index : index);
+      is_odd = (is_odd && last % 2 == 0) != (index % 2 == 1);
     }
     numbers_.push_back(held_rank);
   }
@@ -111,13 +111,13 @@ std::vector<int> OrderGroup(const ScheduleRequest& request,
   }
   CellKeys keys(axes, held_axis, axes[held_axis].Blocks(room_bytes));
   for (int cell : cells) keys.Add(request.cells[static_cast<size_t>(cell)]);
-  std::vector<size_t> places(cells.size());
-  std::iota(places.begin(), places.end(), 0);
-  std::sort(places.begin(), places.end(),
+  std::vector<size_t> indices(cells.size());
+  std::iota(indices.begin(), indices.end(), 0);
+  std::sort(indices.begin(), indices.end(),
             [&](size_t a, size_t b) { return keys.IsLess(a, b); });
   std::vector<int> order;
   order.reserve(cells.size());
-  for (size_t place : places) order.push_back(cells[place]);
+  for (size_t index : indices) order.push_back(cells[index]);
   return order;
 }
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -59,9 +61,9 @@ TEST(MemoTraceFileTest, DescribesThePlan) {
 
 TEST(MemoTraceFileTest, ReadsWhatWasWritten) {
   const std::string path = Path("round.binpb");
-  ASSERT_TRUE(WriteMemoTraceFile(SmallTrace(), path).ok());
+  ASSERT_THAT(WriteMemoTraceFile(SmallTrace(), path), IsOk());
   const absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(path);
-  ASSERT_TRUE(trace.ok()) << trace.status();
+  ASSERT_THAT(trace, IsOk());
   MemoTrace expected = SmallTrace();
   expected.set_schema_version(kMemoTraceSchemaVersion);
   EXPECT_EQ(trace->SerializeAsString(), expected.SerializeAsString());
@@ -83,8 +85,8 @@ TEST(MemoTraceFileTest, RefusesOtherFiles) {
     WriteText(Path("bad.binpb"), text);
     return ReadMemoTraceFile(Path("bad.binpb")).status().code();
   };
-  EXPECT_EQ(ReadMemoTraceFile(Path("none.binpb")).status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(ReadMemoTraceFile(Path("none.binpb")),
+              StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(code_of(""), absl::StatusCode::kDataLoss);
   EXPECT_EQ(code_of("no trace at all"), absl::StatusCode::kInvalidArgument);
   MemoTrace newer;
@@ -92,12 +94,12 @@ TEST(MemoTraceFileTest, RefusesOtherFiles) {
   newer.set_complete(true);
   EXPECT_EQ(code_of(newer.SerializeAsString()),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(WriteMemoTraceFile(newer, "/no/such/folder/x").code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(WriteMemoTraceFile(newer, "/no/such/folder/x"),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(MemoTraceFileTest, RefusesEveryCutFileAndSurvivesNoise) {
-  ASSERT_TRUE(WriteMemoTraceFile(SmallTrace(), Path("whole.binpb")).ok());
+  ASSERT_THAT(WriteMemoTraceFile(SmallTrace(), Path("whole.binpb")), IsOk());
   std::ifstream file(Path("whole.binpb"), std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(file)),
                           std::istreambuf_iterator<char>());
@@ -128,7 +130,7 @@ TEST(MemoTraceFileTest, AResidentSizeIsForgottenWithItsValue) {
   const std::string path = Path("stale.binpb");
   std::remove(path.c_str());
   const auto remember = [&](const LoadedSize& size) {
-    EXPECT_TRUE(RememberSizes({{"a", size}}, path).ok());
+    EXPECT_THAT(RememberSizes({{"a", size}}, path), IsOk());
     return (*ReadRememberedSizes(path))["a"];
   };
   remember(Measured(10'000, 9'000));
@@ -150,7 +152,7 @@ TEST(MemoTraceFileTest, ManyRunsMayRememberAtOnce) {
     runs.emplace_back([&path, run] {
       for (int i = 0; i < 10; ++i) {
         const std::string name = std::to_string(run * 10 + i);
-        EXPECT_TRUE(RememberSizes({{name, Measured(100, 0)}}, path).ok());
+        EXPECT_THAT(RememberSizes({{name, Measured(100, 0)}}, path), IsOk());
       }
     });
   }
@@ -161,11 +163,11 @@ TEST(MemoTraceFileTest, ManyRunsMayRememberAtOnce) {
 TEST(MemoTraceFileTest, AnEmptyOrMissingFileRemembersNothing) {
   const std::string path = Path("nothing.binpb");
   std::remove(path.c_str());
-  ASSERT_TRUE(ReadRememberedSizes(path).ok());
+  ASSERT_THAT(ReadRememberedSizes(path), IsOk());
   WriteText(path, "");
-  ASSERT_TRUE(ReadRememberedSizes(path).ok());
+  ASSERT_THAT(ReadRememberedSizes(path), IsOk());
   EXPECT_TRUE(ReadRememberedSizes(path)->empty());
-  EXPECT_TRUE(RememberSizes({{"a", Measured(100, 0)}}, path).ok());
+  EXPECT_THAT(RememberSizes({{"a", Measured(100, 0)}}, path), IsOk());
   EXPECT_EQ(ReadRememberedSizes(path)->size(), 1u);
   WriteText(path, "no trace");
   EXPECT_FALSE(RememberSizes({{"a", Measured(100, 0)}}, path).ok());

@@ -11,6 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -83,7 +85,7 @@ void ExpectConsistent(const ScheduleRequest& request,
 
 Schedule Plan(const ScheduleRequest& request) {
   absl::StatusOr<Schedule> schedule = PlanSchedule(request);
-  EXPECT_TRUE(schedule.ok()) << schedule.status();
+  EXPECT_THAT(schedule, IsOk());
   if (!schedule.ok()) return Schedule();
   ExpectConsistent(request, *schedule);
   return *schedule;
@@ -244,8 +246,8 @@ TEST(SchedulePlannerTest, TheNeedOfALoadIsPlannedFor) {
   EXPECT_EQ(schedule.smallest_budget_bytes, 300);
   EXPECT_EQ(schedule.steps[0].loads, std::vector<int>({0, 1}));
   request.budget_bytes = 299;
-  EXPECT_EQ(PlanSchedule(request).status().code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(PlanSchedule(request),
+              StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
 // The data set is there when the second model needs all: it goes and comes
@@ -411,7 +413,7 @@ TEST(SchedulePlannerTest, AValueTwiceInACellIsLoadedOnce) {
   request.cells = {{"both", {0, 0}}};
   request.budget_bytes = 5;
   absl::StatusOr<Schedule> schedule = PlanSchedule(request);
-  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  ASSERT_THAT(schedule, IsOk());
   EXPECT_EQ(schedule->load_count, 1);
   EXPECT_EQ(schedule->peak_bytes, 5);
 }
@@ -420,12 +422,12 @@ TEST(SchedulePlannerTest, RefusesABudgetBelowACell) {
   ScheduleRequest request = Grid(2, 2, 100);
   request.budget_bytes = 199;
   const absl::Status status = PlanSchedule(request).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_NE(status.message().find("\"0x0\""), absl::string_view::npos);
   EXPECT_NE(status.message().find("smallest budget that can is 200"),
             absl::string_view::npos);
   request.budget_bytes = 200;
-  EXPECT_TRUE(PlanSchedule(request).ok());
+  EXPECT_THAT(PlanSchedule(request), IsOk());
 }
 
 TEST(SchedulePlannerTest, RefusesUnknownSizesUnderABudgetOnly) {
@@ -435,7 +437,7 @@ TEST(SchedulePlannerTest, RefusesUnknownSizesUnderABudgetOnly) {
   EXPECT_EQ(Plan(request).unknown_size_count, 1);
   request.budget_bytes = 1000;
   const absl::Status status = PlanSchedule(request).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_NE(status.message().find("value1"), absl::string_view::npos);
 }
 

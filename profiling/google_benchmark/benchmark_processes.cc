@@ -202,7 +202,7 @@ bool IsSaidToHaveFailed(const std::string& name, const std::string& text) {
          absl::StrContains(text, "; " + name + ": ");
 }
 
-void AddRemarks(const MemoryProfile& measured, MemoryProfile* profile) {
+void AddNotes(const MemoryProfile& measured, MemoryProfile* profile) {
   for (const Remark& remark : measured.remarks()) {
     const bool is_there =
         std::any_of(profile->remarks().begin(), profile->remarks().end(),
@@ -354,7 +354,7 @@ absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
     for (const std::string& name : group.names) {
       if (IsSaidToHaveFailed(AsUtf8(name), told)) missing.erase(name);
     }
-    AddRemarks(*measured, profile);
+    AddNotes(*measured, profile);
   } else if (*wait_status == 0 && !written.empty() && written != kBegun) {
     why = std::string(measured.status().message());
   }

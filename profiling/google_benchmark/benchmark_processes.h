@@ -70,7 +70,7 @@ std::vector<std::string> CommandLineOfGroup(
     const std::vector<std::string>& command_line, const BenchmarkGroup& group,
     const std::string& profile_path);
 
-// Runs the process and moves its benchmarks and remarks to the end of
+// Runs the process and moves its benchmarks and notes to the end of
 // `profile`; says in `failures` why names of the group have no measurement.
 // `profile_path` is the caller's own file, which it removes. False if the
 // process found its command line or link wrong (exit status 2 before a

@@ -358,15 +358,15 @@ int WriteMeasured(MemoryProfile profile,
   return status.ok() && failures.empty() ? 0 : 1;
 }
 
-int MeasureHere(const BenchmarkRunner& run, const RemarkSource& remarks,
+int MeasureHere(const BenchmarkRunner& run, const NoteSource& notes,
                 Process process, const MemoryOutputs& outputs) {
   ProfileReporter reporter(HostDescriptionBytes(), [&outputs, process] {
     if (process == Process::kOfPart) SayBegun(outputs.profile_path);
   });
   if (run(&reporter) == 0) return NoBenchmark();
   MemoryProfile profile = reporter.TakeProfile();
-  if (remarks != nullptr) {
-    for (Remark& remark : remarks()) *profile.add_remarks() = std::move(remark);
+  if (notes != nullptr) {
+    for (Remark& remark : notes()) *profile.add_remarks() = std::move(remark);
   }
   return WriteMeasured(std::move(profile), reporter.failures(), outputs);
 }
@@ -450,7 +450,7 @@ int MeasureInProcesses(const ProcessSharing& sharing,
   return WriteMeasured(std::move(profile), failures, outputs);
 }
 
-int MeasureMemory(const BenchmarkRunner& run, const RemarkSource& remarks,
+int MeasureMemory(const BenchmarkRunner& run, const NoteSource& notes,
                   const ProcessSharing& sharing, Process process,
                   const MemoryOutputs& outputs) {
   if (!HeapIsAccounted()) {
@@ -458,9 +458,8 @@ int MeasureMemory(const BenchmarkRunner& run, const RemarkSource& remarks,
                  "malloc = \"//profiling:exact_heap\".\n";
     return 2;
   }
-  return process == Process::kFirst
-             ? MeasureInProcesses(sharing, outputs)
-             : MeasureHere(run, remarks, process, outputs);
+  return process == Process::kFirst ? MeasureInProcesses(sharing, outputs)
+                                    : MeasureHere(run, notes, process, outputs);
 }
 
 int RunOrdinarily(const BenchmarkRunner& run, bool console) {
@@ -479,8 +478,7 @@ size_t RunWithGoogleBenchmark(BenchmarkReporter* reporter) {
 }
 
 int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
-                      const RemarkSource& remarks,
-                      const ProcessSharing& sharing) {
+                      const NoteSource& notes, const ProcessSharing& sharing) {
   if (AsksForHelp(argc, argv)) {
     PrintHelp();
     return 0;
@@ -507,9 +505,9 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
     arguments.push_back(no_interleaving);
   }
   if (!Initialize(std::move(arguments))) return 2;
-  const int status =
-      measures ? MeasureMemory(run, remarks, sharing, process, outputs)
-               : RunOrdinarily(run, console);
+  const int status = measures
+                         ? MeasureMemory(run, notes, sharing, process, outputs)
+                         : RunOrdinarily(run, console);
   benchmark::Shutdown();
   return status;
 }

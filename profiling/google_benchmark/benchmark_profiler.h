@@ -54,7 +54,7 @@ using BenchmarkRunner =
 
 // What the profile says of how the program worked, asked for after the run; the
 // same in every process.
-using RemarkSource = std::function<std::vector<Remark>()>;
+using NoteSource = std::function<std::vector<Remark>()>;
 
 // Google Benchmark's own order.
 size_t RunWithGoogleBenchmark(benchmark::BenchmarkReporter* reporter);
@@ -63,11 +63,11 @@ size_t RunWithGoogleBenchmark(benchmark::BenchmarkReporter* reporter);
 // was selected, or a file could not be written; 2 if the command line or the
 // link is wrong. Messages go to standard error.
 //
-// `run` and `remarks` are called in the process of each benchmark; the process
+// `run` and `notes` are called in the process of each benchmark; the process
 // that was started first only asks `sharing` and passes the command line on, as
 // the system keeps it.
 int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
-                      const RemarkSource& remarks = nullptr,
+                      const NoteSource& notes = nullptr,
                       const ProcessSharing& sharing = nullptr);
 
 }  // namespace footprint

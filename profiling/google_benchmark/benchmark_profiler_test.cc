@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -61,7 +62,7 @@ MemoryProfile MeasureAwkward(const std::string& filter, int expected_status,
             expected_status)
       << ReadText(Scratch("err"));
   const auto profile = ReadMemoryProfileFile(path);
-  EXPECT_TRUE(profile.ok()) << profile.status();
+  EXPECT_THAT(profile, IsOk());
   return profile.ok() ? *profile : MemoryProfile();
 }
 
@@ -72,7 +73,7 @@ class BenchmarkProfilerTest : public testing::Test {
     ASSERT_EQ(RunSample("--memory_profile_out=" + path), 0)
         << ReadText(Scratch("err"));
     const auto profile = ReadMemoryProfileFile(path);
-    ASSERT_TRUE(profile.ok()) << profile.status();
+    ASSERT_THAT(profile, IsOk());
     profile_ = *profile;
   }
 
@@ -165,7 +166,7 @@ TEST_F(BenchmarkProfilerTest, RepetitionsThatInterleaveAreNotConfused) {
             0)
       << ReadText(Scratch("err"));
   const auto profile = ReadMemoryProfileFile(Scratch("interleaved"));
-  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_THAT(profile, IsOk());
   ASSERT_EQ(profile->benchmarks_size(), 2);
   for (const BenchmarkMemory& benchmark : profile->benchmarks()) {
     const int64_t mebibytes = std::stoll(benchmark.arguments(0).value());
@@ -180,7 +181,7 @@ TEST_F(BenchmarkProfilerTest, RepetitionsAddNoPhases) {
                       Scratch("repeated")),
             0);
   const auto profile = ReadMemoryProfileFile(Scratch("repeated"));
-  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_THAT(profile, IsOk());
   ASSERT_EQ(profile->benchmarks_size(), 1);
   std::vector<std::string> names;
   for (const Phase& phase : profile->benchmarks(0).phases()) {
@@ -199,7 +200,7 @@ TEST_F(BenchmarkProfilerTest, AThreadThatFailsEarlySpoilsNoOtherBenchmark) {
                       "FOOTPRINT_SAMPLE_FAILS=1"),
             1);
   const auto profile = ReadMemoryProfileFile(Scratch("one_fails"));
-  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_THAT(profile, IsOk());
   ASSERT_EQ(profile->benchmarks_size(), 1);
   EXPECT_EQ(Find(profile->benchmarks(0), SUM_THREAD_PEAK_USABLE_BYTES).value(),
             0);
@@ -416,7 +417,7 @@ TEST_F(BenchmarkProfilerTest, AFilterSelects) {
                       Scratch("one")),
             0);
   const auto profile = ReadMemoryProfileFile(Scratch("one"));
-  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_THAT(profile, IsOk());
   ASSERT_EQ(profile->benchmarks_size(), 1);
   EXPECT_EQ(profile->benchmarks(0).name(), "BM_NamePhases");
 }

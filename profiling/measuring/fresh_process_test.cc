@@ -13,6 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -149,8 +151,7 @@ TEST(FreshProcessTest, CanBeCancelled) {
   volatile std::sig_atomic_t is_cancelled = 1;
   FreshProcess process = Shell("sleep 1000");
   process.is_cancelled = &is_cancelled;
-  EXPECT_EQ(RunFreshProcess(process).status().code(),
-            absl::StatusCode::kCancelled);
+  EXPECT_THAT(RunFreshProcess(process), StatusIs(absl::StatusCode::kCancelled));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/profile_merge.h"
 #include "gmock/gmock.h"
@@ -239,13 +240,13 @@ TEST(MeasureProgramTest, RefusesWhatCannotBeMeasured) {
   programs[5].data = {{"/etc/passwd", "a"}, {"/etc/passwd", "a"}};
   programs[6].data = {{"/etc/passwd", "profile.binpb"}};
   for (const ProgramMeasurement& program : programs) {
-    EXPECT_EQ(MeasureProgram(program).status().code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(MeasureProgram(program),
+                StatusIs(absl::StatusCode::kInvalidArgument));
   }
   ProgramMeasurement program = Program("nothing_special");
   program.data = {{"/no/such/file", "a"}};
   const absl::Status status = MeasureProgram(program).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(status.message()), HasSubstr("/no/such/file"));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,7 +36,7 @@ TEST(MemoryOutputFlagsTest, TakesItsFlagsAndLeavesTheOthers) {
   CommandLine line({"x", "--a=1", "--memory_profile_out=p", "b",
                     "--memory_samples_out", "s", "--c"});
   const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_EQ(outputs->profile_path, "p");
   EXPECT_EQ(outputs->samples_path, "s");
   EXPECT_THAT(line.Left(), ElementsAre("x", "--a=1", "b", "--c"));
@@ -45,7 +46,7 @@ TEST(MemoryOutputFlagsTest, TakesItsFlagsAndLeavesTheOthers) {
 TEST(MemoryOutputFlagsTest, StopsAtTheDoubleDash) {
   CommandLine line({"x", "--", "--memory_profile_out=p"});
   const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_EQ(outputs->profile_path, "");
   EXPECT_THAT(line.Left(), ElementsAre("x", "--", "--memory_profile_out=p"));
 }
@@ -53,7 +54,7 @@ TEST(MemoryOutputFlagsTest, StopsAtTheDoubleDash) {
 TEST(MemoryOutputFlagsTest, AFlagOfALongerNameIsNotTaken) {
   CommandLine line({"x", "--memory_profile_output=p"});
   const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  ASSERT_THAT(outputs, IsOk());
   EXPECT_EQ(outputs->profile_path, "");
   EXPECT_EQ(line.argc, 2);
 }
@@ -69,7 +70,7 @@ TEST(MemoryOutputFlagsTest, AFlagWithoutAFileIsAnError) {
   for (const std::vector<std::string>& words : lines) {
     CommandLine line(words);
     const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
-    EXPECT_EQ(outputs.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(outputs, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_EQ(outputs.status().message(),
               "--memory_profile_out names no file; write "
               "--memory_profile_out=FILE, or leave it out to measure nothing");
@@ -94,13 +95,13 @@ MemoryProfile OneMetric() {
 TEST(MemoryOutputFlagsTest, WritesProfileAndSamples) {
   const MemoryOutputs outputs = {testing::TempDir() + "/profile",
                                  testing::TempDir() + "/samples"};
-  ASSERT_TRUE(WriteMemoryOutputs(OneMetric(), outputs).ok());
+  ASSERT_THAT(WriteMemoryOutputs(OneMetric(), outputs), IsOk());
   const auto profile = ReadMemoryProfileFile(outputs.profile_path);
-  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_THAT(profile, IsOk());
   EXPECT_EQ(profile->process_count(), 1);
   EXPECT_NE(profile->environment().compiler(), "");
   const auto samples = ReadMemorySamplesFile(outputs.samples_path);
-  ASSERT_TRUE(samples.ok()) << samples.status();
+  ASSERT_THAT(samples, IsOk());
   EXPECT_EQ(samples->benchmarks(0).metrics(0).values(0), 64);
 }
 

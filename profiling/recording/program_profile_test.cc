@@ -7,12 +7,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/opaque_block.h"
 #include "footprint/profiling/recording/memory_phase.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 #include "footprint/profiling/schema/metric_table.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -51,9 +53,9 @@ TEST(ProgramProfileTest, MeasuresTheRunAndItsPhases) {
   void* before = Opaque(std::malloc(kBlockBytes));
   const absl::Status status = RunProgram(path);
   std::free(before);
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   const absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
-  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_THAT(profile, IsOk());
   ASSERT_EQ(profile->benchmarks_size(), 1);
   const BenchmarkMemory& program = profile->benchmarks(0);
   EXPECT_EQ(program.name(), "program/rows:1000");
@@ -93,9 +95,9 @@ std::vector<int> HeapKinds() {
 TEST(ProgramProfileTest, WritesTheMetricsOfTheTable) {
   const std::string path = testing::TempDir() + "/table.binpb";
   const absl::Status status = RunProgram(path);
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   const absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
-  ASSERT_TRUE(profile.ok()) << profile.status();
+  ASSERT_THAT(profile, IsOk());
   std::vector<int> expected = HeapKinds();
   const BenchmarkMemory& program = profile->benchmarks(0);
   EXPECT_EQ(Kinds(program.phases(1).metrics()), expected);
@@ -113,7 +115,7 @@ TEST(ProgramProfileTest, WithoutTheFlagNothingIsRecorded) {
   int argc = 1;
   ProgramProfile profile(&argc, argv.data());
   EXPECT_FALSE(profile.IsWanted());
-  EXPECT_TRUE(profile.Write().ok());
+  EXPECT_THAT(profile.Write(), IsOk());
 }
 
 TEST(ProgramProfileTest, RefusesAPhaseThatIsStillOpen) {
@@ -125,7 +127,7 @@ TEST(ProgramProfileTest, RefusesAPhaseThatIsStillOpen) {
   ProgramProfile profile(&argc, argv.data());
   MemoryPhase phase("fit");
   const absl::Status status = profile.Write();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_NE(std::string(status.message()).find("\"fit\" is still open"),
             std::string::npos)
       << status;

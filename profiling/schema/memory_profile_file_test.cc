@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -159,15 +160,15 @@ std::string Damage(std::string bytes, std::mt19937* random) {
 
 TEST_F(MemoryProfileFileTest, EndsWithTheChecksumOfAllBytesBeforeIt) {
   ASSERT_EQ(Crc32("123456789"), 0xCBF43926);  // the standard's own example
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
   MemoryProfile profile = ExampleProfile();
   profile.set_complete(true);
   EXPECT_EQ(Bytes(Path("p")), FileOf(profile));
 }
 
 TEST_F(MemoryProfileFileTest, RefusesEverySingleBitThatIsFlipped) {
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
-  ASSERT_TRUE(WriteMemorySamplesFile(ExampleSamples(), Path("s")).ok());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
+  ASSERT_THAT(WriteMemorySamplesFile(ExampleSamples(), Path("s")), IsOk());
   for (const char* name : {"p", "s"}) {
     const std::string whole = Bytes(Path(name));
     for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
@@ -189,7 +190,7 @@ TEST_F(MemoryProfileFileTest, RefusesFlippedBitsOfALargeProfile) {
     *benchmark = profile.benchmarks(0);
     benchmark->set_name(absl::StrCat("BM_Load/layers:", 100 + i));
   }
-  ASSERT_TRUE(WriteMemoryProfileFile(profile, Path("p")).ok());
+  ASSERT_THAT(WriteMemoryProfileFile(profile, Path("p")), IsOk());
   const std::string whole = Bytes(Path("p"));
   ASSERT_GT(whole.size(), 50000u);
   std::mt19937 random(20261122);
@@ -209,12 +210,12 @@ TEST_F(MemoryProfileFileTest, ALowerPeakIsSaidToBeDamage) {
   Metric* peak = lower.mutable_benchmarks(0)->mutable_metrics(0);
   peak->set_value(peak->value() - 1024);
   lower.set_complete(true);
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
   const std::string whole = Bytes(Path("p"));
   const std::string end = whole.substr(whole.size() - 6);
   const absl::Status status =
       ReadMemoryProfileFile(Put("q", lower.SerializeAsString() + end)).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(std::string(status.message()), HasSubstr("checksum"));
 }
 
@@ -223,7 +224,7 @@ TEST_F(MemoryProfileFileTest, AnOldFileIsToBeMeasuredAgain) {
   profile.set_complete(true);
   const absl::Status status =
       ReadMemoryProfileFile(Put("old", profile.SerializeAsString())).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(std::string(status.message()), HasSubstr("has no checksum"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("measure again"));
 }
@@ -252,20 +253,20 @@ TEST_F(MemoryProfileFileTest, ReadsAFailureRecord) {
 }
 
 TEST_F(MemoryProfileFileTest, EqualMessagesGiveEqualBytes) {
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("a")).ok());
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("b")).ok());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("a")), IsOk());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("b")), IsOk());
   EXPECT_EQ(Bytes(Path("a")), Bytes(Path("b")));
 }
 
 TEST_F(MemoryProfileFileTest, MissingFileIsNotFound) {
   const absl::Status status = ReadMemoryProfileFile(Path("none")).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(status.message()), HasSubstr(Path("none")));
 }
 
 TEST_F(MemoryProfileFileTest, EmptyFileIsDataLoss) {
-  EXPECT_EQ(ReadMemoryProfileFile(Put("p", "")).status().code(),
-            absl::StatusCode::kDataLoss);
+  EXPECT_THAT(ReadMemoryProfileFile(Put("p", "")),
+              StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(MemoryProfileFileTest, RefusesForeignFiles) {
@@ -281,21 +282,21 @@ TEST_F(MemoryProfileFileTest, RefusesForeignFiles) {
   };
   for (const std::string& bytes : foreign) {
     const absl::Status status = ReadMemoryProfileFile(Put("f", bytes)).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(status.message()), HasSubstr("no memory profile"));
   }
 }
 
 TEST_F(MemoryProfileFileTest, TakesNeitherFileForTheOther) {
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
-  ASSERT_TRUE(WriteMemorySamplesFile(ExampleSamples(), Path("s")).ok());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
+  ASSERT_THAT(WriteMemorySamplesFile(ExampleSamples(), Path("s")), IsOk());
   EXPECT_FALSE(ReadMemoryProfileFile(Path("s")).ok());
   EXPECT_FALSE(ReadMemorySamplesFile(Path("p")).ok());
 }
 
 TEST_F(MemoryProfileFileTest, RefusesEveryTruncation) {
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
-  ASSERT_TRUE(WriteMemorySamplesFile(ExampleSamples(), Path("s")).ok());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
+  ASSERT_THAT(WriteMemorySamplesFile(ExampleSamples(), Path("s")), IsOk());
   const std::string profile = Bytes(Path("p"));
   for (size_t size = 0; size < profile.size(); ++size) {
     EXPECT_FALSE(ReadMemoryProfileFile(Put("t", profile.substr(0, size))).ok())
@@ -316,7 +317,7 @@ TEST_F(MemoryProfileFileTest, RefusesANewerSchemaAndSaysSo) {
   for (const std::string& bytes :
        {profile.SerializeAsString(), FileOf(profile)}) {
     const absl::Status status = ReadMemoryProfileFile(Put("p", bytes)).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_THAT(std::string(status.message()), HasSubstr("schema version 2"));
   }
 }
@@ -328,7 +329,7 @@ TEST_F(MemoryProfileFileTest, RefusesUnknownFieldsAtAnyDepth) {
   metric->GetReflection()->MutableUnknownFields(metric)->AddVarint(77, 1);
   const absl::Status status =
       ReadMemoryProfileFile(Put("p", FileOf(profile))).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("unknown field 77 in benchmarks[1].metrics[0]"));
 }
@@ -341,7 +342,7 @@ TEST_F(MemoryProfileFileTest, RefusesUnknownAndUnsetEnumerators) {
         static_cast<MetricKind>(kind));
     const absl::Status status =
         ReadMemoryProfileFile(Put("p", FileOf(profile))).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(
         std::string(status.message()),
         HasSubstr(absl::StrCat("benchmarks[0].metrics[1].kind = ", kind)));
@@ -359,11 +360,11 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
   profiles[6].mutable_benchmarks(0)->mutable_phases(1)->set_name("loop");
   profiles[5].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
   for (MemoryProfile& profile : profiles) {
-    EXPECT_EQ(WriteMemoryProfileFile(profile, Path("p")).code(),
-              absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(WriteMemoryProfileFile(profile, Path("p")),
+                StatusIs(absl::StatusCode::kInvalidArgument));
     profile.set_complete(true);
-    EXPECT_EQ(ReadMemoryProfileFile(Put("q", FileOf(profile))).status().code(),
-              absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(ReadMemoryProfileFile(Put("q", FileOf(profile))),
+                StatusIs(absl::StatusCode::kInvalidArgument))
         << profile.ShortDebugString();
   }
   EXPECT_THAT(FilesInFolder(), ElementsAre("q"));
@@ -373,7 +374,7 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
 // made to fit, what is accepted is consistent: it can be written and read
 // again.
 TEST_F(MemoryProfileFileTest, SurvivesRandomDamage) {
-  ASSERT_TRUE(WriteMemoryProfileFile(ExampleProfile(), Path("p")).ok());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
   const std::string file = Bytes(Path("p"));
   const std::string whole = file.substr(0, file.size() - 6);
   const std::string end = file.substr(whole.size());
@@ -396,7 +397,7 @@ TEST_F(MemoryProfileFileTest, SurvivesRandomDamage) {
     }
     ASSERT_EQ(WriteMemoryProfileFile(*profile, Path("again")),
               absl::OkStatus());
-    ASSERT_TRUE(ReadMemoryProfileFile(Path("again")).ok());
+    ASSERT_THAT(ReadMemoryProfileFile(Path("again")), IsOk());
   }
   EXPECT_GT(refused, kRounds / 2);
 }

@@ -95,7 +95,7 @@ std::string KindsText(const Metrics& metrics) {
   return text;
 }
 
-std::string RemarksText(const MemoryProfile& profile) {
+std::string NotesText(const MemoryProfile& profile) {
   std::string text;
   for (const Remark& remark : profile.remarks()) {
     absl::StrAppend(&text, Quoted(remark.about()), ":", Quoted(remark.text()),
@@ -154,8 +154,7 @@ absl::Status CompareProfiles(const MemoryProfile& first,
   status = CompareFact("benchmarks", BenchmarkNamesText(first),
                        BenchmarkNamesText(other), process);
   if (!status.ok()) return status;
-  status =
-      CompareFact("remarks", RemarksText(first), RemarksText(other), process);
+  status = CompareFact("remarks", NotesText(first), NotesText(other), process);
   if (!status.ok()) return status;
   for (int i = 0; i < first.benchmarks_size(); ++i) {
     status =

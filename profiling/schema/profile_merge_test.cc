@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -140,14 +141,13 @@ TEST(ProfileMergeTest, KeepsAnAttributionOnlyIfItRepeats) {
 
 TEST(ProfileMergeTest, NeedsThreeMeasurements) {
   const MemoryMeasurement process = TwoThreads(5000, 1);
-  EXPECT_EQ(MergeProfiles({}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(MergeProfiles({process, process}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MergeProfiles({}), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(MergeProfiles({process, process}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   MemoryMeasurement failed;
   failed.profile.mutable_failure()->set_kind(ProducerFailure::EXITED);
-  EXPECT_EQ(MergeProfiles({process, failed, process}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MergeProfiles({process, failed, process}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(ProfileMergeTest, NamesTheProcessAndWhatDiffers) {
@@ -155,7 +155,7 @@ TEST(ProfileMergeTest, NamesTheProcessAndWhatDiffers) {
   other.profile.mutable_environment()->set_allocator("jemalloc 5.4.0");
   const absl::Status status =
       MergeProfiles({TwoThreads(5000, 1), TwoThreads(5000, 1), other}).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ(
       std::string(status.message()),
       "process 3 has the environment's allocator \"jemalloc 5.4.0\" where "
@@ -204,7 +204,8 @@ TEST(ProfileMergeTest, RefusesProcessesThatDidNotDoTheSame) {
       std::vector<MemoryMeasurement> processes(3, TwoThreads(5000, 1));
       fault(&processes[at]);
       const absl::Status status = MergeProfiles(processes).status();
-      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << what;
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition))
+          << what;
       EXPECT_THAT(std::string(status.message()), HasSubstr(what));
     }
   }

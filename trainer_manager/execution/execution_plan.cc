@@ -88,8 +88,8 @@ absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
                                           const MathBackend& math) {
   const absl::StatusOr<Network> part = SplitBatch(network, mode, parts);
   if (!part.ok()) return part.status();
-  const absl::StatusOr<ResolvedNetwork> resolved =
-      ResolveNetwork(*part, mode, math, options.pack_places, options.keep_loss);
+  const absl::StatusOr<ResolvedNetwork> resolved = ResolveNetwork(
+      *part, mode, math, options.pack_winners, options.keep_loss);
   if (!resolved.ok()) return resolved.status();
   options.micro_batches = parts;
   return PlanSearch(*resolved, math, options, optimizer_states, may_swap).Run();

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
@@ -40,7 +41,7 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
 ExecutionPlan Plan(const Network& network, NetworkMode mode,
                    const MemoryOptions& options = {}, int states = 0) {
   const auto plan = PlanExecution(network, mode, options, states);
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan, IsOk());
   return plan.ok() ? *plan : ExecutionPlan();
 }
 
@@ -72,7 +73,7 @@ class Playback {
       if (!fault.empty()) return fault;
     }
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
-      if (plan_.tensors[t].kept && !Holds(t)) {
+      if (plan_.tensors[t].is_retained && !Holds(t)) {
         return absl::StrCat("kept tensor ", plan_.tensors[t].name,
                             " is overwritten");
       }
@@ -200,7 +201,7 @@ TEST(ExecutionPlanTest, DebugModeKeepsEveryTensorAtItsOwnPlace) {
       Plan(LeNet5(2), NetworkMode::kTraining, MemoryOptions::Debug());
   EXPECT_EQ(plan.storages.size(), plan.tensors.size());
   for (const PlannedTensor& tensor : plan.tensors) {
-    EXPECT_TRUE(tensor.kept) << tensor.name;
+    EXPECT_TRUE(tensor.is_retained) << tensor.name;
   }
 }
 
@@ -246,7 +247,7 @@ TEST(ExecutionPlanTest, APooledActivationIsNotKept) {
   MemoryOptions options;
   options.restore_pooled = false;
   options.slice_derivatives = false;
-  options.pack_places = false;
+  options.pack_winners = false;
   const ExecutionPlan kept = Plan(network, NetworkMode::kTraining, options);
   EXPECT_EQ(StepName(kept, Find(kept, "relu output").upper_step - 1),
             "relu: calculate derivative");
@@ -319,7 +320,7 @@ TEST(ExecutionPlanTest, TheSmallMlpNeedsWhatTheArithmeticSays) {
 TEST(ExecutionPlanTest, InferenceOfVggNeedsItsLargestLayerAlone) {
   const auto plan = PlanExecution(Vgg16(1), NetworkMode::kInference, {},
                                   /*optimizer_states=*/0, ReferenceMath());
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   EXPECT_EQ(plan->arena.height_bytes, 524288);
   EXPECT_EQ(plan->arena.lower_bound.bytes, 524288);
 }
@@ -472,7 +473,7 @@ TEST(ExecutionPlanTest, ABudgetBelowTheMinimumIsRefusedWithTheMinimum) {
   options.budget_bytes = 38431;
   const auto refused =
       PlanExecution(TabularMlp(32), NetworkMode::kTraining, options);
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(refused.status().message()),
               HasSubstr("infeasible within 38431 bytes: the minimum found is "
                         "38432 bytes, at fc2: calculate derivative"));
@@ -512,7 +513,7 @@ TEST(ExecutionPlanTest, WithinAnyBudgetNothingIsReadAfterItWasOverwritten) {
 int64_t MinimumOf(const Network& network, MemoryOptions options) {
   options.budget_bytes = 0;
   const auto refused = PlanExecution(network, NetworkMode::kTraining, options);
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kResourceExhausted));
   const std::string text(refused.status().message());
   const std::string before = "the minimum found is ";
   return std::stoll(text.substr(text.find(before) + before.size()));
@@ -646,7 +647,7 @@ TEST(ExecutionPlanTest, ARefusedInferenceIsGivenNoAdviceForATraining) {
   options.budget_bytes = 1;
   const absl::Status status =
       PlanExecution(TabularMlp(32), NetworkMode::kInference, options).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("a budget of that size would do; a smaller batch may "
                         "need less"));
@@ -678,7 +679,7 @@ TEST(ExecutionPlanTest, ALossAloneIsRefusedWithoutAStep) {
   options.budget_bytes = -1;
   const absl::Status status =
       PlanExecution(network, NetworkMode::kInference, options).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("the minimum found is 0 bytes; a budget"));
 }
@@ -687,16 +688,12 @@ TEST(ExecutionPlanTest, NumbersOfMicroBatchesDoNotOverflow) {
   MemoryOptions options;
   options.choose_micro_batches = true;
   options.micro_batches = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(PlanExecution(TabularMlp(4), NetworkMode::kTraining, options)
-                .status()
-                .code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(PlanExecution(TabularMlp(4), NetworkMode::kTraining, options),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   options.micro_batches = 1;
-  EXPECT_EQ(PlanExecution(TabularMlp(int64_t{1} << 62), NetworkMode::kTraining,
-                          options)
-                .status()
-                .code(),
-            absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(PlanExecution(TabularMlp(int64_t{1} << 62),
+                            NetworkMode::kTraining, options),
+              StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 // Each part fits 64 bits, their sum does not.
@@ -711,7 +708,7 @@ TEST(ExecutionPlanTest, RefusesMoreBytesThanItCanAddUp) {
   network.AddLayer("loss", MeanSquaredError(), {"layer9"});
   const auto plan =
       PlanExecution(network, NetworkMode::kTraining, MemoryOptions::Debug());
-  EXPECT_EQ(plan.status().code(), absl::StatusCode::kOutOfRange)
+  EXPECT_THAT(plan, StatusIs(absl::StatusCode::kOutOfRange))
       << (plan.ok() ? plan->planned_bytes() : 0);
 }
 
@@ -729,7 +726,7 @@ TEST(ExecutionPlanTest, RefusesStatesThatNoOptimizerHas) {
   for (const int states : {-1, 5}) {
     const auto plan =
         PlanExecution(TabularMlp(1), NetworkMode::kTraining, {}, states);
-    EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(plan, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(plan.status().message()),
                 HasSubstr(std::to_string(states) + " states"));
   }

@@ -100,8 +100,9 @@ class StepBuilder {
     step.layer = network_.layers.size() - 1;
     for (size_t l = 0; l < network_.layers.size(); ++l) {
       const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
-      writer_.layer(l).statistics = writer_.AddWeights(
-          layer.name, layer.signature.statistics, TensorKind::kStatistic);
+      writer_.layer(l).statistics =
+          writer_.AddWeights(layer.name, layer.signature.statistics,
+                             TensorKind::kRunningStatistic);
       for (const size_t statistic : writer_.layer(l).statistics) {
         const TensorType spec = plan_.tensors[statistic].spec;
         const size_t copy = writer_.AddTensor(
@@ -109,7 +110,7 @@ class StepBuilder {
             TensorKind::kStatisticCopy, spec);
         const int index = static_cast<int>(step.uses.size() / 2);
         step.uses.push_back(
-            {{Role::kStatistic, index}, statistic, true, false});
+            {{Role::kRunningStatistic, index}, statistic, true, false});
         step.uses.push_back({{Role::kSaved, index}, copy, false, true});
       }
     }
@@ -140,7 +141,7 @@ class StepBuilder {
     ++users_[layer.weights_of];
     if (network_.mode == NetworkMode::kInference) {
       tensors.statistics = writer_.AddWeights(layer.name, signature.statistics,
-                                              TensorKind::kStatistic);
+                                              TensorKind::kRunningStatistic);
     }
     if (layer.weights_of == l) AddOptimizerStates(layer, &tensors);
     AddLayerInputs(l);
@@ -219,7 +220,7 @@ class StepBuilder {
     for (PlannedStep& step : plan_.steps) {
       if (step.kind == StepKind::kSwapOut) {
         const size_t value = network_.inputs.size() + step.layer;
-        if (writer_.again(value) == kNone) continue;
+        if (writer_.recomputed_tensor(value) == kNone) continue;
         offsets[step.layer] =
             AlignUp(plan_.swap_file_bytes, kFileAlignmentBytes);
         step.file_offset_bytes = offsets[step.layer];
@@ -443,7 +444,7 @@ class StepBuilder {
       }
     }
     for (PlannedTensor& tensor : plan_.tensors) {
-      if (tensor.kept) tensor.upper_step = end;
+      if (tensor.is_retained) tensor.upper_step = end;
       // These hold something before the first step.
       if (tensor.kind <= TensorKind::kLabel) tensor.lower_step = 0;
     }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
@@ -20,10 +21,10 @@ ExecutionPlan Build(const Network& network, NetworkMode mode,
                     const StepChoices& choices = {},
                     const MemoryOptions& options = {}) {
   const auto resolved = ResolveNetwork(network, mode, ReferenceMath(), true);
-  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(resolved, IsOk());
   ExecutionPlan plan;
   const absl::Status status = BuildSteps(*resolved, options, 0, choices, &plan);
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(status, IsOk());
   return plan;
 }
 

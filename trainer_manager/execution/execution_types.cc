@@ -32,7 +32,7 @@ MemoryOptions MemoryOptions::Debug() {
   options.slice_derivatives = false;
   options.recompute_outputs = false;
   options.restore_pooled = false;
-  options.pack_places = false;
+  options.pack_winners = false;
   options.keep_outputs = true;
   return options;
 }

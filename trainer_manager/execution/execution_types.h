@@ -55,7 +55,7 @@ struct MemoryOptions {
   // Needs share_edges.
   bool restore_pooled = true;
   // Max pooling saves places in as few bits as they need, else in bytes.
-  bool pack_places = true;
+  bool pack_winners = true;
 
   // In training: the batch is calculated in so many parts, one after the other;
   // the sums of their gradients, as large as the weights, wait for the last. It
@@ -98,7 +98,7 @@ struct MemoryOptions {
 
 enum class TensorKind : uint8_t {
   kWeight,
-  kStatistic,
+  kRunningStatistic,
   kOptimizerState,
   kGradientSum,  // over micro-batches
   kInput,
@@ -129,9 +129,9 @@ struct PlannedTensor {
   TensorKind kind = TensorKind::kActivation;
   TensorType spec;
   int64_t size_bytes = 0;
-  int64_t lower_step = 0;  // that writes it
-  int64_t upper_step = 0;  // after the last that reads it
-  bool kept = false;       // readable when all steps are done
+  int64_t lower_step = 0;    // that writes it
+  int64_t upper_step = 0;    // after the last that reads it
+  bool is_retained = false;  // readable when all steps are done
   size_t storage = 0;
 };
 

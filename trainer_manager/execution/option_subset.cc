@@ -9,7 +9,7 @@ MemoryOptions OptionSubset(unsigned bits) {
                        &options.reuse_activations, &options.reuse_derivatives,
                        &options.in_place, &options.reuse_workspaces,
                        &options.slice_derivatives, &options.recompute_outputs,
-                       &options.restore_pooled, &options.pack_places}) {
+                       &options.restore_pooled, &options.pack_winners}) {
     *option = (bits & bit) != 0;
     bit *= 2;
   }

@@ -12,7 +12,7 @@ std::vector<bool> FieldsOf(const MemoryOptions& options) {
           options.reuse_activations, options.reuse_derivatives,
           options.in_place,          options.reuse_workspaces,
           options.slice_derivatives, options.recompute_outputs,
-          options.restore_pooled,    options.pack_places};
+          options.restore_pooled,    options.pack_winners};
 }
 
 TEST(OptionSubsetTest, NoneIsTheDebugModeAndAllIsTheDefault) {

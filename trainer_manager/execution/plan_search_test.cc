@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -16,13 +18,13 @@ ExecutionPlan Search(const Network& network, int64_t budget_bytes,
                      bool may_swap, int optimizer_states = 1) {
   const auto resolved =
       ResolveNetwork(network, NetworkMode::kTraining, ReferenceMath(), true);
-  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(resolved, IsOk());
   MemoryOptions options;
   options.budget_bytes = budget_bytes;
   const auto plan = PlanSearch(*resolved, ReferenceMath(), options,
                                optimizer_states, may_swap)
                         .Run();
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan, IsOk());
   return *plan;
 }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
@@ -20,7 +21,7 @@ using ::testing::ElementsAre;
 ResolvedNetwork Resolve(const Network& network) {
   const auto resolved =
       ResolveNetwork(network, NetworkMode::kTraining, ReferenceMath(), true);
-  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(resolved, IsOk());
   return *resolved;
 }
 

@@ -18,7 +18,7 @@ StepWriter::StepWriter(const MemoryOptions& options,
       swapped_(std::move(swapped)),
       layers_(network_.layers.size()),
       derivatives_(network_.inputs.size() + network_.layers.size(), kNone),
-      again_(derivatives_.size(), kNone) {}
+      recomputed_tensors_(derivatives_.size(), kNone) {}
 
 bool StepWriter::IsKept(TensorKind kind) const {
   switch (kind) {
@@ -45,7 +45,7 @@ size_t StepWriter::AddTensor(std::string name, TensorKind kind,
   tensor.kind = kind;
   tensor.spec = spec;
   tensor.size_bytes = SizeBytes(spec);
-  tensor.kept = IsKept(kind);
+  tensor.is_retained = IsKept(kind);
   plan_.tensors.push_back(std::move(tensor));
   return plan_.tensors.size() - 1;
 }
@@ -97,7 +97,7 @@ size_t StepWriter::Lookup(size_t l, Operand operand) const {
       return Again(network_.inputs.size() + l, tensors.output);
     case Role::kWeight:
       return at(tensors.weights);
-    case Role::kStatistic:
+    case Role::kRunningStatistic:
       return at(tensors.statistics);
     case Role::kSaved:
       return at(tensors.saved);
@@ -119,7 +119,8 @@ size_t StepWriter::Lookup(size_t l, Operand operand) const {
 
 // The tensor that holds a value now: `first`, unless it was recomputed.
 size_t StepWriter::Again(size_t value, size_t first) const {
-  return again_[value] == kNone ? first : again_[value];
+  return recomputed_tensors_[value] == kNone ? first
+                                             : recomputed_tensors_[value];
 }
 
 // Calculates an operand of a backward step again if it is not kept.
@@ -131,17 +132,20 @@ void StepWriter::EnsureReadable(size_t l, const Operand& operand) {
   } else if (operand.role != Role::kOutput) {
     return;
   }
-  if (value < inputs || again_[value] != kNone || IsOutput(value)) return;
+  if (value < inputs || recomputed_tensors_[value] != kNone || IsOutput(value))
+    return;
   const ResolvedNetwork::ResolvedLayer& layer = network_.layers[value - inputs];
   if (swapped_[value - inputs]) {
-    again_[value] = AddTensor(absl::StrCat(layer.name, " output back"),
-                              TensorKind::kActivation, layer.signature.output);
-    AddSwap(StepKind::kSwapIn, value - inputs, again_[value]);
+    recomputed_tensors_[value] =
+        AddTensor(absl::StrCat(layer.name, " output back"),
+                  TensorKind::kActivation, layer.signature.output);
+    AddSwap(StepKind::kSwapIn, value - inputs, recomputed_tensors_[value]);
     return;
   }
   if (!recomputed_[value - inputs]) return;
-  again_[value] = AddTensor(absl::StrCat(layer.name, " output again"),
-                            TensorKind::kActivation, layer.signature.output);
+  recomputed_tensors_[value] =
+      AddTensor(absl::StrCat(layer.name, " output again"),
+                TensorKind::kActivation, layer.signature.output);
   AddStep(StepKind::kRecompute, value - inputs, layer.signature.recompute);
 }
 

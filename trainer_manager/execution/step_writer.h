@@ -54,7 +54,9 @@ class StepWriter {
   // The derivative of the loss by a value, as far as it is known, or kNone.
   size_t& derivative(size_t value) { return derivatives_[value]; }
   // The tensor that holds a value once more, or kNone.
-  size_t again(size_t value) const { return again_[value]; }
+  size_t recomputed_tensor(size_t value) const {
+    return recomputed_tensors_[value];
+  }
 
   // Whether the value is to be readable when all steps are done.
   bool IsOutput(size_t value) const;
@@ -87,8 +89,8 @@ class StepWriter {
   const std::vector<bool> recomputed_;
   const std::vector<bool> swapped_;
   std::vector<LayerTensors> layers_;
-  std::vector<size_t> derivatives_;  // of each value
-  std::vector<size_t> again_;        // of each value
+  std::vector<size_t> derivatives_;         // of each value
+  std::vector<size_t> recomputed_tensors_;  // of each value
 };
 
 }  // namespace footprint

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
@@ -22,7 +23,7 @@ ExecutionPlan PlanOf(int64_t micro_batches = 1) {
   network.AddLayer("relu", Relu(), {"fc"});
   network.AddLayer("loss", MeanSquaredError(), {"relu"});
   const auto resolved = ResolveNetwork(network, NetworkMode::kTraining);
-  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(resolved, IsOk());
   ExecutionPlan plan;
   plan.network = *resolved;
   plan.micro_batches = micro_batches;
@@ -53,9 +54,9 @@ TEST(StepWriterTest, KeepsWhatTheOptionsLetNobodyReuse) {
     const size_t gradient =
         writer.AddTensor("g", TensorKind::kGradient, {{4, 2}});
     const size_t weight = writer.AddTensor("w", TensorKind::kWeight, {{3, 2}});
-    EXPECT_EQ(plan.tensors[output].kept, !reuse);
-    EXPECT_FALSE(plan.tensors[gradient].kept);
-    EXPECT_TRUE(plan.tensors[weight].kept);
+    EXPECT_EQ(plan.tensors[output].is_retained, !reuse);
+    EXPECT_FALSE(plan.tensors[gradient].is_retained);
+    EXPECT_TRUE(plan.tensors[weight].is_retained);
     EXPECT_EQ(plan.tensors[weight].size_bytes, 24);
   }
 }
@@ -109,7 +110,7 @@ TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
     reads.reads = {{Role::kInput}};
     writer.AddStep(StepKind::kForward, 2, reads);
     EXPECT_EQ(plan.steps[0].uses[0].tensor, writer.layer(1).output);
-    EXPECT_EQ(writer.again(relu), StepWriter::kNone);
+    EXPECT_EQ(writer.recomputed_tensor(relu), StepWriter::kNone);
     writer.AddStep(StepKind::kCalculateDerivative, 2, reads);
     writer.AddStep(StepKind::kCalculateGradient, 2, reads);
     EXPECT_THAT(
@@ -117,9 +118,9 @@ TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
         ElementsAre("loss: forward",
                     swapped ? "relu: swap in" : "relu: recompute",
                     "loss: calculate derivative", "loss: calculate gradient"));
-    EXPECT_NE(writer.again(relu), StepWriter::kNone);
-    EXPECT_EQ(plan.steps[2].uses[0].tensor, writer.again(relu));
-    EXPECT_EQ(plan.steps[3].uses[0].tensor, writer.again(relu));
+    EXPECT_NE(writer.recomputed_tensor(relu), StepWriter::kNone);
+    EXPECT_EQ(plan.steps[2].uses[0].tensor, writer.recomputed_tensor(relu));
+    EXPECT_EQ(plan.steps[3].uses[0].tensor, writer.recomputed_tensor(relu));
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 StorageClass ClassOf(TensorKind kind, const ExecutionPlan& plan) {
   switch (kind) {
     case TensorKind::kWeight:
-    case TensorKind::kStatistic:
+    case TensorKind::kRunningStatistic:
       return StorageClass::kModel;
     case TensorKind::kInput:
     case TensorKind::kLabel:
@@ -120,7 +120,8 @@ class StorageSharing {
   bool IsLastReader(size_t s, const Storage& shared) const {
     for (const size_t t : shared.tensors) {
       const PlannedTensor& tensor = plan_.tensors[t];
-      if (tensor.kept || tensor.upper_step > static_cast<int64_t>(s) + 1) {
+      if (tensor.is_retained ||
+          tensor.upper_step > static_cast<int64_t>(s) + 1) {
         return false;
       }
     }

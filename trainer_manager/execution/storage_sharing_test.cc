@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -30,7 +32,7 @@ ExecutionPlan Chain(size_t length, bool same_bytes = false) {
 size_t StoragesOf(ExecutionPlan plan, bool in_place = true) {
   MemoryOptions options;
   options.in_place = in_place;
-  EXPECT_TRUE(AssignStorages(options, &plan).ok());
+  EXPECT_THAT(AssignStorages(options, &plan), IsOk());
   return plan.storages.size();
 }
 
@@ -44,7 +46,7 @@ TEST(StorageSharingTest, WhatIsReadLaterIsNotWrittenOver) {
   plan.tensors[0].upper_step = 3;
   EXPECT_EQ(StoragesOf(plan), 2u);
   plan.tensors[0].upper_step = 2;
-  plan.tensors[0].kept = true;
+  plan.tensors[0].is_retained = true;
   EXPECT_EQ(StoragesOf(plan), 2u);
   ExecutionPlan same = Chain(3, /*same_bytes=*/true);
   same.tensors[0].upper_step = 3;
@@ -65,7 +67,7 @@ TEST(StorageSharingTest, AnotherOperandOfTheStepIsNotWrittenOver) {
 
 TEST(StorageSharingTest, ASharedStorageLivesAsLongAsAllOfItsTensors) {
   ExecutionPlan plan = Chain(3);
-  ASSERT_TRUE(AssignStorages({}, &plan).ok());
+  ASSERT_THAT(AssignStorages({}, &plan), IsOk());
   EXPECT_EQ(plan.storages[0].lower_step, 0);
   EXPECT_EQ(plan.storages[0].upper_step, 4);
   EXPECT_EQ(plan.storages[0].tensors.size(), 3u);
@@ -79,7 +81,7 @@ TEST(StorageSharingTest, WhatOutlivesTheArenaLiesSideBySide) {
   plan.tensors[2].kind = TensorKind::kWeight;
   MemoryOptions options;
   options.alignment_bytes = 64;
-  ASSERT_TRUE(AssignStorages(options, &plan).ok());
+  ASSERT_THAT(AssignStorages(options, &plan), IsOk());
   EXPECT_EQ(plan.storages[plan.tensors[1].storage].offset_bytes, 64);
   EXPECT_EQ(plan.fixed_bytes, 64 + 8);
   EXPECT_EQ(plan.model_bytes, 8);
@@ -91,7 +93,7 @@ TEST(StorageSharingTest, CopiesOfStatisticsOutliveAMicroBatch) {
     ExecutionPlan plan = Chain(1);
     plan.micro_batches = parts;
     plan.tensors[0].kind = TensorKind::kStatisticCopy;
-    ASSERT_TRUE(AssignStorages({}, &plan).ok());
+    ASSERT_THAT(AssignStorages({}, &plan), IsOk());
     EXPECT_EQ(plan.storages[0].storage_class,
               parts == 1 ? StorageClass::kArena : StorageClass::kFixed);
   }
@@ -103,7 +105,8 @@ TEST(StorageSharingTest, RefusesMoreBytesThanItCanCount) {
     tensor.kind = TensorKind::kWeight;
     tensor.size_bytes = INT64_MAX / 4;
   }
-  EXPECT_EQ(AssignStorages({}, &plan).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(AssignStorages({}, &plan),
+              StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr const char* kKinds[] = {"weight",     "input, label, output",
 
 std::string KindOf(TensorKind kind) {
   switch (kind) {
-    case TensorKind::kStatistic:
+    case TensorKind::kRunningStatistic:
       return "weight";
     case TensorKind::kStatisticCopy:
       return "saved";

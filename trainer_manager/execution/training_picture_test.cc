@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
@@ -17,7 +18,7 @@ using ::testing::Not;
 TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
   const auto plan = PlanExecution(LeNet5(4), NetworkMode::kTraining, {},
                                   /*states=*/1, HighwayBackend());
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const std::string page = DrawExecution(*plan, "LeNet-5, batch 4");
   EXPECT_THAT(page, HasSubstr("LeNet-5, batch 4"));
   for (const char* text :
@@ -33,7 +34,7 @@ TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
 TEST(TrainingPictureTest, LeavesTheCallersMemoryOut) {
   const auto plan = PlanExecution(Vgg16(1), NetworkMode::kInference, {},
                                   /*states=*/0, HighwayBackend());
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const std::string page = DrawExecution(*plan, "VGG16");
   EXPECT_THAT(page, HasSubstr("conv1_1 output"));
   EXPECT_THAT(page, Not(HasSubstr("image")));

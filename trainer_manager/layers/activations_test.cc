@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -19,7 +20,7 @@ TEST(ActivationsTest, ValuesAreThoseOfTheFunctions) {
   const auto value = [](LayerPointer layer, float x) {
     LayerHarness harness(layer, {{{1, 1}}});
     harness.Values(Role::kInput) = {x};
-    EXPECT_TRUE(harness.Forward().ok());
+    EXPECT_THAT(harness.Forward(), IsOk());
     return harness.Values(Role::kOutput)[0];
   };
   EXPECT_EQ(value(Relu(), -2), 0);
@@ -45,7 +46,7 @@ TEST(ActivationsTest, NotANumberComesThrough) {
   for (const LayerPointer& layer : {Relu(), Sigmoid(), Tanh(), Gelu()}) {
     LayerHarness harness(layer, {{{1, 1}}});
     harness.Values(Role::kInput) = {NAN};
-    ASSERT_TRUE(harness.Forward().ok());
+    ASSERT_THAT(harness.Forward(), IsOk());
     EXPECT_TRUE(std::isnan(harness.Values(Role::kOutput)[0])) << layer->type();
     harness.Backward();
     EXPECT_TRUE(std::isnan(harness.Values(Role::kInputDerivative)[0]))
@@ -58,7 +59,7 @@ TEST(ActivationsTest, DropoutDropsItsShareAndTheSameInTheDerivative) {
   std::vector<float>& input = harness.Values(Role::kInput);
   input.assign(input.size(), 1.0f);
   harness.Values(Role::kOutputDerivative) = input;
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   harness.Backward();
   int dropped = 0;
   const std::vector<float>& output = harness.Values(Role::kOutput);
@@ -74,7 +75,7 @@ TEST(ActivationsTest, DropoutDropsItsShareAndTheSameInTheDerivative) {
 
 TEST(ActivationsTest, DropoutDoesNothingInInference) {
   LayerHarness harness(Dropout(0.9f), {{{4, 5}}}, NetworkMode::kInference);
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_EQ(harness.Values(Role::kOutput), harness.Values(Role::kInput));
 }
 

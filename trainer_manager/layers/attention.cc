@@ -11,14 +11,14 @@ namespace footprint {
 namespace {
 
 // So that the sizes of workspaces do not overflow.
-constexpr int64_t kMostPlaces = int64_t{1} << 24;
+constexpr int64_t kMostPositions = int64_t{1} << 24;
 constexpr int64_t kMostElements = int64_t{1} << 50;
 
-// Where one head's vectors lie in tensors whose rows are places.
+// Where one head's vectors lie in tensors whose rows are positions.
 struct Head {
   int64_t width;      // of this head
   int64_t all_width;  // of all heads
-  int64_t places;
+  int64_t positions;
   int64_t first_row;  // of this element of the batch
   int64_t column;     // of this head
 
@@ -27,20 +27,20 @@ struct Head {
     return first_row * 3 * all_width + part * all_width + column;
   }
   int64_t Output() const { return first_row * all_width + column; }
-  int64_t elements() const { return places * width; }
+  int64_t elements() const { return positions * width; }
   float Scale() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
 
-  // [places, places], and the products that the layer is made of.
-  MatrixProduct Scores() const { return {places, places, width}; }
-  MatrixProduct Weighted() const { return {places, width, places}; }
+  // [positions, positions], and the products that the layer is made of.
+  MatrixProduct Scores() const { return {positions, positions, width}; }
+  MatrixProduct Weighted() const { return {positions, width, positions}; }
   MatrixProduct WeightedByColumns() const {
-    return {places, width, places, /*transpose_left=*/true};
+    return {positions, width, positions, /*transpose_left=*/true};
   }
 };
 
 // Vectors `stride` apart, as the rows of a dense matrix.
 void CopyRows(const float* from, int64_t stride, const Head& head, float* to) {
-  for (int64_t i = 0; i < head.places; ++i) {
+  for (int64_t i = 0; i < head.positions; ++i) {
     std::copy(from + i * stride, from + i * stride + head.width,
               to + i * head.width);
   }
@@ -49,16 +49,16 @@ void CopyRows(const float* from, int64_t stride, const Head& head, float* to) {
 // As its columns.
 void CopyToColumns(const float* from, int64_t stride, const Head& head,
                    float* to) {
-  for (int64_t i = 0; i < head.places; ++i) {
+  for (int64_t i = 0; i < head.positions; ++i) {
     for (int64_t c = 0; c < head.width; ++c) {
-      to[c * head.places + i] = from[i * stride + c];
+      to[c * head.positions + i] = from[i * stride + c];
     }
   }
 }
 
 void CopyRowsBack(const float* from, const Head& head, int64_t stride,
                   float* to) {
-  for (int64_t i = 0; i < head.places; ++i) {
+  for (int64_t i = 0; i < head.positions; ++i) {
     std::copy(from + i * head.width, from + (i + 1) * head.width,
               to + i * stride);
   }
@@ -66,18 +66,18 @@ void CopyRowsBack(const float* from, const Head& head, int64_t stride,
 
 // Dense copies of one head's operands, one after the other in the workspace.
 struct Scratch {
-  float* first;  // [places, width], as all but the last three
+  float* first;  // [positions, width], as all but the last three
   float* second;
   float* third;
   float* fourth;   // in the derivative alone
-  float* scores;   // [places, places]
-  float* slopes;   // [places, places], in the derivative alone
+  float* scores;   // [positions, positions]
+  float* slopes;   // [positions, positions], in the derivative alone
   void* products;  // of the backend
 
   static int64_t Elements(const Head& head, bool derivative) {
     const int64_t squares = derivative ? 2 : 1;
     return (derivative ? 4 : 3) * head.elements() +
-           squares * head.places * head.places;
+           squares * head.positions * head.positions;
   }
   static int64_t ProductBytes(const MathBackend& math, const Head& head) {
     return std::max({math.WorkspaceBytes(head.Scores()),
@@ -92,7 +92,7 @@ struct Scratch {
     third = second + head.elements();
     fourth = derivative ? third + head.elements() : nullptr;
     scores = (derivative ? fourth : third) + head.elements();
-    slopes = derivative ? scores + head.places * head.places : nullptr;
+    slopes = derivative ? scores + head.positions * head.positions : nullptr;
     products = ProductBytes(math, head) == 0
                    ? nullptr
                    : first + Elements(head, derivative);
@@ -118,10 +118,10 @@ class AttentionLayer final : public Layer {
           "the last extent of ", input.ToString(),
           " must be three times a multiple of the ", options_.heads, " heads"));
     }
-    if (input.extent(1) > kMostPlaces || input.elements() > kMostElements) {
+    if (input.extent(1) > kMostPositions || input.elements() > kMostElements) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "an input of shape ", input.ToString(), "; at most ", kMostPlaces,
-          " places and ", kMostElements, " elements can be attended to"));
+          "an input of shape ", input.ToString(), "; at most ", kMostPositions,
+          " positions and ", kMostElements, " elements can be attended to"));
     }
     LayerSignature signature;
     signature.output.shape = {input.extent(0), input.extent(1), width};
@@ -151,7 +151,7 @@ class AttentionLayer final : public Layer {
     ForEachHead(data.shape(Role::kInput), [&](const Head& head) {
       const Scratch scratch(data.Workspace(), data.math(), head, false);
       ForwardHead(data, head, scratch, log_sums);
-      if (log_sums != nullptr) log_sums += head.places;
+      if (log_sums != nullptr) log_sums += head.positions;
     });
     return absl::OkStatus();
   }
@@ -162,7 +162,7 @@ class AttentionLayer final : public Layer {
       const Scratch scratch(data.Workspace(), data.math(), head, true);
       Probabilities(data, head, scratch, log_sums);
       DerivativeHead(data, head, scratch);
-      log_sums += head.places;
+      log_sums += head.positions;
     });
   }
 
@@ -179,9 +179,9 @@ class AttentionLayer final : public Layer {
     }
   }
 
-  // How many places the place `i` looks at, from the first.
+  // How many positions the position `i` looks at, from the first.
   int64_t Seen(const Head& head, int64_t i) const {
-    return options_.causal ? i + 1 : head.places;
+    return options_.causal ? i + 1 : head.positions;
   }
 
   int64_t WorkspaceBytes(const LayerInputs& inputs, bool derivative) const {
@@ -194,7 +194,7 @@ class AttentionLayer final : public Layer {
            Scratch::ProductBytes(inputs.math, head);
   }
 
-  // The scores of each place, not yet scaled.
+  // The scores of each position, not yet scaled.
   static void Scores(const StepData& data, const Head& head,
                      const Scratch& scratch) {
     const float* input = data.Read(Role::kInput);
@@ -210,13 +210,13 @@ class AttentionLayer final : public Layer {
   void ForwardHead(const StepData& data, const Head& head,
                    const Scratch& scratch, float* log_sums) const {
     Scores(data, head, scratch);
-    for (int64_t i = 0; i < head.places; ++i) {
-      float* row = scratch.scores + i * head.places;
+    for (int64_t i = 0; i < head.positions; ++i) {
+      float* row = scratch.scores + i * head.positions;
       const int64_t seen = Seen(head, i);
       for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
       const float log_sum = static_cast<float>(LogSumExp(row, seen));
       ExpDifferences(row, seen, log_sum, row);
-      std::fill(row + seen, row + head.places, 0.0f);
+      std::fill(row + seen, row + head.positions, 0.0f);
       if (log_sums != nullptr) log_sums[i] = log_sum;
     }
     CopyRows(data.Read(Role::kInput) + head.Part(2), 3 * head.all_width, head,
@@ -231,12 +231,12 @@ class AttentionLayer final : public Layer {
   void Probabilities(const StepData& data, const Head& head,
                      const Scratch& scratch, const float* log_sums) const {
     Scores(data, head, scratch);
-    for (int64_t i = 0; i < head.places; ++i) {
-      float* row = scratch.scores + i * head.places;
+    for (int64_t i = 0; i < head.positions; ++i) {
+      float* row = scratch.scores + i * head.positions;
       const int64_t seen = Seen(head, i);
       for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
       ExpDifferences(row, seen, log_sums[i], row);
-      std::fill(row + seen, row + head.places, 0.0f);
+      std::fill(row + seen, row + head.positions, 0.0f);
     }
   }
 
@@ -258,13 +258,13 @@ class AttentionLayer final : public Layer {
     CopyToColumns(input + head.Part(2), stride, head, scratch.fourth);
     math.Multiply(head.Scores(), scratch.third, scratch.fourth, scratch.slopes,
                   scratch.products);
-    for (int64_t i = 0; i < head.places; ++i) {
+    for (int64_t i = 0; i < head.positions; ++i) {
       const float common = DotProduct(derivative + i * head.all_width,
                                       output + i * head.all_width, head.width);
-      const float* probability = scratch.scores + i * head.places;
-      float* slope = scratch.slopes + i * head.places;
+      const float* probability = scratch.scores + i * head.positions;
+      float* slope = scratch.slopes + i * head.positions;
       const float scale = head.Scale();
-      for (int64_t j = 0; j < head.places; ++j) {
+      for (int64_t j = 0; j < head.positions; ++j) {
         slope[j] = probability[j] * scale * (slope[j] - common);
       }
     }

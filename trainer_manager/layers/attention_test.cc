@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -25,7 +26,7 @@ AttentionOptions Options(int64_t heads, bool causal) {
 TEST(AttentionTest, EqualKeysMeanTheMeanOfTheValues) {
   LayerHarness harness(Attention(Options(1, false)), {{{1, 2, 3}}});
   harness.Values(Role::kInput) = {5, 1, 10, 7, 1, 30};  // q, k, v each
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_THAT(harness.Values(Role::kOutput),
               ElementsAre(FloatNear(20, 1e-4f), FloatNear(20, 1e-4f)));
 }
@@ -33,7 +34,7 @@ TEST(AttentionTest, EqualKeysMeanTheMeanOfTheValues) {
 TEST(AttentionTest, CausalPlacesSeeNoLaterOne) {
   LayerHarness harness(Attention(Options(1, true)), {{{1, 2, 3}}});
   harness.Values(Role::kInput) = {5, 1, 10, 7, 1, 30};
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_THAT(harness.Values(Role::kOutput),
               ElementsAre(FloatNear(10, 1e-4f), FloatNear(20, 1e-4f)));
 }
@@ -50,7 +51,7 @@ TEST(AttentionTest, DerivativesMatchCentralDifferences) {
 TEST(AttentionTest, LargeScoresDoNotOverflow) {
   LayerHarness harness(Attention(Options(1, false)), {{{1, 2, 3}}});
   harness.Values(Role::kInput) = {1000, 1000, 1, 1000, -1000, 2};
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_THAT(harness.Values(Role::kOutput), ElementsAre(1, 1));
 }
 

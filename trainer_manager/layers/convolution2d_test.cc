@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -32,7 +33,7 @@ TEST(Convolution2dTest, SumsItsWindow) {
   harness.Values(Role::kInput) = {1, 2, 3, 4, 5, 6};
   harness.Values(Role::kWeight, 0) = {1, 10, 100, 1000};
   harness.Values(Role::kWeight, 1) = {0.5};
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_THAT(harness.Values(Role::kOutput), ElementsAre(5421.5f, 6532.5f));
 }
 
@@ -41,7 +42,7 @@ TEST(Convolution2dTest, PaddingIsZeros) {
                        {{{1, 1, 2, 2}}});
   harness.Values(Role::kInput) = {1, 2, 3, 4};
   harness.Values(Role::kWeight, 0) = {9, 9, 9, 9, 1, 10, 9, 100, 1000};
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_THAT(harness.Values(Role::kOutput), ElementsAre(4321));
 }
 
@@ -80,7 +81,7 @@ TEST(Convolution2dTest, RefusesSizesBeyond64Bits) {
   const absl::Status status =
       Refusal(Convolution2d(Options(1 << 20, 1, 1, 0, true)),
               {{{int64_t{1} << 41, 1, 2, 2}}});
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,7 +21,7 @@ TEST(FullyConnectedTest, MultipliesAndAdds) {
   harness.Values(Role::kInput) = {1, 2, 3};
   harness.Values(Role::kWeight, 0) = {1, 10, 2, 20, 3, 30};
   harness.Values(Role::kWeight, 1) = {0.5, -0.5};
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_THAT(harness.Values(Role::kOutput), ElementsAre(14.5f, 139.5f));
 }
 
@@ -43,7 +44,7 @@ TEST(FullyConnectedTest, RefusesNoUnitsAndAVector) {
 TEST(FullyConnectedTest, RefusesSizesBeyond64Bits) {
   const absl::Status status =
       Refusal(FullyConnected(int64_t{1} << 61), {{{1, 8}}});
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 }  // namespace

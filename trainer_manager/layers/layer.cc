@@ -33,7 +33,7 @@ absl::string_view RoleName(Role role) {
       return "output";
     case Role::kWeight:
       return "weight";
-    case Role::kStatistic:
+    case Role::kRunningStatistic:
       return "statistic";
     case Role::kSaved:
       return "saved tensor";

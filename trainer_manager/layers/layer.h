@@ -39,7 +39,7 @@ enum class Role : uint8_t {
   kLabel,
   kOutput,            // of a loss: the loss
   kWeight,            // trained
-  kStatistic,         // kept from step to step, not trained
+  kRunningStatistic,  // kept from step to step, not trained
   kSaved,             // written by the forward step for the backward ones
   kWorkspace,         // scratch of one step
   kGradient,          // of a weight
@@ -122,7 +122,7 @@ struct LayerInputs {
   NetworkMode mode;
   const MathBackend& math;
   // Whether places in windows are saved in as few bits as they need.
-  bool pack_places = true;
+  bool pack_winners = true;
 };
 
 // The name of a running step's layer, looked up only for an error: number

@@ -50,9 +50,10 @@ LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
         false);
   }
   for (size_t i = 0; i < signature_.statistics.size(); ++i) {
-    Add(Role::kStatistic, static_cast<int>(i), signature_.statistics[i].spec,
-        true);
-    for (float& v : Values(Role::kStatistic, static_cast<int>(i))) v += 2;
+    Add(Role::kRunningStatistic, static_cast<int>(i),
+        signature_.statistics[i].spec, true);
+    for (float& v : Values(Role::kRunningStatistic, static_cast<int>(i)))
+      v += 2;
   }
   add_all(Role::kSaved, signature_.saved, false);
   add_all(Role::kWorkspace, signature_.workspaces, false);

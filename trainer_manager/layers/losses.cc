@@ -90,7 +90,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     for (int64_t r = 0; r < rows; ++r) {
       if (label[r] < 0 || label[r] >= classes) {
         return absl::OutOfRangeError(
-            absl::StrCat("label ", label[r], " at place ", r,
+            absl::StrCat("label ", label[r], " at index ", r,
                          " is not one of the ", classes, " classes"));
       }
       const double log_sum = LogSumExp(logits + r * classes, classes);

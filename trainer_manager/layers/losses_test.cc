@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -19,12 +20,12 @@ TEST(LossesTest, ValuesAreThoseOfTheFormulae) {
   LayerHarness squares(MeanSquaredError(), {{{2, 1}}});
   squares.Values(Role::kInput) = {1, 5};
   squares.Values(Role::kLabel) = {3, 4};
-  ASSERT_TRUE(squares.Forward().ok());
+  ASSERT_THAT(squares.Forward(), IsOk());
   EXPECT_THAT(squares.Values(Role::kOutput), ElementsAre(2.5f));
   LayerHarness entropy(SoftmaxCrossEntropy(), {{{2, 2}}});
   entropy.Values(Role::kInput) = {0, 0, 1000, 0};  // overflows if done naively
   entropy.SetIndices(Role::kLabel, {1, 0});
-  ASSERT_TRUE(entropy.Forward().ok());
+  ASSERT_THAT(entropy.Forward(), IsOk());
   EXPECT_THAT(entropy.Values(Role::kOutput),
               ElementsAre(FloatNear(0.5f * std::log(2.0f), 1e-6f)));
 }
@@ -44,9 +45,9 @@ TEST(LossesTest, RefusesALabelThatIsNoClass) {
     LayerHarness entropy(SoftmaxCrossEntropy(), {{{2, 3}}});
     entropy.SetIndices(Role::kLabel, {0, label});
     const absl::Status status = entropy.Forward();
-    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr("at place 1 is not one of the 3 classes"));
+                HasSubstr("at index 1 is not one of the 3 classes"));
   }
   EXPECT_FALSE(Refusal(SoftmaxCrossEntropy(), {{{3}}}).ok());
 }

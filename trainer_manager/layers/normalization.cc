@@ -93,7 +93,7 @@ class BatchNormalizationLayer final : public Layer {
     signature.statistics = {{"mean", {{channels}}, Initializer::kZeros},
                             {"variance", {{channels}}, Initializer::kOnes}};
     for (int i = 0; i < 2; ++i) {
-      signature.forward.reads.push_back({Role::kStatistic, i});
+      signature.forward.reads.push_back({Role::kRunningStatistic, i});
       signature.derivative.reads.push_back({Role::kGradient, i});
     }
     if (inputs.mode == NetworkMode::kInference) {
@@ -107,7 +107,7 @@ class BatchNormalizationLayer final : public Layer {
                        " has no variance to train by"));
     }
     for (int i = 0; i < 2; ++i) {
-      signature.forward.writes.push_back({Role::kStatistic, i});
+      signature.forward.writes.push_back({Role::kRunningStatistic, i});
     }
     return signature;
   }
@@ -118,11 +118,11 @@ class BatchNormalizationLayer final : public Layer {
     for (int64_t c = 0; c < layout.channels; ++c) {
       if (training) TakeStatistics(data, layout, c);
       const float mean = training ? data.Write(Role::kSaved, 0)[c]
-                                  : data.Read(Role::kStatistic, 0)[c];
+                                  : data.Read(Role::kRunningStatistic, 0)[c];
       const float inverse =
-          training
-              ? data.Write(Role::kSaved, 1)[c]
-              : 1.0f / std::sqrt(data.Read(Role::kStatistic, 1)[c] + epsilon_);
+          training ? data.Write(Role::kSaved, 1)[c]
+                   : 1.0f / std::sqrt(data.Read(Role::kRunningStatistic, 1)[c] +
+                                      epsilon_);
       Normalize(data, layout, c, mean, inverse);
     }
     return absl::OkStatus();
@@ -202,8 +202,8 @@ class BatchNormalizationLayer final : public Layer {
     data.Write(Role::kSaved, 0)[c] = static_cast<float>(mean);
     data.Write(Role::kSaved, 1)[c] =
         static_cast<float>(1.0 / std::sqrt(squares / count + epsilon_));
-    Move(data.Write(Role::kStatistic, 0) + c, mean);
-    Move(data.Write(Role::kStatistic, 1) + c, squares / (count - 1));
+    Move(data.Write(Role::kRunningStatistic, 0) + c, mean);
+    Move(data.Write(Role::kRunningStatistic, 1) + c, squares / (count - 1));
   }
 
   void Move(float* running, double now) const {

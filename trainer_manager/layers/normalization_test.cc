@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -21,17 +22,17 @@ TEST(NormalizationTest, BatchNormalizationHasMeanZeroAndVarianceOne) {
   harness.Values(Role::kInput) = {1, 2, 3, 6};
   harness.Values(Role::kWeight, 0) = {2};
   harness.Values(Role::kWeight, 1) = {10};
-  harness.Values(Role::kStatistic, 0) = {0};
-  harness.Values(Role::kStatistic, 1) = {1};
-  ASSERT_TRUE(harness.Forward().ok());
+  harness.Values(Role::kRunningStatistic, 0) = {0};
+  harness.Values(Role::kRunningStatistic, 1) = {1};
+  ASSERT_THAT(harness.Forward(), IsOk());
   const float unit = 2 / std::sqrt(3.5f + 1e-5f);
   EXPECT_THAT(
       harness.Values(Role::kOutput),
       ElementsAre(FloatNear(10 - 2 * unit, 1e-5f), FloatNear(10 - unit, 1e-5f),
                   FloatNear(10, 1e-5f), FloatNear(10 + 3 * unit, 1e-5f)));
-  EXPECT_THAT(harness.Values(Role::kStatistic, 0),
+  EXPECT_THAT(harness.Values(Role::kRunningStatistic, 0),
               ElementsAre(FloatNear(0.3f, 1e-6f)));
-  EXPECT_THAT(harness.Values(Role::kStatistic, 1),  // 0.9 + 0.1 * 14 / 3
+  EXPECT_THAT(harness.Values(Role::kRunningStatistic, 1),  // 0.9 + 0.1 * 14 / 3
               ElementsAre(FloatNear(1.3666667f, 1e-5f)));
 }
 
@@ -41,9 +42,9 @@ TEST(NormalizationTest, InferenceUsesTheRunningStatistics) {
   harness.Values(Role::kInput) = {3, 5};
   harness.Values(Role::kWeight, 0) = {1, 2};
   harness.Values(Role::kWeight, 1) = {0, 1};
-  harness.Values(Role::kStatistic, 0) = {1, 5};
-  harness.Values(Role::kStatistic, 1) = {4, 9};
-  ASSERT_TRUE(harness.Forward().ok());
+  harness.Values(Role::kRunningStatistic, 0) = {1, 5};
+  harness.Values(Role::kRunningStatistic, 1) = {4, 9};
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_THAT(harness.Values(Role::kOutput),
               ElementsAre(FloatNear(1, 1e-5f), FloatNear(1, 1e-5f)));
 }
@@ -65,15 +66,16 @@ TEST(NormalizationTest, TheOutputComesAgainAndStatisticsMoveOnce) {
   for (const LayerPointer& layer :
        {BatchNormalization(), LayerNormalization()}) {
     LayerHarness harness(layer, {{{3, 4, 2, 5}}});
-    ASSERT_TRUE(harness.Forward().ok());
+    ASSERT_THAT(harness.Forward(), IsOk());
     const std::vector<float> output = harness.Values(Role::kOutput);
     const bool batch = !harness.signature().statistics.empty();
-    const float mean = batch ? harness.Values(Role::kStatistic, 0)[0] : 0;
+    const float mean =
+        batch ? harness.Values(Role::kRunningStatistic, 0)[0] : 0;
     std::fill(harness.Values(Role::kOutput).begin(),
               harness.Values(Role::kOutput).end(), NAN);
-    ASSERT_TRUE(harness.Recompute().ok());
+    ASSERT_THAT(harness.Recompute(), IsOk());
     EXPECT_EQ(harness.Values(Role::kOutput), output) << layer->type();
-    EXPECT_EQ(batch ? harness.Values(Role::kStatistic, 0)[0] : 0, mean);
+    EXPECT_EQ(batch ? harness.Values(Role::kRunningStatistic, 0)[0] : 0, mean);
   }
 }
 

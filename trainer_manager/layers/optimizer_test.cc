@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -110,7 +111,7 @@ TEST(OptimizerTest, OneOfMyOwnIsAskedForItsGradientAtLeast) {
 TEST(OptimizerTest, ParametersThatCannotTrainAreNamed) {
   const auto why = [](const OptimizerPointer& optimizer) {
     const absl::Status status = optimizer->CheckParameters();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     return std::string(status.message());
   };
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -124,9 +125,9 @@ TEST(OptimizerTest, ParametersThatCannotTrainAreNamed) {
   EXPECT_THAT(why(Adam(1, 1)), HasSubstr("first decay is 1"));
   EXPECT_THAT(why(Adam(1, 0, kNaN)), HasSubstr("second decay is nan"));
   EXPECT_THAT(why(Adam(1, 0, 0, -1)), HasSubstr("epsilon is -1"));
-  EXPECT_TRUE(StochasticGradientDescent(0)->CheckParameters().ok());
-  EXPECT_TRUE(Momentum(0.1f, 0)->CheckParameters().ok());
-  EXPECT_TRUE(Adam(1e-3f, 0, 0, 0)->CheckParameters().ok());
+  EXPECT_THAT(StochasticGradientDescent(0)->CheckParameters(), IsOk());
+  EXPECT_THAT(Momentum(0.1f, 0)->CheckParameters(), IsOk());
+  EXPECT_THAT(Adam(1e-3f, 0, 0, 0)->CheckParameters(), IsOk());
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kLargestMaxWindow = 16;  // kMostPlaces fit a byte
-constexpr size_t kMostPlaces = 256;
+constexpr int64_t kLargestMaxWindow = 16;  // kMostWinners fit a byte
+constexpr size_t kMostWinners = 256;
 
 struct Windows {
   int64_t planes;
@@ -75,9 +75,9 @@ class PoolLayer : public Layer {
     }
   }
 
-  // Calls visit(offset from the window's first input, place in the window).
+  // Calls visit(offset from the window's first input, winner in the window).
   template <typename Visit>
-  void ForEachPlace(const Windows& w, Visit visit) const {
+  void ForEachWinner(const Windows& w, Visit visit) const {
     for (int64_t y = 0; y < window_; ++y) {
       for (int64_t x = 0; x < window_; ++x) {
         visit(y * w.input_width + x, y * window_ + x);
@@ -89,28 +89,28 @@ class PoolLayer : public Layer {
   const int64_t stride_;
 };
 
-// Goes through places in windows, each in 1, 2, 4 or 8 bits; those of an
+// Goes through winners in windows, each in 1, 2, 4 or 8 bits; those of an
 // element of the batch begin with a byte of their own.
-class PlaceCursor {
+class WinnerCursor {
  public:
   // `bytes` and `outputs` are those of an element of the batch.
-  PlaceCursor(int64_t bytes, int64_t outputs, int64_t window)
+  WinnerCursor(int64_t bytes, int64_t outputs, int64_t window)
       : outputs_(outputs), bits_(bytes == outputs ? 8 : Bits(window)) {}
 
   static int64_t Bytes(int64_t outputs, int64_t window, bool pack) {
     return pack ? (outputs - 1) / (8 / Bits(window)) + 1 : outputs;
   }
 
-  void Write(int64_t place, uint8_t* data) {
+  void Write(int64_t winner, uint8_t* data) {
     if (shift_ == 0) data[byte_] = 0;
-    data[byte_] = static_cast<uint8_t>(data[byte_] | (place << shift_));
+    data[byte_] = static_cast<uint8_t>(data[byte_] | (winner << shift_));
     Advance();
   }
 
   int64_t Read(const uint8_t* data) {
-    const int64_t place = (data[byte_] >> shift_) & ((1 << bits_) - 1);
+    const int64_t winner = (data[byte_] >> shift_) & ((1 << bits_) - 1);
     Advance();
-    return place;
+    return winner;
   }
 
  private:
@@ -150,8 +150,8 @@ class MaxPool2dLayer final : public PoolLayer {
       return signature;
     }
     const Shape& output = signature->output.shape;
-    const int64_t bytes = PlaceCursor::Bytes(
-        output.elements() / output.extent(0), window_, inputs.pack_places);
+    const int64_t bytes = WinnerCursor::Bytes(
+        output.elements() / output.extent(0), window_, inputs.pack_winners);
     signature->saved = {{{output.extent(0), bytes}, DType::kU8}};
     signature->forward.writes.push_back({Role::kSaved});
     signature->derivative.reads.push_back({Role::kSaved});
@@ -168,19 +168,19 @@ class MaxPool2dLayer final : public PoolLayer {
     float* output = data.Write(Role::kOutput);
     const bool saves = data.Has(Role::kSaved);
     uint8_t* saved = saves ? data.Write<uint8_t>(Role::kSaved) : nullptr;
-    PlaceCursor places = Places(data, Role::kOutput, saves);
+    WinnerCursor winners = Winners(data, Role::kOutput, saves);
     ForEachWindow(w, [&](int64_t first, int64_t out) {
       float largest = input[first];
-      int64_t largest_place = 0;
-      ForEachPlace(w, [&](int64_t offset, int64_t place) {
+      int64_t largest_winner = 0;
+      ForEachWinner(w, [&](int64_t offset, int64_t winner) {
         const float value = input[first + offset];
         // Not `>`: a NaN must come through.
         if (value <= largest || largest != largest) return;
         largest = value;
-        largest_place = place;
+        largest_winner = winner;
       });
       output[out] = largest;
-      if (saves) places.Write(largest_place, saved);
+      if (saves) winners.Write(largest_winner, saved);
     });
     return absl::OkStatus();
   }
@@ -205,27 +205,27 @@ class MaxPool2dLayer final : public PoolLayer {
   }
 
  private:
-  PlaceCursor Places(const StepData& data, Role output, bool saves) const {
+  WinnerCursor Winners(const StepData& data, Role output, bool saves) const {
     const int64_t outputs =
         data.elements(output) / data.shape(output).extent(0);
     return {saves ? data.shape(Role::kSaved).extent(1) : outputs, outputs,
             window_};
   }
 
-  // Calls visit(place in the input, output), window by window.
+  // Calls visit(winner in the input, output), window by window.
   template <typename Visit>
   void ForEachLargest(const StepData& data, Role input, Role output,
                       Visit visit) const {
     const Windows w = Geometry(data.shape(input));
     const uint8_t* saved = data.Read<uint8_t>(Role::kSaved);
-    PlaceCursor places = Places(data, output, true);
-    std::array<int64_t, kMostPlaces> offsets =
-        {};  // a poisoned place is one, too
-    ForEachPlace(w, [&](int64_t offset, int64_t place) {
-      offsets[static_cast<size_t>(place)] = offset;
+    WinnerCursor winners = Winners(data, output, true);
+    std::array<int64_t, kMostWinners> offsets =
+        {};  // a poisoned winner is one, too
+    ForEachWinner(w, [&](int64_t offset, int64_t winner) {
+      offsets[static_cast<size_t>(winner)] = offset;
     });
     ForEachWindow(w, [&](int64_t first, int64_t out) {
-      visit(first + offsets[static_cast<size_t>(places.Read(saved))], out);
+      visit(first + offsets[static_cast<size_t>(winners.Read(saved))], out);
     });
   }
 };
@@ -248,7 +248,7 @@ class AveragePool2dLayer final : public PoolLayer {
     const float share = 1.0f / static_cast<float>(window_ * window_);
     ForEachWindow(w, [&](int64_t first, int64_t out) {
       float sum = 0;
-      ForEachPlace(
+      ForEachWinner(
           w, [&](int64_t offset, int64_t) { sum += input[first + offset]; });
       output[out] = sum * share;
     });
@@ -264,7 +264,7 @@ class AveragePool2dLayer final : public PoolLayer {
               input_derivative + data.elements(Role::kInputDerivative), 0.0f);
     ForEachWindow(w, [&](int64_t first, int64_t out) {
       const float value = output_derivative[out] * share;
-      ForEachPlace(w, [&](int64_t offset, int64_t) {
+      ForEachWinner(w, [&](int64_t offset, int64_t) {
         input_derivative[first + offset] += value;
       });
     });

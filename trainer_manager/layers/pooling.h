@@ -4,7 +4,7 @@
 //
 // [batch, channels, height, width]; the windows start every `stride` (by
 // default every `window`) pixels and lie inside the image. See layer.h for
-// ownership and thread-safety. Memory: max pooling keeps the place of the
+// ownership and thread-safety. Memory: max pooling keeps the winner of the
 // largest for each output, in as many bits as it needs: 1, 2, 4 or 8; average
 // pooling keeps nothing.
 

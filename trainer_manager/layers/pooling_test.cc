@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -19,7 +20,7 @@ using ::testing::HasSubstr;
 TEST(PoolingTest, TakesTheLargestOrTheMean) {
   LayerHarness largest(MaxPool2d(2), {{{1, 1, 2, 4}}});
   largest.Values(Role::kInput) = {1, 2, 7, 4, 5, 3, 6, 0};
-  ASSERT_TRUE(largest.Forward().ok());
+  ASSERT_THAT(largest.Forward(), IsOk());
   EXPECT_THAT(largest.Values(Role::kOutput), ElementsAre(5, 7));
   largest.Values(Role::kOutputDerivative) = {10, 20};
   largest.Backward();
@@ -27,7 +28,7 @@ TEST(PoolingTest, TakesTheLargestOrTheMean) {
               ElementsAre(0, 0, 20, 0, 10, 0, 0, 0));
   LayerHarness mean(AveragePool2d(2), {{{1, 1, 2, 4}}});
   mean.Values(Role::kInput) = {1, 2, 7, 4, 5, 3, 6, 0};
-  ASSERT_TRUE(mean.Forward().ok());
+  ASSERT_THAT(mean.Forward(), IsOk());
   EXPECT_THAT(mean.Values(Role::kOutput), ElementsAre(2.75f, 4.25f));
 }
 
@@ -53,7 +54,7 @@ TEST(PoolingTest, PackedPlacesAreThoseInBytes) {
     const std::vector<TensorType> inputs = {{{3, 2, 7, 6}}};
     const LayerPointer layer = MaxPool2d(window, 1);
     LayerHarness packed(layer, inputs);
-    ASSERT_TRUE(packed.Forward().ok());
+    ASSERT_THAT(packed.Forward(), IsOk());
     packed.Backward();
     const std::vector<float> input = packed.Values(Role::kInput);
     const std::vector<float> derivative =
@@ -77,7 +78,7 @@ TEST(PoolingTest, PackedPlacesAreThoseInBytes) {
               (outputs * bits + 7) / 8);
     EXPECT_EQ(layer
                   ->Describe({inputs, NetworkMode::kTraining, ReferenceMath(),
-                              /*pack_places=*/false})
+                              /*pack_winners=*/false})
                   ->saved[0]
                   .shape.extent(1),
               outputs);
@@ -89,27 +90,27 @@ TEST(PoolingTest, PlacesOfAnElementBeginWithAByteOfTheirOwn) {
   LayerHarness pool(MaxPool2d(2, 1), {{{2, 1, 4, 4}}});
   std::vector<float>& input = pool.Values(Role::kInput);
   std::copy(input.begin(), input.begin() + 16, input.begin() + 16);
-  ASSERT_TRUE(pool.Forward().ok());
+  ASSERT_THAT(pool.Forward(), IsOk());
   const TensorType& saved = pool.signature().saved[0];
-  ASSERT_EQ(saved.shape.extent(1), 3);  // nine places of two bits
-  const char* places =
+  ASSERT_EQ(saved.shape.extent(1), 3);  // nine winners of two bits
+  const char* winners =
       reinterpret_cast<const char*>(pool.Values(Role::kSaved).data());
-  EXPECT_EQ(std::string(places, 3), std::string(places + 3, 3));
+  EXPECT_EQ(std::string(winners, 3), std::string(winners + 3, 3));
 }
 
 TEST(PoolingTest, TheRestoredInputIsTheLargestAndElseZero) {
   LayerHarness pool(MaxPool2d(2), {{{1, 1, 2, 4}}});
   pool.Values(Role::kInput) = {1, 2, 7, 4, 5, 3, 6, 0};
-  ASSERT_TRUE(pool.Forward().ok());
+  ASSERT_THAT(pool.Forward(), IsOk());
   pool.RestoreInput();
   EXPECT_THAT(pool.Values(Role::kInput), ElementsAre(0, 0, 7, 0, 5, 0, 0, 0));
 }
 
 TEST(PoolingTest, NotANumberComesThrough) {
-  for (size_t place = 0; place < 4; ++place) {
+  for (size_t winner = 0; winner < 4; ++winner) {
     LayerHarness largest(MaxPool2d(2), {{{1, 1, 2, 2}}});
-    largest.Values(Role::kInput)[place] = NAN;
-    ASSERT_TRUE(largest.Forward().ok());
+    largest.Values(Role::kInput)[winner] = NAN;
+    ASSERT_THAT(largest.Forward(), IsOk());
     EXPECT_TRUE(std::isnan(largest.Values(Role::kOutput)[0]));
   }
 }

@@ -133,14 +133,14 @@ class EmbeddingLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const int64_t places = data.elements(Role::kInput);
+    const int64_t positions = data.elements(Role::kInput);
     const int32_t* indices = data.Read<int32_t>(Role::kInput);
     const float* table = data.Read(Role::kWeight);
     float* output = data.Write(Role::kOutput);
-    for (int64_t i = 0; i < places; ++i) {
+    for (int64_t i = 0; i < positions; ++i) {
       if (indices[i] < 0 || indices[i] >= entries_) {
         return absl::OutOfRangeError(
-            absl::StrCat("index ", indices[i], " at place ", i,
+            absl::StrCat("index ", indices[i], " at index ", i,
                          " names none of the ", entries_, " entries"));
       }
       const float* row = table + indices[i] * width_;
@@ -150,12 +150,12 @@ class EmbeddingLayer final : public Layer {
   }
 
   void CalculateGradient(const StepData& data) const override {
-    const int64_t places = data.elements(Role::kInput);
+    const int64_t positions = data.elements(Role::kInput);
     const int32_t* indices = data.Read<int32_t>(Role::kInput);
     const float* derivative = data.Read(Role::kOutputDerivative);
     float* gradient = data.Write(Role::kGradient);
     std::fill(gradient, gradient + entries_ * width_, 0.0f);
-    for (int64_t i = 0; i < places; ++i) {
+    for (int64_t i = 0; i < positions; ++i) {
       float* row = gradient + indices[i] * width_;
       for (int64_t c = 0; c < width_; ++c) {
         row[c] += derivative[i * width_ + c];

@@ -21,13 +21,13 @@ LayerPointer Flatten();
 // The sum of two inputs of one shape.
 LayerPointer Add();
 
-// int32 [batch, places] becomes [batch, places, width]: the row of the table
-// "weight" [entries, width] that each index names. An index that names none is
-// OutOfRange.
+// int32 [batch, positions] becomes [batch, positions, width]: the row of the
+// table "weight" [entries, width] that each index names. An index that names
+// none is OutOfRange.
 LayerPointer Embedding(int64_t entries, int64_t width);
 
-// Adds the trained table "weight" [places, width] to each [places, width] of
-// the batch.
+// Adds the trained table "weight" [positions, width] to each [positions, width]
+// of the batch.
 LayerPointer PositionEmbedding();
 
 }  // namespace footprint

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,14 +18,14 @@ using ::testing::HasSubstr;
 
 TEST(StructureLayersTest, FlattenAndAddMoveValues) {
   LayerHarness flatten(Flatten(), {{{2, 2, 3}}});
-  ASSERT_TRUE(flatten.Forward().ok());
+  ASSERT_THAT(flatten.Forward(), IsOk());
   EXPECT_EQ(flatten.signature().output.shape, Shape({2, 6}));
   EXPECT_EQ(flatten.Values(Role::kOutput), flatten.Values(Role::kInput));
   EXPECT_LT(flatten.WorstDerivativeError(), 1e-3);
   LayerHarness add(Add(), {{{1, 2}}, {{1, 2}}});
   add.Values(Role::kInput, 0) = {1, 2};
   add.Values(Role::kInput, 1) = {10, 20};
-  ASSERT_TRUE(add.Forward().ok());
+  ASSERT_THAT(add.Forward(), IsOk());
   EXPECT_THAT(add.Values(Role::kOutput), ElementsAre(11, 22));
   EXPECT_LT(add.WorstDerivativeError(), 1e-3);
 }
@@ -33,14 +34,14 @@ TEST(StructureLayersTest, EmbeddingPicksRowsAndSumsTheirGradients) {
   LayerHarness harness(Embedding(3, 2), {{{1, 4}, DType::kI32}});
   harness.SetIndices(Role::kInput, {2, 0, 2, 1});
   harness.Values(Role::kWeight) = {1, 2, 3, 4, 5, 6};
-  ASSERT_TRUE(harness.Forward().ok());
+  ASSERT_THAT(harness.Forward(), IsOk());
   EXPECT_THAT(harness.Values(Role::kOutput),
               ElementsAre(5, 6, 1, 2, 5, 6, 3, 4));
   EXPECT_LT(harness.WorstGradientError(), 1e-3);
   harness.SetIndices(Role::kInput, {0, 3, 0, 0});
   const absl::Status status = harness.Forward();
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("index 3 at place 1"));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("index 3 at index 1"));
 }
 
 TEST(StructureLayersTest, PositionEmbeddingMatchesCentralDifferences) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -23,26 +24,26 @@ TEST(TensorTypeTest, RefusesExtentsBelowOne) {
   for (const int64_t extent :
        {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
     const auto size = CheckedSizeBytes({{4, extent}});
-    EXPECT_EQ(size.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(size, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(size.status().message()), HasSubstr("axis 1"));
   }
 }
 
 TEST(TensorTypeTest, RefusesFiveExtents) {
-  EXPECT_EQ(CheckedSizeBytes({{1, 1, 1, 1, 1}}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CheckedSizeBytes({{1, 1, 1, 1, 1}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(TensorTypeTest, RefusesMoreBytesThanAnInt64Holds) {
   const int64_t half = int64_t{1} << 31;
   EXPECT_EQ(*CheckedSizeBytes({{half, half / 4}}), int64_t{1} << 62);
-  EXPECT_EQ(CheckedSizeBytes({{half, half / 2}}).status().code(),
-            absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(CheckedSizeBytes({{half, half, half, half}}).status().code(),
-            absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(CheckedSizeBytes({{half, half / 2}}),
+              StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(CheckedSizeBytes({{half, half, half, half}}),
+              StatusIs(absl::StatusCode::kOutOfRange));
   // A zero after the overflow is still the user's error.
-  EXPECT_EQ(CheckedSizeBytes({{half, half, half, 0}}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CheckedSizeBytes({{half, half, half, 0}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -185,17 +185,17 @@ TEST(ArrayFunctionsTest, AReluPassesWhatIsAboveZero) {
 TEST(ArrayFunctionsTest, WhatIsNotFiniteStaysSo) {
   ForEachVectorTarget([](bool) {
     for (const float bad : {kNan, kInfinity}) {
-      for (const size_t place : {0u, 5u, 39u}) {
+      for (const size_t index : {0u, 5u, 39u}) {
         Values values(40, 1.0f);
-        values[place] = bad;
+        values[index] = bad;
         EXPECT_FALSE(std::isfinite(LogSumExp(values.data(), 40)));
         Values results(40);
         ExpDifferences(values.data(), 40, 2.0f, results.data());
-        EXPECT_FALSE(std::isfinite(results[place]));
+        EXPECT_FALSE(std::isfinite(results[index]));
         EXPECT_FALSE(
             std::isfinite(DotProduct(values.data(), values.data(), 40)));
         GeluOf(values.data(), 40, results.data());
-        EXPECT_FALSE(std::isfinite(results[place]));
+        EXPECT_FALSE(std::isfinite(results[index]));
         EXPECT_EQ(std::count_if(results.begin(), results.end(),
                                 [](float r) { return std::isfinite(r); }),
                   39);

@@ -24,12 +24,12 @@ TEST(FiniteValuesTest, EveryFiniteValuePasses) {
 TEST(FiniteValuesTest, FindsTheFirstWhereverItIs) {
   for (const int64_t count : {1, 3, 16, 17, 4095, 4096, 4097, 9001}) {
     for (const float value : {kNaN, -kNaN, kInfinity, -kInfinity}) {
-      for (const int64_t place : {int64_t{0}, count / 2, count - 1}) {
+      for (const int64_t index : {int64_t{0}, count / 2, count - 1}) {
         std::vector<float> values(static_cast<size_t>(count), 2.0f);
-        values[static_cast<size_t>(place)] = value;
+        values[static_cast<size_t>(index)] = value;
         values.back() = value;
-        EXPECT_EQ(FirstNotFinite(values.data(), count), place) << count;
-        EXPECT_EQ(FirstNotFinite(values.data(), place), -1) << count;
+        EXPECT_EQ(FirstNotFinite(values.data(), count), index) << count;
+        EXPECT_EQ(FirstNotFinite(values.data(), index), -1) << count;
       }
     }
   }

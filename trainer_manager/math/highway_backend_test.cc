@@ -40,7 +40,7 @@ bool SameBits(const Values& a, const Values& b) {
          std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-// A workspace of just the size that was asked for, at an odd place, full of
+// A workspace of just the size that was asked for, at an odd index, full of
 // NaN; null if none was asked for. Says whether anything wrote beyond it.
 class Workspace {
  public:

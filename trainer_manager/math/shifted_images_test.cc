@@ -124,7 +124,7 @@ TEST(ShiftedImagesTest, ACursorMayBeginAnywhere) {
   }
 }
 
-// Input place, output place, place of the kernel.
+// Input index, output index, place of the kernel.
 using Link = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;
 
 std::map<Link, int> LinksOfForward(const Convolution& c) {

@@ -193,7 +193,7 @@ absl::Status ShareWeights(const std::string& weights_of,
 // Describes the layers in their order, leaving out losses in inference unless
 // they are kept.
 absl::Status DescribeLayers(const Network& network, const MathBackend& math,
-                            bool pack_places, bool keep_loss,
+                            bool pack_winners, bool keep_loss,
                             const std::vector<std::vector<size_t>>& edges,
                             const std::vector<size_t>& order,
                             ResolvedNetwork* resolved) {
@@ -205,7 +205,7 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
     ResolvedNetwork::ResolvedLayer layer;
     layer.name = node.name;
     layer.layer = node.layer;
-    LayerInputs described = {{}, resolved->mode, math, pack_places};
+    LayerInputs described = {{}, resolved->mode, math, pack_winners};
     for (const size_t value : edges[index]) {
       layer.inputs.push_back(renumbered[value]);
       described.inputs.push_back(resolved->spec(renumbered[value]));
@@ -251,7 +251,7 @@ void Network::AddLayer(std::string name, LayerPointer layer,
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
                                                NetworkMode mode,
                                                const MathBackend& math,
-                                               bool pack_places,
+                                               bool pack_winners,
                                                bool keep_loss) {
   if (network.nodes().empty()) {
     return absl::InvalidArgumentError("the network has no layer");
@@ -273,7 +273,7 @@ absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
   ResolvedNetwork resolved;
   resolved.mode = mode;
   resolved.inputs = network.inputs();
-  absl::Status status = DescribeLayers(network, math, pack_places, keep_loss,
+  absl::Status status = DescribeLayers(network, math, pack_winners, keep_loss,
                                        *edges, *order, &resolved);
   if (!status.ok()) return status;
   if (mode == NetworkMode::kTraining) {

@@ -78,7 +78,7 @@ struct ResolvedNetwork {
   }
 };
 
-// `pack_places`: see LayerInputs.
+// `pack_winners`: see LayerInputs.
 // In inference losses are left out, unless `keep_loss`, and what only they read
 // is an output.
 // Layers come in the order in which they were added, as far as it can run.
@@ -94,7 +94,7 @@ struct ResolvedNetwork {
 // bytes.
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(
     const Network& network, NetworkMode mode,
-    const MathBackend& math = ReferenceMath(), bool pack_places = true,
+    const MathBackend& math = ReferenceMath(), bool pack_winners = true,
     bool keep_loss = false);
 
 }  // namespace footprint

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
@@ -35,7 +36,7 @@ std::string Error(const Network& network,
 
 TEST(NetworkTest, InfersShapes) {
   const auto resolved = ResolveNetwork(TwoLayers(), NetworkMode::kTraining);
-  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  ASSERT_THAT(resolved, IsOk());
   ASSERT_EQ(resolved->layers.size(), 3u);
   EXPECT_EQ(resolved->layers[0].signature.output.shape, Shape({4, 5}));
   EXPECT_EQ(resolved->layers[2].signature.label->shape, Shape({4, 5}));
@@ -44,7 +45,7 @@ TEST(NetworkTest, InfersShapes) {
 
 TEST(NetworkTest, InferenceHasNoLoss) {
   const auto resolved = ResolveNetwork(TwoLayers(), NetworkMode::kInference);
-  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  ASSERT_THAT(resolved, IsOk());
   ASSERT_EQ(resolved->layers.size(), 2u);
   EXPECT_THAT(resolved->outputs, ElementsAre(2));
 }
@@ -60,7 +61,7 @@ TEST(NetworkTest, LayersMayComeInAnyOrder) {
       network.AddLayer(std::to_string(i + 1), Relu(), {std::to_string(i)});
     }
     const auto resolved = ResolveNetwork(network, NetworkMode::kInference);
-    ASSERT_TRUE(resolved.ok()) << resolved.status();
+    ASSERT_THAT(resolved, IsOk());
     for (size_t i = 0; i < 10; ++i) {
       EXPECT_EQ(resolved->layers[i].name, std::to_string(i + 1));
       EXPECT_THAT(resolved->layers[i].inputs, ElementsAre(i));
@@ -153,13 +154,13 @@ TEST(NetworkTest, SharesWeightsOnlyWithAnEarlierLayerOfTheSameShapes) {
     network.AddLayer("loss", MeanSquaredError(), {"second"});
     return ResolveNetwork(network, NetworkMode::kTraining);
   };
-  ASSERT_TRUE(resolve(3, "first").ok());
+  ASSERT_THAT(resolve(3, "first"), IsOk());
   EXPECT_EQ(resolve(3, "first")->layers[1].weights_of, 0u);
   EXPECT_EQ(resolve(3, "")->layers[1].weights_of, 1u);
-  EXPECT_EQ(resolve(4, "first").status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(resolve(3, "loss").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(resolve(3, "second").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(resolve(4, "first"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(resolve(3, "loss"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(resolve(3, "second"), StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

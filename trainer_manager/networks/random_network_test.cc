@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -22,7 +23,7 @@ TEST(RandomNetworkTest, EveryNetworkResolvesAndEveryLayerOccurs) {
       for (const NetworkMode mode :
            {NetworkMode::kTraining, NetworkMode::kInference}) {
         const auto resolved = ResolveNetwork(network, mode);
-        EXPECT_TRUE(resolved.ok()) << seed << " " << resolved.status();
+        EXPECT_THAT(resolved, IsOk()) << seed;
       }
       for (const Network::Node& node : network.nodes()) {
         types.insert(std::string(node.layer->type()));

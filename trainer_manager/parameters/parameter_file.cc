@@ -127,7 +127,7 @@ absl::Status CheckValues(const SafetensorsFile& file, const TensorInfo& tensor,
     if (place < 0) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         file.name(), ": tensor \"", tensor.name, "\" is ",
-        part[static_cast<size_t>(place)], " at place ",
+        part[static_cast<size_t>(place)], " at index ",
         first + static_cast<size_t>(place),
         "; no parameter takes NaN or infinity, no variance less than 0"));
   }

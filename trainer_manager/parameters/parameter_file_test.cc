@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
@@ -25,7 +26,7 @@ using ::testing::HasSubstr;
 
 std::shared_ptr<Parameters> Make(const Network& network, uint64_t seed) {
   const auto plan = PlanExecution(network, NetworkMode::kTraining, {});
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan, IsOk());
   return *Parameters::Create(*plan, seed);
 }
 
@@ -54,21 +55,21 @@ void WriteFile(const std::string& path, const std::string& bytes) {
 TEST(ParameterFileTest, WhatIsSavedIsLoaded) {
   const std::string path = PathOf("saved.safetensors");
   const auto saved = Make(LeNet5(2), 1);
-  ASSERT_TRUE(SaveParameters(*saved, path).ok());
+  ASSERT_THAT(SaveParameters(*saved, path), IsOk());
   const auto loaded = Make(LeNet5(7), 2);  // the batch is no part of the model
   EXPECT_NE(ValuesOf(*saved), ValuesOf(*loaded));
   const absl::Status status = LoadParameters(path, loaded.get());
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   EXPECT_EQ(ValuesOf(*saved), ValuesOf(*loaded));
 }
 
 TEST(ParameterFileTest, RefusesAFileOfAnotherModelAndChangesNothing) {
   const std::string path = PathOf("other.safetensors");
-  ASSERT_TRUE(SaveParameters(*Make(DigitMlp(1), 1), path).ok());
+  ASSERT_THAT(SaveParameters(*Make(DigitMlp(1), 1), path), IsOk());
   const auto model = Make(TabularMlp(1), 2);
   const std::vector<float> before = ValuesOf(*model);
   absl::Status status = LoadParameters(path, model.get());
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(
       std::string(status.message()),
       HasSubstr("tensor \"fc1.weight\" is F32 [784, 512], but the model "
@@ -83,33 +84,33 @@ TEST(ParameterFileTest, RefusesAFileOfAnotherModelAndChangesNothing) {
   status = LoadParameters(path, nothing.get());
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("is no parameter of the model"));
-  ASSERT_TRUE(SaveParameters(*nothing, path).ok());
+  ASSERT_THAT(SaveParameters(*nothing, path), IsOk());
   status = LoadParameters(path, model.get());
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()), HasSubstr("fc1.weight"));
 }
 
 TEST(ParameterFileTest, RefusesATruncatedOrForeignFile) {
   const std::string path = PathOf("whole.safetensors");
   const auto model = Make(TabularMlp(1), 1);
-  ASSERT_TRUE(SaveParameters(*model, path).ok());
+  ASSERT_THAT(SaveParameters(*model, path), IsOk());
   const std::vector<float> before = ValuesOf(*model);
   const std::string bytes = ReadFile(path);
   const std::string cut = PathOf("cut.safetensors");
   for (size_t size = 0; size < bytes.size(); size += 1 + size / 8) {
     WriteFile(cut, bytes.substr(0, size));
-    EXPECT_EQ(LoadParameters(cut, model.get()).code(),
-              absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(LoadParameters(cut, model.get()),
+                StatusIs(absl::StatusCode::kInvalidArgument))
         << size;
   }
   WriteFile(cut, "PK\003\004 this is a file of something else entirely");
-  EXPECT_EQ(LoadParameters(cut, model.get()).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(LoadParameters(cut, model.get()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_EQ(ValuesOf(*model), before);
-  EXPECT_EQ(LoadParameters(PathOf("none.safetensors"), model.get()).code(),
-            absl::StatusCode::kNotFound);
-  EXPECT_EQ(SaveParameters(*model, PathOf("no/such/folder")).code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(LoadParameters(PathOf("none.safetensors"), model.get()),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(SaveParameters(*model, PathOf("no/such/folder")),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
@@ -123,12 +124,12 @@ TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
           std::make_pair("fc3.bias", 3)}) {
       const auto damaged = Make(DigitMlp(1), 2);
       (*damaged->Find(name))[static_cast<size_t>(place)] = value;
-      ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+      ASSERT_THAT(SaveParameters(*damaged, path), IsOk());
       const absl::Status status = LoadParameters(path, model.get());
-      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
       EXPECT_THAT(std::string(status.message()),
                   HasSubstr(absl::StrCat(path, ": tensor \"", name, "\" is ",
-                                         value, " at place ", place)));
+                                         value, " at index ", place)));
       EXPECT_EQ(ValuesOf(*model), before);
     }
   }
@@ -140,22 +141,22 @@ TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
   network.AddLayer("norm", BatchNormalization(), {"x"});
   const std::string path = PathOf("variance.safetensors");
   const auto plan = PlanExecution(network, NetworkMode::kInference, {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const auto damaged = *Parameters::Create(*plan, 1);
   // A mean may be below 0, and 0 is a variance.
   (*damaged->Find("norm.mean"))[1] = -1;
   (*damaged->Find("norm.variance"))[0] = 0;
-  ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+  ASSERT_THAT(SaveParameters(*damaged, path), IsOk());
   const auto model = *Parameters::Create(*plan, 2);
-  ASSERT_TRUE(LoadParameters(path, model.get()).ok());
+  ASSERT_THAT(LoadParameters(path, model.get()), IsOk());
   const std::vector<float> before = ValuesOf(*model);
   (*damaged->Find("norm.mean"))[1] = 5;
   (*damaged->Find("norm.variance"))[2] = -1;
-  ASSERT_TRUE(SaveParameters(*damaged, path).ok());
+  ASSERT_THAT(SaveParameters(*damaged, path), IsOk());
   const absl::Status status = LoadParameters(path, model.get());
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("tensor \"norm.variance\" is -1 at place 2"));
+              HasSubstr("tensor \"norm.variance\" is -1 at index 2"));
   EXPECT_EQ(ValuesOf(*model), before);
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/normalization.h"
@@ -58,16 +59,15 @@ std::string Write(const std::string& name,
   }
   specs.push_back({"bn.num_batches_tracked", DType::kI64, {}});
   auto writer = SafetensorsWriter::Create(path, specs);
-  EXPECT_TRUE(writer.ok()) << writer.status();
+  EXPECT_THAT(writer, IsOk());
   for (const StateTensor& tensor : tensors) {
-    EXPECT_TRUE(writer
-                    ->Append(tensor.values.data(),
-                             static_cast<int64_t>(tensor.values.size() * 4))
-                    .ok());
+    EXPECT_THAT(writer->Append(tensor.values.data(),
+                               static_cast<int64_t>(tensor.values.size() * 4)),
+                IsOk());
   }
   const int64_t batches = 7;
-  EXPECT_TRUE(writer->Append(&batches, sizeof(batches)).ok());
-  EXPECT_TRUE(writer->Finish().ok());
+  EXPECT_THAT(writer->Append(&batches, sizeof(batches)), IsOk());
+  EXPECT_THAT(writer->Finish(), IsOk());
   return path;
 }
 
@@ -125,16 +125,16 @@ absl::Status Load(const std::string& path, const ExecutionPlan& plan,
 
 TEST(ParameterMapTest, APyTorchStateDictInfersTheSame) {
   const auto plan = PlanExecution(Module(), NetworkMode::kInference, {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const auto parameters = *Parameters::Create(*plan, 1);
   const absl::Status status =
       Load(Write("state.safetensors", StateDict()), *plan, parameters.get());
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   const absl::Span<float> weight = *parameters->Find("fc.weight");
   EXPECT_EQ(weight[1], -1);  // [4, 3] here
   const auto manager = *Manager::Create(*plan, parameters, {});
   const std::vector<float> x = {1, -2};
-  ASSERT_TRUE(manager->Infer({absl::MakeConstSpan(x)}).ok());
+  ASSERT_THAT(manager->Infer({absl::MakeConstSpan(x)}), IsOk());
   const auto output = *manager->Output();
   const std::vector<double> expected = Expected();
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -157,7 +157,7 @@ TEST(ParameterMapTest, AMatrixOfManyBuffersIsTransposed) {
                  {{"fc.weight", {211, 301}, values},
                   {"fc.bias", {211}, std::vector<float>(211, 1.0f)}}),
            *plan, parameters.get());
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   const absl::Span<float> weight = *parameters->Find("fc.weight");
   for (size_t out = 0; out < 211; ++out) {
     for (size_t in = 0; in < 301; ++in) {
@@ -175,7 +175,7 @@ TEST(ParameterMapTest, NamesCanBeGiven) {
   ParameterMap map = PyTorchMap(*plan);
   for (auto& [name, tensor] : map.tensors) tensor.name = "model." + tensor.name;
   const absl::Status status = LoadParameters(path, map, parameters.get());
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   EXPECT_EQ((*parameters->Find("bn.variance"))[1], 0.25f);
 }
 
@@ -186,7 +186,7 @@ TEST(ParameterMapTest, WhatDoesNotFitIsNamedAndChangesNothing) {
   const float before = (*parameters->Find("fc.weight"))[1];
   const auto why = [&](const ParameterMap& map) {
     const absl::Status status = LoadParameters(path, map, parameters.get());
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_EQ((*parameters->Find("fc.weight"))[1], before);
     return std::string(status.message());
   };

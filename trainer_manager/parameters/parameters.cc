@@ -140,7 +140,7 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
     if (place < 0) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "the initializer makes parameter \"", parameter.name, "\" ",
-        parameter.values[static_cast<size_t>(place)], " at place ", place));
+        parameter.values[static_cast<size_t>(place)], " at index ", place));
   }
   return parameters;
 }

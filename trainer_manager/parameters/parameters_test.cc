@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gmock/gmock.h"
@@ -18,9 +19,9 @@ using ::testing::HasSubstr;
 
 std::shared_ptr<Parameters> Create(const Network& network, uint64_t seed) {
   const auto plan = PlanExecution(network, NetworkMode::kTraining, {});
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan, IsOk());
   const auto parameters = Parameters::Create(*plan, seed);
-  EXPECT_TRUE(parameters.ok()) << parameters.status();
+  EXPECT_THAT(parameters, IsOk());
   return *parameters;
 }
 
@@ -56,7 +57,7 @@ TEST(ParametersTest, TheSeedDecides) {
 
 TEST(ParametersTest, AnInitializerOfMyOwnHasTheLastWord) {
   const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kTraining, {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const auto asked = *Parameters::Create(*plan, 1);
   const auto parameters =
       Parameters::Create(*plan, 1, [](const Parameters::Parameter& parameter) {
@@ -65,7 +66,7 @@ TEST(ParametersTest, AnInitializerOfMyOwnHasTheLastWord) {
         EXPECT_EQ(parameter.values[3], 0);  // as its layer asks
         std::fill(parameter.values.begin(), parameter.values.end(), 0.5f);
       });
-  ASSERT_TRUE(parameters.ok()) << parameters.status();
+  ASSERT_THAT(parameters, IsOk());
   for (const Parameters::Parameter& parameter : (*parameters)->all()) {
     if (parameter.name == "fc2.bias") {
       EXPECT_EQ(parameter.values[49], 0.5f);
@@ -77,14 +78,14 @@ TEST(ParametersTest, AnInitializerOfMyOwnHasTheLastWord) {
       Parameters::Create(*plan, 1, [](const Parameters::Parameter& parameter) {
         if (parameter.name == "fc3.weight") parameter.values[7] = NAN;
       }).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_EQ(status.message(),
-            "the initializer makes parameter \"fc3.weight\" nan at place 7");
+            "the initializer makes parameter \"fc3.weight\" nan at index 7");
 }
 
 TEST(ParametersTest, NoInitializerMakesAVarianceBelowZero) {
   const auto plan = PlanExecution(ResNet18(2), NetworkMode::kTraining, {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const absl::Status status =
       Parameters::Create(*plan, 1, [](const Parameters::Parameter& parameter) {
         if (absl::EndsWith(parameter.name, ".mean")) parameter.values[0] = -1;
@@ -92,16 +93,16 @@ TEST(ParametersTest, NoInitializerMakesAVarianceBelowZero) {
         parameter.values[0] = 0;
         parameter.values[1] = -0.5f;
       }).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr(".variance\" -0.5 at place 1"));
+              HasSubstr(".variance\" -0.5 at index 1"));
 }
 
 TEST(ParametersTest, NamesWhatItDoesNotHave) {
   const auto parameters = Create(TabularMlp(1), 1);
   EXPECT_EQ(parameters->all().size(), 6u);
-  EXPECT_EQ(parameters->Find("fc4.weight").status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(parameters->Find("fc4.weight"),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

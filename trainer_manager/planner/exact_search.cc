@@ -18,12 +18,13 @@ constexpr int32_t kCellsOfANode = 256;
 // Lists the items by key(item) in buckets: those of bucket k stand in `sorted`
 // from begin[k] to begin[k + 1].
 template <typename Key>
-void SortIntoCells(const PlacementProblem& problem, const Key& key,
-                   std::vector<int32_t>* sorted, std::vector<int32_t>* begin) {
-  begin->assign(problem.cell_count() + 1, 0);
+void SortIntoSections(const PlacementProblem& problem, const Key& key,
+                      std::vector<int32_t>* sorted,
+                      std::vector<int32_t>* begin) {
+  begin->assign(problem.section_count() + 1, 0);
   for (const PlacementItem& item : problem.items) ++(*begin)[key(item) + 1];
-  for (int32_t cell = 0; cell < problem.cell_count(); ++cell) {
-    (*begin)[cell + 1] += (*begin)[cell];
+  for (int32_t section = 0; section < problem.section_count(); ++section) {
+    (*begin)[section + 1] += (*begin)[section];
   }
   sorted->resize(problem.items.size());
   std::vector<int32_t> next(begin->begin(), begin->end() - 1);
@@ -32,8 +33,8 @@ void SortIntoCells(const PlacementProblem& problem, const Key& key,
   }
 }
 
-uint64_t FloorHash(int32_t cell, int64_t floor, bool is_real) {
-  const uint64_t place = 2 * static_cast<uint64_t>(cell) + (is_real ? 1 : 0);
+uint64_t FloorHash(int32_t section, int64_t floor, bool is_real) {
+  const uint64_t place = 2 * static_cast<uint64_t>(section) + (is_real ? 1 : 0);
   return RandomAt(place, static_cast<uint64_t>(floor));
 }
 
@@ -46,10 +47,10 @@ bool AreTwins(const PlacementItem& a, const PlacementItem& b) {
 
 ExactSearch::ExactSearch(const PlacementProblem* problem)
     : problem_(problem), ruled_out_(kRuledOutSlots, 0) {
-  SortIntoCells(
+  SortIntoSections(
       *problem, [](const PlacementItem& item) { return item.begin; },
       &starters_, &starters_begin_);
-  SortIntoCells(
+  SortIntoSections(
       *problem, [](const PlacementItem& item) { return item.end - 1; },
       &enders_, &enders_begin_);
   item_hashes_.resize(problem->items.size());
@@ -60,18 +61,18 @@ ExactSearch::ExactSearch(const PlacementProblem* problem)
 
 void ExactSearch::Reset() {
   const size_t item_count = problem_->items.size();
-  const size_t cell_count = problem_->cell_steps.size();
+  const size_t section_count = problem_->section_steps.size();
   offsets_.assign(item_count, 0);
   placed_.assign(item_count, false);
-  floor_.assign(cell_count, 0);
-  is_real_.assign(cell_count, true);
-  unplaced_.assign(cell_count, 0);
-  joining_.assign(cell_count + 1, 0);
-  floor_hash_.resize(cell_count);
-  for (size_t cell = 0; cell < cell_count; ++cell) {
-    floor_hash_[cell] = FloorHash(static_cast<int32_t>(cell), 0, true);
+  floor_.assign(section_count, 0);
+  is_real_.assign(section_count, true);
+  unplaced_.assign(section_count, 0);
+  joining_.assign(section_count + 1, 0);
+  floor_hash_.resize(section_count);
+  for (size_t section = 0; section < section_count; ++section) {
+    floor_hash_[section] = FloorHash(static_cast<int32_t>(section), 0, true);
   }
-  starters_hash_.assign(cell_count, 0);
+  starters_hash_.assign(section_count, 0);
   frames_.clear();
   parts_.clear();
   branches_.clear();
@@ -99,7 +100,7 @@ ExactSearch::Outcome ExactSearch::Search(int64_t capacity,
 
 ExactSearch::Outcome ExactSearch::Run() {
   int32_t pending = kNone;
-  AddParts(0, problem_->cell_count(), kNone, &pending);
+  AddParts(0, problem_->section_count(), kNone, &pending);
   while (pending != kNone) {
     const Part part = parts_[pending];
     const int64_t cost = 1 + (part.end - part.begin) / kCellsOfANode;
@@ -151,17 +152,18 @@ bool ExactSearch::Backtrack() {
 void ExactSearch::AddParts(int32_t begin, int32_t end, int32_t parent,
                            int32_t* pending) {
   const size_t first = parts_.size();
-  for (int32_t cell = begin; cell < end;) {
-    const int32_t part_begin = cell++;
+  for (int32_t section = begin; section < end;) {
+    const int32_t part_begin = section++;
     if (unplaced_[part_begin] == 0) continue;
-    while (cell < end && joining_[cell] > 0) ++cell;
-    parts_.push_back({part_begin, cell, parent, kNone});
+    while (section < end && joining_[section] > 0) ++section;
+    parts_.push_back({part_begin, section, parent, kNone});
   }
   std::sort(parts_.begin() + first, parts_.end(),
             [](const Part& a, const Part& b) {
-              const int32_t a_cells = a.end - a.begin;
-              const int32_t b_cells = b.end - b.begin;
-              return a_cells != b_cells ? a_cells > b_cells : a.begin > b.begin;
+              const int32_t a_sections = a.end - a.begin;
+              const int32_t b_sections = b.end - b.begin;
+              return a_sections != b_sections ? a_sections > b_sections
+                                              : a.begin > b.begin;
             });
   for (size_t i = first; i < parts_.size(); ++i) {
     parts_[i].next = *pending;
@@ -193,26 +195,26 @@ bool ExactSearch::Open(const Part& part) {
   return true;
 }
 
-void ExactSearch::SetFloor(int32_t cell, int64_t floor, bool is_real) {
-  trail_.push_back(
-      {cell, kNone, floor_[cell], is_real_[cell] != 0, floor_hash_[cell]});
-  floor_[cell] = floor;
-  is_real_[cell] = is_real;
-  floor_hash_[cell] = FloorHash(cell, floor, is_real);
+void ExactSearch::SetFloor(int32_t section, int64_t floor, bool is_real) {
+  trail_.push_back({section, kNone, floor_[section], is_real_[section] != 0,
+                    floor_hash_[section]});
+  floor_[section] = floor;
+  is_real_[section] = is_real;
+  floor_hash_[section] = FloorHash(section, floor, is_real);
 }
 
 void ExactSearch::Apply(const Branch& branch) {
   if (branch.item == kNone) {
-    SetFloor(branch.cell, branch.level, /*is_real=*/false);
+    SetFloor(branch.section, branch.level, /*is_real=*/false);
     return;
   }
   const PlacementItem& item = problem_->items[branch.item];
   offsets_[branch.item] = branch.level;
   placed_[branch.item] = true;
-  for (int32_t cell = item.begin; cell < item.end; ++cell) {
-    SetFloor(cell, branch.level + item.size, /*is_real=*/true);
-    unplaced_[cell] -= item.size;
-    joining_[cell] -= cell > item.begin;
+  for (int32_t section = item.begin; section < item.end; ++section) {
+    SetFloor(section, branch.level + item.size, /*is_real=*/true);
+    unplaced_[section] -= item.size;
+    joining_[section] -= section > item.begin;
   }
   starters_hash_[item.begin] ^= item_hashes_[branch.item];
   trail_.push_back({kNone, branch.item, 0, false, 0});
@@ -223,29 +225,29 @@ void ExactSearch::Undo(size_t trail_size) {
     const Change change = trail_.back();
     trail_.pop_back();
     if (change.item == kNone) {
-      floor_[change.cell] = change.floor;
-      is_real_[change.cell] = change.is_real;
-      floor_hash_[change.cell] = change.floor_hash;
+      floor_[change.section] = change.floor;
+      is_real_[change.section] = change.is_real;
+      floor_hash_[change.section] = change.floor_hash;
       continue;
     }
     const PlacementItem& item = problem_->items[change.item];
     placed_[change.item] = false;
-    for (int32_t cell = item.begin; cell < item.end; ++cell) {
-      unplaced_[cell] += item.size;
-      joining_[cell] += cell > item.begin;
+    for (int32_t section = item.begin; section < item.end; ++section) {
+      unplaced_[section] += item.size;
+      joining_[section] += section > item.begin;
     }
     starters_hash_[item.begin] ^= item_hashes_[change.item];
   }
 }
 
-// The first valley of the part [begin, end) from `*cell` on.
-bool ExactSearch::NextValley(int32_t begin, int32_t end, int32_t* cell,
+// The first valley of the part [begin, end) from `*section` on.
+bool ExactSearch::NextValley(int32_t begin, int32_t end, int32_t* section,
                              Valley* valley) const {
-  while (*cell < end) {
-    valley->begin = *cell;
-    valley->floor = floor_[*cell];
-    while (*cell < end && floor_[*cell] == valley->floor) ++*cell;
-    valley->end = *cell;
+  while (*section < end) {
+    valley->begin = *section;
+    valley->floor = floor_[*section];
+    while (*section < end && floor_[*section] == valley->floor) ++*section;
+    valley->end = *section;
     valley->left_wall =
         valley->begin > begin ? floor_[valley->begin - 1] : kUnbounded;
     valley->right_wall = valley->end < end ? floor_[valley->end] : kUnbounded;
@@ -261,10 +263,10 @@ bool ExactSearch::NextValley(int32_t begin, int32_t end, int32_t* cell,
 bool ExactSearch::ChooseCorner(int32_t begin, int32_t end, Choice* best) {
   best->score = std::numeric_limits<double>::infinity();
   Valley valley;
-  for (int32_t cell = begin; NextValley(begin, end, &cell, &valley);) {
+  for (int32_t section = begin; NextValley(begin, end, &section, &valley);) {
     for (const bool is_left : {true, false}) {
       const Corner corner = {valley, is_left};
-      const int64_t spare = SpareIn(corner.cell());
+      const int64_t spare = SpareIn(corner.section());
       const int64_t waste_level = spare > 0 ? WasteLevel(corner) : kUnbounded;
       const bool can_waste =
           waste_level != kUnbounded && waste_level - valley.floor <= spare;
@@ -288,7 +290,7 @@ double ExactSearch::Score(const Corner& corner, int ways) const {
       return ways * kStep + height * 1e3;
     case CornerOrder::kFewestThenTightest:
       return ways * kStep +
-             static_cast<double>(SpareIn(corner.cell())) / capacity * 1e3;
+             static_cast<double>(SpareIn(corner.section())) / capacity * 1e3;
     case CornerOrder::kForcedThenLowest:
       return ways <= 1 ? 1 : height * kStep + ways;
     case CornerOrder::kForcedThenFirst:
@@ -296,13 +298,14 @@ double ExactSearch::Score(const Corner& corner, int ways) const {
     case CornerOrder::kForcedThenLast:
       return ways <= 1
                  ? 1
-                 : (problem_->cell_count() - corner.valley.begin) * 10.0 + ways;
+                 : (problem_->section_count() - corner.valley.begin) * 10.0 +
+                       ways;
   }
   return ways;
 }
 
-// Whether the item, which begins or ends in the corner's cell, can lie on the
-// valley's floor. One that would lie above waste only belongs further down.
+// Whether the item, which begins or ends in the corner's section, can lie on
+// the valley's floor. One that would lie above waste only belongs further down.
 bool ExactSearch::Fits(const Corner& corner, int32_t index) const {
   if (placed_[index]) return false;
   const PlacementItem& item = problem_->items[index];
@@ -310,26 +313,27 @@ bool ExactSearch::Fits(const Corner& corner, int32_t index) const {
     return false;
   }
   if (item.alignment == 1) {
-    for (int32_t cell = item.begin; cell < item.end; ++cell) {
-      if (is_real_[cell]) return true;
+    for (int32_t section = item.begin; section < item.end; ++section) {
+      if (is_real_[section]) return true;
     }
     return false;
   }
   const int64_t waste =
       AlignUp(corner.valley.floor, item.alignment) - corner.valley.floor;
-  for (int32_t cell = item.begin; waste > 0 && cell < item.end; ++cell) {
-    if (waste > SpareIn(cell)) return false;
+  for (int32_t section = item.begin; waste > 0 && section < item.end;
+       ++section) {
+    if (waste > SpareIn(section)) return false;
   }
   return true;
 }
 
 absl::Span<const int32_t> ExactSearch::ItemsAt(const Corner& corner) const {
-  const int32_t cell = corner.cell();
+  const int32_t section = corner.section();
   const std::vector<int32_t>& items = corner.is_left ? starters_ : enders_;
   const std::vector<int32_t>& begin =
       corner.is_left ? starters_begin_ : enders_begin_;
-  return absl::MakeConstSpan(items).subspan(begin[cell],
-                                            begin[cell + 1] - begin[cell]);
+  return absl::MakeConstSpan(items).subspan(
+      begin[section], begin[section + 1] - begin[section]);
 }
 
 int ExactSearch::CountFitting(const Corner& corner) const {
@@ -338,14 +342,14 @@ int ExactSearch::CountFitting(const Corner& corner) const {
   return count;
 }
 
-// No unplaced item that covers the corner's cell, other than one on the
+// No unplaced item that covers the corner's section, other than one on the
 // valley's floor, can lie lower. kUnbounded: there is no such item.
 int64_t ExactSearch::WasteLevel(const Corner& corner) const {
   const Valley& valley = corner.valley;
   const bool is_left = corner.is_left;
   // Those that cross the near wall lie on it.
   int64_t level = is_left ? valley.left_wall : valley.right_wall;
-  int32_t reach = corner.cell();
+  int32_t reach = corner.section();
   for (const int32_t index : ItemsAt(corner)) {
     if (placed_[index]) continue;
     const PlacementItem& item = problem_->items[index];
@@ -362,15 +366,15 @@ int64_t ExactSearch::WasteLevel(const Corner& corner) const {
 }
 
 // The others end within the valley, at `reach` or before, and would lie on an
-// item beside the cell: the least top that such an item can have.
+// item beside the section: the least top that such an item can have.
 int64_t ExactSearch::LeastTopBeside(const Corner& corner, int32_t reach) const {
   const Valley& valley = corner.valley;
   int64_t level = kUnbounded;
   const int32_t direction = corner.is_left ? 1 : -1;
-  for (int32_t cell = corner.cell(); cell != reach;) {
-    cell += direction;
+  for (int32_t section = corner.section(); section != reach;) {
+    section += direction;
     for (const int32_t index :
-         ItemsAt({{cell, cell + 1, 0, 0, 0}, corner.is_left})) {
+         ItemsAt({{section, section + 1, 0, 0, 0}, corner.is_left})) {
       if (placed_[index]) continue;
       const PlacementItem& item = problem_->items[index];
       const int64_t floor = item.begin < valley.begin ? valley.left_wall
@@ -394,7 +398,7 @@ void ExactSearch::ListBranches(const Choice& choice) {
       continue;
     }
     branches_.push_back(
-        {item, corner.cell(),
+        {item, corner.section(),
          AlignUp(corner.valley.floor, problem_->items[item].alignment),
          (Preference(corner, item) + 20.0 / FewestThatLevel(corner, item)) *
              Jitter()});
@@ -403,7 +407,7 @@ void ExactSearch::ListBranches(const Choice& choice) {
       branches_.begin() + first, branches_.end(),
       [](const Branch& a, const Branch& b) { return a.score > b.score; });
   if (choice.waste_level != kUnbounded) {
-    branches_.push_back({kNone, corner.cell(), choice.waste_level, 0});
+    branches_.push_back({kNone, corner.section(), choice.waste_level, 0});
   }
 }
 
@@ -425,7 +429,7 @@ int ExactSearch::FewestThatLevel(const Corner& corner, int32_t index) {
       level_sizes_.push_back(problem_->items[other].size);
     }
   }
-  const int32_t across = corner.cell() + (corner.is_left ? -1 : 1);
+  const int32_t across = corner.section() + (corner.is_left ? -1 : 1);
   for (const int32_t other :
        ItemsAt({{across, across + 1, 0, 0, 0}, !corner.is_left})) {
     if (!placed_[other]) level_sizes_.push_back(-problem_->items[other].size);
@@ -448,17 +452,17 @@ double ExactSearch::Preference(const Corner& corner, int32_t index) const {
   const PlacementItem& item = problem_->items[index];
   const Valley& valley = corner.valley;
   const double size = static_cast<double>(item.size) / capacity_;
-  const double cells =
-      static_cast<double>(item.end - item.begin) / problem_->cell_count();
+  const double sections =
+      static_cast<double>(item.end - item.begin) / problem_->section_count();
   const int64_t top = AlignUp(valley.floor, item.alignment) + item.size;
   const bool levels = (item.begin == valley.begin && top == valley.left_wall) ||
                       (item.end == valley.end && top == valley.right_wall);
   const double first = levels ? 10 : 0;
   switch (effort_.item_order) {
     case ItemOrder::kByArea:
-      return first + size * cells;
+      return first + size * sections;
     case ItemOrder::kByLifespan:
-      return first + cells;
+      return first + sections;
     case ItemOrder::kBySize:
       return first + size;
   }
@@ -475,8 +479,8 @@ double ExactSearch::Jitter() {
 
 uint64_t ExactSearch::KeyOf(int32_t begin, int32_t end) const {
   uint64_t key = MixBits(static_cast<uint64_t>(capacity_));
-  for (int32_t cell = begin; cell < end; ++cell) {
-    key += floor_hash_[cell] ^ starters_hash_[cell];
+  for (int32_t section = begin; section < end; ++section) {
+    key += floor_hash_[section] ^ starters_hash_[section];
   }
   return MixBits(key) | 1;  // 0 marks an empty slot
 }

@@ -6,12 +6,13 @@
 //     Use(search.offsets());
 //   }
 //
-// The tensors placed so far form a skyline over the cells. A valley is a run
-// of cells at one height between higher ones. What lies on the floor of its
-// leftmost cell must begin in that cell and end inside the valley; that leaves
-// few tensors to try, or the cell stays empty up to the least height at which
-// any tensor could cover it. That waste is taken from what the cell can spare:
-// capacity less the bytes of all tensors live in it. The same holds mirrored.
+// The tensors placed so far form a skyline over the sections. A valley is a run
+// of sections at one height between higher ones. What lies on the floor of its
+// leftmost section must begin in that section and end inside the valley; that
+// leaves few tensors to try, or the section stays empty up to the least height
+// at which any tensor could cover it. That waste is taken from what the section
+// can spare: capacity less the bytes of all tensors live in it. The same holds
+// mirrored.
 //  * Fail first: of all corners of all valleys, one with fewest ways goes on.
 //  * Parts of the skyline that no unplaced tensor joins are solved apart; when
 //    one has no plan, the search goes back past all the others at once.
@@ -23,8 +24,8 @@
 //
 // Thread-compatible; keeps a pointer to the problem. Memory: half a mebibyte of
 // ruled-out states, and what taking decisions back needs, less than 100 bytes
-// for each cell of each item. Time: exponential in the worst case, bounded by
-// the effort; a node costs a few operations a cell of its part.
+// for each section of each item. Time: exponential in the worst case, bounded
+// by the effort; a node costs a few operations a section of its part.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_EXACT_SEARCH_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_EXACT_SEARCH_H_
@@ -75,17 +76,17 @@ class ExactSearch {
   // Of the plan last found.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // Decisions in all calls together; one on a part of more than 256 cells
+  // Decisions in all calls together; one on a part of more than 256 sections
   // counts for as many as it is long.
   int64_t node_count() const { return node_count_; }
 
  private:
   static constexpr int32_t kNone = -1;
 
-  // A way to go on: an item at an offset, or a cell wasted up to a height.
+  // A way to go on: an item at an offset, or a section wasted up to a height.
   struct Branch {
     int32_t item;  // kNone: waste
-    int32_t cell;
+    int32_t section;
     int64_t level;
     double score;
   };
@@ -107,8 +108,8 @@ class ExactSearch {
     int32_t next;
   };
   struct Change {
-    int32_t cell;
-    int32_t item;  // kNone: only the cell's floor changed
+    int32_t section;
+    int32_t item;  // kNone: only the section's floor changed
     int64_t floor;
     bool is_real;
     uint64_t floor_hash;
@@ -122,12 +123,12 @@ class ExactSearch {
   struct Corner {
     Valley valley;
     bool is_left;
-    int32_t cell() const { return is_left ? valley.begin : valley.end - 1; }
+    int32_t section() const { return is_left ? valley.begin : valley.end - 1; }
   };
   struct Choice {
     Corner corner;
     double score;
-    int64_t waste_level;  // none: the cell cannot be wasted
+    int64_t waste_level;  // none: the section cannot be wasted
   };
 
   void Reset();
@@ -138,10 +139,10 @@ class ExactSearch {
   bool Backtrack();
   void Apply(const Branch& branch);
   void Undo(size_t trail_size);
-  void SetFloor(int32_t cell, int64_t floor, bool is_real);
+  void SetFloor(int32_t section, int64_t floor, bool is_real);
 
   bool ChooseCorner(int32_t begin, int32_t end, Choice* best);
-  bool NextValley(int32_t begin, int32_t end, int32_t* cell,
+  bool NextValley(int32_t begin, int32_t end, int32_t* section,
                   Valley* valley) const;
   double Score(const Corner& corner, int ways) const;
   bool Fits(const Corner& corner, int32_t item) const;
@@ -157,12 +158,12 @@ class ExactSearch {
   void RuleOut(uint64_t key);
   double Jitter();
 
-  int64_t SpareIn(int32_t cell) const {
-    return capacity_ - floor_[cell] - unplaced_[cell];
+  int64_t SpareIn(int32_t section) const {
+    return capacity_ - floor_[section] - unplaced_[section];
   }
 
   const PlacementProblem* problem_;
-  // The items that begin in a cell, and those whose last cell it is.
+  // The items that begin in a section, and those whose last section it is.
   std::vector<int32_t> starters_, starters_begin_;
   std::vector<int32_t> enders_, enders_begin_;
   std::vector<uint64_t> item_hashes_;
@@ -177,11 +178,11 @@ class ExactSearch {
 
   std::vector<int64_t> offsets_;
   std::vector<char> placed_;
-  std::vector<int64_t> floor_;           // of each cell
-  std::vector<char> is_real_;            // the floor is 0 or the top of an item
-  std::vector<int64_t> unplaced_;        // bytes of unplaced items in the cell
-  std::vector<int32_t> joining_;         // unplaced items in cells c - 1 and c
-  std::vector<uint64_t> floor_hash_;     // of the floor, and whether it is real
+  std::vector<int64_t> floor_;        // of each section
+  std::vector<char> is_real_;         // the floor is 0 or the top of an item
+  std::vector<int64_t> unplaced_;     // bytes of unplaced items in the section
+  std::vector<int32_t> joining_;      // unplaced items in sections c - 1 and c
+  std::vector<uint64_t> floor_hash_;  // of the floor, and whether it is real
   std::vector<uint64_t> starters_hash_;  // of the unplaced ones
 
   std::vector<int64_t> level_sizes_;  // scratch of FewestThatLevel

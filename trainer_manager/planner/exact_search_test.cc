@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/brute_force_planner.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/lower_bound.h"
 #include "footprint/trainer_manager/planner/plan_validator.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -36,7 +38,7 @@ void ExpectValid(const std::vector<TensorRequest>& requests,
   plan.height_bytes = HeightOf(MakePlacementProblem(requests), offsets);
   plan.lower_bound = ComputeLowerBound(requests);
   const absl::Status status = ValidatePlan(requests, plan, capacity);
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(status, IsOk());
 }
 
 // At every height around the minimum the answer is what brute force knows, in

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/lower_bound.h"
 #include "footprint/trainer_manager/planner/plan_validator.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -23,7 +25,7 @@ TEST(CutPerfectPackingTest, FillsTheRectangleWithoutAGap) {
       plan.height_bytes = packing.height_bytes;
       plan.lower_bound = ComputeLowerBound(packing.requests);
       const absl::Status status = ValidatePlan(packing.requests, plan);
-      ASSERT_TRUE(status.ok()) << status;
+      ASSERT_THAT(status, IsOk());
       // No plan is lower, and the areas add up to the rectangle.
       EXPECT_EQ(plan.lower_bound.bytes, 1000);
       int64_t area = 0;
@@ -48,7 +50,7 @@ TEST(TrainingRequestsTest, HasTheTensorsOfATrainingStep) {
     for (const int64_t count : {20, 300, 10'000}) {
       const std::vector<TensorRequest> requests =
           TrainingRequests(shape, count, 1);
-      ASSERT_TRUE(CheckRequests(requests).ok());
+      ASSERT_THAT(CheckRequests(requests), IsOk());
       EXPECT_NEAR(static_cast<double>(requests.size()), count, 4);
       const auto has = [&](const char* id) {
         return std::any_of(
@@ -80,7 +82,7 @@ TEST(RandomRequestsTest, IsAcceptedAndVaries) {
   int64_t aligned = 0;
   for (uint64_t seed = 0; seed < 500; ++seed) {
     const std::vector<TensorRequest> requests = RandomRequests(9, 8, seed);
-    ASSERT_TRUE(CheckRequests(requests).ok());
+    ASSERT_THAT(CheckRequests(requests), IsOk());
     EXPECT_LE(requests.size(), 9);
     for (const TensorRequest& request : requests) {
       EXPECT_LE(request.alignment_bytes, 8);

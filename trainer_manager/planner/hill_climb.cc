@@ -12,7 +12,7 @@ namespace footprint {
 namespace trainer_manager_internal {
 namespace {
 
-// The place in the order of a tensor that reaches the top.
+// The rank in the order of a tensor that reaches the top.
 size_t PlaceOfTopmost(const PlacementProblem& problem,
                       const std::vector<int32_t>& order,
                       const std::vector<int64_t>& offsets) {
@@ -25,11 +25,11 @@ size_t PlaceOfTopmost(const PlacementProblem& problem,
          order.begin();
 }
 
-// The place of a tensor, chosen by chance, live together with that at `place`.
+// The rank of a tensor, chosen by chance, live together with that at `rank`.
 size_t PlaceBeside(const PlacementProblem& problem,
-                   const std::vector<int32_t>& order, size_t place,
+                   const std::vector<int32_t>& order, size_t rank,
                    std::mt19937_64* random) {
-  const PlacementItem& item = problem.items[order[place]];
+  const PlacementItem& item = problem.items[order[rank]];
   const size_t first = (*random)() % order.size();
   for (size_t i = 0; i < order.size(); ++i) {
     const size_t other_place = (first + i) % order.size();
@@ -38,7 +38,7 @@ size_t PlaceBeside(const PlacementProblem& problem,
       return other_place;
     }
   }
-  return place;
+  return rank;
 }
 
 }  // namespace

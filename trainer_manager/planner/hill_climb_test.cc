@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/lower_bound.h"
 #include "footprint/trainer_manager/planner/ordered_placement.h"
 #include "footprint/trainer_manager/planner/plan_validator.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -63,7 +65,7 @@ TEST(ClimbHillTest, EveryPlanIsValid) {
         ClimbHill(problem, OrderOf(problem, PlacementOrder::kByArea), effort);
     plan.height_bytes = HeightOf(problem, plan.offsets_bytes);
     plan.lower_bound = ComputeLowerBound(requests);
-    EXPECT_TRUE(ValidatePlan(requests, plan).ok()) << "seed " << seed;
+    EXPECT_THAT(ValidatePlan(requests, plan), IsOk()) << "seed " << seed;
   }
 }
 

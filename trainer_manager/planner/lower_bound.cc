@@ -19,10 +19,10 @@ bool Counts(const PlacementItem& item, int64_t alignment) {
   return item.alignment >= alignment;
 }
 
-// The cell in which the items with at least this alignment need most, each
+// The section in which the items with at least this alignment need most, each
 // taken as a multiple of it.
-int32_t FullestCell(const PlacementProblem& problem, int64_t alignment) {
-  std::vector<int64_t> change(problem.cell_count() + 1, 0);
+int32_t FullestSection(const PlacementProblem& problem, int64_t alignment) {
+  std::vector<int64_t> change(problem.section_count() + 1, 0);
   for (const PlacementItem& item : problem.items) {
     if (!Counts(item, alignment)) continue;
     change[item.begin] += AlignUp(item.size, alignment);
@@ -31,24 +31,25 @@ int32_t FullestCell(const PlacementProblem& problem, int64_t alignment) {
   int64_t live = 0;
   int64_t most = 0;
   int32_t fullest = 0;
-  for (int32_t cell = 0; cell < problem.cell_count(); ++cell) {
-    live += change[cell];
+  for (int32_t section = 0; section < problem.section_count(); ++section) {
+    live += change[section];
     if (live > most) {
       most = live;
-      fullest = cell;
+      fullest = section;
     }
   }
   return fullest;
 }
 
-// What the counted items of the cell need. The topmost ends where it ends, so
-// the largest padding of one of them need not be there.
-int64_t BytesInCell(const PlacementProblem& problem, int32_t cell,
-                    int64_t alignment) {
+// What the counted items of the section need. The topmost ends where it ends,
+// so the largest padding of one of them need not be there.
+int64_t BytesInSection(const PlacementProblem& problem, int32_t section,
+                       int64_t alignment) {
   int64_t sum = 0;
   int64_t largest_padding = 0;
   for (const PlacementItem& item : problem.items) {
-    if (!Counts(item, alignment) || item.begin > cell || item.end <= cell) {
+    if (!Counts(item, alignment) || item.begin > section ||
+        item.end <= section) {
       continue;
     }
     const int64_t padded = AlignUp(item.size, alignment);
@@ -68,23 +69,23 @@ LowerBound ComputeLowerBound(absl::Span<const TensorRequest> requests) {
   for (const PlacementItem& item : problem.items) {
     alignments.insert(item.alignment);
   }
-  int32_t best_cell = 0;
+  int32_t best_section = 0;
   for (const int64_t fullest_by : alignments) {
-    const int32_t cell = FullestCell(problem, fullest_by);
+    const int32_t section = FullestSection(problem, fullest_by);
     // There, another alignment may prove more.
     for (const int64_t alignment : alignments) {
-      const int64_t bytes = BytesInCell(problem, cell, alignment);
+      const int64_t bytes = BytesInSection(problem, section, alignment);
       if (bytes <= bound.bytes) continue;
       bound.bytes = bytes;
       bound.kind = alignment == 1 ? LowerBound::Kind::kLiveBytes
                                   : LowerBound::Kind::kAlignedLiveBytes;
-      best_cell = cell;
+      best_section = section;
     }
   }
-  bound.step = problem.cell_steps[best_cell];
+  bound.step = problem.section_steps[best_section];
   for (size_t i = 0; i < problem.items.size(); ++i) {
-    if (problem.items[i].begin <= best_cell &&
-        best_cell < problem.items[i].end) {
+    if (problem.items[i].begin <= best_section &&
+        best_section < problem.items[i].end) {
       bound.tensors.push_back(i);
     }
   }

@@ -28,16 +28,17 @@ std::vector<int32_t> OrderOf(const PlacementProblem& problem,
   const auto key = [&](int32_t index) {
     const PlacementItem& item = problem.items[index];
     const double size = static_cast<double>(item.size);
-    const double cells = item.end - item.begin;
+    const double sections = item.end - item.begin;
     switch (order) {
       case PlacementOrder::kByStart:
-        return std::make_tuple(static_cast<double>(item.begin), -cells, -size);
+        return std::make_tuple(static_cast<double>(item.begin), -sections,
+                               -size);
       case PlacementOrder::kBySize:
-        return std::make_tuple(-size, -cells, 0.0);
+        return std::make_tuple(-size, -sections, 0.0);
       case PlacementOrder::kByLifespan:
-        return std::make_tuple(-cells, -size, 0.0);
+        return std::make_tuple(-sections, -size, 0.0);
       case PlacementOrder::kByArea:
-        return std::make_tuple(-size * cells, -cells, -size);
+        return std::make_tuple(-size * sections, -sections, -size);
     }
     return std::make_tuple(0.0, 0.0, 0.0);
   };
@@ -78,7 +79,7 @@ std::vector<int64_t> PlaceByFirstFit(const PlacementProblem& problem,
     }
     offsets[index] = offset;
     const PlacedItem now = {offset, offset + item.size, item.begin, item.end};
-    // What was passed lies lower or in other cells.
+    // What was passed lies lower or in other sections.
     placed.insert(
         std::upper_bound(placed.begin(), placed.end(), now,
                          [](const PlacedItem& a, const PlacedItem& b) {

@@ -24,7 +24,7 @@ enum class PlacementOrder {
   kByStart,     // the first to begin first
   kBySize,      // the largest first
   kByLifespan,  // the longest-lived first
-  kByArea,      // the most bytes x cells first
+  kByArea,      // the most bytes x sections first
 };
 
 std::vector<int32_t> OrderOf(const PlacementProblem& problem,

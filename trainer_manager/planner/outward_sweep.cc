@@ -15,14 +15,14 @@ namespace trainer_manager_internal {
 namespace {
 
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
-// Up to so many cells a tensor counts as short-lived, by turns.
-constexpr int32_t kShortCells[] = {3, 0, 8,
-                                   std::numeric_limits<int32_t>::max()};
+// Up to so many sections a tensor counts as short-lived, by turns.
+constexpr int32_t kShortSections[] = {3, 0, 8,
+                                      std::numeric_limits<int32_t>::max()};
 constexpr int64_t kItemsBetweenClocks = 1024;
 // From this sweep of a stack on, chance has its say.
 constexpr int64_t kOrderlySweeps = 4;
 
-// The free bytes of one cell; the last gap is unbounded.
+// The free bytes of one section; the last gap is unbounded.
 class Gaps {
  public:
   struct Gap {
@@ -75,12 +75,12 @@ class Gaps {
 
 // How a sweep chooses among gaps and their ends.
 struct SweepStyle {
-  bool is_best_fit;     // else first fit
-  int32_t short_cells;  // up to so many, a tensor goes to the high end
-  double whim;          // the chance that it goes to the other one
+  bool is_best_fit;        // else first fit
+  int32_t short_sections;  // up to so many, a tensor goes to the high end
+  double whim;             // the chance that it goes to the other one
 };
 
-// One direction. Cells count up from the fullest one: `begins` is where a
+// One direction. Sections count up from the fullest one: `begins` is where a
 // tensor is met and `ends` where it is gone.
 struct Direction {
   struct Item {
@@ -88,9 +88,9 @@ struct Direction {
     int32_t begins, ends;
     int64_t size, alignment;
   };
-  std::vector<Item> to_place;     // by begins, the largest first
-  std::vector<int32_t> by_end;    // of to_place and the stack, by `ends`
-  std::vector<int32_t> end_cell;  // of each item of the problem
+  std::vector<Item> to_place;        // by begins, the largest first
+  std::vector<int32_t> by_end;       // of to_place and the stack, by `ends`
+  std::vector<int32_t> end_section;  // of each item of the problem
 };
 
 class OutwardSweep {
@@ -100,7 +100,7 @@ class OutwardSweep {
         effort_(effort),
         target_(std::min(effort.target_height, kUnbounded - 1)),
         random_(effort.seed),
-        fullest_(FullestCell(problem)),
+        fullest_(FullestSection(problem)),
         offsets_(problem.items.size(), 0) {
     for (size_t i = 0; i < problem.items.size(); ++i) {
       const PlacementItem& item = problem.items[i];
@@ -133,7 +133,7 @@ class OutwardSweep {
  private:
   Direction MakeDirection(bool is_forwards) const {
     Direction direction;
-    direction.end_cell.resize(problem_.items.size());
+    direction.end_section.resize(problem_.items.size());
     direction.by_end = stack_;
     for (size_t i = 0; i < problem_.items.size(); ++i) {
       const PlacementItem& item = problem_.items[i];
@@ -141,7 +141,7 @@ class OutwardSweep {
           is_forwards ? item.begin - fullest_ : fullest_ - item.end + 1;
       const int32_t ends =
           is_forwards ? item.end - fullest_ : fullest_ - item.begin + 1;
-      direction.end_cell[i] = ends;
+      direction.end_section[i] = ends;
       if (begins <= 0) continue;
       const int32_t index = static_cast<int32_t>(i);
       direction.to_place.push_back(
@@ -153,11 +153,11 @@ class OutwardSweep {
                 return std::make_tuple(a.begins, -a.size, -a.ends, a.index) <
                        std::make_tuple(b.begins, -b.size, -b.ends, b.index);
               });
-    const std::vector<int32_t>& end_cell = direction.end_cell;
+    const std::vector<int32_t>& end_section = direction.end_section;
     std::sort(direction.by_end.begin(), direction.by_end.end(),
-              [&end_cell](int32_t a, int32_t b) {
-                return std::make_pair(end_cell[a], a) <
-                       std::make_pair(end_cell[b], b);
+              [&end_section](int32_t a, int32_t b) {
+                return std::make_pair(end_section[a], a) <
+                       std::make_pair(end_section[b], b);
               });
     return direction;
   }
@@ -168,11 +168,11 @@ class OutwardSweep {
     order.reserve(stack_.size());
     for (const int32_t index : stack_) {
       const PlacementItem& item = problem_.items[index];
-      double cells = item.end - item.begin;
-      if (turn == 1) cells = item.end - fullest_;
-      if (turn == 2) cells = fullest_ - item.begin;
-      if (turn > 2) cells *= 1 + 0.1 * random_.Uniform();
-      order.push_back({-cells, index});
+      double sections = item.end - item.begin;
+      if (turn == 1) sections = item.end - fullest_;
+      if (turn == 2) sections = fullest_ - item.begin;
+      if (turn > 2) sections *= 1 + 0.1 * random_.Uniform();
+      order.push_back({-sections, index});
     }
     std::sort(order.begin(), order.end());
     int64_t top = 0;
@@ -194,7 +194,7 @@ class OutwardSweep {
     for (int64_t i = 0; i < effort_.sweep_limit && !is_late_; ++i) {
       SweepStyle style;
       style.is_best_fit = i / kOrderlySweeps % 2 == 0;
-      style.short_cells = kShortCells[i % kOrderlySweeps];
+      style.short_sections = kShortSections[i % kOrderlySweeps];
       style.whim = i < kOrderlySweeps ? 0 : 0.2;
       const int64_t height = Sweep(direction, style, limit);
       if (height >= limit) continue;
@@ -215,7 +215,7 @@ class OutwardSweep {
     for (const Direction::Item& item : direction.to_place) {
       for (; ended < direction.by_end.size(); ++ended) {
         const int32_t index = direction.by_end[ended];
-        if (direction.end_cell[index] > item.begins) break;
+        if (direction.end_section[index] > item.begins) break;
         gaps.Give(offsets_[index],
                   offsets_[index] + problem_.items[index].size);
       }
@@ -233,7 +233,7 @@ class OutwardSweep {
   // Returns the item's top; kUnbounded if it has none in 64 bits.
   int64_t Place(const Direction::Item& item, const SweepStyle& style,
                 Gaps* gaps) {
-    bool goes_high = item.ends - item.begins <= style.short_cells;
+    bool goes_high = item.ends - item.begins <= style.short_sections;
     if (style.whim > 0 && random_.Uniform() < style.whim)
       goes_high = !goes_high;
     const std::vector<Gaps::Gap>& list = gaps->list();
@@ -266,11 +266,11 @@ class OutwardSweep {
   const int64_t target_;  // leaves the last gap an end
   RandomSequence random_;
   const int32_t fullest_;
-  std::vector<int32_t> stack_;  // what is live in the fullest cell
+  std::vector<int32_t> stack_;  // what is live in the fullest section
   Direction forwards_;
   Direction backwards_;
   std::vector<int64_t> offsets_;
-  Gaps full_;           // of the fullest cell
+  Gaps full_;           // of the fullest section
   int64_t placed_ = 0;  // in all sweeps
   bool is_late_ = false;
 };

@@ -1,22 +1,22 @@
-// Plans that grow outwards from the fullest cell.
+// Plans that grow outwards from the fullest section.
 //
 //   SweepEffort effort;
 //   effort.target_height = bound.bytes;
 //   std::vector<int64_t> offsets = PlaceOutwards(problem, effort);
 //
-// What is live in the fullest cell is stacked without a gap, the longest-lived
-// lowest. From there one sweep goes forwards and one backwards: at each cell
-// what ends frees its place, and what begins takes a gap, as in a heap whose
-// requests are known. Only tensors live in that cell can be in the way, so a
-// sweep is nearly linear. What lives long goes to the low end of a gap, what
-// lives short to the high end, out of its way. The tightest cells come first,
-// while nothing is in the way yet; where a sweep fails, it does so early, and
-// the next one decides a part of the ends by chance.
+// What is live in the fullest section is stacked without a gap, the
+// longest-lived lowest. From there one sweep goes forwards and one backwards:
+// at each section what ends frees its place, and what begins takes a gap, as in
+// a heap whose requests are known. Only tensors live in that section can be in
+// the way, so a sweep is nearly linear. What lives long goes to the low end of
+// a gap, what lives short to the high end, out of its way. The tightest
+// sections come first, while nothing is in the way yet; where a sweep fails, it
+// does so early, and the next one decides a part of the ends by chance.
 //
 // Training graphs end here: their activations are nested, and what lives beside
 // them is short. Pure and thread-safe: equal arguments give equal plans.
 // Memory: linear. Time: O(n log n) once and O(n g) a sweep, g being the gaps of
-// a cell.
+// a section.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_OUTWARD_SWEEP_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_OUTWARD_SWEEP_H_
@@ -32,7 +32,7 @@ namespace trainer_manager_internal {
 
 struct SweepEffort {
   int64_t target_height = 0;  // a plan this low is good enough
-  int64_t stack_limit = 16;   // orders of what is live in the fullest cell
+  int64_t stack_limit = 16;   // orders of what is live in the fullest section
   int64_t sweep_limit = 16;   // of each direction, for a stack
   uint64_t seed = 1;
   absl::Time deadline = absl::InfiniteFuture();  // looked at now and then

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/lower_bound.h"
 #include "footprint/trainer_manager/planner/plan_validator.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -27,7 +29,7 @@ int64_t Height(const std::vector<TensorRequest>& requests,
 
 TEST(PlaceOutwardsTest, PlacesNothing) { EXPECT_TRUE(Sweep({}).empty()); }
 
-TEST(PlaceOutwardsTest, StacksTheFullestCellTheLongestLivedLowest) {
+TEST(PlaceOutwardsTest, StacksTheFullestSectionTheLongestLivedLowest) {
   EXPECT_EQ(Sweep({{"a", 2, 3, 7}, {"b", 0, 9, 5}, {"c", 1, 5, 6}}),
             (std::vector<int64_t>{11, 0, 5}));
 }
@@ -61,7 +63,7 @@ TEST(PlaceOutwardsTest, EveryPlanIsValid) {
     plan.offsets_bytes = Sweep(requests);
     plan.height_bytes = Height(requests, plan.offsets_bytes);
     const absl::Status status = ValidatePlan(requests, plan);
-    ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status;
+    ASSERT_THAT(status, IsOk()) << "seed " << seed;
   }
 }
 

@@ -9,7 +9,7 @@ namespace trainer_manager_internal {
 PlacementProblem MakePlacementProblem(
     absl::Span<const TensorRequest> requests) {
   PlacementProblem problem;
-  std::vector<int64_t>& steps = problem.cell_steps;
+  std::vector<int64_t>& steps = problem.section_steps;
   steps.reserve(2 * requests.size());
   for (const TensorRequest& request : requests) {
     steps.push_back(request.lower_step);
@@ -18,22 +18,22 @@ PlacementProblem MakePlacementProblem(
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
 
-  const auto cell_of = [&steps](int64_t step) {
+  const auto section_of = [&steps](int64_t step) {
     return static_cast<int32_t>(
         std::lower_bound(steps.begin(), steps.end(), step) - steps.begin());
   };
   problem.items.reserve(requests.size());
   for (const TensorRequest& request : requests) {
-    problem.items.push_back({cell_of(request.lower_step),
-                             cell_of(request.upper_step), request.size_bytes,
+    problem.items.push_back({section_of(request.lower_step),
+                             section_of(request.upper_step), request.size_bytes,
                              request.alignment_bytes});
   }
   if (!steps.empty()) steps.pop_back();  // nothing lives after the last
   return problem;
 }
 
-int32_t FullestCell(const PlacementProblem& problem) {
-  std::vector<int64_t> change(problem.cell_count() + 1, 0);
+int32_t FullestSection(const PlacementProblem& problem) {
+  std::vector<int64_t> change(problem.section_count() + 1, 0);
   for (const PlacementItem& item : problem.items) {
     change[item.begin] += item.size;
     change[item.end] -= item.size;

@@ -2,10 +2,10 @@
 // are one with the step before.
 //
 //   const PlacementProblem problem = MakePlacementProblem(requests);
-//   problem.items[3].begin;  // the first cell in which request 3 is live
+//   problem.items[3].begin;  // the first section in which request 3 is live
 //
-// Immutable once made, so thread-safe. Memory: 32 bytes an item, 8 a cell. Time
-// O(n log n).
+// Immutable once made, so thread-safe. Memory: 32 bytes an item, 8 a section.
+// Time O(n log n).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
@@ -19,7 +19,7 @@
 namespace footprint {
 namespace trainer_manager_internal {
 
-// Live in the cells [begin, end).
+// Live in the sections [begin, end).
 struct PlacementItem {
   int32_t begin = 0;
   int32_t end = 0;
@@ -28,17 +28,19 @@ struct PlacementItem {
 };
 
 struct PlacementProblem {
-  std::vector<PlacementItem> items;  // one a request
-  std::vector<int64_t> cell_steps;   // the first step of each cell
+  std::vector<PlacementItem> items;    // one a request
+  std::vector<int64_t> section_steps;  // the first step of each section
 
-  int32_t cell_count() const { return static_cast<int32_t>(cell_steps.size()); }
+  int32_t section_count() const {
+    return static_cast<int32_t>(section_steps.size());
+  }
 };
 
 // The requests must have passed CheckRequests.
 PlacementProblem MakePlacementProblem(absl::Span<const TensorRequest> requests);
 
-// The first cell in which the items need most bytes.
-int32_t FullestCell(const PlacementProblem& problem);
+// The first section in which the items need most bytes.
+int32_t FullestSection(const PlacementProblem& problem);
 
 // How high `offsets` reach.
 int64_t HeightOf(const PlacementProblem& problem,

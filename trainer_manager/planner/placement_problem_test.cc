@@ -11,17 +11,17 @@ namespace footprint {
 namespace trainer_manager_internal {
 namespace {
 
-TEST(MakePlacementProblemTest, OfNothingHasNoCells) {
+TEST(MakePlacementProblemTest, OfNothingHasNoSections) {
   const PlacementProblem problem = MakePlacementProblem({});
   EXPECT_TRUE(problem.items.empty());
-  EXPECT_EQ(problem.cell_count(), 0);
+  EXPECT_EQ(problem.section_count(), 0);
   EXPECT_EQ(HeightOf(problem, {}), 0);
 }
 
 TEST(MakePlacementProblemTest, JoinsStepsAtWhichNothingBeginsOrEnds) {
   const PlacementProblem problem = MakePlacementProblem(
       {{"a", -100, 7, 5, 1}, {"b", 7, 1'000'000, 6, 8}, {"c", 3, 9, 7, 1}});
-  EXPECT_EQ(problem.cell_steps, (std::vector<int64_t>{-100, 3, 7, 9}));
+  EXPECT_EQ(problem.section_steps, (std::vector<int64_t>{-100, 3, 7, 9}));
   EXPECT_EQ(problem.items[0].begin, 0);
   EXPECT_EQ(problem.items[0].end, 2);
   EXPECT_EQ(problem.items[1].begin, 2);
@@ -49,10 +49,10 @@ TEST(MakePlacementProblemTest, KeepsWhichRequestsMeet) {
   }
 }
 
-TEST(FullestCellTest, IsTheFirstWithMostBytes) {
+TEST(FullestSectionTest, IsTheFirstWithMostBytes) {
   const PlacementProblem problem = MakePlacementProblem(
       {{"a", 0, 4, 10}, {"b", 2, 6, 20}, {"c", 4, 8, 10}, {"d", 7, 9, 1}});
-  EXPECT_EQ(problem.cell_steps[FullestCell(problem)], 2);
+  EXPECT_EQ(problem.section_steps[FullestSection(problem)], 2);
 }
 
 TEST(HeightOfTest, IsTheHighestTop) {

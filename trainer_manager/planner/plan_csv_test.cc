@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -18,7 +20,7 @@ TEST(ParseRequestsCsvTest, ReadsColumnsInAnyOrderAndBothLineEnds) {
       "size,id,upper,lower,offset,alignment\r\n"
       "9223372036854775807,a,7,-3,0,64\r\n1,b c,2,1,5,1",
       "x.csv");
-  ASSERT_TRUE(requests.ok()) << requests.status();
+  ASSERT_THAT(requests, IsOk());
   ASSERT_EQ(requests->size(), 2);
   EXPECT_EQ((*requests)[0].id, "a");
   EXPECT_EQ((*requests)[0].lower_step, -3);
@@ -33,7 +35,7 @@ TEST(ParseRequestsCsvTest, ReadsWhatSpreadsheetsWrite) {
       "\xef\xbb\xbf\"id\",lower,\"upper\",size\r\n"
       "\"a, \"\"b\"\"\",0,\"4\",10\r\nc,1,2,3\r\n\r\n\n",
       "x.csv");
-  ASSERT_TRUE(requests.ok()) << requests.status();
+  ASSERT_THAT(requests, IsOk());
   ASSERT_EQ(requests->size(), 2);
   EXPECT_EQ((*requests)[0].id, "a, \"b\"");
   EXPECT_EQ((*requests)[0].upper_step, 4);
@@ -45,7 +47,7 @@ TEST(ParseRequestsCsvTest, CountsTensorsWithGaps) {
   const auto requests = ParseRequestsCsv(
       "id,lower,upper,size,gaps\na,0,9,4,3-5 6-7@0:2\nb,0,9,4,\nc,0,9,4,1-2\n",
       "x.csv", &with_gaps);
-  ASSERT_TRUE(requests.ok()) << requests.status();
+  ASSERT_THAT(requests, IsOk());
   EXPECT_EQ(requests->size(), 3);
   EXPECT_EQ(with_gaps, 2);
   // They count as live throughout.
@@ -92,7 +94,7 @@ TEST(ParseRequestsCsvTest, ErrorsSayWhere) {
   };
   for (const auto& [text, message] : cases) {
     const absl::Status status = ParseRequestsCsv(text, "x.csv").status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << text;
     EXPECT_EQ(std::string(status.message()).substr(0, message.size()), message);
   }
 }
@@ -103,12 +105,12 @@ TEST(PlanToCsvTest, CanBeReadAgain) {
   MemoryPlan plan;
   plan.offsets_bytes = {8, 24};
   const auto csv = PlanToCsv(requests, plan);
-  ASSERT_TRUE(csv.ok()) << csv.status();
+  ASSERT_THAT(csv, IsOk());
   EXPECT_EQ(*csv,
             "id,lower,upper,size,alignment,offset\na,0,4,10,1,8\n"
             "b,-2,6,20,8,24\n");
   const auto again = ParseRequestsCsv(*csv, "x.csv");
-  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_THAT(again, IsOk());
   EXPECT_EQ((*again)[1].lower_step, -2);
   EXPECT_EQ((*again)[1].alignment_bytes, 8);
 }
@@ -121,14 +123,14 @@ TEST(PlanToCsvTest, RefusesWhatItCannotHold) {
   }
   for (const char* id : {"a,b", "a\"b", "\"", ",", "a b"}) {
     const auto csv = PlanToCsv({{id, 0, 1, 1}}, plan);
-    ASSERT_TRUE(csv.ok()) << csv.status();
+    ASSERT_THAT(csv, IsOk());
     const auto again = ParseRequestsCsv(*csv, "x.csv");
-    ASSERT_TRUE(again.ok()) << again.status();
+    ASSERT_THAT(again, IsOk());
     EXPECT_EQ((*again)[0].id, id);
   }
   EXPECT_FALSE(PlanToCsv({}, plan).ok());
   plan.offsets_bytes = {0, 1};
-  EXPECT_TRUE(PlanToCsv({{"a", 0, 1, 1}, {"b", 0, 1, 1}}, plan).ok());
+  EXPECT_THAT(PlanToCsv({{"a", 0, 1, 1}, {"b", 0, 1, 1}}, plan), IsOk());
   EXPECT_FALSE(PlanToCsv({{"a", 0, 1, 1}, {"a", 0, 1, 1}}, plan).ok());
 }
 

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/plan_validator.h"
 #include "footprint/trainer_manager/planner/planner.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -18,10 +20,10 @@ TEST(PlanProtoTest, RoundTrips) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     const std::vector<TensorRequest> requests = RandomRequests(12, 8, seed);
     const absl::StatusOr<MemoryPlan> plan = PlanMemory(requests);
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     const MemoryPlanProto proto = PlanToProto(requests, *plan);
     const absl::StatusOr<PlannedRequests> again = PlanFromProto(proto);
-    ASSERT_TRUE(again.ok()) << again.status();
+    ASSERT_THAT(again, IsOk());
     EXPECT_EQ(again->plan.offsets_bytes, plan->offsets_bytes);
     EXPECT_EQ(PlanToProto(again->requests, again->plan).SerializeAsString(),
               proto.SerializeAsString());
@@ -31,14 +33,13 @@ TEST(PlanProtoTest, RoundTrips) {
 TEST(PlanProtoTest, BelievesNoPlan) {
   const std::vector<TensorRequest> requests = {{"a", 0, 2, 4}, {"b", 1, 3, 4}};
   const MemoryPlanProto good = PlanToProto(requests, *PlanMemory(requests));
-  ASSERT_TRUE(PlanFromProto(good).ok());
+  ASSERT_THAT(PlanFromProto(good), IsOk());
   MemoryPlanProto bad = good;
   bad.set_offsets_bytes(1, bad.offsets_bytes(0));
   EXPECT_FALSE(PlanFromProto(bad).ok());
   bad = good;
   bad.set_method("magic");
-  EXPECT_EQ(PlanFromProto(bad).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(PlanFromProto(bad), StatusIs(absl::StatusCode::kInvalidArgument));
   bad = good;
   bad.set_bound_kind(MemoryPlanProto::BOUND_KIND_UNSPECIFIED);
   EXPECT_FALSE(PlanFromProto(bad).ok());
@@ -55,7 +56,7 @@ TEST(PlanProtoTest, AnAlignmentThatIsNotSaidIsOneByte) {
   request->set_upper_step(1);
   request->set_size_bytes(3);
   const auto requests = RequestsFromProto(proto);
-  ASSERT_TRUE(requests.ok()) << requests.status();
+  ASSERT_THAT(requests, IsOk());
   EXPECT_EQ((*requests)[0].alignment_bytes, 1);
 }
 
@@ -96,8 +97,8 @@ TEST(PlanProtoTest, SurvivesDamagedBytes) {
       continue;
     }
     ++accepted;
-    EXPECT_TRUE(CheckRequests(planned->requests).ok());
-    EXPECT_TRUE(ValidatePlan(planned->requests, planned->plan).ok());
+    EXPECT_THAT(CheckRequests(planned->requests), IsOk());
+    EXPECT_THAT(ValidatePlan(planned->requests, planned->plan), IsOk());
   }
   EXPECT_GT(parsed, 500);
   EXPECT_GT(accepted, 50);
@@ -146,7 +147,7 @@ TEST(PlanProtoTest, SurvivesExtremeFigures) {
     }
     const absl::StatusOr<PlannedRequests> planned = PlanFromProto(proto);
     if (planned.ok()) {
-      EXPECT_TRUE(ValidatePlan(planned->requests, planned->plan).ok());
+      EXPECT_THAT(ValidatePlan(planned->requests, planned->plan), IsOk());
     }
   }
 }

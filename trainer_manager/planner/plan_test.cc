@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -15,13 +17,13 @@ std::string Text(const absl::Status& status) {
 }
 
 TEST(CheckRequestsTest, AcceptsWhatCanBePlanned) {
-  EXPECT_TRUE(CheckRequests({}).ok());
-  EXPECT_TRUE(CheckRequests({{"a", -5, -4, 1, 4096}, {"", 0, 9, 7}}).ok());
+  EXPECT_THAT(CheckRequests({}), IsOk());
+  EXPECT_THAT(CheckRequests({{"a", -5, -4, 1, 4096}, {"", 0, 9, 7}}), IsOk());
 }
 
 TEST(CheckRequestsTest, RefusesALifespanWithoutAStep) {
   const absl::Status status = CheckRequests({{"a", 0, 1, 1}, {"b", 3, 3, 1}});
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_NE(Text(status).find("\"b\" lives from step 3"), std::string::npos);
 }
 
@@ -29,26 +31,26 @@ TEST(CheckRequestsTest, RefusesZeroAndNegativeSizes) {
   for (const int64_t size :
        {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
     const absl::Status status = CheckRequests({{"", 0, 1, size}});
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << size;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << size;
     EXPECT_NE(Text(status).find("#0"), std::string::npos);
   }
 }
 
 TEST(CheckRequestsTest, RefusesAlignmentsThatAreNoPowerOfTwo) {
   for (const int64_t alignment : {0, -8, 3, 12}) {
-    EXPECT_EQ(CheckRequests({{"a", 0, 1, 1, alignment}}).code(),
-              absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(CheckRequests({{"a", 0, 1, 1, alignment}}),
+                StatusIs(absl::StatusCode::kInvalidArgument))
         << alignment;
   }
 }
 
 TEST(CheckRequestsTest, RefusesWhatDoesNotFit64BitsSideBySide) {
   constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
-  EXPECT_TRUE(CheckRequests({{"a", 0, 1, kMaximum}}).ok());
-  EXPECT_EQ(CheckRequests({{"a", 0, 1, kMaximum}, {"b", 1, 2, 1}}).code(),
-            absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(CheckRequests({{"a", 0, 1, kMaximum, 2}}).code(),
-            absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(CheckRequests({{"a", 0, 1, kMaximum}}), IsOk());
+  EXPECT_THAT(CheckRequests({{"a", 0, 1, kMaximum}, {"b", 1, 2, 1}}),
+              StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(CheckRequests({{"a", 0, 1, kMaximum, 2}}),
+              StatusIs(absl::StatusCode::kOutOfRange));
 }
 
 TEST(PlanMethodTest, NamesDiffer) {

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -29,14 +31,13 @@ MemoryPlan Plan() {
 
 void ExpectBroken(const MemoryPlan& plan, const std::string& part) {
   const absl::Status status = ValidatePlan(Requests(), plan);
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_NE(status.message().find(part), absl::string_view::npos) << status;
 }
 
 TEST(ValidatePlanTest, AcceptsAPlanThatTouchesInTimeAndSpace) {
-  EXPECT_TRUE(ValidatePlan(Requests(), Plan(), 30).ok())
-      << ValidatePlan(Requests(), Plan(), 30);
-  EXPECT_TRUE(ValidatePlan({}, MemoryPlan()).ok());
+  EXPECT_THAT(ValidatePlan(Requests(), Plan(), 30), IsOk());
+  EXPECT_THAT(ValidatePlan({}, MemoryPlan()), IsOk());
 }
 
 TEST(ValidatePlanTest, RefusesAPlanOverCapacity) {
@@ -113,8 +114,7 @@ TEST(ValidatePlanTest, ChecksWhatAlignmentCosts) {
   plan.offsets_bytes = {0, 64};
   plan.height_bytes = 68;
   plan.lower_bound = {68, LowerBound::Kind::kAlignedLiveBytes, 0, {0, 1}};
-  EXPECT_TRUE(ValidatePlan(requests, plan).ok())
-      << ValidatePlan(requests, plan);
+  EXPECT_THAT(ValidatePlan(requests, plan), IsOk());
   plan.lower_bound.bytes = 67;
   EXPECT_FALSE(ValidatePlan(requests, plan).ok());
 }

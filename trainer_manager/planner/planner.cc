@@ -52,11 +52,11 @@ constexpr size_t kStyleCount = sizeof(kSearchStyles) / sizeof(SearchStyle);
 constexpr int64_t kFirstRoundNodes = 2000;
 
 // 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
-int64_t LubyTerm(int64_t place) {
+int64_t LubyTerm(int64_t index) {
   int64_t length = 1;
-  while (length < place) length = 2 * length + 1;
-  while (place != length) {
-    if (place > length / 2) place -= length / 2;
+  while (length < index) length = 2 * length + 1;
+  while (index != length) {
+    if (index > length / 2) index -= length / 2;
     length /= 2;
   }
   return (length + 1) / 2;
@@ -132,7 +132,7 @@ class Planning {
         PlanMethod::kHillClimb);
   }
 
-  // Cheap before dear.
+  // Cheap before expensive.
   void Portfolio() {
     if (!IsDone()) Sweep();
     for (const PlacementOrder order :

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/brute_force_planner.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/plan_validator.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -23,7 +25,7 @@ PlanOptions Method(PlanMethod method) {
 TEST(PlanMemoryTest, EveryMethodPlansNothing) {
   for (const PlanMethod method : AllPlanMethods()) {
     const absl::StatusOr<MemoryPlan> plan = PlanMemory({}, Method(method));
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     EXPECT_EQ(plan->height_bytes, 0);
     EXPECT_TRUE(plan->IsProvedMinimal());
   }
@@ -65,7 +67,7 @@ void ExpectExactEqualsBruteForce(int64_t largest_alignment, uint64_t count) {
         RandomRequests(seed % 40 == 0 ? 8 : 7, largest_alignment, seed);
     const absl::StatusOr<MemoryPlan> plan =
         PlanMemory(requests, Method(PlanMethod::kExact));
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     ASSERT_EQ(plan->height_bytes, MinimumHeightByBruteForce(requests))
         << "seed " << seed;
     ASSERT_TRUE(plan->IsProvedMinimal()) << "seed " << seed;
@@ -93,13 +95,13 @@ TEST(PlanMemoryTest, EveryMethodIsValidAndExactIsLowest) {
     PlanOptions options = Method(PlanMethod::kPortfolio);
     options.node_limit = 5'000;
     const absl::StatusOr<MemoryPlan> best = PlanMemory(requests, options);
-    ASSERT_TRUE(best.ok()) << best.status();
+    ASSERT_THAT(best, IsOk());
     for (const PlanMethod method : AllPlanMethods()) {
       options.method = method;
       options.trial_limit = 20;
       const absl::StatusOr<MemoryPlan> plan = PlanMemory(requests, options);
-      ASSERT_TRUE(plan.ok()) << plan.status();
-      EXPECT_TRUE(ValidatePlan(requests, *plan).ok()) << seed;
+      ASSERT_THAT(plan, IsOk());
+      EXPECT_THAT(ValidatePlan(requests, *plan), IsOk()) << seed;
       if (best->IsProvedMinimal()) {
         EXPECT_GE(plan->height_bytes, best->height_bytes) << seed;
       }
@@ -143,7 +145,7 @@ TEST(PlanMemoryTest, PacksPerfectlyWhatWasCut) {
         const PerfectPacking packing =
             CutPerfectPacking(count, 1 << 20, style, seed);
         const absl::StatusOr<MemoryPlan> plan = PlanMemory(packing.requests);
-        ASSERT_TRUE(plan.ok()) << plan.status();
+        ASSERT_THAT(plan, IsOk());
         EXPECT_EQ(plan->height_bytes, packing.height_bytes)
             << count << " tensors, seed " << seed;
       }
@@ -163,7 +165,7 @@ TEST(PlanMemoryTest, MeetsTheBoundOnTrainingGraphs) {
     for (const int64_t count : {20, 100, 300}) {
       const absl::StatusOr<MemoryPlan> plan =
           PlanMemory(TrainingRequests(shape, count, 7));
-      ASSERT_TRUE(plan.ok()) << plan.status();
+      ASSERT_THAT(plan, IsOk());
       EXPECT_EQ(plan->height_bytes, plan->lower_bound.bytes);
     }
   }
@@ -197,7 +199,7 @@ TEST(PlanMemoryTest, PlansPastFourGibibytes) {
       PlanMemory({{"a", 0, 2, 3 * kTebibyte},
                   {"b", 1, 3, 5 * kTebibyte},
                   {"c", 2, 4, 3 * kTebibyte}});
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   EXPECT_EQ(plan->height_bytes, 8 * kTebibyte);
 }
 
@@ -206,22 +208,22 @@ TEST(PlanMemoryTest, PlansUpToTheLastByteOf64Bits) {
   for (const PlanMethod method : AllPlanMethods()) {
     const absl::StatusOr<MemoryPlan> plan = PlanMemory(
         {{"a", 0, 2, kMaximum - 10}, {"b", 1, 3, 10}}, Method(method));
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     EXPECT_EQ(plan->height_bytes, kMaximum);
   }
 }
 
 TEST(PlanMemoryTest, RefusesBadRequestsAndOptions) {
-  EXPECT_EQ(PlanMemory({{"a", 0, 1, 0}}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(PlanMemory({{"a", 0, 1, 0}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   PlanOptions options;
   options.alignment_bytes = 48;
-  EXPECT_EQ(PlanMemory({{"a", 0, 1, 1}}, options).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(PlanMemory({{"a", 0, 1, 1}}, options),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   options = PlanOptions();
   options.capacity_bytes = -1;
-  EXPECT_EQ(PlanMemory({{"a", 0, 1, 1}}, options).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(PlanMemory({{"a", 0, 1, 1}}, options),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(PlanMemoryTest, SaysWhenNothingFitsTheCapacity) {
@@ -229,7 +231,7 @@ TEST(PlanMemoryTest, SaysWhenNothingFitsTheCapacity) {
   options.capacity_bytes = 7;
   const absl::StatusOr<MemoryPlan> plan =
       PlanMemory({{"a", 0, 2, 4}, {"b", 1, 2, 4}}, options);
-  EXPECT_EQ(plan.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(plan, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_EQ(plan.status().message(),
             "no plan fits 7 bytes: the minimum is 8 bytes, needed at step 1");
 }
@@ -239,7 +241,7 @@ TEST(PlanMemoryTest, SaysWhenOneMayFitButWasNotFound) {
   options.capacity_bytes = 7;
   const absl::StatusOr<MemoryPlan> plan =
       PlanMemory({{"a", 0, 1, 4}, {"b", 1, 2, 4}}, options);
-  EXPECT_EQ(plan.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(plan, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_NE(plan.status().message().find("one may exist"),
             absl::string_view::npos);
 }
@@ -252,7 +254,7 @@ TEST(PlanMemoryTest, RecommendsNoMethodThatIsInUse) {
     options.capacity_bytes = 1000;
     options.node_limit = 1;
     const absl::Status status = PlanMemory(requests, options).status();
-    ASSERT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    ASSERT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
     const bool in_use = method == PlanMethod::kPortfolio;
     EXPECT_EQ(status.message().find("use the method portfolio") !=
                   absl::string_view::npos,
@@ -281,7 +283,7 @@ TEST(PlanMemoryTest, AlignsEveryOffset) {
   options.alignment_bytes = 64;
   const std::vector<TensorRequest> requests = RandomRequests(40, 16, 5);
   const absl::StatusOr<MemoryPlan> plan = PlanMemory(requests, options);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   for (const int64_t offset : plan->offsets_bytes) EXPECT_EQ(offset % 64, 0);
 }
 
@@ -291,13 +293,13 @@ TEST(PlanMemoryTest, KeepsTheBestPlanWhenTheLimitsEndTheSearch) {
   PlanOptions options;
   options.node_limit = 100;
   absl::StatusOr<MemoryPlan> plan = PlanMemory(requests, options);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   EXPECT_GT(plan->height_bytes, plan->lower_bound.bytes);
   EXPECT_LE(plan->search_nodes, 100);
   options = PlanOptions();
   options.time_limit = absl::ZeroDuration();
   plan = PlanMemory(requests, options);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   EXPECT_GT(plan->height_bytes, plan->lower_bound.bytes);
   EXPECT_EQ(plan->method, PlanMethod::kNaive);  // the rest takes time
 }

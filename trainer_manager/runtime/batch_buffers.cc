@@ -110,7 +110,7 @@ absl::Status BatchBuffers::CheckData(const Buffer& buffer, BatchPart part,
   if (place < 0) return absl::OkStatus();
   *culprit = buffer.data;
   return absl::OutOfRangeError(absl::StrCat(PartName(part), " ", index, " is ",
-                                            values[place], " at place ", place,
+                                            values[place], " at index ", place,
                                             " of the batch"));
 }
 
@@ -196,7 +196,7 @@ std::string BatchBuffers::FirstOutputNotFinite() const {
     const float* values = reinterpret_cast<const float*>(output.data);
     const int64_t place = FirstNotFinite(values, spec.shape.elements());
     if (place < 0) continue;
-    return absl::StrCat("output ", i, " is ", values[place], " at place ",
+    return absl::StrCat("output ", i, " is ", values[place], " at index ",
                         place);
   }
   return "";

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
@@ -48,21 +49,21 @@ TEST(BatchBuffersTest, ABatchIsCompleteOnceAllIsSet) {
     BatchBuffers& buffers = *running.buffers;
     const void* culprit = nullptr;
     const std::vector<float> rows(4 * 13, 1.0f);
-    ASSERT_TRUE(buffers.Set(BatchPart::kInput, 0, View(rows)).ok());
+    ASSERT_THAT(buffers.Set(BatchPart::kInput, 0, View(rows)), IsOk());
     absl::Status status = buffers.CheckBatch(&culprit);
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("label 0 was never set"));
     const auto labels = buffers.ValuesToFill<float>(BatchPart::kLabel, 0);
-    ASSERT_TRUE(labels.ok()) << labels.status();
+    ASSERT_THAT(labels, IsOk());
     ASSERT_EQ(labels->size(), 4u);
-    EXPECT_TRUE(buffers.CheckBatch(&culprit).ok());
+    EXPECT_THAT(buffers.CheckBatch(&culprit), IsOk());
     EXPECT_EQ(culprit, nullptr);
     labels->back() = kInfinity;
     status = buffers.CheckBatch(&culprit);
-    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr("label 0 is inf at place 3 of the batch"));
+                HasSubstr("label 0 is inf at index 3 of the batch"));
     EXPECT_EQ(culprit, labels->data());
   }
 }
@@ -70,10 +71,10 @@ TEST(BatchBuffersTest, ABatchIsCompleteOnceAllIsSet) {
 TEST(BatchBuffersTest, CopiesWhatIsSet) {
   Running running(NetworkMode::kTraining, 2);
   const std::vector<float> rows(4 * 13, 0.5f);
-  ASSERT_TRUE(running.buffers->Set(BatchPart::kInput, 0, View(rows)).ok());
+  ASSERT_THAT(running.buffers->Set(BatchPart::kInput, 0, View(rows)), IsOk());
   const auto filled =
       running.buffers->ValuesToFill<float>(BatchPart::kInput, 0);
-  ASSERT_TRUE(filled.ok()) << filled.status();
+  ASSERT_THAT(filled, IsOk());
   EXPECT_NE(filled->data(), rows.data());
   EXPECT_EQ(std::vector<float>(filled->begin(), filled->end()), rows);
 }
@@ -96,7 +97,7 @@ TEST(BatchBuffersTest, LendsTheAddressesOfEveryInput) {
   BatchBuffers& buffers = *running.buffers;
   EXPECT_EQ(buffers.loss(), nullptr);
   const std::vector<float> rows(4 * 13);
-  ASSERT_TRUE(buffers.LendInputs({View(rows)}).ok());
+  ASSERT_THAT(buffers.LendInputs({View(rows)}), IsOk());
   ASSERT_EQ(buffers.lent().size(), 1u);
   EXPECT_EQ(buffers.lent()[0], rows.data());
   EXPECT_THAT(std::string(buffers.LendInputs({}).message()),
@@ -107,14 +108,14 @@ TEST(BatchBuffersTest, SeesThatLentMemoryChanged) {
   for (const bool watched : {false, true}) {
     Running running(NetworkMode::kInference, 1, watched);
     std::vector<float> rows(4 * 13);
-    ASSERT_TRUE(running.buffers->LendInputs({View(rows)}).ok());
+    ASSERT_THAT(running.buffers->LendInputs({View(rows)}), IsOk());
     StepData::Slot slot = {
         {Role::kInput, 0}, true, false, nullptr, rows.data()};
     const auto check = [&] {
       return running.buffers->CheckUnchanged(absl::MakeConstSpan(&slot, 1),
                                              running.table->NameOf(0));
     };
-    EXPECT_TRUE(check().ok());
+    EXPECT_THAT(check(), IsOk());
     rows[5] = 1;
     EXPECT_EQ(check().ok(), !watched);
     if (!watched) continue;
@@ -127,10 +128,10 @@ TEST(BatchBuffersTest, NamesTheFirstOutputThatIsNotFinite) {
   Running running(NetworkMode::kInference);
   EXPECT_EQ(running.buffers->FirstOutputNotFinite(), "");
   const auto output = running.buffers->Output(0);
-  ASSERT_TRUE(output.ok()) << output.status();
+  ASSERT_THAT(output, IsOk());
   const_cast<float&>((*output)[2]) = -kInfinity;
   EXPECT_EQ(running.buffers->FirstOutputNotFinite(),
-            "output 0 is -inf at place 2");
+            "output 0 is -inf at index 2");
 }
 
 }  // namespace

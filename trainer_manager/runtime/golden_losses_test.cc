@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
@@ -28,6 +29,7 @@
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -160,9 +162,9 @@ void ExpectGolden(const Training& training, const MathBackend& math,
   const auto plan =
       PlanExecution(training.network, NetworkMode::kTraining, MemoryOptions(),
                     training.optimizer->states_per_weight(), math);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const auto parameters = Parameters::Create(*plan, 1);
-  ASSERT_TRUE(parameters.ok()) << parameters.status();
+  ASSERT_THAT(parameters, IsOk());
   Draws draws;
   SetWeights(**parameters, &draws);
   std::vector<Values> patterns;
@@ -172,17 +174,17 @@ void ExpectGolden(const Training& training, const MathBackend& math,
   ManagerOptions options;
   options.optimizer = training.optimizer;
   const auto manager = Manager::Create(*plan, *parameters, options);
-  ASSERT_TRUE(manager.ok()) << manager.status();
+  ASSERT_THAT(manager, IsOk());
   double worst = 0;
   for (const double expected : golden) {
     const Batch batch =
         MakeBatch(training.rows, training.count, patterns, &draws);
-    ASSERT_TRUE((*manager)->SetInput(0, batch.inputs).ok());
-    ASSERT_TRUE((training.images ? (*manager)->SetLabel(batch.classes)
-                                 : (*manager)->SetLabel(batch.targets))
-                    .ok());
+    ASSERT_THAT((*manager)->SetInput(0, batch.inputs), IsOk());
+    ASSERT_THAT((training.images ? (*manager)->SetLabel(batch.classes)
+                                 : (*manager)->SetLabel(batch.targets)),
+                IsOk());
     const auto loss = (*manager)->TrainStep();
-    ASSERT_TRUE(loss.ok()) << loss.status();
+    ASSERT_THAT(loss, IsOk());
     worst = std::max(worst, std::fabs(*loss - expected) / expected);
   }
   std::cout << training.name << ": within " << worst << "\n";

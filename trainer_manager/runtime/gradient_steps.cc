@@ -28,11 +28,12 @@ absl::Span<float* const> StatesOf(const StepData& data,
 
 absl::Status CheckGradient(const StepData& data, int index) {
   const float* gradient = data.Read(Role::kGradient, index);
-  const int64_t place =
+  const int64_t index_of_value =
       FirstNotFinite(gradient, data.elements(Role::kGradient, index));
-  if (place < 0) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrCat(
-      "gradient ", index, " is ", gradient[place], " at place ", place));
+  if (index_of_value < 0) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("gradient ", index, " is ",
+                                            gradient[index_of_value],
+                                            " at index ", index_of_value));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "gmock/gmock.h"
@@ -90,11 +91,11 @@ TEST(GradientStepsTest, AppliesEachGradientCutByValue) {
   step.Add(Role::kGradient, 0, &gradient, true, true)
       .Add(Role::kWeight, 0, &weight, false, true);
   const OptimizerPointer descent = StochasticGradientDescent(1);
-  ASSERT_TRUE(PrepareGradients(step.data(), *descent, kNoLimit, 1).ok());
+  ASSERT_THAT(PrepareGradients(step.data(), *descent, kNoLimit, 1), IsOk());
   EXPECT_THAT(weight, ElementsAre(1, 1));
   ApplyGradients(step.data(), *descent, 1);
   EXPECT_THAT(weight, ElementsAre(-2, 1.5f));
-  ASSERT_TRUE(PrepareGradients(step.data(), *descent, 1, 2).ok());
+  ASSERT_THAT(PrepareGradients(step.data(), *descent, 1, 2), IsOk());
   ApplyGradients(step.data(), *descent, 2);
   EXPECT_THAT(weight, ElementsAre(-3, 2));
 }
@@ -112,17 +113,17 @@ TEST(GradientStepsTest, WhatIsNotFiniteIsRefused) {
   for (const float clip : {kNoLimit, 1.0f}) {
     const absl::Status status =
         PrepareGradients(step.data(), *descent, clip, 1);
-    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
-    EXPECT_EQ(status.message(), "gradient 1 is inf at place 1");
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
+    EXPECT_EQ(status.message(), "gradient 1 is inf at index 1");
   }
   gradient[1] = -3e38f;
   weights[1][1] = 3e38f;
   const absl::Status status =
       PrepareGradients(step.data(), *descent, kNoLimit, 1);
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(status.message()),
               ::testing::HasSubstr("gradient 1 is finite, but would make"));
-  EXPECT_TRUE(PrepareGradients(step.data(), *descent, 1, 1).ok());
+  EXPECT_THAT(PrepareGradients(step.data(), *descent, 1, 1), IsOk());
 }
 
 TEST(GradientStepsTest, GivesEachWeightItsOwnStates) {

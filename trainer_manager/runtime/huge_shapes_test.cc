@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/attention.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
@@ -16,6 +17,7 @@
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -120,7 +122,7 @@ TEST(HugeShapesTest, TheOutputOfALayerIsCheckedBeforeItsWork) {
   network.AddLayer("fc", FullyConnected(int64_t{1} << 45), {"x"});
   network.AddLayer("loss", MeanSquaredError(), {"fc"});
   const auto plan = PlanExecution(network, NetworkMode::kTraining, {});
-  EXPECT_EQ(plan.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(plan, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_EQ(std::string(plan.status().message()),
             "layer \"fc\": shape [1048576, 35184372088832] of F32 needs "
             "more than 2^63 - 1 bytes");

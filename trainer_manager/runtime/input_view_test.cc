@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -33,14 +34,14 @@ TEST(InputViewTest, RefersToTheValues) {
 TEST(CheckInputViewTest, TakesWhatEveryPartNeedsTogether) {
   const std::vector<float> rows(12);
   const std::vector<int32_t> indices(4);
-  EXPECT_TRUE(Check(kRows, 2, absl::MakeConstSpan(rows)).ok());
-  EXPECT_TRUE(Check(kIndices, 1, absl::MakeConstSpan(indices)).ok());
+  EXPECT_THAT(Check(kRows, 2, absl::MakeConstSpan(rows)), IsOk());
+  EXPECT_THAT(Check(kIndices, 1, absl::MakeConstSpan(indices)), IsOk());
 }
 
 TEST(CheckInputViewTest, NamesTheShapeOfTheWholeBatch) {
   const std::vector<float> rows(6);
   const absl::Status status = Check(kRows, 2, absl::MakeConstSpan(rows));
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("input 7 takes 12 F32 values of shape"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("not 6 F32"));

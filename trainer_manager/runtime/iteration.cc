@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/runtime/plan_watch.h"
+#include "footprint/trainer_manager/runtime/lifespan_checker.h"
 
 namespace footprint {
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
@@ -27,7 +28,7 @@ class Passes {
                 &buffers_),
         buffers_(plan_, runner_.table(), /*watch_lent=*/false),
         iteration_(&runner_, &buffers_) {
-    EXPECT_TRUE(runner_.EnsureArena().ok());
+    EXPECT_THAT(runner_.EnsureArena(), IsOk());
   }
 
   BatchBuffers& buffers() { return buffers_; }
@@ -55,10 +56,10 @@ const std::vector<float>& Rows() {
 
 void SetBatch(BatchBuffers* buffers) {
   const std::vector<float> labels = {1, 2, 3, 4};
-  ASSERT_TRUE(
-      buffers->Set(BatchPart::kInput, 0, absl::MakeConstSpan(Rows())).ok());
-  ASSERT_TRUE(
-      buffers->Set(BatchPart::kLabel, 0, absl::MakeConstSpan(labels)).ok());
+  ASSERT_THAT(buffers->Set(BatchPart::kInput, 0, absl::MakeConstSpan(Rows())),
+              IsOk());
+  ASSERT_THAT(buffers->Set(BatchPart::kLabel, 0, absl::MakeConstSpan(labels)),
+              IsOk());
 }
 
 TEST(IterationTest, MicroBatchesTogetherAreTheBatch) {
@@ -83,7 +84,7 @@ TEST(IterationTest, ALossThatIsNotFiniteNamesTheFirstLayer) {
     for (float& value : p.values) value = 3e38f;
   }
   const absl::Status status = passes.iteration().Train().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(status.message()), HasSubstr("the loss is"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("first in layer \""));
 }
@@ -91,24 +92,24 @@ TEST(IterationTest, ALossThatIsNotFiniteNamesTheFirstLayer) {
 TEST(IterationTest, TellsWhoReadsAValueFirst) {
   Passes passes(NetworkMode::kTraining, {});
   const auto rows = passes.buffers().ValuesToFill<float>(BatchPart::kInput, 0);
-  ASSERT_TRUE(rows.ok()) << rows.status();
+  ASSERT_THAT(rows, IsOk());
   const absl::Status status = passes.iteration().InFirstReader(
       rows->data(), absl::OutOfRangeError("input 0 is odd"));
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(status.message()),
               testing::MatchesRegex("layer \".*\", forward: input 0 is odd"));
 }
 
 TEST(IterationTest, InfersUnlessAnOutputIsNotFinite) {
   Passes passes(NetworkMode::kInference, {});
-  ASSERT_TRUE(passes.buffers()
-                  .LendInputs({InputView(absl::MakeConstSpan(Rows()))})
-                  .ok());
-  EXPECT_TRUE(passes.iteration().Infer().ok());
+  ASSERT_THAT(
+      passes.buffers().LendInputs({InputView(absl::MakeConstSpan(Rows()))}),
+      IsOk());
+  EXPECT_THAT(passes.iteration().Infer(), IsOk());
   passes.parameters().all().back().values[0] =
       std::numeric_limits<float>::infinity();
   const absl::Status status = passes.iteration().Infer();
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(status.message()), HasSubstr("output 0 is inf"));
 }
 

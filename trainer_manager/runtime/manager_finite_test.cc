@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
@@ -55,8 +56,8 @@ Network TwoLayers(LayerPointer activation) {
 
 absl::StatusOr<float> StepOn(Manager* manager, const std::vector<float>& rows,
                              const std::vector<float>& labels = {1, 1}) {
-  EXPECT_TRUE(manager->SetInput(0, rows).ok());
-  EXPECT_TRUE(manager->SetLabel(labels).ok());
+  EXPECT_THAT(manager->SetInput(0, rows), IsOk());
+  EXPECT_THAT(manager->SetLabel(labels), IsOk());
   return manager->TrainStep();
 }
 
@@ -64,19 +65,19 @@ TEST(ManagerFiniteTest, DataThatWasNeverSetIsRefused) {
   Training training = Train(TwoLayers(Tanh()));
   const std::vector<float> before = AllParameters(*training.parameters);
   absl::Status status = training.manager->TrainStep().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(TextOf(status), HasSubstr("input 0 was never set"));
-  ASSERT_TRUE(training.manager->SetInput(0, std::vector<float>(6)).ok());
+  ASSERT_THAT(training.manager->SetInput(0, std::vector<float>(6)), IsOk());
   status = training.manager->TrainStep().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(TextOf(status), HasSubstr("label 0 was never set"));
   // What is refused is not set.
   EXPECT_FALSE(training.manager->SetLabel(std::vector<float>(3)).ok());
   EXPECT_FALSE(training.manager->TrainStep().ok());
   EXPECT_EQ(AllParameters(*training.parameters), before);
-  EXPECT_TRUE(training.manager->LabelValues().ok());
-  EXPECT_TRUE(training.manager->TrainStep().ok());
-  EXPECT_TRUE(training.manager->TrainStep().ok());
+  EXPECT_THAT(training.manager->LabelValues(), IsOk());
+  EXPECT_THAT(training.manager->TrainStep(), IsOk());
+  EXPECT_THAT(training.manager->TrainStep(), IsOk());
 }
 
 // The loss is finite, the gradients are NaN.
@@ -88,12 +89,12 @@ TEST(ManagerFiniteTest, AnInfinityThatTanhSwallowsIsRefused) {
     const std::vector<float> before = AllParameters(*training.parameters);
     const auto loss =
         StepOn(training.manager.get(), {0, 1, 2, 3, kInfinity, 5});
-    EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(loss, StatusIs(absl::StatusCode::kOutOfRange));
     EXPECT_THAT(TextOf(loss.status()),
-                HasSubstr("layer \"fc1\", forward: input 0 is inf at place 4 "
+                HasSubstr("layer \"fc1\", forward: input 0 is inf at index 4 "
                           "of the batch"));
     EXPECT_EQ(AllParameters(*training.parameters), before);
-    EXPECT_TRUE(StepOn(training.manager.get(), {0, 1, 2, 3, 4, 5}).ok());
+    EXPECT_THAT(StepOn(training.manager.get(), {0, 1, 2, 3, 4, 5}), IsOk());
   }
 }
 
@@ -102,7 +103,7 @@ TEST(ManagerFiniteTest, ALabelThatIsNotFiniteIsRefused) {
   const auto loss =
       StepOn(training.manager.get(), std::vector<float>(6), {0, NAN});
   EXPECT_THAT(TextOf(loss.status()),
-              HasSubstr("layer \"loss\", forward: label 0 is nan at place 1"));
+              HasSubstr("layer \"loss\", forward: label 0 is nan at index 1"));
 }
 
 // Inputs of 3e38 that weights of 1e-38 make small: all is finite but the first
@@ -123,10 +124,10 @@ TEST(ManagerFiniteTest, AGradientThatIsNotFiniteIsNotApplied) {
   const std::vector<float> first = values_of("fc1.weight");
   const std::vector<float> last = values_of("fc2.weight");
   const auto loss = StepOn(training.manager.get(), rows, {1e3f, 1e3f});
-  EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(loss, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(TextOf(loss.status()),
               AllOf(HasSubstr("layer \"fc1\", apply gradient: gradient 0 is "),
-                    HasSubstr("inf at place 0"),
+                    HasSubstr("inf at index 0"),
                     HasSubstr("the weights of \"fc2\" have changed already"),
                     HasSubstr("MemoryOptions::atomic_steps")));
   EXPECT_EQ(values_of("fc1.weight"), first);
@@ -159,22 +160,22 @@ TEST(ManagerFiniteTest, AStepThatChangesAllOrNothingChangesNothing) {
       options.optimizer = Adam(0.01f);
       Training training = Train(TwoLayers(Sigmoid()), memory, options);
       const std::vector<float> small = {1, 2, 3, 4, 5, 6};
-      ASSERT_TRUE(StepOn(training.manager.get(), small).ok());
+      ASSERT_THAT(StepOn(training.manager.get(), small), IsOk());
       const std::vector<float> rows = LargeRows(&training);
       const std::vector<float> before = AllParameters(*training.parameters);
       const absl::Status status =
           StepOn(training.manager.get(), rows, {1e3f, 1e3f}).status();
-      EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << kind;
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange)) << kind;
       EXPECT_THAT(TextOf(status), AllOf(HasSubstr("layer \"fc1\", "),
                                         Not(HasSubstr("have changed"))))
           << kind;
       EXPECT_EQ(AllParameters(*training.parameters), before) << kind;
-      ASSERT_TRUE(StepOn(training.manager.get(), small).ok());
+      ASSERT_THAT(StepOn(training.manager.get(), small), IsOk());
       // As if it had never been.
       Training other = Train(TwoLayers(Sigmoid()), memory, options);
-      ASSERT_TRUE(StepOn(other.manager.get(), small).ok());
+      ASSERT_THAT(StepOn(other.manager.get(), small), IsOk());
       LargeRows(&other);
-      ASSERT_TRUE(StepOn(other.manager.get(), small).ok());
+      ASSERT_THAT(StepOn(other.manager.get(), small), IsOk());
       EXPECT_EQ(AllParameters(*training.parameters),
                 AllParameters(*other.parameters))
           << kind;
@@ -197,7 +198,7 @@ TEST(ManagerFiniteTest, AnUpdateThatIsNotFiniteIsNotApplied) {
     const absl::Status status =
         StepOn(training.manager.get(), std::vector<float>(6), {100, 100})
             .status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
     EXPECT_THAT(TextOf(status),
                 HasSubstr("is finite, but would make a weight or what the "
                           "optimizer remembers of it NaN or infinite"));
@@ -219,11 +220,11 @@ TEST(ManagerFiniteTest, ARunningStatisticThatIsNotFiniteIsRefused) {
     const std::vector<float> before = AllParameters(*training.parameters);
     const absl::Status status =
         StepOn(training.manager.get(), {1e30f, -1e30f}).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
     EXPECT_THAT(TextOf(status),
                 HasSubstr("layer \"norm\", forward: statistic"));
     EXPECT_EQ(AllParameters(*training.parameters), before);
-    EXPECT_TRUE(StepOn(training.manager.get(), {1, -1}).ok());
+    EXPECT_THAT(StepOn(training.manager.get(), {1, -1}), IsOk());
   }
 }
 
@@ -245,7 +246,7 @@ TEST(ManagerFiniteTest, AnAtomicStepRestoresStatisticsToo) {
         StepOn(training.manager.get(), {3e38f, 0, 0, 0, 3e38f, 0},
                {1e9f, -1e9f})
             .status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
     EXPECT_EQ(AllParameters(*training.parameters) == before, atomic) << status;
   }
 }
@@ -258,7 +259,7 @@ TEST(ManagerFiniteTest, AnInferenceThatIsNotFiniteNamesTheFirstLayer) {
   network.AddLayer("between", Relu(), {"fc1"});
   network.AddLayer("fc2", FullyConnected(1), {"between"});
   const auto plan = PlanExecution(network, NetworkMode::kInference, {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const std::vector<float> small = {1, 2, 3, 4, 5, 6};
   const std::vector<float> large(6, 1e30f);
   const std::vector<float> damaged = {1, 2, 3, 4, kInfinity, 6};
@@ -269,25 +270,25 @@ TEST(ManagerFiniteTest, AnInferenceThatIsNotFiniteNamesTheFirstLayer) {
     const auto manager = *Manager::Create(*plan, parameters, options);
     const auto text = [&](const std::vector<float>& rows) {
       const absl::Status status = manager->Infer({absl::MakeConstSpan(rows)});
-      EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
       return TextOf(status);
     };
-    ASSERT_TRUE(manager->Infer({absl::MakeConstSpan(small)}).ok());
+    ASSERT_THAT(manager->Infer({absl::MakeConstSpan(small)}), IsOk());
     EXPECT_THAT(text(damaged),
                 AllOf(HasSubstr("output 0 is "),
                       HasSubstr("; first in layer \"fc1\", forward: input 0 "
-                                "is inf at place 4")));
+                                "is inf at index 4")));
     const absl::Span<float> weights = *parameters->Find("fc1.weight");
     std::fill(weights.begin(), weights.end(), 1e30f);
     EXPECT_THAT(text(large), HasSubstr("; first in layer \"fc1\", forward: "
-                                       "output 0 is inf at place 0"));
+                                       "output 0 is inf at index 0"));
     std::fill(weights.begin(), weights.end(), 1);
     (*parameters->Find("fc2.bias"))[0] = NAN;
     EXPECT_THAT(text(small),
-                AllOf(HasSubstr("output 0 is nan at place 0; first in layer "
+                AllOf(HasSubstr("output 0 is nan at index 0; first in layer "
                                 "\"fc2\", forward: weight 1 is nan")));
     (*parameters->Find("fc2.bias"))[0] = 0;
-    ASSERT_TRUE(manager->Infer({absl::MakeConstSpan(small)}).ok());
+    ASSERT_THAT(manager->Infer({absl::MakeConstSpan(small)}), IsOk());
   }
 }
 
@@ -301,7 +302,7 @@ TEST(ManagerFiniteTest, AnEvaluationLooksAtEveryOutput) {
   MemoryOptions memory;
   memory.keep_loss = true;
   const auto plan = PlanExecution(network, NetworkMode::kInference, memory);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const auto parameters = *Parameters::Create(*plan, 1);
   const auto manager = *Manager::Create(*plan, parameters, {});
   const std::vector<float> rows = {1, 2, 3, 4, 5, 6};
@@ -310,10 +311,10 @@ TEST(ManagerFiniteTest, AnEvaluationLooksAtEveryOutput) {
     return manager->Evaluate({absl::MakeConstSpan(rows)},
                              absl::MakeConstSpan(labels));
   };
-  ASSERT_TRUE(evaluate().ok()) << evaluate().status();
+  ASSERT_THAT(evaluate(), IsOk());
   (*parameters->Find("other.bias"))[0] = NAN;
   const absl::Status status = evaluate().status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(TextOf(status), HasSubstr("; first in layer \"other\""));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
@@ -32,7 +33,7 @@ std::vector<float> GradientOf(const MemoryOptions& memory,
     gradient.insert(gradient.end(), parameter.values.begin(),
                     parameter.values.end());
   }
-  EXPECT_TRUE(training.manager->TrainStep().ok());
+  EXPECT_THAT(training.manager->TrainStep(), IsOk());
   size_t i = 0;
   for (const Parameters::Parameter& parameter : training.parameters->all()) {
     for (const float value : parameter.values) gradient[i++] -= value;
@@ -126,7 +127,7 @@ TEST(ManagerGradientsTest, MicroBatchesTradeSumsOfGradientsForActivations) {
   memory.micro_batches = 16;
   const auto whole = PlanExecution(LeNet5(64), NetworkMode::kTraining, {});
   const auto parts = PlanExecution(LeNet5(64), NetworkMode::kTraining, memory);
-  ASSERT_TRUE(parts.ok()) << parts.status();
+  ASSERT_THAT(parts, IsOk());
   EXPECT_LT(parts->arena.height_bytes, whole->arena.height_bytes / 4);
   EXPECT_NEAR(static_cast<double>(parts->fixed_bytes - whole->fixed_bytes),
               static_cast<double>(whole->model_bytes), 16 * 20);
@@ -156,8 +157,8 @@ TEST(ManagerGradientsTest, SharedWeightsTrainByTheSumOfTheirGradients) {
     Training training = Train(network, memory, options);
     EXPECT_EQ(training.parameters->all().size(), 2u);
     (*training.parameters->Find("first.weight"))[0] = 3;
-    ASSERT_TRUE(training.manager->SetInput(0, std::vector<float>{2}).ok());
-    ASSERT_TRUE(training.manager->SetLabel(std::vector<float>{17}).ok());
+    ASSERT_THAT(training.manager->SetInput(0, std::vector<float>{2}), IsOk());
+    ASSERT_THAT(training.manager->SetLabel(std::vector<float>{17}), IsOk());
     EXPECT_EQ(*training.manager->TrainStep(), 1);
     // dL/dy = 2 (18 - 17); dy/dw = 2 w x = 12; dy/db = w + 1.
     EXPECT_EQ((*training.parameters->Find("first.weight"))[0],
@@ -166,11 +167,11 @@ TEST(ManagerGradientsTest, SharedWeightsTrainByTheSumOfTheirGradients) {
     if (memory.share_gradients) continue;
     const auto gradient =
         training.manager->Inspect(training.plan, "first.weight gradient");
-    ASSERT_TRUE(gradient.ok()) << gradient.status();
+    ASSERT_THAT(gradient, IsOk());
     EXPECT_EQ((*gradient)[0], 2 * 12);
     const auto share = training.manager->Inspect(
         training.plan, "second.weight share of gradient");
-    ASSERT_TRUE(share.ok()) << share.status();
+    ASSERT_THAT(share, IsOk());
     EXPECT_EQ((*share)[0], 2 * 6);
   }
 }

@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "absl/types/optional.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -68,7 +70,7 @@ Counted CountTraining(const Network& network, const OptimizerPointer& optimizer,
   counted.planning_bytes = PeakOf(begin, [&] {
     auto planned = PlanExecution(network, NetworkMode::kTraining, memory,
                                  optimizer->states_per_weight());
-    EXPECT_TRUE(planned.ok()) << planned.status();
+    EXPECT_THAT(planned, IsOk());
     plan = *std::move(planned);
   });
   counted.bound_bytes = plan->bound_bytes();
@@ -78,15 +80,15 @@ Counted CountTraining(const Network& network, const OptimizerPointer& optimizer,
     options.optimizer = optimizer;
     options.swap_folder = ::testing::TempDir();
     const auto parameters = Parameters::Create(*plan, 1);
-    EXPECT_TRUE(parameters.ok()) << parameters.status();
+    EXPECT_THAT(parameters, IsOk());
     auto created = Manager::Create(*plan, *parameters, options);
-    EXPECT_TRUE(created.ok()) << created.status();
+    EXPECT_THAT(created, IsOk());
     manager = std::move(*created);
   });
   plan.reset();
   LeaveZeros(manager.get());
   counted.training_bytes =
-      PeakOf(begin, [&] { EXPECT_TRUE(manager->TrainStep().ok()); });
+      PeakOf(begin, [&] { EXPECT_THAT(manager->TrainStep(), IsOk()); });
   counted.steady_allocations = SteadyAllocations(manager.get());
   EndHeapPhase(begin);
   return counted;

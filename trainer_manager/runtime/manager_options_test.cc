@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gmock/gmock.h"
@@ -22,7 +23,7 @@ std::string Refusal(const ManagerOptions& options,
                     const MemoryOptions& memory = {}) {
   const auto plan =
       PlanExecution(TabularMlp(2), NetworkMode::kTraining, memory);
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan, IsOk());
   const absl::Status status = CheckManagerOptions(*plan, options);
   EXPECT_TRUE(status.ok() ||
               status.code() == absl::StatusCode::kInvalidArgument);
@@ -53,8 +54,8 @@ TEST(CheckManagerOptionsTest, LimitsOfGradientsAreAboveZeroAndPlanned) {
 
 TEST(CheckManagerOptionsTest, InferenceNeedsNone) {
   const auto plan = PlanExecution(TabularMlp(2), NetworkMode::kInference, {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_TRUE(CheckManagerOptions(*plan, {}).ok());
+  ASSERT_THAT(plan, IsOk());
+  EXPECT_THAT(CheckManagerOptions(*plan, {}), IsOk());
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "footprint/base/files/unnamed_file.h"
+#include "footprint/base/files/anonymous_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
@@ -51,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Manager>> SwappingManager(
   const size_t values = static_cast<size_t>(
       plan.tensors[plan.input_tensors[0]].spec.shape.elements());
   SetZeros(plan, manager->get());
-  EXPECT_TRUE((*manager)->SetInput(0, RandomValues(values, 2)).ok());
+  EXPECT_THAT((*manager)->SetInput(0, RandomValues(values, 2)), IsOk());
   return manager;
 }
 
@@ -61,8 +62,8 @@ TEST(ManagerSwapTest, SwappingNeedsAFolderWithRoom) {
   EXPECT_THAT(
       std::string(SwappingManager(plan, "", parameters).status().message()),
       HasSubstr("set ManagerOptions::swap_folder"));
-  EXPECT_EQ(SwappingManager(plan, "/nowhere", parameters).status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(SwappingManager(plan, "/nowhere", parameters),
+              StatusIs(absl::StatusCode::kNotFound));
   rlimit before = {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   rlimit limit = before;
@@ -71,7 +72,7 @@ TEST(ManagerSwapTest, SwappingNeedsAFolderWithRoom) {
   const absl::Status full =
       SwappingManager(plan, ::testing::TempDir(), parameters).status();
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(full, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(full.message()), HasSubstr("make room"));
 }
 
@@ -88,20 +89,20 @@ TEST(ManagerSwapTest, ADiskThatIsFullLeavesTheModelAsItWas) {
   const ExecutionPlan plan = SwappingPlan();
   const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
   auto manager = SwappingManager(plan, ::testing::TempDir(), parameters);
-  ASSERT_TRUE(manager.ok()) << manager.status();
-  ASSERT_TRUE((*manager)->TrainStep().ok());
+  ASSERT_THAT(manager, IsOk());
+  ASSERT_THAT((*manager)->TrainStep(), IsOk());
   const std::vector<float> before = AllParameters(*parameters);
-  const int file = UnnamedFile();
+  const int file = AnonymousFile();
   const int kept = dup(file);
   PutInPlaceOfFile("/dev/full", file);
   const auto loss = (*manager)->TrainStep();
-  EXPECT_EQ(loss.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(loss, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(loss.status().message()),
               HasSubstr("swap out: the swap file: cannot be written"));
   EXPECT_EQ(AllParameters(*parameters), before);
   ASSERT_EQ(dup2(kept, file), file);
   close(kept);
-  EXPECT_TRUE((*manager)->TrainStep().ok());
+  EXPECT_THAT((*manager)->TrainStep(), IsOk());
   EXPECT_NE(AllParameters(*parameters), before);
 }
 
@@ -110,12 +111,11 @@ TEST(ManagerSwapTest, ADamagedSwapFileLeavesTheModelOfAtomicSteps) {
   const ExecutionPlan plan = SwappingPlan(/*atomic=*/true);
   const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
   auto manager = SwappingManager(plan, ::testing::TempDir(), parameters);
-  ASSERT_TRUE(manager.ok()) << manager.status();
-  ASSERT_TRUE((*manager)->TrainStep().ok());
+  ASSERT_THAT(manager, IsOk());
+  ASSERT_THAT((*manager)->TrainStep(), IsOk());
   const std::vector<float> before = AllParameters(*parameters);
-  PutInPlaceOfFile("/dev/zero", UnnamedFile());
-  EXPECT_EQ((*manager)->TrainStep().status().code(),
-            absl::StatusCode::kDataLoss);
+  PutInPlaceOfFile("/dev/zero", AnonymousFile());
+  EXPECT_THAT((*manager)->TrainStep(), StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_EQ(AllParameters(*parameters), before);
 }
 
@@ -123,10 +123,10 @@ TEST(ManagerSwapTest, ADamagedSwapFileIsNoticed) {
   const ExecutionPlan plan = SwappingPlan();
   auto manager =
       SwappingManager(plan, ::testing::TempDir(), *Parameters::Create(plan, 1));
-  ASSERT_TRUE(manager.ok()) << manager.status();
-  PutInPlaceOfFile("/dev/zero", UnnamedFile());
+  ASSERT_THAT(manager, IsOk());
+  PutInPlaceOfFile("/dev/zero", AnonymousFile());
   const auto loss = (*manager)->TrainStep();
-  EXPECT_EQ(loss.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(loss, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(std::string(loss.status().message()),
               HasSubstr("swap in: the swap file is damaged"));
 }

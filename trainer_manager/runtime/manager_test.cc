@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
@@ -38,7 +39,7 @@ TEST(ManagerTest, TrainingLearns) {
     SetRows(training.manager.get());
     const float first = *training.manager->TrainStep();
     for (int i = 0; i < 300; ++i) {
-      ASSERT_TRUE(training.manager->TrainStep().ok());
+      ASSERT_THAT(training.manager->TrainStep(), IsOk());
     }
     EXPECT_LT(*training.manager->TrainStep(), first / 50);
   }
@@ -52,14 +53,14 @@ TEST(ManagerTest, FillingInPlaceIsSetting) {
     Training filled = Train(TabularMlp(8), memory);
     const std::vector<float> rows = RandomValues(8 * 13, 5);
     const std::vector<float> labels = RandomValues(8, 6);
-    ASSERT_TRUE(set.manager->SetInput(0, rows).ok());
-    ASSERT_TRUE(set.manager->SetLabel(labels).ok());
+    ASSERT_THAT(set.manager->SetInput(0, rows), IsOk());
+    ASSERT_THAT(set.manager->SetLabel(labels), IsOk());
     const auto inputs = filled.manager->InputValues(0);
-    ASSERT_TRUE(inputs.ok()) << inputs.status();
+    ASSERT_THAT(inputs, IsOk());
     ASSERT_EQ(inputs->size(), rows.size());
     std::copy(rows.begin(), rows.end(), inputs->begin());
     const auto targets = filled.manager->LabelValues();
-    ASSERT_TRUE(targets.ok()) << targets.status();
+    ASSERT_THAT(targets, IsOk());
     ASSERT_EQ(targets->size(), labels.size());
     std::copy(labels.begin(), labels.end(), targets->begin());
     for (int i = 0; i < 3; ++i) {
@@ -78,11 +79,11 @@ TEST(ManagerTest, IndicesAreFilledInPlaceToo) {
     for (size_t i = 0; i < tokens.size(); ++i) {
       tokens[i] = static_cast<int32_t>(i * 7 % 1000);
     }
-    ASSERT_TRUE(set.manager->SetInput(0, tokens).ok());
-    ASSERT_TRUE(set.manager->SetLabel(tokens).ok());
+    ASSERT_THAT(set.manager->SetInput(0, tokens), IsOk());
+    ASSERT_THAT(set.manager->SetLabel(tokens), IsOk());
     for (const auto& values : {filled.manager->InputValues<int32_t>(0),
                                filled.manager->LabelValues<int32_t>()}) {
-      ASSERT_TRUE(values.ok()) << values.status();
+      ASSERT_THAT(values, IsOk());
       ASSERT_EQ(values->size(), tokens.size());
       std::copy(tokens.begin(), tokens.end(), values->begin());
     }
@@ -96,19 +97,19 @@ TEST(ManagerTest, OnlyWhatATrainingHasIsFilledInPlace) {
   for (const auto& values :
        {tokens.manager->InputValues(0), tokens.manager->LabelValues(),
         digits.manager->InputValues(1), digits.manager->LabelValues()}) {
-    EXPECT_EQ(values.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(values, StatusIs(absl::StatusCode::kInvalidArgument));
   }
-  EXPECT_EQ(digits.manager->InputValues<int32_t>(0).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(digits.manager->InputValues(0).ok());
+  EXPECT_THAT(digits.manager->InputValues<int32_t>(0),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(digits.manager->InputValues(0), IsOk());
   const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
-  ASSERT_TRUE(plan.ok());
+  ASSERT_THAT(plan, IsOk());
   const auto parameters = Parameters::Create(*plan, 3);
-  ASSERT_TRUE(parameters.ok());
+  ASSERT_THAT(parameters, IsOk());
   auto inference = Manager::Create(*plan, *parameters, {});
-  ASSERT_TRUE(inference.ok());
-  EXPECT_EQ((*inference)->InputValues(0).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  ASSERT_THAT(inference, IsOk());
+  EXPECT_THAT((*inference)->InputValues(0),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST(ManagerTest, TheWrongModeHasOneCode) {
@@ -134,14 +135,14 @@ TEST(ManagerTest, NullAndMisalignedValuesAreNamed) {
       absl::MakeConstSpan(reinterpret_cast<const float*>(bytes + 2), 13);
   for (const absl::Status& status :
        {inference->Infer({null}), training.manager->SetInput(0, null)}) {
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("input 0 lies at a null address"));
   }
   for (const absl::Status& status :
        {inference->Infer({misaligned}),
         training.manager->SetInput(0, misaligned)}) {
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("input 0 lies 2 bytes behind a multiple of 4"));
   }
@@ -159,36 +160,33 @@ TEST(ManagerTest, EvaluatesTheLossInInference) {
     const std::vector<int32_t> digits = {1, 2, 3, 4, 5, 6, 7, 9};
     const InputView label = classes ? InputView(absl::MakeConstSpan(digits))
                                     : InputView(absl::MakeConstSpan(values));
-    ASSERT_TRUE(training.manager->SetInput(0, rows).ok());
-    ASSERT_TRUE((classes ? training.manager->SetLabel(digits)
-                         : training.manager->SetLabel(values))
-                    .ok());
+    ASSERT_THAT(training.manager->SetInput(0, rows), IsOk());
+    ASSERT_THAT((classes ? training.manager->SetLabel(digits)
+                         : training.manager->SetLabel(values)),
+                IsOk());
     const auto plan = PlanExecution(network, NetworkMode::kInference, memory);
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     const auto plain = PlanExecution(network, NetworkMode::kInference, {});
     EXPECT_EQ(plan->network.outputs, plain->network.outputs);
     ManagerOptions options;
     options.watch_inputs = true;
     options.poison = true;
     auto inference = Manager::Create(*plan, training.parameters, options);
-    ASSERT_TRUE(inference.ok()) << inference.status();
+    ASSERT_THAT(inference, IsOk());
     auto without = *Manager::Create(*plain, training.parameters, {});
     const auto loss =
         (*inference)->Evaluate({absl::MakeConstSpan(rows)}, label);
-    ASSERT_TRUE(loss.ok()) << loss.status();
-    ASSERT_TRUE(without->Infer({absl::MakeConstSpan(rows)}).ok());
+    ASSERT_THAT(loss, IsOk());
+    ASSERT_THAT(without->Infer({absl::MakeConstSpan(rows)}), IsOk());
     EXPECT_EQ(*(*inference)->Output(), *without->Output());
     EXPECT_EQ(*loss, *training.manager->TrainStep());
     // Which must have one.
-    EXPECT_EQ((*inference)->Infer({absl::MakeConstSpan(rows)}).code(),
-              absl::StatusCode::kFailedPrecondition);
-    EXPECT_EQ(
-        without->Evaluate({absl::MakeConstSpan(rows)}, label).status().code(),
-        absl::StatusCode::kFailedPrecondition);
-    EXPECT_EQ(training.manager->Evaluate({absl::MakeConstSpan(rows)}, label)
-                  .status()
-                  .code(),
-              absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT((*inference)->Infer({absl::MakeConstSpan(rows)}),
+                StatusIs(absl::StatusCode::kFailedPrecondition));
+    EXPECT_THAT(without->Evaluate({absl::MakeConstSpan(rows)}, label),
+                StatusIs(absl::StatusCode::kFailedPrecondition));
+    EXPECT_THAT(training.manager->Evaluate({absl::MakeConstSpan(rows)}, label),
+                StatusIs(absl::StatusCode::kFailedPrecondition));
   }
 }
 
@@ -196,7 +194,7 @@ TEST(ManagerTest, AnEvaluationThatCannotBeIsRefused) {
   MemoryOptions memory;
   memory.keep_loss = true;
   const auto plan = PlanExecution(DigitMlp(2), NetworkMode::kInference, memory);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const auto parameters = *Parameters::Create(*plan, 3);
   auto inference = *Manager::Create(*plan, parameters, {});
   std::vector<float> rows(2 * 784);
@@ -205,53 +203,52 @@ TEST(ManagerTest, AnEvaluationThatCannotBeIsRefused) {
   };
   const std::vector<int32_t> good = {1, 2};
   const std::vector<int32_t> wrong = {1, 10};
-  EXPECT_TRUE(evaluate(absl::MakeConstSpan(good)).ok());
+  EXPECT_THAT(evaluate(absl::MakeConstSpan(good)), IsOk());
   absl::Status status = evaluate(absl::MakeConstSpan(wrong));
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("layer \"loss\", forward: label 10"));
   status = evaluate(absl::MakeConstSpan(rows));
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("label 0 takes 2 I32 values"));
   rows[5] = NAN;
   status = evaluate(absl::MakeConstSpan(good));
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("first in layer \"fc1\", forward: input 0 is nan"));
   Network network;
   network.AddInput("x", {{2, 3}});
   network.AddLayer("relu", Relu(), {"x"});
-  EXPECT_EQ(
-      PlanExecution(network, NetworkMode::kInference, memory).status().code(),
-      absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(PlanExecution(network, NetworkMode::kInference, memory),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(ManagerTest, TheArenaComesWithTheFirstStepAndGoesOnRequest) {
   Training training = Train(TabularMlp(8));
   EXPECT_EQ(training.manager->arena_bytes(), 0);
   SetRows(training.manager.get());
-  ASSERT_TRUE(training.manager->TrainStep().ok());
+  ASSERT_THAT(training.manager->TrainStep(), IsOk());
   EXPECT_EQ(training.manager->arena_bytes(), training.plan.arena.height_bytes);
   training.manager->ReleaseArena();
   EXPECT_EQ(training.manager->arena_bytes(), 0);
-  EXPECT_TRUE(training.manager->TrainStep().ok());
+  EXPECT_THAT(training.manager->TrainStep(), IsOk());
 }
 
 TEST(ManagerTest, InferenceReadsTheCallersMemory) {
   Training training = Train(TabularMlp(8));
   SetRows(training.manager.get());
-  ASSERT_TRUE(training.manager->TrainStep().ok());
+  ASSERT_THAT(training.manager->TrainStep(), IsOk());
   const auto plan = PlanExecution(TabularMlp(1), NetworkMode::kInference, {});
-  ASSERT_TRUE(plan.ok());
+  ASSERT_THAT(plan, IsOk());
   for (const bool retain : {false, true}) {
     ManagerOptions options;
     options.retain_arena = retain;
     options.watch_inputs = true;
     auto inference = Manager::Create(*plan, training.parameters, options);
-    ASSERT_TRUE(inference.ok()) << inference.status();
+    ASSERT_THAT(inference, IsOk());
     const std::vector<float> row = RandomValues(13, 9);
-    ASSERT_TRUE((*inference)->Infer({absl::MakeConstSpan(row)}).ok());
+    ASSERT_THAT((*inference)->Infer({absl::MakeConstSpan(row)}), IsOk());
     EXPECT_EQ(row, RandomValues(13, 9));
     EXPECT_EQ((*inference)->arena_bytes() > 0, retain);
     // The oracle: the three layers by hand.
@@ -270,7 +267,7 @@ TEST(ManagerTest, InferenceReadsTheCallersMemory) {
     };
     const float expected = layer("fc3", layer("fc2", layer("fc1", row)))[0];
     const auto output = (*inference)->Output();
-    ASSERT_TRUE(output.ok()) << output.status();
+    ASSERT_THAT(output, IsOk());
     EXPECT_NEAR((*output)[0], expected, 1e-5);
   }
 }
@@ -280,7 +277,7 @@ TEST(ManagerTest, DebugModeKeepsEveryTensorReadable) {
   SetRows(training.manager.get());
   const float loss = *training.manager->TrainStep();
   for (const PlannedTensor& tensor : training.plan.tensors) {
-    EXPECT_TRUE(training.manager->Inspect(training.plan, tensor.name).ok())
+    EXPECT_THAT(training.manager->Inspect(training.plan, tensor.name), IsOk())
         << tensor.name;
   }
   EXPECT_EQ((*training.manager->Inspect(training.plan, "loss output"))[0],
@@ -290,14 +287,13 @@ TEST(ManagerTest, DebugModeKeepsEveryTensorReadable) {
   double squares = 0;
   for (const float g : gradient) squares += static_cast<double>(g) * g;
   EXPECT_GT(squares, 0);
-  EXPECT_EQ(training.manager->Inspect(training.plan, "nothing").status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(training.manager->Inspect(training.plan, "nothing"),
+              StatusIs(absl::StatusCode::kNotFound));
   Training planned = Train(TabularMlp(8));
   SetRows(planned.manager.get());
-  ASSERT_TRUE(planned.manager->TrainStep().ok());
-  EXPECT_EQ(
-      planned.manager->Inspect(planned.plan, "fc1 output").status().code(),
-      absl::StatusCode::kFailedPrecondition);
+  ASSERT_THAT(planned.manager->TrainStep(), IsOk());
+  EXPECT_THAT(planned.manager->Inspect(planned.plan, "fc1 output"),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
@@ -316,12 +312,13 @@ TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
     memory.micro_batches = parts;
     const Training training = Train(network, memory);
     const std::vector<int32_t> labels = {2, 1};
-    ASSERT_TRUE(training.manager->InputValues(0).ok());
-    ASSERT_TRUE(training.manager->SetLabel(absl::MakeConstSpan(labels)).ok());
-    ASSERT_TRUE(training.manager->TrainStep().ok());
+    ASSERT_THAT(training.manager->InputValues(0), IsOk());
+    ASSERT_THAT(training.manager->SetLabel(absl::MakeConstSpan(labels)),
+                IsOk());
+    ASSERT_THAT(training.manager->TrainStep(), IsOk());
     const auto label =
         training.manager->Inspect<int32_t>(training.plan, "loss label");
-    ASSERT_TRUE(label.ok()) << label.status();
+    ASSERT_THAT(label, IsOk());
     EXPECT_THAT(*label, ElementsAre(2, 1));
     int tensors_of_bytes = 0;
     for (const PlannedTensor& tensor : training.plan.tensors) {
@@ -329,7 +326,7 @@ TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
       ++tensors_of_bytes;
       const auto bytes =
           training.manager->Inspect<uint8_t>(training.plan, tensor.name);
-      ASSERT_TRUE(bytes.ok()) << bytes.status();
+      ASSERT_THAT(bytes, IsOk());
       EXPECT_EQ(static_cast<int64_t>(bytes->size()), tensor.size_bytes);
       EXPECT_THAT(
           std::string(training.manager->Inspect(training.plan, tensor.name)
@@ -338,10 +335,9 @@ TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
           HasSubstr("holds bytes; use Inspect<uint8_t>"));
     }
     EXPECT_GT(tensors_of_bytes, 0);
-    EXPECT_EQ(training.manager->Inspect<int32_t>(training.plan, "flat output")
-                  .status()
-                  .code(),
-              absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(
+        training.manager->Inspect<int32_t>(training.plan, "flat output"),
+        StatusIs(absl::StatusCode::kFailedPrecondition));
   }
 }
 
@@ -351,7 +347,7 @@ TEST(ManagerTest, RefusesAnOptimizerThatCannotTrain) {
   options.optimizer = StochasticGradientDescent(-1);
   const absl::Status status =
       Manager::Create(*plan, *Parameters::Create(*plan, 1), options).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()), HasSubstr("rate is -1"));
 }
 
@@ -360,7 +356,7 @@ TEST(ManagerTest, RefusesValuesOfTheWrongNumberOrType) {
   Manager& manager = *training.manager;
   const std::vector<float> floats(3, 0.0f);
   const absl::Status label = manager.SetLabel(floats);
-  EXPECT_EQ(label.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(label, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(label.message()),
               HasSubstr("label 0 takes 4 I32 values of shape [4], not 3 "
                         "F32"));
@@ -368,17 +364,17 @@ TEST(ManagerTest, RefusesValuesOfTheWrongNumberOrType) {
   EXPECT_FALSE(manager.SetInput(1, floats).ok());
   EXPECT_FALSE(manager.SetInput(0, floats).ok());
   EXPECT_FALSE(manager.SetInput(0, std::vector<int32_t>(4 * 784)).ok());
-  EXPECT_TRUE(manager.SetLabel(std::vector<int32_t>(4)).ok());
+  EXPECT_THAT(manager.SetLabel(std::vector<int32_t>(4)), IsOk());
   EXPECT_FALSE(manager.Infer({}).ok());
   EXPECT_FALSE(manager.Output().ok());
 }
 
 TEST(ManagerTest, ALabelThatIsNoClassNamesTheLayer) {
   Training training = Train(DigitMlp(2));
-  ASSERT_TRUE(training.manager->InputValues(0).ok());
-  ASSERT_TRUE(training.manager->SetLabel(std::vector<int32_t>{1, 10}).ok());
+  ASSERT_THAT(training.manager->InputValues(0), IsOk());
+  ASSERT_THAT(training.manager->SetLabel(std::vector<int32_t>{1, 10}), IsOk());
   const auto loss = training.manager->TrainStep();
-  EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(loss, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(loss.status().message()),
               HasSubstr("layer \"loss\", forward: label 10"));
 }
@@ -386,20 +382,20 @@ TEST(ManagerTest, ALabelThatIsNoClassNamesTheLayer) {
 TEST(ManagerTest, ALossThatIsNotFiniteNamesTheFirstLayerAndChangesNoWeight) {
   Training training = Train(TabularMlp(8));
   SetRows(training.manager.get());
-  ASSERT_TRUE(training.manager->TrainStep().ok());
+  ASSERT_THAT(training.manager->TrainStep(), IsOk());
   const absl::Span<float> weight = *training.parameters->Find("fc2.weight");
   weight[17] = INFINITY;
   const std::vector<float> before(weight.begin(), weight.end());
   auto loss = training.manager->TrainStep();
-  EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(loss, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(loss.status().message()),
-              HasSubstr("layer \"fc2\", forward: weight 0 is inf at place 17"));
+              HasSubstr("layer \"fc2\", forward: weight 0 is inf at index 17"));
   EXPECT_EQ(before, std::vector<float>(weight.begin(), weight.end()));
   weight[17] = 3e38f;
   loss = training.manager->TrainStep();
   EXPECT_THAT(std::string(loss.status().message()), HasSubstr("the loss is "));
   weight[17] = 0;
-  EXPECT_TRUE(training.manager->TrainStep().ok());
+  EXPECT_THAT(training.manager->TrainStep(), IsOk());
 }
 
 // Four rows, normalized; labels are classes.
@@ -427,23 +423,23 @@ TEST(ManagerTest, ARefusedStepLeavesTheModelAsItWas) {
       Manager& manager = *training.manager;
       const std::vector<int32_t> labels = {0, 1, 2, 3};
       std::vector<float> rows = RandomValues(12, 4);
-      ASSERT_TRUE(manager.SetInput(0, rows).ok());
-      ASSERT_TRUE(manager.SetLabel(labels).ok());
-      ASSERT_TRUE(manager.TrainStep().ok());
+      ASSERT_THAT(manager.SetInput(0, rows), IsOk());
+      ASSERT_THAT(manager.SetLabel(labels), IsOk());
+      ASSERT_THAT(manager.TrainStep(), IsOk());
       const std::vector<float> before = AllParameters(*training.parameters);
       // In the second micro-batch, if there is one.
       rows[10] = NAN;
-      ASSERT_TRUE(manager.SetInput(0, rows).ok());
+      ASSERT_THAT(manager.SetInput(0, rows), IsOk());
       const auto loss = manager.TrainStep();
-      EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
+      EXPECT_THAT(loss, StatusIs(absl::StatusCode::kOutOfRange));
       EXPECT_EQ(AllParameters(*training.parameters), before) << parts;
       rows[10] = 0;
-      ASSERT_TRUE(manager.SetInput(0, rows).ok());
-      ASSERT_TRUE(manager.SetLabel(std::vector<int32_t>{0, 1, 2, 9}).ok());
+      ASSERT_THAT(manager.SetInput(0, rows), IsOk());
+      ASSERT_THAT(manager.SetLabel(std::vector<int32_t>{0, 1, 2, 9}), IsOk());
       EXPECT_FALSE(manager.TrainStep().ok());
       EXPECT_EQ(AllParameters(*training.parameters), before) << parts;
-      ASSERT_TRUE(manager.SetLabel(labels).ok());
-      ASSERT_TRUE(manager.TrainStep().ok());
+      ASSERT_THAT(manager.SetLabel(labels), IsOk());
+      ASSERT_THAT(manager.TrainStep(), IsOk());
       EXPECT_NE(AllParameters(*training.parameters), before);
       EXPECT_NE((*training.parameters->Find("norm2.mean"))[0], 0);
     }
@@ -455,9 +451,9 @@ TEST(ManagerTest, ANaNInTheDataIsFoundInTheLayerThatReadsIt) {
   std::vector<float> rows = RandomValues(12, 4);
   rows[7] = NAN;
   SetZeros(training.plan, training.manager.get());
-  ASSERT_TRUE(training.manager->SetInput(0, rows).ok());
+  ASSERT_THAT(training.manager->SetInput(0, rows), IsOk());
   EXPECT_THAT(std::string(training.manager->TrainStep().status().message()),
-              HasSubstr("layer \"fc1\", forward: input 0 is nan at place 7"));
+              HasSubstr("layer \"fc1\", forward: input 0 is nan at index 7"));
 }
 
 TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
@@ -467,15 +463,15 @@ TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
   network.AddLayer("embedding", Embedding(5, 2), {"tokens"});
   network.AddLayer("sum", Add(), {"embedding", "x"});
   const auto plan = PlanExecution(network, NetworkMode::kInference, {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   const auto parameters = Parameters::Create(*plan, 1);
   auto manager = Manager::Create(*plan, *parameters, {});
-  ASSERT_TRUE(manager.ok()) << manager.status();
+  ASSERT_THAT(manager, IsOk());
   const std::vector<int32_t> tokens = {0, 4, 2, 1, 1, 3};
   const std::vector<float> x = RandomValues(12, 3);
   const absl::Status status =
       (*manager)->Infer({absl::MakeConstSpan(tokens), absl::MakeConstSpan(x)});
-  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_THAT(status, IsOk());
   const absl::Span<float> table = *(*parameters)->Find("embedding.weight");
   const auto output = *(*manager)->Output();
   for (size_t i = 0; i < 12; ++i) {
@@ -484,7 +480,7 @@ TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
   }
   const absl::Status swapped =
       (*manager)->Infer({absl::MakeConstSpan(x), absl::MakeConstSpan(tokens)});
-  EXPECT_EQ(swapped.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(swapped, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(swapped.message()),
               HasSubstr("input 0 takes 6 I32 values of shape [2, 3], not 12 "
                         "F32"));
@@ -494,14 +490,14 @@ TEST(ManagerTest, InfersFromInputsOfSeveralTypes) {
 TEST(ManagerTest, InspectRefusesAnotherPlan) {
   Training training = Train(TabularMlp(8), MemoryOptions::Debug());
   SetRows(training.manager.get());
-  ASSERT_TRUE(training.manager->TrainStep().ok());
+  ASSERT_THAT(training.manager->TrainStep(), IsOk());
   const ExecutionPlan equal = Train(TabularMlp(8), MemoryOptions::Debug()).plan;
-  EXPECT_TRUE(training.manager->Inspect(equal, "fc1 output").ok());
+  EXPECT_THAT(training.manager->Inspect(equal, "fc1 output"), IsOk());
   const ExecutionPlan other =
       Train(TabularMlp(16), MemoryOptions::Debug()).plan;
   const absl::Status status =
       training.manager->Inspect(other, "fc1 output").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()), HasSubstr("not the plan"));
 }
 
@@ -543,9 +539,9 @@ TEST(ManagerTest, RefusesParametersOfAnotherNetwork) {
     return *PlanExecution(network, NetworkMode::kInference, {});
   };
   const auto parameters = *Parameters::Create(convolution(4, 1), 1);
-  EXPECT_TRUE(Manager::Create(convolution(4, 1), parameters, {}).ok());
-  EXPECT_EQ(Manager::Create(convolution(1, 2), parameters, {}).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(Manager::Create(convolution(4, 1), parameters, {}), IsOk());
+  EXPECT_THAT(Manager::Create(convolution(1, 2), parameters, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 // Writes into memory that it was only lent.
@@ -572,7 +568,7 @@ TEST(ManagerTest, NoticesThatTheCallersMemoryChanged) {
   auto manager = Manager::Create(*plan, *Parameters::Create(*plan, 1), options);
   std::vector<float> x = {1, 2, 3};
   const absl::Status status = (*manager)->Infer({absl::MakeConstSpan(x)});
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(std::string(status.message()), HasSubstr("layer \"bad\""));
 }
 
@@ -610,7 +606,7 @@ TEST(ManagerTest, NoticesThatTheCallersMemoryIsGone) {
   const auto lent =
       absl::MakeConstSpan(static_cast<const float*>(data), kElements);
   absl::Status status = (*manager)->Infer({lent});
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("input 0 was released before layer \"bad\""));
   status = (*manager)->Infer({lent});
@@ -628,14 +624,15 @@ TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
   network.AddLayer("loss", SoftmaxCrossEntropy(), {"relu"});
   Training training = Train(network, memory);
   SetZeros(training.plan, training.manager.get());
-  ASSERT_TRUE(training.manager->TrainStep().ok());
+  ASSERT_THAT(training.manager->TrainStep(), IsOk());
   const auto why = [](const Manager& manager, const ExecutionPlan& plan,
                       const char* name) {
     const absl::Status status = manager.Inspect(plan, name).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << name;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition))
+        << name;
     return std::string(status.message());
   };
-  EXPECT_TRUE(training.manager->Inspect(training.plan, "relu output").ok());
+  EXPECT_THAT(training.manager->Inspect(training.plan, "relu output"), IsOk());
   EXPECT_THAT(why(*training.manager, training.plan, "fc output"),
               HasSubstr("is not kept"));
   EXPECT_THAT(why(*training.manager, training.plan, "loss label"),
@@ -644,7 +641,7 @@ TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
       PlanExecution(network, NetworkMode::kInference, MemoryOptions::Debug());
   const auto manager = *Manager::Create(*plan, training.parameters, {});
   const std::vector<float> x(6);
-  ASSERT_TRUE(manager->Infer({absl::MakeConstSpan(x)}).ok());
+  ASSERT_THAT(manager->Infer({absl::MakeConstSpan(x)}), IsOk());
   EXPECT_THAT(why(*manager, *plan, "x"), HasSubstr("the caller's memory"));
   EXPECT_THAT(why(*manager, *plan, "fc output"), HasSubstr("retain_arena"));
 }
@@ -659,7 +656,7 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
        {TabularMlp(8), LeNet5(2), RandomImageNetwork(5),
         RandomImageNetwork(9)}) {
     const auto correct = PlanExecution(network, NetworkMode::kTraining, {});
-    ASSERT_TRUE(correct.ok());
+    ASSERT_THAT(correct, IsOk());
     int tried = 0;
     for (size_t i = 0; i <= correct->arena_storages.size(); ++i) {
       ExecutionPlan plan = *correct;
@@ -671,11 +668,11 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
       }
       auto manager =
           Manager::Create(plan, *Parameters::Create(plan, 1), options);
-      ASSERT_TRUE(manager.ok()) << manager.status();
+      ASSERT_THAT(manager, IsOk());
       const size_t inputs = static_cast<size_t>(
           plan.tensors[plan.input_tensors[0]].spec.shape.elements());
       SetZeros(plan, manager->get());
-      ASSERT_TRUE((*manager)->SetInput(0, RandomValues(inputs, 2)).ok());
+      ASSERT_THAT((*manager)->SetInput(0, RandomValues(inputs, 2)), IsOk());
       const auto loss = (*manager)->TrainStep();
       EXPECT_EQ(loss.ok(), !shortened)
           << plan.tensors[plan.storages[plan.arena_storages[i]].tensors[0]].name

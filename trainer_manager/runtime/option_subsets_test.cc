@@ -10,11 +10,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -44,12 +46,12 @@ void SetData(const ExecutionPlan& plan, int32_t classes, RandomSequence* random,
   const size_t input = plan.input_tensors[0];
   const size_t label = plan.label_tensors[0];
   const bool tokens = plan.tensors[input].spec.type == DType::kI32;
-  ASSERT_TRUE((tokens ? manager->SetInput(0, indices(count(input)))
-                      : manager->SetInput(0, floats(count(input))))
-                  .ok());
-  ASSERT_TRUE((classes > 0 ? manager->SetLabel(indices(count(label)))
-                           : manager->SetLabel(floats(count(label))))
-                  .ok());
+  ASSERT_THAT((tokens ? manager->SetInput(0, indices(count(input)))
+                      : manager->SetInput(0, floats(count(input)))),
+              IsOk());
+  ASSERT_THAT((classes > 0 ? manager->SetLabel(indices(count(label)))
+                           : manager->SetLabel(floats(count(label)))),
+              IsOk());
 }
 
 // Whatever a manager takes from a plan: plans of the same key run the same.
@@ -80,7 +82,7 @@ std::vector<uint32_t> TrainedBits(const ExecutionPlan& plan, int32_t classes,
   options.swap_folder = ::testing::TempDir();
   const auto parameters = Parameters::Create(plan, 11);
   auto manager = Manager::Create(plan, *parameters, options);
-  EXPECT_TRUE(manager.ok()) << manager.status();
+  EXPECT_THAT(manager, IsOk());
   std::vector<uint32_t> bits;
   const auto add = [&bits](float value) {
     uint32_t word = 0;
@@ -91,7 +93,7 @@ std::vector<uint32_t> TrainedBits(const ExecutionPlan& plan, int32_t classes,
   for (int i = 0; i < steps; ++i) {
     SetData(plan, classes, &random, manager->get());
     const auto loss = (*manager)->TrainStep();
-    EXPECT_TRUE(loss.ok()) << loss.status();
+    EXPECT_THAT(loss, IsOk());
     if (!loss.ok()) return bits;
     add(*loss);
   }
@@ -114,7 +116,7 @@ void ExpectSubsetsEqual(const Network& network, int32_t classes, int steps,
     options.atomic_steps = bits % 3 == 1;
     const auto plan = PlanExecution(network, NetworkMode::kTraining, options,
                                     optimizer->states_per_weight());
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     const bool poison = bits % 8 == 7;
     if (!done.insert(absl::StrCat(poison, KeyOf(*plan))).second) return;
     std::vector<uint32_t> trained =
@@ -183,7 +185,7 @@ TEST(OptionSubsetsTest, WithinABudgetNetworksTrainTheSame) {
     const int32_t classes = seed % 3 == 2 ? kTokens : 0;
     const auto debug = PlanExecution(network, NetworkMode::kTraining,
                                      MemoryOptions::Debug(), 1);
-    ASSERT_TRUE(debug.ok()) << debug.status();
+    ASSERT_THAT(debug, IsOk());
     const std::vector<uint32_t> expected =
         TrainedBits(*debug, classes, 3, false, optimizer);
     MemoryOptions options;
@@ -210,7 +212,7 @@ TEST(OptionSubsetsTest, TransformerTrainsTheSame) {
   MemoryOptions options;
   options.budget_bytes = 5600000;  // else 7,100,000; weights are 2,647,968
   const auto plan = PlanExecution(network, NetworkMode::kTraining, options);
-  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan, IsOk());
   EXPECT_GT(plan->recompute_products, 0);
   const auto debug =
       PlanExecution(network, NetworkMode::kTraining, MemoryOptions::Debug());

@@ -38,7 +38,8 @@ StepRunner::StepRunner(const ExecutionPlan& plan, StepTable table,
     layers_.push_back(layer.layer);
   }
   FindSteps(plan);
-  if (options_.poison) watch_ = std::make_unique<PlanWatch>(plan);
+  if (options_.poison)
+    lifespan_checker_ = std::make_unique<LifespanChecker>(plan);
 }
 
 void StepRunner::FindSteps(const ExecutionPlan& plan) {
@@ -95,8 +96,8 @@ absl::Status StepRunner::EnsureArena() {
 void StepRunner::ReleaseArena() { MemoryBlock released = std::move(arena_); }
 
 absl::Status StepRunner::Run(size_t begin, size_t end, size_t* failed) {
-  if (watch_ != nullptr && begin == 0) {
-    watch_->Begin(arena_.data(), arena_.size_bytes());
+  if (lifespan_checker_ != nullptr && begin == 0) {
+    lifespan_checker_->Begin(arena_.data(), arena_.size_bytes());
   }
   for (size_t s = begin; s < end; ++s) {
     *failed = s;
@@ -117,7 +118,8 @@ absl::Status StepRunner::PrepareUpdates() {
         PrepareGradients(DataOf(step, slots), *options_.optimizer,
                          options_.clip_value, iteration_);
     if (!status.ok()) return InLayer(step, status);
-    if (watch_ != nullptr) watch_->MarkWritten(step.first_use, slots);
+    if (lifespan_checker_ != nullptr)
+      lifespan_checker_->MarkWritten(step.first_use, slots);
   }
   return absl::OkStatus();
 }
@@ -128,9 +130,10 @@ absl::Status StepRunner::RunStep(size_t index) {
   const StepData data = DataOf(step, slots);
   absl::Status status = buffers_->CheckUnchanged(slots, data.name());
   if (!status.ok()) return status;
-  if (watch_ != nullptr) status = watch_->CheckRead(step.first_use, slots);
+  if (lifespan_checker_ != nullptr)
+    status = lifespan_checker_->CheckRead(step.first_use, slots);
   if (status.ok()) status = RunKind(step, slots, data);
-  if (status.ok() && watch_ != nullptr &&
+  if (status.ok() && lifespan_checker_ != nullptr &&
       step.kind != StepKind::kCopyStatistics &&
       step.kind != StepKind::kRestoreStatistics) {
     status = CheckFinite(slots, /*written=*/true);
@@ -141,9 +144,9 @@ absl::Status StepRunner::RunStep(size_t index) {
                         step.kind == StepKind::kRestoreStatistics;
     return of_all ? status : InLayer(step, status);
   }
-  if (watch_ != nullptr) {
-    watch_->MarkWritten(step.first_use, slots);
-    watch_->PoisonAfter(index, arena_.data());
+  if (lifespan_checker_ != nullptr) {
+    lifespan_checker_->MarkWritten(step.first_use, slots);
+    lifespan_checker_->PoisonAfter(index, arena_.data());
   }
   return buffers_->CheckUnchanged(slots, data.name());
 }
@@ -190,7 +193,7 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
       return ApplyUpdate(data);
     case StepKind::kCopyStatistics:
       if (micro_batch_ > 0) break;
-      CopyStatistics(data, Role::kStatistic, Role::kSaved);
+      CopyStatistics(data, Role::kRunningStatistic, Role::kSaved);
       break;
     case StepKind::kRestoreStatistics:
       // They are restored where the iteration is refused.
@@ -228,7 +231,8 @@ bool StepRunner::RestoreStatistics(size_t failed) {
   if (restore_step_ >= table_.steps().size()) return true;
   if (failed > restore_step_ && micro_batches_ == 1) return false;
   const Step& step = table_.steps()[restore_step_];
-  CopyStatistics(DataOf(step, SlotsOf(step)), Role::kSaved, Role::kStatistic);
+  CopyStatistics(DataOf(step, SlotsOf(step)), Role::kSaved,
+                 Role::kRunningStatistic);
   return true;
 }
 
@@ -248,7 +252,7 @@ absl::Status StepRunner::ExplainStatistics() {
   for (const Step& step : table_.steps()) {
     if (step.kind != StepKind::kForward) continue;
     for (const StepData::Slot& slot : SlotsOf(step)) {
-      if (slot.operand.role != Role::kStatistic) continue;
+      if (slot.operand.role != Role::kRunningStatistic) continue;
       const absl::Status status =
           CheckFinite(absl::MakeConstSpan(&slot, 1), /*written=*/true);
       if (!status.ok()) return InLayer(step, status);

@@ -24,8 +24,8 @@
 #include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/runtime/batch_buffers.h"
+#include "footprint/trainer_manager/runtime/lifespan_checker.h"
 #include "footprint/trainer_manager/runtime/manager_options.h"
-#include "footprint/trainer_manager/runtime/plan_watch.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
 #include "footprint/trainer_manager/runtime/swap_file.h"
 
@@ -94,8 +94,8 @@ class StepRunner {
   const BatchBuffers* const buffers_;
   std::vector<LayerPointer> layers_;
   StepTable table_;
-  std::unique_ptr<PlanWatch> watch_;   // only to poison
-  std::unique_ptr<SwapFile> swapped_;  // only if the plan swaps
+  std::unique_ptr<LifespanChecker> lifespan_checker_;  // only to poison
+  std::unique_ptr<SwapFile> swapped_;                  // only if the plan swaps
   // The number of steps where there is none: the step that restores statistics,
   // and in a plan that changes no weight before all gradients are known, the
   // one behind which only updates follow.

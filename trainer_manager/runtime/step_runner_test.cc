@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
@@ -28,10 +29,10 @@ class Training {
         buffers_(plan_, runner_.table(), /*watch_lent=*/false) {
     const std::vector<float> rows(4 * 13, 0.5f);
     const std::vector<float> labels(4, 1.0f);
-    EXPECT_TRUE(
-        buffers_.Set(BatchPart::kInput, 0, absl::MakeConstSpan(rows)).ok());
-    EXPECT_TRUE(
-        buffers_.Set(BatchPart::kLabel, 0, absl::MakeConstSpan(labels)).ok());
+    EXPECT_THAT(buffers_.Set(BatchPart::kInput, 0, absl::MakeConstSpan(rows)),
+                IsOk());
+    EXPECT_THAT(buffers_.Set(BatchPart::kLabel, 0, absl::MakeConstSpan(labels)),
+                IsOk());
   }
 
   const ExecutionPlan& plan() const { return plan_; }
@@ -60,9 +61,9 @@ class Training {
 TEST(StepRunnerTest, AllStepsTogetherTrain) {
   Training training;
   size_t failed = 0;
-  ASSERT_TRUE(training.RunAll(&failed).ok());
+  ASSERT_THAT(training.RunAll(&failed), IsOk());
   const float first = training.loss();
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(training.RunAll(&failed).ok());
+  for (int i = 0; i < 20; ++i) ASSERT_THAT(training.RunAll(&failed), IsOk());
   EXPECT_LT(training.loss(), first);
 }
 
@@ -80,10 +81,10 @@ TEST(StepRunnerTest, TheArenaComesAndGoes) {
   Training training;
   StepRunner& runner = training.runner();
   EXPECT_EQ(runner.arena().size_bytes(), 0);
-  ASSERT_TRUE(runner.EnsureArena().ok());
+  ASSERT_THAT(runner.EnsureArena(), IsOk());
   EXPECT_EQ(runner.arena().size_bytes(), training.plan().arena.height_bytes);
   const void* const address = runner.arena().data();
-  ASSERT_TRUE(runner.EnsureArena().ok());
+  ASSERT_THAT(runner.EnsureArena(), IsOk());
   EXPECT_EQ(runner.arena().data(), address);
   runner.ReleaseArena();
   EXPECT_EQ(runner.arena().size_bytes(), 0);
@@ -92,11 +93,11 @@ TEST(StepRunnerTest, TheArenaComesAndGoes) {
 TEST(StepRunnerTest, AnUpdateThatIsNotFiniteNamesItsLayer) {
   Training training;
   size_t failed = 0;
-  ASSERT_TRUE(training.RunAll(&failed).ok());
+  ASSERT_THAT(training.RunAll(&failed), IsOk());
   const auto& weights = training.parameters().all()[0].values;
   weights[0] = 3e38f;
   const absl::Status status = training.RunAll(&failed);
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(status.message()), HasSubstr("layer \""));
   EXPECT_GT(failed, 0u);
   EXPECT_EQ(weights[0], 3e38f);
@@ -104,11 +105,11 @@ TEST(StepRunnerTest, AnUpdateThatIsNotFiniteNamesItsLayer) {
 
 TEST(StepRunnerTest, APlanThatSwapsNeedsAFolder) {
   Training training;
-  EXPECT_TRUE(training.runner().OpenSwapFile(training.plan()).ok());
+  EXPECT_THAT(training.runner().OpenSwapFile(training.plan()), IsOk());
   ExecutionPlan swaps = training.plan();
   swaps.steps[0].kind = StepKind::kSwapOut;
-  EXPECT_EQ(training.runner().OpenSwapFile(swaps).code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(training.runner().OpenSwapFile(swaps),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(StepRunnerTest, WithoutCopiesOfStatisticsNothingIsRestored) {

@@ -97,8 +97,8 @@ absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
 
 struct StepTable::Draft {
   std::vector<TensorType> specs;
-  std::vector<Place> places;
-  std::vector<uint32_t> place_of;  // of each tensor that a step uses
+  std::vector<Address> addresses;
+  std::vector<uint32_t> address_of;  // of each tensor that a step uses
   size_t uses = 0;
   size_t most_uses = 0;
   size_t name_bytes = 0;
@@ -118,7 +118,7 @@ absl::Status StepTable::Draft::Add(const ExecutionPlan& plan,
       specs.push_back(tensor.spec);
     }
   }
-  place_of.assign(plan.tensors.size(), kNone);
+  address_of.assign(plan.tensors.size(), kNone);
   for (const PlannedStep& step : plan.steps) {
     if (step.uses.size() > kMostOperands) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -138,34 +138,34 @@ absl::Status StepTable::Draft::Add(const ExecutionPlan& plan,
 absl::Status StepTable::Draft::AddPlace(const ExecutionPlan& plan,
                                         size_t tensor,
                                         const Parameters& parameters) {
-  if (place_of[tensor] != kNone) return absl::OkStatus();
+  if (address_of[tensor] != kNone) return absl::OkStatus();
   const PlannedTensor& planned = plan.tensors[tensor];
   const Storage& storage = plan.storages[planned.storage];
-  Place place;
-  place.at = storage.offset_bytes;
-  place.spec = static_cast<uint32_t>(FindSpec(specs, planned.spec));
-  place.storage_class = storage.storage_class;
-  place.by_micro_batch =
+  Address address;
+  address.at = storage.offset_bytes;
+  address.spec = static_cast<uint32_t>(FindSpec(specs, planned.spec));
+  address.storage_class = storage.storage_class;
+  address.by_micro_batch =
       planned.kind == TensorKind::kInput || planned.kind == TensorKind::kLabel;
   if (storage.storage_class == StorageClass::kUser) {
-    place.at = static_cast<int64_t>(NumberOfInput(plan, planned.storage));
+    address.at = static_cast<int64_t>(NumberOfInput(plan, planned.storage));
   } else if (storage.storage_class == StorageClass::kModel) {
     const absl::StatusOr<float*> data = LocateParameter(planned, parameters);
     if (!data.ok()) return data.status();
-    place.at = reinterpret_cast<intptr_t>(*data);
+    address.at = reinterpret_cast<intptr_t>(*data);
   }
-  // Tensors of one storage and shape have one place.
+  // Tensors of one storage and shape have one address.
   for (const size_t other : storage.tensors) {
-    const uint32_t known = place_of[other];
-    if (known == kNone || places[known].spec != place.spec ||
-        places[known].by_micro_batch != place.by_micro_batch) {
+    const uint32_t known = address_of[other];
+    if (known == kNone || addresses[known].spec != address.spec ||
+        addresses[known].by_micro_batch != address.by_micro_batch) {
       continue;
     }
-    place_of[tensor] = known;
+    address_of[tensor] = known;
     return absl::OkStatus();
   }
-  place_of[tensor] = static_cast<uint32_t>(places.size());
-  places.push_back(place);
+  address_of[tensor] = static_cast<uint32_t>(addresses.size());
+  addresses.push_back(address);
   return absl::OkStatus();
 }
 
@@ -183,7 +183,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   absl::StatusOr<MemoryBlock> block = MemoryBlock::Allocate(
       plan.fixed_bytes, BytesOf<Step>(plan.steps.size()) +
                             BytesOf<Use>(draft.uses) +
-                            BytesOf<Place>(draft.places.size()) +
+                            BytesOf<Address>(draft.addresses.size()) +
                             BytesOf<TensorType>(draft.specs.size()) +
                             BytesOf<StepData::Slot>(draft.most_uses) +
                             BytesOf<char>(draft.name_bytes));
@@ -193,10 +193,10 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   // Each but the last takes a multiple of 8 bytes.
   const auto steps = Take<Step>(plan.steps.size(), &next);
   const auto uses = Take<Use>(draft.uses, &next);
-  const auto places = Take<Place>(draft.places.size(), &next);
+  const auto addresses = Take<Address>(draft.addresses.size(), &next);
   const auto specs = Take<TensorType>(draft.specs.size(), &next);
   slots_ = Take<StepData::Slot>(draft.most_uses, &next);
-  std::copy(draft.places.begin(), draft.places.end(), places.begin());
+  std::copy(draft.addresses.begin(), draft.addresses.end(), addresses.begin());
   std::copy(draft.specs.begin(), draft.specs.end(), specs.begin());
   specs_ = {specs.data(), EndSpecs{specs.size()}};
   names_ = next;
@@ -213,14 +213,14 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
     steps[s] = {static_cast<uint32_t>(step.layer), OtherOf(plan, step, &pieces),
                 used, static_cast<uint16_t>(step.uses.size()), step.kind};
     for (const TensorUse& use : step.uses) {
-      uses[used++] = {draft.place_of[use.tensor],
+      uses[used++] = {draft.address_of[use.tensor],
                       static_cast<uint16_t>(use.operand.index),
                       use.operand.role, use.read, use.written};
     }
   }
   steps_ = steps;
   uses_ = uses;
-  places_ = places;
+  addresses_ = addresses;
   return absl::OkStatus();
 }
 
@@ -228,29 +228,29 @@ absl::Span<const StepData::Slot> StepTable::SlotsOf(const Step& step,
                                                     const Memory& memory) {
   for (uint32_t i = 0; i < step.uses; ++i) {
     const Use& use = uses_[step.first_use + i];
-    const Place& place = places_[use.place];
+    const Address& address = addresses_[use.address];
     StepData::Slot& slot = slots_[i];
     slot.operand = {use.role, use.index};
     slot.readable = use.readable;
     slot.writable = use.writable;
-    slot.spec = &specs_[place.spec];
-    switch (place.storage_class) {
+    slot.spec = &specs_[address.spec];
+    switch (address.storage_class) {
       case StorageClass::kArena:
-        slot.data = memory.arena + place.at;
+        slot.data = memory.arena + address.at;
         break;
       case StorageClass::kFixed:
         slot.data =
-            block_.data() + place.at +
-            (place.by_micro_batch ? memory.micro_batch * SizeBytes(*slot.spec)
-                                  : 0);
+            block_.data() + address.at +
+            (address.by_micro_batch ? memory.micro_batch * SizeBytes(*slot.spec)
+                                    : 0);
         break;
       case StorageClass::kModel:
-        slot.data = reinterpret_cast<void*>(static_cast<intptr_t>(place.at));
+        slot.data = reinterpret_cast<void*>(static_cast<intptr_t>(address.at));
         break;
       case StorageClass::kUser:
         // The layers are handed what they read as const.
         slot.data =
-            const_cast<void*>(memory.inputs[static_cast<size_t>(place.at)]);
+            const_cast<void*>(memory.inputs[static_cast<size_t>(address.at)]);
         break;
     }
   }

@@ -81,14 +81,14 @@ class StepTable {
  private:
   // Where a tensor lies: an offset in its memory, the number of an input, or
   // the address of a parameter.
-  struct Place {
+  struct Address {
     int64_t at;
     uint32_t spec;
     StorageClass storage_class;
     bool by_micro_batch;  // it holds all of them, one after the other
   };
   struct Use {
-    uint32_t place;
+    uint32_t address;
     uint16_t index;
     Role role;
     bool readable : 1;
@@ -99,7 +99,7 @@ class StepTable {
     void operator()(TensorType* first) const { std::destroy_n(first, count); }
     size_t count;
   };
-  // What is known before the records have a place.
+  // What is known before the records have a address.
   struct Draft;
 
   StepTable() = default;
@@ -108,7 +108,7 @@ class StepTable {
   MemoryBlock block_;
   absl::Span<const Step> steps_;
   absl::Span<const Use> uses_;
-  absl::Span<const Place> places_;
+  absl::Span<const Address> addresses_;
   std::unique_ptr<TensorType[], EndSpecs> specs_;  // each that occurs once
   absl::Span<StepData::Slot> slots_;               // of one step
   const char* names_ = nullptr;                    // of layers; a 0 ends each

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/networks/random_network.h"
@@ -22,7 +23,7 @@ using ::testing::HasSubstr;
 ExecutionPlan Plan(const Network& network, NetworkMode mode,
                    const MemoryOptions& options = {}) {
   const auto plan = PlanExecution(network, mode, options);
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan, IsOk());
   return plan.ok() ? *plan : ExecutionPlan();
 }
 
@@ -56,7 +57,7 @@ const void* Expected(const ExecutionPlan& plan, const PlannedTensor& tensor,
 void ExpectTableIsThePlan(const ExecutionPlan& plan, int64_t micro_batch) {
   const auto parameters = *Parameters::Create(plan, 1);
   auto table = StepTable::Create(plan, *parameters);
-  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_THAT(table, IsOk());
   std::vector<char> arena(static_cast<size_t>(plan.arena.height_bytes) + 1);
   const float values[2] = {};
   const std::vector<const void*> inputs = {&values[0], &values[1]};
@@ -113,7 +114,7 @@ TEST(StepTableTest, MicroBatchesLieOneAfterTheOther) {
 TEST(StepTableTest, FixedTensorsAreZeroAndWhole) {
   const ExecutionPlan plan = Plan(TabularMlp(8), NetworkMode::kTraining);
   const auto table = StepTable::Create(plan, **Parameters::Create(plan, 1));
-  ASSERT_TRUE(table.ok());
+  ASSERT_THAT(table, IsOk());
   for (int64_t i = 0; i < plan.fixed_bytes; ++i) {
     EXPECT_EQ(table->fixed()[i], 0);
     table->fixed()[i] = 1;
@@ -144,7 +145,7 @@ TEST(StepTableTest, KnowsPiecesOfTheFileAndLayersBefore) {
   add(StepKind::kSwapIn, 4096);
   add(StepKind::kSwapIn, 0);
   const auto table = StepTable::Create(plan, **Parameters::Create(plan, 1));
-  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_THAT(table, IsOk());
   std::vector<uint32_t> others;
   for (const StepTable::Step& step : table->steps()) {
     others.push_back(step.other);
@@ -162,7 +163,7 @@ TEST(StepTableTest, RefusesParametersOfAnotherNetwork) {
   for (const ExecutionPlan& wrong :
        {digits, Plan(other, NetworkMode::kTraining)}) {
     const auto table = StepTable::Create(plan, **Parameters::Create(wrong, 1));
-    EXPECT_EQ(table.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(table, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(table.status().message()), HasSubstr("fc1.weight"));
   }
 }
@@ -172,7 +173,7 @@ TEST(StepTableTest, RefusesMoreOperandsThanItCanCount) {
   const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
   plan.steps[0].uses.resize(65536, plan.steps[0].uses[0]);
   const absl::Status status = StepTable::Create(plan, *parameters).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("layer \"fc1\" has more than 65535 operands"));
 }

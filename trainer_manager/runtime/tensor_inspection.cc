@@ -25,7 +25,7 @@ absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
   }
   if (where == StorageClass::kUser) return "lies in the caller's memory";
   // Also where its place is another's that is kept.
-  if (!tensor.kept) {
+  if (!tensor.is_retained) {
     return "is not kept; plan with MemoryOptions::Debug to keep it";
   }
   if (where == StorageClass::kArena && !has_arena) {
@@ -47,7 +47,7 @@ uint64_t PlanFingerprint(const ExecutionPlan& plan) {
     hash = Fingerprint(tensor.name.data(),
                        static_cast<int64_t>(tensor.name.size()), hash);
     add(tensor.spec.shape.elements());
-    add(static_cast<int64_t>(tensor.spec.type) * 2 + tensor.kept);
+    add(static_cast<int64_t>(tensor.spec.type) * 2 + tensor.is_retained);
     add(static_cast<int64_t>(storage.storage_class));
     add(storage.offset_bytes);
   }

@@ -3,9 +3,11 @@
 #include <memory>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -16,10 +18,10 @@ class LocateTensorTest : public testing::Test {
   void SetUp() override {
     auto plan = PlanExecution(TabularMlp(2), NetworkMode::kTraining,
                               MemoryOptions::Debug());
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     plan_ = *std::move(plan);
     auto parameters = Parameters::Create(plan_, 1);
-    ASSERT_TRUE(parameters.ok()) << parameters.status();
+    ASSERT_THAT(parameters, IsOk());
     parameters_ = *parameters;
     fixed_.resize(static_cast<size_t>(plan_.fixed_bytes));
     arena_.resize(static_cast<size_t>(plan_.arena.height_bytes));
@@ -38,7 +40,7 @@ TEST_F(LocateTensorTest, FindsEveryTensorThatIsKept) {
   for (const PlannedTensor& tensor : plan_.tensors) {
     const auto bytes =
         LocateTensor(plan_, tensor.name, tensor.spec.type, memory_);
-    ASSERT_TRUE(bytes.ok()) << tensor.name << ": " << bytes.status();
+    ASSERT_THAT(bytes, IsOk()) << tensor.name;
     EXPECT_EQ(bytes->size(), static_cast<size_t>(tensor.size_bytes));
     const Storage& storage = plan_.storages[tensor.storage];
     if (storage.storage_class == StorageClass::kModel) {
@@ -55,16 +57,14 @@ TEST_F(LocateTensorTest, FindsEveryTensorThatIsKept) {
 }
 
 TEST_F(LocateTensorTest, SaysWhyATensorCannotBeRead) {
-  EXPECT_EQ(LocateTensor(plan_, "none", DType::kF32, memory_).status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(LocateTensor(plan_, "none", DType::kF32, memory_),
+              StatusIs(absl::StatusCode::kNotFound));
   for (const PlannedTensor& tensor : plan_.tensors) {
-    EXPECT_EQ(LocateTensor(
-                  plan_, tensor.name,
-                  tensor.spec.type == DType::kI32 ? DType::kF32 : DType::kI32,
-                  memory_)
-                  .status()
-                  .code(),
-              absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(LocateTensor(
+                    plan_, tensor.name,
+                    tensor.spec.type == DType::kI32 ? DType::kF32 : DType::kI32,
+                    memory_),
+                StatusIs(absl::StatusCode::kFailedPrecondition));
     memory_.arena = nullptr;
     EXPECT_EQ(
         LocateTensor(plan_, tensor.name, tensor.spec.type, memory_).ok(),
@@ -79,10 +79,10 @@ TEST_F(LocateTensorTest, RefusesWhatIsNotKept) {
     if (plan_.storages[tensor.storage].storage_class != StorageClass::kArena) {
       continue;
     }
-    tensor.kept = false;
+    tensor.is_retained = false;
     const absl::Status status =
         LocateTensor(plan_, tensor.name, tensor.spec.type, memory_).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition)
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition))
         << tensor.name;
   }
 }

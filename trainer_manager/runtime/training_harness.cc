@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -24,13 +26,13 @@ Training Train(const Network& network, const MemoryOptions& memory,
   Training training;
   const auto plan = PlanExecution(network, NetworkMode::kTraining, memory,
                                   options.optimizer->states_per_weight());
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan, IsOk());
   training.plan = *plan;
   const auto parameters = Parameters::Create(*plan, 3);
-  EXPECT_TRUE(parameters.ok()) << parameters.status();
+  EXPECT_THAT(parameters, IsOk());
   training.parameters = *parameters;
   auto manager = Manager::Create(*plan, *parameters, options);
-  EXPECT_TRUE(manager.ok()) << manager.status();
+  EXPECT_THAT(manager, IsOk());
   training.manager = std::move(*manager);
   return training;
 }
@@ -41,21 +43,23 @@ void SetRows(Manager* manager) {
   for (size_t r = 0; r < 8; ++r) {
     labels.push_back(rows[r * 13] - 2 * rows[r * 13 + 4]);
   }
-  ASSERT_TRUE(manager->SetInput(0, rows).ok());
-  ASSERT_TRUE(manager->SetLabel(labels).ok());
+  ASSERT_THAT(manager->SetInput(0, rows), IsOk());
+  ASSERT_THAT(manager->SetLabel(labels), IsOk());
 }
 
 void SetZeros(const ExecutionPlan& plan, Manager* manager) {
   for (size_t i = 0; i < plan.input_tensors.size(); ++i) {
     const bool floats =
         plan.tensors[plan.input_tensors[i]].spec.type == DType::kF32;
-    EXPECT_TRUE(floats ? manager->InputValues(i).ok()
-                       : manager->InputValues<int32_t>(i).ok());
+    EXPECT_THAT(floats ? manager->InputValues(i).ok()
+                       : manager->InputValues<int32_t>(i),
+                IsOk());
   }
   const bool floats =
       plan.tensors[plan.label_tensors[0]].spec.type == DType::kF32;
-  EXPECT_TRUE(floats ? manager->LabelValues().ok()
-                     : manager->LabelValues<int32_t>().ok());
+  EXPECT_THAT(
+      floats ? manager->LabelValues().ok() : manager->LabelValues<int32_t>(),
+      IsOk());
 }
 
 std::vector<float> AllParameters(const Parameters& parameters) {

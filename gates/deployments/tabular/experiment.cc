@@ -142,9 +142,9 @@ absl::Status FitAndSave(const Estimator& estimator, const Table& table,
 
 // R^2 over the rows from `begin` to `end`: 1 if every prediction is right, 0 if
 // they are as good as the targets' mean. None if all targets are equal.
-absl::optional<double> Determination(const Table& table,
-                                     absl::Span<const double> predictions,
-                                     size_t begin, size_t end) {
+absl::optional<double> RSquared(const Table& table,
+                                absl::Span<const double> predictions,
+                                size_t begin, size_t end) {
   const size_t target = table.feature_count();
   double sum = 0;
   for (size_t i = begin; i < end; ++i) sum += table.Row(i)[target];
@@ -188,29 +188,28 @@ struct Outcome {
   size_t row_count = 0;
   size_t feature_count = 0;
   size_t learned_row_count = 0;
-  absl::optional<double> learned_determination;
-  absl::optional<double> held_out_determination;
+  absl::optional<double> learned_r_squared;
+  absl::optional<double> held_out_r_squared;
 };
 
 // How well the predictions fit; kFailedPrecondition if they are no fit at all.
 absl::Status Judge(const Estimator& estimator, const Table& table,
                    absl::Span<const double> predictions, Outcome* outcome) {
   // Networks that have not learned anything yet are above -0.5.
-  constexpr double kLeastDetermination = -1;
+  constexpr double kLeastRSquared = -1;
   const size_t learned = outcome->learned_row_count;
-  outcome->learned_determination =
-      Determination(table, predictions, 0, learned);
-  if (outcome->learned_determination.has_value() &&
-      !(*outcome->learned_determination >= kLeastDetermination)) {
+  outcome->learned_r_squared = RSquared(table, predictions, 0, learned);
+  if (outcome->learned_r_squared.has_value() &&
+      !(*outcome->learned_r_squared >= kLeastRSquared)) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "the training diverged: the predictions of the rows it learned from "
         "have an R^2 of %.3g, far worse than their mean would; they are not "
         "written, and the model saved is of no use; %s",
-        *outcome->learned_determination, estimator.advice()));
+        *outcome->learned_r_squared, estimator.advice()));
   }
   if (learned < outcome->row_count) {
-    outcome->held_out_determination =
-        Determination(table, predictions, learned, outcome->row_count);
+    outcome->held_out_r_squared =
+        RSquared(table, predictions, learned, outcome->row_count);
   }
   return absl::OkStatus();
 }
@@ -286,9 +285,9 @@ absl::StatusOr<Outcome> RunAndProfile(const Estimator& estimator,
   return outcome;
 }
 
-std::string DeterminationText(const absl::optional<double>& determination) {
-  return determination.has_value() ? absl::StrFormat("R^2 %.4f", *determination)
-                                   : "R^2 unknown (every target is the same)";
+std::string RSquaredText(const absl::optional<double>& r_squared) {
+  return r_squared.has_value() ? absl::StrFormat("R^2 %.4f", *r_squared)
+                               : "R^2 unknown (every target is the same)";
 }
 
 int ReportError(const Estimator& estimator, const absl::Status& status) {
@@ -335,13 +334,12 @@ int RunExperiment(
   // After the profile: standard output allocates its buffer by where it leads.
   std::printf("%s: %zu rows, %zu features, %s of the %zu rows it learned from",
               estimator->name(), outcome->row_count, outcome->feature_count,
-              DeterminationText(outcome->learned_determination).c_str(),
+              RSquaredText(outcome->learned_r_squared).c_str(),
               outcome->learned_row_count);
   const size_t held_out = outcome->row_count - outcome->learned_row_count;
   if (held_out > 0) {
     std::printf(", %s of the %zu held out",
-                DeterminationText(outcome->held_out_determination).c_str(),
-                held_out);
+                RSquaredText(outcome->held_out_r_squared).c_str(), held_out);
   }
   std::printf("\n");
   return FinishStandardOutput(estimator->name());

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -82,7 +83,7 @@ TEST(StageReportTest, AddsImageToStartupAndMappedFilesToTheirStage) {
   SetMetric(PEAK_MAPPED_BYTES, 5000,
             profile.mutable_benchmarks(0)->mutable_phases(1));
   const auto runs = CollectRuns({profile});
-  ASSERT_TRUE(runs.ok()) << runs.status();
+  ASSERT_THAT(runs, IsOk());
   ASSERT_EQ(runs->size(), 1u);
   const StageRun& run = (*runs)[0];
   EXPECT_EQ(run.program, "linear_regression");
@@ -97,7 +98,7 @@ TEST(StageReportTest, OrdersBySize) {
   const auto runs = CollectRuns({ProfileOf("a", "csv", "100", "1000"),
                                  ProfileOf("a", "mapped", "10", "1000"),
                                  ProfileOf("a", "csv", "10", "1000")});
-  ASSERT_TRUE(runs.ok());
+  ASSERT_THAT(runs, IsOk());
   EXPECT_EQ((*runs)[0].io, "csv");
   EXPECT_EQ((*runs)[1].io, "mapped");
   EXPECT_EQ((*runs)[2].features, 100);
@@ -106,7 +107,7 @@ TEST(StageReportTest, OrdersBySize) {
 TEST(StageReportTest, SaysSharesInTextAndPage) {
   const auto runs =
       CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000")});
-  ASSERT_TRUE(runs.ok());
+  ASSERT_THAT(runs, IsOk());
   const std::string text = StageText(*runs);
   EXPECT_THAT(text, HasSubstr("10 x 1,000"));
   // 100 of 2,800, and one of seven equal parts.
@@ -127,7 +128,7 @@ std::vector<StageRun> RunsWithUnknowns() {
   profile.mutable_benchmarks(0)->clear_metrics();
   const auto runs =
       CollectRuns({profile, ProfileOf("linear_regression", "csv", "3", "5")});
-  EXPECT_TRUE(runs.ok()) << runs.status();
+  EXPECT_THAT(runs, IsOk());
   return *runs;
 }
 
@@ -184,7 +185,7 @@ TEST(StageReportTest, TellsNearlyNothingFromNothing) {
   SetMetric(ALLOCATED_USABLE_BYTES, 1,
             profile.mutable_benchmarks(0)->mutable_phases(2));
   const auto runs = CollectRuns({profile});
-  ASSERT_TRUE(runs.ok());
+  ASSERT_THAT(runs, IsOk());
   EXPECT_THAT(StageText(*runs),
               HasSubstr("       0.0     >99.9      <0.1       0.0"));
 }
@@ -193,7 +194,7 @@ TEST(StageReportTest, SaysInASentenceWhatAFigureShows) {
   const auto runs =
       CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000"),
                    ProfileOf("linear_regression", "mapped", "10", "1000")});
-  ASSERT_TRUE(runs.ok());
+  ASSERT_THAT(runs, IsOk());
   const std::string html = StageHtml(*runs);
   EXPECT_THAT(html, HasSubstr("The largest part of 2 runs: write in 2."));
   size_t figures = 0;
@@ -211,7 +212,7 @@ TEST(StageReportTest, SaysInASentenceWhatAFigureShows) {
 TEST(StageReportTest, LeavesStartupOutOnRequest) {
   const auto runs =
       CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000")});
-  ASSERT_TRUE(runs.ok());
+  ASSERT_THAT(runs, IsOk());
   const std::string html = StageHtml(*runs);
   // Of 2,800 with startup, of 2,700 without.
   EXPECT_THAT(html, HasSubstr("write 700 B (25 %)"));
@@ -227,7 +228,7 @@ TEST(StageReportTest, SaysWhatTheHeapHoldsBeyondTheTable) {
   const auto runs =
       CollectRuns({ProfileOf("linear_regression", "csv", "3", "5"),
                    ProfileOf("linear_regression", "mapped", "3", "5")});
-  ASSERT_TRUE(runs.ok());
+  ASSERT_THAT(runs, IsOk());
   const std::string html = StageHtml(*runs);
   EXPECT_THAT(html, ContainsRegex(">160 B</td><td[^>]*>900 B</td>"
                                   "<td[^>]*>740 B</td>"));
@@ -240,7 +241,7 @@ TEST(StageReportTest, DrawsThePeakOfFitForTextInputOnly) {
     const auto runs =
         CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000"),
                      ProfileOf("linear_regression", other_io, "10", "10000")});
-    EXPECT_TRUE(runs.ok());
+    EXPECT_THAT(runs, IsOk());
     const std::string html = StageHtml(*runs);
     return html.substr(html.find("<h2>Fit"));
   };
@@ -261,7 +262,7 @@ TEST(StageReportTest, PutsACommaBeforeEveryThirdDigit) {
            {"123456", " 10 x 123,456 "},
            {"1234567", " 10 x 1,234,567 "}}) {
     const auto runs = CollectRuns({ProfileOf("program", "csv", "10", rows)});
-    ASSERT_TRUE(runs.ok());
+    ASSERT_THAT(runs, IsOk());
     EXPECT_THAT(StageText(*runs), HasSubstr(text));
   }
 }
@@ -281,7 +282,7 @@ TEST(StageReportTest, ReportsAFailedProducer) {
   profile.set_label("//gates/deployments/tabular:neural_network");
   profile.mutable_failure()->set_standard_error_tail("data.csv:1:1: bad");
   const absl::Status status = CollectRuns({profile}).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(status.ToString(), HasSubstr("data.csv:1:1: bad"));
 }
 

@@ -27,7 +27,7 @@ namespace {
 // Also to a terminal or a pipe, byte by byte.
 absl::Status Write(const std::string& path, absl::string_view text) {
   AtomicFileOptions options;
-  options.to_disk = ToDisk::kAtLeisure;
+  options.to_disk = ToDisk::kNoFsync;
   options.special_files = SpecialFiles::kWriteAsTheyAre;
   options.when_locked = WhenLocked::kWait;
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);

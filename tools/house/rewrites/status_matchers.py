@@ -13,7 +13,7 @@ import pathlib, re, sys
 
 SKIP = set(line.strip() for line in open(sys.argv[0] + ".skip")) if pathlib.Path(sys.argv[0] + ".skip").exists() else set()
 # Types with a status() that are no StatusOr: theirs is asked for.
-HOLDERS = r"\b(?:ConfigReader|CsvFields|CsvParser|WeightFinder|WeightBinder|PlannedBenchmarks)\b>?[ &*]+(?:const )?%s\b"
+HOLDERS = r"\b(?:ConfigReader|CsvFields|CsvParser|WeightBinder|WeightBinder|PlannedBenchmarks)\b>?[ &*]+(?:const )?%s\b"
 MACRO = re.compile(r"\b(EXPECT|ASSERT)_(TRUE|EQ)\(")
 
 

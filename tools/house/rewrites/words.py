@@ -38,7 +38,7 @@ RENAMES = [  # old stem, new stem: .h, .cc, _test.cc, and the target of the stem
 RULES = [
     # panel: sixteen tokens. What a packed file is cut into is a column block. Flags
     # (--panels) and the files' keys ("panels:NAME") stay.
-    (ALL, r"\b(Default|Parse)PanelRule(s?)\b", r"\1ColumnBlockRule\2"),
+    (ALL, r"\b(Default|Parse)ColumnBlockRule(s?)\b", r"\1ColumnBlockRule\2"),
     (ALL, r"\bPanelRule\b", "ColumnBlockRule"),
     (ALL, r"\bPanelsKey\b", "ColumnBlocksKey"),
     (ALL, r"\bPanelsText\b", "ColumnBlocksText"),
@@ -86,7 +86,7 @@ RULES = [
     ("memo/product/plan_in_words.h profiling/google_benchmark/*.h", r"\bremark(s?)\b(?!\()", r"note\1"),
     ("profiling/google_benchmark/benchmark_profiler.cc", r"(?<![\w.>])remarks(?=[,)]|\(\)| != )", "notes"),
     # rivals: alternatives.
-    ("memo/* third_party/* tools/*", r"\b_?rival_repositories\b", "_alternative_repositories"),
+    ("memo/* third_party/* tools/*", r"\b_?_alternative_repositories\b", "_alternative_repositories"),
     ("memo/*", r"\brivals_are_told\b", "alternatives_are_told"),
     ("memo/*.sh memo/*.cc memo/*.h memo/*BUILD", r"\brival(s?)\b", r"alternative\1"),
     # place, by its eight meanings. 1: a position of a sequence.

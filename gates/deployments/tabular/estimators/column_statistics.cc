@@ -11,9 +11,9 @@ namespace tabular {
 
 absl::Status ComputeColumnStatistics(const Table& table,
                                      absl::Span<double> means,
-                                     absl::Span<double> spreads) {
+                                     absl::Span<double> deviations) {
   std::fill(means.begin(), means.end(), 0.0);
-  std::fill(spreads.begin(), spreads.end(), 0.0);
+  std::fill(deviations.begin(), deviations.end(), 0.0);
   for (size_t row = 0; row < table.row_count(); ++row) {
     const double* numbers = table.Row(row);
     const double weight = 1.0 / static_cast<double>(row + 1);
@@ -21,12 +21,12 @@ absl::Status ComputeColumnStatistics(const Table& table,
       const double difference = numbers[column] - means[column];
       means[column] += difference * weight;
       // Until the end: the sum of squared differences from the mean.
-      spreads[column] += difference * (numbers[column] - means[column]);
+      deviations[column] += difference * (numbers[column] - means[column]);
     }
   }
   const double row_count = static_cast<double>(table.row_count());
-  for (size_t column = 0; column < spreads.size(); ++column) {
-    double& spread = spreads[column];
+  for (size_t column = 0; column < deviations.size(); ++column) {
+    double& spread = deviations[column];
     if (!std::isfinite(spread)) {
       return absl::FailedPreconditionError(
           absl::StrCat("the numbers of column ", column + 1,

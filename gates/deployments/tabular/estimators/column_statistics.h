@@ -1,9 +1,9 @@
 // The mean and the spread of each column of a table.
 //
 //   std::vector<double> means(table.column_count());
-//   std::vector<double> spreads(table.column_count());
+//   std::vector<double> deviations(table.column_count());
 //   absl::Status status = ComputeColumnStatistics(
-//       table, absl::MakeSpan(means), absl::MakeSpan(spreads));
+//       table, absl::MakeSpan(means), absl::MakeSpan(deviations));
 //
 // The spread is the standard deviation over all rows, and 1 for a column that
 // is constant, so that one may divide by it. Welford's method: one pass, sound
@@ -25,7 +25,7 @@ namespace tabular {
 // numbers are so large that a spread is no double.
 absl::Status ComputeColumnStatistics(const Table& table,
                                      absl::Span<double> means,
-                                     absl::Span<double> spreads);
+                                     absl::Span<double> deviations);
 
 }  // namespace tabular
 }  // namespace footprint

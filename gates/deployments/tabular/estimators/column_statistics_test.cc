@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -27,10 +29,10 @@ TEST(ColumnStatisticsTest, AgreesWithTwoPassesInLongDouble) {
   }
   const Table table = std::move(builder).Build();
   std::vector<double> means(3);
-  std::vector<double> spreads(3);
-  ASSERT_TRUE(ComputeColumnStatistics(table, absl::MakeSpan(means),
-                                      absl::MakeSpan(spreads))
-                  .ok());
+  std::vector<double> deviations(3);
+  ASSERT_THAT(ComputeColumnStatistics(table, absl::MakeSpan(means),
+                                      absl::MakeSpan(deviations)),
+              IsOk());
   for (int i = 0; i < 3; ++i) {
     long double sum = 0;
     for (const long double number : columns[i]) sum += number;
@@ -41,7 +43,7 @@ TEST(ColumnStatisticsTest, AgreesWithTwoPassesInLongDouble) {
     }
     const double spread = static_cast<double>(std::sqrt(squares / 1000));
     EXPECT_NEAR(means[i], static_cast<double>(mean), 1e-6 * spread);
-    EXPECT_NEAR(spreads[i], spread, 1e-6 * spread);
+    EXPECT_NEAR(deviations[i], spread, 1e-6 * spread);
   }
 }
 
@@ -51,7 +53,7 @@ TEST(ColumnStatisticsTest, GivesAConstantColumnTheSpreadOne) {
   const Table table = std::move(builder).Build();
   double mean = 0;
   double spread = 0;
-  ASSERT_TRUE(ComputeColumnStatistics(table, {&mean, 1}, {&spread, 1}).ok());
+  ASSERT_THAT(ComputeColumnStatistics(table, {&mean, 1}, {&spread, 1}), IsOk());
   EXPECT_DOUBLE_EQ(mean, 0.1);
   EXPECT_EQ(spread, 1);
 }
@@ -63,8 +65,8 @@ TEST(ColumnStatisticsTest, RefusesNumbersWhoseSpreadIsNoDouble) {
   const Table table = std::move(builder).Build();
   double mean = 0;
   double spread = 0;
-  EXPECT_EQ(ComputeColumnStatistics(table, {&mean, 1}, {&spread, 1}).code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(ComputeColumnStatistics(table, {&mean, 1}, {&spread, 1}),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 }  // namespace

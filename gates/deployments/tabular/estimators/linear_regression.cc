@@ -48,7 +48,7 @@ void AbsorbBlock(Index row_count, MatrixXd* block, MatrixXd* triangle) {
 
 // The triangle of the standardised table, its last column the target; upper.
 MatrixXd Triangularize(const Table& table, const std::vector<double>& means,
-                       const std::vector<double>& spreads) {
+                       const std::vector<double>& deviations) {
   const Index column_count = static_cast<Index>(table.column_count());
   const Index row_count = static_cast<Index>(table.row_count());
   MatrixXd triangle = MatrixXd::Zero(column_count, column_count);
@@ -58,7 +58,7 @@ MatrixXd Triangularize(const Table& table, const std::vector<double>& means,
     for (Index i = 0; i < rows; ++i) {
       const double* numbers = table.Row(static_cast<size_t>(first + i));
       for (Index j = 0; j < column_count; ++j) {
-        block(i, j) = (numbers[j] - means[j]) / spreads[j];
+        block(i, j) = (numbers[j] - means[j]) / deviations[j];
       }
     }
     AbsorbBlock(rows, &block, &triangle);
@@ -75,9 +75,9 @@ absl::StatusOr<Model> LinearRegression::Fit(const Table& table) const {
   }
   const size_t feature_count = table.feature_count();
   std::vector<double> means(table.column_count());
-  std::vector<double> spreads(table.column_count());
+  std::vector<double> deviations(table.column_count());
   absl::Status status = ComputeColumnStatistics(table, absl::MakeSpan(means),
-                                                absl::MakeSpan(spreads));
+                                                absl::MakeSpan(deviations));
   if (!status.ok()) return status;
   Model model;
   model.estimator = name();
@@ -86,7 +86,7 @@ absl::StatusOr<Model> LinearRegression::Fit(const Table& table) const {
   model.parameters[0] = means[feature_count];
   if (feature_count == 0) return model;
 
-  MatrixXd triangle = Triangularize(table, means, spreads);
+  MatrixXd triangle = Triangularize(table, means, deviations);
   const Index features = static_cast<Index>(feature_count);
   // LAPACK's and numpy's notion of a column that others determine.
   const double threshold =
@@ -98,7 +98,7 @@ absl::StatusOr<Model> LinearRegression::Fit(const Table& table) const {
 
   for (size_t i = 0; i < feature_count; ++i) {
     double& coefficient = model.parameters[i + 1];
-    coefficient *= spreads[feature_count] / spreads[i];
+    coefficient *= deviations[feature_count] / deviations[i];
     model.parameters[0] -= coefficient * means[i];
   }
   return model;

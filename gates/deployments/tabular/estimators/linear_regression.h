@@ -4,7 +4,7 @@
 //   absl::StatusOr<Model> model = estimator.Fit(table);
 //   // model->parameters: the intercept, then one coefficient a feature.
 //
-// Method: the columns, brought to mean 0 and spread 1, pass block by block
+// Method: the columns, brought to mean 0 and deviation 1, pass block by block
 // through a Householder QR that keeps only the triangle; then a pivoted
 // orthogonal decomposition of the triangle. Its error grows with the condition
 // of the table, where that of normal equations (the same memory, half the time)

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -26,7 +28,7 @@ Table TableOf(const Rows& rows) {
 
 Model MustFit(const Table& table) {
   absl::StatusOr<Model> model = LinearRegression().Fit(table);
-  EXPECT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(model, IsOk());
   return model.ok() ? *model : Model();
 }
 
@@ -130,9 +132,9 @@ TEST(LinearRegressionTest, SharesWeightAmongDependentColumns) {
   const Table table = TableOf(rows);
   const Model model = MustFit(table);
   std::vector<double> predictions(table.row_count());
-  ASSERT_TRUE(LinearRegression()
-                  .Predict(model, table, absl::MakeSpan(predictions))
-                  .ok());
+  ASSERT_THAT(
+      LinearRegression().Predict(model, table, absl::MakeSpan(predictions)),
+      IsOk());
   for (size_t i = 0; i < rows.size(); ++i) {
     EXPECT_NEAR(predictions[i], rows[i][4], 1e-10);
   }
@@ -146,9 +148,9 @@ TEST(LinearRegressionTest, FitsFewerRowsThanFeatures) {
   const Table table = TableOf({{1, 2, 3, 4}, {2, 1, 0, 5}});
   const Model model = MustFit(table);
   std::vector<double> predictions(2);
-  ASSERT_TRUE(LinearRegression()
-                  .Predict(model, table, absl::MakeSpan(predictions))
-                  .ok());
+  ASSERT_THAT(
+      LinearRegression().Predict(model, table, absl::MakeSpan(predictions)),
+      IsOk());
   EXPECT_NEAR(predictions[0], 4, 1e-12);
   EXPECT_NEAR(predictions[1], 5, 1e-12);
 }
@@ -158,20 +160,17 @@ TEST(LinearRegressionTest, PredictsTheMeanWithoutFeatures) {
 }
 
 TEST(LinearRegressionTest, RefusesWhatItCannotFitOrPredict) {
-  EXPECT_EQ(LinearRegression().Fit(TableBuilder(3).Build()).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(LinearRegression()
-                .Fit(TableOf({{1e300, 1}, {-1e300, 2}, {1.5e300, 4}}))
-                .status()
-                .code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(LinearRegression().Fit(TableBuilder(3).Build()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(
+      LinearRegression().Fit(TableOf({{1e300, 1}, {-1e300, 2}, {1.5e300, 4}})),
+      StatusIs(absl::StatusCode::kFailedPrecondition));
   const Model model = MustFit(TableOf({{1, 2}, {2, 4}}));
   const Table wider = TableOf({{1, 2, 3}});
   std::vector<double> predictions(1);
-  EXPECT_EQ(LinearRegression()
-                .Predict(model, wider, absl::MakeSpan(predictions))
-                .code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(
+      LinearRegression().Predict(model, wider, absl::MakeSpan(predictions)),
+      StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

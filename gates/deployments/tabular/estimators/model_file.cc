@@ -50,7 +50,7 @@ std::string Metadata(const SafetensorsIndex& index, const char* key) {
 
 absl::Status SaveModel(const Model& model, const std::string& path) {
   SafetensorsWriterOptions options;
-  options.to_disk = ToDisk::kAtLeisure;
+  options.to_disk = ToDisk::kNoFsync;
   options.metadata[kEstimator] = model.estimator;
   options.metadata[kFeatureCount] = absl::StrCat(model.feature_count);
   options.metadata[kFingerprint] = FingerprintText(model);

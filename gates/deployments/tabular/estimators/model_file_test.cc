@@ -7,6 +7,7 @@
 #include <string>
 
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -23,7 +24,7 @@ Model SmallModel() { return Model{kEstimator, 2, {1.5, -2, 1e-300}}; }
 std::string Path() { return testing::TempDir() + "/small.model"; }
 
 std::string ValidBytes() {
-  EXPECT_TRUE(SaveModel(SmallModel(), Path()).ok());
+  EXPECT_THAT(SaveModel(SmallModel(), Path()), IsOk());
   std::ifstream file(Path(), std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
@@ -34,9 +35,9 @@ absl::Status StatusOf(const std::string& bytes) {
 }
 
 TEST(ModelFileTest, LoadsWhatWasSaved) {
-  ASSERT_TRUE(SaveModel(SmallModel(), Path()).ok());
+  ASSERT_THAT(SaveModel(SmallModel(), Path()), IsOk());
   const absl::StatusOr<Model> model = LoadModel(Path(), kEstimator);
-  ASSERT_TRUE(model.ok()) << model.status();
+  ASSERT_THAT(model, IsOk());
   EXPECT_EQ(model->estimator, kEstimator);
   EXPECT_EQ(model->feature_count, 2u);
   EXPECT_EQ(model->parameters, SmallModel().parameters);
@@ -44,14 +45,14 @@ TEST(ModelFileTest, LoadsWhatWasSaved) {
 
 TEST(ModelFileTest, RefusesAMissingFile) {
   const absl::Status status = LoadModel("/missing", kEstimator).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(status.message()), HasSubstr("/missing"));
 }
 
 TEST(ModelFileTest, RefusesAnotherEstimatorsModel) {
-  ASSERT_TRUE(SaveModel(SmallModel(), Path()).ok());
+  ASSERT_THAT(SaveModel(SmallModel(), Path()), IsOk());
   const absl::Status status = LoadModel(Path(), "neural_network").status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("is a model of \"linear_regression\""));
 }
@@ -63,25 +64,26 @@ TEST(ModelFileTest, RefusesAForeignFile) {
        SafetensorsBytes(
            R"({"parameters":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})",
            "12345678")}) {
-    EXPECT_EQ(StatusOf(bytes).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(StatusOf(bytes), StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
 
 TEST(ModelFileTest, RefusesEveryTruncationAndExtension) {
   const std::string bytes = ValidBytes();
   for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_EQ(StatusOf(bytes.substr(0, size)).code(),
-              absl::StatusCode::kInvalidArgument)
+    EXPECT_THAT(StatusOf(bytes.substr(0, size)),
+                StatusIs(absl::StatusCode::kInvalidArgument))
         << size;
   }
-  EXPECT_EQ(StatusOf(bytes + "x").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(StatusOf(bytes + "x"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(ModelFileTest, RefusesDamagedParameters) {
   std::string bytes = ValidBytes();
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   const absl::Status status = StatusOf(bytes);
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(std::string(status.message()), HasSubstr("is damaged"));
 }
 

@@ -74,15 +74,16 @@ absl::StatusOr<RunningNetwork> Start(size_t feature_count, size_t batch_rows,
   return RunningNetwork{*std::move(parameters), *std::move(manager)};
 }
 
-// Means and spreads of the columns, in the model's parameters.
+// Means and deviations of the columns, in the model's parameters.
 template <typename Number>
 struct Standard {
   Standard(size_t column_count, absl::Span<Number> parameters)
       : means(parameters.subspan(0, column_count)),
-        spreads(parameters.subspan(column_count, column_count)) {}
+        deviations(parameters.subspan(column_count, column_count)) {}
 
   float Of(const double* row, size_t column) const {
-    return static_cast<float>((row[column] - means[column]) / spreads[column]);
+    return static_cast<float>((row[column] - means[column]) /
+                              deviations[column]);
   }
 
   // Puts the standardised features of a row where the network's next are.
@@ -93,7 +94,7 @@ struct Standard {
   }
 
   absl::Span<Number> means;
-  absl::Span<Number> spreads;
+  absl::Span<Number> deviations;
 };
 
 // Over a whole epoch, since a batch may hold the one row that is far off: with
@@ -183,7 +184,7 @@ absl::StatusOr<Model> NeuralNetwork::Fit(const Table& table) const {
   const Standard<double> standard(table.column_count(),
                                   absl::MakeSpan(model.parameters));
   absl::Status status =
-      ComputeColumnStatistics(table, standard.means, standard.spreads);
+      ComputeColumnStatistics(table, standard.means, standard.deviations);
   if (!status.ok()) return status;
   absl::StatusOr<RunningNetwork> network = Start(
       table.feature_count(), std::min(options_.batch_rows, table.row_count()),
@@ -241,7 +242,7 @@ absl::Status NeuralNetwork::Predict(const Model& model, const Table& table,
     if (!outputs.ok()) return outputs.status();
     for (size_t i = 0; i < rows; ++i) {
       predictions[first + i] =
-          standard.means.back() + standard.spreads.back() * (*outputs)[i];
+          standard.means.back() + standard.deviations.back() * (*outputs)[i];
     }
   }
   return absl::OkStatus();

@@ -6,10 +6,10 @@
 //   absl::StatusOr<Model> model = estimator.Fit(table);
 //   // model->parameters: mean and spread of each column, then the network's.
 //
-// Columns are brought to mean 0 and spread 1; the squared error is lowered by
-// Adam in mini-batches, by trainer_manager in floats. Epochs follow each other
-// without a gap, so that every batch is full; the last is filled up with rows
-// of one more. Equal tables and options give equal models.
+// Columns are brought to mean 0 and deviation 1; the squared error is lowered
+// by Adam in mini-batches, by trainer_manager in floats. Epochs follow each
+// other without a gap, so that every batch is full; the last is filled up with
+// rows of one more. Equal tables and options give equal models.
 //
 // Thread-safe. Memory with f features and batches of b rows: fit,
 // 12 (50 f + 2,701) + 4 b (f + 1) bytes and an arena of 200 f bytes and 35 to

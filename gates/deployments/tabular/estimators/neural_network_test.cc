@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/deployments/tabular/estimators/linear_regression.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -42,7 +43,7 @@ double MeanSquaredError(const Estimator& estimator, const Model& model,
   std::vector<double> predictions(table.row_count());
   const absl::Status status =
       estimator.Predict(model, table, absl::MakeSpan(predictions));
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(status, IsOk());
   double sum = 0;
   for (size_t row = 0; row < table.row_count(); ++row) {
     const double difference =
@@ -54,7 +55,7 @@ double MeanSquaredError(const Estimator& estimator, const Model& model,
 
 Model MustFit(const Estimator& estimator, const Table& table) {
   absl::StatusOr<Model> model = estimator.Fit(table);
-  EXPECT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(model, IsOk());
   return model.ok() ? *model : Model();
 }
 
@@ -94,13 +95,13 @@ TEST(NeuralNetworkTest, PredictsARowTheSameAloneAndInABatch) {
   const NeuralNetwork network = NetworkOf(2);
   const Model model = MustFit(network, table);
   std::vector<double> together(table.row_count());
-  ASSERT_TRUE(network.Predict(model, table, absl::MakeSpan(together)).ok());
+  ASSERT_THAT(network.Predict(model, table, absl::MakeSpan(together)), IsOk());
   for (const size_t row : {size_t{0}, size_t{63}, size_t{64}, size_t{129}}) {
     TableBuilder builder(4, 1);
     std::copy_n(table.Row(row), 4, builder.AddRow());
     double alone = 0;
-    ASSERT_TRUE(
-        network.Predict(model, std::move(builder).Build(), {&alone, 1}).ok());
+    ASSERT_THAT(network.Predict(model, std::move(builder).Build(), {&alone, 1}),
+                IsOk());
     EXPECT_NEAR(alone, together[row], 1e-9);
   }
 }
@@ -111,7 +112,8 @@ TEST(NeuralNetworkTest, TellsATrainingThatDiverged) {
     options.learning_rate = rate;
     const absl::Status status =
         NeuralNetwork(options).Fit(CurvedTable(300, 1)).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << rate;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition))
+        << rate;
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("the training diverged: over the last epoch"));
     EXPECT_THAT(std::string(status.message()),
@@ -127,7 +129,7 @@ TEST(NeuralNetworkTest, AcceptsATrainingThatIsShort) {
   for (options.seed = 0; options.seed < 20; ++options.seed) {
     const absl::Status status =
         NeuralNetwork(options).Fit(CurvedTable(65, 1)).status();
-    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_THAT(status, IsOk());
   }
   TableBuilder builder(/*column_count=*/2, 5000);
   for (int row = 0; row < 5000; ++row) {
@@ -138,24 +140,24 @@ TEST(NeuralNetworkTest, AcceptsATrainingThatIsShort) {
   options.learning_rate = 1e-3;
   const absl::Status status =
       NeuralNetwork(options).Fit(std::move(builder).Build()).status();
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(status, IsOk());
 }
 
 TEST(NeuralNetworkTest, RefusesWhatItCannotFitOrPredict) {
   const NeuralNetwork network = NetworkOf(1);
-  EXPECT_EQ(network.Fit(TableBuilder(3).Build()).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(NetworkOf(0).Fit(CurvedTable(10, 1)).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(network.Fit(TableBuilder(3).Build()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(NetworkOf(0).Fit(CurvedTable(10, 1)),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   NeuralNetworkOptions options;
   options.learning_rate = 1e200;
-  EXPECT_EQ(NeuralNetwork(options).Fit(CurvedTable(200, 1)).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(NeuralNetwork(options).Fit(CurvedTable(200, 1)),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
   // Above zero, and not as a float.
   options.learning_rate = 1e-300;
   const absl::Status too_small =
       NeuralNetwork(options).Fit(CurvedTable(10, 1)).status();
-  EXPECT_EQ(too_small.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(too_small, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(too_small.message()),
               HasSubstr("learning rate is 1e-300, which training in float "
                         "takes for zero"));
@@ -163,9 +165,9 @@ TEST(NeuralNetworkTest, RefusesWhatItCannotFitOrPredict) {
   TableBuilder builder(/*column_count=*/3);
   std::fill_n(builder.AddRow(), 3, 0.0);
   double prediction = 0;
-  EXPECT_EQ(network.Predict(model, std::move(builder).Build(), {&prediction, 1})
-                .code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(
+      network.Predict(model, std::move(builder).Build(), {&prediction, 1}),
+      StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ absl::StatusOr<Table> ReadBinaryTable(const std::string& path) {
 absl::StatusOr<BinaryTableWriter> BinaryTableWriter::Create(
     const std::string& path, size_t row_count, size_t column_count) {
   SafetensorsWriterOptions options;
-  options.to_disk = ToDisk::kAtLeisure;
+  options.to_disk = ToDisk::kNoFsync;
   absl::StatusOr<SafetensorsWriter> file = SafetensorsWriter::Create(
       path,
       {{kTensorName,

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -59,7 +60,7 @@ void ExpectEqualTables(const Table& a, const Table& b) {
 std::string Path() { return testing::TempDir() + "/numbers.table"; }
 
 std::string ValidBytes() {
-  EXPECT_TRUE(WriteTable(RandomTable(5, 3, 1), Path()).ok());
+  EXPECT_THAT(WriteTable(RandomTable(5, 3, 1), Path()), IsOk());
   std::ifstream file(Path(), std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
@@ -94,16 +95,16 @@ TEST_P(BinaryTableTest, ReadsBackWhatWasWritten) {
   for (const auto& [rows, columns] :
        {std::pair<size_t, size_t>{1, 1}, {1000, 11}, {40, 501}, {3, 20000}}) {
     const Table table = RandomTable(rows, columns, 2);
-    ASSERT_TRUE(WriteTable(table, Path()).ok());
+    ASSERT_THAT(WriteTable(table, Path()), IsOk());
     const absl::StatusOr<Table> read = GetParam()(Path());
-    ASSERT_TRUE(read.ok()) << read.status();
+    ASSERT_THAT(read, IsOk());
     ExpectEqualTables(table, *read);
   }
 }
 
 TEST_P(BinaryTableTest, RefusesAMissingFile) {
-  EXPECT_EQ(GetParam()("/missing.table").status().code(),
-            absl::StatusCode::kNotFound);
+  EXPECT_THAT(GetParam()("/missing.table"),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_P(BinaryTableTest, RefusesEveryTruncationAndExtension) {
@@ -140,7 +141,7 @@ TEST_P(BinaryTableTest, RefusesWhatIsNoTable) {
   }
   // Numbers at any byte cannot be read where they are.
   const std::string table = R"("table":{"dtype":"F64","shape":[5,3])";
-  EXPECT_TRUE(ReadBytes(FileOf(table, 120)).ok());
+  EXPECT_THAT(ReadBytes(FileOf(table, 120)), IsOk());
   ExpectRefused(FileOf(table, 120, /*spaces=*/1),
                 absl::StatusCode::kInvalidArgument, "is no binary table");
 }

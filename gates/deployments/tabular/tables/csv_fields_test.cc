@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -41,14 +42,14 @@ absl::Status ReadRecords(const std::string& text, Records* records) {
 Records MustRead(const std::string& text) {
   Records records;
   const absl::Status status = ReadRecords(text, &records);
-  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(status, IsOk());
   return records;
 }
 
 std::string ErrorOf(const std::string& text) {
   Records records;
   const absl::Status status = ReadRecords(text, &records);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   return std::string(status.message());
 }
 
@@ -75,9 +76,10 @@ TEST(CsvFieldsTest, ReadsAFileLargerThanItsBuffer) {
 }
 
 TEST(CsvFieldsTest, ReportsWhatCannotBeOpened) {
-  EXPECT_EQ(CsvFields().Open("/missing.csv").code(),
-            absl::StatusCode::kNotFound);
-  EXPECT_EQ(CsvFields().Open("/").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CsvFields().Open("/missing.csv"),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(CsvFields().Open("/"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(CsvFieldsTest, ReadsAPipeAsItIsWritten) {
@@ -91,13 +93,13 @@ TEST(CsvFieldsTest, ReadsAPipeAsItIsWritten) {
   CsvFields fields;
   const absl::Status opened = fields.Open(path);
   writer.join();
-  ASSERT_TRUE(opened.ok()) << opened;
+  ASSERT_THAT(opened, IsOk());
   ASSERT_TRUE(fields.Next());
   EXPECT_EQ(fields.text(), "a");
   ASSERT_TRUE(fields.Next());
   EXPECT_EQ(fields.text(), "bc");
   EXPECT_FALSE(fields.Next());
-  EXPECT_TRUE(fields.status().ok()) << fields.status();
+  EXPECT_THAT(fields.status(), IsOk());
 }
 
 }  // namespace

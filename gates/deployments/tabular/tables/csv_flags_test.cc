@@ -7,6 +7,7 @@
 
 #include "absl/flags/parse.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -30,19 +31,19 @@ void SetFlags(std::vector<std::string> flags) {
 TEST(CsvFlagsTest, AreCommasUnderAHeaderUnlessSaid) {
   SetFlags({});
   const absl::StatusOr<CsvColumns> columns = CsvColumnsOfFlags();
-  ASSERT_TRUE(columns.ok()) << columns.status();
+  ASSERT_THAT(columns, IsOk());
   EXPECT_EQ(columns->target, "");
   EXPECT_THAT(columns->ignored, ElementsAre());
   EXPECT_EQ(columns->header, CsvHeader::kAuto);
   EXPECT_EQ(columns->delimiter, ',');
-  EXPECT_TRUE(RefuseCsvFlags().ok());
+  EXPECT_THAT(RefuseCsvFlags(), IsOk());
 }
 
 TEST(CsvFlagsTest, SayWhatTheyAreSetTo) {
   SetFlags({"--target=Close", "--ignore=Date,Volume", "--header=no",
             "--delimiter=;"});
   absl::StatusOr<CsvColumns> columns = CsvColumnsOfFlags();
-  ASSERT_TRUE(columns.ok()) << columns.status();
+  ASSERT_THAT(columns, IsOk());
   EXPECT_EQ(columns->target, "Close");
   EXPECT_THAT(columns->ignored, ElementsAre("Date", "Volume"));
   EXPECT_EQ(columns->header, CsvHeader::kNo);
@@ -50,7 +51,7 @@ TEST(CsvFlagsTest, SayWhatTheyAreSetTo) {
   for (const char* tab : {"tab", "\\t", "\t"}) {
     SetFlags({"--header=yes", absl::StrCat("--delimiter=", tab)});
     columns = CsvColumnsOfFlags();
-    ASSERT_TRUE(columns.ok()) << columns.status();
+    ASSERT_THAT(columns, IsOk());
     EXPECT_EQ(columns->header, CsvHeader::kYes);
     EXPECT_EQ(columns->delimiter, '\t');
   }
@@ -77,7 +78,7 @@ TEST(CsvFlagsTest, AreRefusedWhereNoCsvIsRead) {
     EXPECT_THAT(RefuseCsvFlags().ToString(), HasSubstr(name));
   }
   SetFlags({});
-  EXPECT_TRUE(RefuseCsvFlags().ok());
+  EXPECT_THAT(RefuseCsvFlags(), IsOk());
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Layout {
 
 absl::Status FieldError(const CsvFields& fields, absl::string_view message) {
   return absl::InvalidArgumentError(
-      absl::StrCat(fields.Place(), ": ", message));
+      absl::StrCat(fields.Location(), ": ", message));
 }
 
 // An excerpt that keeps a message on one line.
@@ -146,7 +146,7 @@ class FirstLineReader {
   absl::Status Read(CsvFields* fields, Layout* layout) {
     bool is_in_record = true;
     while (is_in_record && fields->Next()) {
-      if (layout->column_of_field.empty()) place_ = fields->Place();
+      if (layout->column_of_field.empty()) location_ = fields->Location();
       absl::Status status = AddField(*fields, layout);
       if (!status.ok()) return status;
       is_in_record = !fields->is_last_in_record();
@@ -163,17 +163,17 @@ class FirstLineReader {
       layout->hint = DelimiterHint(name, columns_.delimiter);
       if (WithoutBlanks(name).empty()) {
         return absl::InvalidArgumentError(absl::StrCat(
-            place_, ": the first line is blank; it should be a header"));
+            location_, ": the first line is blank; it should be a header"));
       }
     }
     absl::Status status = PlaceTargetLast(layout);
     if (!status.ok()) return status;
     if (columns_.header == CsvHeader::kAuto && !like_in_row_.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(place_, ": the first line should name the columns, but ",
-                       like_in_row_,
-                       ", as a row's would be; say --header=no if it is a row, "
-                       "--header=yes if its names are like that"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          location_, ": the first line should name the columns, but ",
+          like_in_row_,
+          ", as a row's would be; say --header=no if it is a row, "
+          "--header=yes if its names are like that"));
     }
     return absl::OkStatus();
   }
@@ -254,7 +254,7 @@ class FirstLineReader {
     }
     if (layout->column_count == 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat(place_, ": every column is ignored"));
+          absl::StrCat(location_, ": every column is ignored"));
     }
     if (columns_.target.empty()) return absl::OkStatus();
     if (!has_target_) return MissingColumn(*layout, columns_.target);
@@ -272,18 +272,18 @@ class FirstLineReader {
     const size_t count = layout.column_of_field.size();
     if (!has_header_) {
       return absl::NotFoundError(
-          absl::StrCat(place_, ": the file has no column ", Excerpt(name),
+          absl::StrCat(location_, ": the file has no column ", Excerpt(name),
                        "; without a header they are named 1 to ", count));
     }
     return absl::NotFoundError(
-        absl::StrCat(place_, ": the header has no column ", Excerpt(name),
+        absl::StrCat(location_, ": the header has no column ", Excerpt(name),
                      "; its first line names the columns", layout.hint));
   }
 
   const CsvColumns& columns_;
   const bool has_header_;
   std::vector<bool> ignored_found_;
-  std::string place_;
+  std::string location_;
   std::map<std::string, size_t> field_of_name_;
   // The first name, of columns that are not ignored, that a row might hold.
   std::string like_in_row_;
@@ -322,7 +322,7 @@ absl::Status ReadRecord(const Layout& layout, char delimiter, CsvFields* fields,
 absl::Status NoMemoryError(const CsvFields& fields,
                            const TableBuilder& builder) {
   return absl::ResourceExhaustedError(absl::StrCat(
-      fields.Place(), ": no memory for the table: ", builder.row_count(),
+      fields.Location(), ": no memory for the table: ", builder.row_count(),
       " rows take ", builder.size_bytes(), " bytes, and ",
       builder.refused_bytes(),
       " more were refused; raise the limit of memory, leave columns out with "
@@ -361,7 +361,7 @@ absl::Status AppendNumber(double number, char separator, AtomicFile* file) {
 
 absl::StatusOr<AtomicFile> CreateCsv(const std::string& path) {
   AtomicFileOptions options;
-  options.to_disk = ToDisk::kAtLeisure;
+  options.to_disk = ToDisk::kNoFsync;
   options.special_files = SpecialFiles::kWriteAsTheyAre;
   return AtomicFile::Create(path, options);
 }
@@ -380,7 +380,7 @@ absl::StatusOr<Table> ReadCsvTable(const std::string& path,
   std::string blank_place;
   while (fields.Next()) {
     if (IsBlankLine(fields)) {
-      if (blank_place.empty()) blank_place = fields.Place();
+      if (blank_place.empty()) blank_place = fields.Location();
       continue;
     }
     if (!blank_place.empty()) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -46,7 +47,7 @@ Rows RowsOf(const Table& table) {
 
 Rows MustRead(const std::string& text, const CsvColumns& columns = {}) {
   const absl::StatusOr<Table> table = ReadCsvTable(WriteFile(text), columns);
-  EXPECT_TRUE(table.ok()) << table.status();
+  EXPECT_THAT(table, IsOk());
   return table.ok() ? RowsOf(*table) : Rows();
 }
 
@@ -247,26 +248,26 @@ TEST(CsvTableTest, ReadsBackBitForBitWhatItWrote) {
   const std::string path = testing::TempDir() + "/written.csv";
   absl::StatusOr<CsvTableWriter> writer =
       CsvTableWriter::Create(path, /*column_count=*/3);
-  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_THAT(writer, IsOk());
   Rows expected;
   for (int row = 0; row < 5000; ++row) {
     expected.push_back(
         {RandomDouble(&random), RandomDouble(&random), RandomDouble(&random)});
-    ASSERT_TRUE(writer->AddRow(expected.back().data()).ok());
+    ASSERT_THAT(writer->AddRow(expected.back().data()), IsOk());
   }
-  ASSERT_TRUE(writer->Commit().ok());
+  ASSERT_THAT(writer->Commit(), IsOk());
   EXPECT_EQ(ReadFile(path).substr(0, 27), "feature_1,feature_2,target\n");
   const absl::StatusOr<Table> table = ReadCsvTable(path, {});
-  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_THAT(table, IsOk());
   EXPECT_EQ(RowsOf(*table), expected);
 }
 
 TEST(CsvTableTest, WritesOneColumn) {
   const std::string path = testing::TempDir() + "/column.csv";
-  ASSERT_TRUE(WriteCsvColumn("prediction", {0.1, -2, 1e300}, path).ok());
+  ASSERT_THAT(WriteCsvColumn("prediction", {0.1, -2, 1e300}, path), IsOk());
   EXPECT_EQ(ReadFile(path), "prediction\n0.1\n-2\n1e+300\n");
-  EXPECT_EQ(WriteCsvColumn("prediction", {0.1}, "/dev/full").code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(WriteCsvColumn("prediction", {0.1}, "/dev/full"),
+              StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
 TEST(CsvTableTest, EndsOnEveryRandomlyDamagedFile) {

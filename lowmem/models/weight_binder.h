@@ -1,9 +1,9 @@
 // Finds a model's weights in its checkpoint and compares them with its config,
 // keeping the first fault.
 //
-//   footprint::WeightFinder finder(*store, "transformer.", "wte.weight");
-//   footprint::Weight words = finder.Matrix("wte.weight", 50257, 768);
-//   if (!finder.status().ok()) return finder.status();
+//   footprint::WeightBinder binder(*store, "transformer.", "wte.weight");
+//   footprint::Weight words = binder.Matrix("wte.weight", 50257, 768);
+//   if (!binder.status().ok()) return binder.status();
 //
 // Checkpoints name tensors with or without the family's prefix; the finder
 // looks which.
@@ -14,8 +14,8 @@
 //
 // Thread-compatible. What it finds refers to the store's index.
 
-#ifndef FOOTPRINT_LOWMEM_MODELS_WEIGHT_FINDER_H_
-#define FOOTPRINT_LOWMEM_MODELS_WEIGHT_FINDER_H_
+#ifndef FOOTPRINT_LOWMEM_MODELS_WEIGHT_BINDER_H_
+#define FOOTPRINT_LOWMEM_MODELS_WEIGHT_BINDER_H_
 
 #include <cstdint>
 #include <string>
@@ -38,10 +38,10 @@ struct NormTensors {
   Weight bias;
 };
 
-class WeightFinder {
+class WeightBinder {
  public:
   // The prefix is used if `sample` is there with it.
-  WeightFinder(const WeightStore& store, const std::string& prefix,
+  WeightBinder(const WeightStore& store, const std::string& prefix,
                const std::string& sample);
 
   const absl::Status& status() const { return status_; }
@@ -72,4 +72,4 @@ class WeightFinder {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_LOWMEM_MODELS_WEIGHT_FINDER_H_
+#endif  // FOOTPRINT_LOWMEM_MODELS_WEIGHT_BINDER_H_

@@ -1,4 +1,4 @@
-#include "footprint/lowmem/models/weight_finder.h"
+#include "footprint/lowmem/models/weight_binder.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -7,23 +7,23 @@
 
 namespace footprint {
 
-WeightFinder::WeightFinder(const WeightStore& store, const std::string& prefix,
+WeightBinder::WeightBinder(const WeightStore& store, const std::string& prefix,
                            const std::string& sample)
     : store_(store) {
   if (store.index().FindOrNull(prefix + sample) != nullptr) prefix_ = prefix;
 }
 
-bool WeightFinder::Has(const std::string& name) const {
+bool WeightBinder::Has(const std::string& name) const {
   return store_.index().FindOrNull(prefix_ + name) != nullptr;
 }
 
-Weight WeightFinder::Matrix(const std::string& name, int64_t rows,
+Weight WeightBinder::Matrix(const std::string& name, int64_t rows,
                             int64_t columns) {
   const Weight matrix = Shaped(name, {rows, columns});
-  if (status_.ok() && matrix.panel_columns() != matrix.columns() &&
-      matrix.panel_columns() % kSumBlock != 0) {
+  if (status_.ok() && matrix.block_columns() != matrix.columns() &&
+      matrix.block_columns() % kSumBlock != 0) {
     Fail(absl::StrCat(
-        prefix_, name, " is packed in panels of ", matrix.panel_columns(),
+        prefix_, name, " is packed in panels of ", matrix.block_columns(),
         " columns; multiples of ", kSumBlock,
         " can be computed with: pack it again, "
         "lowmem_pack ",
@@ -32,30 +32,30 @@ Weight WeightFinder::Matrix(const std::string& name, int64_t rows,
   return matrix;
 }
 
-Weight WeightFinder::Vector(const std::string& name, int64_t count) {
+Weight WeightBinder::Vector(const std::string& name, int64_t count) {
   return Shaped(name, {count});
 }
 
-LinearWeights WeightFinder::Linear(const std::string& name, int64_t rows,
+LinearWeights WeightBinder::Linear(const std::string& name, int64_t rows,
                                    int64_t columns) {
   return {Matrix(name + ".weight", rows, columns),
           Vector(name + ".bias", rows)};
 }
 
-LinearWeights WeightFinder::TransposedLinear(const std::string& name,
+LinearWeights WeightBinder::TransposedLinear(const std::string& name,
                                              int64_t inputs, int64_t outputs) {
   // Panels cut between outputs: any width will do.
   return {Shaped(name + ".weight", {inputs, outputs}),
           Vector(name + ".bias", outputs)};
 }
 
-NormTensors WeightFinder::Norm(const std::string& name, int64_t count) {
+NormTensors WeightBinder::Norm(const std::string& name, int64_t count) {
   const bool old = Has(name + ".gamma");
   return {Vector(name + (old ? ".gamma" : ".weight"), count),
           Vector(name + (old ? ".beta" : ".bias"), count)};
 }
 
-void WeightFinder::CheckNoLayer(const std::string& begin, int64_t layers) {
+void WeightBinder::CheckNoLayer(const std::string& begin, int64_t layers) {
   const std::string beyond = prefix_ + begin;
   for (const TensorInfo& tensor : store_.index().tensors()) {
     if (absl::StartsWith(tensor.name, beyond)) {
@@ -66,12 +66,12 @@ void WeightFinder::CheckNoLayer(const std::string& begin, int64_t layers) {
   }
 }
 
-void WeightFinder::Fail(const std::string& what) {
+void WeightBinder::Fail(const std::string& what) {
   status_.Update(absl::InvalidArgumentError(
       absl::StrCat(store_.index().file_name(), ": ", what)));
 }
 
-Weight WeightFinder::Shaped(const std::string& name, const Shape& shape) {
+Weight WeightBinder::Shaped(const std::string& name, const Shape& shape) {
   const absl::StatusOr<Weight> weight = store_.Find(prefix_ + name);
   if (!weight.ok()) {
     status_.Update(weight.status());

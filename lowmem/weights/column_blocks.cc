@@ -1,4 +1,4 @@
-#include "footprint/lowmem/weights/panels.h"
+#include "footprint/lowmem/weights/column_blocks.h"
 
 #include <limits>
 #include <utility>
@@ -29,35 +29,37 @@ absl::optional<std::vector<int64_t>> ParseNumbers(absl::string_view text) {
 
 }  // namespace
 
-std::string PanelsKey(absl::string_view tensor_name) {
+std::string ColumnBlocksKey(absl::string_view tensor_name) {
   return absl::StrCat("panels:", tensor_name);
 }
 
-std::string PanelsText(int64_t rows, int64_t columns, int64_t panel_columns) {
-  return absl::StrCat(rows, "x", columns, "/", panel_columns);
+std::string ColumnBlocksText(int64_t rows, int64_t columns,
+                             int64_t block_columns) {
+  return absl::StrCat(rows, "x", columns, "/", block_columns);
 }
 
-absl::StatusOr<Panels> FindPanels(const SafetensorsIndex& index,
-                                  const TensorInfo& tensor) {
-  Panels panels;
-  const auto entry = index.metadata().find(PanelsKey(tensor.name));
+absl::StatusOr<ColumnBlocks> FindColumnBlocks(const SafetensorsIndex& index,
+                                              const TensorInfo& tensor) {
+  ColumnBlocks blocks;
+  const auto entry = index.metadata().find(ColumnBlocksKey(tensor.name));
   if (entry == index.metadata().end()) {
-    panels.shape = tensor.shape;
-    panels.panel_columns = tensor.shape.columns();
-    return panels;
+    blocks.shape = tensor.shape;
+    blocks.block_columns = tensor.shape.columns();
+    return blocks;
   }
   const absl::optional<std::vector<int64_t>> numbers =
       ParseNumbers(entry->second);
   if (numbers.has_value()) {
     const int64_t rows = (*numbers)[0], columns = (*numbers)[1];
-    panels.shape = {rows, columns};
-    panels.panel_columns = (*numbers)[2];
+    blocks.shape = {rows, columns};
+    blocks.block_columns = (*numbers)[2];
     const int64_t count =
-        (columns + panels.panel_columns - 1) / panels.panel_columns;
-    const Shape packed = {count, rows, panels.panel_columns};
+        (columns + blocks.block_columns - 1) / blocks.block_columns;
+    const Shape packed = {count, rows, blocks.block_columns};
     if (packed == tensor.shape &&
-        entry->second == PanelsText(rows, columns, panels.panel_columns)) {
-      return panels;
+        entry->second ==
+            ColumnBlocksText(rows, columns, blocks.block_columns)) {
+      return blocks;
     }
   }
   return absl::InvalidArgumentError(absl::StrCat(

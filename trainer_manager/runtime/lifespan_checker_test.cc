@@ -1,8 +1,9 @@
-#include "footprint/trainer_manager/runtime/plan_watch.h"
+#include "footprint/trainer_manager/runtime/lifespan_checker.h"
 
 #include <cmath>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -33,31 +34,32 @@ ExecutionPlan ThreeSteps() {
   return plan;
 }
 
-TEST(PlanWatchTest, WhatIsReadMustBeWhatWasWritten) {
+TEST(LifespanCheckerTest, WhatIsReadMustBeWhatWasWritten) {
   std::vector<float> arena = {1, 2};
-  PlanWatch watch(ThreeSteps());
+  LifespanChecker watch(ThreeSteps());
   const StepData::Slot read = SlotOf(Role::kInput, &arena, true);
-  EXPECT_EQ(watch.CheckRead(1, {&read, 1}).code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(watch.CheckRead(1, {&read, 1}),
+              StatusIs(absl::StatusCode::kInternal));
   const StepData::Slot written = SlotOf(Role::kOutput, &arena, false);
   watch.MarkWritten(0, {&written, 1});
-  EXPECT_TRUE(watch.CheckRead(1, {&read, 1}).ok());
+  EXPECT_THAT(watch.CheckRead(1, {&read, 1}), IsOk());
   arena[1] = 3;
   EXPECT_THAT(std::string(watch.CheckRead(1, {&read, 1}).message()),
               HasSubstr("input 0 is not what was written"));
 }
 
-TEST(PlanWatchTest, OnlyTheArenaIsWatched) {
+TEST(LifespanCheckerTest, OnlyTheArenaIsWatched) {
   ExecutionPlan plan = ThreeSteps();
   plan.storages[0].storage_class = StorageClass::kFixed;
   std::vector<float> values = {1, 2};
   const StepData::Slot read = SlotOf(Role::kInput, &values, true);
-  EXPECT_TRUE(PlanWatch(plan).CheckRead(1, {&read, 1}).ok());
+  EXPECT_THAT(LifespanChecker(plan).CheckRead(1, {&read, 1}), IsOk());
 }
 
-TEST(PlanWatchTest, DeadBytesBecomeNaNOnceAfterTheirLastStep) {
+TEST(LifespanCheckerTest, DeadBytesBecomeNaNOnceAfterTheirLastStep) {
   std::vector<float> arena = {1, 2, 3};
   char* bytes = reinterpret_cast<char*>(arena.data());
-  const PlanWatch watch(ThreeSteps());
+  const LifespanChecker watch(ThreeSteps());
   watch.PoisonAfter(0, bytes);
   EXPECT_EQ(arena[0], 1);
   watch.PoisonAfter(1, bytes);
@@ -70,17 +72,17 @@ TEST(PlanWatchTest, DeadBytesBecomeNaNOnceAfterTheirLastStep) {
   EXPECT_TRUE(std::isnan(arena[2]));
 }
 
-TEST(PlanWatchTest, ValuesMustBeFiniteUnlessTheyAreScratch) {
+TEST(LifespanCheckerTest, ValuesMustBeFiniteUnlessTheyAreScratch) {
   std::vector<float> values = {1, INFINITY};
   const StepData::Slot read = SlotOf(Role::kWeight, &values, true);
   EXPECT_EQ(std::string(CheckFinite({&read, 1}, /*written=*/false).message()),
-            "weight 0 is inf at place 1");
-  EXPECT_TRUE(CheckFinite({&read, 1}, /*written=*/true).ok());
+            "weight 0 is inf at index 1");
+  EXPECT_THAT(CheckFinite({&read, 1}, /*written=*/true), IsOk());
   const StepData::Slot written = SlotOf(Role::kOutput, &values, false);
   EXPECT_FALSE(CheckFinite({&written, 1}, true).ok());
-  EXPECT_TRUE(CheckFinite({&written, 1}, false).ok());
+  EXPECT_THAT(CheckFinite({&written, 1}, false), IsOk());
   const StepData::Slot scratch = SlotOf(Role::kWorkspace, &values, false);
-  EXPECT_TRUE(CheckFinite({&scratch, 1}, true).ok());
+  EXPECT_THAT(CheckFinite({&scratch, 1}, true), IsOk());
 }
 
 }  // namespace

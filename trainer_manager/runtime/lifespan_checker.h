@@ -1,7 +1,7 @@
 // Debugging of a plan while it runs: dead bytes are poisoned, and what is read
 // is compared with what was written.
 //
-//   footprint::PlanWatch watch(plan);
+//   footprint::LifespanChecker watch(plan);
 //   watch.Begin(arena, size_bytes);
 //   status = watch.CheckRead(first_use, slots);  // before a step
 //   watch.MarkWritten(first_use, slots);         // after it
@@ -13,8 +13,8 @@
 // Thread-compatible. Memory: about 16 bytes a use and 24 a tensor. Time: that
 // of reading each operand once more.
 
-#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_WATCH_H_
-#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_WATCH_H_
+#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_
+#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +31,9 @@ namespace footprint {
 // infinity; the text names it. Scratch memory may hold what it likes.
 absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written);
 
-class PlanWatch {
+class LifespanChecker {
  public:
-  explicit PlanWatch(const ExecutionPlan& plan);
+  explicit LifespanChecker(const ExecutionPlan& plan);
 
   // Poisons the arena, before an iteration.
   void Begin(char* arena, int64_t size_bytes) const;
@@ -61,4 +61,4 @@ class PlanWatch {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_WATCH_H_
+#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_

@@ -88,7 +88,7 @@ BENCHMARK(BM_LookUpRocksDbHyperClock)->ThreadRange(1, 2);
 #endif
 
 // Before main, as the benchmarks themselves are registered.
-const bool rivals_are_told = [] {
+const bool alternatives_are_told = [] {
 #ifdef FOOTPRINT_HAS_LEVELDB
   benchmark::AddCustomContext("LevelDB", "present");
 #else

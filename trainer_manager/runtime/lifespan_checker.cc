@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/runtime/plan_watch.h"
+#include "footprint/trainer_manager/runtime/lifespan_checker.h"
 
 #include <cstring>
 
@@ -31,16 +31,17 @@ absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written) {
                                        slot.operand.role != Role::kWorkspace &&
                                        slot.operand.role != Role::kSlice
                                  : slot.readable;
-    const int64_t place = checked ? FirstNotFiniteOf(slot) : -1;
-    if (place < 0) continue;
+    const int64_t index_of_value = checked ? FirstNotFiniteOf(slot) : -1;
+    if (index_of_value < 0) continue;
     return absl::OutOfRangeError(absl::StrCat(
         RoleName(slot.operand.role), " ", slot.operand.index, " is ",
-        static_cast<const float*>(slot.data)[place], " at place ", place));
+        static_cast<const float*>(slot.data)[index_of_value], " at index ",
+        index_of_value));
   }
   return absl::OkStatus();
 }
 
-PlanWatch::PlanWatch(const ExecutionPlan& plan)
+LifespanChecker::LifespanChecker(const ExecutionPlan& plan)
     : steps_(plan.steps.size()), marks_(plan.tensors.size(), 0) {
   for (const size_t s : plan.arena_storages) {
     const Storage& storage = plan.storages[s];
@@ -56,12 +57,12 @@ PlanWatch::PlanWatch(const ExecutionPlan& plan)
   }
 }
 
-void PlanWatch::Begin(char* arena, int64_t size_bytes) const {
+void LifespanChecker::Begin(char* arena, int64_t size_bytes) const {
   if (size_bytes == 0) return;
   std::memset(arena, kPoison, static_cast<size_t>(size_bytes));
 }
 
-absl::Status PlanWatch::CheckRead(
+absl::Status LifespanChecker::CheckRead(
     size_t first_use, absl::Span<const StepData::Slot> slots) const {
   for (size_t i = 0; i < slots.size(); ++i) {
     const size_t tensor = tensors_[first_use + i];
@@ -76,8 +77,8 @@ absl::Status PlanWatch::CheckRead(
   return absl::OkStatus();
 }
 
-void PlanWatch::MarkWritten(size_t first_use,
-                            absl::Span<const StepData::Slot> slots) {
+void LifespanChecker::MarkWritten(size_t first_use,
+                                  absl::Span<const StepData::Slot> slots) {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].writable) {
       marks_[tensors_[first_use + i]] = FingerprintOf(slots[i]);
@@ -85,7 +86,7 @@ void PlanWatch::MarkWritten(size_t first_use,
   }
 }
 
-void PlanWatch::PoisonAfter(size_t step, char* arena) const {
+void LifespanChecker::PoisonAfter(size_t step, char* arena) const {
   if (step + 1 == steps_) return;
   for (const Region& region : regions_) {
     if (region.upper_step != static_cast<int64_t>(step) + 1) continue;

@@ -1,12 +1,12 @@
 // Finds the file without a name that this process has open, for tests that
 // damage it.
 //
-//   pwrite(footprint::UnnamedFile(), "x", 1, 0);
+//   pwrite(footprint::AnonymousFile(), "x", 1, 0);
 //
 // Linux only, by /proc.
 
-#ifndef FOOTPRINT_BASE_FILES_UNNAMED_FILE_H_
-#define FOOTPRINT_BASE_FILES_UNNAMED_FILE_H_
+#ifndef FOOTPRINT_BASE_FILES_ANONYMOUS_FILE_H_
+#define FOOTPRINT_BASE_FILES_ANONYMOUS_FILE_H_
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 namespace footprint {
 
 // The highest descriptor of one, or -1.
-inline int UnnamedFile() {
+inline int AnonymousFile() {
   for (int descriptor = 255; descriptor > 2; --descriptor) {
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
     std::string path(4096, '\0');
@@ -28,4 +28,4 @@ inline int UnnamedFile() {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_BASE_FILES_UNNAMED_FILE_H_
+#endif  // FOOTPRINT_BASE_FILES_ANONYMOUS_FILE_H_
