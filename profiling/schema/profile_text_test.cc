@@ -3,7 +3,6 @@
 #include <set>
 #include <string>
 
-#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/descriptor.h"
@@ -109,7 +108,7 @@ template <typename Message>
 void ExpectReadBack(const Message& message, const std::string& json) {
   Message again;
   const auto status = google::protobuf::util::JsonStringToMessage(json, &again);
-  ASSERT_THAT(status, IsOk()) << json;
+  ASSERT_TRUE(status.ok()) << json;
   EXPECT_EQ(again.SerializeAsString(), message.SerializeAsString()) << json;
 }
 
