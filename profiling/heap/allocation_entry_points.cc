@@ -1,8 +1,10 @@
 // malloc and its kin, counted: each call goes straight to jemalloc, whose own
 // names were renamed (jemalloc_renames.txt), and then to heap_counters.h.
 //
-// Compiled twice: as exact_heap, and with FOOTPRINT_COUNT_REQUESTED_BYTES as
-// exact_heap_with_requested_bytes.
+// Compiled three times: as exact_heap; with FOOTPRINT_COUNT_REQUESTED_BYTES as
+// exact_heap_with_requested_bytes; and with FOOTPRINT_WITHOUT_CPP_OPERATORS for
+// the preloaded agent. There, operator new stays the program's, whose delete
+// may be its own as well; libstdc++'s calls malloc.
 
 #include <errno.h>
 #include <stddef.h>
@@ -37,11 +39,6 @@ void footprint_jemalloc_sdallocx(void* block, size_t size, int flags) noexcept;
 
 namespace footprint::profiling_internal {
 namespace {
-
-// jemalloc's MALLOCX_ALIGN for powers of two.
-int AlignmentFlag(std::align_val_t alignment) {
-  return __builtin_ctzl(static_cast<size_t>(alignment));
-}
 
 inline void* Counted(void* block, [[maybe_unused]] size_t size) {
   if (__builtin_expect(block == nullptr, 0)) return nullptr;
@@ -110,6 +107,13 @@ void* CountedReallocation([[maybe_unused]] void* block,
   return moved;
 }
 
+#ifndef FOOTPRINT_WITHOUT_CPP_OPERATORS
+
+// jemalloc's MALLOCX_ALIGN for powers of two.
+int AlignmentFlag(std::align_val_t alignment) {
+  return __builtin_ctzl(static_cast<size_t>(alignment));
+}
+
 // What operator new must do when there is no memory. Returns null for nothrow.
 template <typename Allocate>
 void* AllocateOrHandle(Allocate allocate, bool may_throw) {
@@ -154,14 +158,14 @@ inline void* CountedNew(size_t size, std::align_val_t alignment,
   return Counted(block, size);
 }
 
+#endif  // FOOTPRINT_WITHOUT_CPP_OPERATORS
+
 }  // namespace
 }  // namespace footprint::profiling_internal
 
 using footprint::profiling_internal::AfterDeallocation;
-using footprint::profiling_internal::AlignmentFlag;
 using footprint::profiling_internal::Counted;
 using footprint::profiling_internal::CountedFree;
-using footprint::profiling_internal::CountedNew;
 using footprint::profiling_internal::CountedReallocation;
 using footprint::profiling_internal::CountedSizedFree;
 using footprint::profiling_internal::ForgetRequested;
@@ -259,6 +263,11 @@ void sdallocx(void* block, size_t size, int flags) noexcept {
 
 }  // extern "C"
 
+#ifndef FOOTPRINT_WITHOUT_CPP_OPERATORS
+
+using footprint::profiling_internal::AlignmentFlag;
+using footprint::profiling_internal::CountedNew;
+
 void* operator new(size_t size) { return CountedNew(size, true); }
 void* operator new[](size_t size) { return CountedNew(size, true); }
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
@@ -318,3 +327,5 @@ void operator delete[](void* block, size_t size,
                        std::align_val_t alignment) noexcept {
   CountedSizedFree(block, size == 0 ? 1 : size, AlignmentFlag(alignment));
 }
+
+#endif  // FOOTPRINT_WITHOUT_CPP_OPERATORS

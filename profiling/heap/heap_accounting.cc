@@ -153,6 +153,20 @@ int BeginAnyPhase() {
 }
 
 }  // namespace
+
+void PublishHeap(PublishedHeap* published) {
+  RegisterThread();
+  ProcessLock lock;
+  process.published = published;
+  if (published == nullptr) return;
+  const int64_t live_bytes = FoldPeaks();
+  const Quantities& peak = process.phases[kProcessPhase].peak;
+  published->peak_live_bytes.store(
+      std::max(live_bytes, peak[HeapQuantity::kLiveBytes]));
+  published->RaiseMapped(peak[HeapQuantity::kMappedBytes]);
+  published->RaiseMapped(process.mapped_bytes);
+}
+
 }  // namespace profiling_internal
 
 using profiling_internal::FoldPeaks;
@@ -193,6 +207,13 @@ HeapPhaseBytes EndHeapPhase(const HeapPhase& phase) {
 }
 
 HeapPhase ProcessHeapPhase() { return {profiling_internal::kProcessPhase}; }
+
+void RestartProcessHeapPhase() {
+  RegisterThread();
+  ProcessLock lock;
+  profiling_internal::BeginPhaseSlot(profiling_internal::kProcessPhase,
+                                     FoldPeaks());
+}
 
 int64_t LiveHeapBytes() {
   ProcessLock lock;

@@ -120,6 +120,9 @@ void CountMappedBytes(int64_t change_bytes) {
   process.mapped_bytes += change_bytes;
   process.mapped_peak_absolute_bytes =
       std::max(process.mapped_peak_absolute_bytes, process.mapped_bytes);
+  if (process.published != nullptr) {
+    process.published->RaiseMapped(process.mapped_bytes);
+  }
 }
 
 void SetRequestedBytesCounter(const RequestedBytesCounter* counter) {

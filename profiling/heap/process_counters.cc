@@ -1,5 +1,7 @@
 #include "footprint/profiling/heap/process_counters.h"
 
+#include <time.h>
+
 #include "footprint/base/memory/membarrier.h"
 
 namespace footprint::profiling_internal {
@@ -20,6 +22,14 @@ void SetThresholds(ThreadCounters* counters, int64_t upper_bytes) {
   counters->lower_threshold_bytes.store(upper_bytes - kHysteresisBytes);
   counters->has_lower_threshold.store(true);
   counters->check_at_bytes.store(0);
+}
+
+// Cheaper than the fine clock, which each allocation of a growing heap would
+// read.
+int64_t CoarseTimeNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
 }
 
 }  // namespace
@@ -79,6 +89,22 @@ int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes) {
   return sum;
 }
 
+void RaisePeak(int64_t sum_bytes) {
+  if (sum_bytes <= process.peak_absolute_bytes) return;
+  process.peak_absolute_bytes = sum_bytes;
+  PublishedHeap* const published = process.published;
+  if (published == nullptr ||
+      sum_bytes <= published->peak_live_bytes.load(std::memory_order_relaxed)) {
+    return;
+  }
+  published->peak_live_bytes.store(sum_bytes, std::memory_order_relaxed);
+  published->peak_time_ns.store(CoarseTimeNs(), std::memory_order_relaxed);
+  published->peak_stage.store(published->stage.load(std::memory_order_relaxed),
+                              std::memory_order_relaxed);
+  published->peak_count.store(published->peak_count.load() + 1,
+                              std::memory_order_relaxed);
+}
+
 void ShareHeadroom(int64_t sum_bytes) {
   if (OneThreadIsAlone()) {
     SetThresholdOfOnlyThread();
@@ -116,8 +142,7 @@ void RaiseThresholds(ThreadCounters* counters, int64_t level_bytes) {
     }
   }
   const int64_t sum_bytes = SumLiveBytes(counters, level_bytes);
-  process.peak_absolute_bytes =
-      std::max(process.peak_absolute_bytes, sum_bytes);
+  RaisePeak(sum_bytes);
   ShareHeadroom(sum_bytes);
   // A block that was live for the moment only is gone by now.
   if (!OneThreadIsAlone() && level_bytes > counters->live_bytes()) {

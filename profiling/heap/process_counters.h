@@ -28,6 +28,7 @@
 #include <cstdint>
 
 #include "footprint/profiling/heap/heap_metrics.h"
+#include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/thread_tree.h"
 
 namespace footprint::profiling_internal {
@@ -175,6 +176,8 @@ struct ProcessCounters {
   int64_t mapped_peak_absolute_bytes = 0;
   Phase phases[kMaxOpenPhases];
   const RequestedBytesCounter* requested = nullptr;
+  // Null: nobody reads.
+  PublishedHeap* published = nullptr;
   std::atomic<int> forked_process_count{0};
 };
 
@@ -206,6 +209,9 @@ void BeginLowerThresholds();
 // Live bytes of all threads, `counters` at `level_bytes` (null: every thread
 // as it is) and the others as far as their thresholds allow.
 int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes);
+
+// `sum_bytes` were live at once.
+void RaisePeak(int64_t sum_bytes);
 
 // Gives every thread an equal share of what is left below the peak, after
 // SumLiveBytes found `sum_bytes`.

@@ -134,8 +134,7 @@ void CountAfterEnd(ThreadCounters* counters, bool is_allocation) {
         change_bytes;
   }
   const int64_t sum_bytes = SumLiveBytes(nullptr, 0);
-  process.peak_absolute_bytes =
-      std::max(process.peak_absolute_bytes, sum_bytes);
+  RaisePeak(sum_bytes);
   ShareHeadroom(sum_bytes);
 }
 

@@ -1,0 +1,195 @@
+// The start and the end of the preloaded agent: opens the record of this
+// process image, has the counters publish to it, and completes it where the
+// program ends in order.
+//
+// Nothing here allocates, throws or uses C++'s library: the agent stands in
+// front of every other library of a program that was not made for it.
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/published_heap.h"
+#include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/record_file_name.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+ProcessRecord* record = nullptr;
+// Of a process that shares our memory between vfork and exec, it is not ours.
+pid_t own_process = 0;
+// Opened before the program can change its root or its folder.
+int folder = -1;
+// Looked for once: in the child of a fork the dynamic loader may be locked.
+bool has_foreign_new = false;
+
+int64_t TimeNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
+// The first `capacity` bytes of a file; their number.
+int32_t ReadStart(const char* path, char* text, size_t capacity) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  size_t size = 0;
+  while (size < capacity) {
+    const ssize_t count = read(file, text + size, capacity - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    size += static_cast<size_t>(count);
+  }
+  close(file);
+  return static_cast<int32_t>(size);
+}
+
+// The kernel's high-water mark of the process; 0 where it does not tell.
+int64_t PeakResidentBytes() {
+  char text[4096];
+  const int32_t size =
+      ReadStart("/proc/self/status", text, sizeof(text) - 1);
+  text[size] = '\0';
+  const char* const line = strstr(text, "VmHWM:");
+  return line == nullptr ? 0 : strtoll(line + 6, nullptr, 10) * 1024;
+}
+
+// A mapped file of its full size, so that a full disk is met here and not by
+// the program. Null where there is none to be had.
+ProcessRecord* MapFile(int file) {
+  if (posix_fallocate(file, 0, sizeof(ProcessRecord)) != 0) return nullptr;
+  // Not by mmap, which counts.
+  void* mapped = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, sizeof(ProcessRecord), PROT_READ | PROT_WRITE,
+              MAP_SHARED, file, 0));
+  return mapped == MAP_FAILED ? nullptr : static_cast<ProcessRecord*>(mapped);
+}
+
+// The first number that no earlier image of the process has taken.
+ProcessRecord* OpenRecord(pid_t process) {
+  for (int32_t image = 0; image < 10000; ++image) {
+    char name[kRecordFileNameCapacity];
+    WriteRecordFileName(process, image, name);
+    const int file =
+        openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) return nullptr;
+    ProcessRecord* opened = MapFile(file);
+    if (opened == nullptr) unlinkat(folder, name, 0);
+    close(file);
+    if (opened != nullptr) opened->image = image;
+    return opened;
+  }
+  return nullptr;
+}
+
+// Whether new or delete is the program's own, or another allocator's.
+bool HasForeignNew() {
+  for (const char* name : {"_Znwm", "_ZdlPv"}) {
+    void* const function = dlsym(RTLD_DEFAULT, name);
+    Dl_info found;
+    if (function == nullptr || dladdr(function, &found) == 0) continue;
+    if (strstr(found.dli_fname, "libstdc++") == nullptr) return true;
+  }
+  return false;
+}
+
+void BeginRecord(bool is_fork) {
+  own_process = getpid();
+  record = OpenRecord(own_process);
+  if (record == nullptr) {
+    PublishHeap(nullptr);
+    return;
+  }
+  record->process_id = own_process;
+  record->parent_process_id = getppid();
+  record->is_fork = is_fork;
+  record->begin_time_ns = TimeNs();
+  record->has_foreign_new = has_foreign_new;
+  record->inherited_live_bytes = is_fork ? LiveHeapBytes() : 0;
+  const ssize_t size = readlink("/proc/self/exe", record->executable,
+                                sizeof(record->executable) - 1);
+  record->executable[size < 0 ? 0 : size] = '\0';
+  record->command_line_size =
+      ReadStart("/proc/self/cmdline", record->command_line,
+                sizeof(record->command_line));
+  PublishHeap(&record->heap);
+  // Last: who sees it sees all of the above.
+  __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
+}
+
+void CompleteRecord(ProcessEnd end) {
+  // In the child of a vfork, all of this is the parent's.
+  if (record == nullptr || getpid() != own_process) return;
+  const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
+  record->live_bytes.store(LiveHeapBytes());
+  record->allocated_bytes.store(bytes.allocated_bytes);
+  record->allocation_count.store(bytes.allocation_count);
+  record->sum_thread_peak_bytes.store(bytes.sum_thread_peak_net_bytes);
+  record->peak_resident_bytes.store(PeakResidentBytes());
+  record->thread_count.store(bytes.active_thread_count);
+  record->threads_may_overlap.store(bytes.threads_may_overlap ? 1 : 0);
+  record->end_time_ns.store(TimeNs());
+  record->end.store(end);
+}
+
+// The parent's record is the parent's.
+void AfterForkInChild() {
+  if (record != nullptr) {
+    syscall(SYS_munmap, record, sizeof(ProcessRecord));
+  }
+  RestartProcessHeapPhase();
+  BeginRecord(/*is_fork=*/true);
+}
+
+// After the counters' handlers (101, 102), so that their locks are free again.
+__attribute__((constructor(103))) void Begin() {
+  const char* path = getenv(kRecordFolderVariable);
+  if (path == nullptr) return;
+  folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  // Out of the way of programs that count on the numbers of their files.
+  const int high = fcntl(folder, F_DUPFD_CLOEXEC, 1000);
+  if (high >= 0) {
+    close(folder);
+    folder = high;
+  }
+  has_foreign_new = HasForeignNew();
+  BeginRecord(/*is_fork=*/false);
+  pthread_atfork(nullptr, nullptr, AfterForkInChild);
+}
+
+__attribute__((destructor(101))) void End() {
+  CompleteRecord(ProcessEnd::kExit);
+}
+
+[[noreturn]] void EndAtOnce(int status) {
+  CompleteRecord(ProcessEnd::kAtOnce);
+  syscall(SYS_exit_group, status);
+  __builtin_unreachable();
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal
+
+extern "C" {
+
+[[noreturn]] void _exit(int status) {
+  footprint::profiling_internal::EndAtOnce(status);
+}
+[[noreturn]] void _Exit(int status) noexcept {
+  footprint::profiling_internal::EndAtOnce(status);
+}
+
+}  // extern "C"

@@ -1,0 +1,49 @@
+// The figures of a process's heap that a reader outside of it can see at any
+// moment, also after the process was killed: the counters store them where a
+// file is mapped.
+//
+//   PublishedHeap* published = ...;  // in memory shared with the reader
+//   PublishHeap(published);
+//   // From now on published->peak_live_bytes is the highest sum so far.
+//
+// Each member is stored by itself, so a reader may see a peak beside the time
+// of the one before.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_PUBLISHED_HEAP_H_
+#define FOOTPRINT_PROFILING_HEAP_PUBLISHED_HEAP_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace footprint::profiling_internal {
+
+struct PublishedHeap {
+  // Of live usable bytes, what was live when the publishing began included.
+  std::atomic<int64_t> peak_live_bytes;
+  // Of CLOCK_MONOTONIC, to 4 ms.
+  std::atomic<int64_t> peak_time_ns;
+  // How many peaks there were: what was copied at one is told by it.
+  std::atomic<uint64_t> peak_count;
+  // The stage that the program is in, and was in at the peak.
+  std::atomic<uint32_t> stage;
+  std::atomic<uint32_t> peak_stage;
+  // Of what the program mapped by itself.
+  std::atomic<int64_t> mapped_bytes;
+  std::atomic<int64_t> peak_mapped_bytes;
+
+  // Not for two threads at once.
+  void RaiseMapped(int64_t bytes) {
+    mapped_bytes.store(bytes, std::memory_order_relaxed);
+    if (bytes > peak_mapped_bytes.load(std::memory_order_relaxed)) {
+      peak_mapped_bytes.store(bytes, std::memory_order_relaxed);
+    }
+  }
+};
+
+// From now on the counters keep `published` up to date; null: nobody reads.
+// Thread-safe. Lives until the process ends, or another is published.
+void PublishHeap(PublishedHeap* published);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_HEAP_PUBLISHED_HEAP_H_

@@ -1,0 +1,30 @@
+// Whether a program can be measured by an agent that is preloaded, and which
+// file it is.
+//
+//   absl::StatusOr<std::string> path = FindMeasurableProgram("python3");
+//   // "/usr/bin/python3", or why it cannot be measured
+//
+// A program can be measured if the dynamic loader loads it, and heeds
+// LD_PRELOAD: refused are static programs, those of another architecture or C
+// library's loader, those that change their user or have capabilities of their
+// own, and those that AddressSanitizer and its kin were built into, whose own
+// malloc must come first. Of a script, its interpreter is looked at.
+//
+// Thread-safe. Memory: some KiB. Errors: kNotFound, kPermissionDenied,
+// kFailedPrecondition with the reason and the way out.
+
+#ifndef FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_
+#define FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+// `name` is a path, or a name that is looked for in the folders of PATH.
+absl::StatusOr<std::string> FindMeasurableProgram(const std::string& name);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_

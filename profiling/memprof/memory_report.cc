@@ -1,0 +1,122 @@
+#include "footprint/profiling/memprof/memory_report.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/text_table.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kMaxCommandCharacters = 60;
+
+std::string Seconds(int64_t ns) {
+  return absl::StrFormat("%.3f s", static_cast<double>(ns) * 1e-9);
+}
+
+std::string Command(const MeasuredProcess& process) {
+  std::string command = absl::StrJoin(process.command_line, " ");
+  for (char& each : command) {
+    if (static_cast<unsigned char>(each) < ' ') each = ' ';
+  }
+  if (command.size() > kMaxCommandCharacters) {
+    command = absl::StrCat(command.substr(0, kMaxCommandCharacters - 3), "...");
+  }
+  return command;
+}
+
+const MeasuredProcess* LargestProcess(const AgentRunEnd& end) {
+  const auto largest = std::max_element(
+      end.processes.begin(), end.processes.end(),
+      [](const MeasuredProcess& a, const MeasuredProcess& b) {
+        return a.own_peak_bytes() < b.own_peak_bytes();
+      });
+  return largest == end.processes.end() ? nullptr : &*largest;
+}
+
+std::string Headline(const AgentRunEnd& end, const MeasuredProcess& largest) {
+  const int64_t begin_ns = end.processes.front().begin_time_ns;
+  std::string text = absl::StrCat(
+      "peak heap  ", FormatBytes(largest.own_peak_bytes()), ", after ",
+      Seconds(std::max<int64_t>(0, largest.peak_time_ns - begin_ns)), " of ",
+      Seconds(end.wall_time_ns), "\n");
+  if (end.processes.size() > 1) {
+    absl::StrAppend(&text, "           in process ", largest.process_id, ": ",
+                    Command(largest), "\n");
+  }
+  absl::StrAppend(&text, "resident   ",
+                  FormatBytes(std::max(end.peak_resident_sum_bytes,
+                                       largest.peak_resident_bytes)),
+                  end.processes.size() > 1
+                      ? " at most at once, all processes together\n"
+                      : " at most\n");
+  if (largest.peak_mapped_bytes > 0) {
+    absl::StrAppend(&text, "mapped     ",
+                    FormatBytes(largest.peak_mapped_bytes),
+                    " of addresses by the program itself\n");
+  }
+  if (largest.has_totals) {
+    absl::StrAppend(&text, "allocated  ", FormatBytes(largest.allocated_bytes),
+                    " in ", FormatCount(largest.allocation_count),
+                    " calls; left at the end ",
+                    FormatBytes(largest.live_bytes), "\n");
+  }
+  return text;
+}
+
+std::string EndOf(const AgentRunEnd& run, const MeasuredProcess& process) {
+  if (process.has_totals) return "exit";
+  for (const MeasuredProcess& each : run.processes) {
+    if (each.process_id == process.process_id &&
+        each.image > process.image) {
+      return "exec";
+    }
+  }
+  return "killed";
+}
+
+std::string ProcessTable(const AgentRunEnd& end) {
+  TextTable table({{"process", TextTable::kFigures},
+                   {"parent", TextTable::kFigures},
+                   {"began", TextTable::kFigures},
+                   {"peak heap", TextTable::kFigures},
+                   {"resident", TextTable::kFigures},
+                   {"end"},
+                   {"command"}});
+  std::vector<std::vector<std::string>> rows;
+  for (const MeasuredProcess& each : end.processes) {
+    rows.push_back(
+        {absl::StrCat(each.process_id), absl::StrCat(each.parent_process_id),
+         Seconds(each.begin_time_ns - end.processes.front().begin_time_ns),
+         FormatRoundedBytes(each.own_peak_bytes()),
+         each.peak_resident_bytes == 0
+             ? "-"
+             : FormatRoundedBytes(each.peak_resident_bytes),
+         EndOf(end, each), Command(each)});
+    table.Fit(rows.back());
+  }
+  std::string text = table.Headings();
+  for (const std::vector<std::string>& row : rows) {
+    absl::StrAppend(&text, table.Row(row));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string MemoryReport(const AgentRunEnd& end) {
+  const MeasuredProcess* const largest = LargestProcess(end);
+  if (largest == nullptr) {
+    return "nothing was measured: the agent was not loaded\n";
+  }
+  std::string text = Headline(end, *largest);
+  if (end.processes.size() > 1) {
+    absl::StrAppend(&text, "\n", ProcessTable(end));
+  }
+  return text;
+}
+
+}  // namespace footprint

@@ -1,0 +1,137 @@
+// memprof: which memory a program needs, without changing it.
+//
+//   memprof [OPTIONS] PROGRAM ARGUMENT...
+
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/parse_bytes.h"
+#include "footprint/profiling/memprof/measurable_program.h"
+#include "footprint/profiling/memprof/memory_report.h"
+#include "footprint/profiling/memprof/run_with_agent.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kHelp[] = R"(memprof measures the memory of any program, unchanged.
+
+  memprof [OPTIONS] PROGRAM ARGUMENT...
+
+  memprof python3 train.py            what it needed, after its own output
+  memprof --limit=64MiB ./serve       exit 0 if its peak fits, 1 if it does not
+
+Options, before PROGRAM:
+  --limit=BYTES   judge: 0 the peak heap of each process fits, 1 it does not,
+                  3 the program failed. 64MiB, 1.5GB or plain bytes.
+  --help          this text
+
+The program keeps its input, output and exit status; the report goes to
+standard error. Without --limit, memprof exits as the program did (128 + n
+after signal n). Exit 2: memprof could not run it.
+
+The peak is exact: the highest sum of live heap bytes, by jemalloc's own
+counters, looked at in each allocation. Children are measured, too: by fork,
+exec, vfork and posix_spawn. Cannot be measured: static programs, set-user-ID
+programs, sanitizer builds. To attach to a running process (--pid) is not
+possible: what it allocated before would be unknown.
+)";
+
+struct MemprofOptions {
+  bool help = false;
+  std::optional<int64_t> limit_bytes;
+  AgentRun run;
+};
+
+absl::StatusOr<MemprofOptions> ParseOptions(int argc, char** argv) {
+  MemprofOptions options;
+  int i = 1;
+  for (; i < argc && absl::StartsWith(argv[i], "-"); ++i) {
+    absl::string_view option = argv[i];
+    if (option == "--") {
+      ++i;
+      break;
+    }
+    if (option == "--help" || option == "-h") {
+      options.help = true;
+      return options;
+    }
+    if (absl::StartsWith(option, "--pid")) {
+      return absl::InvalidArgumentError(
+          "--pid is not possible: what a running process allocated before is "
+          "unknown; start the program with memprof");
+    }
+    if (!absl::ConsumePrefix(&option, "--limit=")) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unknown option ", argv[i], "; memprof --help lists them"));
+    }
+    absl::StatusOr<int64_t> bytes = ParseBytes(option);
+    if (!bytes.ok()) return bytes.status();
+    options.limit_bytes = *bytes;
+  }
+  if (i == argc) {
+    return absl::InvalidArgumentError(
+        "which program? For example: memprof python3 train.py");
+  }
+  options.run.arguments.assign(argv + i, argv + argc);
+  return options;
+}
+
+// What --limit makes of the run.
+int Judge(const AgentRunEnd& end, int64_t limit_bytes) {
+  if (end.exit_status != 0 || end.signal_number != 0) {
+    std::cerr << "memprof: the program failed, so its peak is not judged\n";
+    return 3;
+  }
+  int64_t peak_bytes = 0;
+  for (const MeasuredProcess& each : end.processes) {
+    peak_bytes = std::max(peak_bytes, each.own_peak_bytes());
+  }
+  if (peak_bytes <= limit_bytes) return 0;
+  std::cerr << "memprof: over the limit of " << FormatBytes(limit_bytes)
+            << " by " << FormatBytes(peak_bytes - limit_bytes) << "\n";
+  return 1;
+}
+
+absl::StatusOr<int> Run(int argc, char** argv) {
+  absl::StatusOr<MemprofOptions> options = ParseOptions(argc, argv);
+  if (!options.ok()) return options.status();
+  if (options->help) {
+    std::cout << kHelp;
+    return 0;
+  }
+  absl::StatusOr<std::string> program =
+      FindMeasurableProgram(options->run.arguments[0]);
+  if (!program.ok()) return program.status();
+  options->run.program = *program;
+  absl::StatusOr<AgentRunEnd> end = RunWithAgent(options->run);
+  if (!end.ok()) return end.status();
+  std::cerr << "\nmemprof: " << options->run.arguments[0] << "\n"
+            << MemoryReport(*end);
+  if (end->processes.empty()) {
+    return absl::InternalError(
+        "the agent wrote nothing: the program may have ended before main, or "
+        "its loader refused the agent (see above)");
+  }
+  if (options->limit_bytes.has_value()) {
+    return Judge(*end, *options->limit_bytes);
+  }
+  return end->signal_number != 0 ? 128 + end->signal_number : end->exit_status;
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  const absl::StatusOr<int> status = footprint::Run(argc, argv);
+  if (status.ok()) return *status;
+  std::cerr << "memprof: " << status.status().message() << "\n";
+  return 2;
+}

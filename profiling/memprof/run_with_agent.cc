@@ -1,0 +1,256 @@
+#include "footprint/profiling/memprof/run_with_agent.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/profiling/memprof/embedded_agent.h"
+#include "footprint/profiling/records/process_record.h"
+
+namespace footprint {
+namespace {
+
+using profiling_internal::kRecordFolderVariable;
+
+constexpr int kLookIntervalMs = 10;
+constexpr int kPassedSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM,
+                                  SIGUSR1, SIGUSR2, SIGWINCH};
+
+volatile std::sig_atomic_t program_process = 0;
+
+void PassOn(int signal_number) {
+  // Those of a terminal reach the program's group by themselves; twice does no
+  // harm that once would not.
+  if (program_process > 0) kill(program_process, signal_number);
+}
+
+int64_t TimeNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
+int64_t ToNs(const timeval& time) {
+  return time.tv_sec * int64_t{1000000000} + time.tv_usec * int64_t{1000};
+}
+
+// A folder of this run, gone with it.
+class RunFolder {
+ public:
+  RunFolder() = default;
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+  ~RunFolder() {
+    if (path_.empty()) return;
+    if (DIR* const directory = opendir(path_.c_str())) {
+      while (const dirent* entry = readdir(directory)) {
+        unlinkat(dirfd(directory), entry->d_name, 0);
+      }
+      closedir(directory);
+    }
+    rmdir(path_.c_str());
+  }
+
+  absl::Status Create() {
+    const char* const parent = std::getenv("TMPDIR");
+    std::string path = absl::StrCat(
+        parent == nullptr || *parent == '\0' ? "/tmp" : parent,
+        "/memprof-XXXXXX");
+    if (mkdtemp(path.data()) == nullptr) {
+      return FileError(errno, path, "cannot be made",
+                       "set TMPDIR to a folder that can be written");
+    }
+    path_ = path;
+    const std::string agent = agent_path();
+    const FileDescriptor file(
+        open(agent.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500));
+    if (!file.is_open()) return FileError(errno, agent, "cannot be written");
+    const absl::string_view bytes = EmbeddedAgent();
+    if (!WriteOn(file.get(), bytes.data(),
+                 static_cast<int64_t>(bytes.size()))) {
+      return FileError(errno, agent, "cannot be written");
+    }
+    return absl::OkStatus();
+  }
+
+  const std::string& path() const { return path_; }
+  std::string agent_path() const { return absl::StrCat(path_, "/agent.so"); }
+
+ private:
+  std::string path_;
+};
+
+// This process's environment, with the agent in front of what is preloaded.
+std::vector<std::string> AgentEnvironment(const RunFolder& folder) {
+  std::vector<std::string> variables;
+  std::string preloaded = folder.agent_path();
+  for (char** each = environ; *each != nullptr; ++each) {
+    absl::string_view variable = *each;
+    if (absl::StartsWith(variable, absl::StrCat(kRecordFolderVariable, "="))) {
+      continue;
+    }
+    if (absl::StartsWith(variable, "LD_PRELOAD=")) {
+      absl::StrAppend(&preloaded, ":",
+                      variable.substr(std::strlen("LD_PRELOAD=")));
+      continue;
+    }
+    variables.emplace_back(variable);
+  }
+  variables.push_back(absl::StrCat("LD_PRELOAD=", preloaded));
+  variables.push_back(
+      absl::StrCat(kRecordFolderVariable, "=", folder.path()));
+  return variables;
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& string : strings) {
+    pointers.push_back(const_cast<char*>(string.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// The program's process. An error of exec comes back by a pipe that exec
+// closes.
+absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder) {
+  const std::vector<std::string> environment = AgentEnvironment(folder);
+  const std::vector<char*> variables = Pointers(environment);
+  const std::vector<char*> arguments = Pointers(run.arguments);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
+  }
+  const FileDescriptor read_end(ends[0]);
+  FileDescriptor write_end(ends[1]);
+  const pid_t process = fork();
+  if (process < 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start a process: ", std::strerror(errno)));
+  }
+  if (process == 0) {
+    execve(run.program.c_str(), arguments.data(), variables.data());
+    const int error = errno;
+    (void)!write(write_end.get(), &error, sizeof(error));
+    _exit(127);
+  }
+  write_end = FileDescriptor();
+  int error = 0;
+  if (read(read_end.get(), &error, sizeof(error)) == sizeof(error)) {
+    waitpid(process, nullptr, 0);
+    return FileError(error, run.program, "cannot be run");
+  }
+  return process;
+}
+
+int64_t ResidentBytes(int process_id) {
+  const std::string path = absl::StrCat("/proc/", process_id, "/statm");
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char text[128];
+  if (!file.is_open()) return 0;
+  const ssize_t size = read(file.get(), text, sizeof(text) - 1);
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  int64_t mapped = 0;
+  int64_t resident = 0;
+  std::sscanf(text, "%ld %ld", &mapped, &resident);
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+// The processes that have a record now.
+int64_t ResidentSum(const RunFolder& folder) {
+  std::vector<int> processes;
+  DIR* const directory = opendir(folder.path().c_str());
+  if (directory == nullptr) return 0;
+  while (const dirent* entry = readdir(directory)) {
+    const absl::string_view name = entry->d_name;
+    int process = 0;
+    if (absl::EndsWith(name, ".record") &&
+        absl::SimpleAtoi(name.substr(0, name.find('.')), &process)) {
+      processes.push_back(process);
+    }
+  }
+  closedir(directory);
+  std::sort(processes.begin(), processes.end());
+  processes.erase(std::unique(processes.begin(), processes.end()),
+                  processes.end());
+  int64_t sum = 0;
+  for (int process : processes) sum += ResidentBytes(process);
+  return sum;
+}
+
+// Returns when the process ended, a signal came, or the interval is over.
+void WaitForLook(const FileDescriptor& process) {
+  pollfd watched = {process.get(), POLLIN, 0};
+  poll(&watched, 1, kLookIntervalMs);
+}
+
+void Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
+  // Where the kernel has none, poll passes over it.
+  const FileDescriptor watched(
+      static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  int status = 0;
+  rusage usage;
+  while (true) {
+    const pid_t ended = wait4(process, &status, WNOHANG, &usage);
+    if (ended == process) break;
+    if (ended < 0 && errno != EINTR) break;
+    end->peak_resident_sum_bytes =
+        std::max(end->peak_resident_sum_bytes, ResidentSum(folder));
+    WaitForLook(watched);
+  }
+  if (WIFSIGNALED(status)) {
+    end->signal_number = WTERMSIG(status);
+  } else {
+    end->exit_status = WEXITSTATUS(status);
+  }
+  end->user_time_ns = ToNs(usage.ru_utime);
+  end->system_time_ns = ToNs(usage.ru_stime);
+}
+
+}  // namespace
+
+absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
+  RunFolder folder;
+  absl::Status status = folder.Create();
+  if (!status.ok()) return status;
+  const int64_t begin_ns = TimeNs();
+  absl::StatusOr<pid_t> process = Start(run, folder);
+  if (!process.ok()) return process.status();
+  program_process = *process;
+  for (int number : kPassedSignals) std::signal(number, PassOn);
+  AgentRunEnd end;
+  Wait(*process, folder, &end);
+  for (int number : kPassedSignals) std::signal(number, SIG_DFL);
+  program_process = 0;
+  end.wall_time_ns = TimeNs() - begin_ns;
+  absl::StatusOr<std::vector<MeasuredProcess>> processes =
+      ReadRecords(folder.path());
+  if (!processes.ok()) return processes.status();
+  end.processes = *std::move(processes);
+  return end;
+}
+
+}  // namespace footprint

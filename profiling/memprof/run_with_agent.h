@@ -1,0 +1,54 @@
+// Runs a program with the agent preloaded, and waits for it.
+//
+//   AgentRun run;
+//   run.program = "/usr/bin/python3";
+//   run.arguments = {"python3", "train.py"};
+//   absl::StatusOr<AgentRunEnd> end = RunWithAgent(run);
+//
+// The program has this process's standard input, output and error, folder,
+// environment and limits; only LD_PRELOAD and the folder of records are added.
+// Signals that would end this process are passed on to the program, so that it
+// may end in order. Children that outlive the program are not waited for: their
+// figures are those of the moment when it ended.
+//
+// Not thread-safe: signal handlers belong to the process. Owns a folder below
+// TMPDIR (else /tmp) for the time of the call. Memory: 4 KiB a process of the
+// program. Time: the program's, and a look at its processes every 10 ms.
+// Errors: kInternal, kResourceExhausted and the file errors of the folder.
+
+#ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
+#define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/records/measured_process.h"
+
+namespace footprint {
+
+struct AgentRun {
+  std::string program;  // as execve takes it
+  // argv, so the first is the name by which the program sees itself.
+  std::vector<std::string> arguments;
+};
+
+struct AgentRunEnd {
+  // Of the program itself; of the two one is set.
+  int exit_status = 0;
+  int signal_number = 0;
+  int64_t wall_time_ns = 0;
+  int64_t user_time_ns = 0;
+  int64_t system_time_ns = 0;
+  // The most that the program and its children had resident at once, as sampled
+  // every 10 ms: what two of them share counts twice.
+  int64_t peak_resident_sum_bytes = 0;
+  std::vector<MeasuredProcess> processes;
+};
+
+absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_

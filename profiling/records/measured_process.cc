@@ -1,0 +1,126 @@
+#include "footprint/profiling/records/measured_process.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <tuple>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/profiling/records/process_record.h"
+
+namespace footprint {
+namespace {
+
+using profiling_internal::kRecordMagic;
+using profiling_internal::ProcessEnd;
+using profiling_internal::ProcessRecord;
+
+// Text that ends at a null, or where its room ends.
+template <size_t capacity>
+std::string Text(const char (&text)[capacity]) {
+  return std::string(text, strnlen(text, capacity));
+}
+
+std::vector<std::string> CommandLine(const ProcessRecord& record) {
+  const int32_t size =
+      std::clamp<int32_t>(record.command_line_size, 0,
+                          static_cast<int32_t>(sizeof(record.command_line)));
+  absl::string_view words(record.command_line, static_cast<size_t>(size));
+  if (absl::EndsWith(words, absl::string_view("\0", 1))) {
+    words.remove_suffix(1);
+  }
+  return absl::StrSplit(words, '\0');
+}
+
+MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
+  MeasuredProcess process;
+  process.process_id = record.process_id;
+  process.parent_process_id = record.parent_process_id;
+  process.image = record.image;
+  process.is_fork = record.is_fork != 0;
+  process.executable = Text(record.executable);
+  process.command_line = CommandLine(record);
+  process.begin_time_ns = record.begin_time_ns;
+  process.end_time_ns = record.end_time_ns.load();
+  process.peak_time_ns = record.heap.peak_time_ns.load();
+  process.peak_live_bytes = record.heap.peak_live_bytes.load();
+  process.inherited_live_bytes = record.inherited_live_bytes;
+  process.peak_mapped_bytes = record.heap.peak_mapped_bytes.load();
+  process.has_totals = record.end.load() != ProcessEnd::kNone;
+  process.live_bytes = record.live_bytes.load();
+  process.allocated_bytes = record.allocated_bytes.load();
+  process.allocation_count = record.allocation_count.load();
+  process.sum_thread_peak_bytes = record.sum_thread_peak_bytes.load();
+  process.peak_resident_bytes = record.peak_resident_bytes.load();
+  process.thread_count = record.thread_count.load();
+  process.threads_may_overlap = record.threads_may_overlap.load() != 0;
+  process.has_foreign_new = record.has_foreign_new != 0;
+  return process;
+}
+
+absl::StatusOr<MeasuredProcess> ReadRecord(const std::string& path) {
+  absl::StatusOr<std::string> bytes = ReadWholeFile(path);
+  if (!bytes.ok()) return bytes.status();
+  if (bytes->size() != sizeof(ProcessRecord)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": no record of this version's agent: ", bytes->size(),
+        " bytes, not ", sizeof(ProcessRecord)));
+  }
+  auto record = std::make_unique<ProcessRecord>();
+  std::memcpy(static_cast<void*>(record.get()), bytes->data(), bytes->size());
+  if (record->magic == 0) {
+    return absl::NotFoundError(absl::StrCat(path, ": not yet begun"));
+  }
+  if (record->magic != kRecordMagic) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": no record of this version's agent"));
+  }
+  return ToMeasuredProcess(*record);
+}
+
+absl::StatusOr<std::vector<std::string>> RecordPaths(
+    const std::string& folder) {
+  DIR* const directory = opendir(folder.c_str());
+  if (directory == nullptr) return FileError(errno, folder, "cannot be listed");
+  std::vector<std::string> paths;
+  while (const dirent* entry = readdir(directory)) {
+    if (absl::EndsWith(entry->d_name, ".record")) {
+      paths.push_back(absl::StrCat(folder, "/", entry->d_name));
+    }
+  }
+  closedir(directory);
+  return paths;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<MeasuredProcess>> ReadRecords(
+    const std::string& folder) {
+  absl::StatusOr<std::vector<std::string>> paths = RecordPaths(folder);
+  if (!paths.ok()) return paths.status();
+  std::vector<MeasuredProcess> processes;
+  for (const std::string& path : *paths) {
+    absl::StatusOr<MeasuredProcess> process = ReadRecord(path);
+    // Killed in its first microseconds, or about to begin.
+    if (absl::IsNotFound(process.status())) continue;
+    if (!process.ok()) return process.status();
+    processes.push_back(*std::move(process));
+  }
+  std::sort(processes.begin(), processes.end(),
+            [](const MeasuredProcess& a, const MeasuredProcess& b) {
+              return std::tie(a.begin_time_ns, a.process_id, a.image) <
+                     std::tie(b.begin_time_ns, b.process_id, b.image);
+            });
+  return processes;
+}
+
+}  // namespace footprint

@@ -1,0 +1,70 @@
+// The processes that the agent measured, as values: reads the folder into which
+// their agents wrote.
+//
+//   absl::StatusOr<std::vector<MeasuredProcess>> processes =
+//       ReadRecords(folder);
+//
+// Processes may still run and write: then the figures are those of the moment.
+//
+// Thread-safe. Memory: 4 KiB a process. Errors: kNotFound for a folder that
+// cannot be listed, kInvalidArgument for a record of another version, cut short,
+// or no record at all.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
+#define FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+// One image of one process: what fork or exec began.
+struct MeasuredProcess {
+  int process_id = 0;
+  int parent_process_id = 0;
+  // Counts the times that the process became another program by exec.
+  int image = 0;
+  bool is_fork = false;
+  std::string executable;
+  std::vector<std::string> command_line;
+
+  // Nanoseconds of CLOCK_MONOTONIC; `end_time_ns` is 0 where the process was
+  // killed, runs on or became another program.
+  int64_t begin_time_ns = 0;
+  int64_t end_time_ns = 0;
+  int64_t peak_time_ns = 0;
+
+  // Usable bytes. Right up to the last moment, however the process ended.
+  int64_t peak_live_bytes = 0;
+  int64_t inherited_live_bytes = 0;
+  int64_t peak_mapped_bytes = 0;
+
+  // As of the end: known only where `has_totals`.
+  bool has_totals = false;
+  int64_t live_bytes = 0;
+  int64_t allocated_bytes = 0;
+  int64_t allocation_count = 0;
+  int64_t sum_thread_peak_bytes = 0;
+  int64_t peak_resident_bytes = 0;
+  int thread_count = 0;
+  bool threads_may_overlap = false;
+  // Its operator new need not pass malloc.
+  bool has_foreign_new = false;
+
+  // What the process itself needed of the heap: of a fork, beyond what its
+  // parent had.
+  int64_t own_peak_bytes() const {
+    return peak_live_bytes - inherited_live_bytes;
+  }
+};
+
+// In the order in which they began.
+absl::StatusOr<std::vector<MeasuredProcess>> ReadRecords(
+    const std::string& folder);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_

@@ -1,0 +1,67 @@
+// What an agent in a process tells whoever measures it: a file that the process
+// maps and keeps up to date, so that it is there however the process ends.
+//
+// One file a process image: the child of a fork has its own, and so has what
+// exec put in a process's place. The file is `RecordFileName(pid, image)` in
+// the folder that `kRecordFolderVariable` names. It is written and read on one
+// machine, by one version.
+//
+// Plain memory: no pointer, no destructor. Written by one process, read by
+// others at any time; each member is stored by itself.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_PROCESS_RECORD_H_
+#define FOOTPRINT_PROFILING_RECORDS_PROCESS_RECORD_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "footprint/profiling/heap/published_heap.h"
+
+namespace footprint::profiling_internal {
+
+inline constexpr char kRecordFolderVariable[] = "FOOTPRINT_MEMPROF_FOLDER";
+// Of the layout below. A reader refuses another.
+inline constexpr uint64_t kRecordMagic = 0x31306370'6d656d66;
+
+enum class ProcessEnd : int32_t {
+  kNone,    // it runs, was killed, or became another program by exec
+  kExit,    // exit or the return of main
+  kAtOnce,  // _exit, without destructors
+};
+
+struct ProcessRecord {
+  uint64_t magic;
+  int32_t process_id;
+  int32_t parent_process_id;
+  // 0 for the first image of the process, then 1 for each exec.
+  int32_t image;
+  // The child of a fork that has not called exec.
+  int32_t is_fork;
+  // CLOCK_MONOTONIC.
+  int64_t begin_time_ns;
+  std::atomic<int64_t> end_time_ns;
+  std::atomic<ProcessEnd> end;
+  // operator new or delete is neither libstdc++'s nor the agent's: what it
+  // hands out may never pass malloc.
+  int32_t has_foreign_new;
+  // Live when the record began: of a fork, what the parent had allocated.
+  int64_t inherited_live_bytes;
+  PublishedHeap heap;
+  // As of the end; zero before.
+  std::atomic<int64_t> live_bytes;
+  std::atomic<int64_t> allocated_bytes;
+  std::atomic<int64_t> allocation_count;
+  std::atomic<int64_t> sum_thread_peak_bytes;
+  // The kernel's mark of the process.
+  std::atomic<int64_t> peak_resident_bytes;
+  std::atomic<int32_t> thread_count;
+  std::atomic<int32_t> threads_may_overlap;
+  // Ended by a null, cut off where too long; arguments are separated by nulls.
+  char executable[1024];
+  int32_t command_line_size;
+  char command_line[2048];
+};
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_PROCESS_RECORD_H_

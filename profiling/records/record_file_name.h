@@ -1,0 +1,25 @@
+// The name of a process image's record in the folder of records.
+//
+//   char name[kRecordFileNameCapacity];
+//   WriteRecordFileName(getpid(), /*image=*/0, name);  // "1234.0.record"
+//
+// Pure, and without allocation, for the agent.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_NAME_H_
+#define FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_NAME_H_
+
+#include <cstdint>
+#include <cstdio>
+
+namespace footprint::profiling_internal {
+
+inline constexpr int kRecordFileNameCapacity = 40;
+
+inline void WriteRecordFileName(int32_t process_id, int32_t image,
+                                char (&name)[kRecordFileNameCapacity]) {
+  std::snprintf(name, sizeof(name), "%d.%d.record", process_id, image);
+}
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_NAME_H_
