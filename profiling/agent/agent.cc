@@ -20,8 +20,10 @@
 
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/published_heap.h"
+#include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/sites/call_sites.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -31,6 +33,8 @@ ProcessRecord* record = nullptr;
 pid_t own_process = 0;
 // Opened before the program can change its root or its folder.
 int folder = -1;
+// -1: call sites are not recorded.
+int64_t sampling_interval_bytes = -1;
 // Looked for once: in the child of a fork the dynamic loader may be locked.
 bool has_foreign_new = false;
 
@@ -80,7 +84,7 @@ ProcessRecord* MapFile(int file) {
 ProcessRecord* OpenRecord(pid_t process) {
   for (int32_t image = 0; image < 10000; ++image) {
     char name[kRecordFileNameCapacity];
-    WriteRecordFileName(process, image, name);
+    WriteRecordFileName(process, image, "record", name);
     const int file =
         openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 && errno == EEXIST) continue;
@@ -125,6 +129,13 @@ void BeginRecord(bool is_fork) {
       ReadStart("/proc/self/cmdline", record->command_line,
                 sizeof(record->command_line));
   PublishHeap(&record->heap);
+  if (sampling_interval_bytes >= 0) {
+    char name[kRecordFileNameCapacity];
+    WriteRecordFileName(own_process, record->image, "sites", name);
+    record->has_sites =
+        BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
+    BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
+  }
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -164,6 +175,10 @@ __attribute__((constructor(103))) void Begin() {
   if (high >= 0) {
     close(folder);
     folder = high;
+  }
+  const char* const interval = getenv(kSamplingIntervalVariable);
+  if (interval != nullptr) {
+    sampling_interval_bytes = strtoll(interval, nullptr, 10);
   }
   has_foreign_new = HasForeignNew();
   BeginRecord(/*is_fork=*/false);

@@ -19,6 +19,11 @@
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
 #include "footprint/profiling/heap/requested_bytes.h"
 #endif
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+#include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/sample_schedule.h"
+#include "footprint/profiling/sites/call_sites.h"
+#endif
 
 extern "C" {
 void* footprint_jemalloc_malloc(size_t size) noexcept;
@@ -35,22 +40,56 @@ size_t footprint_jemalloc_xallocx(void* block, size_t size, size_t extra,
                                   int flags) noexcept;
 void footprint_jemalloc_dallocx(void* block, int flags) noexcept;
 void footprint_jemalloc_sdallocx(void* block, size_t size, int flags) noexcept;
+size_t footprint_jemalloc_sallocx(const void* block, int flags) noexcept;
 }
 
 namespace footprint::profiling_internal {
 namespace {
+
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+
+// Before the counters look, so that a peak finds its last block recorded.
+__attribute__((noinline)) void* CheckRecordedAllocation(void* block) {
+  ThreadCounters* const counters = &thread_counters;
+  if (IsSample(*counters)) {
+    RecordAllocation(
+        block, static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));
+    ScheduleNextSample(counters);
+    if (IsTimeToRecord()) RecordTime(LiveHeapBytes());
+  }
+  return CheckAllocation(block);
+}
+
+#endif
 
 inline void* Counted(void* block, [[maybe_unused]] size_t size) {
   if (__builtin_expect(block == nullptr, 0)) return nullptr;
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
   AddRequestedBlock(block, size);
 #endif
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+  CountCall(&thread_counters);
+  if (MustBeChecked(thread_counters)) return CheckRecordedAllocation(block);
+  return block;
+#else
   return AfterAllocation(block);
+#endif
 }
 
-inline void ForgetRequested([[maybe_unused]] void* block) {
+// Before the block is freed, and its address is another's.
+inline void ForgetBlock([[maybe_unused]] void* block) {
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
   if (block != nullptr) RemoveRequestedBlock(block);
+#endif
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+  if (MayBeRecorded(block)) {
+    RecordFree(block);
+  } else if (__builtin_expect(every_allocation_is_recorded, 0)) {
+    RecordFreeOfOlder(block == nullptr ? 0
+                                       : static_cast<int64_t>(
+                                             footprint_jemalloc_sallocx(
+                                                 block, 0)));
+  }
 #endif
 }
 
@@ -70,17 +109,56 @@ __attribute__((noinline)) void SizedFreeAmongThreads(void* block, size_t size,
 
 // The way of a process with one thread ends in jemalloc's own function.
 inline void CountedFree(void* block) {
-  ForgetRequested(block);
+  ForgetBlock(block);
   if (FreesAreCounted()) return FreeAmongThreads(block);
   footprint_jemalloc_free(block);
 }
 
 inline void CountedSizedFree(void* block, size_t size, int flags) {
   if (block == nullptr) return;
-  ForgetRequested(block);
+  ForgetBlock(block);
   if (FreesAreCounted()) return SizedFreeAmongThreads(block, size, flags);
   footprint_jemalloc_sdallocx(block, size, flags);
 }
+
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+
+// Around a call that may move a block: the new one may be a sample, and the old
+// one counts until then.
+class RecordedReallocation {
+ public:
+  explicit RecordedReallocation(void* block)
+      : is_recorded_(MayBeRecorded(block) && DetachRecorded(block, &old_)) {
+    if (!is_recorded_ && every_allocation_is_recorded && block != nullptr) {
+      old_.size_bytes =
+          static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0));
+    }
+  }
+
+  void After(void* moved, bool null_frees) {
+    ThreadCounters* const counters = &thread_counters;
+    if (moved == nullptr && !null_frees) {
+      if (is_recorded_) AttachAgain(old_);
+      return;
+    }
+    if (moved != nullptr && IsSample(*counters)) {
+      RecordAllocation(
+          moved, static_cast<int64_t>(footprint_jemalloc_sallocx(moved, 0)));
+      ScheduleNextSample(counters);
+    }
+    if (is_recorded_) {
+      ForgetDetached(old_);
+    } else if (every_allocation_is_recorded) {
+      RecordFreeOfOlder(old_.size_bytes);
+    }
+  }
+
+ private:
+  RecordedBlock old_;
+  const bool is_recorded_;
+};
+
+#endif
 
 // `call` is what asks jemalloc: a function of no argument that returns the
 // block, or null, which leaves the old block as it was unless `null_frees`.
@@ -88,11 +166,17 @@ template <typename Call>
 void* CountedReallocation([[maybe_unused]] void* block,
                           [[maybe_unused]] size_t size,
                           [[maybe_unused]] bool null_frees, Call call) {
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+  RecordedReallocation recorded(block);
+#endif
   Reallocation reallocation;
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
   const size_t old_bytes = DetachRequestedBlock(block);
 #endif
   void* moved = call();
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+  recorded.After(moved, null_frees);
+#endif
   reallocation.After(/*in_place=*/moved == block,
                      /*succeeded=*/moved != nullptr);
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
@@ -168,7 +252,7 @@ using footprint::profiling_internal::Counted;
 using footprint::profiling_internal::CountedFree;
 using footprint::profiling_internal::CountedReallocation;
 using footprint::profiling_internal::CountedSizedFree;
-using footprint::profiling_internal::ForgetRequested;
+using footprint::profiling_internal::ForgetBlock;
 
 extern "C" {
 
@@ -252,9 +336,13 @@ size_t xallocx(void* block, size_t size, size_t extra, int flags) noexcept {
 }
 
 void dallocx(void* block, int flags) noexcept {
-  ForgetRequested(block);
+  ForgetBlock(block);
   footprint_jemalloc_dallocx(block, flags);
   AfterDeallocation();
+}
+
+size_t sallocx(const void* block, int flags) noexcept {
+  return footprint_jemalloc_sallocx(block, flags);
 }
 
 void sdallocx(void* block, size_t size, int flags) noexcept {

@@ -31,16 +31,18 @@ inline void CountCall(ThreadCounters* counters) {
       std::memory_order_relaxed);
 }
 
+// Whether the allocation that was counted last needs CheckAllocation.
+inline bool MustBeChecked(const ThreadCounters& counters) {
+  return __builtin_expect(
+      __atomic_load_n(counters.allocated_bytes, __ATOMIC_RELAXED) >=
+          counters.check_at_bytes.load(std::memory_order_relaxed),
+      0);
+}
+
 // To be called after every call that handed `block` out; returns it.
 inline void* AfterAllocation(void* block) {
-  ThreadCounters* counters = &thread_counters;
-  CountCall(counters);
-  if (__builtin_expect(
-          __atomic_load_n(counters->allocated_bytes, __ATOMIC_RELAXED) >=
-              counters->check_at_bytes.load(std::memory_order_relaxed),
-          0)) {
-    return CheckAllocation(block);
-  }
+  CountCall(&thread_counters);
+  if (MustBeChecked(thread_counters)) return CheckAllocation(block);
   return block;
 }
 

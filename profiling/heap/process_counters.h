@@ -77,6 +77,9 @@ struct ThreadCounters {
   bool thresholds_are_pending = false;
   // Read under the lock for one sum over all threads.
   int64_t summed_live_bytes = 0;
+  // An allocation that lifts `*allocated_bytes` to this is a sample.
+  uint64_t sample_at_bytes = UINT64_MAX;
+  uint64_t sample_random_state = 0;
   // Another thread's since, if the numbers differ.
   ThreadRecord* record = nullptr;
   uint64_t record_number = 0;
@@ -178,6 +181,8 @@ struct ProcessCounters {
   const RequestedBytesCounter* requested = nullptr;
   // Null: nobody reads.
   PublishedHeap* published = nullptr;
+  // See sample_schedule.h.
+  int64_t sampling_interval_bytes = -1;
   std::atomic<int> forked_process_count{0};
 };
 

@@ -6,6 +6,7 @@
 
 #include "footprint/base/memory/allocator.h"
 #include "footprint/base/memory/membarrier.h"
+#include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/heap/thread_records.h"
 #include "footprint/profiling/heap/thread_tree.h"
 
@@ -114,6 +115,7 @@ void RegisterThread() {
   AddThread(counters);
   counters->peak_absolute_bytes.store(
       std::max<int64_t>(counters->live_bytes(), 0));
+  ScheduleNextSample(counters);
 }
 
 void CountAfterEnd(ThreadCounters* counters, bool is_allocation) {

@@ -20,6 +20,9 @@
 namespace footprint::profiling_internal {
 
 inline constexpr char kRecordFolderVariable[] = "FOOTPRINT_MEMPROF_FOLDER";
+// Mean bytes between two samples of call sites; not set: none are taken.
+inline constexpr char kSamplingIntervalVariable[] =
+    "FOOTPRINT_MEMPROF_SAMPLING_INTERVAL";
 // Of the layout below. A reader refuses another.
 inline constexpr uint64_t kRecordMagic = 0x31306370'6d656d66;
 
@@ -44,6 +47,8 @@ struct ProcessRecord {
   // operator new or delete is neither libstdc++'s nor the agent's: what it
   // hands out may never pass malloc.
   int32_t has_foreign_new;
+  // There is a file of sites beside (site_record.h).
+  int32_t has_sites;
   // Live when the record began: of a fork, what the parent had allocated.
   int64_t inherited_live_bytes;
   PublishedHeap heap;

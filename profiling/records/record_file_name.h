@@ -1,7 +1,7 @@
 // The name of a process image's record in the folder of records.
 //
 //   char name[kRecordFileNameCapacity];
-//   WriteRecordFileName(getpid(), /*image=*/0, name);  // "1234.0.record"
+//   WriteRecordFileName(1234, /*image=*/0, "sites", name);  // "1234.0.sites"
 //
 // Pure, and without allocation, for the agent.
 
@@ -16,8 +16,10 @@ namespace footprint::profiling_internal {
 inline constexpr int kRecordFileNameCapacity = 40;
 
 inline void WriteRecordFileName(int32_t process_id, int32_t image,
+                                const char* content,
                                 char (&name)[kRecordFileNameCapacity]) {
-  std::snprintf(name, sizeof(name), "%d.%d.record", process_id, image);
+  std::snprintf(name, sizeof(name), "%d.%d.%s", process_id, image,
+                content);
 }
 
 }  // namespace footprint::profiling_internal

@@ -1,0 +1,37 @@
+// Which allocations are samples: those in which a point of a Poisson process
+// along the thread's allocated bytes lies.
+//
+//   BeginSampling(/*interval_bytes=*/524288);
+//   ...
+//   if (IsSample(counters)) {
+//     ...
+//     ScheduleNextSample(&counters);
+//   }
+//
+// The points are the same in each run of a program that allocates the same.
+// Thread-safe: a thread calls with its own counters. Allocates nothing.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_
+#define FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "footprint/profiling/heap/process_counters.h"
+
+namespace footprint::profiling_internal {
+
+// Mean bytes between two points; 0: every allocation is a sample; -1: none is.
+void BeginSampling(int64_t interval_bytes);
+
+// After an allocation was counted.
+inline bool IsSample(const ThreadCounters& counters) {
+  return __atomic_load_n(counters.allocated_bytes, __ATOMIC_RELAXED) >=
+         counters.sample_at_bytes;
+}
+
+// From what the thread has allocated so far: the process has no memory.
+void ScheduleNextSample(ThreadCounters* counters);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_

@@ -1,0 +1,105 @@
+// Where a process's live bytes come from, as its agent keeps it in a file that it
+// maps: a tree of calls, and for each stack of calls, thread and stage the bytes
+// that were allocated there.
+//
+// The file is sparse. Its arrays grow each in a range of its own, and space is
+// taken from the disk before an array grows into it. Written by one process,
+// read by others at any time; an entry counts from the moment when its array's
+// count includes it.
+//
+// Plain memory: no pointer, no destructor.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_SITE_RECORD_H_
+#define FOOTPRINT_PROFILING_RECORDS_SITE_RECORD_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace footprint::profiling_internal {
+
+// A call: where it returns to, and the call around it.
+struct CallNode {
+  uint64_t program_counter;
+  uint32_t parent;  // 0: the outermost
+  // Index of the object that held the code then; kNoModule where none did.
+  uint32_t module;
+};
+inline constexpr uint32_t kNoModule = ~uint32_t{0};
+// No call: above the outermost.
+inline constexpr uint32_t kRootNode = 0;
+
+// A shared object, or the program, as it was loaded.
+struct ModuleRecord {
+  uint64_t begin_address;
+  uint64_t end_address;
+  // What is added to the file's own addresses.
+  uint64_t load_bias;
+  uint32_t build_id_size;
+  uint8_t build_id[36];
+  char path[448];
+};
+
+// What was allocated by one stack of calls, in one thread and one stage. With
+// sampling, each figure is an estimate, and `..._variance` says of how much.
+struct SiteRecord {
+  uint32_t node;
+  uint32_t thread;
+  uint32_t stage;
+  uint32_t padding;
+  // Of the peak that the figures "at peak" belong to, if the site has changed
+  // since: else they are the live ones.
+  uint64_t peak_number;
+  int64_t live_bytes;
+  int64_t live_count;
+  double live_variance;
+  int64_t at_peak_bytes;
+  int64_t at_peak_count;
+  double at_peak_variance;
+  int64_t allocated_bytes;
+  int64_t allocation_count;
+  double allocated_variance;
+  // Freed before the thread's next allocation.
+  int64_t temporary_count;
+  // How many allocations were looked at.
+  int64_t sample_count;
+};
+
+struct TimePoint {
+  int64_t time_ns;
+  int64_t live_bytes;
+  uint32_t stage;
+  uint32_t padding;
+};
+
+inline constexpr uint32_t kMaxTimePoints = 4096;
+inline constexpr uint32_t kMaxModules = 4096;
+inline constexpr uint32_t kMaxCallNodes = uint32_t{1} << 22;
+inline constexpr uint32_t kMaxSites = uint32_t{1} << 20;
+// Of the layout below. A reader refuses another.
+inline constexpr uint64_t kSiteMagic = 0x31307365'74697366;
+
+struct SiteFile {
+  uint64_t magic;
+  // Mean bytes between two samples; 0: every allocation.
+  int64_t sampling_interval_bytes;
+  // The last peak's, as the sites count them, and its bytes by the sites.
+  std::atomic<uint64_t> peak_number;
+  std::atomic<int64_t> peak_live_bytes;
+  std::atomic<uint32_t> time_point_count;
+  std::atomic<uint32_t> module_count;
+  std::atomic<uint32_t> node_count;
+  std::atomic<uint32_t> site_count;
+  // Some array or the disk was full, so some sites are lost.
+  std::atomic<uint32_t> is_full;
+  // The nanoseconds that a time point stands for, at least.
+  std::atomic<int64_t> time_resolution_ns;
+  alignas(4096) TimePoint time_points[kMaxTimePoints];
+  alignas(4096) ModuleRecord modules[kMaxModules];
+  alignas(4096) CallNode nodes[kMaxCallNodes];
+  alignas(4096) SiteRecord sites[kMaxSites];
+};
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_SITE_RECORD_H_

@@ -1,0 +1,101 @@
+#include "footprint/profiling/sites/block_table.h"
+
+#include "footprint/profiling/sites/system_pages.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+constexpr size_t kLeastCapacity = 1024;
+
+}  // namespace
+
+BlockTable::Keys* BlockTable::NewKeys(size_t capacity) {
+  auto* const keys = static_cast<Keys*>(
+      TakePages(sizeof(Keys) + capacity * sizeof(std::atomic<uintptr_t>)));
+  if (keys == nullptr) return nullptr;
+  keys->blocks = static_cast<RecordedBlock*>(
+      TakePages(capacity * sizeof(RecordedBlock)));
+  if (keys->blocks == nullptr) {
+    GivePagesBack(keys,
+                  sizeof(Keys) + capacity * sizeof(std::atomic<uintptr_t>));
+    return nullptr;
+  }
+  keys->mask = capacity - 1;
+  keys->shift = 64 - __builtin_ctzl(capacity);
+  return keys;
+}
+
+void BlockTable::Put(Keys* keys, const RecordedBlock& block) {
+  size_t i = keys->Home(block.address);
+  while (keys->at[i].load(std::memory_order_relaxed) != 0) {
+    i = (i + 1) & keys->mask;
+  }
+  keys->blocks[i] = block;
+  keys->at[i].store(block.address, std::memory_order_release);
+  ++used_;
+}
+
+// Twice as large, or as large where removed blocks took the room.
+bool BlockTable::Grow() {
+  Keys* const old = keys_.load(std::memory_order_relaxed);
+  size_t capacity = old == nullptr ? kLeastCapacity : old->mask + 1;
+  if (count_ * 4 >= capacity) capacity *= 2;
+  Keys* const keys = NewKeys(capacity);
+  if (keys == nullptr) return false;
+  used_ = 0;
+  for (size_t i = 0; old != nullptr && i <= old->mask; ++i) {
+    if (old->at[i].load(std::memory_order_relaxed) > kRemoved) {
+      Put(keys, old->blocks[i]);
+    }
+  }
+  keys_.store(keys, std::memory_order_release);
+  // The keys stay: a thread may be reading them. Blocks are read by their owner
+  // alone.
+  if (old != nullptr) {
+    GivePagesBack(old->blocks, (old->mask + 1) * sizeof(RecordedBlock));
+  }
+  return true;
+}
+
+bool BlockTable::Add(const RecordedBlock& block) {
+  Keys* keys = keys_.load(std::memory_order_relaxed);
+  // At most half full, so that runs are short.
+  if (keys == nullptr || used_ * 2 > keys->mask) {
+    if (!Grow()) return false;
+    keys = keys_.load(std::memory_order_relaxed);
+  }
+  Put(keys, block);
+  ++count_;
+  return true;
+}
+
+// Marks of removed blocks at a run's end are not needed.
+void BlockTable::TrimRun(Keys* keys, size_t last) {
+  if (keys->at[(last + 1) & keys->mask].load(std::memory_order_relaxed) != 0) {
+    return;
+  }
+  for (size_t i = last;
+       keys->at[i].load(std::memory_order_relaxed) == kRemoved;
+       i = (i - 1) & keys->mask) {
+    keys->at[i].store(0, std::memory_order_relaxed);
+    --used_;
+  }
+}
+
+bool BlockTable::Remove(const void* address, RecordedBlock* block) {
+  Keys* const keys = keys_.load(std::memory_order_relaxed);
+  if (keys == nullptr) return false;
+  const uintptr_t wanted = reinterpret_cast<uintptr_t>(address);
+  for (size_t i = keys->Home(wanted);; i = (i + 1) & keys->mask) {
+    const uintptr_t key = keys->at[i].load(std::memory_order_relaxed);
+    if (key == 0) return false;
+    if (key != wanted) continue;
+    *block = keys->blocks[i];
+    --count_;
+    keys->at[i].store(kRemoved, std::memory_order_relaxed);
+    TrimRun(keys, i);
+    return true;
+  }
+}
+
+}  // namespace footprint::profiling_internal
