@@ -201,6 +201,19 @@ def _library_repositories():
         },
     )
 
+    _maybe(
+        system_repository,
+        name = "elfutils",
+        build_files = {"": _overlay("elfutils/root.BUILD")},
+        debian_package = "libdw-dev",
+        system_files = {
+            "include/dwarf.h": "/usr/include/dwarf.h",
+            "include/elfutils": "/usr/include/elfutils",
+            "include/gelf.h": "/usr/include/gelf.h",
+            "include/libelf.h": "/usr/include/libelf.h",
+        },
+    )
+
 def _data_repositories():
     """Real data for tests, taken from packages that have it anyway."""
     _maybe(

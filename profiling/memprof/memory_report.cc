@@ -1,17 +1,21 @@
 #include "footprint/profiling/memprof/memory_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/text_table.h"
+#include "footprint/profiling/memprof/site_table.h"
+#include "footprint/profiling/symbols/symbolizer.h"
 
 namespace footprint {
 namespace {
 
 constexpr size_t kMaxCommandCharacters = 60;
+constexpr size_t kMaxSites = 12;
 
 std::string Seconds(int64_t ns) {
   return absl::StrFormat("%.3f s", static_cast<double>(ns) * 1e-9);
@@ -105,6 +109,67 @@ std::string ProcessTable(const AgentRunEnd& end) {
   return text;
 }
 
+std::string Place(const SiteRow& row) {
+  if (row.file.empty()) return row.module;
+  return absl::StrCat(row.file, ":", row.line);
+}
+
+std::string Share(int64_t part, int64_t whole) {
+  return absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) /
+                                        static_cast<double>(whole));
+}
+
+std::string SiteText(const SiteRow& row) {
+  constexpr size_t kMaxCharacters = 70;
+  return row.function.size() <= kMaxCharacters
+             ? row.function
+             : absl::StrCat(row.function.substr(0, kMaxCharacters - 3), "...");
+}
+
+std::string SiteTable(const MeasuredProcess& process) {
+  Symbolizer symbolizer;
+  const std::vector<SiteRow> rows = SiteRows(*process.sites, &symbolizer);
+  const bool is_sampled = process.sites->sampling_interval_bytes != 0;
+  TextTable table({{"at the peak", TextTable::kFigures},
+                   {"share", TextTable::kFigures},
+                   {is_sampled ? "sigma" : "blocks", TextTable::kFigures},
+                   {"function"},
+                   {"where"}});
+  std::vector<std::vector<std::string>> cells;
+  int64_t shown_bytes = 0;
+  for (const SiteRow& row : rows) {
+    if (cells.size() == kMaxSites || row.at_peak.bytes <= 0) break;
+    shown_bytes += row.at_peak.bytes;
+    cells.push_back(
+        {FormatRoundedBytes(row.at_peak.bytes),
+         Share(row.at_peak.bytes, process.peak_live_bytes),
+         is_sampled ? FormatRoundedBytes(static_cast<int64_t>(
+                          std::sqrt(row.at_peak.variance)))
+                    : FormatCount(row.at_peak.count),
+         SiteText(row), Place(row)});
+    table.Fit(cells.back());
+  }
+  int64_t all_bytes = 0;
+  for (const SiteRow& row : rows) all_bytes += row.at_peak.bytes;
+  std::string text = table.Headings();
+  for (const std::vector<std::string>& row : cells) {
+    absl::StrAppend(&text, table.Row(row));
+  }
+  if (all_bytes > shown_bytes) {
+    absl::StrAppend(&text, "and ", FormatBytes(all_bytes - shown_bytes),
+                    " at other places\n");
+  }
+  absl::StrAppend(
+      &text, is_sampled
+                 ? absl::StrCat("estimated from a sample every ",
+                                FormatRoundedBytes(
+                                    process.sites->sampling_interval_bytes),
+                                "; --sampling=0 records each allocation\n")
+                 : "each allocation was recorded: the rows add up to the "
+                   "peak\n");
+  return text;
+}
+
 }  // namespace
 
 std::string MemoryReport(const AgentRunEnd& end) {
@@ -113,6 +178,9 @@ std::string MemoryReport(const AgentRunEnd& end) {
     return "nothing was measured: the agent was not loaded\n";
   }
   std::string text = Headline(end, *largest);
+  if (largest->sites.has_value()) {
+    absl::StrAppend(&text, "\n", SiteTable(*largest));
+  }
   if (end.processes.size() > 1) {
     absl::StrAppend(&text, "\n", ProcessTable(end));
   }

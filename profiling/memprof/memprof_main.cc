@@ -31,6 +31,10 @@ constexpr char kHelp[] = R"(memprof measures the memory of any program, unchange
 Options, before PROGRAM:
   --limit=BYTES   judge: 0 the peak heap of each process fits, 1 it does not,
                   3 the program failed. 64MiB, 1.5GB or plain bytes.
+  --sampling=BYTES
+                  how many bytes lie between two allocations whose call sites
+                  are recorded, on average; 512KiB if not given; 0: each
+                  allocation is; none: only the peak is measured
   --help          this text
 
 The program keeps its input, output and exit status; the report goes to
@@ -50,6 +54,27 @@ struct MemprofOptions {
   AgentRun run;
 };
 
+absl::Status ParseOption(absl::string_view option, MemprofOptions* options) {
+  if (option == "--sampling=none") {
+    options->run.sampling_interval_bytes = -1;
+    return absl::OkStatus();
+  }
+  absl::string_view value = option;
+  const bool is_limit = absl::ConsumePrefix(&value, "--limit=");
+  if (!is_limit && !absl::ConsumePrefix(&value, "--sampling=")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "unknown option ", option, "; memprof --help lists them"));
+  }
+  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
+  if (!bytes.ok()) return bytes.status();
+  if (is_limit) {
+    options->limit_bytes = *bytes;
+  } else {
+    options->run.sampling_interval_bytes = *bytes;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<MemprofOptions> ParseOptions(int argc, char** argv) {
   MemprofOptions options;
   int i = 1;
@@ -68,13 +93,8 @@ absl::StatusOr<MemprofOptions> ParseOptions(int argc, char** argv) {
           "--pid is not possible: what a running process allocated before is "
           "unknown; start the program with memprof");
     }
-    if (!absl::ConsumePrefix(&option, "--limit=")) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "unknown option ", argv[i], "; memprof --help lists them"));
-    }
-    absl::StatusOr<int64_t> bytes = ParseBytes(option);
-    if (!bytes.ok()) return bytes.status();
-    options.limit_bytes = *bytes;
+    absl::Status status = ParseOption(option, &options);
+    if (!status.ok()) return status;
   }
   if (i == argc) {
     return absl::InvalidArgumentError(

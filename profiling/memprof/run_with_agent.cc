@@ -32,6 +32,7 @@ namespace footprint {
 namespace {
 
 using profiling_internal::kRecordFolderVariable;
+using profiling_internal::kSamplingIntervalVariable;
 
 constexpr int kLookIntervalMs = 10;
 constexpr int kPassedSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM,
@@ -102,14 +103,14 @@ class RunFolder {
 };
 
 // This process's environment, with the agent in front of what is preloaded.
-std::vector<std::string> AgentEnvironment(const RunFolder& folder) {
+std::vector<std::string> AgentEnvironment(const AgentRun& run,
+                                          const RunFolder& folder) {
   std::vector<std::string> variables;
   std::string preloaded = folder.agent_path();
   for (char** each = environ; *each != nullptr; ++each) {
     absl::string_view variable = *each;
-    if (absl::StartsWith(variable, absl::StrCat(kRecordFolderVariable, "="))) {
-      continue;
-    }
+    // Of a memprof around this one.
+    if (absl::StartsWith(variable, "FOOTPRINT_MEMPROF_")) continue;
     if (absl::StartsWith(variable, "LD_PRELOAD=")) {
       absl::StrAppend(&preloaded, ":",
                       variable.substr(std::strlen("LD_PRELOAD=")));
@@ -120,6 +121,10 @@ std::vector<std::string> AgentEnvironment(const RunFolder& folder) {
   variables.push_back(absl::StrCat("LD_PRELOAD=", preloaded));
   variables.push_back(
       absl::StrCat(kRecordFolderVariable, "=", folder.path()));
+  if (run.sampling_interval_bytes >= 0) {
+    variables.push_back(absl::StrCat(kSamplingIntervalVariable, "=",
+                                     run.sampling_interval_bytes));
+  }
   return variables;
 }
 
@@ -135,7 +140,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 // The program's process. An error of exec comes back by a pipe that exec
 // closes.
 absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder) {
-  const std::vector<std::string> environment = AgentEnvironment(folder);
+  const std::vector<std::string> environment = AgentEnvironment(run, folder);
   const std::vector<char*> variables = Pointers(environment);
   const std::vector<char*> arguments = Pointers(run.arguments);
   int ends[2];

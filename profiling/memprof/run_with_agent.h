@@ -32,6 +32,9 @@ struct AgentRun {
   std::string program;  // as execve takes it
   // argv, so the first is the name by which the program sees itself.
   std::vector<std::string> arguments;
+  // Mean bytes between two samples of call sites; 0: each allocation is
+  // recorded; -1: none is.
+  int64_t sampling_interval_bytes = int64_t{512} << 10;
 };
 
 struct AgentRunEnd {

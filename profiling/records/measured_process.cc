@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/profiling/records/process_record.h"
@@ -23,6 +24,9 @@ namespace {
 using profiling_internal::kRecordMagic;
 using profiling_internal::ProcessEnd;
 using profiling_internal::ProcessRecord;
+
+constexpr char kRecordSuffix[] = ".record";
+constexpr char kSitesSuffix[] = ".sites";
 
 // Text that ends at a null, or where its room ends.
 template <size_t capacity>
@@ -84,7 +88,14 @@ absl::StatusOr<MeasuredProcess> ReadRecord(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": no record of this version's agent"));
   }
-  return ToMeasuredProcess(*record);
+  MeasuredProcess process = ToMeasuredProcess(*record);
+  if (record->has_sites == 0) return process;
+  absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
+      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kSitesSuffix),
+      record->heap.peak_count.load());
+  if (!sites.ok()) return sites.status();
+  process.sites = *std::move(sites);
+  return process;
 }
 
 absl::StatusOr<std::vector<std::string>> RecordPaths(
@@ -93,7 +104,7 @@ absl::StatusOr<std::vector<std::string>> RecordPaths(
   if (directory == nullptr) return FileError(errno, folder, "cannot be listed");
   std::vector<std::string> paths;
   while (const dirent* entry = readdir(directory)) {
-    if (absl::EndsWith(entry->d_name, ".record")) {
+    if (absl::EndsWith(entry->d_name, kRecordSuffix)) {
       paths.push_back(absl::StrCat(folder, "/", entry->d_name));
     }
   }

@@ -14,10 +14,12 @@
 #define FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/profiling/records/site_profile.h"
 
 namespace footprint {
 
@@ -53,6 +55,9 @@ struct MeasuredProcess {
   bool threads_may_overlap = false;
   // Its operator new need not pass malloc.
   bool has_foreign_new = false;
+
+  // Not set: call sites were not recorded.
+  std::optional<SiteProfile> sites;
 
   // What the process itself needed of the heap: of a fork, beyond what its
   // parent had.

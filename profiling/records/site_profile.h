@@ -1,0 +1,85 @@
+// The call sites of one process image, as values: reads the file that its agent
+// wrote (site_record.h).
+//
+//   absl::StatusOr<SiteProfile> profile =
+//       ReadSiteProfile(path, process.peak_number);
+//   for (const SiteProfile::Site& site : profile->sites) {
+//     // site.at_peak.bytes were live at the peak, from the stack of site.node
+//   }
+//
+// The process may still run and write. Thread-safe. Memory: of what the file
+// holds, not of its size, which is sparse. Errors: the file's, and
+// kInvalidArgument for one of another version or cut short; indices that lead
+// nowhere are an error, too, so that users need not look.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_
+#define FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+struct SiteProfile {
+  // A program or library as it was loaded.
+  struct Module {
+    std::string path;
+    std::string build_id;  // hexadecimal digits; empty: it has none
+    uint64_t load_bias = 0;
+  };
+
+  static constexpr int kNone = -1;
+
+  // A call, in the tree of all stacks.
+  struct Node {
+    int parent = kNone;  // of `nodes`; the outermost calls have kNone
+    int module = kNone;
+    // The return address; in a module, less what the loader added.
+    uint64_t address = 0;
+  };
+
+  // An exact figure, or an estimate with its variance.
+  struct Figure {
+    int64_t bytes = 0;
+    int64_t count = 0;
+    double variance = 0;
+  };
+
+  // What one stack of calls allocated in one thread and stage.
+  struct Site {
+    int node = kNone;  // kNone: before the record began, or without room
+    uint32_t thread = 0;
+    uint32_t stage = 0;
+    Figure at_peak;
+    Figure at_end;
+    Figure allocated;
+    int64_t temporary_count = 0;
+    int64_t sample_count = 0;
+  };
+
+  struct Point {
+    int64_t time_ns = 0;
+    int64_t live_bytes = 0;
+    uint32_t stage = 0;
+  };
+
+  // Mean bytes between two samples; 0: nothing was left out.
+  int64_t sampling_interval_bytes = 0;
+  // Some sites found no room: the disk was full, or there were too many.
+  bool is_incomplete = false;
+  std::vector<Module> modules;
+  std::vector<Node> nodes;
+  std::vector<Site> sites;
+  std::vector<Point> timeline;
+};
+
+// `peak_number` is the process's last peak, as its record counts them.
+absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
+                                            uint64_t peak_number);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_

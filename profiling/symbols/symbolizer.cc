@@ -1,0 +1,188 @@
+#include "footprint/profiling/symbols/symbolizer.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+namespace {
+
+std::string Demangled(const char* name) {
+  if (name == nullptr) return "";
+  int status = 0;
+  char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
+std::string BuildId(Dwfl_Module* module) {
+  const unsigned char* bytes = nullptr;
+  GElf_Addr address;
+  const int size = dwfl_module_build_id(module, &bytes, &address);
+  std::string text;
+  for (int i = 0; i < size; ++i) {
+    absl::StrAppend(&text, absl::Hex(bytes[i], absl::kZeroPad2));
+  }
+  return text;
+}
+
+// Of a function or an inlined one: its linkage name where it has one.
+std::string FunctionName(Dwarf_Die* function) {
+  for (unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    Dwarf_Attribute found;
+    if (dwarf_attr_integrate(function, attribute, &found) != nullptr) {
+      return Demangled(dwarf_formstring(&found));
+    }
+  }
+  const char* const name = dwarf_diename(function);
+  return name == nullptr ? "" : name;
+}
+
+int Number(Dwarf_Die* die, unsigned attribute) {
+  Dwarf_Attribute found;
+  Dwarf_Word value = 0;
+  if (dwarf_attr(die, attribute, &found) == nullptr ||
+      dwarf_formudata(&found, &value) != 0) {
+    return 0;
+  }
+  return static_cast<int>(value);
+}
+
+// The file in which an inlined function was called.
+std::string CallFile(Dwarf_Die* unit, Dwarf_Die* inlined) {
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  if (dwarf_getsrcfiles(unit, &files, &count) != 0) return "";
+  const int index = Number(inlined, DW_AT_call_file);
+  const char* const path =
+      dwarf_filesrc(files, static_cast<size_t>(index), nullptr, nullptr);
+  return path == nullptr ? "" : path;
+}
+
+}  // namespace
+
+class Symbolizer::OpenObject {
+ public:
+  explicit OpenObject(const Object& object) {
+    static const Dwfl_Callbacks kCallbacks = {
+        dwfl_build_id_find_elf, dwfl_standard_find_debuginfo,
+        dwfl_offline_section_address, nullptr};
+    dwfl_ = dwfl_begin(&kCallbacks);
+    if (dwfl_ == nullptr) return;
+    // Where the file itself says that it lies.
+    dwfl_report_begin(dwfl_);
+    module_ = dwfl_report_elf(dwfl_, object.path.c_str(), object.path.c_str(),
+                              -1, /*base=*/0, /*add_p_vaddr=*/true);
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+    if (module_ == nullptr) return;
+    if (!object.build_id.empty() && BuildId(module_) != object.build_id) {
+      information_ = Information::kOtherBuild;
+      module_ = nullptr;
+      return;
+    }
+    Dwarf_Addr bias = 0;
+    information_ = dwfl_module_getdwarf(module_, &bias) != nullptr
+                       ? Information::kLines
+                       : Information::kSymbols;
+  }
+  ~OpenObject() {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+  OpenObject(const OpenObject&) = delete;
+  OpenObject& operator=(const OpenObject&) = delete;
+
+  Information information() const { return information_; }
+
+  absl::Span<const SourceFrame> Find(uint64_t address) {
+    const auto found = frames_.find(address);
+    if (found != frames_.end()) return found->second;
+    return frames_[address] = Look(address);
+  }
+
+ private:
+  std::vector<SourceFrame> Look(uint64_t address) const {
+    if (module_ == nullptr) return {};
+    std::vector<SourceFrame> frames = FramesByLines(address);
+    if (!frames.empty()) return frames;
+    const char* const name = dwfl_module_addrname(module_, address);
+    if (name == nullptr) return {};
+    frames.emplace_back();
+    frames.back().function = Demangled(name);
+    return frames;
+  }
+
+  // Inlined functions first, then the one that they stand in.
+  std::vector<SourceFrame> FramesByLines(uint64_t address) const {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
+    if (unit == nullptr) return {};
+    Dwarf_Die* scopes = nullptr;
+    const int count = dwarf_getscopes(unit, address - bias, &scopes);
+    std::pair<std::string, int> place = PlaceOf(address);
+    std::vector<SourceFrame> frames;
+    for (int i = 0; i < count; ++i) {
+      const int tag = dwarf_tag(&scopes[i]);
+      if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) {
+        continue;
+      }
+      frames.push_back({FunctionName(&scopes[i]), place.first, place.second,
+                        tag == DW_TAG_inlined_subroutine});
+      if (tag == DW_TAG_subprogram) break;
+      place = {CallFile(unit, &scopes[i]), Number(&scopes[i], DW_AT_call_line)};
+    }
+    std::free(scopes);
+    if (!frames.empty()) NameOutermost(address, &frames.back());
+    return frames;
+  }
+
+  // Where a compiler gave the function another form (".cold", ".isra"), its
+  // symbol has the name that people look for all the same.
+  void NameOutermost(uint64_t address, SourceFrame* frame) const {
+    if (!frame->function.empty()) return;
+    const char* const name = dwfl_module_addrname(module_, address);
+    frame->function = Demangled(name);
+  }
+
+  std::pair<std::string, int> PlaceOf(uint64_t address) const {
+    Dwfl_Line* const line = dwfl_module_getsrc(module_, address);
+    if (line == nullptr) return {};
+    int number = 0;
+    const char* const path =
+        dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+    return {path == nullptr ? "" : path, number};
+  }
+
+  Dwfl* dwfl_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+  Information information_ = Information::kNone;
+  std::map<uint64_t, std::vector<SourceFrame>> frames_;
+};
+
+Symbolizer::Symbolizer() = default;
+Symbolizer::~Symbolizer() = default;
+
+Symbolizer::OpenObject& Symbolizer::Open(const Object& object) {
+  std::unique_ptr<OpenObject>& open = objects_[object];
+  if (open == nullptr) open = std::make_unique<OpenObject>(object);
+  return *open;
+}
+
+absl::Span<const SourceFrame> Symbolizer::Find(const Object& object,
+                                               uint64_t address) {
+  return Open(object).Find(address);
+}
+
+Symbolizer::Information Symbolizer::InformationOf(const Object& object) {
+  return Open(object).information();
+}
+
+}  // namespace footprint
