@@ -1,5 +1,7 @@
 // The bytes of the file that FOOTPRINT_AGENT names.
 
+#include "profiling/memprof/agent_checksum.h"
+
   .section .rodata
   .balign 16
   .globl footprint_agent_begin
