@@ -133,19 +133,28 @@ class RecordedReallocation {
       old_.size_bytes =
           static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0));
     }
+    old_.address = reinterpret_cast<uintptr_t>(block);
   }
 
   void After(void* moved, bool null_frees) {
-    ThreadCounters* const counters = &thread_counters;
     if (moved == nullptr && !null_frees) {
       if (is_recorded_) AttachAgain(old_);
       return;
     }
+    // Both were live for the moment, unless they are one.
+    const bool in_place = reinterpret_cast<uintptr_t>(moved) == old_.address;
+    if (in_place) Forget();
+    ThreadCounters* const counters = &thread_counters;
     if (moved != nullptr && IsSample(*counters)) {
       RecordAllocation(
           moved, static_cast<int64_t>(footprint_jemalloc_sallocx(moved, 0)));
       ScheduleNextSample(counters);
     }
+    if (!in_place) Forget();
+  }
+
+ private:
+  void Forget() {
     if (is_recorded_) {
       ForgetDetached(old_);
     } else if (every_allocation_is_recorded) {
@@ -153,7 +162,6 @@ class RecordedReallocation {
     }
   }
 
- private:
   RecordedBlock old_;
   const bool is_recorded_;
 };
