@@ -1,7 +1,7 @@
 // The agent's shared object, as bytes inside this program: so that the program
 // is one file, which may be copied anywhere.
 //
-//   absl::Status status = WriteFileAtomically(path, EmbeddedAgent());
+//   absl::Status status = ReplaceFile(path, EmbeddedAgent());
 //
 // A constant: thread-safe, valid until the process ends.
 

@@ -33,11 +33,11 @@ std::string Command(const MeasuredProcess& process) {
 }
 
 const MeasuredProcess* LargestProcess(const AgentRunEnd& end) {
-  const auto largest = std::max_element(
-      end.processes.begin(), end.processes.end(),
-      [](const MeasuredProcess& a, const MeasuredProcess& b) {
-        return a.own_peak_bytes() < b.own_peak_bytes();
-      });
+  const auto largest =
+      std::max_element(end.processes.begin(), end.processes.end(),
+                       [](const MeasuredProcess& a, const MeasuredProcess& b) {
+                         return a.own_peak_bytes() < b.own_peak_bytes();
+                       });
   return largest == end.processes.end() ? nullptr : &*largest;
 }
 
@@ -65,17 +65,17 @@ std::string Headline(const AgentRunEnd& end, const MeasuredProcess& largest) {
   if (largest.has_totals) {
     absl::StrAppend(&text, "allocated  ", FormatBytes(largest.allocated_bytes),
                     " in ", FormatCount(largest.allocation_count),
-                    " calls; left at the end ",
-                    FormatBytes(largest.live_bytes), "\n");
+                    " calls; left at the end ", FormatBytes(largest.live_bytes),
+                    "\n");
   }
   return text;
 }
 
 std::string EndOf(const AgentRunEnd& run, const MeasuredProcess& process) {
   if (process.has_totals) return "exit";
+  if (process.is_running) return "runs on";
   for (const MeasuredProcess& each : run.processes) {
-    if (each.process_id == process.process_id &&
-        each.image > process.image) {
+    if (each.process_id == process.process_id && each.image > process.image) {
       return "exec";
     }
   }
@@ -140,13 +140,12 @@ std::string SiteTable(const MeasuredProcess& process) {
   for (const SiteRow& row : rows) {
     if (cells.size() == kMaxSites || row.at_peak.bytes <= 0) break;
     shown_bytes += row.at_peak.bytes;
-    cells.push_back(
-        {FormatRoundedBytes(row.at_peak.bytes),
-         Share(row.at_peak.bytes, process.peak_live_bytes),
-         is_sampled ? FormatRoundedBytes(static_cast<int64_t>(
-                          std::sqrt(row.at_peak.variance)))
-                    : FormatCount(row.at_peak.count),
-         SiteText(row), Place(row)});
+    cells.push_back({FormatRoundedBytes(row.at_peak.bytes),
+                     Share(row.at_peak.bytes, process.peak_live_bytes),
+                     is_sampled ? FormatRoundedBytes(static_cast<int64_t>(
+                                      std::sqrt(row.at_peak.variance)))
+                                : FormatCount(row.at_peak.count),
+                     SiteText(row), Place(row)});
     table.Fit(cells.back());
   }
   int64_t all_bytes = 0;

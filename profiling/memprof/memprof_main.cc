@@ -12,8 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/profiling/memprof/json_report.h"
 #include "footprint/profiling/memprof/measurable_program.h"
 #include "footprint/profiling/memprof/memory_report.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
@@ -21,7 +23,8 @@
 namespace footprint {
 namespace {
 
-constexpr char kHelp[] = R"(memprof measures the memory of any program, unchanged.
+constexpr char kHelp[] =
+    R"(memprof measures the memory of any program, unchanged.
 
   memprof [OPTIONS] PROGRAM ARGUMENT...
 
@@ -35,6 +38,7 @@ Options, before PROGRAM:
                   how many bytes lie between two allocations whose call sites
                   are recorded, on average; 512KiB if not given; 0: each
                   allocation is; none: only the peak is measured
+  --json=FILE     everything that was measured, for programs to read
   --help          this text
 
 The program keeps its input, output and exit status; the report goes to
@@ -51,6 +55,7 @@ possible: what it allocated before would be unknown.
 struct MemprofOptions {
   bool help = false;
   std::optional<int64_t> limit_bytes;
+  std::string json_path;
   AgentRun run;
 };
 
@@ -60,10 +65,15 @@ absl::Status ParseOption(absl::string_view option, MemprofOptions* options) {
     return absl::OkStatus();
   }
   absl::string_view value = option;
+  if (absl::ConsumePrefix(&value, "--json=")) {
+    options->json_path = std::string(value);
+    return value.empty() ? absl::InvalidArgumentError("--json= names no file")
+                         : absl::OkStatus();
+  }
   const bool is_limit = absl::ConsumePrefix(&value, "--limit=");
   if (!is_limit && !absl::ConsumePrefix(&value, "--sampling=")) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "unknown option ", option, "; memprof --help lists them"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown option ", option, "; memprof --help lists them"));
   }
   const absl::StatusOr<int64_t> bytes = ParseBytes(value);
   if (!bytes.ok()) return bytes.status();
@@ -139,6 +149,12 @@ absl::StatusOr<int> Run(int argc, char** argv) {
     return absl::InternalError(
         "the agent wrote nothing: the program may have ended before main, or "
         "its loader refused the agent (see above)");
+  }
+  if (!options->json_path.empty()) {
+    absl::Status status =
+        ReplaceFile(options->json_path,
+                    JsonReport(*end, options->run.arguments), ToDisk::kFlush);
+    if (!status.ok()) return status;
   }
   if (options->limit_bytes.has_value()) {
     return Judge(*end, *options->limit_bytes);

@@ -22,9 +22,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
-#include "footprint/base/files/file_descriptor.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
 #include "footprint/profiling/records/process_record.h"
 
@@ -35,7 +35,7 @@ using profiling_internal::kRecordFolderVariable;
 using profiling_internal::kSamplingIntervalVariable;
 
 constexpr int kLookIntervalMs = 10;
-constexpr int kPassedSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM,
+constexpr int kPassedSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                   SIGUSR1, SIGUSR2, SIGWINCH};
 
 volatile std::sig_atomic_t program_process = 0;
@@ -75,9 +75,9 @@ class RunFolder {
 
   absl::Status Create() {
     const char* const parent = std::getenv("TMPDIR");
-    std::string path = absl::StrCat(
-        parent == nullptr || *parent == '\0' ? "/tmp" : parent,
-        "/memprof-XXXXXX");
+    std::string path =
+        absl::StrCat(parent == nullptr || *parent == '\0' ? "/tmp" : parent,
+                     "/memprof-XXXXXX");
     if (mkdtemp(path.data()) == nullptr) {
       return FileError(errno, path, "cannot be made",
                        "set TMPDIR to a folder that can be written");
@@ -119,8 +119,7 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
     variables.emplace_back(variable);
   }
   variables.push_back(absl::StrCat("LD_PRELOAD=", preloaded));
-  variables.push_back(
-      absl::StrCat(kRecordFolderVariable, "=", folder.path()));
+  variables.push_back(absl::StrCat(kRecordFolderVariable, "=", folder.path()));
   if (run.sampling_interval_bytes >= 0) {
     variables.push_back(absl::StrCat(kSamplingIntervalVariable, "=",
                                      run.sampling_interval_bytes));
@@ -168,6 +167,16 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder) {
     return FileError(error, run.program, "cannot be run");
   }
   return process;
+}
+
+// Whether the process became no other program since.
+bool IsLastImage(const MeasuredProcess& process,
+                 const std::vector<MeasuredProcess>& processes) {
+  return std::none_of(processes.begin(), processes.end(),
+                      [&](const MeasuredProcess& other) {
+                        return other.process_id == process.process_id &&
+                               other.image > process.image;
+                      });
 }
 
 int64_t ResidentBytes(int process_id) {
@@ -255,6 +264,10 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
       ReadRecords(folder.path());
   if (!processes.ok()) return processes.status();
   end.processes = *std::move(processes);
+  for (MeasuredProcess& each : end.processes) {
+    each.is_running = !each.has_totals && IsLastImage(each, end.processes) &&
+                      kill(each.process_id, 0) == 0;
+  }
   return end;
 }
 

@@ -7,8 +7,8 @@
 // Processes may still run and write: then the figures are those of the moment.
 //
 // Thread-safe. Memory: 4 KiB a process. Errors: kNotFound for a folder that
-// cannot be listed, kInvalidArgument for a record of another version, cut short,
-// or no record at all.
+// cannot be listed, kInvalidArgument for a record of another version, cut
+// short, or no record at all.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
 #define FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
@@ -43,6 +43,9 @@ struct MeasuredProcess {
   int64_t peak_live_bytes = 0;
   int64_t inherited_live_bytes = 0;
   int64_t peak_mapped_bytes = 0;
+
+  // It had not ended when its record was read.
+  bool is_running = false;
 
   // As of the end: known only where `has_totals`.
   bool has_totals = false;

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# What memprof does with programs of every kind: their figures, output and exit.
+set -uo pipefail
+
+memprof=$PWD/$1
+program=$PWD/$2
+scratch=$TEST_TMPDIR
+failures=0
+export TMPDIR=$scratch
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+# expect STATUS TEXT ARGUMENT...: the exit status, and what standard error says.
+expect() {
+  local status=$1 text=$2 actual=0
+  shift 2
+  "$memprof" "$@" >"$scratch/output" 2>"$scratch/error" || actual=$?
+  ((actual == status)) || fail "status $actual, not $status, of: $*"
+  [[ $(<"$scratch/error") == *"$text"* ]] ||
+    fail "'$text' is not in '$(cat "$scratch/error")', from: $*"
+}
+
+# measure ARGUMENT...: the program's run as $scratch/run.json.
+measure() {
+  rm -f "$scratch/run.json"
+  "$memprof" --json="$scratch/run.json" "$@" >"$scratch/output" \
+    2>"$scratch/error"
+}
+
+# check EXPRESSION: of the last run, as Python sees it: `run`, `processes`, and
+# `own`, the peaks of the processes in blocks of 10,240 bytes, rounded down.
+check() {
+  python3 - "$scratch/run.json" "$1" <<'PYTHON' || fail "not so: $1"
+import json, sys
+run = json.load(open(sys.argv[1]))
+processes = run["processes"]
+own = [process["own_peak_bytes"] // 10240 for process in processes]
+first = processes[0]
+sys.exit(0 if eval(sys.argv[2]) else print(json.dumps(
+    [{k: v for k, v in p.items() if k not in ("sites", "timeline")}
+     for p in processes], indent=1)) or 1)
+PYTHON
+}
+
+# The program's output and exit status are its own.
+expect 0 "peak heap" "$program" print
+[[ $(<"$scratch/output") == "the program's own line" ]] ||
+  fail "the output is $(cat "$scratch/output")"
+expect 7 "peak heap" "$program" exit=7
+expect 9 "peak heap" "$program" _exit=9
+expect 137 "killed" "$program" fork=1 kill=9
+expect 139 "peak heap" "$program" overflow
+
+# Peaks are exact: two programs that differ by 1,000 blocks do so by their bytes.
+measure "$program" hold=0
+base=$(python3 -c "import json; print(json.load(open('$scratch/run.json'))['processes'][0]['peak_live_bytes'])")
+for end in exit=0 _exit=0 kill=9 kill=11 kill=15 overflow close; do
+  measure "$program" hold=1000 release hold=10 "$end"
+  check "len(processes) == 1"
+  check "first['peak_live_bytes'] - $base == 1000 * 10240"
+done
+measure "$program" hold=1000 _exit=0
+check "first['live_bytes'] >= 1000 * 10240"
+check "'allocated_bytes' in first and first['allocation_count'] > 1000"
+
+# Each allocation recorded: its sites add up to the peak.
+measure --sampling=0 "$program" hold=1000
+check "sum(site['at_peak_bytes'] for site in first['sites']) == first['peak_live_bytes']"
+check "first['sites'][0]['at_peak_bytes'] == 1000 * 10240"
+check "first['sites'][0]['at_peak_count'] == 1000"
+check "'Allocate' in first['sites'][0]['function']"
+measure --sampling=none "$program" hold=1000
+check "'sites' not in first"
+
+# No process is lost, however it comes to be and ends.
+measure "$program" hold=100 fork=64
+check "len(processes) == 65 and sum(p['is_fork'] for p in processes) == 64"
+check "all(50 <= peak < 60 for peak in own[1:])"
+measure "$program" hold=200 exec="$program" hold=30
+check "len(processes) == 2 and processes[1]['image'] == 1"
+check "processes[0]['process_id'] == processes[1]['process_id']"
+check "'live_bytes' not in processes[0] and own[0] > own[1] + 160"
+measure "$program" spawn="$program" hold=30
+check "len(processes) == 2 and processes[1]['image'] == 0 and own[1] >= 30"
+measure "$program" vfork hold=100
+check "len(processes) == 1 and 'live_bytes' in first"
+measure sh -c "exec $program hold=30"
+check "len(processes) == 2 and own[1] >= 30"
+cat >"$scratch/pools.py" <<'PYTHON'
+import multiprocessing, sys
+def work(number): return len(bytearray(2000000))
+if __name__ == "__main__":
+    pool = multiprocessing.get_context(sys.argv[1]).Pool(2, work, (0,))
+    pool.close()
+    pool.join()
+PYTHON
+for method in fork spawn forkserver; do
+  measure /usr/bin/python3 "$scratch/pools.py" "$method"
+  check "len([p for p in processes if p['parent_process_id'] in [q['process_id'] for q in processes] and p['own_peak_bytes'] > 1800000]) >= 2"
+done
+
+measure "$program" threads=8
+check "first['thread_count'] == 9 and own[0] >= 800"
+
+# The limit judges the largest process, and a program that failed is not judged.
+expect 0 "" --limit=20MiB "$program" hold=1000
+expect 1 "over the limit of 5.00 MiB" --limit=5MiB "$program" hold=1000
+expect 3 "not judged" --limit=20MiB "$program" exit=1
+
+# What cannot be measured is said before anything runs.
+expect 2 "memprof --help lists them" --unknown "$program"
+expect 2 "which program?" --limit=1MiB
+expect 2 "is in no folder of PATH" no_such_program_anywhere
+expect 2 "No such file" "$scratch/none"
+expect 2 "start the program with memprof" --pid=1
+printf 'neither\n' >"$scratch/text"
+expect 2 "cannot be run" "$scratch/text"
+chmod +x "$scratch/text"
+expect 2 "neither a program nor a script" "$scratch/text"
+printf '#!%s hold=10\n' "$program" >"$scratch/script"
+chmod +x "$scratch/script"
+expect 0 "peak heap" "$scratch/script"
+cp "$program" "$scratch/other_user"
+chmod u+s "$scratch/other_user"
+expect 2 "runs as another user" "$scratch/other_user"
+expect 0 "--limit=BYTES" --help 2>/dev/null || true
+TMPDIR=$scratch/none expect 2 "set TMPDIR to a folder that can be written" "$program"
+
+# Nothing is left behind.
+leftovers=$(find "$scratch" -name 'memprof-*')
+[[ -z $leftovers ]] || fail "left behind: $leftovers"
+
+((failures == 0))
