@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "absl/status/status.h"
@@ -71,7 +72,10 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   return process;
 }
 
-absl::StatusOr<MeasuredProcess> ReadRecord(const std::string& path) {
+// Nothing of a process that was killed in its first microseconds, or is about
+// to begin.
+absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
+    const std::string& path) {
   absl::StatusOr<std::string> bytes = ReadWholeFile(path);
   if (!bytes.ok()) return bytes.status();
   if (bytes->size() != sizeof(ProcessRecord)) {
@@ -81,9 +85,7 @@ absl::StatusOr<MeasuredProcess> ReadRecord(const std::string& path) {
   }
   auto record = std::make_unique<ProcessRecord>();
   std::memcpy(static_cast<void*>(record.get()), bytes->data(), bytes->size());
-  if (record->magic == 0) {
-    return absl::NotFoundError(absl::StrCat(path, ": not yet begun"));
-  }
+  if (record->magic == 0) return std::nullopt;
   if (record->magic != kRecordMagic) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": no record of this version's agent"));
@@ -120,11 +122,9 @@ absl::StatusOr<std::vector<MeasuredProcess>> ReadRecords(
   if (!paths.ok()) return paths.status();
   std::vector<MeasuredProcess> processes;
   for (const std::string& path : *paths) {
-    absl::StatusOr<MeasuredProcess> process = ReadRecord(path);
-    // Killed in its first microseconds, or about to begin.
-    if (absl::IsNotFound(process.status())) continue;
+    absl::StatusOr<std::optional<MeasuredProcess>> process = ReadRecord(path);
     if (!process.ok()) return process.status();
-    processes.push_back(*std::move(process));
+    if (process->has_value()) processes.push_back(**std::move(process));
   }
   std::sort(processes.begin(), processes.end(),
             [](const MeasuredProcess& a, const MeasuredProcess& b) {

@@ -1,0 +1,129 @@
+#include "footprint/profiling/records/measured_process.h"
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/records/process_record.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using profiling_internal::kRecordMagic;
+using profiling_internal::ProcessEnd;
+using profiling_internal::ProcessRecord;
+
+class MeasuredProcessTest : public testing::Test {
+ protected:
+  MeasuredProcessTest()
+      : folder_(testing::TempDir() + "/records_" +
+                testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    (void)!std::system(("rm -rf " + folder_ + " && mkdir " + folder_).c_str());
+  }
+
+  static std::unique_ptr<ProcessRecord> Record(int process, int64_t begin_ns) {
+    auto record = std::make_unique<ProcessRecord>();
+    std::memset(static_cast<void*>(record.get()), 0, sizeof(ProcessRecord));
+    record->magic = kRecordMagic;
+    record->process_id = process;
+    record->begin_time_ns = begin_ns;
+    record->heap.peak_live_bytes = 1000;
+    return record;
+  }
+
+  void Write(const std::string& name, const ProcessRecord& record,
+             size_t size = sizeof(ProcessRecord)) {
+    const absl::string_view bytes(reinterpret_cast<const char*>(&record), size);
+    ASSERT_THAT(ReplaceFile(folder_ + "/" + name, bytes, ToDisk::kNoFsync),
+                IsOk());
+  }
+
+  const std::string folder_;
+};
+
+TEST_F(MeasuredProcessTest, ProcessesComeInTheOrderOfTheirBegin) {
+  Write("2.0.record", *Record(2, 30));
+  Write("1.0.record", *Record(1, 20));
+  Write("3.0.record", *Record(3, 10));
+  const auto processes = ReadRecords(folder_);
+  ASSERT_THAT(processes, IsOk());
+  ASSERT_EQ(processes->size(), 3u);
+  EXPECT_EQ((*processes)[0].process_id, 3);
+  EXPECT_EQ((*processes)[1].process_id, 1);
+  EXPECT_EQ((*processes)[2].process_id, 2);
+}
+
+TEST_F(MeasuredProcessTest, FiguresAreTheRecords) {
+  auto record = Record(7, 10);
+  record->is_fork = 1;
+  record->inherited_live_bytes = 300;
+  std::strcpy(record->executable, "/usr/bin/python3");
+  std::memcpy(record->command_line, "python3\0-c\0pass\0", 16);
+  record->command_line_size = 16;
+  Write("7.0.record", *record);
+  auto processes = ReadRecords(folder_);
+  ASSERT_THAT(processes, IsOk());
+  const MeasuredProcess& process = processes->front();
+  EXPECT_EQ(process.own_peak_bytes(), 700);
+  EXPECT_TRUE(process.is_fork);
+  EXPECT_FALSE(process.has_totals);
+  EXPECT_EQ(process.executable, "/usr/bin/python3");
+  EXPECT_EQ(process.command_line,
+            (std::vector<std::string>{"python3", "-c", "pass"}));
+  EXPECT_FALSE(process.sites.has_value());
+  record->end = ProcessEnd::kAtOnce;
+  Write("7.0.record", *record);
+  processes = ReadRecords(folder_);
+  ASSERT_THAT(processes, IsOk());
+  EXPECT_TRUE(processes->front().has_totals);
+}
+
+// A size that a damaged record has is not believed.
+TEST_F(MeasuredProcessTest, NothingIsReadBeyondTheRecord) {
+  auto record = Record(7, 10);
+  record->command_line_size = 1 << 30;
+  std::memset(record->command_line, 'x', sizeof(record->command_line));
+  std::memset(record->executable, 'y', sizeof(record->executable));
+  Write("7.0.record", *record);
+  const auto processes = ReadRecords(folder_);
+  ASSERT_THAT(processes, IsOk());
+  EXPECT_EQ(processes->front().executable.size(), sizeof(record->executable));
+  EXPECT_EQ(processes->front().command_line.front().size(),
+            sizeof(record->command_line));
+}
+
+// The agent sets its magic last, so a process that was killed before has none.
+TEST_F(MeasuredProcessTest, ARecordThatHasNotBegunIsPassedOver) {
+  auto record = Record(7, 10);
+  record->magic = 0;
+  Write("7.0.record", *record);
+  const auto processes = ReadRecords(folder_);
+  ASSERT_THAT(processes, IsOk());
+  EXPECT_TRUE(processes->empty());
+}
+
+TEST_F(MeasuredProcessTest, OtherFilesAreNamed) {
+  auto record = Record(7, 10);
+  record->magic = kRecordMagic + 1;
+  Write("7.0.record", *record);
+  EXPECT_THAT(ReadRecords(folder_), StatusIs(absl::StatusCode::kInvalidArgument,
+                                             testing::HasSubstr("7.0.record")));
+  record->magic = kRecordMagic;
+  Write("7.0.record", *record, 100);
+  EXPECT_THAT(ReadRecords(folder_), StatusIs(absl::StatusCode::kInvalidArgument,
+                                             testing::HasSubstr("100 bytes")));
+  record->has_sites = 1;
+  Write("7.0.record", *record);
+  EXPECT_THAT(ReadRecords(folder_), StatusIs(absl::StatusCode::kNotFound,
+                                             testing::HasSubstr("7.0.sites")));
+  EXPECT_THAT(ReadRecords(folder_ + "/none"),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+}  // namespace
+}  // namespace footprint

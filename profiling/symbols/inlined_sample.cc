@@ -1,0 +1,26 @@
+// A library for symbolizer_test: says where it is, from inside of an inlined
+// function.
+
+#include <cstdint>
+
+namespace footprint {
+namespace {
+
+__attribute__((always_inline)) inline uintptr_t AddressInInlined() {
+  uintptr_t here;
+  asm volatile("leaq 0(%%rip), %0" : "=r"(here));
+  return here;
+}
+
+__attribute__((noinline)) uintptr_t AddressInFunction() {
+  const uintptr_t here = AddressInInlined();
+  asm volatile("" : : "r"(here));
+  return here;
+}
+
+}  // namespace
+}  // namespace footprint
+
+extern "C" uintptr_t AddressInSample() {
+  return footprint::AddressInFunction();
+}

@@ -1,0 +1,79 @@
+#include "footprint/profiling/symbols/symbolizer.h"
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kSample[] = "profiling/symbols/inlined_sample.so";
+
+// An address in the library, as its file has it.
+uint64_t AddressInSample() {
+  void* const library = dlopen(kSample, RTLD_NOW);
+  if (library == nullptr) return 0;
+  const auto address_in_sample =
+      reinterpret_cast<uintptr_t (*)()>(dlsym(library, "AddressInSample"));
+  const uintptr_t address = address_in_sample();
+  Dl_info info;
+  dladdr(reinterpret_cast<void*>(address), &info);
+  // It is that of the next instruction.
+  return address - 1 - reinterpret_cast<uintptr_t>(info.dli_fbase);
+}
+
+TEST(SymbolizerTest, FindsAFunctionWithWhatWasInlinedIntoIt) {
+  Symbolizer symbolizer;
+  const Symbolizer::Object sample = {kSample, ""};
+  ASSERT_EQ(symbolizer.InformationOf(sample), Symbolizer::Information::kLines);
+  const auto frames = symbolizer.Find(sample, AddressInSample());
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_TRUE(frames[0].is_inlined);
+  EXPECT_NE(frames[0].function.find("AddressInInlined"), std::string::npos);
+  EXPECT_NE(frames[0].file.find("inlined_sample.cc"), std::string::npos);
+  EXPECT_FALSE(frames[1].is_inlined);
+  EXPECT_EQ(frames[1].function,
+            "footprint::(anonymous namespace)::"
+            "AddressInFunction()");
+  EXPECT_LT(frames[0].line, frames[1].line);
+  EXPECT_GT(frames[0].line, 0);
+}
+
+TEST(SymbolizerTest, TheSameAddressGivesTheSameFrames) {
+  Symbolizer symbolizer;
+  const uint64_t address = AddressInSample();
+  const auto first = symbolizer.Find({kSample, ""}, address);
+  const auto again = symbolizer.Find({kSample, ""}, address);
+  EXPECT_EQ(first.data(), again.data());
+}
+
+TEST(SymbolizerTest, AnAddressOfNothingHasNoFrames) {
+  Symbolizer symbolizer;
+  EXPECT_TRUE(symbolizer.Find({kSample, ""}, 1).empty());
+}
+
+TEST(SymbolizerTest, AnObjectThatIsGoneHasNoFrames) {
+  Symbolizer symbolizer;
+  const Symbolizer::Object gone = {"/no/such/object", ""};
+  EXPECT_EQ(symbolizer.InformationOf(gone), Symbolizer::Information::kNone);
+  EXPECT_TRUE(symbolizer.Find(gone, 4096).empty());
+}
+
+TEST(SymbolizerTest, AFileThatIsNoObjectHasNoFrames) {
+  Symbolizer symbolizer;
+  EXPECT_TRUE(symbolizer.Find({"/etc/passwd", ""}, 4096).empty());
+}
+
+// Another build has its functions elsewhere.
+TEST(SymbolizerTest, AnotherBuildOfTheObjectIsNotAsked) {
+  Symbolizer symbolizer;
+  const Symbolizer::Object other = {kSample, "00ff"};
+  EXPECT_EQ(symbolizer.InformationOf(other),
+            Symbolizer::Information::kOtherBuild);
+  EXPECT_TRUE(symbolizer.Find(other, AddressInSample()).empty());
+}
+
+}  // namespace
+}  // namespace footprint
