@@ -2,7 +2,7 @@
 //
 //   AgentRun run;
 //   run.program = "/usr/bin/python3";
-//   run.arguments = {"python3", "train.py"};
+//   run.arguments = {"python3", "-c", "import this"};
 //   absl::StatusOr<AgentRunEnd> end = RunWithAgent(run);
 //
 // The program has this process's standard input, output and error, folder,

@@ -2,7 +2,7 @@
 // maps and keeps up to date, so that it is there however the process ends.
 //
 // One file a process image: the child of a fork has its own, and so has what
-// exec put in a process's place. The file is `RecordFileName(pid, image)` in
+// exec put in a process's place. WriteRecordFileName names it, in
 // the folder that `kRecordFolderVariable` names. It is written and read on one
 // machine, by one version.
 //

@@ -125,8 +125,13 @@ class Symbolizer::OpenObject {
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
     if (unit == nullptr) return {};
+    // By address, what is around an inlined function is where it was written;
+    // by the innermost entry, where it was inlined.
+    Dwarf_Die* innermost = nullptr;
+    if (dwarf_getscopes(unit, address - bias, &innermost) <= 0) return {};
     Dwarf_Die* scopes = nullptr;
-    const int count = dwarf_getscopes(unit, address - bias, &scopes);
+    const int count = dwarf_getscopes_die(innermost, &scopes);
+    std::free(innermost);
     std::pair<std::string, int> place = PlaceOf(address);
     std::vector<SourceFrame> frames;
     for (int i = 0; i < count; ++i) {
