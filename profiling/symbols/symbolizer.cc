@@ -149,12 +149,11 @@ class Symbolizer::OpenObject {
     return frames;
   }
 
-  // Where a compiler gave the function another form (".cold", ".isra"), its
-  // symbol has the name that people look for all the same.
+  // The symbol, where there is one: debug information gives a static function
+  // without its namespace.
   void NameOutermost(uint64_t address, SourceFrame* frame) const {
-    if (!frame->function.empty()) return;
     const char* const name = dwfl_module_addrname(module_, address);
-    frame->function = Demangled(name);
+    if (name != nullptr) frame->function = Demangled(name);
   }
 
   std::pair<std::string, int> PlaceOf(uint64_t address) const {
