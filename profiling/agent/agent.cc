@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <new>
 
@@ -62,8 +63,7 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
 // The kernel's high-water mark of the process; 0 where it does not tell.
 int64_t PeakResidentBytes() {
   char text[4096];
-  const int32_t size =
-      ReadStart("/proc/self/status", text, sizeof(text) - 1);
+  const int32_t size = ReadStart("/proc/self/status", text, sizeof(text) - 1);
   text[size] = '\0';
   const char* const line = strstr(text, "VmHWM:");
   return line == nullptr ? 0 : strtoll(line + 6, nullptr, 10) * 1024;
@@ -125,9 +125,8 @@ void BeginRecord(bool is_fork) {
   const ssize_t size = readlink("/proc/self/exe", record->executable,
                                 sizeof(record->executable) - 1);
   record->executable[size < 0 ? 0 : size] = '\0';
-  record->command_line_size =
-      ReadStart("/proc/self/cmdline", record->command_line,
-                sizeof(record->command_line));
+  record->command_line_size = ReadStart(
+      "/proc/self/cmdline", record->command_line, sizeof(record->command_line));
   PublishHeap(&record->heap);
   if (sampling_interval_bytes >= 0) {
     char name[kRecordFileNameCapacity];
@@ -199,6 +198,15 @@ __attribute__((destructor(101))) void End() {
 }  // namespace footprint::profiling_internal
 
 extern "C" {
+
+// The counters' unwind tables name C++'s routine, whose library the agent must
+// not bring along. No frame of the agent has anything to do when an exception
+// or the end of a thread passes it.
+_Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action,
+                                         _Unwind_Exception_Class,
+                                         _Unwind_Exception*, _Unwind_Context*) {
+  return _URC_CONTINUE_UNWIND;
+}
 
 [[noreturn]] void _exit(int status) {
   footprint::profiling_internal::EndAtOnce(status);

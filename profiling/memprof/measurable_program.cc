@@ -56,12 +56,14 @@ absl::Status CheckFile(const std::string& path) {
         absl::StrCat(path, " is no program, but a folder or a device"));
   }
   if (access(path.c_str(), X_OK) != 0) {
-    return FileError(errno, path, "cannot be run", "chmod +x makes it a program");
+    return FileError(errno, path, "cannot be run",
+                     "chmod +x makes it a program");
   }
   if ((status.st_mode & (S_ISUID | S_ISGID)) != 0) {
-    return Refused(path,
-                   "it runs as another user or group (set-uid), so the system "
-                   "ignores what is preloaded; measure a copy without that bit");
+    return Refused(
+        path,
+        "it runs as another user or group (set-uid), so the system "
+        "ignores what is preloaded; measure a copy without that bit");
   }
   if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) {
     return Refused(path,
@@ -165,9 +167,10 @@ absl::Status CheckElf(const std::string& path, const ElfFile& elf) {
   }
   for (absl::string_view runtime : {"libasan.", "libtsan.", "liblsan."}) {
     if (elf.Needs(runtime)) {
-      return Refused(path, absl::StrCat("it is built with a sanitizer (", runtime,
-                                        "so), whose malloc must come first; "
-                                        "build it without -fsanitize"));
+      return Refused(path,
+                     absl::StrCat("it is built with a sanitizer (", runtime,
+                                  "so), whose malloc must come first; "
+                                  "build it without -fsanitize"));
     }
   }
   if (elf.Needs("libc.musl")) {
@@ -205,8 +208,10 @@ absl::StatusOr<std::string> FindMeasurableProgram(const std::string& name) {
     const absl::string_view interpreter = Interpreter(*bytes);
     if (interpreter.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          file, " is neither a program nor a script that begins with #!; name "
-          "the interpreter, as in: memprof sh ", file));
+          file,
+          " is neither a program nor a script that begins with #!; name "
+          "the interpreter, as in: memprof sh ",
+          file));
     }
     file = std::string(interpreter);
   }

@@ -4,6 +4,7 @@
 //   hold=N       allocates N blocks and keeps them
 //   release      frees all of them
 //   threads=N    N threads, at once, allocate 100 blocks each and free them
+//   thread_exit  a thread that ends by pthread_exit, and one that is cancelled
 //   fork=N       N children at once allocate 50 blocks each and leave by _exit
 //   vfork        a child by vfork that leaves by _exit
 //   exec=PATH    becomes the program, with the arguments that follow
@@ -54,6 +55,23 @@ void RunThreads(int count) {
   for (pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
+void* ExitThread(void*) { pthread_exit(Allocate()); }
+
+void* WaitForever(void*) {
+  for (;;) pause();
+}
+
+void EndThreadsEarly() {
+  pthread_t thread;
+  void* block = nullptr;
+  pthread_create(&thread, nullptr, ExitThread, nullptr);
+  pthread_join(thread, &block);
+  free(block);
+  pthread_create(&thread, nullptr, WaitForever, nullptr);
+  pthread_cancel(thread);
+  pthread_join(thread, nullptr);
+}
+
 void Fork(int count) {
   for (int i = 0; i < count; ++i) {
     if (fork() == 0) {
@@ -99,6 +117,8 @@ int main(int argc, char** argv) {
       held.clear();
     } else if (name == "threads") {
       RunThreads(atoi(value));
+    } else if (name == "thread_exit") {
+      EndThreadsEarly();
     } else if (name == "fork") {
       Fork(atoi(value));
     } else if (name == "vfork") {

@@ -2,6 +2,10 @@
 //
 //   memprof [OPTIONS] PROGRAM ARGUMENT...
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -130,7 +134,17 @@ int Judge(const AgentRunEnd& end, int64_t limit_bytes) {
   return 1;
 }
 
+// `bazel run` starts programs in a folder of its own.
+void EnterCallersFolder() {
+  const char* const folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (folder != nullptr && chdir(folder) != 0) {
+    std::cerr << "memprof: cannot enter " << folder
+              << "; relative paths are taken from bazel's folder\n";
+  }
+}
+
 absl::StatusOr<int> Run(int argc, char** argv) {
+  EnterCallersFolder();
   absl::StatusOr<MemprofOptions> options = ParseOptions(argc, argv);
   if (!options.ok()) return options.status();
   if (options->help) {

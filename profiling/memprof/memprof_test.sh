@@ -106,6 +106,12 @@ done
 measure "$program" threads=8
 check "first['thread_count'] == 9 and own[0] >= 800"
 
+expect 0 "peak heap" "$program" thread_exit
+# Nothing comes along that the program does not have.
+measure --sampling=0 /bin/true
+check "not any('libstdc++' in site['module'] for site in first['sites'])"
+check "first['peak_live_bytes'] < 65536"
+
 # The limit judges the largest process, and a program that failed is not judged.
 expect 0 "" --limit=20MiB "$program" hold=1000
 expect 1 "over the limit of 5.00 MiB" --limit=5MiB "$program" hold=1000

@@ -18,12 +18,29 @@ absl::string_view FileName(absl::string_view path) {
 }
 
 bool IsAllocator(absl::string_view function) {
-  for (absl::string_view prefix :
-       {"operator new", "std::", "__gnu_cxx::", "void std::", "void* std::",
-        "malloc", "calloc", "realloc", "xmalloc", "xcalloc", "xrealloc",
-        "strdup", "__strdup", "strndup", "_PyMem_", "PyMem_", "PyObject_Malloc",
-        "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc",
-        "_PyObject_Realloc", "g_malloc", "g_realloc"}) {
+  for (absl::string_view prefix : {"operator new",
+                                   "std::",
+                                   "__gnu_cxx::",
+                                   "void std::",
+                                   "void* std::",
+                                   "malloc",
+                                   "calloc",
+                                   "realloc",
+                                   "xmalloc",
+                                   "xcalloc",
+                                   "xrealloc",
+                                   "strdup",
+                                   "__strdup",
+                                   "strndup",
+                                   "_PyMem_",
+                                   "PyMem_",
+                                   "PyObject_Malloc",
+                                   "PyObject_Calloc",
+                                   "PyObject_Realloc",
+                                   "_PyObject_Malloc",
+                                   "_PyObject_Realloc",
+                                   "g_malloc",
+                                   "g_realloc"}) {
     if (absl::StartsWith(function, prefix)) return true;
   }
   return false;
@@ -83,15 +100,15 @@ class PlaceFinder {
     }
     const SiteProfile::Module& module = ModuleOf(node);
     std::vector<Place> places;
-    for (const SourceFrame& frame : symbolizer_.Find(
-             {module.path, module.build_id}, node.address - 1)) {
+    for (const SourceFrame& frame :
+         symbolizer_.Find({module.path, module.build_id}, node.address - 1)) {
       places.push_back({frame.function, frame.file, frame.line,
                         std::string(FileName(module.path))});
     }
     if (places.empty()) {
-      places.push_back({absl::StrCat(FileName(module.path), "+0x",
-                                     absl::Hex(node.address)),
-                        "", 0, std::string(FileName(module.path))});
+      places.push_back(
+          {absl::StrCat(FileName(module.path), "+0x", absl::Hex(node.address)),
+           "", 0, std::string(FileName(module.path))});
     }
     return places;
   }

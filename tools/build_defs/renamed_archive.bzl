@@ -16,11 +16,22 @@ def _archives(dep):
 
 def _rename(ctx, cc_toolchain, archive, index):
     renamed = ctx.actions.declare_file("%s_%d.a" % (ctx.label.name, index))
-    ctx.actions.run(
+    ctx.actions.run_shell(
         outputs = [renamed],
         inputs = depset([archive, ctx.file.renames], transitive = [cc_toolchain.all_files]),
-        executable = cc_toolchain.objcopy_executable,
-        arguments = ["--redefine-syms=" + ctx.file.renames.path, archive.path, renamed.path],
+        command = " && ".join([
+            "%s --redefine-syms=%s %s %s" % (
+                cc_toolchain.objcopy_executable,
+                ctx.file.renames.path,
+                archive.path,
+                renamed.path,
+            ),
+            # An archive of the system's cannot be written.
+            "chmod u+w %s" % renamed.path,
+        ] + [
+            "%s d %s %s" % (cc_toolchain.ar_executable, renamed.path, member)
+            for member in ctx.attr.dropped_members
+        ]),
         mnemonic = "RenameSymbols",
         progress_message = "Renaming symbols of %s" % archive.short_path,
     )
@@ -72,6 +83,9 @@ renamed_archive = rule(
                 mandatory = True,
                 providers = [CcInfo],
                 doc = "The library; a static archive, from the system or built from source.",
+            ),
+            "dropped_members": attr.string_list(
+                doc = "Object files of the archive that are left out, if it has them.",
             ),
             "renames": attr.label(
                 mandatory = True,
