@@ -25,8 +25,6 @@ h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .5rem;
 h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; }
 p { max-width: 42rem; margin: 0 0 .9rem; }
 .lead { color: var(--soft); font-size: 1.05rem; margin-bottom: 1.75rem; }
-pre { background: var(--wash); padding: .75rem 1rem; overflow-x: auto;
-  border-radius: 6px; font-size: .875rem; }
 .scroll { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: .9rem;
   font-variant-numeric: tabular-nums; }
@@ -112,10 +110,6 @@ void PageContent::AddHeading(absl::string_view text) {
 
 void PageContent::AddParagraph(absl::string_view text) {
   absl::StrAppend(&html_, "<p>", EscapeForXml(text), "</p>\n");
-}
-
-void PageContent::AddCode(absl::string_view text) {
-  absl::StrAppend(&html_, "<pre><code>", EscapeForXml(text), "</code></pre>\n");
 }
 
 void PageContent::AddTable(const PageTable& table) {

@@ -45,8 +45,6 @@ class PageContent {
  public:
   void AddHeading(absl::string_view text);
   void AddParagraph(absl::string_view text);
-  // Verbatim, such as a command.
-  void AddCode(absl::string_view text);
   void AddTable(const PageTable& table);
   void AddStackedBars(const StackedBars& chart);
   void AddLineChart(const LineChart& chart);

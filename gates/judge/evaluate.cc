@@ -21,6 +21,7 @@
 #include "footprint/gates/judge/producer_failure.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/judge/update_command.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
@@ -98,30 +99,14 @@ class Evaluation {
   }
 
  private:
-  const MemoryProfile& ProfileOf(int profile) const {
-    return profiles_[static_cast<size_t>(profile)];
-  }
-  const BenchmarkMemory& BenchmarkOf(const Measurement& found) const {
-    return ProfileOf(found.profile).benchmarks(found.benchmark);
-  }
-  std::string PhaseOf(const Measurement& found) const {
-    return found.phase < 0
-               ? ""
-               : std::string(BenchmarkOf(found).phases(found.phase).name());
-  }
   // Why `found` has no value, as the end of a sentence.
   const char* WhyNoValue(const Measurement& found, MetricKind kind) const {
-    const BenchmarkMemory& benchmark = BenchmarkOf(found);
+    const BenchmarkMemory& benchmark = index_.BenchmarkOf(found);
     return WhyUnknown((found.phase < 0
                            ? ReadMetric(benchmark, kind)
                            : ReadMetric(benchmark.phases(found.phase), kind))
                           .knowledge);
   }
-  std::string Describe(const Measurement& found) const {
-    return DescribeMeasurement(ProfileOf(found.profile).label(),
-                               BenchmarkOf(found).name(), PhaseOf(found));
-  }
-
   void AddProblem(Decision decision, const std::string& location,
                   const std::string& message) {
     Problem* problem = verdict_.add_problems();
@@ -162,7 +147,7 @@ class Evaluation {
       }
     }
     for (const auto& duplicate : index_.duplicates()) {
-      const MemoryProfile& profile = ProfileOf(duplicate.profile);
+      const MemoryProfile& profile = index_.ProfileOf(duplicate.profile);
       AddProblem(BAD_CONFIGURATION, profile.label(),
                  absl::StrCat("benchmark \"",
                               profile.benchmarks(duplicate.benchmark).name(),
@@ -272,7 +257,7 @@ class Evaluation {
       AddProblem(IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT,
                  sources_[source].LocationOf(number),
                  absl::StrCat(SchemaNameOfMetric(threshold.metric()), " of ",
-                              Describe(found), " ",
+                              index_.Describe(found), " ",
                               WhyNoValue(found, threshold.metric()),
                               ", so no rule can be held against it; make it "
                               "repeat, or "
@@ -284,59 +269,41 @@ class Evaluation {
       RefuseExact(source, number, found);
       return;
     }
-    AddRuleOf(source, number, found);
-    if (threshold.has_min_bytes()) {
-      AddRuling(source, number, found, MINIMUM, threshold.min_bytes());
-    }
-    if (threshold.has_min_count()) {
-      AddRuling(source, number, found, MINIMUM, threshold.min_count());
+    if (threshold.has_max_ratio()) AddRatio(source, number, found);
+    for (const NumberField& field : kNumberFields) {
+      if (!field.IsIn(threshold)) continue;
+      AddRuling(source, number, found, field.kind, field.Get(threshold));
     }
   }
 
   // One value and no other: also a band without width.
   static bool IsExact(const Threshold& threshold) {
-    return threshold.has_exact_bytes() || threshold.has_exact_count() ||
-           (threshold.has_max_bytes() && threshold.has_min_bytes() &&
-            threshold.max_bytes() == threshold.min_bytes()) ||
-           (threshold.has_max_count() && threshold.has_min_count() &&
-            threshold.max_count() == threshold.min_count());
+    const NumberField* const maximum = FindNumber(threshold, MAXIMUM);
+    const NumberField* const minimum = FindNumber(threshold, MINIMUM);
+    return FindNumber(threshold, EXACT_VALUE) != nullptr ||
+           (maximum != nullptr && minimum != nullptr &&
+            maximum->unit == minimum->unit &&
+            maximum->Get(threshold) == minimum->Get(threshold));
   }
 
   void RefuseExact(size_t source, int number, const Measurement& found) {
     AddProblem(BAD_CONFIGURATION, sources_[source].LocationOf(number),
                absl::StrCat(
                    "does not judge ", SchemaNameOfMetric(found.metric->kind()),
-                   " of ", Describe(found), ": it is ",
+                   " of ", index_.Describe(found), ": it is ",
                    std::string(Determinism_Name(found.metric->determinism())),
                    ", and only an EXACT metric can be held to one value; give "
                    "a maximum, or measure it by a memory_profile target"));
   }
 
-  void AddRuleOf(size_t source, int number, const Measurement& found) {
+  void AddRatio(size_t source, int number, const Measurement& found) {
+    const Metric* const baseline = FindBaseline(source, number);
+    if (baseline == nullptr) return;
     const Threshold& threshold = sources_[source].file.threshold(number);
-    const Metric* baseline = nullptr;
-    switch (threshold.rule_case()) {
-      case Threshold::kMaxBytes:
-        return AddRuling(source, number, found, MAXIMUM, threshold.max_bytes());
-      case Threshold::kMaxCount:
-        return AddRuling(source, number, found, MAXIMUM, threshold.max_count());
-      case Threshold::kExactBytes:
-        return AddRuling(source, number, found, EXACT_VALUE,
-                         threshold.exact_bytes());
-      case Threshold::kExactCount:
-        return AddRuling(source, number, found, EXACT_VALUE,
-                         threshold.exact_count());
-      case Threshold::kMaxRatio:
-        baseline = FindBaseline(source, number);
-        if (baseline == nullptr) return;
-        AddRuling(source, number, found, MAXIMUM_RATIO,
-                  RatioLimit(threshold.max_ratio().ratio(), baseline->value()));
-        rulings_.back().determinism =
-            std::max(rulings_.back().determinism, baseline->determinism());
-        return;
-      case Threshold::RULE_NOT_SET:
-        return;
-    }
+    AddRuling(source, number, found, MAXIMUM_RATIO,
+              RatioLimit(threshold.max_ratio().ratio(), baseline->value()));
+    rulings_.back().determinism =
+        std::max(rulings_.back().determinism, baseline->determinism());
   }
 
   void AddRuling(size_t source, int number, const Measurement& found,
@@ -358,7 +325,7 @@ class Evaluation {
 
   // Children are not in the figures.
   void NoteFork(const Measurement& found, bool is_blocking) {
-    if (BenchmarkOf(found).forked_process_count() == 0) return;
+    if (index_.BenchmarkOf(found).forked_process_count() == 0) return;
     BenchmarkState& state = StateOf(found.profile, found.benchmark);
     state.is_judged_forked = true;
     state.is_blocked_forked |= is_blocking;
@@ -392,13 +359,13 @@ class Evaluation {
     Decision decision = BAD_CONFIGURATION;
     if (found.empty()) {
       for (int profile : index_.ProfilesOf(selector.label())) {
-        if (ProfileOf(profile).has_failure()) return nullptr;
+        if (index_.ProfileOf(profile).has_failure()) return nullptr;
       }
       wrong = "is not measured here";
     } else if (found.size() > 1) {
-      wrong = absl::StrCat("is ambiguous: it names ", found.size(),
-                           " measurements, among them ", Describe(found[0]),
-                           " and ", Describe(found[1]));
+      wrong = absl::StrCat(
+          "is ambiguous: it names ", found.size(), " measurements, among them ",
+          index_.Describe(found[0]), " and ", index_.Describe(found[1]));
     } else if (found[0].metric == nullptr) {
       wrong = WhyNoValue(found[0], threshold.metric());
       decision = IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT;
@@ -461,14 +428,15 @@ class Evaluation {
     std::vector<std::string> names, phases, metrics;
     bool names_benchmark = false;
     for (int profile : labelled) {
-      for (const BenchmarkMemory& benchmark : ProfileOf(profile).benchmarks()) {
+      for (const BenchmarkMemory& benchmark :
+           index_.ProfileOf(profile).benchmarks()) {
         names.push_back(benchmark.name());
         names_benchmark |= selector.benchmark().empty() ||
                            GlobMatches(selector.benchmark(), benchmark.name());
       }
       for (int benchmark : index_.BenchmarksOf(profile, selector)) {
-        CollectNames(ProfileOf(profile).benchmarks(benchmark), selector.phase(),
-                     &phases, &metrics);
+        CollectNames(index_.ProfileOf(profile).benchmarks(benchmark),
+                     selector.phase(), &phases, &metrics);
       }
     }
     std::string why;
@@ -512,15 +480,15 @@ class Evaluation {
     std::string names;
     for (size_t i = 0; i < lost.size() && i < kMostNames; ++i) {
       absl::StrAppend(&names, i == 0 ? "" : ", ",
-                      ProfileOf(lost[i].profile).label(), " ",
-                      BenchmarkOf(lost[i]).name());
+                      index_.ProfileOf(lost[i].profile).label(), " ",
+                      index_.BenchmarkOf(lost[i]).name());
     }
     if (lost.size() > kMostNames) {
       absl::StrAppend(&names, " and ", lost.size() - kMostNames, " more");
     }
     std::vector<std::string> phases, metrics;
-    CollectNames(BenchmarkOf(lost[0]), threshold.selector().phase(), &phases,
-                 &metrics);
+    CollectNames(index_.BenchmarkOf(lost[0]), threshold.selector().phase(),
+                 &phases, &metrics);
     AddProblem(
         BAD_CONFIGURATION, sources_[source].LocationOf(number),
         absl::StrCat("does not judge ", names, ", which it names: ",
@@ -610,7 +578,7 @@ class Evaluation {
       if (said.size() > kMostNames) continue;
       absl::StrAppend(&names, names.empty() ? "" : ", ",
                       SchemaNameOfMetric(foreign.metric), " of ",
-                      Describe(foreign.measurement));
+                      index_.Describe(foreign.measurement));
     }
     if (first == nullptr) return;
     if (said.size() > kMostNames) {
@@ -653,13 +621,13 @@ class Evaluation {
   }
 
   void ReportConflict(const Ruling& first, const Ruling& second) {
-    AddProblem(BAD_CONFIGURATION,
-               sources_[second.source].LocationOf(second.threshold),
-               absl::StrCat("is a second rule of the same sort for ",
-                            SchemaNameOfMetric(second.metric), " of ",
-                            Describe(second.measurement), "; the other is at ",
-                            sources_[first.source].LocationOf(first.threshold),
-                            "; narrow one of the two selectors"));
+    AddProblem(
+        BAD_CONFIGURATION, sources_[second.source].LocationOf(second.threshold),
+        absl::StrCat("is a second rule of the same sort for ",
+                     SchemaNameOfMetric(second.metric), " of ",
+                     index_.Describe(second.measurement), "; the other is at ",
+                     sources_[first.source].LocationOf(first.threshold),
+                     "; narrow one of the two selectors"));
   }
 
   void WriteJudgement(const Ruling& ruling) {
@@ -667,9 +635,9 @@ class Evaluation {
     const ThresholdSource& source = sources_[ruling.source];
     const Threshold& threshold = source.file.threshold(ruling.threshold);
     Judgement* judgement = verdict_.add_judgements();
-    judgement->set_label(ProfileOf(found.profile).label());
-    judgement->set_benchmark(BenchmarkOf(found).name());
-    judgement->set_phase(PhaseOf(found));
+    judgement->set_label(index_.ProfileOf(found.profile).label());
+    judgement->set_benchmark(index_.BenchmarkOf(found).name());
+    judgement->set_phase(index_.PhaseOf(found));
     judgement->set_metric(ruling.metric);
     judgement->set_measured(found.metric->value());
     judgement->set_limit(ruling.limit);
@@ -726,13 +694,6 @@ class Evaluation {
   BenchmarkState& StateOf(int profile, int benchmark) {
     return states_[static_cast<size_t>(profile)]
                   [static_cast<size_t>(benchmark)];
-  }
-
-  // Profile, benchmark, phase and metric.
-  using MeasurementKey = std::tuple<int, int, int, int>;
-  static MeasurementKey KeyOf(const Measurement& found, MetricKind metric) {
-    return {found.profile, found.benchmark, found.phase,
-            static_cast<int>(metric)};
   }
 
   // What a file of another environment would judge there.

@@ -6,28 +6,20 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/time/civil_time.h"
 #include "absl/types/optional.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/threshold_numbers.h"
 
 namespace footprint {
 namespace {
 
 std::string Text(int64_t value) { return absl::StrCat(value); }
 
-// As short as reads back as the same number.
-std::string Text(double value) {
-  const std::string text = absl::StrCat(value);
-  double again = 0;
-  return absl::SimpleAtod(text, &again) && again == value
-             ? text
-             : absl::StrFormat("%.17g", value);
-}
+std::string Text(double value) { return RatioText(value); }
 
 bool IsDay(const std::string& text) {
   absl::CivilDay day;
@@ -118,28 +110,8 @@ absl::optional<Value> If(bool has, Value value) {
   return has ? absl::make_optional(value) : absl::nullopt;
 }
 
-absl::optional<int64_t> LimitOf(const Threshold& threshold) {
-  switch (threshold.rule_case()) {
-    case Threshold::kMaxBytes:
-      return threshold.max_bytes();
-    case Threshold::kExactBytes:
-      return threshold.exact_bytes();
-    case Threshold::kMaxCount:
-      return threshold.max_count();
-    case Threshold::kExactCount:
-      return threshold.exact_count();
-    default:
-      return absl::nullopt;
-  }
-}
-
 absl::optional<double> RatioOf(const Threshold& threshold) {
   return If(threshold.has_max_ratio(), threshold.max_ratio().ratio());
-}
-
-absl::optional<int64_t> MinimumOf(const Threshold& threshold) {
-  if (threshold.has_min_bytes()) return threshold.min_bytes();
-  return If<int64_t>(threshold.has_min_count(), threshold.min_count());
 }
 
 // What an entry says apart from its numbers.
@@ -186,9 +158,9 @@ std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
     minima.Add(i, If(entry.has_old_minimum(), entry.old_minimum()),
                If(entry.has_new_minimum(), entry.new_minimum()));
   }
-  limits.End(LimitOf(threshold));
+  limits.End(NumbersOf(threshold).limit());
   ratios.End(RatioOf(threshold));
-  minima.End(MinimumOf(threshold));
+  minima.End(NumbersOf(threshold).minimum);
   return problems;
 }
 
@@ -197,9 +169,9 @@ HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
   HistoryEntry entry;
   entry.set_date(std::string(date));
   entry.set_reason(std::string(reason));
-  const absl::optional<int64_t> limit = LimitOf(threshold);
+  const absl::optional<int64_t> limit = NumbersOf(threshold).limit();
   const absl::optional<double> ratio = RatioOf(threshold);
-  const absl::optional<int64_t> minimum = MinimumOf(threshold);
+  const absl::optional<int64_t> minimum = NumbersOf(threshold).minimum;
   if (limit.has_value()) entry.set_new_value(*limit);
   if (ratio.has_value()) entry.set_new_ratio(*ratio);
   if (minimum.has_value()) entry.set_new_minimum(*minimum);

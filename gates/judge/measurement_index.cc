@@ -51,6 +51,16 @@ MeasurementIndex::MeasurementIndex(absl::Span<const MemoryProfile> profiles)
   }
 }
 
+std::string MeasurementIndex::PhaseOf(const Measurement& found) const {
+  if (found.phase < 0) return "";
+  return BenchmarkOf(found).phases(found.phase).name();
+}
+
+std::string MeasurementIndex::Describe(const Measurement& found) const {
+  return DescribeMeasurement(ProfileOf(found.profile).label(),
+                             BenchmarkOf(found).name(), PhaseOf(found));
+}
+
 std::vector<int> MeasurementIndex::ProfilesOf(
     absl::string_view label_glob) const {
   if (IsLiteral(label_glob)) {

@@ -14,6 +14,9 @@
 #ifndef FOOTPRINT_GATES_JUDGE_MEASUREMENT_INDEX_H_
 #define FOOTPRINT_GATES_JUDGE_MEASUREMENT_INDEX_H_
 
+#include <cstddef>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -33,9 +36,27 @@ struct Measurement {
   const Metric* metric = nullptr;
 };
 
+// Equal for the same metric of the same benchmark or phase.
+using MeasurementKey = std::tuple<int, int, int, MetricKind>;
+
+inline MeasurementKey KeyOf(const Measurement& found, MetricKind kind) {
+  return {found.profile, found.benchmark, found.phase, kind};
+}
+
 class MeasurementIndex {
  public:
   explicit MeasurementIndex(absl::Span<const MemoryProfile> profiles);
+
+  const MemoryProfile& ProfileOf(int profile) const {
+    return profiles_[static_cast<size_t>(profile)];
+  }
+  const BenchmarkMemory& BenchmarkOf(const Measurement& found) const {
+    return ProfileOf(found.profile).benchmarks(found.benchmark);
+  }
+  // The phase's name; empty for the whole region.
+  std::string PhaseOf(const Measurement& found) const;
+  // As DescribeMeasurement.
+  std::string Describe(const Measurement& found) const;
 
   // In ascending order.
   std::vector<int> ProfilesOf(absl::string_view label_glob) const;

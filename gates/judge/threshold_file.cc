@@ -17,6 +17,7 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/judge/selector.h"
+#include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/tokenizer.h"
@@ -208,8 +209,7 @@ class ThresholdChecker {
     if (!Severity_IsValid(threshold.severity())) {
       Add("severity", "is no severity; use BLOCK, WARN or AUDIT");
     }
-    CheckRule(threshold);
-    CheckMinimum(threshold);
+    CheckRules(threshold);
     CheckUnique(threshold, index);
     if (!is_history_checked_) return;
     for (const HistoryProblem& problem :
@@ -230,12 +230,13 @@ class ThresholdChecker {
     }
   }
 
-  void CheckNumber(const Threshold& threshold, const char* field,
-                   MetricUnit unit, int64_t value) {
+  void CheckNumber(const Threshold& threshold, const NumberField& number) {
+    const char* const field = number.name;
+    const int64_t value = number.Get(threshold);
     const std::string metric = SchemaNameOfMetric(threshold.metric());
-    if (unit != UnitOfMetric(threshold.metric())) {
+    if (number.unit != UnitOfMetric(threshold.metric())) {
       Add(field, absl::StrCat(field, " on ", metric, ", which is counted in ",
-                              unit == MetricUnit::kBytes
+                              number.unit == MetricUnit::kBytes
                                   ? "calls, not in bytes; use the field that "
                                     "ends in _count"
                                   : "bytes; use the field that ends in "
@@ -264,31 +265,20 @@ class ThresholdChecker {
     }
   }
 
-  void CheckRule(const Threshold& threshold) {
-    switch (threshold.rule_case()) {
-      case Threshold::kMaxBytes:
-        return CheckNumber(threshold, "max_bytes", MetricUnit::kBytes,
-                           threshold.max_bytes());
-      case Threshold::kExactBytes:
-        CheckExact("exact_bytes");
-        return CheckNumber(threshold, "exact_bytes", MetricUnit::kBytes,
-                           threshold.exact_bytes());
-      case Threshold::kMaxCount:
-        return CheckNumber(threshold, "max_count", MetricUnit::kCount,
-                           threshold.max_count());
-      case Threshold::kExactCount:
-        CheckExact("exact_count");
-        return CheckNumber(threshold, "exact_count", MetricUnit::kCount,
-                           threshold.exact_count());
-      case Threshold::kMaxRatio:
-        return CheckRatio(threshold.selector(), threshold.max_ratio());
-      case Threshold::RULE_NOT_SET:
-        if (!threshold.has_min_bytes() && !threshold.has_min_count()) {
-          Add("",
-              "has no rule; give one of max_bytes, exact_bytes, max_count, "
-              "exact_count, max_ratio, min_bytes or min_count");
-        }
+  void CheckRules(const Threshold& threshold) {
+    bool has_rule = threshold.has_max_ratio();
+    if (has_rule) CheckRatio(threshold.selector(), threshold.max_ratio());
+    for (const NumberField& field : kNumberFields) {
+      if (!field.IsIn(threshold)) continue;
+      has_rule = true;
+      if (field.kind == EXACT_VALUE) CheckExact(field.name);
+      CheckNumber(threshold, field);
+      if (field.kind == MINIMUM) CheckBand(threshold, field);
     }
+    if (has_rule) return;
+    Add("",
+        "has no rule; give one of max_bytes, exact_bytes, max_count, "
+        "exact_count, max_ratio, min_bytes or min_count");
   }
 
   void CheckExact(const char* field) {
@@ -336,33 +326,20 @@ class ThresholdChecker {
     }
   }
 
-  void CheckMinimum(const Threshold& threshold) {
-    if (threshold.has_min_bytes()) {
-      CheckNumber(threshold, "min_bytes", MetricUnit::kBytes,
-                  threshold.min_bytes());
-      CheckBand(threshold, "min_bytes", threshold.min_bytes());
+  void CheckBand(const Threshold& threshold, const NumberField& minimum) {
+    if (FindNumber(threshold, EXACT_VALUE) != nullptr) {
+      Add(minimum.name,
+          absl::StrCat(minimum.name,
+                       " beside an exact value says nothing more; take "
+                       "one of the two away"));
     }
-    if (threshold.has_min_count()) {
-      CheckNumber(threshold, "min_count", MetricUnit::kCount,
-                  threshold.min_count());
-      CheckBand(threshold, "min_count", threshold.min_count());
-    }
-  }
-
-  void CheckBand(const Threshold& threshold, const char* field, int64_t value) {
-    if (threshold.has_exact_bytes() || threshold.has_exact_count()) {
-      Add(field, absl::StrCat(field,
-                              " beside an exact value says nothing more; take "
-                              "one of the two away"));
-    }
-    const bool has_maximum =
-        threshold.has_max_bytes() || threshold.has_max_count();
-    const int64_t maximum = threshold.has_max_bytes() ? threshold.max_bytes()
-                                                      : threshold.max_count();
-    if (has_maximum && maximum < value) {
-      Add(field,
-          absl::StrCat("the minimum, ", value, ", is above the maximum, ",
-                       maximum, "; no measurement could pass"));
+    const NumberField* const maximum = FindNumber(threshold, MAXIMUM);
+    if (maximum != nullptr &&
+        maximum->Get(threshold) < minimum.Get(threshold)) {
+      Add(minimum.name,
+          absl::StrCat("the minimum, ", minimum.Get(threshold),
+                       ", is above the maximum, ", maximum->Get(threshold),
+                       "; no measurement could pass"));
     }
   }
 
@@ -385,16 +362,11 @@ class ThresholdChecker {
 
   void CheckUnique(const Threshold& threshold, int index) {
     std::vector<const char*> sorts;
-    if (threshold.has_max_bytes() || threshold.has_max_count()) {
-      sorts.push_back("maximum");
-    }
-    if (threshold.has_exact_bytes() || threshold.has_exact_count()) {
-      sorts.push_back("exact value");
-    }
+    const ThresholdNumbers numbers = NumbersOf(threshold);
+    if (numbers.maximum.has_value()) sorts.push_back("maximum");
+    if (numbers.exact.has_value()) sorts.push_back("exact value");
     if (threshold.has_max_ratio()) sorts.push_back("ratio");
-    if (threshold.has_min_bytes() || threshold.has_min_count()) {
-      sorts.push_back("minimum");
-    }
+    if (numbers.minimum.has_value()) sorts.push_back("minimum");
     for (const char* sort : sorts) {
       const auto [first, is_new] =
           index_by_key_.emplace(KeyOf(threshold, sort), index);

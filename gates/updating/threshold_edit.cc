@@ -11,15 +11,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/judge/threshold_numbers.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/message_differencer.h"
@@ -108,15 +107,6 @@ std::string NewlineOf(absl::string_view text) {
   return text.find("\r\n") == absl::string_view::npos ? "\n" : "\r\n";
 }
 
-// As short as reads back as the same number.
-std::string FormatRatio(double ratio) {
-  const std::string text = absl::StrCat(ratio);
-  double again = 0;
-  return absl::SimpleAtod(text, &again) && again == ratio
-             ? text
-             : absl::StrFormat("%.17g", ratio);
-}
-
 // One text with its messages and locations.
 class Editor {
  public:
@@ -181,19 +171,16 @@ class Editor {
     Threshold* threshold = source_.file.mutable_threshold(change.threshold);
     absl::Status status;
     if (change.limit.has_value()) {
-      status = ApplyLimit(change.threshold, *change.limit, threshold);
+      status = SetNumber(change.threshold, *change.limit, FindLimit(*threshold),
+                         threshold);
     }
     if (status.ok() && change.minimum.has_value()) {
-      const char* field =
-          threshold->has_min_count() ? "min_count" : "min_bytes";
-      status =
-          ReplaceNumber(change.threshold, field, absl::StrCat(*change.minimum));
-      threshold->has_min_count() ? threshold->set_min_count(*change.minimum)
-                                 : threshold->set_min_bytes(*change.minimum);
+      status = SetNumber(change.threshold, *change.minimum,
+                         FindNumber(*threshold, MINIMUM), threshold);
     }
     if (status.ok() && change.ratio.has_value()) {
       status = ReplaceNumber(change.threshold, "max_ratio",
-                             FormatRatio(*change.ratio));
+                             RatioText(*change.ratio));
       threshold->mutable_max_ratio()->set_ratio(*change.ratio);
     }
     if (status.ok() && change.history.has_value()) {
@@ -203,25 +190,16 @@ class Editor {
     return status;
   }
 
-  absl::Status ApplyLimit(int number, int64_t limit, Threshold* threshold) {
-    const std::string value = absl::StrCat(limit);
-    switch (threshold->rule_case()) {
-      case Threshold::kMaxBytes:
-        threshold->set_max_bytes(limit);
-        return ReplaceNumber(number, "max_bytes", value);
-      case Threshold::kExactBytes:
-        threshold->set_exact_bytes(limit);
-        return ReplaceNumber(number, "exact_bytes", value);
-      case Threshold::kMaxCount:
-        threshold->set_max_count(limit);
-        return ReplaceNumber(number, "max_count", value);
-      case Threshold::kExactCount:
-        threshold->set_exact_count(limit);
-        return ReplaceNumber(number, "exact_count", value);
-      default:
-        return absl::InvalidArgumentError(absl::StrCat(
-            source_.LocationOf(number), ": has no maximum or exact value"));
+  // Null: the threshold has no such field.
+  absl::Status SetNumber(int number, int64_t value, const NumberField* field,
+                         Threshold* threshold) {
+    if (field == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(source_.LocationOf(number),
+                       ": has no maximum or exact value, or no minimum"));
     }
+    field->Set(value, threshold);
+    return ReplaceNumber(number, field->name, absl::StrCat(value));
   }
 
   const FieldDescriptor* ThresholdField() const {

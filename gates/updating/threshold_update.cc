@@ -7,7 +7,6 @@
 #include <limits>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,6 +25,7 @@
 #include "footprint/gates/judge/measurement_index.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/judge/update_command.h"
 #include "footprint/gates/updating/threshold_edit.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
@@ -35,38 +35,6 @@
 
 namespace footprint {
 namespace {
-
-struct Numbers {
-  absl::optional<int64_t> maximum;
-  absl::optional<int64_t> exact;
-  absl::optional<int64_t> minimum;
-};
-
-Numbers NumbersOf(const Threshold& threshold) {
-  Numbers numbers;
-  if (threshold.has_max_bytes()) numbers.maximum = threshold.max_bytes();
-  if (threshold.has_max_count()) numbers.maximum = threshold.max_count();
-  if (threshold.has_exact_bytes()) numbers.exact = threshold.exact_bytes();
-  if (threshold.has_exact_count()) numbers.exact = threshold.exact_count();
-  if (threshold.has_min_bytes()) numbers.minimum = threshold.min_bytes();
-  if (threshold.has_min_count()) numbers.minimum = threshold.min_count();
-  return numbers;
-}
-
-void SetLimit(int64_t value, Threshold* threshold) {
-  switch (threshold->rule_case()) {
-    case Threshold::kMaxBytes:
-      return threshold->set_max_bytes(value);
-    case Threshold::kExactBytes:
-      return threshold->set_exact_bytes(value);
-    case Threshold::kMaxCount:
-      return threshold->set_max_count(value);
-    case Threshold::kExactCount:
-      return threshold->set_exact_count(value);
-    default:
-      return;
-  }
-}
 
 // A band of the old width around [lowest, highest], or as wide as that.
 std::pair<int64_t, int64_t> CentreBand(int64_t old_minimum, int64_t old_maximum,
@@ -204,7 +172,7 @@ class Planner {
     const Threshold& threshold = sources_[source].file.threshold(number);
     named_ = Named();
     for (int profile : index_.ProfilesOf(threshold.selector().label())) {
-      const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
+      const MemoryProfile& measured = index_.ProfileOf(profile);
       if (!IsForEnvironmentOf(measured, sources_[source])) continue;
       Doubt(DoubtOf(measured));
       const std::vector<int> benchmarks =
@@ -240,7 +208,7 @@ class Planner {
   }
 
   void Find(const Threshold& threshold, int profile, int benchmark) {
-    const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
+    const MemoryProfile& measured = index_.ProfileOf(profile);
     const BenchmarkMemory& memory = measured.benchmarks(benchmark);
     const std::string name =
         DescribeMeasurement(measured.label(), memory.name(), "");
@@ -274,7 +242,7 @@ class Planner {
   void PlanFor(size_t source, int number, const Measurement& low,
                const Measurement& high) {
     const Threshold& threshold = sources_[source].file.threshold(number);
-    const Numbers old = NumbersOf(threshold);
+    const ThresholdNumbers old = NumbersOf(threshold);
     const int64_t lowest = low.metric->value();
     const int64_t highest = high.metric->value();
     ThresholdChange change;
@@ -333,12 +301,11 @@ class Planner {
     const int64_t value = baseline[0].metric->value();
     if (highest > RatioLimit(threshold.max_ratio().ratio(), value)) {
       change->ratio = RatioFor(highest, value);
-      const MemoryProfile& measured =
-          profiles_[static_cast<size_t>(baseline[0].profile)];
-      Doubt(DoubtOf(measured, measured.benchmarks(baseline[0].benchmark)));
+      Doubt(DoubtOf(index_.ProfileOf(baseline[0].profile),
+                    index_.BenchmarkOf(baseline[0])));
       const Selector& selector = threshold.max_ratio().baseline();
       for (int profile : index_.ProfilesOf(selector.label())) {
-        DoubtFailed(profiles_[static_cast<size_t>(profile)], selector,
+        DoubtFailed(index_.ProfileOf(profile), selector,
                     index_.BenchmarksOf(profile, selector));
       }
     }
@@ -354,14 +321,9 @@ class Planner {
   }
 
   std::string Describe(const Measurement& found) const {
-    const MemoryProfile& profile =
-        profiles_[static_cast<size_t>(found.profile)];
-    const BenchmarkMemory& benchmark = profile.benchmarks(found.benchmark);
     return absl::StrCat(
-        DescribeMeasurement(
-            profile.label(), benchmark.name(),
-            found.phase < 0 ? "" : benchmark.phases(found.phase).name()),
-        " ", FormatMetricValue(found.metric->kind(), found.metric->value()));
+        index_.Describe(found), " ",
+        FormatMetricValue(found.metric->kind(), found.metric->value()));
   }
 
   void Commit(size_t source, int number, ThresholdChange change,
@@ -397,7 +359,7 @@ class Planner {
     if (!is_increase && change.limit.has_value() && named_.has_weaker) {
       return " does not count, since a limit comes down only for EXACT figures";
     }
-    const Numbers old = NumbersOf(threshold);
+    const ThresholdNumbers old = NumbersOf(threshold);
     const bool is_loosened =
         is_increase || (change.minimum.has_value() &&
                         *change.minimum < old.minimum.value_or(0));
@@ -508,15 +470,9 @@ class EnvironmentPlanner {
   }
 
  private:
-  using Key = std::tuple<int, int, int, int>;
-  static Key KeyOf(const Measurement& found, MetricKind metric) {
-    return {found.profile, found.benchmark, found.phase,
-            static_cast<int>(metric)};
-  }
-
   std::vector<Measurement> Find(const Threshold& threshold, int profile) const {
     std::vector<Measurement> found;
-    const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
+    const MemoryProfile& measured = index_.ProfileOf(profile);
     if (!GlobMatches(threshold.selector().label(), measured.label())) {
       return found;
     }
@@ -537,7 +493,7 @@ class EnvironmentPlanner {
 
   // The threshold of another environment with the values of `profile`.
   void Translate(const Threshold& old, int profile) {
-    const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
+    const MemoryProfile& measured = index_.ProfileOf(profile);
     std::vector<Measurement> found;
     std::set<int64_t> values;
     // All that it names was measured, and lacks a threshold here.
@@ -555,11 +511,9 @@ class EnvironmentPlanner {
                                     ? "it was not the same in every process"
                                     : DoubtOf(measured, benchmark);
       if (!doubt.empty()) {
-        added_.refusals.push_back(
-            absl::StrCat("no threshold was added for ",
-                         DescribeMeasurement(measured.label(), benchmark.name(),
-                                             PhaseOf(one)),
-                         ", since ", doubt));
+        added_.refusals.push_back(absl::StrCat("no threshold was added for ",
+                                               index_.Describe(one), ", since ",
+                                               doubt));
         is_whole = false;
         continue;
       }
@@ -581,18 +535,9 @@ class EnvironmentPlanner {
       selector.set_label(EscapeGlob(measured.label()));
       selector.set_benchmark(
           EscapeGlob(measured.benchmarks(one.benchmark).name()));
-      if (one.phase >= 0) selector.set_phase(EscapeGlob(PhaseOf(one)));
+      if (one.phase >= 0) selector.set_phase(EscapeGlob(index_.PhaseOf(one)));
       Add(old, selector, one.metric->value());
     }
-  }
-
-  std::string PhaseOf(const Measurement& found) const {
-    return found.phase < 0
-               ? ""
-               : std::string(profiles_[static_cast<size_t>(found.profile)]
-                                 .benchmarks(found.benchmark)
-                                 .phases(found.phase)
-                                 .name());
   }
 
   void Add(const Threshold& old, const Selector& selector, int64_t value) {
@@ -600,15 +545,17 @@ class EnvironmentPlanner {
     *threshold.mutable_selector() = selector;
     threshold.clear_history();
     if (threshold.rule_case() == Threshold::RULE_NOT_SET) {
-      threshold.has_min_bytes() ? threshold.set_min_bytes(value)
-                                : threshold.set_min_count(value);
+      FindNumber(threshold, MINIMUM)->Set(value, &threshold);
     } else {
       // A band would be guessed; the value says what holds here.
       threshold.clear_min_bytes();
       threshold.clear_min_count();
       // A maximum that holds here too keeps its headroom.
-      SetLimit(std::max(value, NumbersOf(old).maximum.value_or(value)),
-               &threshold);
+      const NumberField* const limit = FindLimit(threshold);
+      if (limit != nullptr) {
+        limit->Set(std::max(value, NumbersOf(old).maximum.value_or(value)),
+                   &threshold);
+      }
     }
     *threshold.add_history() = FirstEntry(
         threshold, options_.date,
@@ -621,7 +568,8 @@ class EnvironmentPlanner {
   const absl::Span<const ThresholdSource> sources_;
   const UpdateOptions& options_;
   const MeasurementIndex index_;
-  std::set<Key> kept_;  // by a threshold of the profile's own environment
+  std::set<MeasurementKey>
+      kept_;  // by a threshold of the profile's own environment
   NewThresholds added_;
 };
 

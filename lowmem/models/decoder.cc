@@ -11,25 +11,9 @@
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/model_run.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
-#include "footprint/lowmem/weights/pinned_store.h"
+#include "footprint/lowmem/streaming/tile_recorder.h"
 
 namespace footprint {
-namespace {
-
-std::vector<Weight> Matrices(const DecoderWeights& weights) {
-  std::vector<Weight> matrices = {weights.output};
-  for (const DecoderLayerWeights& layer : weights.layers) {
-    for (const LinearWeights* linear :
-         {&layer.attention, &layer.attention_output, &layer.expand,
-          &layer.contract}) {
-      matrices.push_back(linear->matrix);
-    }
-  }
-  return matrices;
-}
-
-}  // namespace
-
 Decoder::Decoder(const DecoderConfig& config,
                  std::unique_ptr<WeightStore> store, DecoderWeights weights)
     : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
@@ -53,22 +37,15 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
   request.config = config_;
   request.positions = positions;
   request.workers = workers;
-  request.needs = NeedsOf(*store_, Matrices(weights_));
-  for (const Weight& weight : TensorsToPin(weights_)) {
-    request.needs.pinnable_bytes.push_back(
-        PinnedStore::PinnedBytes(weight.tensor()));
-  }
+  std::vector<Weight> matrices = LayerMatrices(weights_.layers);
+  matrices.push_back(weights_.output);
+  request.needs = NeedsOf(*store_, matrices, TensorsToPin(weights_));
   request.count_tiles = [this](const DecoderPlan& plan) {
-    int64_t most = 0;
-    for (int worker = 0; worker < plan.request.workers; ++worker) {
-      TileList list;
-      // What fails here fails when the run starts, and is said there.
-      lowmem_internal::RecordDecoderTiles(weights_, plan, store_.get(), worker,
-                                          &list)
-          .IgnoreError();
-      most = std::max(most, list.count);
-    }
-    return most;
+    return lowmem_internal::MostTiles(
+        plan.request.workers, [&](int worker, TileList* list) {
+          return lowmem_internal::RecordDecoderTiles(
+              weights_, plan, store_.get(), worker, list);
+        });
   };
   return request;
 }

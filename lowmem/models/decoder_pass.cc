@@ -18,23 +18,17 @@ namespace footprint::lowmem_internal {
 DecoderPass::DecoderPass(const DecoderConfig& config,
                          const DecoderWeights& weights, const DecoderPlan& plan,
                          const MappedBlock& arena, WeightStore* store)
-    : config_(config),
+    : LayerPass(LayerShapeOf(plan), plan, arena, store, config.layers + 2),
+      config_(config),
       weights_(weights),
       plan_(plan),
-      arena_(arena),
-      store_(store),
-      team_(plan.request.workers),
       cache_(arena_.At<float>(plan.cache.offset_bytes)),
       cache_stride_(plan.padded_positions()),
-      hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
       normed_(arena_.At<float>(plan.normed.offset_bytes)),
       work_(arena_.At<float>(plan.work.offset_bytes)),
-      logits_(arena_.At<float>(plan.logits.offset_bytes)),
-      step_times_(config.layers + 2) {
+      logits_(arena_.At<float>(plan.logits.offset_bytes)) {
   SetVectors();
-  for (int worker = 0; worker < team_.size(); ++worker) {
-    worker_scratch_.push_back(MakeScratch(worker));
-  }
+  for (int worker = 0; worker < workers(); ++worker) AddScratch(worker);
 }
 
 void DecoderPass::SetVectors() {
@@ -50,55 +44,38 @@ void DecoderPass::SetVectors() {
   vectors_.expand = run.Take(config_.intermediate);
 }
 
-DecoderPass::WorkerScratch DecoderPass::MakeScratch(int worker) const {
+void DecoderPass::AddScratch(int worker) {
   ProductMemory memory =
       ProductMemoryOf(arena_, plan_, worker, plan_.slots_of_worker());
   memory.sums = PartOf<float>(arena_, plan_, plan_.sums, worker);
   memory.sum_count =
       plan_.part_bytes(plan_.sums) / static_cast<int64_t>(sizeof(float));
-  return {StreamedProduct(store_, memory),
-          PartOf<float>(arena_, plan_, plan_.scores, worker),
-          {}};
+  AddProduct(memory);
+  worker_scratch_.push_back(
+      {PartOf<float>(arena_, plan_, plan_.scores, worker), {}});
 }
 
 absl::Status DecoderPass::OpenStreams() {
-  if (plan_.depth == 1) return absl::OkStatus();
-  const int64_t tiles =
-      plan_.part_bytes(plan_.schedule) / static_cast<int64_t>(sizeof(Tile));
-  const int64_t slots_bytes = plan_.part_bytes(plan_.slots);
-  const int64_t slot_bytes = slots_bytes / plan_.slots_of_worker();
-  for (int worker = 0; worker < team_.size(); ++worker) {
-    TileList list;
-    list.capacity = absl::MakeSpan(
-        arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
+  // A slot for what does not go through the ring stands before it.
+  const int64_t slot_bytes =
+      plan_.part_bytes(plan_.slots) / plan_.slots_of_worker();
+  return OpenRings(slot_bytes, [&](int worker, TileList* list) {
     const absl::StatusOr<DecoderTiles> starts =
-        RecordDecoderTiles(weights_, plan_, store_, worker, &list);
-    if (!starts.ok()) return starts.status();
-    // After the slot for what does not go through the ring.
-    absl::StatusOr<std::unique_ptr<TileStream>> stream =
-        OpenRing(store_, list, plan_.depth,
-                 absl::MakeSpan(arena_.At<char>(plan_.slots.offset_bytes) +
-                                    worker * slots_bytes + slot_bytes,
-                                slots_bytes - slot_bytes));
-    if (!stream.ok()) return stream.status();
-    if (*stream == nullptr) continue;
-    worker_scratch_[worker].tiles = *starts;
-    streams_.push_back(*std::move(stream));
-    worker_scratch_[worker].product.UseStream(streams_.back().get(),
-                                              list.tiles());
-  }
-  return absl::OkStatus();
+        RecordDecoderTiles(weights_, plan_, store_, worker, list);
+    if (starts.ok()) worker_scratch_[worker].tiles = *starts;
+    return starts.status();
+  });
 }
 
 // To where the part's layers begin in the worker's stream.
 absl::Status DecoderPass::SkipToLayers(int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  const int64_t begin = part_.single() ? 0 : worker_scratch.tiles.many_tokens;
-  return worker_scratch.product.SkipTo(begin);
+  return product(worker).SkipTo(
+      part_.single() ? 0 : worker_scratch_[worker].tiles.many_tokens);
 }
 
 absl::Status DecoderPass::Read(const DecoderPart& part) {
   part_ = part;
+  SetTokens(part.tokens());
   return team_.Run([this](int worker) { Work(worker); });
 }
 
@@ -124,15 +101,15 @@ void DecoderPass::RunLayer(int64_t layer, int worker) {
   team_.RunPhase(
       [&] { return NormaliseAfter(layer, AttentionNorm(), worker); });
   team_.RunPhase([&] { return Attend(layer, worker); });
-  team_.RunPhase([&] { return AddAttention(weights, worker); });
+  team_.RunPhase([&] {
+    return AddAttention(weights.attention_output.matrix,
+                        vectors_.attention_output, work_, worker);
+  });
   team_.RunPhase([&] { return NormaliseAfter(layer + 1, FeedNorm(), worker); });
-  for (int64_t begin = 0; begin < config_.intermediate;
-       begin += plan_.chunk_features) {
-    const IndexRange chunk = {
-        begin, std::min(config_.intermediate, begin + plan_.chunk_features)};
-    team_.RunPhase([&] { return Expand(weights, chunk, worker); });
-    team_.RunPhase([&] { return Contract(weights, chunk, worker); });
-  }
+  RunFeedForward({weights.expand.matrix, weights.contract.matrix,
+                  vectors_.expand, vectors_.contract, config_.activation,
+                  normed_, work_, hidden_, /*adds_to_output=*/true},
+                 worker);
 }
 
 absl::Status DecoderPass::ReadLayerVectors(int64_t layer, int worker) {
@@ -146,7 +123,7 @@ absl::Status DecoderPass::ReadLayerVectors(int64_t layer, int worker) {
        {&from.feed_norm.bias, vectors_.feed_bias},
        {&from.expand.bias, vectors_.expand},
        {&from.contract.bias, vectors_.contract}}};
-  return ReadVectors(loads, worker, team_.size(), store_);
+  return ReadVectors(loads, worker, workers(), store_);
 }
 
 absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
@@ -164,13 +141,13 @@ absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
 }
 
 absl::Status DecoderPass::Embed(int worker) {
-  const IndexRange panels = ShareOf(part_.panels, 1, worker, team_.size());
-  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+  const IndexRange own = PanelsOf(worker);
+  for (int64_t panel = own.begin; panel < own.end; ++panel) {
     float* const data = hidden_ + panel * HiddenStride();
     // Two rows, where the panel's normalised states will be.
     float* const scratch = normed_ + panel * HiddenStride();
     const int64_t first = panel * kPanelTokens;
-    const int64_t count = std::min(kPanelTokens, part_.tokens() - first);
+    const int64_t count = std::min(kPanelTokens, tokens() - first);
     // Padding tokens are computed with, so they must be numbers.
     if (count < kPanelTokens) {
       std::memset(data, 0, HiddenStride() * sizeof(float));
@@ -185,46 +162,31 @@ absl::Status DecoderPass::Embed(int worker) {
 
 absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormWeights& norm,
                                          int worker) {
-  const IndexRange panels = ShareOf(part_.panels, 1, worker, team_.size());
-  const int64_t offset = panels.begin * HiddenStride();
-  const int64_t end = std::min(part_.tokens(), panels.end * kPanelTokens);
-  if (!TokensAreFinite(hidden_ + offset, config_.hidden,
-                       end - panels.begin * kPanelTokens)) {
-    return NotFinite(*store_, step == 0 ? "the table of embeddings"
-                                        : absl::StrCat("layer ", step - 1));
-  }
-  LayerNorm(hidden_ + offset, config_.hidden, panels.size(), norm,
+  const IndexRange own = PanelsOf(worker);
+  const int64_t offset = own.begin * HiddenStride();
+  const absl::Status status = CheckStates(step, worker);
+  if (!status.ok()) return status;
+  LayerNorm(hidden_ + offset, config_.hidden, own.size(), norm,
             normed_ + offset);
   return absl::OkStatus();
 }
 
-void DecoderPass::UseInput(WorkerScratch& worker_scratch, const float* panels,
-                           int64_t features) const {
-  if (part_.single()) {
-    worker_scratch.product.UseSingleToken(panels, features);
-  } else {
-    worker_scratch.product.UsePanels();
-  }
-}
-
 absl::Status DecoderPass::Attend(int64_t layer, int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
+  const IndexRange heads = ShareOf(config_.heads, 1, worker, workers());
   if (heads.size() == 0) return absl::OkStatus();
-  UseInput(worker_scratch, normed_, config_.hidden);
+  UseInput(normed_, config_.hidden, worker);
   const int64_t features = config_.head_features();
   const absl::Status status = ProjectHeads(
-      layer, {heads.begin * features, heads.end * features}, worker_scratch);
+      layer, {heads.begin * features, heads.end * features}, worker);
   if (!status.ok()) return status;
   for (int64_t head = heads.begin; head < heads.end; ++head) {
-    AttendHead(layer, head, worker_scratch);
+    AttendHead(layer, head, worker_scratch_[worker]);
   }
   return absl::OkStatus();
 }
 
 absl::Status DecoderPass::ProjectHeads(int64_t layer,
-                                       const IndexRange& features,
-                                       WorkerScratch& worker_scratch) {
+                                       const IndexRange& features, int worker) {
   // Queries lie where their context will, keys and values in the cache.
   const int64_t in_cache = features.begin * cache_stride_ + part_.position;
   const PanelOutput outputs[] = {
@@ -235,10 +197,10 @@ absl::Status DecoderPass::ProjectHeads(int64_t layer,
   for (const PanelOutput& output : outputs) {
     ProductEpilogue epilogue;
     epilogue.bias = vectors_.attention + first + features.begin;
-    const absl::Status status = worker_scratch.product.MultiplyTransposed(
+    const absl::Status status = product(worker).MultiplyTransposed(
         weights_.layers[layer].attention.matrix,
         {first + features.begin, first + features.end}, {0, config_.hidden},
-        {normed_, HiddenStride()}, part_.panels, epilogue, output);
+        {normed_, HiddenStride()}, panels(), epilogue, output);
     if (!status.ok()) return status;
     first += config_.hidden;
   }
@@ -250,8 +212,8 @@ void DecoderPass::AttendHead(int64_t layer, int64_t head,
   const int64_t features = config_.head_features();
   const float scale = 1.0f / std::sqrt(static_cast<float>(features));
   const int64_t in_cache = head * features * cache_stride_;
-  const int64_t tokens_end = part_.position + part_.tokens();
-  for (int64_t panel = 0; panel < part_.panels; ++panel) {
+  const int64_t tokens_end = part_.position + tokens();
+  for (int64_t panel = 0; panel < panels(); ++panel) {
     // The panel's queries, then its context.
     float* const place =
         work_ + panel * HiddenStride() + head * features * kPanelTokens;
@@ -266,59 +228,12 @@ void DecoderPass::AttendHead(int64_t layer, int64_t head,
   }
 }
 
-absl::Status DecoderPass::AddAttention(const DecoderLayerWeights& layer,
-                                       int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  UseInput(worker_scratch, work_, config_.hidden);
-  const IndexRange outputs =
-      ShareOf(config_.hidden, kOutputUnit, worker, team_.size());
-  ProductEpilogue epilogue;
-  epilogue.bias = vectors_.attention_output + outputs.begin;
-  epilogue.accumulate = true;
-  return worker_scratch.product.MultiplyTransposed(
-      layer.attention_output.matrix, outputs, {0, config_.hidden},
-      {work_, HiddenStride()}, part_.panels, epilogue,
-      {hidden_ + outputs.begin * kPanelTokens, kPanelTokens, HiddenStride()});
-}
-
-absl::Status DecoderPass::Expand(const DecoderLayerWeights& layer,
-                                 const IndexRange& chunk, int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  UseInput(worker_scratch, normed_, config_.hidden);
-  const IndexRange outputs =
-      ShareOf(chunk.size(), kOutputUnit, worker, team_.size());
-  ProductEpilogue epilogue;
-  epilogue.bias = vectors_.expand + chunk.begin + outputs.begin;
-  epilogue.activation = config_.activation;
-  return worker_scratch.product.MultiplyTransposed(
-      layer.expand.matrix,
-      {chunk.begin + outputs.begin, chunk.begin + outputs.end},
-      {0, config_.hidden}, {normed_, HiddenStride()}, part_.panels, epilogue,
-      {work_ + outputs.begin * kPanelTokens, kPanelTokens,
-       chunk.size() * kPanelTokens});
-}
-
-absl::Status DecoderPass::Contract(const DecoderLayerWeights& layer,
-                                   const IndexRange& chunk, int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  UseInput(worker_scratch, work_, chunk.size());
-  const IndexRange outputs =
-      ShareOf(config_.hidden, kOutputUnit, worker, team_.size());
-  ProductEpilogue epilogue;
-  if (chunk.begin == 0) epilogue.bias = vectors_.contract + outputs.begin;
-  epilogue.accumulate = true;
-  return worker_scratch.product.MultiplyTransposed(
-      layer.contract.matrix, outputs, chunk,
-      {work_, chunk.size() * kPanelTokens}, part_.panels, epilogue,
-      {hidden_ + outputs.begin * kPanelTokens, kPanelTokens, HiddenStride()});
-}
-
 void DecoderPass::RunOutput(int worker) {
   team_.RunPhase([&] {
     const std::array<VectorLoad, 2> loads = {
         {{&weights_.norm.gain, vectors_.attention_gain},
          {&weights_.norm.bias, vectors_.attention_bias}}};
-    return ReadVectors(loads, worker, team_.size(), store_);
+    return ReadVectors(loads, worker, workers(), store_);
   });
   team_.RunPhase(
       [&] { return NormaliseAfter(config_.layers, AttentionNorm(), worker); });
@@ -327,24 +242,22 @@ void DecoderPass::RunOutput(int worker) {
 
 // Of the last token.
 absl::Status DecoderPass::MultiplyOutput(int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  absl::Status status =
-      worker_scratch.product.SkipTo(worker_scratch.tiles.output);
+  StreamedProduct& product = this->product(worker);
+  absl::Status status = product.SkipTo(worker_scratch_[worker].tiles.output);
   if (!status.ok()) return status;
-  const int64_t last = part_.tokens() - 1;
-  worker_scratch.product.UseSingleToken(
+  const int64_t last = tokens() - 1;
+  product.UseSingleToken(
       normed_ + last / kPanelTokens * HiddenStride() + last % kPanelTokens,
       config_.hidden);
   const IndexRange rows =
-      ShareOf(config_.vocabulary, kPanelTokens, worker, team_.size());
-  status = worker_scratch.product.Multiply(weights_.output, rows,
-                                           {0, config_.hidden}, {}, 1, {},
-                                           {logits_ + rows.begin, 1, 0});
+      ShareOf(config_.vocabulary, kPanelTokens, worker, workers());
+  status = product.Multiply(weights_.output, rows, {0, config_.hidden}, {}, 1,
+                            {}, {logits_ + rows.begin, 1, 0});
   if (status.ok() && !AreFinite(logits_ + rows.begin, rows.size())) {
     status = NotFinite(*store_, "the output");
   }
   // Most likely a single token comes next: it is read ahead meanwhile.
-  if (status.ok()) status = worker_scratch.product.SkipTo(0);
+  if (status.ok()) status = product.SkipTo(0);
   return status;
 }
 

@@ -15,22 +15,17 @@
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
 
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
-#include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_tiles.h"
 #include "footprint/lowmem/models/decoder_weights.h"
-#include "footprint/lowmem/streaming/model_run.h"
-#include "footprint/lowmem/streaming/streamed_product.h"
-#include "footprint/lowmem/weights/tile_stream.h"
+#include "footprint/lowmem/models/layer_pass.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "footprint/lowmem/workers/step_team.h"
 
@@ -40,21 +35,17 @@ namespace footprint::lowmem_internal {
 struct DecoderPart {
   absl::Span<const int32_t> ids;
   int64_t position = 0;  // of the first
-  int64_t panels = 0;
   bool is_last = false;  // of an Append
 
   int64_t tokens() const { return static_cast<int64_t>(ids.size()); }
   bool single() const { return ids.size() == 1; }
 };
 
-class DecoderPass {
+class DecoderPass : public LayerPass {
  public:
   DecoderPass(const DecoderConfig& config, const DecoderWeights& weights,
               const DecoderPlan& plan, const MappedBlock& arena,
               WeightStore* store);
-
-  // Fewer than planned where the system starts no more threads.
-  int workers() const { return team_.size(); }
 
   // Begins to read ahead, if the backend does; before the first Read.
   absl::Status OpenStreams();
@@ -66,13 +57,6 @@ class DecoderPass {
   // Of the last part that was the last of an Append.
   absl::Span<const float> logits() const {
     return absl::MakeConstSpan(logits_, config_.vocabulary);
-  }
-
-  // The embeddings, each layer, the output: added up since the last Clear.
-  StepTimes& step_times() { return step_times_; }
-  const StepTimes& step_times() const { return step_times_; }
-  std::string ReadingDescription() const {
-    return streams_.empty() ? "when used" : streams_[0]->Description();
   }
 
  private:
@@ -90,12 +74,11 @@ class DecoderPass {
 
   // What one worker has for itself.
   struct WorkerScratch {
-    StreamedProduct product;
     float* scores;
     DecoderTiles tiles;  // where they begin in its stream
   };
 
-  WorkerScratch MakeScratch(int worker) const;
+  void AddScratch(int worker);
   void SetVectors();
   absl::Status SkipToLayers(int worker);
 
@@ -109,20 +92,12 @@ class DecoderPass {
                               int worker);
   absl::Status Attend(int64_t layer, int worker);
   absl::Status ProjectHeads(int64_t layer, const IndexRange& features,
-                            WorkerScratch& worker_scratch);
+                            int worker);
   void AttendHead(int64_t layer, int64_t head,
                   const WorkerScratch& worker_scratch);
-  absl::Status AddAttention(const DecoderLayerWeights& layer, int worker);
-  absl::Status Expand(const DecoderLayerWeights& layer, const IndexRange& chunk,
-                      int worker);
-  absl::Status Contract(const DecoderLayerWeights& layer,
-                        const IndexRange& chunk, int worker);
   void RunOutput(int worker);
   absl::Status MultiplyOutput(int worker);
-  void UseInput(WorkerScratch& worker_scratch, const float* panels,
-                int64_t features) const;
 
-  int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
   NormWeights AttentionNorm() const {
     return {vectors_.attention_gain, vectors_.attention_bias, config_.epsilon};
   }
@@ -140,22 +115,15 @@ class DecoderPass {
   const DecoderConfig& config_;
   const DecoderWeights& weights_;
   const DecoderPlan& plan_;
-  const MappedBlock& arena_;
-  WeightStore* const store_;
-  StepTeam team_;
 
   float* const cache_;
   const int64_t cache_stride_;
-  float* const hidden_;
   float* const normed_;
   float* const work_;
   float* const logits_;
   LayerVectors vectors_;
-  // Before the scratches, which hold leases of streams.
-  std::vector<std::unique_ptr<TileStream>> streams_;
   std::vector<WorkerScratch> worker_scratch_;
-  StepTimes step_times_;  // as worker 0 sees them
-  DecoderPart part_;      // that is being read
+  DecoderPart part_;  // that is being read
 };
 
 }  // namespace footprint::lowmem_internal

@@ -151,26 +151,6 @@ Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
   return next;
 }
 
-absl::Status Check(const DecoderPlanRequest& request) {
-  if (request.positions < 1) {
-    return absl::InvalidArgumentError("no tokens: the input is empty");
-  }
-  if (request.positions > request.config.positions) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(request.positions, " tokens, but the model has ",
-                     request.config.positions, " positions"));
-  }
-  if (request.workers < 1) {
-    return absl::InvalidArgumentError(
-        "no worker: at least one thread computes");
-  }
-  if (request.workers > kMostWorkers) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        request.workers, " threads; from 1 to ", kMostWorkers, " compute"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 int64_t DecoderPlan::padded_positions() const {
@@ -179,7 +159,8 @@ int64_t DecoderPlan::padded_positions() const {
 
 absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
                                         int64_t budget_bytes) {
-  const absl::Status status = Check(request);
+  const absl::Status status = CheckPlannedSize(
+      request.positions, request.config.positions, request.workers);
   if (!status.ok()) return status;
   const Choice smallest = Smallest(request);
   const DecoderPlan least = Lay(request, smallest);
@@ -194,7 +175,8 @@ absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
 }
 
 absl::StatusOr<int64_t> MinBudgetBytes(const DecoderPlanRequest& request) {
-  const absl::Status status = Check(request);
+  const absl::Status status = CheckPlannedSize(
+      request.positions, request.config.positions, request.workers);
   if (!status.ok()) return status;
   return Lay(request, Smallest(request)).peak_bytes;
 }

@@ -57,46 +57,27 @@ struct DecoderPlanRequest {
   std::function<int64_t(const DecoderPlan&)> count_tiles;
 };
 
-struct DecoderPlan {
+struct DecoderPlan : ModelPlan {
   DecoderPlanRequest request;
-  int64_t budget_bytes = 0;
-  // The whole arena: no more than the budget.
-  int64_t peak_bytes = 0;
 
-  // Of a tile's weights as stored.
-  int64_t tile_bytes = 0;
   // Tokens that are read together: whole panels.
   int64_t chunk_tokens = 0;
-  // Intermediate features that are held at a time.
-  int64_t chunk_features = 0;
-  // Slots of each worker's ring: the tile in use, and those read ahead; not
-  // more than it has tiles, and none where all tensors are pinned.
-  int depth = 1;
 
   // For each layer keys, then values: [feature][position].
   ArenaRange cache;
-  ArenaRange hidden;
   ArenaRange normed;
   // Queries and their context, or a chunk of intermediate features.
   ArenaRange work;
-  ArenaRange vectors;
   ArenaRange logits;
   // Each for all workers, in equal parts.
   ArenaRange scores;
-  // The ring, and if it reads ahead one more slot for tiles that do not go
-  // through it.
-  ArenaRange slots;
-  // Which tiles are read ahead; empty unless depth is above 1.
-  ArenaRange schedule;
-  ArenaRange wide;   // tiles as floats, if stored narrower
-  ArenaRange dense;  // the input as one vector, for a single token
-  ArenaRange sums;   // the output as one vector, for a single token
+  ArenaRange sums;  // the output as one vector, for a single token
 
   // Positions rounded up to whole panels.
   int64_t padded_positions() const;
-  // What the budget had to spare.
-  PinnedTensors pinned;
 
+  // The ring, and if it reads ahead one more slot for tiles that do not go
+  // through it.
   int slots_of_worker() const { return depth == 1 ? 1 : depth + 1; }
 
   // Of one worker's part of `range`.

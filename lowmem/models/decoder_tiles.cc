@@ -2,7 +2,6 @@
 
 #include "absl/status/status.h"
 #include "footprint/lowmem/kernels/token_panel.h"
-#include "footprint/lowmem/streaming/tile_recorder.h"
 
 namespace footprint::lowmem_internal {
 namespace {
@@ -36,6 +35,17 @@ absl::Status RecordLayers(const DecoderWeights& weights,
 
 }  // namespace
 
+LayerShape LayerShapeOf(const DecoderPlan& plan) {
+  LayerShape shape;
+  shape.hidden = plan.request.config.hidden;
+  shape.intermediate = plan.request.config.intermediate;
+  shape.chunk_features = plan.chunk_features;
+  shape.workers = plan.request.workers;
+  shape.output_unit = kOutputUnit;
+  shape.is_transposed = true;
+  return shape;
+}
+
 absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
                                                 const DecoderPlan& plan,
                                                 WeightStore* store, int worker,
@@ -46,14 +56,7 @@ absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
   sizes.slot_bytes = plan.part_bytes(plan.slots) / plan.slots_of_worker();
   sizes.sum_count =
       plan.part_bytes(plan.sums) / static_cast<int64_t>(sizeof(float));
-  LayerShape shape;
-  shape.hidden = config.hidden;
-  shape.intermediate = config.intermediate;
-  shape.chunk_features = plan.chunk_features;
-  shape.workers = plan.request.workers;
-  shape.output_unit = kOutputUnit;
-  shape.is_transposed = true;
-  TileRecorder recorder(shape, worker, store, sizes, list);
+  TileRecorder recorder(LayerShapeOf(plan), worker, store, sizes, list);
   DecoderTiles starts;
   recorder.product().RecordSingleToken();
   absl::Status status = RecordLayers(weights, config, &recorder);

@@ -7,7 +7,7 @@
 //
 // First those of the layers for a single token, then those of the output, which
 // follow it in generation, then those of the layers for many tokens. They are
-// those of the products in decoder_run.cc; a run that asks for another ends
+// those of the products in decoder_pass.cc; a run that asks for another ends
 // with an error. Thread-safe. Memory: none. Errors are Weight's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
@@ -19,9 +19,13 @@
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/streaming/tile_recorder.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint::lowmem_internal {
+
+// A layer as the plan has it computed.
+LayerShape LayerShapeOf(const DecoderPlan& plan);
 
 // Where parts of the list begin; a single token's layers do at 0.
 struct DecoderTiles {

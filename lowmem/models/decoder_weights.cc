@@ -32,18 +32,7 @@ DecoderLayerWeights FindLayer(WeightBinder& binder, const DecoderConfig& config,
 
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
   std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
-  for (const DecoderLayerWeights& layer : weights.layers) {
-    for (const LinearWeights* linear :
-         {&layer.attention, &layer.attention_output, &layer.expand,
-          &layer.contract}) {
-      tensors.push_back(linear->bias);
-      tensors.push_back(linear->matrix);
-    }
-    for (const NormTensors* norm : {&layer.attention_norm, &layer.feed_norm}) {
-      tensors.push_back(norm->gain);
-      tensors.push_back(norm->bias);
-    }
-  }
+  AddLayerTensors(weights.layers, &tensors);
   tensors.push_back(weights.output);
   tensors.push_back(weights.positions);
   if (&weights.words.tensor() != &weights.output.tensor()) {

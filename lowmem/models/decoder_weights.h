@@ -15,6 +15,7 @@
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 
+#include <array>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,6 +33,13 @@ struct DecoderLayerWeights {
   NormTensors feed_norm;
   LinearWeights expand;
   LinearWeights contract;
+
+  std::array<const LinearWeights*, 4> linears() const {
+    return {&attention, &attention_output, &expand, &contract};
+  }
+  std::array<const NormTensors*, 2> norms() const {
+    return {&attention_norm, &feed_norm};
+  }
 };
 
 struct DecoderWeights {

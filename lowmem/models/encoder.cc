@@ -1,8 +1,6 @@
 #include "footprint/lowmem/models/encoder.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
@@ -12,25 +10,9 @@
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/model_run.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
-#include "footprint/lowmem/weights/pinned_store.h"
+#include "footprint/lowmem/streaming/tile_recorder.h"
 
 namespace footprint {
-namespace {
-
-std::vector<Weight> Matrices(const EncoderWeights& weights) {
-  std::vector<Weight> matrices;
-  for (const EncoderLayerWeights& layer : weights.layers) {
-    for (const LinearWeights* linear :
-         {&layer.query, &layer.key, &layer.value, &layer.attention_output,
-          &layer.expand, &layer.contract}) {
-      matrices.push_back(linear->matrix);
-    }
-  }
-  return matrices;
-}
-
-}  // namespace
-
 Encoder::Encoder(const EncoderConfig& config,
                  std::unique_ptr<WeightStore> store, EncoderWeights weights)
     : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
@@ -56,22 +38,14 @@ EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
   request.tokens = tokens;
   request.workers = workers;
   request.sequences = sequences;
-  request.needs = NeedsOf(*store_, Matrices(weights_));
-  for (const Weight& weight : TensorsToPin(weights_)) {
-    request.needs.pinnable_bytes.push_back(
-        PinnedStore::PinnedBytes(weight.tensor()));
-  }
+  request.needs =
+      NeedsOf(*store_, LayerMatrices(weights_.layers), TensorsToPin(weights_));
   request.count_tiles = [this](const EncoderPlan& plan) {
-    int64_t most = 0;
-    for (int worker = 0; worker < plan.request.workers; ++worker) {
-      TileList list;
-      // What fails here fails when the run starts, and is said there.
-      lowmem_internal::RecordEncoderTiles(weights_, plan, store_.get(), worker,
-                                          &list)
-          .IgnoreError();
-      most = std::max(most, list.count);
-    }
-    return most;
+    return lowmem_internal::MostTiles(
+        plan.request.workers, [&](int worker, TileList* list) {
+          return lowmem_internal::RecordEncoderTiles(
+              weights_, plan, store_.get(), worker, list);
+        });
   };
   return request;
 }

@@ -28,20 +28,14 @@ static_assert(kEmbeddingRows <= kPanelTokens);
 EncoderPass::EncoderPass(const EncoderConfig& config,
                          const EncoderWeights& weights, const EncoderPlan& plan,
                          const MappedBlock& arena, WeightStore* store)
-    : config_(config),
+    : LayerPass(LayerShapeOf(plan), plan, arena, store, config.layers + 1),
+      config_(config),
       weights_(weights),
       plan_(plan),
-      arena_(arena),
-      store_(store),
-      team_(plan.request.workers),
-      hidden_(arena_.At<float>(plan.hidden.offset_bytes)),
       sums_(arena_.At<float>(plan.sums.offset_bytes)),
-      chunk_(arena_.At<float>(plan.work.offset_bytes)),
-      step_times_(config.layers + 1) {
+      chunk_(arena_.At<float>(plan.work.offset_bytes)) {
   SetVectors();
-  for (int worker = 0; worker < team_.size(); ++worker) {
-    worker_scratch_.push_back(MakeScratch(worker));
-  }
+  for (int worker = 0; worker < workers(); ++worker) AddScratch(worker);
 }
 
 void EncoderPass::SetVectors() {
@@ -58,44 +52,21 @@ void EncoderPass::SetVectors() {
   vectors_.expand = run.Take(config_.intermediate);
 }
 
-EncoderPass::WorkerScratch EncoderPass::MakeScratch(int worker) const {
-  const ProductMemory memory =
-      ProductMemoryOf(arena_, plan_, worker, plan_.depth);
+void EncoderPass::AddScratch(int worker) {
+  AddProduct(ProductMemoryOf(arena_, plan_, worker, plan_.depth));
   const int64_t tokens = plan_.padded_tokens();
   const int64_t head_floats = config_.head_features() * tokens;
   float* const work =
       arena_.At<float>(plan_.work.offset_bytes +
                        worker * (2 * head_floats + tokens * kPanelTokens) *
                            static_cast<int64_t>(sizeof(float)));
-  return {StreamedProduct(store_, memory), work, work + head_floats,
-          work + 2 * head_floats};
+  worker_scratch_.push_back({work, work + head_floats, work + 2 * head_floats});
 }
 
 absl::Status EncoderPass::OpenStreams() {
-  if (plan_.depth == 1) return absl::OkStatus();
-  const int64_t tiles =
-      plan_.part_bytes(plan_.schedule) / static_cast<int64_t>(sizeof(Tile));
-  const int64_t ring_bytes = plan_.part_bytes(plan_.slots);
-  for (int worker = 0; worker < team_.size(); ++worker) {
-    TileList list;
-    list.capacity = absl::MakeSpan(
-        arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
-    const absl::Status status =
-        RecordEncoderTiles(weights_, plan_, store_, worker, &list);
-    if (!status.ok()) return status;
-    absl::StatusOr<std::unique_ptr<TileStream>> stream =
-        OpenRing(store_, list, plan_.depth,
-                 absl::MakeSpan(arena_.At<char>(plan_.slots.offset_bytes) +
-                                    worker * ring_bytes,
-                                ring_bytes));
-    if (!stream.ok()) return stream.status();
-    // More workers than heads: this one has nothing to read.
-    if (*stream == nullptr) continue;
-    streams_.push_back(*std::move(stream));
-    worker_scratch_[worker].product.UseStream(streams_.back().get(),
-                                              list.tiles());
-  }
-  return absl::OkStatus();
+  return OpenRings(/*reserved_bytes=*/0, [&](int worker, TileList* list) {
+    return RecordEncoderTiles(weights_, plan_, store_, worker, list);
+  });
 }
 
 absl::Status EncoderPass::Compute(absl::Span<const int32_t> ids,
@@ -103,9 +74,8 @@ absl::Status EncoderPass::Compute(absl::Span<const int32_t> ids,
                                   float* states) {
   ids_ = ids;
   token_types_ = token_types;
-  tokens_ = static_cast<int64_t>(ids_.size());
-  panels_ = PanelCount(tokens_);
   states_ = states;
+  SetTokens(static_cast<int64_t>(ids_.size()));
   return team_.Run([this](int worker) { Work(worker); });
 }
 
@@ -115,7 +85,7 @@ void EncoderPass::Work(int worker) {
   };
   if (worker == 0) step_times_.Begin();
   // After a failure streams stand anywhere.
-  team_.RunPhase([&] { return worker_scratch_[worker].product.SkipTo(0); });
+  team_.RunPhase([&] { return product(worker).SkipTo(0); });
   team_.RunPhase([&] { return ReadNormVectors(worker); });
   team_.RunPhase([&] { return Embed(worker); });
   record(0);
@@ -133,17 +103,18 @@ void EncoderPass::RunLayer(int64_t layer, int worker) {
   const EncoderLayerWeights& weights = weights_.layers[layer];
   team_.RunPhase([&] { return ReadLayerVectors(layer, worker); });
   team_.RunPhase([&] { return Attend(weights, worker); });
-  team_.RunPhase([&] { return AddAttention(weights, worker); });
+  team_.RunPhase([&] {
+    return AddAttention(weights.attention_output.matrix,
+                        vectors_.attention_output, sums_, worker);
+  });
   team_.RunPhase([&] {
     Normalise(nullptr, vectors_.attention_norm, worker);
     return absl::OkStatus();
   });
-  for (int64_t begin = 0; begin < config_.intermediate;
-       begin += plan_.chunk_features) {
-    const IndexRange chunk = Chunk(begin);
-    team_.RunPhase([&] { return Expand(weights, chunk, worker); });
-    team_.RunPhase([&] { return Contract(weights, chunk, worker); });
-  }
+  RunFeedForward({weights.expand.matrix, weights.contract.matrix,
+                  vectors_.expand, vectors_.contract, config_.activation,
+                  hidden_, chunk_, sums_, /*adds_to_output=*/false},
+                 worker);
   team_.RunPhase([&] {
     Normalise(sums_, vectors_.output_norm, worker);
     return CheckStates(layer + 1, worker);
@@ -154,7 +125,7 @@ absl::Status EncoderPass::ReadNormVectors(int worker) {
   const std::array<VectorLoad, 2> loads = {
       {{&weights_.norm.gain, const_cast<float*>(vectors_.output_norm.gain)},
        {&weights_.norm.bias, const_cast<float*>(vectors_.output_norm.bias)}}};
-  return ReadVectors(loads, worker, team_.size(), store_);
+  return ReadVectors(loads, worker, workers(), store_);
 }
 
 absl::Status EncoderPass::ReadLayerVectors(int64_t layer, int worker) {
@@ -173,7 +144,7 @@ absl::Status EncoderPass::ReadLayerVectors(int64_t layer, int worker) {
        {&from.contract.bias, vectors_.contract},
        {&from.output_norm.gain, norm(vectors_.output_norm.gain)},
        {&from.output_norm.bias, norm(vectors_.output_norm.bias)}}};
-  return ReadVectors(loads, worker, team_.size(), store_);
+  return ReadVectors(loads, worker, workers(), store_);
 }
 
 absl::Status EncoderPass::EmbedTokens(const IndexRange& tokens, float* lanes,
@@ -206,15 +177,15 @@ absl::Status EncoderPass::EmbedTokens(const IndexRange& tokens, float* lanes,
 
 absl::Status EncoderPass::Embed(int worker) {
   // A panel's sums are not in use yet: rows fit there.
-  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
-  if (panels.size() == 0) return absl::OkStatus();
-  float* const scratch = sums_ + panels.begin * HiddenStride();
+  const IndexRange own = PanelsOf(worker);
+  if (own.size() == 0) return absl::OkStatus();
+  float* const scratch = sums_ + own.begin * HiddenStride();
   EmbeddingRows rows = {scratch, scratch + config_.hidden,
                         scratch + 2 * config_.hidden};
-  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+  for (int64_t panel = own.begin; panel < own.end; ++panel) {
     float* const data = hidden_ + panel * HiddenStride();
     const int64_t first = panel * kPanelTokens;
-    const int64_t end = std::min(first + kPanelTokens, tokens_);
+    const int64_t end = std::min(first + kPanelTokens, tokens());
     if (end - first < kPanelTokens) {
       std::memset(data, 0, HiddenStride() * sizeof(float));
     }
@@ -231,30 +202,20 @@ absl::Status EncoderPass::Embed(int worker) {
   return CheckStates(0, worker);
 }
 
-void EncoderPass::UseInput(WorkerScratch& worker_scratch, const float* panels,
-                           int64_t features) const {
-  if (tokens_ == 1 && plan_.dense.size_bytes > 0) {
-    worker_scratch.product.UseSingleToken(panels, features);
-  } else {
-    worker_scratch.product.UsePanels();
-  }
-}
-
 absl::Status EncoderPass::Attend(const EncoderLayerWeights& layer, int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  UseInput(worker_scratch, hidden_, config_.hidden);
-  const IndexRange heads = ShareOf(config_.heads, 1, worker, team_.size());
+  UseInput(hidden_, config_.hidden, worker);
+  const IndexRange heads = ShareOf(config_.heads, 1, worker, workers());
   for (int64_t head = heads.begin; head < heads.end; ++head) {
-    const absl::Status status = ProjectHead(layer, head, worker_scratch);
+    const absl::Status status = ProjectHead(layer, head, worker);
     if (!status.ok()) return status;
-    AttendHead(head, worker_scratch);
+    AttendHead(head, worker_scratch_[worker]);
   }
   return absl::OkStatus();
 }
 
 absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
-                                      int64_t head,
-                                      WorkerScratch& worker_scratch) {
+                                      int64_t head, int worker) {
+  const WorkerScratch& worker_scratch = worker_scratch_[worker];
   const int64_t features = config_.head_features();
   const int64_t first = head * features;
   struct Projection {
@@ -273,13 +234,13 @@ absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
        {worker_scratch.key, kPanelTokens, features * kPanelTokens}},
       {layer.value,
        vectors_.value,
-       {worker_scratch.value, panels_ * kPanelTokens, kPanelTokens}}};
+       {worker_scratch.value, panels() * kPanelTokens, kPanelTokens}}};
   for (const Projection& projection : projections) {
     ProductEpilogue epilogue;
     epilogue.bias = projection.bias + first;
-    const absl::Status status = worker_scratch.product.Multiply(
+    const absl::Status status = product(worker).Multiply(
         projection.weights.matrix, {first, first + features},
-        {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, epilogue,
+        {0, config_.hidden}, {hidden_, HiddenStride()}, panels(), epilogue,
         projection.output);
     if (!status.ok()) return status;
   }
@@ -291,92 +252,35 @@ void EncoderPass::AttendHead(int64_t head,
   const int64_t features = config_.head_features();
   const int64_t panel_stride = features * kPanelTokens;
   const float scale = 1.0f / std::sqrt(static_cast<float>(features));
-  for (int64_t panel = 0; panel < panels_; ++panel) {
+  for (int64_t panel = 0; panel < panels(); ++panel) {
     // The panel's queries, then its context.
     float* const place = sums_ + panel * HiddenStride() + head * panel_stride;
-    for (int64_t keys = 0; keys < panels_; ++keys) {
+    for (int64_t keys = 0; keys < panels(); ++keys) {
       MultiplyPanels(
           {worker_scratch.key + keys * panel_stride, 1, kPanelTokens},
-          std::min(kPanelTokens, tokens_ - keys * kPanelTokens), features,
+          std::min(kPanelTokens, tokens() - keys * kPanelTokens), features,
           {place, 0}, 1, {},
           {worker_scratch.scores + keys * kPanelTokens * kPanelTokens,
            kPanelTokens, 0});
     }
-    ScaledSoftmax(tokens_, tokens_, scale, worker_scratch.scores);
-    MultiplyPanels({worker_scratch.value, panels_ * kPanelTokens, 1}, features,
-                   tokens_, {worker_scratch.scores, 0}, 1, {},
+    ScaledSoftmax(tokens(), tokens(), scale, worker_scratch.scores);
+    MultiplyPanels({worker_scratch.value, panels() * kPanelTokens, 1}, features,
+                   tokens(), {worker_scratch.scores, 0}, 1, {},
                    {place, kPanelTokens, 0});
   }
 }
 
-absl::Status EncoderPass::AddAttention(const EncoderLayerWeights& layer,
-                                       int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  UseInput(worker_scratch, sums_, config_.hidden);
-  const IndexRange rows =
-      ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
-  ProductEpilogue epilogue;
-  epilogue.bias = vectors_.attention_output + rows.begin;
-  epilogue.accumulate = true;
-  return worker_scratch.product.Multiply(
-      layer.attention_output.matrix, rows, {0, config_.hidden},
-      {sums_, HiddenStride()}, panels_, epilogue,
-      {hidden_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
-}
-
-absl::Status EncoderPass::Expand(const EncoderLayerWeights& layer,
-                                 const IndexRange& chunk, int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  UseInput(worker_scratch, hidden_, config_.hidden);
-  const IndexRange rows =
-      ShareOf(chunk.size(), kPanelTokens, worker, team_.size());
-  ProductEpilogue epilogue;
-  epilogue.bias = vectors_.expand + chunk.begin + rows.begin;
-  epilogue.activation = config_.activation;
-  return worker_scratch.product.Multiply(
-      layer.expand.matrix, {chunk.begin + rows.begin, chunk.begin + rows.end},
-      {0, config_.hidden}, {hidden_, HiddenStride()}, panels_, epilogue,
-      {chunk_ + rows.begin * kPanelTokens, kPanelTokens,
-       chunk.size() * kPanelTokens});
-}
-
-absl::Status EncoderPass::Contract(const EncoderLayerWeights& layer,
-                                   const IndexRange& chunk, int worker) {
-  WorkerScratch& worker_scratch = worker_scratch_[worker];
-  UseInput(worker_scratch, chunk_, chunk.size());
-  const IndexRange rows =
-      ShareOf(config_.hidden, kPanelTokens, worker, team_.size());
-  ProductEpilogue epilogue;
-  if (chunk.begin == 0) epilogue.bias = vectors_.contract + rows.begin;
-  epilogue.accumulate = chunk.begin > 0;
-  return worker_scratch.product.Multiply(
-      layer.contract.matrix, rows, chunk, {chunk_, chunk.size() * kPanelTokens},
-      panels_, epilogue,
-      {sums_ + rows.begin * kPanelTokens, kPanelTokens, HiddenStride()});
-}
-
 void EncoderPass::Normalise(const float* addend, const NormWeights& norm,
                             int worker) {
-  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
-  const int64_t offset = panels.begin * HiddenStride();
+  const IndexRange own = PanelsOf(worker);
+  const int64_t offset = own.begin * HiddenStride();
   AddLayerNorm(addend == nullptr ? nullptr : addend + offset, config_.hidden,
-               panels.size(), norm, hidden_ + offset);
-}
-
-absl::Status EncoderPass::CheckStates(int64_t step, int worker) const {
-  const IndexRange panels = ShareOf(panels_, 1, worker, team_.size());
-  const int64_t end = std::min(tokens_, panels.end * kPanelTokens);
-  if (TokensAreFinite(hidden_ + panels.begin * HiddenStride(), config_.hidden,
-                      end - panels.begin * kPanelTokens)) {
-    return absl::OkStatus();
-  }
-  return NotFinite(*store_, step == 0 ? "the table of embeddings"
-                                      : absl::StrCat("layer ", step - 1));
+               own.size(), norm, hidden_ + offset);
 }
 
 void EncoderPass::WriteOutput(int worker) {
-  const IndexRange tokens = ShareOf(tokens_, 1, worker, team_.size());
-  for (int64_t token = tokens.begin; token < tokens.end; ++token) {
+  const IndexRange own = ShareOf(tokens(), 1, worker, workers());
+  for (int64_t token = own.begin; token < own.end; ++token) {
     const float* const lane =
         hidden_ + token / kPanelTokens * HiddenStride() + token % kPanelTokens;
     float* const state = states_ + token * config_.hidden;

@@ -14,36 +14,27 @@
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
-#include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/encoder_config.h"
 #include "footprint/lowmem/models/encoder_plan.h"
 #include "footprint/lowmem/models/encoder_weights.h"
-#include "footprint/lowmem/streaming/model_run.h"
-#include "footprint/lowmem/streaming/streamed_product.h"
-#include "footprint/lowmem/weights/tile_stream.h"
+#include "footprint/lowmem/models/layer_pass.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "footprint/lowmem/workers/step_team.h"
 
 namespace footprint::lowmem_internal {
 
-class EncoderPass {
+class EncoderPass : public LayerPass {
  public:
   EncoderPass(const EncoderConfig& config, const EncoderWeights& weights,
               const EncoderPlan& plan, const MappedBlock& arena,
               WeightStore* store);
-
-  // Fewer than planned where the system starts no more threads.
-  int workers() const { return team_.size(); }
 
   // Begins to read ahead, if the backend does; before the first Compute.
   absl::Status OpenStreams();
@@ -52,13 +43,6 @@ class EncoderPass {
   // empty for all zero; both were checked.
   absl::Status Compute(absl::Span<const int32_t> ids,
                        absl::Span<const int32_t> token_types, float* states);
-
-  // The embeddings, then each layer: added up since the last Clear.
-  StepTimes& step_times() { return step_times_; }
-  const StepTimes& step_times() const { return step_times_; }
-  std::string ReadingDescription() const {
-    return streams_.empty() ? "when used" : streams_[0]->Description();
-  }
 
  private:
   // The small vectors that are in memory during one layer, or the embeddings.
@@ -83,13 +67,12 @@ class EncoderPass {
 
   // What one worker has for itself.
   struct WorkerScratch {
-    StreamedProduct product;
     float* key;
     float* value;
     float* scores;
   };
 
-  WorkerScratch MakeScratch(int worker) const;
+  void AddScratch(int worker);
   void SetVectors();
 
   void Work(int worker);
@@ -102,48 +85,23 @@ class EncoderPass {
                            EmbeddingRows* rows);
   absl::Status Attend(const EncoderLayerWeights& layer, int worker);
   absl::Status ProjectHead(const EncoderLayerWeights& layer, int64_t head,
-                           WorkerScratch& worker_scratch);
+                           int worker);
   void AttendHead(int64_t head, const WorkerScratch& worker_scratch);
-  absl::Status AddAttention(const EncoderLayerWeights& layer, int worker);
-  absl::Status Expand(const EncoderLayerWeights& layer, const IndexRange& chunk,
-                      int worker);
-  absl::Status Contract(const EncoderLayerWeights& layer,
-                        const IndexRange& chunk, int worker);
   void Normalise(const float* addend, const NormWeights& norm, int worker);
-  // Of the embeddings (0) or of a layer (its number and one).
-  absl::Status CheckStates(int64_t step, int worker) const;
   void WriteOutput(int worker);
-  void UseInput(WorkerScratch& worker_scratch, const float* panels,
-                int64_t features) const;
-
-  int64_t HiddenStride() const { return config_.hidden * kPanelTokens; }
-  // Of intermediate features.
-  IndexRange Chunk(int64_t begin) const {
-    return {begin,
-            std::min(config_.intermediate, begin + plan_.chunk_features)};
-  }
 
   const EncoderConfig& config_;
   const EncoderWeights& weights_;
   const EncoderPlan& plan_;
-  const MappedBlock& arena_;
-  WeightStore* const store_;
-  StepTeam team_;
 
-  float* const hidden_;
   float* const sums_;
   float* const chunk_;  // shares its place with the workers' buffers
   LayerVectors vectors_;
-  // Before the scratches, which hold leases of streams.
-  std::vector<std::unique_ptr<TileStream>> streams_;
   std::vector<WorkerScratch> worker_scratch_;
-  StepTimes step_times_;  // as worker 0 sees them
 
   // Of the sequence that is being computed.
   absl::Span<const int32_t> ids_;
   absl::Span<const int32_t> token_types_;
-  int64_t tokens_ = 0;
-  int64_t panels_ = 0;
   float* states_ = nullptr;  // where its output goes
 };
 

@@ -113,28 +113,13 @@ Choice Smallest(const EncoderPlanRequest& request) {
 }
 
 absl::Status Check(const EncoderPlanRequest& request) {
-  if (request.tokens < 1) {
-    return absl::InvalidArgumentError("no tokens: the input is empty");
-  }
-  if (request.tokens > request.config.positions) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(request.tokens, " tokens, but the model has ",
-                     request.config.positions, " positions"));
-  }
-  if (request.workers < 1) {
-    return absl::InvalidArgumentError(
-        "no worker: at least one thread computes");
-  }
-  if (request.workers > kMostWorkers) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        request.workers, " threads; from 1 to ", kMostWorkers, " compute"));
-  }
   if (request.sequences < 1 || request.sequences > kMostSequences) {
     return absl::InvalidArgumentError(
         absl::StrCat(request.sequences, " sequences; a batch has from 1 to ",
                      kMostSequences));
   }
-  return absl::OkStatus();
+  return CheckPlannedSize(request.tokens, request.config.positions,
+                          request.workers);
 }
 
 // The next larger choice; the same if there is none. Tiles and chunks grow in

@@ -51,39 +51,18 @@ struct EncoderPlanRequest {
   std::function<int64_t(const EncoderPlan&)> count_tiles;
 };
 
-struct EncoderPlan {
+struct EncoderPlan : ModelPlan {
   EncoderPlanRequest request;
-  int64_t budget_bytes = 0;
-  // The whole arena: no more than the budget.
-  int64_t peak_bytes = 0;
 
-  // Of a tile's weights as stored.
-  int64_t tile_bytes = 0;
-  // Intermediate features that are held at a time.
-  int64_t chunk_features = 0;
-  // Slots of each worker: the tile in use, and those read ahead; not more than
-  // it has tiles, and none where all tensors are pinned.
-  int depth = 1;
-
-  ArenaRange hidden;
   ArenaRange sums;
-  ArenaRange vectors;
   // Attention's or the feed-forward part's.
   ArenaRange work;
-  // Each for all workers, in equal parts.
-  ArenaRange slots;
-  // Which tiles are read ahead; empty unless depth is above 1.
-  ArenaRange schedule;
-  ArenaRange wide;   // tiles as floats, if stored narrower
-  ArenaRange dense;  // the input as one vector, for a single token
   // Of all sequences; a single one's is that of the sums.
   ArenaRange output;
 
   int64_t panels() const;
   // Rounded up to whole panels.
   int64_t padded_tokens() const;
-  // What the budget had to spare.
-  PinnedTensors pinned;
 
   // Of one worker's part of `range`.
   int64_t part_bytes(const ArenaRange& range) const {

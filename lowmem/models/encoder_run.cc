@@ -1,34 +1,18 @@
 #include "footprint/lowmem/models/encoder_run.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
-#include "footprint/base/memory/mapped_block.h"
-#include "footprint/base/memory/mapped_memory.h"
 #include "footprint/lowmem/models/encoder_pass.h"
+#include "footprint/lowmem/models/planned_run.h"
 #include "footprint/lowmem/streaming/model_run.h"
-#include "footprint/lowmem/weights/pinned_store.h"
 
 namespace footprint {
 namespace lowmem_internal {
 namespace {
 
-class Run : public EncoderRun {
+class Run
+    : public PlannedRun<EncoderRun, EncoderConfig, EncoderPlan, EncoderPass> {
  public:
-  Run(const EncoderConfig& config, const EncoderWeights& weights,
-      WeightStore* store, const EncoderPlan& plan, RunMemory memory)
-      : config_(config),
-        plan_(plan),
-        arena_(std::move(memory.arena)),
-        pinned_(std::move(memory.pinned)),
-        store_(pinned_ == nullptr ? store : pinned_.get()),
-        pass_(config_, weights, plan_, arena_, store_) {}
-
-  absl::Status Start() {
-    const absl::Status status =
-        CheckWorkers(pass_.workers(), plan_.request.workers);
-    return status.ok() ? pass_.OpenStreams() : status;
-  }
+  using PlannedRun::PlannedRun;
 
   absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids,
@@ -40,28 +24,12 @@ class Run : public EncoderRun {
   }
   absl::StatusOr<absl::Span<const float>> ForwardBatch(
       absl::Span<const EncoderSequence> sequences) override;
-  absl::Span<const int64_t> step_nanoseconds() const override {
-    return pass_.step_times().nanoseconds();
-  }
-  int64_t ResidentArenaBytes() const override {
-    return PresentBytes(arena_.At<char>(0), arena_.size_bytes());
-  }
-  std::string ReadingDescription() const override {
-    return pass_.ReadingDescription();
-  }
 
  private:
   absl::Status CheckInput(absl::Span<const int32_t> ids,
                           absl::Span<const int32_t> token_types) const;
   absl::StatusOr<absl::Span<const float>> Compute(
       absl::Span<const EncoderSequence> sequences);
-
-  const EncoderConfig config_;
-  const EncoderPlan plan_;
-  const MappedBlock arena_;
-  const std::unique_ptr<PinnedStore> pinned_;  // null: nothing is
-  WeightStore* const store_;
-  EncoderPass pass_;
 };
 
 absl::Status Run::CheckInput(absl::Span<const int32_t> ids,
@@ -129,14 +97,7 @@ absl::StatusOr<absl::Span<const float>> Run::Compute(
 absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
     const EncoderConfig& config, const EncoderWeights& weights,
     WeightStore* store, const EncoderPlan& plan) {
-  absl::StatusOr<RunMemory> memory =
-      TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights), store);
-  if (!memory.ok()) return memory.status();
-  auto run =
-      std::make_unique<Run>(config, weights, store, plan, *std::move(memory));
-  const absl::Status status = run->Start();
-  if (!status.ok()) return status;
-  return run;
+  return StartRun<Run>(config, weights, store, plan);
 }
 
 }  // namespace lowmem_internal

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "footprint/lowmem/kernels/token_panel.h"
-#include "footprint/lowmem/streaming/tile_recorder.h"
 
 namespace footprint::lowmem_internal {
 namespace {
@@ -25,6 +24,16 @@ absl::Status RecordHeads(const EncoderLayerWeights& layer,
 
 }  // namespace
 
+LayerShape LayerShapeOf(const EncoderPlan& plan) {
+  LayerShape shape;
+  shape.hidden = plan.request.config.hidden;
+  shape.intermediate = plan.request.config.intermediate;
+  shape.chunk_features = plan.chunk_features;
+  shape.workers = plan.request.workers;
+  shape.output_unit = kPanelTokens;
+  return shape;
+}
+
 absl::Status RecordEncoderTiles(const EncoderWeights& weights,
                                 const EncoderPlan& plan, WeightStore* store,
                                 int worker, TileList* list) {
@@ -32,13 +41,7 @@ absl::Status RecordEncoderTiles(const EncoderWeights& weights,
   ProductMemory sizes;
   sizes.tile_bytes = plan.tile_bytes;
   sizes.slot_bytes = plan.part_bytes(plan.slots) / plan.depth;
-  LayerShape shape;
-  shape.hidden = config.hidden;
-  shape.intermediate = config.intermediate;
-  shape.chunk_features = plan.chunk_features;
-  shape.workers = plan.request.workers;
-  shape.output_unit = kPanelTokens;
-  TileRecorder recorder(shape, worker, store, sizes, list);
+  TileRecorder recorder(LayerShapeOf(plan), worker, store, sizes, list);
   for (const EncoderLayerWeights& layer : weights.layers) {
     absl::Status status = RecordHeads(layer, config, &recorder);
     status.Update(recorder.AfterHeads(layer.attention_output.matrix,

@@ -5,8 +5,8 @@
 //   absl::Status status = RecordEncoderTiles(weights, plan, store, worker,
 //                                            &list);
 //
-// They are those of the products in encoder_run.cc; a run that asks for another
-// ends with an error. Thread-safe. Memory: none. Errors are Weight's.
+// They are those of the products in encoder_pass.cc; a run that asks for
+// another ends with an error. Thread-safe. Memory: none. Errors are Weight's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_
@@ -15,9 +15,13 @@
 #include "footprint/lowmem/models/encoder_plan.h"
 #include "footprint/lowmem/models/encoder_weights.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/streaming/tile_recorder.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint::lowmem_internal {
+
+// A layer as the plan has it computed.
+LayerShape LayerShapeOf(const EncoderPlan& plan);
 
 absl::Status RecordEncoderTiles(const EncoderWeights& weights,
                                 const EncoderPlan& plan, WeightStore* store,

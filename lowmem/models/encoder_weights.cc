@@ -68,19 +68,7 @@ EncoderLayerWeights FindLayer(WeightBinder& binder, const EncoderConfig& config,
 
 std::vector<Weight> TensorsToPin(const EncoderWeights& weights) {
   std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
-  for (const EncoderLayerWeights& layer : weights.layers) {
-    for (const LinearWeights* linear :
-         {&layer.query, &layer.key, &layer.value, &layer.attention_output,
-          &layer.expand, &layer.contract}) {
-      tensors.push_back(linear->bias);
-      tensors.push_back(linear->matrix);
-    }
-    for (const NormTensors* norm :
-         {&layer.attention_norm, &layer.output_norm}) {
-      tensors.push_back(norm->gain);
-      tensors.push_back(norm->bias);
-    }
-  }
+  AddLayerTensors(weights.layers, &tensors);
   if (weights.has_token_types) tensors.push_back(weights.token_types);
   tensors.push_back(weights.positions);
   tensors.push_back(weights.words);

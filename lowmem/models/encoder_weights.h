@@ -14,7 +14,7 @@
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_
 
-#include <cstdint>
+#include <array>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -33,6 +33,13 @@ struct EncoderLayerWeights {
   LinearWeights expand;
   LinearWeights contract;
   NormTensors output_norm;
+
+  std::array<const LinearWeights*, 6> linears() const {
+    return {&query, &key, &value, &attention_output, &expand, &contract};
+  }
+  std::array<const NormTensors*, 2> norms() const {
+    return {&attention_norm, &output_norm};
+  }
 };
 
 struct EncoderWeights {

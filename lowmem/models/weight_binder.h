@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -37,6 +38,34 @@ struct NormTensors {
   Weight gain;
   Weight bias;
 };
+
+// The matrices of all layers. A layer says by linears() which it has.
+template <class Layer>
+std::vector<Weight> LayerMatrices(const std::vector<Layer>& layers) {
+  std::vector<Weight> matrices;
+  for (const Layer& layer : layers) {
+    for (const LinearWeights* linear : layer.linears()) {
+      matrices.push_back(linear->matrix);
+    }
+  }
+  return matrices;
+}
+
+// Adds every tensor of the layers, of linears() and norms().
+template <class Layer>
+void AddLayerTensors(const std::vector<Layer>& layers,
+                     std::vector<Weight>* tensors) {
+  for (const Layer& layer : layers) {
+    for (const LinearWeights* linear : layer.linears()) {
+      tensors->push_back(linear->bias);
+      tensors->push_back(linear->matrix);
+    }
+    for (const NormTensors* norm : layer.norms()) {
+      tensors->push_back(norm->gain);
+      tensors->push_back(norm->bias);
+    }
+  }
+}
 
 class WeightBinder {
  public:

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/streaming/arena_layout.h"
 
@@ -79,6 +80,36 @@ struct PinnedTensors {
   ArenaRange range;
   int64_t count = 0;
 };
+
+// What the plans of all model families have.
+struct ModelPlan {
+  int64_t budget_bytes = 0;
+  // The whole arena: no more than the budget.
+  int64_t peak_bytes = 0;
+
+  // Stored bytes of the weights in a tile.
+  int64_t tile_bytes = 0;
+  // Intermediate features that are held at a time.
+  int64_t chunk_features = 0;
+  // Slots of each worker's ring: the tile in use, and those read ahead; not
+  // more than it has tiles, and none where all tensors are pinned.
+  int depth = 1;
+
+  ArenaRange hidden;
+  ArenaRange vectors;
+  // Each for all workers, in equal parts.
+  ArenaRange slots;
+  // Which tiles are read ahead; empty unless depth is above 1.
+  ArenaRange schedule;
+  ArenaRange wide;   // tiles as floats, if stored narrower
+  ArenaRange dense;  // the input as one vector, for a single token
+  // What the budget had to spare.
+  PinnedTensors pinned;
+};
+
+// InvalidArgument: no token, more tokens than the model has positions, or a
+// number of workers that no plan has.
+absl::Status CheckPlannedSize(int64_t tokens, int64_t positions, int workers);
 
 // As many of the first as fit between an arena's end and the budget.
 inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,

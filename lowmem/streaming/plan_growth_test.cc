@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "footprint/base/memory/alignment.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -19,6 +22,16 @@ TEST(TakeSlotsTest, AreWholePagesAndOnlyWhereWeightsAreCopied) {
   EXPECT_EQ(slots.size_bytes, 2 * 8192);
   needs.uses_slots = false;
   EXPECT_EQ(TakeSlots(2, 4096, needs, &layout).size_bytes, 0);
+}
+
+TEST(CheckPlannedSizeTest, RefusesSizesThatNoPlanHas) {
+  EXPECT_THAT(CheckPlannedSize(1, 1, 1), IsOk());
+  EXPECT_THAT(CheckPlannedSize(8, 8, kMostWorkers), IsOk());
+  const auto is_refused = StatusIs(absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(CheckPlannedSize(0, 8, 1), is_refused);
+  EXPECT_THAT(CheckPlannedSize(9, 8, 1), is_refused);
+  EXPECT_THAT(CheckPlannedSize(8, 8, 0), is_refused);
+  EXPECT_THAT(CheckPlannedSize(8, 8, kMostWorkers + 1), is_refused);
 }
 
 TEST(ChoosePinnedTest, TakesTheFirstThatFitInWholePages) {

@@ -7,6 +7,7 @@
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/weights/pinned_store.h"
 
 namespace footprint {
 namespace {
@@ -17,7 +18,8 @@ constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 }  // namespace
 
 StreamingNeeds NeedsOf(const WeightStore& store,
-                       absl::Span<const Weight> matrices) {
+                       absl::Span<const Weight> matrices,
+                       absl::Span<const Weight> tensors) {
   StreamingNeeds needs;
   needs.element_bytes = 0;
   needs.uses_slots = false;
@@ -34,6 +36,9 @@ StreamingNeeds NeedsOf(const WeightStore& store,
   if (store.backend() == WeightBackend::kDirect) {
     needs.slot_overhead_bytes = kDirectOverheadBytes;
     needs.reads_ahead = true;
+  }
+  for (const Weight& weight : tensors) {
+    needs.pinnable_bytes.push_back(PinnedStore::PinnedBytes(weight.tensor()));
   }
   return needs;
 }

@@ -62,9 +62,10 @@ struct ProductMemory {
   int64_t sum_count = 0;
 };
 
-// What products with these matrices need of a plan.
+// What products with these matrices need of a plan, which may pin `tensors`.
 StreamingNeeds NeedsOf(const WeightStore& store,
-                       absl::Span<const Weight> matrices);
+                       absl::Span<const Weight> matrices,
+                       absl::Span<const Weight> tensors);
 
 class StreamedProduct {
  public:

@@ -12,6 +12,7 @@
 #ifndef FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_
 #define FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -57,6 +58,19 @@ class TileRecorder {
   const int worker_;
   StreamedProduct product_;
 };
+
+// How many tiles the worker that has the most loads. record(worker, list) says
+// which; what fails there fails when the run starts, and is said then.
+template <class Record>
+int64_t MostTiles(int workers, const Record& record) {
+  int64_t most = 0;
+  for (int worker = 0; worker < workers; ++worker) {
+    TileList list;
+    record(worker, &list).IgnoreError();
+    most = std::max(most, list.count);
+  }
+  return most;
+}
 
 }  // namespace footprint::lowmem_internal
 

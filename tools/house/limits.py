@@ -16,84 +16,32 @@ import pathlib
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree
+
+# The edges and the circles are those that `tools/dev lint layers` sees.
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "layering"))
+import check_layers  # noqa: E402
 
 MOST_FILES = 50
 MOST_RULES = 60
-SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")
-# The one contract between siblings, and the programs that combine them.
-SHARED = "profiling/schema"
-COMBINING = "gates/deployments"
 
-Rule = collections.namedtuple("Rule", "package testonly inputs actual")
 Limit = collections.namedtuple("Limit", "what value limit exceptions")
-
-
-def package_of(label):
-    return label.split("//", 1)[1].split(":", 1)[0]
-
-
-def rules_of(text):
-    """{label: Rule} of the output of `bazel query --output=xml`."""
-    rules = {}
-    for element in xml.etree.ElementTree.fromstring(text).iter("rule"):
-        flags = {child.get("name"): child.get("value") for child in element.findall("boolean")}
-        actual = [child.get("value") for child in element.findall("label")
-                  if child.get("name") == "actual"] if element.get("class") == "alias" else []
-        rules[element.get("name")] = Rule(
-            package_of(element.get("name")),
-            flags.get("testonly") == "true" or element.get("class").endswith("_test"),
-            [child.get("name") for child in element.findall("rule-input")],
-            actual[0] if actual else None)
-    return rules
-
-
-def resolved(label, rules):
-    """The rule that a chain of aliases ends at."""
-    while label in rules and rules[label].actual:
-        label = rules[label].actual
-    return label
 
 
 def production_edges(rules):
     """{package: {package: an edge of labels}} between the rooms of this tree."""
     edges = collections.defaultdict(dict)
-    for label, rule in rules.items():
-        if rule.testonly or rule.actual:
+    for rule, target in check_layers.edges(rules):
+        package = check_layers.package_of(rule.name)
+        if rule.testonly or target.startswith("@") or check_layers.package_of(target) == package:
             continue
-        for name in rule.inputs:
-            target = resolved(name, rules)
-            if target in rules and rules[target].package != rule.package:
-                edges[rule.package].setdefault(
-                    rules[target].package, "%s depends on %s" % (label, target))
+        edges[package].setdefault(
+            check_layers.package_of(target), "%s depends on %s" % (rule.name, target))
     return edges
 
 
-def circles(edges):
-    """The sets of rooms in which each can be reached from each other."""
-    reached = {}
-    for start in edges:
-        seen, rest = set(), [start]
-        while rest:
-            for following in edges.get(rest.pop(), ()):
-                if following not in seen:
-                    seen.add(following)
-                    rest.append(following)
-        reached[start] = seen
-    found = {frozenset(b for b in reached[a] if a in reached.get(b, ())) for a in reached}
-    return sorted(sorted(circle) for circle in found if len(circle) > 1)
-
-
 def sibling_edges(edges):
-    found = []
-    for package, targets in edges.items():
-        own = package.split("/")[0]
-        if own not in SIBLINGS or (package + "/").startswith(COMBINING + "/"):
-            continue
-        for target, edge in targets.items():
-            if target.split("/")[0] in SIBLINGS and target.split("/")[0] != own and target != SHARED:
-                found.append(edge)
-    return sorted(found)
+    return sorted(edge for package, targets in edges.items()
+                  for target, edge in targets.items() if check_layers.crosses(package, target))
 
 
 def crowded_folders(names):
@@ -103,7 +51,7 @@ def crowded_folders(names):
 
 
 def crowded_builds(rules):
-    return collections.Counter(rule.package for rule in rules.values())
+    return collections.Counter(check_layers.package_of(rule.name) for rule in rules)
 
 
 def parse_patterns(text):
@@ -134,12 +82,12 @@ def _most(what, count, limit):
 def limits_of(names, texts, rules, patterns):
     edges = production_edges(rules)
     crossing = sibling_edges(edges)
-    round_trips = [" <-> ".join(circle) for circle in circles(edges)]
+    circles = [" <-> ".join(rooms) for rooms in check_layers.round_trips(edges)]
     found = [
         _most("most files in a folder (testdata aside)", crowded_folders(names), MOST_FILES),
         _most("most rules in a BUILD file", crowded_builds(rules), MOST_RULES),
-        Limit("circles between rooms", len(round_trips), 0, round_trips),
-        Limit("edges between siblings (but to %s)" % SHARED, len(crossing), 0, crossing),
+        Limit("circles between rooms", len(circles), 0, circles),
+        Limit("edges between siblings (but to %s)" % check_layers.CONTRACT, len(crossing), 0, crossing),
     ]
     for what, limit, pattern in patterns:
         places = definitions(pattern, texts)
@@ -165,7 +113,7 @@ def main():
     parser.add_argument("--tree", default=".")
     args = parser.parse_args()
     root = pathlib.Path(args.tree)
-    rules = rules_of(sys.stdin.read())
+    rules = check_layers.parse_query(sys.stdin.read())
     if not rules:
         sys.exit("limits: the query has no rule in it")
     names, texts = read_tree(root)

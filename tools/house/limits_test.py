@@ -5,11 +5,13 @@ import unittest
 
 import limits
 
+parse_query = limits.check_layers.parse_query
+
 QUERY = """<query version="2">
 <rule class="cc_library" name="//lowmem/weights:tile"><rule-input name="//base/files:read_at"/></rule>
 <rule class="cc_library" name="//lowmem/models:encoder">
   <rule-input name="//lowmem/weights:tile"/><rule-input name="//profiling:page"/></rule>
-<rule class="alias" name="//profiling:page"><label name="actual" value="//profiling/pages:page"/></rule>
+<rule class="alias" name="//profiling:page"><rule-input name="//profiling/pages:page"/></rule>
 <rule class="cc_library" name="//profiling/pages:page"/>
 <rule class="cc_library" name="//base/files:read_at"/>
 <rule class="cc_test" name="//lowmem/weights:tile_test"><rule-input name="//lowmem/models:encoder"/></rule>
@@ -21,40 +23,47 @@ QUERY = """<query version="2">
 
 class LimitsTest(unittest.TestCase):
     def setUp(self):
-        self.edges = limits.production_edges(limits.rules_of(QUERY))
+        self.edges = limits.production_edges(parse_query(QUERY))
 
     def test_an_edge_between_siblings_is_found_behind_an_alias(self):
         self.assertEqual(
             limits.sibling_edges(self.edges),
             ["//lowmem/models:encoder depends on //profiling/pages:page"])
 
+    def circles(self, query):
+        found = limits.limits_of([], {}, parse_query(query), [])
+        return next(limit.exceptions for limit in found if limit.what == "circles between rooms")
+
     def test_tests_make_no_circle(self):
-        self.assertEqual(limits.circles(self.edges), [])
+        self.assertEqual(self.circles(QUERY), [])
 
     def test_a_circle_names_all_its_rooms(self):
-        edges = {"a": {"b": ""}, "b": {"c": ""}, "c": {"a": ""}, "d": {"a": ""}}
-        self.assertEqual(limits.circles(edges), [["a", "b", "c"]])
+        back = '<rule-input name="//gates/deployments/tabular:run"/>'
+        circle = QUERY.replace('name="//base/files:read_at"/>\n<rule class="cc_test"',
+                               'name="//base/files:read_at">' + back + '</rule>\n<rule class="cc_test"')
+        self.assertEqual(self.circles(circle), [
+            "base/files <-> gates/deployments/tabular <-> lowmem/models <-> lowmem/weights"])
 
     def test_counts_files_by_folder_without_testdata(self):
         names = ["lowmem/a.h"] * 2 + ["lowmem/testdata/x"] * 60 + ["lowmem/weights/b.h"]
         self.assertEqual(limits.crowded_folders(names), {"lowmem": 2, "lowmem/weights": 1})
 
     def test_counts_aliases_among_the_rules(self):
-        self.assertEqual(limits.crowded_builds(limits.rules_of(QUERY))["profiling"], 1)
+        self.assertEqual(limits.crowded_builds(parse_query(QUERY))["profiling"], 1)
 
     def test_a_folder_beyond_the_limit_is_named(self):
-        found = limits.limits_of(["x/%d.h" % i for i in range(51)], {}, {}, [])
+        found = limits.limits_of(["x/%d.h" % i for i in range(51)], {}, [], [])
         self.assertEqual(found[0].exceptions, ["x has 51"])
 
     def test_definitions_are_counted_by_pattern(self):
         patterns = limits.parse_patterns("# comment\nerrno table\t1\tcase EACCES:\n")
         texts = {"a.cc": "\ncase EACCES:\n", "b.cc": "case EACCES:"}
-        found = limits.limits_of([], texts, {}, patterns)[-1]
+        found = limits.limits_of([], texts, [], patterns)[-1]
         self.assertEqual(found.exceptions, ["a.cc:2", "b.cc:1"])
 
     def test_a_pattern_that_finds_nothing_is_an_error(self):
         patterns = limits.parse_patterns("errno table\t1\tcase EACCES:\n")
-        found = limits.limits_of([], {"a.cc": "case EPERM:"}, {}, patterns)[-1]
+        found = limits.limits_of([], {"a.cc": "case EPERM:"}, [], patterns)[-1]
         self.assertEqual(found.exceptions, ["none: the pattern finds nothing"])
 
     def test_a_pattern_line_without_a_number_is_refused(self):

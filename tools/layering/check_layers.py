@@ -26,7 +26,7 @@ _ENTRY_POINTS = {"//gates:check", "//gates:update"}
 # The packages of which none may need another, and the room that states the
 # contract between them. A deployment is there to combine them.
 _SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")
-_CONTRACT = "profiling/schema"
+CONTRACT = "profiling/schema"
 _COMBINES = "gates/deployments"
 
 
@@ -78,7 +78,8 @@ def edges(rules):
         if rule.kind == "alias" or rule.name in _ENTRY_POINTS:
             continue
         for target in rule.inputs:
-            target = actual.get(target, target)
+            while target in actual:
+                target = actual[target]
             if target in names or (target.startswith("@")
                                    and target[1:].split("//")[0] not in _UNLAYERED_REPOSITORIES):
                 yield rule, target
@@ -131,21 +132,23 @@ def package_named(room):
     return room.split("/")[0]
 
 
+def crosses(room, other):
+    """Whether code of `room` that uses `other` uses a sibling's."""
+    return (package_named(other) in _SIBLINGS and package_named(room) != package_named(other)
+            and other != CONTRACT and not (room + "/").startswith(_COMBINES + "/"))
+
+
 def sibling_allowances(layers):
     """A sentence for each allowance by which one library would need another."""
     return ["layers.txt: %s may not use //%s: siblings meet in //%s only" % (
-                room, other, _CONTRACT)
-            for (room, mark), entries in layers.items()
-            if mark == "" and room != _COMBINES
+                room, other, CONTRACT)
+            for (room, mark), entries in layers.items() if mark == ""
             for other in (entry[2:] for entry in entries if entry.startswith("//"))
-            if other != _CONTRACT and package_named(other) in _SIBLINGS
-            and package_named(room) != package_named(other)]
+            if crosses(room, other)]
 
 
-def circles(layers):
-    """A sentence for each set of rooms whose production code goes round."""
-    below = {room: [entry[2:] for entry in entries if entry.startswith("//")]
-             for (room, mark), entries in layers.items() if mark == ""}
+def round_trips(below):
+    """The sets of keys of {room: rooms} in which each can be reached from each other."""
     reached = {}
     for room in below:
         seen, open_rooms = set(), list(below[room])
@@ -155,9 +158,15 @@ def circles(layers):
                 seen.add(other)
                 open_rooms += below.get(other, [])
         reached[room] = seen
-    found = {tuple(sorted(other for other in reached[room] if room in reached.get(other, ())))
-             for room in below if room in reached[room]}
-    return ["layers.txt: a circle of %s" % ", ".join(rooms) for rooms in sorted(found)]
+    return sorted({tuple(sorted(other for other in reached[room] if room in reached.get(other, ())))
+                   for room in below if room in reached[room]})
+
+
+def circles(layers):
+    """A sentence for each set of rooms whose production code goes round."""
+    below = {room: [entry[2:] for entry in entries if entry.startswith("//")]
+             for (room, mark), entries in layers.items() if mark == ""}
+    return ["layers.txt: a circle of %s" % ", ".join(rooms) for rooms in round_trips(below)]
 
 
 def propose(rules, layers):

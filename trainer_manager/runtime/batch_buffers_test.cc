@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/trainer_manager/networks/reference_networks.h"
-#include "footprint/trainer_manager/parameters/parameters.h"
-#include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "footprint/trainer_manager/runtime/training_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -21,23 +18,11 @@ using ::testing::HasSubstr;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// A network of 13 features a row, four rows a batch.
-struct Running {
-  explicit Running(NetworkMode mode, int64_t micro_batches = 1,
-                   bool watch_lent = false) {
-    MemoryOptions memory;
-    memory.micro_batches = micro_batches;
-    plan = *PlanExecution(TabularMlp(4), mode, memory);
-    parameters = *Parameters::Create(plan, 1);
-    table = std::make_unique<StepTable>(*StepTable::Create(plan, *parameters));
-    buffers = std::make_unique<BatchBuffers>(plan, *table, watch_lent);
-  }
-
-  ExecutionPlan plan;
-  std::shared_ptr<Parameters> parameters;
-  std::unique_ptr<StepTable> table;
-  std::unique_ptr<BatchBuffers> buffers;
-};
+MemoryOptions MicroBatches(int64_t count) {
+  MemoryOptions memory;
+  memory.micro_batches = count;
+  return memory;
+}
 
 InputView View(const std::vector<float>& values) {
   return absl::MakeConstSpan(values);
@@ -45,8 +30,8 @@ InputView View(const std::vector<float>& values) {
 
 TEST(BatchBuffersTest, ABatchIsCompleteOnceAllIsSet) {
   for (const int64_t micro_batches : {1, 2}) {
-    Running running(NetworkMode::kTraining, micro_batches);
-    BatchBuffers& buffers = *running.buffers;
+    TabularSteps running(NetworkMode::kTraining, MicroBatches(micro_batches));
+    BatchBuffers& buffers = running.buffers;
     const void* culprit = nullptr;
     const std::vector<float> rows(4 * 13, 1.0f);
     ASSERT_THAT(buffers.Set(BatchPart::kInput, 0, View(rows)), IsOk());
@@ -69,19 +54,18 @@ TEST(BatchBuffersTest, ABatchIsCompleteOnceAllIsSet) {
 }
 
 TEST(BatchBuffersTest, CopiesWhatIsSet) {
-  Running running(NetworkMode::kTraining, 2);
+  TabularSteps running(NetworkMode::kTraining, MicroBatches(2));
   const std::vector<float> rows(4 * 13, 0.5f);
-  ASSERT_THAT(running.buffers->Set(BatchPart::kInput, 0, View(rows)), IsOk());
-  const auto filled =
-      running.buffers->ValuesToFill<float>(BatchPart::kInput, 0);
+  ASSERT_THAT(running.buffers.Set(BatchPart::kInput, 0, View(rows)), IsOk());
+  const auto filled = running.buffers.ValuesToFill<float>(BatchPart::kInput, 0);
   ASSERT_THAT(filled, IsOk());
   EXPECT_NE(filled->data(), rows.data());
   EXPECT_EQ(std::vector<float>(filled->begin(), filled->end()), rows);
 }
 
 TEST(BatchBuffersTest, RefusesBuffersThatThereAreNot) {
-  Running running(NetworkMode::kTraining);
-  BatchBuffers& buffers = *running.buffers;
+  TabularSteps running(NetworkMode::kTraining);
+  BatchBuffers& buffers = running.buffers;
   const std::vector<float> rows(4 * 13);
   EXPECT_THAT(
       std::string(buffers.Set(BatchPart::kInput, 1, View(rows)).message()),
@@ -93,8 +77,8 @@ TEST(BatchBuffersTest, RefusesBuffersThatThereAreNot) {
 }
 
 TEST(BatchBuffersTest, LendsTheAddressesOfEveryInput) {
-  Running running(NetworkMode::kInference);
-  BatchBuffers& buffers = *running.buffers;
+  TabularSteps running(NetworkMode::kInference);
+  BatchBuffers& buffers = running.buffers;
   EXPECT_EQ(buffers.loss(), nullptr);
   const std::vector<float> rows(4 * 13);
   ASSERT_THAT(buffers.LendInputs({View(rows)}), IsOk());
@@ -106,14 +90,14 @@ TEST(BatchBuffersTest, LendsTheAddressesOfEveryInput) {
 
 TEST(BatchBuffersTest, SeesThatLentMemoryChanged) {
   for (const bool watched : {false, true}) {
-    Running running(NetworkMode::kInference, 1, watched);
+    TabularSteps running(NetworkMode::kInference, {}, watched);
     std::vector<float> rows(4 * 13);
-    ASSERT_THAT(running.buffers->LendInputs({View(rows)}), IsOk());
+    ASSERT_THAT(running.buffers.LendInputs({View(rows)}), IsOk());
     StepData::Slot slot = {
         {Role::kInput, 0}, true, false, nullptr, rows.data()};
     const auto check = [&] {
-      return running.buffers->CheckUnchanged(absl::MakeConstSpan(&slot, 1),
-                                             running.table->NameOf(0));
+      return running.buffers.CheckUnchanged(absl::MakeConstSpan(&slot, 1),
+                                            running.runner.table().NameOf(0));
     };
     EXPECT_THAT(check(), IsOk());
     rows[5] = 1;
@@ -125,12 +109,12 @@ TEST(BatchBuffersTest, SeesThatLentMemoryChanged) {
 }
 
 TEST(BatchBuffersTest, NamesTheFirstOutputThatIsNotFinite) {
-  Running running(NetworkMode::kInference);
-  EXPECT_EQ(running.buffers->FirstOutputNotFinite(), "");
-  const auto output = running.buffers->Output(0);
+  TabularSteps running(NetworkMode::kInference);
+  EXPECT_EQ(running.buffers.FirstOutputNotFinite(), "");
+  const auto output = running.buffers.Output(0);
   ASSERT_THAT(output, IsOk());
   const_cast<float&>((*output)[2]) = -kInfinity;
-  EXPECT_EQ(running.buffers->FirstOutputNotFinite(),
+  EXPECT_EQ(running.buffers.FirstOutputNotFinite(),
             "output 0 is -inf at index 2");
 }
 

@@ -5,11 +5,21 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
+namespace {
+
+ManagerOptions DescentOptions(float rate) {
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(rate);
+  return options;
+}
+
+}  // namespace
 
 std::vector<float> RandomValues(size_t count, uint64_t seed) {
   RandomSequence random(seed);
@@ -35,6 +45,22 @@ Training Train(const Network& network, const MemoryOptions& memory,
   EXPECT_THAT(manager, IsOk());
   training.manager = std::move(*manager);
   return training;
+}
+
+TabularSteps::TabularSteps(NetworkMode mode, const MemoryOptions& memory,
+                           bool watch_lent)
+    : plan(*PlanExecution(TabularMlp(4), mode, memory)),
+      parameters(*Parameters::Create(plan, 1)),
+      runner(plan, *StepTable::Create(plan, *parameters), DescentOptions(0.01f),
+             &buffers),
+      buffers(plan, runner.table(), watch_lent) {}
+
+void TabularSteps::SetBatch(const std::vector<float>& labels) {
+  const std::vector<float> rows(4 * 13, 0.5f);
+  EXPECT_THAT(buffers.Set(BatchPart::kInput, 0, absl::MakeConstSpan(rows)),
+              IsOk());
+  EXPECT_THAT(buffers.Set(BatchPart::kLabel, 0, absl::MakeConstSpan(labels)),
+              IsOk());
 }
 
 void SetRows(Manager* manager) {

@@ -19,7 +19,9 @@
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
+#include "footprint/trainer_manager/runtime/batch_buffers.h"
 #include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/runtime/step_runner.h"
 
 namespace footprint {
 
@@ -35,6 +37,21 @@ struct Training {
 // By stochastic gradient descent at rate 0.05 unless the options say otherwise.
 Training Train(const Network& network, const MemoryOptions& memory = {},
                ManagerOptions options = {});
+
+// The parts of a manager of TabularMlp(4), whose batch is four rows of 13
+// features. Training is by stochastic gradient descent at rate 0.01.
+struct TabularSteps {
+  explicit TabularSteps(NetworkMode mode, const MemoryOptions& memory = {},
+                        bool watch_lent = false);
+
+  // Each feature is 0.5.
+  void SetBatch(const std::vector<float>& labels);
+
+  const ExecutionPlan plan;
+  const std::shared_ptr<Parameters> parameters;
+  StepRunner runner;  // refers to the buffers, and they to its table
+  BatchBuffers buffers;
+};
 
 // For TabularMlp(8): eight rows whose label is a function of them.
 void SetRows(Manager* manager);

@@ -1,0 +1,65 @@
+// The whole numbers that a threshold states: its maximum or exact value, and
+// its minimum, in bytes or counts.
+//
+//   for (const NumberField& field : kNumberFields) {
+//     if (field.IsIn(threshold)) Show(field.name, field.Get(threshold));
+//   }
+//   const ThresholdNumbers numbers = NumbersOf(threshold);
+//
+// Pure and thread-safe. Memory: none.
+
+#ifndef FOOTPRINT_GATES_JUDGE_THRESHOLD_NUMBERS_H_
+#define FOOTPRINT_GATES_JUDGE_THRESHOLD_NUMBERS_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "absl/types/optional.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/profiling/schema/metric_kind.h"
+
+namespace footprint {
+
+// A field of Threshold.
+struct NumberField {
+  const char* name;
+  MetricUnit unit;
+  RuleKind kind;  // MAXIMUM, EXACT_VALUE or MINIMUM
+  bool (Threshold::*has)() const;
+  int64_t (Threshold::*get)() const;
+  void (Threshold::*set)(int64_t value);
+
+  bool IsIn(const Threshold& threshold) const { return (threshold.*has)(); }
+  int64_t Get(const Threshold& threshold) const { return (threshold.*get)(); }
+  void Set(int64_t value, Threshold* threshold) const {
+    (threshold->*set)(value);
+  }
+};
+
+// In the order of the schema: minima come last.
+extern const std::array<NumberField, 6> kNumberFields;
+
+// The first that the threshold has of this kind; null if it has none.
+const NumberField* FindNumber(const Threshold& threshold, RuleKind kind);
+// Its maximum or its exact value: a threshold has at most one of both.
+const NumberField* FindLimit(const Threshold& threshold);
+
+struct ThresholdNumbers {
+  absl::optional<int64_t> maximum;
+  absl::optional<int64_t> exact;
+  absl::optional<int64_t> minimum;
+
+  absl::optional<int64_t> limit() const {
+    return maximum.has_value() ? maximum : exact;
+  }
+};
+
+ThresholdNumbers NumbersOf(const Threshold& threshold);
+
+// As short as reads back as the same number.
+std::string RatioText(double ratio);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_JUDGE_THRESHOLD_NUMBERS_H_

@@ -1,0 +1,51 @@
+#include "footprint/gates/judge/threshold_numbers.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+TEST(ThresholdNumbersTest, TheFieldsAreThoseOfTheSchema) {
+  for (const NumberField& field : kNumberFields) {
+    Threshold threshold;
+    EXPECT_FALSE(field.IsIn(threshold)) << field.name;
+    field.Set(7, &threshold);
+    EXPECT_TRUE(field.IsIn(threshold)) << field.name;
+    EXPECT_EQ(field.Get(threshold), 7) << field.name;
+    EXPECT_EQ(FindNumber(threshold, field.kind), &field);
+    const auto* in_schema =
+        Threshold::descriptor()->FindFieldByName(field.name);
+    ASSERT_NE(in_schema, nullptr) << field.name;
+    EXPECT_TRUE(threshold.GetReflection()->HasField(threshold, in_schema));
+    const bool is_in_bytes =
+        std::string(field.name).find("bytes") != std::string::npos;
+    EXPECT_EQ(field.unit,
+              is_in_bytes ? MetricUnit::kBytes : MetricUnit::kCount);
+  }
+}
+
+TEST(ThresholdNumbersTest, TheLimitIsTheMaximumOrTheExactValue) {
+  Threshold threshold;
+  EXPECT_FALSE(NumbersOf(threshold).limit().has_value());
+  EXPECT_EQ(FindLimit(threshold), nullptr);
+  threshold.set_max_count(5);
+  threshold.set_min_count(0);
+  EXPECT_EQ(NumbersOf(threshold).limit(), 5);
+  EXPECT_EQ(NumbersOf(threshold).minimum, 0);
+  EXPECT_FALSE(NumbersOf(threshold).exact.has_value());
+  threshold.set_exact_bytes(0);
+  EXPECT_EQ(NumbersOf(threshold).limit(), 0);
+  EXPECT_FALSE(NumbersOf(threshold).maximum.has_value());
+  EXPECT_STREQ(FindLimit(threshold)->name, "exact_bytes");
+}
+
+TEST(ThresholdNumbersTest, RatiosAreReadBackAsTheyAre) {
+  EXPECT_EQ(RatioText(1.03), "1.03");
+  EXPECT_EQ(RatioText(2), "2");
+  EXPECT_EQ(std::stod(RatioText(1.0 / 3)), 1.0 / 3);
+}
+
+}  // namespace
+}  // namespace footprint

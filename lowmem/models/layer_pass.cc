@@ -1,0 +1,129 @@
+#include "footprint/lowmem/models/layer_pass.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
+#include "footprint/lowmem/weights/tile.h"
+
+namespace footprint::lowmem_internal {
+
+LayerPass::LayerPass(const LayerShape& shape, const ModelPlan& plan,
+                     const MappedBlock& arena, WeightStore* store,
+                     int64_t steps)
+    : arena_(arena),
+      store_(store),
+      team_(shape.workers),
+      hidden_(arena.At<float>(plan.hidden.offset_bytes)),
+      step_times_(steps),
+      shape_(shape),
+      plan_(plan) {}
+
+absl::Status LayerPass::OpenRings(
+    int64_t reserved_bytes,
+    absl::FunctionRef<absl::Status(int worker, TileList* list)> record) {
+  if (plan_.depth == 1) return absl::OkStatus();
+  const int64_t tiles = plan_.schedule.size_bytes / shape_.workers /
+                        static_cast<int64_t>(sizeof(Tile));
+  const int64_t slots_bytes = plan_.slots.size_bytes / shape_.workers;
+  for (int worker = 0; worker < team_.size(); ++worker) {
+    TileList list;
+    list.capacity = absl::MakeSpan(
+        arena_.At<Tile>(plan_.schedule.offset_bytes) + worker * tiles, tiles);
+    const absl::Status status = record(worker, &list);
+    if (!status.ok()) return status;
+    absl::StatusOr<std::unique_ptr<TileStream>> stream =
+        OpenRing(store_, list, plan_.depth,
+                 absl::MakeSpan(arena_.At<char>(plan_.slots.offset_bytes) +
+                                    worker * slots_bytes + reserved_bytes,
+                                slots_bytes - reserved_bytes));
+    if (!stream.ok()) return stream.status();
+    // More workers than heads: this one has nothing to read.
+    if (*stream == nullptr) continue;
+    streams_.push_back(*std::move(stream));
+    products_[worker].UseStream(streams_.back().get(), list.tiles());
+  }
+  return absl::OkStatus();
+}
+
+void LayerPass::SetTokens(int64_t tokens) {
+  tokens_ = tokens;
+  panels_ = PanelCount(tokens);
+}
+
+void LayerPass::UseInput(const float* panels, int64_t features, int worker) {
+  if (tokens_ == 1 && plan_.dense.size_bytes > 0) {
+    products_[worker].UseSingleToken(panels, features);
+  } else {
+    products_[worker].UsePanels();
+  }
+}
+
+absl::Status LayerPass::MultiplyShare(const SharedProduct& product,
+                                      int worker) {
+  UseInput(product.input, product.inputs.size(), worker);
+  const IndexRange share =
+      ShareOf(product.outputs.size(), shape_.output_unit, worker, team_.size());
+  ProductEpilogue epilogue = product.epilogue;
+  if (epilogue.bias != nullptr) epilogue.bias += share.begin;
+  const auto multiply = shape_.is_transposed
+                            ? &StreamedProduct::MultiplyTransposed
+                            : &StreamedProduct::Multiply;
+  return (products_[worker].*multiply)(
+      product.matrix,
+      {product.outputs.begin + share.begin, product.outputs.begin + share.end},
+      product.inputs, {product.input, product.inputs.size() * kPanelTokens},
+      panels_, epilogue,
+      {product.output + share.begin * kPanelTokens, kPanelTokens,
+       product.outputs.size() * kPanelTokens});
+}
+
+absl::Status LayerPass::AddAttention(const Weight& matrix, const float* bias,
+                                     const float* context, int worker) {
+  const IndexRange hidden = {0, shape_.hidden};
+  ProductEpilogue epilogue;
+  epilogue.bias = bias;
+  epilogue.accumulate = true;
+  return MultiplyShare({matrix, hidden, hidden, context, hidden_, epilogue},
+                       worker);
+}
+
+void LayerPass::RunFeedForward(const FeedForward& part, int worker) {
+  const IndexRange hidden = {0, shape_.hidden};
+  for (int64_t begin = 0; begin < shape_.intermediate;
+       begin += shape_.chunk_features) {
+    const IndexRange chunk = {
+        begin, std::min(shape_.intermediate, begin + shape_.chunk_features)};
+    ProductEpilogue expand;
+    expand.bias = part.expand_bias + begin;
+    expand.activation = part.activation;
+    team_.RunPhase([&] {
+      return MultiplyShare(
+          {part.expand, chunk, hidden, part.input, part.chunk, expand}, worker);
+    });
+    ProductEpilogue contract;
+    if (begin == 0) contract.bias = part.contract_bias;
+    contract.accumulate = part.adds_to_output || begin > 0;
+    team_.RunPhase([&] {
+      return MultiplyShare(
+          {part.contract, hidden, chunk, part.chunk, part.output, contract},
+          worker);
+    });
+  }
+}
+
+absl::Status LayerPass::CheckStates(int64_t step, int worker) const {
+  const IndexRange panels = PanelsOf(worker);
+  const int64_t end = std::min(tokens_, panels.end * kPanelTokens);
+  if (TokensAreFinite(hidden_ + panels.begin * HiddenStride(), shape_.hidden,
+                      end - panels.begin * kPanelTokens)) {
+    return absl::OkStatus();
+  }
+  return NotFinite(*store_, step == 0 ? "the table of embeddings"
+                                      : absl::StrCat("layer ", step - 1));
+}
+
+}  // namespace footprint::lowmem_internal

@@ -1,0 +1,131 @@
+// What the passes of both families do alike: a team of workers that share the
+// products of a layer, the streams of tiles that they read ahead, and the check
+// of the states that a layer leaves.
+//
+//   class EncoderPass : public LayerPass { ... };
+//   MultiplyShare({layer.expand.matrix, chunk, {0, shape().hidden}, input,
+//                  output, epilogue}, worker);
+//
+// Everything it is given must outlive it. Used by one thread at a time, which
+// runs the team. Memory: the arena's; besides, some bytes a worker and a step.
+// Errors are the store's. DataLoss: states that are NaN or infinite.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_
+#define FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "footprint/base/memory/mapped_block.h"
+#include "footprint/base/simd/activation.h"
+#include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/kernels/token_panel.h"
+#include "footprint/lowmem/streaming/model_run.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
+#include "footprint/lowmem/streaming/tile_recorder.h"
+#include "footprint/lowmem/weights/tile_stream.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "footprint/lowmem/workers/step_team.h"
+
+namespace footprint::lowmem_internal {
+
+class LayerPass {
+ public:
+  // Fewer than planned where the system starts no more threads.
+  int workers() const { return team_.size(); }
+
+  // Each step is one of the pass: added up since the last Clear.
+  StepTimes& step_times() { return step_times_; }
+  const StepTimes& step_times() const { return step_times_; }
+  std::string ReadingDescription() const {
+    return streams_.empty() ? "when used" : streams_[0]->Description();
+  }
+
+ protected:
+  // A product whose outputs the workers share. Input and output are panels of
+  // as many features as the ranges have.
+  struct SharedProduct {
+    const Weight& matrix;
+    IndexRange outputs;
+    IndexRange inputs;
+    const float* input;
+    float* output;
+    ProductEpilogue epilogue;  // the bias is that of the first output
+  };
+
+  // A feed-forward part, whose intermediate features are held a chunk at a
+  // time.
+  struct FeedForward {
+    const Weight& expand;
+    const Weight& contract;
+    const float* expand_bias;
+    const float* contract_bias;
+    Activation activation;
+    const float* input;
+    float* chunk;
+    float* output;
+    bool adds_to_output;
+  };
+
+  LayerPass(const LayerShape& shape, const ModelPlan& plan,
+            const MappedBlock& arena, WeightStore* store, int64_t steps);
+
+  // A product for each worker, with its part of the plan's memory.
+  void AddProduct(const ProductMemory& memory) {
+    products_.emplace_back(store_, memory);
+  }
+  StreamedProduct& product(int worker) { return products_[worker]; }
+
+  // Begins to read ahead what `record` lists, if the plan has a ring for it,
+  // `reserved_bytes` after the beginning of each worker's slots.
+  absl::Status OpenRings(
+      int64_t reserved_bytes,
+      absl::FunctionRef<absl::Status(int worker, TileList* list)> record);
+
+  // How many tokens all that follows is of.
+  void SetTokens(int64_t tokens);
+  int64_t tokens() const { return tokens_; }
+  int64_t panels() const { return panels_; }
+
+  // The worker's products take their input from here.
+  void UseInput(const float* panels, int64_t features, int worker);
+  absl::Status MultiplyShare(const SharedProduct& product, int worker);
+  // Adds attention's output, of `context`, to the states.
+  absl::Status AddAttention(const Weight& matrix, const float* bias,
+                            const float* context, int worker);
+  // In a job of the team.
+  void RunFeedForward(const FeedForward& part, int worker);
+
+  // The states after the embeddings (0) or a layer (its number and one).
+  absl::Status CheckStates(int64_t step, int worker) const;
+
+  const LayerShape& shape() const { return shape_; }
+  int64_t HiddenStride() const { return shape_.hidden * kPanelTokens; }
+  IndexRange PanelsOf(int worker) const {
+    return ShareOf(panels_, 1, worker, team_.size());
+  }
+
+  const MappedBlock& arena_;
+  WeightStore* const store_;
+  StepTeam team_;
+  float* const hidden_;   // the states
+  StepTimes step_times_;  // as worker 0 sees them
+
+ private:
+  const LayerShape shape_;
+  const ModelPlan& plan_;
+  // Before the products, which hold leases of streams.
+  std::vector<std::unique_ptr<TileStream>> streams_;
+  std::vector<StreamedProduct> products_;
+  int64_t tokens_ = 0;
+  int64_t panels_ = 0;
+};
+
+}  // namespace footprint::lowmem_internal
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_
