@@ -16,7 +16,7 @@ readonly PACKAGES=(
   bazel-rules-proto bazel-rules-java bazel-rules-shell g++ git python3 zip file
   libabsl-dev libprotobuf-dev protobuf-compiler googletest libbenchmark-dev
   libjemalloc-dev libeigen3-dev zlib1g-dev python-matplotlib-data
-  nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev
+  nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
 )
 
 say() { printf 'modern: %s\n' "$*" >&2; }
