@@ -53,7 +53,8 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
                            bool counts_resident) {
   const auto known = known_sizes.find(statistics.name);
   LoadedSize size = SizeOf(statistics);
-  if (known != known_sizes.end()) {
+  if (known != known_sizes.end() &&
+      known->second.source != SizeSource::kUnknown) {
     const bool is_better_known = size.source == SizeSource::kMeasured ||
                                  size.source == SizeSource::kDeclared;
     if (known->second.source != SizeSource::kGuessed || !is_better_known) {

@@ -67,6 +67,19 @@ TEST(PlannedSizesTest, WhatWasRememberedInDoubtStandsBelowADeclaration) {
   EXPECT_EQ(describe().bytes, 85);
 }
 
+TEST(PlannedSizesTest, ATimeAloneIsNoSize) {
+  LoadedSize time;
+  time.load_nanoseconds = 5;
+  time.source = SizeSource::kUnknown;
+  MemoStatistics statistics;
+  statistics.name = "model";
+  statistics.declared_bytes = 70;
+  const PlannedValue value =
+      DescribeValue(statistics, {{"model", time}}, false);
+  EXPECT_EQ(value.bytes, 70);
+  EXPECT_EQ(value.source, SizeSource::kDeclared);
+}
+
 TEST(PlannedSizesTest, AFolderIsNoGuess) {
   MemoStatistics statistics;
   statistics.name = testing::TempDir();
