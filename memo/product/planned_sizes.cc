@@ -83,6 +83,20 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
   return value;
 }
 
+int64_t LoadNanosecondsOf(
+    const MemoStatistics& statistics,
+    const std::map<std::string, LoadedSize>& known_sizes) {
+  const auto known = known_sizes.find(statistics.name);
+  if (known != known_sizes.end() && known->second.load_nanoseconds > 0) {
+    return known->second.load_nanoseconds;
+  }
+  const uint64_t attempts =
+      statistics.load_count + statistics.failed_load_count;
+  return statistics.load_count == 0
+             ? 0
+             : statistics.load_nanoseconds / static_cast<int64_t>(attempts);
+}
+
 int64_t LoadedBytesOf(const MemoStatistics& statistics, bool counts_resident) {
   return counts_resident && statistics.resident_bytes > 0
              ? statistics.resident_bytes

@@ -80,6 +80,21 @@ TEST(PlannedSizesTest, ATimeAloneIsNoSize) {
   EXPECT_EQ(value.source, SizeSource::kDeclared);
 }
 
+TEST(PlannedSizesTest, ATimeIsRememberedOrOfThisProcess) {
+  MemoStatistics statistics;
+  statistics.name = "model";
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 0);
+  statistics.load_nanoseconds = 60;
+  statistics.failed_load_count = 1;
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 0);
+  statistics.load_count = 2;
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 20);
+  LoadedSize known;
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {{"model", known}}), 20);
+  known.load_nanoseconds = 7;
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {{"model", known}}), 7);
+}
+
 TEST(PlannedSizesTest, AFolderIsNoGuess) {
   MemoStatistics statistics;
   statistics.name = testing::TempDir();

@@ -147,15 +147,18 @@ std::vector<int> BestTiledOrder(const ScheduleRequest& request,
   const size_t most_orders = std::min(
       kMostTiledOrders, std::max<size_t>(1, kMostTriedUses / use_count));
   std::vector<int> best_order;
-  Schedule best;
+  // Of the load cost and the peak.
+  std::pair<int64_t, int64_t> lowest;
   memo_internal::ForEachTiledOrder(
       request, cells, budget_bytes, most_orders,
       [&](const std::vector<int>& order) {
-        Schedule schedule =
+        const Schedule schedule =
             memo_internal::ScheduleByBelady(request, order, budget_bytes);
-        if (!best_order.empty() && !IsBetter(schedule, best)) return;
+        const auto cost =
+            std::make_pair(schedule.load_cost, schedule.peak_bytes);
+        if (!best_order.empty() && cost >= lowest) return;
         best_order = order;
-        best = std::move(schedule);
+        lowest = cost;
       });
   return best_order;
 }

@@ -268,8 +268,10 @@ class TilingProposals {
 // since their product would overflow where there are many axes.
 class CellKeys {
  public:
-  CellKeys(const std::vector<Axis>& axes, const Tiling& tiling)
+  CellKeys(const std::vector<Axis>& axes, const Tiling& tiling,
+           size_t cell_count)
       : axes_(axes), nesting_(tiling.nesting) {
+    numbers_.reserve(2 * nesting_.size() * cell_count);
     for (size_t depth = 0; depth < nesting_.size(); ++depth) {
       block_of_rank_.push_back(
           axes[nesting_[depth]].Blocks(tiling.cuts[depth].capacity_bytes));
@@ -285,11 +287,11 @@ class CellKeys {
       const int64_t last = blocks.back();
       const int64_t block = blocks[static_cast<size_t>(Rank(cell, depth))];
       const int64_t index = is_odd ? last - block : block;
-      numbers_.push_back(index);
+      numbers_.push_back(static_cast<int32_t>(index));
       is_odd = (is_odd && last % 2 == 0) != (index % 2 == 1);
     }
     for (size_t depth = 0; depth < nesting_.size(); ++depth) {
-      numbers_.push_back(Rank(cell, depth));
+      numbers_.push_back(static_cast<int32_t>(Rank(cell, depth)));
     }
   }
 
@@ -311,7 +313,7 @@ class CellKeys {
   const std::vector<Axis>& axes_;
   const std::vector<size_t>& nesting_;
   std::vector<std::vector<int64_t>> block_of_rank_;
-  std::vector<int64_t> numbers_;
+  std::vector<int32_t> numbers_;
 };
 
 bool AreAlike(const ScheduleRequest& request, const std::vector<int>& cells) {
@@ -357,15 +359,14 @@ std::vector<int> OrderByTiles(const ScheduleRequest& request,
                               const std::vector<int>& cells,
                               const std::vector<Axis>& axes,
                               const Tiling& tiling) {
-  CellKeys keys(axes, tiling);
+  CellKeys keys(axes, tiling, cells.size());
   for (int cell : cells) keys.Add(request.cells[static_cast<size_t>(cell)]);
-  std::vector<size_t> indices(cells.size());
-  std::iota(indices.begin(), indices.end(), 0);
-  std::sort(indices.begin(), indices.end(),
-            [&](size_t a, size_t b) { return keys.IsLess(a, b); });
-  std::vector<int> order;
-  order.reserve(cells.size());
-  for (size_t index : indices) order.push_back(cells[index]);
+  std::vector<int> order(cells.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return keys.IsLess(static_cast<size_t>(a), static_cast<size_t>(b));
+  });
+  for (int& index : order) index = cells[static_cast<size_t>(index)];
   return order;
 }
 

@@ -1,4 +1,4 @@
-#include "footprint/memo/product/load_costs.h"
+#include "footprint/memo/schedule/load_costs.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,20 +14,6 @@ constexpr int64_t kShortestMicroseconds = 100;
 constexpr int64_t kLongestMicroseconds = int64_t{86'400} * 1'000'000;
 
 }  // namespace
-
-int64_t LoadNanosecondsOf(
-    const MemoStatistics& statistics,
-    const std::map<std::string, LoadedSize>& known_sizes) {
-  const auto known = known_sizes.find(statistics.name);
-  if (known != known_sizes.end() && known->second.load_nanoseconds > 0) {
-    return known->second.load_nanoseconds;
-  }
-  const uint64_t attempts =
-      statistics.load_count + statistics.failed_load_count;
-  return statistics.load_count == 0
-             ? 0
-             : statistics.load_nanoseconds / static_cast<int64_t>(attempts);
-}
 
 bool SetLoadCosts(const std::vector<int64_t>& load_nanoseconds,
                   std::vector<PlannedValue>* values) {

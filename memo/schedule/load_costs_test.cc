@@ -1,4 +1,4 @@
-#include "footprint/memo/product/load_costs.h"
+#include "footprint/memo/schedule/load_costs.h"
 
 #include <vector>
 
@@ -46,21 +46,6 @@ TEST(LoadCostsTest, WithoutEveryTimeALoadIsALoad) {
 
 TEST(LoadCostsTest, AnEndlessLoadStillAddsUp) {
   EXPECT_THAT(CostsOf({INT64_MAX}), ElementsAre(86'400'000'000));
-}
-
-TEST(LoadCostsTest, ATimeIsRememberedOrOfThisProcess) {
-  MemoStatistics statistics;
-  statistics.name = "model";
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 0);
-  statistics.load_nanoseconds = 60;
-  statistics.failed_load_count = 1;
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 0);
-  statistics.load_count = 2;
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 20);
-  LoadedSize known;
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {{"model", known}}), 20);
-  known.load_nanoseconds = 7;
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {{"model", known}}), 7);
 }
 
 }  // namespace
