@@ -131,9 +131,15 @@ std::vector<int> GivenOrder(size_t cell_count) {
   return order;
 }
 
-bool IsBetter(const Schedule& left, const Schedule& right) {
-  return std::make_pair(left.load_cost, left.peak_bytes) <
-         std::make_pair(right.load_cost, right.peak_bytes);
+// Of the load cost and the peak. Schedules that are tried are not kept: one of
+// many cells takes as much as its request.
+using Cost = std::pair<int64_t, int64_t>;
+
+Cost CostOf(const ScheduleRequest& request, const std::vector<int>& order,
+            int64_t budget_bytes) {
+  const Schedule schedule =
+      memo_internal::ScheduleByBelady(request, order, budget_bytes);
+  return {schedule.load_cost, schedule.peak_bytes};
 }
 
 // The best of several orders of the cells of one group, which runs alone.
@@ -146,42 +152,48 @@ std::vector<int> BestTiledOrder(const ScheduleRequest& request,
   }
   const size_t most_orders = std::min(
       kMostTiledOrders, std::max<size_t>(1, kMostTriedUses / use_count));
-  std::vector<int> best_order;
-  // Of the load cost and the peak.
-  std::pair<int64_t, int64_t> lowest;
-  memo_internal::ForEachTiledOrder(
-      request, cells, budget_bytes, most_orders,
-      [&](const std::vector<int>& order) {
-        const Schedule schedule =
-            memo_internal::ScheduleByBelady(request, order, budget_bytes);
-        const auto cost =
-            std::make_pair(schedule.load_cost, schedule.peak_bytes);
-        if (!best_order.empty() && cost >= lowest) return;
-        best_order = order;
-        lowest = cost;
-      });
-  return best_order;
+  std::vector<int> best;
+  Cost lowest;
+  memo_internal::ForEachTiledOrder(request, cells, budget_bytes, most_orders,
+                                   [&](const std::vector<int>& order) {
+                                     const Cost cost =
+                                         CostOf(request, order, budget_bytes);
+                                     if (!best.empty() && cost >= lowest)
+                                       return;
+                                     best = order;
+                                     lowest = cost;
+                                   });
+  return best;
 }
 
-// Without search: the best of a few orders, the given one where it is as good.
-Schedule ScheduleBySweeps(const ScheduleRequest& request,
-                          int64_t budget_bytes) {
-  Schedule best = memo_internal::ScheduleByBelady(
-      request, GivenOrder(request.cells.size()), budget_bytes);
-  if (!request.may_reorder) return best;
+// Of all cells, group after group.
+std::vector<int> TiledOrder(const ScheduleRequest& request,
+                            int64_t budget_bytes) {
   std::vector<int> tiled;
   for (const std::vector<int>& group :
        memo_internal::GroupsOfOneArity(request)) {
     const std::vector<int> order = BestTiledOrder(request, group, budget_bytes);
     tiled.insert(tiled.end(), order.begin(), order.end());
   }
-  for (const std::vector<int>& order :
-       {tiled, memo_internal::GreedyOrder(request)}) {
-    Schedule schedule =
-        memo_internal::ScheduleByBelady(request, order, budget_bytes);
-    if (IsBetter(schedule, best)) best = std::move(schedule);
+  return tiled;
+}
+
+// Without search: the best of a few orders, the given one where it is as good.
+Schedule ScheduleBySweeps(const ScheduleRequest& request,
+                          int64_t budget_bytes) {
+  std::vector<int> best = GivenOrder(request.cells.size());
+  if (request.may_reorder) {
+    Cost lowest = CostOf(request, best, budget_bytes);
+    for (const std::vector<int>& order :
+         {TiledOrder(request, budget_bytes),
+          memo_internal::GreedyOrder(request)}) {
+      const Cost cost = CostOf(request, order, budget_bytes);
+      if (cost >= lowest) continue;
+      best = order;
+      lowest = cost;
+    }
   }
-  return best;
+  return memo_internal::ScheduleByBelady(request, best, budget_bytes);
 }
 
 // Sets what no schedule gets below, where that is not known yet.
