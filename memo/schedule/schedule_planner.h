@@ -16,9 +16,9 @@
 //
 // Pure and deterministic: equal requests give equal schedules.
 // Thread-safe. Memory: linear in the request, and at most some 20 MiB for the
-// exact search. Time: n log n in the uses; at most 10 ms for 10,000 cells of two
-// values in the given order, a tenth of a second where they may be reordered; a
-// request of at most 64 cells may be searched for up to a second.
+// exact search. Time: n log n in the uses; at most 10 ms for 10,000 cells of
+// two values in the given order, a tenth of a second where they may be
+// reordered; a request of at most 64 cells may be searched for up to a second.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_PLANNER_H_
 #define FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_PLANNER_H_
