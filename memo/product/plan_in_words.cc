@@ -1,8 +1,10 @@
 #include "footprint/memo/product/plan_in_words.h"
 
+#include <cmath>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "footprint/base/text/format_bytes.h"
 
 namespace footprint {
@@ -21,6 +23,13 @@ std::string PeakInWords(const MemoPlan& plan) {
           : "");
 }
 
+// How long its loads take, where that is known.
+std::string TimeInWords(const MemoPlan& plan) {
+  if (!plan.costs_are_microseconds()) return "";
+  return absl::StrFormat(" of %.3g s together",
+                         static_cast<double>(plan.load_cost()) / 1e6);
+}
+
 // Where another order would do with less.
 std::string OtherOrderInWords(const MemoPlan& plan) {
   if (plan.other_order_peak_count() == 0) return "";
@@ -37,11 +46,25 @@ std::string OtherOrderInWords(const MemoPlan& plan) {
 
 }  // namespace
 
+std::string ProofInWords(const MemoPlan& plan) {
+  if (plan.is_optimal()) return "optimal";
+  if (plan.least_load_cost() == 0) return "not proved optimal";
+  const auto cost = static_cast<double>(plan.load_cost());
+  const auto least = static_cast<double>(plan.least_load_cost());
+  const double percent = 100 * (cost / least - 1);
+  if (percent >= 10) {
+    return absl::StrFormat("at most %.0f %% above the least possible",
+                           std::ceil(percent));
+  }
+  return absl::StrFormat("at most %.1f %% above the least possible",
+                         std::ceil(percent * 10) / 10);
+}
+
 std::string PlanInWords(const MemoPlan& plan) {
   if (plan.values().empty()) return "";
   std::string words = absl::StrCat(
-      plan.values_size(), " values, ", plan.load_count(), " loads planned (",
-      plan.method(), plan.is_optimal() ? ", optimal" : ", not proved optimal",
+      plan.values_size(), " values, ", plan.load_count(), " loads planned",
+      TimeInWords(plan), " (", plan.method(), ", ", ProofInWords(plan),
       plan.is_reordered() ? ", cells reordered" : "", "), ", plan.peak_count(),
       " alive at most; ", PeakInWords(plan), OtherOrderInWords(plan));
   if (plan.guessed_size_count() > 0) {

@@ -13,6 +13,10 @@
 
 namespace footprint {
 
+// "optimal", or how far above the least load cost there is the plan can be: "at
+// most 12 % above the least possible".
+std::string ProofInWords(const MemoPlan& plan);
+
 // Empty where nothing was planned.
 std::string PlanInWords(const MemoPlan& plan);
 

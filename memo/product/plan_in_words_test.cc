@@ -33,6 +33,24 @@ TEST(PlanInWordsTest, SaysWhatIsLoadedAndAlive) {
             "resident, budget 2.00 KiB (2,048 B); 2 sizes guessed");
 }
 
+TEST(PlanInWordsTest, SaysHowFarFromTheLeastAPlanIsAtMost) {
+  MemoPlan plan = FiveValues();
+  plan.set_is_optimal(false);
+  plan.set_load_cost(158);
+  plan.set_least_load_cost(108);
+  EXPECT_EQ(
+      PlanInWords(plan),
+      "5 values, 5 loads planned (keep to last use, at most 47 % above "
+      "the least possible), 5 alive at most; peak 16.0 MiB (16,777,216 B)");
+  plan.set_load_cost(1001);
+  plan.set_least_load_cost(1000);
+  plan.set_costs_are_microseconds(true);
+  EXPECT_EQ(PlanInWords(plan),
+            "5 values, 5 loads planned of 0.001 s together (keep to last use, "
+            "at most 0.1 % above the least possible), 5 alive at most; peak "
+            "16.0 MiB (16,777,216 B)");
+}
+
 TEST(PlanInWordsTest, SaysWhatAnotherOrderNeeds) {
   MemoPlan plan = FiveValues();
   plan.set_other_order_peak_bytes(8 << 20);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -25,6 +26,7 @@
 #include "footprint/memo/product/planned_sizes.h"
 #include "footprint/memo/product/product_registry.h"
 #include "footprint/memo/run_catching.h"
+#include "footprint/memo/schedule/load_costs.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
 #include "footprint/memo/schedule/schedule_planner.h"
 
@@ -65,6 +67,13 @@ class JoiningReporter : public BenchmarkReporter {
     for (const Run& run : runs) names_.insert(run.run_name.str());
     display_->ReportRuns(runs);
     if (file_ != nullptr) file_->ReportRuns(runs);
+    if (after_rows_ && !runs.empty()) after_rows_(runs[0].run_name.str());
+  }
+
+  // Called with an instance's name after its rows were passed on; null:
+  // nothing.
+  void CallAfterRows(std::function<void(const std::string&)> after_rows) {
+    after_rows_ = std::move(after_rows);
   }
 
   // Of an instance, since ForgetRows.
@@ -75,6 +84,7 @@ class JoiningReporter : public BenchmarkReporter {
   BenchmarkReporter* const display_;
   BenchmarkReporter* const file_;
   std::set<std::string> names_;
+  std::function<void(const std::string&)> after_rows_;
 };
 
 // Only lends its streams while Google Benchmark lists instances.
@@ -114,6 +124,15 @@ size_t CountBenchmarks(const std::string& filter) {
   return count;
 }
 
+// Of --benchmark_filter. For ".", Google Benchmark copies all that it has found
+// at every benchmark that it finds; another expression that matches everything
+// takes a time that is linear in them.
+std::string FilterForListing() {
+  const std::string filter = benchmark::GetBenchmarkFilter();
+  const bool is_everything = filter.empty() || filter == "." || filter == "all";
+  return is_everything ? "^" : filter;
+}
+
 // The instances that the filter leaves, in Google Benchmark's order.
 std::vector<std::string> ListInstances(std::string* errors_text) {
   std::ostringstream listing;
@@ -122,7 +141,7 @@ std::vector<std::string> ListInstances(std::string* errors_text) {
   reporter.SetOutputStream(&listing);
   reporter.SetErrorStream(&errors);
   SwitchListing(true);
-  benchmark::RunSpecifiedBenchmarks(&reporter);
+  benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, FilterForListing());
   SwitchListing(false);
   *errors_text = errors.str();
   return absl::StrSplit(listing.str(), '\n', absl::SkipEmpty());
@@ -182,8 +201,8 @@ void DescribeOtherOrder(const ScheduleRequest& request,
   const bool is_better =
       has_unknown_sizes
           ? count < PeakCount(schedule)
-          : std::make_pair(other->load_count, other->peak_bytes) <
-                std::make_pair(schedule.load_count, schedule.peak_bytes);
+          : std::make_pair(other->load_cost, other->peak_bytes) <
+                std::make_pair(schedule.load_cost, schedule.peak_bytes);
   if (!is_better) return;
   plan->set_other_order_peak_count(count);
   plan->set_other_order_load_count(other->load_count);
@@ -206,6 +225,7 @@ class PlannedRun {
     known_sizes_ = known_sizes;
     remembers_ = !options.remember_path.empty();
     std::map<PlannedMemo*, int> indices;
+    std::vector<int64_t> load_nanoseconds;
     for (const Stretch& stretch : stretches_) {
       PlannedCell& cell = request_.cells.emplace_back();
       cell.name = absl::StrJoin(stretch.instance_names, ", ");
@@ -217,15 +237,20 @@ class PlannedRun {
           memos_.push_back(memo);
           request_.values.push_back(memo_internal::DescribeValue(
               memo->statistics(), known_sizes, counts_resident_));
+          load_nanoseconds.push_back(memo_internal::LoadNanosecondsOf(
+              memo->statistics(), known_sizes));
         }
         cell.values.push_back(entry->second);
       }
     }
+    const bool costs_are_times =
+        memo_internal::SetLoadCosts(load_nanoseconds, &request_.values);
     absl::StatusOr<Schedule> schedule = PlanSchedule(request_);
     if (!schedule.ok()) return schedule.status();
     schedule_ = *std::move(schedule);
     *trace_->mutable_plan() = DescribePlan(request_, schedule_);
     trace_->mutable_plan()->set_counts_resident_bytes(counts_resident_);
+    trace_->mutable_plan()->set_costs_are_microseconds(costs_are_times);
     DescribeOtherOrder(request_, schedule_, trace_->mutable_plan());
     return absl::OkStatus();
   }
@@ -235,20 +260,82 @@ class PlannedRun {
       loaded_before_.insert(loaded.name);
     }
     loads_left_ = schedule_.load_count;
-    for (const ScheduledStep& step : schedule_.steps) {
-      Stretch& stretch = stretches_[static_cast<size_t>(step.cell)];
-      if (stretch.cell == nullptr) {
-        RunInstances(stretch, reporter);
+    for (size_t step = 0; step < schedule_.steps.size();) {
+      const size_t end = EndOfBatch(step);
+      if (StretchOf(step).cell == nullptr) {
+        RunInstances(StretchOf(step), reporter);
+      } else if (end == step + 1) {
+        BeginCell(step);
+        RunInstances(StretchOf(step), reporter);
+        EndCell(step);
       } else {
-        RunProductCell(stretch, step, reporter);
+        RunBatch(step, end, reporter);
       }
+      step = end;
     }
   }
 
   bool had_problem() const { return had_problem_; }
   size_t ran_count() const { return ran_count_; }
+  size_t call_count() const { return call_count_; }
 
  private:
+  Stretch& StretchOf(size_t step) {
+    return stretches_[static_cast<size_t>(schedule_.steps[step].cell)];
+  }
+
+  // Product cells that stand in Google Benchmark's own order can run in one
+  // call of it. It matches all its list in each call, and holds something for
+  // each instance that a call runs: few instances have a call each, many share
+  // kMostCalls.
+  size_t EndOfBatch(size_t begin) {
+    constexpr size_t kMostCalls = 32;
+    const size_t most_cells =
+        std::max<size_t>(1, stretches_.size() / kMostCalls);
+    size_t end = begin + 1;
+    if (!MayShareACall(begin)) return end;
+    while (end < schedule_.steps.size() && end - begin < most_cells &&
+           MayShareACall(end) &&
+           schedule_.steps[end - 1].cell < schedule_.steps[end].cell) {
+      ++end;
+    }
+    return end;
+  }
+
+  bool MayShareACall(size_t step) {
+    const Stretch& stretch = StretchOf(step);
+    return stretch.cell != nullptr && stretch.instance_names.size() == 1;
+  }
+
+  // What an instance's rows end is its cell: the next one's values are loaded
+  // while Google Benchmark waits for the reporter, and measures nothing.
+  void RunBatch(size_t begin, size_t end, JoiningReporter* reporter) {
+    size_t current = begin;
+    const auto go_on = [&] {
+      EndCell(current);
+      if (++current < end) BeginCell(current);
+    };
+    reporter->CallAfterRows([&](const std::string& name) {
+      if (current == end || name != StretchOf(current).instance_names[0]) {
+        return;
+      }
+      go_on();
+    });
+    BeginCell(begin);
+    while (current < end) {
+      std::vector<std::string> names;
+      for (size_t step = current; step < end; ++step) {
+        names.push_back(StretchOf(step).instance_names[0]);
+      }
+      names = memo_internal::DivideForFilters(names).front();
+      const size_t end_of_call = current + names.size();
+      RunNames(std::move(names), reporter);
+      // It has no rows, and never will.
+      if (current < end_of_call) go_on();
+    }
+    reporter->CallAfterRows(nullptr);
+  }
+
   void RunInstances(const Stretch& stretch, JoiningReporter* reporter) {
     for (std::vector<std::string> names :
          memo_internal::DivideForFilters(stretch.instance_names)) {
@@ -260,6 +347,7 @@ class PlannedRun {
   std::vector<std::string> RunNames(std::vector<std::string> names,
                                     JoiningReporter* reporter) {
     reporter->ForgetRows();
+    ++call_count_;
     size_t count = 0;
     const absl::Status status =
         memo_internal::RunCatching("the benchmark", [&] {
@@ -307,29 +395,36 @@ class PlannedRun {
                            ": give each a name of its own"));
   }
 
-  void RunProductCell(const Stretch& stretch, const ScheduledStep& step,
-                      JoiningReporter* reporter) {
-    ProductCell& cell = *stretch.cell;
+  // Loads what the cell needs, and sets it up.
+  void BeginCell(size_t index) {
+    const ScheduledStep& step = schedule_.steps[index];
+    ProductCell& cell = *StretchOf(index).cell;
     cell.error = LoadValues(step);
     loads_left_ -= static_cast<int64_t>(step.loads.size());
     EvictLoadedByFactories();
-    bool is_set_up = cell.error.ok();
+    is_set_up_ = cell.error.ok();
     if (cell.error.ok() && cell.setup != nullptr) {
       cell.error = memo_internal::RunCatching("the setup", cell.setup);
-      is_set_up = cell.error.ok();
-      if (!is_set_up) {
+      is_set_up_ = cell.error.ok();
+      if (!is_set_up_) {
         RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
       }
     }
     cell.is_planned = true;
-    RunInstances(stretch, reporter);
+  }
+
+  // Tears the cell down, and evicts what is not needed again.
+  void EndCell(size_t index) {
+    const ScheduledStep& step = schedule_.steps[index];
+    const Stretch& stretch = StretchOf(index);
+    ProductCell& cell = *stretch.cell;
     cell.is_planned = false;
     AddEvent(MemoEvent::CELL_RAN, stretch.instance_names[0], 0);
     const absl::Status thrown = memo_internal::TakeThrown(&cell);
     if (!thrown.ok()) {
       RecordProblem(MemoEvent::TASK_FAILED, cell.name, thrown);
     }
-    if (is_set_up && cell.teardown != nullptr) {
+    if (is_set_up_ && cell.teardown != nullptr) {
       cell.error = memo_internal::RunCatching("the teardown", cell.teardown);
       if (!cell.error.ok()) {
         RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
@@ -354,7 +449,7 @@ class PlannedRun {
     for (int value : values) {
       PlannedMemo* const memo = memos_[static_cast<size_t>(value)];
       if (memo->is_pinned()) continue;
-      const uint64_t load_count = memo->statistics().load_count;
+      const MemoStatistics before = memo->statistics();
       const std::map<std::string, uint64_t> handles_before = CountHandles();
       const absl::Status status = memo->Load();
       if (!status.ok()) {
@@ -365,8 +460,7 @@ class PlannedRun {
         failed_loads_[value] = status;
         return status;
       }
-      RecordValue(request_.values[static_cast<size_t>(value)], *memo,
-                  memo->statistics().load_count != load_count,
+      RecordValue(request_.values[static_cast<size_t>(value)], *memo, before,
                   HeldSince(handles_before, memo->name()));
     }
     return absl::OkStatus();
@@ -399,8 +493,9 @@ class PlannedRun {
   // A value that is alive from now on. One that somebody else had loaded, such
   // as the factory of another value, counts, too, but is no load of the plan.
   void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
-                   bool is_new, const LoadedSize& held) {
+                   const MemoStatistics& before, const LoadedSize& held) {
     const MemoStatistics statistics = memo.statistics();
+    const bool is_new = statistics.load_count != before.load_count;
     const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
     // What nobody could count takes what the plan says.
     const int64_t bytes =
@@ -414,6 +509,8 @@ class PlannedRun {
         AddEvent(is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED,
                  memo.name(), bytes);
     AddSizes(statistics, event);
+    event->set_load_nanoseconds(statistics.load_nanoseconds -
+                                before.load_nanoseconds);
     // Whoever loaded it saw what it took.
     const LoadedSize known = KnownSize(memo.name());
     const LoadedSize& kept = is_new ? held : known;
@@ -581,9 +678,12 @@ class PlannedRun {
   std::set<std::string> loaded_before_;
   std::set<std::string> loaded_by_factories_;
   int64_t loads_left_ = 0;
+  // Of the cell that runs.
+  bool is_set_up_ = false;
   bool counts_resident_ = false;
   bool remembers_ = false;
   size_t ran_count_ = 0;
+  size_t call_count_ = 0;
   bool had_problem_ = false;
 };
 
@@ -596,14 +696,20 @@ absl::StatusOr<Sizes> ReadSizes(const std::string& path) {
   return LoadedSizes(*trace);
 }
 
-// `first`, except where they are in doubt and `second` are not.
+// `first`, except where they are unknown, or in doubt and `second` are not.
 Sizes BetterSizes(Sizes first, const Sizes& second) {
+  const auto rank = [](const LoadedSize& size) {
+    return size.source == SizeSource::kUnknown   ? 0
+           : size.source == SizeSource::kGuessed ? 1
+                                                 : 2;
+  };
   for (const auto& [name, size] : second) {
     const auto [entry, is_new] = first.try_emplace(name, size);
-    if (entry->second.source == SizeSource::kGuessed &&
-        size.source != SizeSource::kGuessed) {
-      entry->second = size;
-    }
+    LoadedSize& better = entry->second;
+    const int64_t nanoseconds = better.load_nanoseconds;
+    if (rank(better) < rank(size)) better = size;
+    better.load_nanoseconds =
+        nanoseconds > 0 ? nanoseconds : size.load_nanoseconds;
   }
   return first;
 }
@@ -786,6 +892,7 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
     joining.End();
   }
   had_problem_ = run.had_problem();
+  call_count_ = run.call_count();
   // What ran has run, whatever becomes of the files.
   NoteProblem(rows.Flush()
                   ? absl::OkStatus()

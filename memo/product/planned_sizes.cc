@@ -53,7 +53,8 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
                            bool counts_resident) {
   const auto known = known_sizes.find(statistics.name);
   LoadedSize size = SizeOf(statistics);
-  if (known != known_sizes.end()) {
+  if (known != known_sizes.end() &&
+      known->second.source != SizeSource::kUnknown) {
     const bool is_better_known = size.source == SizeSource::kMeasured ||
                                  size.source == SizeSource::kDeclared;
     if (known->second.source != SizeSource::kGuessed || !is_better_known) {
@@ -80,6 +81,20 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
                      : size.held_bytes;
   if (passing_bytes > 0) value.load_peak_bytes = value.bytes + passing_bytes;
   return value;
+}
+
+int64_t LoadNanosecondsOf(
+    const MemoStatistics& statistics,
+    const std::map<std::string, LoadedSize>& known_sizes) {
+  const auto known = known_sizes.find(statistics.name);
+  if (known != known_sizes.end() && known->second.load_nanoseconds > 0) {
+    return known->second.load_nanoseconds;
+  }
+  const uint64_t attempts =
+      statistics.load_count + statistics.failed_load_count;
+  return statistics.load_count == 0
+             ? 0
+             : statistics.load_nanoseconds / static_cast<int64_t>(attempts);
 }
 
 int64_t LoadedBytesOf(const MemoStatistics& statistics, bool counts_resident) {

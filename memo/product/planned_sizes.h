@@ -27,6 +27,11 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
                            const std::map<std::string, LoadedSize>& known_sizes,
                            bool counts_resident);
 
+// How long a load takes, by an earlier run, or else by the loads of this
+// process; 0 if nobody knows.
+int64_t LoadNanosecondsOf(const MemoStatistics& statistics,
+                          const std::map<std::string, LoadedSize>& known_sizes);
+
 // What the value that is loaded now takes; 0 if nothing is known.
 int64_t LoadedBytesOf(const MemoStatistics& statistics, bool counts_resident);
 

@@ -67,6 +67,34 @@ TEST(PlannedSizesTest, WhatWasRememberedInDoubtStandsBelowADeclaration) {
   EXPECT_EQ(describe().bytes, 85);
 }
 
+TEST(PlannedSizesTest, ATimeAloneIsNoSize) {
+  LoadedSize time;
+  time.load_nanoseconds = 5;
+  time.source = SizeSource::kUnknown;
+  MemoStatistics statistics;
+  statistics.name = "model";
+  statistics.declared_bytes = 70;
+  const PlannedValue value =
+      DescribeValue(statistics, {{"model", time}}, false);
+  EXPECT_EQ(value.bytes, 70);
+  EXPECT_EQ(value.source, SizeSource::kDeclared);
+}
+
+TEST(PlannedSizesTest, ATimeIsRememberedOrOfThisProcess) {
+  MemoStatistics statistics;
+  statistics.name = "model";
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 0);
+  statistics.load_nanoseconds = 60;
+  statistics.failed_load_count = 1;
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 0);
+  statistics.load_count = 2;
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 20);
+  LoadedSize known;
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {{"model", known}}), 20);
+  known.load_nanoseconds = 7;
+  EXPECT_EQ(LoadNanosecondsOf(statistics, {{"model", known}}), 7);
+}
+
 TEST(PlannedSizesTest, AFolderIsNoGuess) {
   MemoStatistics statistics;
   statistics.name = testing::TempDir();

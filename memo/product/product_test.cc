@@ -735,11 +735,15 @@ TEST_F(ProductTest, GuessesAFilesSizeAndRefusesNothingForIt) {
 TEST_F(ProductTest, RemembersWhatWasMeasured) {
   RegisterThreeByTwo();
   const std::string path = testing::TempDir() + "/remembered.binpb";
-  // Without jemalloc nothing is measured, so there is nothing to remember.
+  // Without jemalloc no size is measured, but how long each load took is.
   EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 0);
   absl::StatusOr<MemoTrace> remembered = ReadMemoTraceFile(path);
   ASSERT_THAT(remembered, IsOk());
-  EXPECT_EQ(remembered->events_size(), 0);
+  EXPECT_EQ(remembered->events_size(), 5);
+  for (const MemoEvent& event : remembered->events()) {
+    EXPECT_EQ(event.bytes(), 0);
+    EXPECT_GT(event.load_nanoseconds(), 0);
+  }
   // As an earlier run, with another program's value besides.
   LoadedSize size;
   size.bytes = 4000;
@@ -753,7 +757,7 @@ TEST_F(ProductTest, RemembersWhatWasMeasured) {
   EXPECT_EQ(outcome.trace.plan().values(0).bytes(), 4000);
   EXPECT_EQ(outcome.trace.plan().values(0).load_peak_bytes(), 5 << 20);
   EXPECT_EQ(outcome.trace.plan().peak_bytes(), 5 << 20);
-  EXPECT_EQ(ReadMemoTraceFile(path)->events_size(), 2);
+  EXPECT_EQ(ReadMemoTraceFile(path)->events_size(), 6);
   EXPECT_EQ(RunWith({"--memo_remember=/no/such/folder/x"}).exit_status, 2);
   std::ofstream(path) << "no trace";
   EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 2);

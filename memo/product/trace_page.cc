@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/page/page.h"
+#include "footprint/memo/product/plan_in_words.h"
 
 namespace footprint {
 namespace {
@@ -63,7 +64,7 @@ std::string LeadOf(const MemoTrace& trace) {
   const MemoPlan& plan = trace.plan();
   return absl::StrCat(
       trace.load_count(), " loads, ", plan.load_count(), " of them planned (",
-      plan.method(), plan.is_optimal() ? ", optimal" : ", not proved optimal",
+      plan.method(), ", ", ProofInWords(plan),
       plan.is_reordered() ? ", cells reordered" : "", "). Peak",
       plan.counts_resident_bytes() ? ", in resident bytes," : "", " of ",
       AbbreviateBytes(static_cast<double>(plan.peak_bytes())), " planned, ",

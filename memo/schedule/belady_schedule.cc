@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "footprint/memo/schedule/victim_queue.h"
+
 namespace footprint::memo_internal {
 namespace {
 
 constexpr int kNever = INT32_MAX;
+// Of the victims of one step, so many last ones may turn out to be needless.
+constexpr size_t kMostReconsidered = 64;
 
 // For each use, in running order, the step at which its value is used next.
 class NextUses {
@@ -41,6 +45,26 @@ class NextUses {
   std::vector<int> next_;
 };
 
+// How much an eviction frees for what it costs.
+std::vector<double> WeightsOf(const ScheduleRequest& request) {
+  std::vector<double> weights;
+  weights.reserve(request.values.size());
+  for (const PlannedValue& value : request.values) {
+    weights.push_back(static_cast<double>(value.bytes) /
+                      static_cast<double>(value.load_cost));
+  }
+  return weights;
+}
+
+// Whether room may have to be made at all.
+bool MayExceed(const ScheduleRequest& request, int64_t budget_bytes) {
+  int64_t bytes = 0;
+  for (const PlannedValue& value : request.values) {
+    bytes += std::max(value.bytes, value.load_peak_bytes);
+  }
+  return bytes > budget_bytes;
+}
+
 class Sweep {
  public:
   Sweep(const ScheduleRequest& request, const std::vector<int>& order,
@@ -49,8 +73,9 @@ class Sweep {
         order_(order),
         budget_bytes_(budget_bytes),
         next_uses_(request, order),
+        may_exceed_(MayExceed(request, budget_bytes)),
         residents_(request.values.size()),
-        cell_of_value_(request.values.size(), -1) {}
+        queue_(may_exceed_ ? WeightsOf(request) : std::vector<double>()) {}
 
   Schedule Run() {
     schedule_.steps.resize(order_.size());
@@ -69,7 +94,6 @@ class Sweep {
     bool is_loaded = false;
     int last_use = -1;
     int next_use = kNever;
-    size_t position = 0;  // in loaded_
   };
 
   const std::vector<int>& ValuesOf(size_t step) const {
@@ -82,17 +106,14 @@ class Sweep {
 
   void RunStep(size_t step) {
     const std::vector<int>& values = ValuesOf(step);
-    for (int value : values) {
-      cell_of_value_[static_cast<size_t>(value)] = static_cast<int>(step);
-    }
     int64_t missing_bytes = FindMissing(values);
     if (live_bytes_ > budget_bytes_ - missing_bytes) {
-      MakeRoom(static_cast<int>(step), missing_bytes);
+      MakeRoom(step, missing_bytes);
     }
     if (live_bytes_ > budget_bytes_ - missing_bytes) {
       // What the cell itself has already is in the way of its other loads.
       for (int value : values) {
-        if (At(value).is_loaded) Evict(value);
+        if (At(value).is_loaded) Evict(step, value);
       }
       FindMissing(values);
     }
@@ -100,7 +121,12 @@ class Sweep {
     for (int value : values) At(value).last_use = static_cast<int>(step);
     for (size_t use = 0; use < values.size(); ++use) {
       At(values[use]).next_use = next_uses_.Of(step, use);
-      if (At(values[use]).next_use == kNever) Evict(values[use]);
+      if (At(values[use]).next_use == kNever) {
+        Evict(step, values[use]);
+      } else if (may_exceed_) {
+        queue_.Put(values[use], At(values[use]).next_use,
+                   static_cast<int>(step));
+      }
     }
   }
 
@@ -122,8 +148,6 @@ class Sweep {
 
   void Load(size_t step, int value) {
     At(value).is_loaded = true;
-    At(value).position = loaded_.size();
-    loaded_.push_back(value);
     live_bytes_ += Value(value).bytes;
     schedule_.steps[step].loads.push_back(value);
     ++schedule_.load_count;
@@ -131,55 +155,37 @@ class Sweep {
   }
 
   // As of the value's last use: nobody needed it since.
-  void Evict(int value) {
+  void Evict(size_t step, int value) {
     Resident& resident = At(value);
     resident.is_loaded = false;
-    At(loaded_.back()).position = resident.position;
-    loaded_[resident.position] = loaded_.back();
-    loaded_.pop_back();
+    if (may_exceed_) queue_.Remove(value, static_cast<int>(step));
     live_bytes_ -= Value(value).bytes;
     schedule_.steps[static_cast<size_t>(resident.last_use)].evictions.push_back(
         value);
   }
 
-  // How much, and for how long, an eviction frees for what it costs.
-  double Gain(int step, int value) {
-    return static_cast<double>(At(value).next_use - step) *
-           static_cast<double>(Value(value).bytes) /
-           static_cast<double>(Value(value).load_cost);
-  }
-
-  bool IsBetterVictim(int step, int value, int than) {
-    const double gain = Gain(step, value);
-    const double other = Gain(step, than);
-    return gain != other ? gain > other : value < than;
-  }
-
-  void MakeRoom(int step, int64_t missing_bytes) {
-    std::vector<int> victims;
+  // What the cell itself needs is used now, and gains nothing.
+  void MakeRoom(size_t step, int64_t missing_bytes) {
+    const int now = static_cast<int>(step);
     int64_t room_bytes = budget_bytes_ - missing_bytes - live_bytes_;
-    chosen_.assign(loaded_.begin(), loaded_.end());
+    victims_.clear();
     while (room_bytes < 0) {
-      int best = -1;
-      for (int value : chosen_) {
-        if (cell_of_value_[static_cast<size_t>(value)] == step ||
-            Value(value).bytes == 0) {
-          continue;
-        }
-        if (best < 0 || IsBetterVictim(step, value, best)) best = value;
-      }
+      const int best = queue_.Best(now);
       if (best < 0) break;
-      chosen_.erase(std::find(chosen_.begin(), chosen_.end(), best));
-      victims.push_back(best);
+      queue_.Remove(best, now);
+      victims_.push_back(best);
       room_bytes += Value(best).bytes;
     }
     // A large victim may have made the smaller ones before it needless.
-    for (size_t i = victims.size(); i-- > 0;) {
-      const int64_t bytes = Value(victims[i]).bytes;
-      if (bytes <= room_bytes) {
+    size_t reconsidered_count = 0;
+    for (size_t i = victims_.size(); i-- > 0;) {
+      const int64_t bytes = Value(victims_[i]).bytes;
+      if (bytes <= room_bytes && reconsidered_count < kMostReconsidered) {
         room_bytes -= bytes;
+        queue_.Put(victims_[i], At(victims_[i]).next_use, now);
+        ++reconsidered_count;
       } else {
-        Evict(victims[i]);
+        Evict(step, victims_[i]);
       }
     }
   }
@@ -188,12 +194,12 @@ class Sweep {
   const std::vector<int>& order_;
   const int64_t budget_bytes_;
   const NextUses next_uses_;
+  const bool may_exceed_;
   std::vector<Resident> residents_;
-  std::vector<int> loaded_;
-  std::vector<int> chosen_;
+  // What is loaded and needed again, where room may have to be made.
+  VictimQueue queue_;
+  std::vector<int> victims_;
   std::vector<int> missing_;
-  // The last step whose cell needs a value.
-  std::vector<int> cell_of_value_;
   int64_t live_bytes_ = 0;
   Schedule schedule_;
 };

@@ -1,7 +1,8 @@
 // A schedule for cells in a fixed order, made in one sweep; a part of
 // schedule_planner.h.
 //
-// Time: linear in the uses, and in the values alive for each eviction.
+// Time: logarithmic in the values for each use and each eviction, and for some
+// values more that an eviction considers.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_BELADY_SCHEDULE_H_
 #define FOOTPRINT_MEMO_SCHEDULE_BELADY_SCHEDULE_H_

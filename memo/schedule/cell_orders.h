@@ -1,23 +1,20 @@
-// Orders of cells that share much from one cell to the next; a part of
-// schedule_planner.h.
+// Cells that belong together, and an order of cells that share values; a part
+// of schedule_planner.h.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_CELL_ORDERS_H_
 #define FOOTPRINT_MEMO_SCHEDULE_CELL_ORDERS_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "footprint/memo/schedule/schedule.h"
 
 namespace footprint::memo_internal {
 
-// For each axis of the widest cells, the order that holds as many values of
-// that axis as `budget_bytes` allows while the other axes go back and forth
-// past them; cells of another arity than their neighbours are ordered among
-// themselves. Each order names every cell once.
-std::vector<std::vector<int>> SerpentineOrders(const ScheduleRequest& request,
-                                               int64_t budget_bytes);
+// Neighbouring cells of one arity, as those of a product are; where these would
+// be more than kMostGroups, all cells of one arity.
+inline constexpr size_t kMostGroups = 64;
+std::vector<std::vector<int>> GroupsOfOneArity(const ScheduleRequest& request);
 
 // The order that goes on, from cell to cell, with the one that needs fewest
 // bytes more; of equal ones, with the one that frees most. It brings together

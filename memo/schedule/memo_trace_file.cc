@@ -31,6 +31,7 @@ MemoPlan DescribePlan(const ScheduleRequest& request,
     described->set_is_unknown(value.source == SizeSource::kUnknown);
     described->set_is_guessed(value.source == SizeSource::kGuessed);
     described->set_load_peak_bytes(value.load_peak_bytes);
+    described->set_load_cost(value.load_cost);
     plan.set_guessed_size_count(plan.guessed_size_count() +
                                 (value.source == SizeSource::kGuessed ? 1 : 0));
   }
@@ -49,6 +50,7 @@ MemoPlan DescribePlan(const ScheduleRequest& request,
   plan.set_is_optimal(schedule.is_optimal);
   plan.set_load_count(schedule.load_count);
   plan.set_load_cost(schedule.load_cost);
+  plan.set_least_load_cost(schedule.least_load_cost);
   plan.set_peak_bytes(schedule.peak_bytes);
   plan.set_unknown_size_count(schedule.unknown_size_count);
   plan.set_smallest_budget_bytes(schedule.smallest_budget_bytes);
@@ -61,8 +63,16 @@ std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace) {
   for (const MemoEvent& event : trace.events()) {
     const bool is_size = event.kind() == MemoEvent::LOADED ||
                          event.kind() == MemoEvent::FOUND_LOADED;
-    if (!is_size || event.bytes() <= 0) continue;
-    LoadedSize& size = sizes[event.name()];
+    const bool is_time = event.load_nanoseconds() > 0;
+    if (!is_size || (event.bytes() <= 0 && !is_time)) continue;
+    const auto [entry, is_new] = sizes.try_emplace(event.name());
+    LoadedSize& size = entry->second;
+    if (is_new) size.source = SizeSource::kUnknown;
+    if (is_time && (size.load_nanoseconds == 0 ||
+                    event.load_nanoseconds() < size.load_nanoseconds)) {
+      size.load_nanoseconds = event.load_nanoseconds();
+    }
+    if (event.bytes() <= 0) continue;
     size.resident_bytes = std::max(size.resident_bytes, event.resident_bytes());
     size.load_peak_bytes =
         std::max(size.load_peak_bytes, event.load_peak_bytes());
@@ -91,6 +101,7 @@ MemoTrace TraceOfSizes(const std::map<std::string, LoadedSize>& sizes) {
     event->set_load_peak_bytes(size.load_peak_bytes);
     event->set_held_bytes(size.held_bytes);
     event->set_held_resident_bytes(size.held_resident_bytes);
+    event->set_load_nanoseconds(size.load_nanoseconds);
     event->set_is_measured(size.source == SizeSource::kMeasured);
     event->set_is_doubtful(size.source == SizeSource::kGuessed);
   }
@@ -128,10 +139,17 @@ absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
       ReadRememberedSizes(path);
   if (!remembered.ok()) return remembered.status();
   for (const auto& [name, size] : sizes) {
-    if (size.source == SizeSource::kDeclared) continue;
-    LoadedSize& known = (*remembered)[name];
+    const auto [entry, is_new] = remembered->try_emplace(name);
+    LoadedSize& known = entry->second;
+    if (is_new) known.source = SizeSource::kUnknown;
     const LoadedSize before = known;
-    known = size;
+    if (size.source != SizeSource::kDeclared &&
+        size.source != SizeSource::kUnknown) {
+      known = size;
+    }
+    known.load_nanoseconds = size.load_nanoseconds > 0
+                                 ? size.load_nanoseconds
+                                 : before.load_nanoseconds;
     // An allocator rounds, by a hundredth at most.
     const bool is_same =
         std::abs(size.bytes - before.bytes) <= before.bytes / 100;

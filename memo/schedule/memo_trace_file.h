@@ -32,7 +32,10 @@ struct LoadedSize {
   // Of other memos whose handles the value holds.
   int64_t held_bytes = 0;
   int64_t held_resident_bytes = 0;
-  // kMeasured, kGuessed (measured in doubt) or kDeclared
+  // Of the quickest load, as reloads are; 0 if not measured.
+  int64_t load_nanoseconds = 0;
+  // kMeasured, kGuessed (measured in doubt), kDeclared, or kUnknown: only the
+  // time is known.
   SizeSource source = SizeSource::kDeclared;
 };
 // By name, the largest size of each value that was loaded.
@@ -49,7 +52,8 @@ absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path);
 // errors of ReadMemoTraceFile.
 absl::StatusOr<std::map<std::string, LoadedSize>> ReadRememberedSizes(
     const std::string& path);
-// Puts what was measured among `sizes` into such a file, beside what is there.
+// Puts what was measured among `sizes` into such a file, beside what is there;
+// of a declared size, only how long its load took.
 // A resident size that was not counted stays if the value is of the same size.
 // Several processes may do that at once: each waits for the one before.
 absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,

@@ -80,6 +80,49 @@ TEST(MemoTraceFileTest, SizesAreThoseOfLoads) {
   EXPECT_EQ(LoadedSizes(trace).at("model").source, SizeSource::kMeasured);
 }
 
+TEST(MemoTraceFileTest, TheTimeOfTheQuickestLoadIsRemembered) {
+  MemoTrace trace = SmallTrace();
+  trace.mutable_events(0)->set_load_nanoseconds(70);
+  MemoEvent* again = trace.add_events();
+  *again = trace.events(0);
+  again->set_load_nanoseconds(50);
+  MemoEvent* found = trace.add_events();
+  *found = trace.events(0);
+  found->set_kind(MemoEvent::FOUND_LOADED);
+  found->set_load_nanoseconds(0);
+  EXPECT_EQ(LoadedSizes(trace).at("model").load_nanoseconds, 50);
+  EXPECT_EQ(LoadedSizes(TraceOfSizes(LoadedSizes(trace)))
+                .at("model")
+                .load_nanoseconds,
+            50);
+}
+
+// Without an allocator that counts, times are known all the same.
+TEST(MemoTraceFileTest, OfADeclaredSizeOnlyTheTimeIsRemembered) {
+  const std::string path = Path("times.binpb");
+  std::remove(path.c_str());
+  LoadedSize declared;
+  declared.bytes = 7;
+  declared.load_nanoseconds = 90;
+  ASSERT_THAT(RememberSizes({{"a", declared}}, path), IsOk());
+  LoadedSize known = ReadRememberedSizes(path)->at("a");
+  EXPECT_EQ(known.load_nanoseconds, 90);
+  EXPECT_EQ(known.bytes, 0);
+  EXPECT_EQ(known.source, SizeSource::kUnknown);
+  LoadedSize measured = declared;
+  measured.source = SizeSource::kMeasured;
+  measured.load_nanoseconds = 0;
+  ASSERT_THAT(RememberSizes({{"a", measured}}, path), IsOk());
+  known = ReadRememberedSizes(path)->at("a");
+  EXPECT_EQ(known.load_nanoseconds, 90);
+  EXPECT_EQ(known.bytes, 7);
+  declared.load_nanoseconds = 60;
+  ASSERT_THAT(RememberSizes({{"a", declared}}, path), IsOk());
+  known = ReadRememberedSizes(path)->at("a");
+  EXPECT_EQ(known.load_nanoseconds, 60);
+  EXPECT_EQ(known.source, SizeSource::kMeasured);
+}
+
 TEST(MemoTraceFileTest, RefusesOtherFiles) {
   const auto code_of = [](const std::string& text) {
     WriteText(Path("bad.binpb"), text);

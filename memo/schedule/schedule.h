@@ -81,6 +81,9 @@ struct Schedule {
   bool is_reordered = false;
   int64_t load_count = 0;
   int64_t load_cost = 0;
+  // A bound that is proved: no schedule of these cells has a lower load cost,
+  // in the given order or, where reordering is allowed, in any order.
+  int64_t least_load_cost = 0;
   // Most bytes alive together; without the values of unknown size.
   int64_t peak_bytes = 0;
   int64_t unknown_size_count = 0;

@@ -12,11 +12,17 @@
 #include "footprint/memo/schedule/belady_schedule.h"
 #include "footprint/memo/schedule/cell_orders.h"
 #include "footprint/memo/schedule/exact_schedule.h"
+#include "footprint/memo/schedule/load_bound.h"
+#include "footprint/memo/schedule/tiled_orders.h"
 
 namespace footprint {
 namespace {
 
 using memo_internal::kNoBudget;
+
+// Orders that are tried for a group of cells, fewer where there are many uses.
+constexpr size_t kMostTiledOrders = 16;
+constexpr size_t kMostTriedUses = 600'000;
 
 absl::Status CheckValues(const ScheduleRequest& request) {
   int64_t total_bytes = 0;
@@ -119,52 +125,92 @@ bool AreOfEqualSizes(const ScheduleRequest& request) {
   return true;
 }
 
-// What loading each value once costs.
-int64_t CompulsoryCost(const ScheduleRequest& request) {
-  std::vector<bool> is_used(request.values.size(), false);
-  int64_t cost = 0;
-  for (const PlannedCell& cell : request.cells) {
-    for (int value : cell.values) {
-      if (!is_used[static_cast<size_t>(value)]) {
-        cost += request.values[static_cast<size_t>(value)].load_cost;
-      }
-      is_used[static_cast<size_t>(value)] = true;
-    }
-  }
-  return cost;
-}
-
 std::vector<int> GivenOrder(size_t cell_count) {
   std::vector<int> order(cell_count);
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
 
-bool IsBetter(const Schedule& left, const Schedule& right) {
-  return std::make_pair(left.load_cost, left.peak_bytes) <
-         std::make_pair(right.load_cost, right.peak_bytes);
+// Of the load cost and the peak. Schedules that are tried are not kept: one of
+// many cells takes as much as its request.
+using Cost = std::pair<int64_t, int64_t>;
+
+Cost CostOf(const ScheduleRequest& request, const std::vector<int>& order,
+            int64_t budget_bytes) {
+  const Schedule schedule =
+      memo_internal::ScheduleByBelady(request, order, budget_bytes);
+  return {schedule.load_cost, schedule.peak_bytes};
+}
+
+// The best of several orders of the cells of one group, which runs alone.
+std::vector<int> BestTiledOrder(const ScheduleRequest& request,
+                                const std::vector<int>& cells,
+                                int64_t budget_bytes) {
+  size_t use_count = 1;
+  for (int cell : cells) {
+    use_count += request.cells[static_cast<size_t>(cell)].values.size();
+  }
+  const size_t most_orders = std::min(
+      kMostTiledOrders, std::max<size_t>(1, kMostTriedUses / use_count));
+  std::vector<int> best;
+  Cost lowest;
+  memo_internal::ForEachTiledOrder(request, cells, budget_bytes, most_orders,
+                                   [&](const std::vector<int>& order) {
+                                     const Cost cost =
+                                         CostOf(request, order, budget_bytes);
+                                     if (!best.empty() && cost >= lowest)
+                                       return;
+                                     best = order;
+                                     lowest = cost;
+                                   });
+  return best;
+}
+
+// Of all cells, group after group.
+std::vector<int> TiledOrder(const ScheduleRequest& request,
+                            int64_t budget_bytes) {
+  std::vector<int> tiled;
+  for (const std::vector<int>& group :
+       memo_internal::GroupsOfOneArity(request)) {
+    const std::vector<int> order = BestTiledOrder(request, group, budget_bytes);
+    tiled.insert(tiled.end(), order.begin(), order.end());
+  }
+  return tiled;
 }
 
 // Without search: the best of a few orders, the given one where it is as good.
 Schedule ScheduleBySweeps(const ScheduleRequest& request,
                           int64_t budget_bytes) {
-  Schedule best = memo_internal::ScheduleByBelady(
-      request, GivenOrder(request.cells.size()), budget_bytes);
-  if (!request.may_reorder) return best;
-  std::vector<std::vector<int>> orders =
-      memo_internal::SerpentineOrders(request, budget_bytes);
-  orders.push_back(memo_internal::GreedyOrder(request));
-  for (const std::vector<int>& order : orders) {
-    Schedule schedule =
-        memo_internal::ScheduleByBelady(request, order, budget_bytes);
-    if (IsBetter(schedule, best)) best = std::move(schedule);
+  std::vector<int> best = GivenOrder(request.cells.size());
+  if (request.may_reorder) {
+    Cost lowest = CostOf(request, best, budget_bytes);
+    for (const std::vector<int>& order :
+         {TiledOrder(request, budget_bytes),
+          memo_internal::GreedyOrder(request)}) {
+      const Cost cost = CostOf(request, order, budget_bytes);
+      if (cost >= lowest) continue;
+      best = order;
+      lowest = cost;
+    }
   }
-  return best;
+  return memo_internal::ScheduleByBelady(request, best, budget_bytes);
+}
+
+// Sets what no schedule gets below, where that is not known yet.
+void SetBound(const ScheduleRequest& request, int64_t budget_bytes,
+              Schedule* schedule) {
+  schedule->least_load_cost =
+      schedule->is_optimal ? schedule->load_cost
+      : request.may_reorder
+          ? memo_internal::LeastCostInAnyOrder(request, budget_bytes)
+          : memo_internal::LeastCostInOrder(request, budget_bytes);
+  schedule->is_optimal = schedule->load_cost == schedule->least_load_cost;
 }
 
 Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
   Schedule schedule = ScheduleBySweeps(request, budget_bytes);
-  const bool loads_once = schedule.load_cost == CompulsoryCost(request);
+  const bool loads_once =
+      schedule.load_cost == memo_internal::CompulsoryCost(request);
   schedule.method = loads_once ? ScheduleMethod::kKeepToLastUse
                                : ScheduleMethod::kBeladyByBytes;
   schedule.is_optimal = loads_once;
@@ -214,6 +260,7 @@ absl::StatusOr<Schedule> PlanSchedule(const ScheduleRequest& given) {
         smallest_budget_bytes));
   }
   Schedule schedule = ScheduleBest(request, budget_bytes);
+  SetBound(request, budget_bytes, &schedule);
   schedule.smallest_budget_bytes = smallest_budget_bytes;
   schedule.unknown_size_count = CountUnknownSizes(request);
   for (size_t i = 0; i < schedule.steps.size(); ++i) {

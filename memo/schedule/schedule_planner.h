@@ -11,10 +11,14 @@
 // value is loaded once. Under a budget a value is kept between two uses where
 // that saves most loads; one that is not kept is evicted right after its use.
 //
+// Where cells may be reordered under a budget, products are tiled along all
+// their axes. What is not proved optimal has a proved lower bound beside it.
+//
 // Pure and deterministic: equal requests give equal schedules.
 // Thread-safe. Memory: linear in the request, and at most some 20 MiB for the
-// exact search. Time: at most 10 ms for 10,000 cells of two values in the given
-// order; a request of at most 64 cells may be searched for up to a second.
+// exact search. Time: n log n in the uses; at most 10 ms for 10,000 cells of
+// two values in the given order, a tenth of a second where they may be
+// reordered; a request of at most 64 cells may be searched for up to a second.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_PLANNER_H_
 #define FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_PLANNER_H_

@@ -1,6 +1,8 @@
 // How long planning takes and what memory it needs: `PlanSchedule` alone, on a
-// product of two axes. Nothing is loaded.
+// product of two axes or of three, and on many values that are alive at once.
+// Nothing is loaded. Loads, and the bound beside them, are counters.
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -35,6 +37,8 @@ void Plan(benchmark::State& state, const ScheduleRequest& request) {
       return;
     }
     benchmark::DoNotOptimize(schedule->load_count);
+    state.counters["loads"] = static_cast<double>(schedule->load_count);
+    state.counters["least"] = static_cast<double>(schedule->least_load_cost);
   }
 }
 
@@ -57,6 +61,44 @@ void BM_PlanReordered(benchmark::State& state) {
   Plan(state, request);
 }
 
+void BM_TileCube(benchmark::State& state) {
+  const int side = static_cast<int>(state.range(0));
+  ScheduleRequest request;
+  request.values.resize(3 * static_cast<size_t>(side), {"v", 1});
+  for (int i = 0; i < side * side * side; ++i) {
+    request.cells.push_back(
+        {"c",
+         {i / (side * side), side + i / side % side, 2 * side + i % side}});
+  }
+  request.budget_bytes = state.range(1);
+  request.may_reorder = true;
+  Plan(state, request);
+}
+
+// Forth and back through half as many values as there are cells, with room for
+// a fifth of them; of sizes 1 to `most_bytes`.
+void BM_MakeRoomForPalindrome(benchmark::State& state) {
+  const int cell_count = static_cast<int>(state.range(0));
+  ScheduleRequest request;
+  int64_t bytes = 0;
+  for (int i = 0; i < cell_count / 2; ++i) {
+    request.values.push_back({"v", 1 + i * 7919 % state.range(1)});
+    bytes += request.values.back().bytes;
+  }
+  for (int i = 0; i < cell_count; ++i) {
+    request.cells.push_back({"c", {std::min(i, cell_count - 1 - i)}});
+  }
+  request.budget_bytes = std::max(bytes / 5, state.range(1));
+  Plan(state, request);
+}
+
+BENCHMARK(BM_TileCube)
+    ->ArgNames({"side", "room"})
+    ->Args({10, 8})
+    ->Args({20, 20});
+BENCHMARK(BM_MakeRoomForPalindrome)
+    ->ArgNames({"cells", "most_bytes"})
+    ->ArgsProduct({{25'000, 100'000}, {1, 100}});
 BENCHMARK(BM_PlanWithoutBudget)->ArgName("side")->Arg(10)->Arg(100);
 BENCHMARK(BM_PlanUnderBudget)
     ->ArgNames({"side", "sizes_differ"})

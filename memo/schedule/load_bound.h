@@ -1,0 +1,40 @@
+// What no schedule gets below; a part of schedule_planner.h.
+//
+// In the given order: a value may be kept in part, byte by byte, which can only
+// help. Where all bytes cost the same to load, Belady's rule is then optimal.
+// Where they do not, what a byte costs is the sum of layers of one price each,
+// and what every layer takes at least adds up.
+//
+// In any order: a cell can run from the moment at which the last of its values
+// is loaded. One load brings at most as many cells into that state as the
+// budget has room for combinations of the other axes' values beside it, and the
+// first loads together no more than there are combinations among them. All
+// cells must come; so there are at least so many loads. The same holds for some
+// of the axes alone.
+//
+// Both count every value's first load. Thread-safe. Memory: some words a use.
+// Time: n log n in the uses, times kMostLayers at most.
+
+#ifndef FOOTPRINT_MEMO_SCHEDULE_LOAD_BOUND_H_
+#define FOOTPRINT_MEMO_SCHEDULE_LOAD_BOUND_H_
+
+#include <cstdint>
+
+#include "footprint/memo/schedule/schedule.h"
+
+namespace footprint::memo_internal {
+
+// What loading each value once costs.
+int64_t CompulsoryCost(const ScheduleRequest& request);
+
+// The load cost that no schedule of the cells in the given order gets below.
+// Every cell must fit `budget_bytes`, and name no value twice.
+int64_t LeastCostInOrder(const ScheduleRequest& request, int64_t budget_bytes);
+
+// The same of every order.
+int64_t LeastCostInAnyOrder(const ScheduleRequest& request,
+                            int64_t budget_bytes);
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_SCHEDULE_LOAD_BOUND_H_

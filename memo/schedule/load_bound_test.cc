@@ -1,0 +1,235 @@
+#include "footprint/memo/schedule/load_bound.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/memo/schedule/belady_schedule.h"
+#include "footprint/memo/schedule/schedule_planner.h"
+#include "gtest/gtest.h"
+
+namespace footprint::memo_internal {
+namespace {
+
+ScheduleRequest Product(const std::vector<int>& counts) {
+  ScheduleRequest request;
+  int cell_count = 1;
+  for (int count : counts) {
+    cell_count *= count;
+    for (int i = 0; i < count; ++i) request.values.push_back({"v", 1});
+  }
+  for (int cell = 0; cell < cell_count; ++cell) {
+    PlannedCell& added = request.cells.emplace_back();
+    int rest = cell;
+    int first = static_cast<int>(request.values.size());
+    for (size_t axis = counts.size(); axis-- > 0;) {
+      first -= counts[axis];
+      added.values.insert(added.values.begin(), first + rest % counts[axis]);
+      rest /= counts[axis];
+    }
+  }
+  return request;
+}
+
+int Draw(std::mt19937* random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(*random);
+}
+
+// Values of different sizes and costs; some of no bytes.
+void AddValues(std::mt19937* random, int count, ScheduleRequest* request) {
+  const int largest = Draw(random, 1, 6);
+  const int dearest = Draw(random, 1, 6);
+  const int smallest = Draw(random, 0, 1);
+  for (int i = 0; i < count; ++i) {
+    request->values.push_back({"v", Draw(random, smallest, largest),
+                               SizeSource::kDeclared,
+                               Draw(random, 1, dearest)});
+    if (Draw(random, 0, 5) == 0) {
+      request->values.back().load_peak_bytes = Draw(random, 1, 10);
+    }
+  }
+}
+
+// Smaller than which no cell fits; a little more.
+void DrawBudget(std::mt19937* random, ScheduleRequest* request) {
+  request->budget_bytes.reset();
+  const absl::StatusOr<Schedule> schedule = PlanSchedule(*request);
+  ASSERT_THAT(schedule, IsOk());
+  request->budget_bytes = schedule->smallest_budget_bytes + Draw(random, 0, 6);
+}
+
+// The search is exact where it ends, and its own test holds it to every
+// schedule there is.
+int64_t LowestCost(const ScheduleRequest& request) {
+  const absl::StatusOr<Schedule> schedule = PlanSchedule(request);
+  EXPECT_THAT(schedule, IsOk());
+  if (!schedule.ok()) return 0;
+  return schedule->load_cost;
+}
+
+// Cells that may share values across positions, and be there twice.
+ScheduleRequest RandomCells(std::mt19937* random) {
+  ScheduleRequest request;
+  const int value_count = Draw(random, 2, 7);
+  AddValues(random, value_count, &request);
+  for (int cells = Draw(random, 1, 9); cells > 0; --cells) {
+    std::vector<int> values(static_cast<size_t>(value_count));
+    std::iota(values.begin(), values.end(), 0);
+    std::shuffle(values.begin(), values.end(), *random);
+    values.resize(
+        static_cast<size_t>(Draw(random, 1, std::min(3, value_count))));
+    request.cells.push_back({"cell", values});
+  }
+  DrawBudget(random, &request);
+  return request;
+}
+
+// Some of the cells of a product, in any order.
+ScheduleRequest RandomProduct(std::mt19937* random) {
+  ScheduleRequest request =
+      Draw(random, 0, 1) == 0
+          ? Product({Draw(random, 2, 4), Draw(random, 2, 4)})
+          : Product({2, Draw(random, 2, 3), Draw(random, 2, 3)});
+  const int value_count = static_cast<int>(request.values.size());
+  request.values.clear();
+  AddValues(random, value_count, &request);
+  std::shuffle(request.cells.begin(), request.cells.end(), *random);
+  request.cells.resize(std::min<size_t>(
+      request.cells.size(), static_cast<size_t>(Draw(random, 4, 10))));
+  DrawBudget(random, &request);
+  return request;
+}
+
+TEST(LoadBoundTest, CountsEveryUsedValueOnce) {
+  ScheduleRequest request = Product({2, 3});
+  request.values[0].load_cost = 5;
+  request.values.push_back({"unused", 1});
+  EXPECT_EQ(CompulsoryCost(request), 9);
+}
+
+TEST(LoadBoundTest, InTheGivenOrderIsNeverAboveTheLeast) {
+  std::mt19937 random(31);
+  int sharp = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const ScheduleRequest request =
+        round % 2 == 0 ? RandomCells(&random) : RandomProduct(&random);
+    const int64_t bound = LeastCostInOrder(request, *request.budget_bytes);
+    const int64_t lowest = LowestCost(request);
+    ASSERT_LE(bound, lowest) << round;
+    ASSERT_GE(bound, CompulsoryCost(request)) << round;
+    sharp += bound == lowest && bound > CompulsoryCost(request) ? 1 : 0;
+  }
+  EXPECT_GT(sharp, 200);
+}
+
+TEST(LoadBoundTest, InAnyOrderIsNeverAboveTheLeast) {
+  std::mt19937 random(32);
+  int sharp = 0;
+  for (int round = 0; round < 1000; ++round) {
+    ScheduleRequest request =
+        round % 2 == 0 ? RandomCells(&random) : RandomProduct(&random);
+    request.may_reorder = true;
+    const int64_t bound = LeastCostInAnyOrder(request, *request.budget_bytes);
+    const int64_t lowest = LowestCost(request);
+    ASSERT_LE(bound, lowest) << round;
+    ASSERT_GE(bound, CompulsoryCost(request)) << round;
+    sharp += bound == lowest && bound > CompulsoryCost(request) ? 1 : 0;
+  }
+  EXPECT_GE(sharp, 5);
+}
+
+// No plan may be below it either, where no search reaches.
+TEST(LoadBoundTest, LargePlansAreNeverBelow) {
+  std::mt19937 random(33);
+  for (int round = 0; round < 60; ++round) {
+    ScheduleRequest request =
+        round % 2 == 0 ? Product({Draw(&random, 5, 20), Draw(&random, 5, 20)})
+                       : Product({Draw(&random, 3, 7), Draw(&random, 3, 7),
+                                  Draw(&random, 3, 7)});
+    const int value_count = static_cast<int>(request.values.size());
+    request.values.clear();
+    AddValues(&random, value_count, &request);
+    DrawBudget(&random, &request);
+    for (const bool may_reorder : {false, true}) {
+      request.may_reorder = may_reorder;
+      const absl::StatusOr<Schedule> schedule = PlanSchedule(request);
+      ASSERT_THAT(schedule, IsOk());
+      ASSERT_LE(schedule->least_load_cost, schedule->load_cost) << round;
+      const int64_t bound =
+          may_reorder ? LeastCostInAnyOrder(request, *request.budget_bytes)
+                      : LeastCostInOrder(request, *request.budget_bytes);
+      ASSERT_LE(bound, schedule->load_cost) << round;
+    }
+  }
+}
+
+TEST(LoadBoundTest, OfEqualSizesInTheGivenOrderIsBeladysCount) {
+  for (const int room : {2, 3, 5, 8}) {
+    const ScheduleRequest request = Product({8, 6});
+    std::vector<int> order(48);
+    std::iota(order.begin(), order.end(), 0);
+    EXPECT_EQ(LeastCostInOrder(request, room),
+              ScheduleByBelady(request, order, room).load_count);
+  }
+}
+
+// A byte of one kind costs three times that of the other: two layers.
+TEST(LoadBoundTest, LayersOfPricesAddUp) {
+  ScheduleRequest request;
+  request.values = {{"cheap", 2, SizeSource::kDeclared, 2},
+                    {"dear", 2, SizeSource::kDeclared, 6},
+                    {"other", 2, SizeSource::kDeclared, 2}};
+  request.cells = {{"0", {0}}, {"1", {1}}, {"2", {2}},
+                   {"3", {0}}, {"4", {1}}, {"5", {2}}};
+  // Room for one value more. Of all bytes, 8 of 12 are loaded at least, for 1
+  // each; of the dear ones 2, for 2 more each. No schedule does both.
+  EXPECT_EQ(LeastCostInOrder(request, 4), 8 + 4);
+  EXPECT_EQ(LowestCost([&] {
+              ScheduleRequest budgeted = request;
+              budgeted.budget_bytes = 4;
+              return budgeted;
+            }()),
+            14);
+}
+
+// By hand: with room for 20 a load beside 9 and 10 of the other axes brings 90
+// cells at most, and the first 29 loads no more than 9 x 10 x 10. Hence at
+// least (8000 - 900) / 90 loads after these, rounded up.
+TEST(LoadBoundTest, OfThreeAxesInAnyOrder) {
+  EXPECT_EQ(LeastCostInAnyOrder(Product({20, 20, 20}), 20), 108);
+  EXPECT_EQ(LeastCostInAnyOrder(Product({10, 10, 10}), 8), 91);
+}
+
+TEST(LoadBoundTest, ProductsThatShareNothingAddUp) {
+  const ScheduleRequest one = Product({12, 12});
+  ScheduleRequest both = one;
+  both.values.insert(both.values.end(), one.values.begin(), one.values.end());
+  // Between them, so that they are two groups.
+  both.cells.push_back({"plain", {}});
+  for (const PlannedCell& cell : one.cells) {
+    both.cells.push_back({"cell", {cell.values[0] + 24, cell.values[1] + 24}});
+  }
+  const int64_t bound = LeastCostInAnyOrder(one, 5);
+  EXPECT_GT(bound, CompulsoryCost(one));
+  EXPECT_EQ(LeastCostInAnyOrder(both, 5), 2 * bound);
+}
+
+// The same values on both axes: what is there serves twice.
+TEST(LoadBoundTest, AValueOnTwoAxesTakesItsRoomOnce) {
+  ScheduleRequest request;
+  for (int i = 0; i < 4; ++i) request.values.push_back({"v", 1});
+  for (int row = 0; row < 4; ++row) {
+    for (int column = 0; column < 4; ++column) {
+      if (row != column) request.cells.push_back({"cell", {row, column}});
+    }
+  }
+  request.budget_bytes = 4;
+  request.may_reorder = true;
+  EXPECT_EQ(LeastCostInAnyOrder(request, 4), 4);
+  EXPECT_EQ(LowestCost(request), 4);
+}
+
+}  // namespace
+}  // namespace footprint::memo_internal
