@@ -2,7 +2,7 @@
 # The guide's example is short, loads each file once, and evicts each model
 # before the next one is loaded.
 set -euo pipefail
-readonly SOURCE=$PWD/$1 EXAMPLE=$PWD/$2
+readonly SOURCE=$PWD/$1 EXAMPLE=$PWD/$2 TRACE_REPORT=$PWD/$3
 fail() {
   echo "FAILED: $*" >&2
   cat out >&2
@@ -27,6 +27,17 @@ events=$(awk '$1 == "LOADED" {print "+" $(NF)} $1 == "EVICTED" {print "-" $(NF)}
 [[ $events == "+model1 +data -model1 +model2 -model2 +model3 -data -model3 " ||
   $events == "+model1 +data -model1 +model2 -model2 +model3 -model3 -data " ]] ||
   fail "other loads and evictions: $events"
+
+# The same from the file of the run, and other forms of it.
+run --memo_trace_out=trace.binpb || fail "four files again"
+unset BUILD_WORKING_DIRECTORY
+for form in txt json html; do
+  "$TRACE_REPORT" trace.binpb "report.$form" || fail "no report.$form"
+done
+[[ $(sed 's/ *$//' report.txt) == "$(sed 's/ *$//' trace.txt)" ]] ||
+  fail "the report is another text than the run's"
+[[ $(head -c 1 report.json) == "{" && $(head -c 1 report.html) == "<" ]] ||
+  fail "the report has another form"
 
 rm model2
 ! run || fail "a missing file passes"
