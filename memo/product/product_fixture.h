@@ -18,7 +18,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +27,7 @@
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/memo/memo.h"
 #include "footprint/memo/product/planned_benchmarks.h"
 #include "footprint/memo/product/product.h"
@@ -163,7 +163,7 @@ class ProductTest : public testing::Test {
             int id = model.id;
             benchmark::DoNotOptimize(id);
           }
-          std::lock_guard<std::mutex> lock(mutex);
+          MutexLock lock(&mutex);
           cells.emplace_back(model.id, data.id);
         },
         MakeAxis<Model>("model", 3, 400), MakeAxis<Data>("data", 2, 200));
@@ -181,7 +181,7 @@ class ProductTest : public testing::Test {
   int most_live = 0;
   int failing_id = -1;
   std::atomic<int> call_count{0};
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<std::pair<int, int>> cells;
 };
 
