@@ -87,6 +87,7 @@ TEST(FamilyNumbersTest, RandomListsKeepTheirOrder) {
     for (size_t i : order) {
       const Numbers found =
           NumbersOf(&numbers, instances[i].first, instances[i].second);
+      ASSERT_GE(found.second, 0);
       place_of_numbers[found] = i;
       numbers_of_family[instances[i].first].insert(found.first);
     }
