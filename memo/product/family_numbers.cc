@@ -16,7 +16,7 @@ void FamilyNumbers::Set(benchmark::BenchmarkReporter::Run* run) {
   const std::string instance = run->run_name.str();
   run->family_index = NumberOfFamily(run->run_name.function_name, instance);
   const auto place = places_.find(instance);
-  if (place == places_.end()) return;
+  if (place == places_.end() || place->second < run->family_index) return;
   run->per_family_instance_index = place->second - run->family_index;
 }
 
@@ -24,11 +24,10 @@ int64_t FamilyNumbers::NumberOfFamily(const std::string& family,
                                       const std::string& instance) {
   const auto [number, is_new] = numbers_.try_emplace(family, 0);
   if (!is_new) return number->second;
-  // Of no listed name: behind all that are.
+  const int64_t behind_all =
+      static_cast<int64_t>(places_.size() + given_.size());
   const auto own = places_.find(instance);
-  int64_t first = own != places_.end()
-                      ? own->second
-                      : static_cast<int64_t>(places_.size() + given_.size());
+  int64_t first = own != places_.end() ? own->second : behind_all;
   const std::string prefix = family + "/";
   for (auto place = places_.lower_bound(prefix);
        place != places_.end() && absl::StartsWith(place->first, prefix);
@@ -37,6 +36,7 @@ int64_t FamilyNumbers::NumberOfFamily(const std::string& family,
     if (given_.count(place->second) > 0) continue;
     first = std::min(first, place->second);
   }
+  if (given_.count(first) > 0) first = behind_all;
   given_.insert(first);
   return number->second = first;
 }

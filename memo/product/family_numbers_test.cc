@@ -50,6 +50,18 @@ TEST(FamilyNumbersTest, AComplexityHasItsFamilysNumber) {
   EXPECT_EQ(NumbersOf(&numbers, "BM_A", "").first, 1);
 }
 
+TEST(FamilyNumbersTest, FamiliesWhoseNamesBeginAlikeShareNoNumber) {
+  const std::vector<std::string> names = {"BM/x/8", "BM/x/64", "BM"};
+  FamilyNumbers in_order(names);
+  EXPECT_EQ(NumbersOf(&in_order, "BM/x", "8"), Numbers(0, 0));
+  EXPECT_EQ(NumbersOf(&in_order, "BM/x", "64"), Numbers(0, 1));
+  EXPECT_NE(NumbersOf(&in_order, "BM", "").first, 0);
+  FamilyNumbers reversed(names);
+  const int64_t shorter = NumbersOf(&reversed, "BM", "").first;
+  EXPECT_NE(NumbersOf(&reversed, "BM/x", "64").first, shorter);
+  EXPECT_NE(NumbersOf(&reversed, "BM/x", "8").first, shorter);
+}
+
 TEST(FamilyNumbersTest, WhatIsNotListedHasANumberOfItsOwn) {
   FamilyNumbers numbers({"BM_A"});
   EXPECT_EQ(NumbersOf(&numbers, "BM_A", ""), Numbers(0, 0));
