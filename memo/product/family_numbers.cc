@@ -32,10 +32,9 @@ int64_t FamilyNumbers::NumberOfFamily(const std::string& family,
   for (auto place = places_.lower_bound(prefix);
        place != places_.end() && absl::StartsWith(place->first, prefix);
        ++place) {
-    // Another family may have this one's name and a slash before its own.
-    if (given_.count(place->second) > 0) continue;
     first = std::min(first, place->second);
   }
+  // Another family may have this one's name and a slash before its own.
   if (given_.count(first) > 0) first = behind_all;
   given_.insert(first);
   return number->second = first;

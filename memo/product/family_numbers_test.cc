@@ -58,8 +58,8 @@ TEST(FamilyNumbersTest, FamiliesWhoseNamesBeginAlikeShareNoNumber) {
   EXPECT_NE(NumbersOf(&in_order, "BM", "").first, 0);
   FamilyNumbers reversed(names);
   const int64_t shorter = NumbersOf(&reversed, "BM", "").first;
-  EXPECT_NE(NumbersOf(&reversed, "BM/x", "64").first, shorter);
   EXPECT_NE(NumbersOf(&reversed, "BM/x", "8").first, shorter);
+  EXPECT_NE(NumbersOf(&reversed, "BM/x", "64").first, shorter);
 }
 
 TEST(FamilyNumbersTest, WhatIsNotListedHasANumberOfItsOwn) {
