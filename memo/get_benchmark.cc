@@ -12,13 +12,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "benchmark/benchmark.h"
+#include "footprint/memo/keep_read.h"
 #include "footprint/memo/memo.h"
 
 namespace footprint {
 namespace {
 
-// The value is read: the compiler may not leave it out.
-inline void KeepRead(int value) { benchmark::DoNotOptimize(value); }
+using memo_internal::KeepRead;
 
 const Memo<int>& HotMemo() {
   static const Memo<int>* const memo =

@@ -3,22 +3,15 @@
 // through a pointer.
 
 #include "absl/status/statusor.h"
+#include "footprint/memo/keep_read.h"
 #include "footprint/memo/memo.h"
 
-namespace {
-
-// As benchmark::DoNotOptimize does, so that each round reads memory anew.
-inline void Read(const int& value) {
-  int read = value;
-  asm volatile("" : "+r"(read) : : "memory");
-}
-
-}  // namespace
+using footprint::memo_internal::KeepRead;
 
 extern "C" {
 
 __attribute__((noinline)) void ReadByPointer(const int* pointer, long count) {
-  for (long i = 0; i < count; ++i) Read(*pointer);
+  for (long i = 0; i < count; ++i) KeepRead(*pointer);
 }
 
 __attribute__((noinline)) void ReadByHandle(const footprint::Memo<int>* memo,
@@ -26,7 +19,7 @@ __attribute__((noinline)) void ReadByHandle(const footprint::Memo<int>* memo,
   const absl::StatusOr<footprint::Handle<int>> handle = memo->Get();
   if (!handle.ok()) return;
   const int& value = **handle;
-  for (long i = 0; i < count; ++i) Read(value);
+  for (long i = 0; i < count; ++i) KeepRead(value);
 }
 
 // What the comparison must tell apart.
@@ -35,7 +28,7 @@ __attribute__((noinline)) void GetEachTime(const footprint::Memo<int>* memo,
   for (long i = 0; i < count; ++i) {
     const absl::StatusOr<footprint::Handle<int>> handle = memo->Get();
     if (!handle.ok()) return;
-    Read(**handle);
+    KeepRead(**handle);
   }
 }
 }

@@ -131,6 +131,11 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
 
   // The value, pinned, or null if it must be loaded first.
   const void* TryAcquire() { return pointer_.TryPin(); }
+  // TryAcquire and Release in the parts of PinnedPointer's TryPin and Unpin.
+  static bool IsQuick() { return PinnedPointer<AsymmetricFence>::IsQuick(); }
+  const void* AcquireQuickly() { return pointer_.PinQuickly(); }
+  const void* TryAcquireFurther() { return pointer_.TryPinFurther(); }
+  void ReleaseQuickly() { pointer_.UnpinQuickly(); }
   // Loads it, or waits for whoever does.
   absl::StatusOr<const void*> AcquireSlowly();
   void Release() { pointer_.Unpin(); }

@@ -69,12 +69,31 @@ class PinnedPointer {
 
   // Null if nothing is published; else the caller must Unpin later.
   const void* TryPin() {
-    PinRow* row = FastRow();
-    if (ABSL_PREDICT_FALSE(row == nullptr)) return TryPinSlowly();
-    Increment(&row->pins, Fence::kStore);
+    const void* value = IsQuick() ? PinQuickly() : nullptr;
+    return ABSL_PREDICT_TRUE(value != nullptr) ? value : TryPinFurther();
+  }
+
+  // TryPin in three parts, so that a caller can inline two of them. Whether
+  // this thread has a row of its own, and the fast fence:
+  static bool IsQuick() {
+    return thread_row_offset_bytes < RowOffsetBytes(kRows - 1);
+  }
+  // Then this. After null, the third part must follow.
+  const void* PinQuickly() {
+    Increment(&QuickRow()->pins, Fence::kStore);
     Fence::Light();
+    return published_.load(Fence::kLoad);
+  }
+  // For a thread that is not quick; takes back the pin of one that is.
+  ABSL_ATTRIBUTE_NOINLINE const void* TryPinFurther() {
+    if (IsQuick()) {
+      Unpin();
+      return nullptr;
+    }
+    IncrementSlowly<&PinRow::pins>(Fence::kStore);
+    Fence::Full();
     const void* value = published_.load(Fence::kLoad);
-    if (ABSL_PREDICT_FALSE(value == nullptr)) Unpin();
+    if (value == nullptr) Unpin();
     return value;
   }
 
@@ -82,10 +101,13 @@ class PinnedPointer {
   void Pin() { IncrementSlowly<&PinRow::pins>(Fence::kStore); }
 
   void Unpin() {
-    PinRow* row = FastRow();
-    if (ABSL_PREDICT_FALSE(row == nullptr)) return UnpinSlowly();
+    if (ABSL_PREDICT_TRUE(IsQuick())) return UnpinQuickly();
+    IncrementSlowly<&PinRow::unpins>(std::memory_order_release);
+  }
+  // Unpin for a thread that is quick.
+  void UnpinQuickly() {
     // Release: the evicting thread sees all that was done with the value.
-    Increment(&row->unpins, std::memory_order_release);
+    Increment(&QuickRow()->unpins, std::memory_order_release);
   }
 
   void Publish(const void* value) {
@@ -124,12 +146,9 @@ class PinnedPointer {
   }
 
  private:
-  // Null without a row of its own, or without the fast fence.
-  PinRow* FastRow() {
-    const size_t offset_bytes = thread_row_offset_bytes;
-    if (offset_bytes >= RowOffsetBytes(kRows - 1)) return nullptr;
+  PinRow* QuickRow() {
     return reinterpret_cast<PinRow*>(reinterpret_cast<char*>(this) +
-                                     offset_bytes);
+                                     thread_row_offset_bytes);
   }
 
   // For a row that no other thread writes: no locked instruction.
@@ -138,7 +157,7 @@ class PinnedPointer {
     // The same in one instruction, where compilers make three of it. Every
     // store of this processor releases; the clobber holds back the compiler.
     (void)order;
-    asm volatile("addq $1, %0"
+    asm volatile("incq %0"
                  : "+m"(*reinterpret_cast<uint64_t*>(count))
                  :
                  : "memory", "cc");
@@ -156,18 +175,6 @@ class PinnedPointer {
     } else {
       (rows_[kRows - 1].*kCount).fetch_add(1, order);
     }
-  }
-
-  ABSL_ATTRIBUTE_NOINLINE const void* TryPinSlowly() {
-    IncrementSlowly<&PinRow::pins>(Fence::kStore);
-    Fence::Full();
-    const void* value = published_.load(Fence::kLoad);
-    if (value == nullptr) Unpin();
-    return value;
-  }
-
-  ABSL_ATTRIBUTE_NOINLINE void UnpinSlowly() {
-    IncrementSlowly<&PinRow::unpins>(std::memory_order_release);
   }
 
   static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));

@@ -38,6 +38,7 @@ TEST(PinnedPointerTest, IsTakenOnlyWhenFree) {
   pointer.Unpin();
   EXPECT_TRUE(pointer.TryTake());
   EXPECT_EQ(pointer.TryPin(), nullptr);
+  EXPECT_FALSE(pointer.IsPinned());
 }
 
 TEST(PinnedPointerTest, PinsMoveBetweenThreadsAndOutliveTheirs) {

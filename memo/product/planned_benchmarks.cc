@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -22,9 +21,12 @@
 #include "footprint/memo/load_meter.h"
 #include "footprint/memo/memo_core.h"
 #include "footprint/memo/product/exact_filter.h"
+#include "footprint/memo/product/family_numbers.h"
 #include "footprint/memo/product/plan_in_words.h"
 #include "footprint/memo/product/planned_sizes.h"
 #include "footprint/memo/product/product_registry.h"
+#include "footprint/memo/product/rows_file.h"
+#include "footprint/memo/product/trace_text.h"
 #include "footprint/memo/run_catching.h"
 #include "footprint/memo/schedule/load_costs.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
@@ -47,8 +49,9 @@ struct Stretch {
 // Passes on what several runs report as if they were one.
 class JoiningReporter : public BenchmarkReporter {
  public:
-  JoiningReporter(BenchmarkReporter* display, BenchmarkReporter* file)
-      : display_(display), file_(file) {
+  JoiningReporter(BenchmarkReporter* display, BenchmarkReporter* file,
+                  const std::vector<std::string>& instance_names)
+      : display_(display), file_(file), numbers_(instance_names) {
     SetOutputStream(&display->GetOutputStream());
     SetErrorStream(&display->GetErrorStream());
   }
@@ -63,8 +66,12 @@ class JoiningReporter : public BenchmarkReporter {
   }
 
   bool ReportContext(const Context& /*context*/) override { return true; }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) names_.insert(run.run_name.str());
+  void ReportRuns(const std::vector<Run>& reported) override {
+    std::vector<Run> runs = reported;
+    for (Run& run : runs) {
+      names_.insert(run.run_name.str());
+      numbers_.Set(&run);
+    }
     display_->ReportRuns(runs);
     if (file_ != nullptr) file_->ReportRuns(runs);
     if (after_rows_ && !runs.empty()) after_rows_(runs[0].run_name.str());
@@ -83,6 +90,7 @@ class JoiningReporter : public BenchmarkReporter {
  private:
   BenchmarkReporter* const display_;
   BenchmarkReporter* const file_;
+  memo_internal::FamilyNumbers numbers_;
   std::set<std::string> names_;
   std::function<void(const std::string&)> after_rows_;
 };
@@ -260,6 +268,9 @@ class PlannedRun {
       loaded_before_.insert(loaded.name);
     }
     loads_left_ = schedule_.load_count;
+    for (const Stretch& stretch : stretches_) {
+      if (stretch.cell != nullptr) ++families_[stretch.cell->product].size;
+    }
     for (size_t step = 0; step < schedule_.steps.size();) {
       const size_t end = EndOfBatch(step);
       if (StretchOf(step).cell == nullptr) {
@@ -399,12 +410,14 @@ class PlannedRun {
   void BeginCell(size_t index) {
     const ScheduledStep& step = schedule_.steps[index];
     ProductCell& cell = *StretchOf(index).cell;
+    state_ = NextStateOf(StretchOf(index));
     cell.error = LoadValues(step);
     loads_left_ -= static_cast<int64_t>(step.loads.size());
     EvictLoadedByFactories();
     is_set_up_ = cell.error.ok();
     if (cell.error.ok() && cell.setup != nullptr) {
-      cell.error = memo_internal::RunCatching("the setup", cell.setup);
+      cell.error = memo_internal::RunCatching(
+          "the setup", [&] { return cell.setup(state_); });
       is_set_up_ = cell.error.ok();
       if (!is_set_up_) {
         RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
@@ -425,13 +438,54 @@ class PlannedRun {
       RecordProblem(MemoEvent::TASK_FAILED, cell.name, thrown);
     }
     if (is_set_up_ && cell.teardown != nullptr) {
-      cell.error = memo_internal::RunCatching("the teardown", cell.teardown);
-      if (!cell.error.ok()) {
-        RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
-      }
+      RunTeardown(cell, state_, step);
     }
     for (int value : step.evictions) Evict(memos_[static_cast<size_t>(value)]);
     EvictLoadedByFactories();
+  }
+
+  InstanceState NextStateOf(const Stretch& stretch) {
+    Family& family = families_[stretch.cell->product];
+    InstanceState state;
+    state.name = stretch.instance_names[0];
+    state.family = stretch.cell->product;
+    state.family_index = family.next_index++;
+    state.family_size = family.size;
+    return state;
+  }
+
+  // Unpinned meanwhile, since the task may evict what it is given.
+  void RunTeardown(ProductCell& cell, const InstanceState& state,
+                   const ScheduledStep& step) {
+    for (PlannedMemo* memo : cell.memos) memo->Unpin();
+    cell.error = memo_internal::RunCatching(
+        "the teardown", [&] { return cell.teardown(state); });
+    for (PlannedMemo* memo : cell.memos) {
+      if (!memo->PinAgain()) RecordEvictionByTask(*memo, state, step);
+    }
+    if (!cell.error.ok()) {
+      RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
+    }
+  }
+
+  // An eviction before the last use costs a load, as the user has it.
+  void RecordEvictionByTask(const PlannedMemo& memo, const InstanceState& state,
+                            const ScheduledStep& step) {
+    const auto live = live_bytes_.find(memo.name());
+    if (live == live_bytes_.end()) return;  // An argument twice.
+    const int64_t bytes = live->second;
+    live_bytes_.erase(live);
+    MemoEvent* const event = AddEvent(MemoEvent::EVICTED, memo.name(), bytes);
+    event->set_detail(absl::StrCat("by the teardown of ", state.name));
+    const bool is_last_use = std::any_of(
+        step.evictions.begin(), step.evictions.end(),
+        [&](int value) { return memos_[static_cast<size_t>(value)] == &memo; });
+    if (is_last_use || !warned_of_.insert(memo.name()).second) return;
+    Say(event, absl::StrCat("\"", memo.name(),
+                            "\": evicted by the teardown of ", state.name,
+                            ", though the plan keeps it for a later cell: it "
+                            "is loaded again; without that call it stays, and "
+                            "the runner evicts it after its last use"));
   }
 
   // In the plan's order; after an earlier failure, also what the plan took for
@@ -665,8 +719,17 @@ class PlannedRun {
     return sum;
   }
 
+  // Of a product: its instances in this run.
+  struct Family {
+    size_t size = 0;
+    size_t next_index = 0;
+  };
+
   std::vector<Stretch> stretches_;
   MemoTrace* const trace_;
+  std::map<std::string, Family> families_;
+  // Values, by name, that a teardown has evicted before their last use.
+  std::set<std::string> warned_of_;
   std::vector<PlannedMemo*> memos_;
   std::map<std::string, LoadedSize> known_sizes_;
   ScheduleRequest request_;
@@ -680,6 +743,7 @@ class PlannedRun {
   int64_t loads_left_ = 0;
   // Of the cell that runs.
   bool is_set_up_ = false;
+  InstanceState state_;
   bool counts_resident_ = false;
   bool remembers_ = false;
   size_t ran_count_ = 0;
@@ -740,45 +804,6 @@ class ResidentBytesCount {
   ResidentBytesCount(const ResidentBytesCount&) = delete;
   ResidentBytesCount& operator=(const ResidentBytesCount&) = delete;
   ~ResidentBytesCount() { memo_internal::CountResidentBytes(false); }
-};
-
-std::unique_ptr<BenchmarkReporter> MakeFileReporter(const std::string& format) {
-  if (format == "console") {
-    return std::make_unique<benchmark::ConsoleReporter>(
-        benchmark::ConsoleReporter::OO_None);
-  }
-  return std::make_unique<benchmark::JSONReporter>();
-}
-
-// The file of --benchmark_out=, if there is one.
-class RowsFile {
- public:
-  absl::Status Open(const std::string& path, const std::string& format) {
-    if (path.empty()) return absl::OkStatus();
-    file_.open(path);
-    if (!file_) {
-      return absl::NotFoundError(
-          absl::StrCat(path,
-                       ": cannot be opened for the rows; is there such a "
-                       "folder, and may you write to it?"));
-    }
-    reporter_ = MakeFileReporter(format);
-    reporter_->SetOutputStream(&file_);
-    reporter_->SetErrorStream(&file_);
-    return absl::OkStatus();
-  }
-
-  // Null where there is no file.
-  BenchmarkReporter* reporter() { return reporter_.get(); }
-
-  // False if not everything could be written.
-  bool Flush() {
-    return reporter_ == nullptr || static_cast<bool>(file_.flush());
-  }
-
- private:
-  std::ofstream file_;
-  std::unique_ptr<BenchmarkReporter> reporter_;
 };
 
 // What is to be planned, by name. FailedPrecondition, NotFound: why nothing is.
@@ -845,7 +870,12 @@ BenchmarkReporter::Context ContextFor(
 }  // namespace
 
 PlannedBenchmarks::PlannedBenchmarks(int* argc, char** argv)
-    : options_(TakeProductFlags(argc, argv)), status_(options_.status()) {}
+    : options_(TakeProductFlags(argc, argv)), status_(options_.status()) {
+  // Google Benchmark prints its own flags and ends the program.
+  if (!options_.ok() || !options_->asks_for_help) return;
+  std::cout << "Flags of planned benchmarks:\n"
+            << kProductFlagsHelp << std::flush;
+}
 
 absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
     BenchmarkReporter* reporter) {
@@ -879,14 +909,20 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   PlannedRun run(DivideIntoStretches(*instance_names), &trace_);
   const absl::Status planned = run.Plan(options, *known_sizes);
   if (!planned.ok()) return planned;
+  if (!options.plan_format.empty()) {
+    std::cout << (options.plan_format == "json" ? PlanJson(trace_.plan())
+                                                : PlanText(trace_.plan()))
+              << std::flush;
+    return 0;
+  }
   const std::string words = PlanInWords(trace_.plan());
   if (!words.empty()) std::cerr << "memo: " << words << "\n";
 
-  RowsFile rows;
+  memo_internal::RowsFile rows;
   const absl::Status opened =
       rows.Open(options.benchmark_out_path, options.benchmark_out_format);
   if (!opened.ok()) return opened;
-  JoiningReporter joining(reporter, rows.reporter());
+  JoiningReporter joining(reporter, rows.reporter(), *instance_names);
   if (joining.Begin(ContextFor(*instance_names))) {
     run.Run(&joining);
     joining.End();
@@ -899,7 +935,7 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
                   : absl::InternalError(absl::StrCat(
                         options.benchmark_out_path, ": could not be written")));
   if (!options.trace_path.empty()) {
-    NoteProblem(WriteMemoTraceFile(trace_, options.trace_path));
+    NoteProblem(WriteTrace(trace_, options.trace_path));
   }
   if (!options.remember_path.empty()) {
     NoteProblem(RememberSizes(LoadedSizes(trace_), options.remember_path));
@@ -958,6 +994,23 @@ std::vector<Remark> PlannedBenchmarks::notes() const {
 int PlannedBenchmarks::ExitStatus(int status) const {
   if (!status_.ok()) return 2;
   return had_problem_ ? 1 : status;
+}
+
+int RunPlannedBenchmarks(int argc, char** argv,
+                         absl::FunctionRef<absl::Status()> register_all) {
+  PlannedBenchmarks planned(&argc, argv);
+  benchmark::Initialize(&argc, argv);
+  if (planned.status().ok() &&
+      benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 2;
+  }
+  const absl::Status registered = register_all();
+  if (!registered.ok()) {
+    std::cerr << "memo: " << registered.message() << "\n";
+    return 2;
+  }
+  planned.Run(nullptr);
+  return planned.ExitStatus();
 }
 
 }  // namespace footprint

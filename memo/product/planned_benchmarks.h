@@ -27,7 +27,8 @@
 // a budget, else when nothing is left to load.
 //
 // Works with filter, repetitions, threads, warm-up, memory managers and
-// --benchmark_out (JSON or console). Refuses random interleaving, which would
+// --benchmark_out (JSON, CSV or console). Rows have the numbers of families of
+// one run (family_numbers.h). Refuses random interleaving, which would
 // keep all values alive. Benchmarks that are no product run where they stand.
 // Google Benchmark matches its whole list in each call. Neighbouring cells of a
 // list of more than 63 share calls, so that the time grows with the list, and
@@ -44,6 +45,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "benchmark/benchmark.h"
@@ -105,6 +107,13 @@ class PlannedBenchmarks {
   bool had_problem_ = false;
   size_t call_count_ = 0;
 };
+
+// A program's main: takes the flags, calls `register_all` for its products and
+// runs them. Returns the exit status: 2 if registering failed or the command
+// line has a word that nobody knows, which is said on standard error; else
+// PlannedBenchmarks::ExitStatus.
+int RunPlannedBenchmarks(int argc, char** argv,
+                         absl::FunctionRef<absl::Status()> register_all);
 
 }  // namespace footprint
 

@@ -5,14 +5,21 @@
 //       [](benchmark::State& state, const Model& model, const Data& data) {
 //         for (auto _ : state) benchmark::DoNotOptimize(model.Predict(data));
 //       },
-//       Axis<Model>{"model", {small, large}}, Axis<Data>{"data", {day, week}});
+//       MakeAxis<Model>("model", {"small", "large"}, ReadModel),
+//       MakeAxis<Data>("data", {"day", "week"}, ReadData));
 //   if (!cells.ok()) return cells.status();
 //
 // registers BM_Predict/model:small/data:day and three more with Google
 // Benchmark. PlannedBenchmarks (planned_benchmarks.h) runs them: it loads a
 // value before the first cell that needs it, outside every timer, once however
 // often Google Benchmark calls the function, and evicts it after the last.
-// One axis is enough.
+// One axis is enough; axis.h has axes of plain values, zips and lists of cells.
+//
+// Nobody needs to evict: the runner does. A teardown may nevertheless, by
+// GetMemoByValue(model)->Evict(), since it runs while only the runner's own use
+// of the values is over: the value ends there, and the reference with it. If a
+// later cell needs the value, it is loaded again, and standard error says so.
+// Elsewhere in a product the values are pinned, and Evict() refuses.
 //
 // Ownership: copies of the memos, to the end of the process. The function's
 // references end with the call.
@@ -37,40 +44,51 @@
 #include "absl/status/statusor.h"
 #include "benchmark/benchmark.h"
 #include "footprint/memo/memo.h"
+#include "footprint/memo/product/axis.h"
 #include "footprint/memo/product/copied_parameter.h"
 #include "footprint/memo/product/product_registry.h"
 
 namespace footprint {
 
-// The memos that one argument of the function goes through.
-template <typename T>
-struct Axis {
-  std::string name;
-  std::vector<Memo<T>> memos;
+template <typename... Ts>
+class ProductBenchmarks;
+
+namespace memo_internal {
+
+template <typename AnyCells>
+struct ProductOfCells;
+template <typename... Ts>
+struct ProductOfCells<Cells<Ts...>> {
+  using Type = ProductBenchmarks<Ts...>;
 };
+
+// What these axes make.
+template <typename... Axes>
+using ProductOf = typename ProductOfCells<JoinedCells<Axes...>>::Type;
+
+}  // namespace memo_internal
 
 // The registered cells; copies are the same cells.
 template <typename... Ts>
 class ProductBenchmarks {
  public:
-  using Task = std::function<absl::Status(const Ts&...)>;
-
   // Once for a benchmark instance, after its values are loaded and before any
   // timer; its error, or what it throws, is shown in the row instead of a time.
+  // A task takes the values, and before them a const InstanceState& if it wants
+  // to know which instance it runs for.
   template <typename Function>
   ProductBenchmarks& Setup(Function task) {
-    CheckTask<Function>();
-    const Task setup(std::move(task));
-    for (auto& [cell, values] : cells_) cell->setup = Bind(setup, values);
+    const auto shared = Share(std::move(task));
+    for (auto& [cell, values] : cells_) cell->setup = Bind(shared, values);
     return *this;
   }
   // Once for a benchmark instance that was set up, while its values are there.
-  // Its error goes to standard error, and to the exit status.
+  // Its error goes to standard error, and to the exit status. It may evict the
+  // values; see above.
   template <typename Function>
   ProductBenchmarks& Teardown(Function task) {
-    CheckTask<Function>();
-    const Task teardown(std::move(task));
-    for (auto& [cell, values] : cells_) cell->teardown = Bind(teardown, values);
+    const auto shared = Share(std::move(task));
+    for (auto& [cell, values] : cells_) cell->teardown = Bind(shared, values);
     return *this;
   }
   // Calls `configure` with the pointer that RegisterBenchmark returned for each
@@ -84,44 +102,76 @@ class ProductBenchmarks {
   size_t cell_count() const { return cells_.size(); }
 
  private:
-  template <typename Function, typename... Us>
-  friend absl::StatusOr<ProductBenchmarks<Us...>> Product(std::string name,
-                                                          Function function,
-                                                          Axis<Us>... axes);
+  template <typename Function, typename... Axes>
+  friend auto Product(std::string name, Function function, const Axes&... axes)
+      -> absl::StatusOr<memo_internal::ProductOf<Axes...>>;
 
-  using Values = std::tuple<memo_internal::TypedPlannedMemo<Ts>*...>;
+  using Values = std::tuple<memo_internal::BoundArgument<Ts>...>;
   // benchmark::internal::Benchmark; newer releases have it elsewhere.
   using Benchmark = std::remove_pointer_t<decltype(benchmark::RegisterBenchmark(
       "", std::declval<void (*)(benchmark::State&)>()))>;
 
   template <typename Function>
-  static void CheckTask() {
+  static std::shared_ptr<Function> ShareFunction(Function function) {
     static_assert(
-        std::is_invocable_r_v<absl::Status, Function&, const Ts&...>,
-        "a task takes, of each axis in turn, a const reference to its "
-        "value, and returns an absl::Status");
-    static_assert(!memo_internal::TakesACopy<Function, Ts...>(),
-                  "this task copies a value at each call; take it by const "
-                  "reference");
+        std::is_invocable_v<Function&, benchmark::State&, const Ts&...>,
+        "the function takes a benchmark::State& and, of each axis in turn, a "
+        "const reference to its value");
+    static_assert(
+        !memo_internal::TakesACopy<Function, benchmark::State, Ts...>(),
+        "this function copies a value at each call; take it by const "
+        "reference");
+    return std::make_shared<Function>(std::move(function));
   }
 
-  static std::function<absl::Status()> Bind(Task task, Values values) {
-    return [task, values] {
-      return std::apply([&](auto*... memos) { return task(memos->value()...); },
-                        values);
+  // Copyable, whatever the task captures.
+  template <typename Function>
+  static std::shared_ptr<Function> Share(Function task) {
+    static_assert(
+        std::is_invocable_r_v<absl::Status, Function&, const Ts&...> ||
+            std::is_invocable_r_v<absl::Status, Function&, const InstanceState&,
+                                  const Ts&...>,
+        "a task takes, after a const InstanceState& if it wants one, of each "
+        "axis in turn a const reference to its value, and returns an "
+        "absl::Status");
+    static_assert(
+        !memo_internal::TakesACopy<Function, Ts...>() &&
+            !memo_internal::TakesACopy<Function, InstanceState, Ts...>(),
+        "this task copies a value at each call; take it by const reference");
+    return std::make_shared<Function>(std::move(task));
+  }
+
+  template <typename Function>
+  static memo_internal::ProductCell::Task Bind(
+      const std::shared_ptr<Function>& task, const Values& values) {
+    return [task, values](const InstanceState& state) -> absl::Status {
+      return std::apply(
+          [&](const auto&... bound) -> absl::Status {
+            if constexpr (std::is_invocable_v<Function&, const Ts&...>) {
+              return (*task)(bound.value()...);
+            } else {
+              return (*task)(state, bound.value()...);
+            }
+          },
+          values);
     };
   }
 
   template <typename Function>
   void Register(const std::string& product, const std::string& name,
-                const std::shared_ptr<Function>& function, Values values) {
+                const std::shared_ptr<Function>& function,
+                const Values& values) {
     auto made = std::make_unique<memo_internal::ProductCell>();
     made->name = name;
     made->product = product;
-    std::apply([&](auto*... memos) { made->memos = {memos...}; }, values);
+    const auto add = [&](memo_internal::PlannedMemo* memo) {
+      if (memo != nullptr) made->memos.push_back(memo);
+    };
+    std::apply([&](const auto&... bound) { (add(bound.memo()), ...); }, values);
     made->run = [function, values](benchmark::State& state) {
-      std::apply([&](auto*... memos) { (*function)(state, memos->value()...); },
-                 values);
+      std::apply(
+          [&](const auto&... bound) { (*function)(state, bound.value()...); },
+          values);
     };
     memo_internal::ProductCell* cell =
         memo_internal::ProductRegistry::Get().Add(std::move(made));
@@ -140,74 +190,62 @@ namespace memo_internal {
 
 // "/model:small/data:day".
 template <typename... Ts>
-std::string CellSuffix(const std::tuple<Axis<Ts>...>& axes,
-                       const std::tuple<Memo<Ts>...>& memos) {
+std::string CellSuffix(const Cells<Ts...>& cells,
+                       const typename Cells<Ts...>::Row& row) {
   std::string suffix;
-  std::apply(
-      [&](const auto&... axis) {
-        std::apply(
-            [&](const auto&... memo) {
-              ((suffix += "/" + axis.name + ":" + memo.name()), ...);
-            },
-            memos);
-      },
-      axes);
+  size_t next = 0;
+  const auto add = [&](const auto& argument) {
+    suffix += "/" + cells.names[next++] + ":" + argument.text();
+  };
+  std::apply([&](const auto&... argument) { (add(argument), ...); }, row);
   return suffix;
 }
 
-// Calls `visit` with every combination, the last axis fastest.
-template <size_t kAxis = 0, typename Axes, typename Visit, typename... Chosen>
-void ForEachCombination(const Axes& axes, const Visit& visit,
-                        const Chosen&... chosen) {
-  if constexpr (kAxis == std::tuple_size_v<Axes>) {
-    visit(std::make_tuple(chosen...));
-  } else {
-    for (const auto& memo : std::get<kAxis>(axes).memos) {
-      ForEachCombination<kAxis + 1>(axes, visit, chosen..., memo);
-    }
+// The errors of CheckAxis for the names of one axis, zip or list.
+template <typename AnyAxis>
+absl::Status CheckAxisOf(const std::string& product, const AnyAxis& axis) {
+  const auto cells = RowsOf(axis);
+  absl::Status status = cells.status();
+  if (!status.ok()) return status;
+  for (const std::string& name : cells->names) {
+    status.Update(CheckAxis(product, name, cells->rows.size()));
   }
+  return status;
 }
 
 }  // namespace memo_internal
 
-// Registers a cell for every combination, in the order of nested loops.
-// InvalidArgument for an empty name, an axis without name or memos, and for two
-// cells of one name; nothing is registered then.
-template <typename Function, typename... Ts>
-absl::StatusOr<ProductBenchmarks<Ts...>> Product(std::string name,
-                                                 Function function,
-                                                 Axis<Ts>... axes) {
-  static_assert(sizeof...(Ts) > 0, "a product needs an axis");
-  static_assert(
-      std::is_invocable_v<Function&, benchmark::State&, const Ts&...>,
-      "the function takes a benchmark::State& and, of each axis in turn, a "
-      "const reference to its value");
-  static_assert(
-      !memo_internal::TakesACopy<Function, benchmark::State, Ts...>(),
-      "this function copies a value at each call; take it by const reference");
-  for (const absl::Status& status :
-       {memo_internal::CheckAxis(name, axes.name, axes.memos.size())...}) {
-    if (!status.ok()) return status;
-  }
-  const std::tuple<Axis<Ts>...> all(std::move(axes)...);
-  auto& registry = memo_internal::ProductRegistry::Get();
-  std::vector<std::pair<std::string, std::tuple<Memo<Ts>...>>> cells;
-  std::vector<std::string> names;
-  memo_internal::ForEachCombination(all, [&](std::tuple<Memo<Ts>...> memos) {
-    cells.emplace_back(name + memo_internal::CellSuffix(all, memos), memos);
-    names.push_back(cells.back().first);
-  });
-  const absl::Status status = registry.CheckAreNew(std::move(names));
+// Registers a cell for every combination, in the order of nested loops, the
+// last axis fastest. `axes`: Axis, ValueAxis, Cells or what Zip returns, each
+// also as a StatusOr.
+// InvalidArgument for an empty name, an axis without name or entries, and for
+// two cells of one name; the status of an axis that could not be made. Nothing
+// is registered then.
+template <typename Function, typename... Axes>
+auto Product(std::string name, Function function, const Axes&... axes)
+    -> absl::StatusOr<memo_internal::ProductOf<Axes...>> {
+  static_assert(sizeof...(Axes) > 0, "a product needs an axis");
+  absl::Status status;
+  (status.Update(memo_internal::CheckAxisOf(name, axes)), ...);
   if (!status.ok()) return status;
-  ProductBenchmarks<Ts...> product;
-  const auto shared = std::make_shared<Function>(std::move(function));
-  for (const auto& [cell_name, memos] : cells) {
-    product.Register(name, cell_name, shared,
+  const auto cells = memo_internal::Cross(axes...);
+  if (!cells.ok()) return cells.status();
+  auto& registry = memo_internal::ProductRegistry::Get();
+  std::vector<std::string> names;
+  for (const auto& row : cells->rows) {
+    names.push_back(name + memo_internal::CellSuffix(*cells, row));
+  }
+  status = registry.CheckAreNew(names);
+  if (!status.ok()) return status;
+  memo_internal::ProductOf<Axes...> product;
+  const auto shared = product.ShareFunction(std::move(function));
+  for (size_t i = 0; i < names.size(); ++i) {
+    product.Register(name, names[i], shared,
                      std::apply(
-                         [&](const auto&... memo) {
-                           return std::make_tuple(registry.FindOrAdd(memo)...);
+                         [&](const auto&... argument) {
+                           return std::make_tuple(registry.Bind(argument)...);
                          },
-                         memos));
+                         cells->rows[i]));
   }
   return product;
 }

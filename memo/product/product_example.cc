@@ -9,15 +9,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "benchmark/benchmark.h"
-#include "footprint/memo/memo.h"
 #include "footprint/memo/product/planned_benchmarks.h"
 #include "footprint/memo/product/product.h"
 
 namespace {
 
 using footprint::Axis;
-using footprint::MakeMemo;
-using footprint::Memo;
+using footprint::MakeAxis;
 using footprint::PlannedBenchmarks;
 using footprint::Product;
 
@@ -42,20 +40,6 @@ absl::StatusOr<Data> ReadData(const std::string& /*path*/) {
 float Predict(const Model& model, const Data& data) {
   return std::inner_product(data.rows.begin(), data.rows.end(),
                             model.weights.begin(), 0.0f);
-}
-
-template <typename T, typename Read>
-absl::StatusOr<Axis<T>> MakeAxis(const std::string& axis_name,
-                                 const std::vector<std::string>& names,
-                                 Read read, int64_t declared_bytes) {
-  Axis<T> axis{axis_name, {}};
-  for (const std::string& name : names) {
-    absl::StatusOr<Memo<T>> memo = MakeMemo<T>(
-        name, [name, read] { return read(name); }, declared_bytes);
-    if (!memo.ok()) return memo.status();
-    axis.memos.push_back(*memo);
-  }
-  return axis;
 }
 
 // region each

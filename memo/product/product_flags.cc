@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/take_flags.h"
+#include "footprint/memo/product/rows_file.h"
 
 namespace footprint {
 namespace {
@@ -74,6 +75,15 @@ absl::Status SetCounted(absl::string_view value,
   return absl::OkStatus();
 }
 
+absl::Status SetPlanFormat(absl::string_view value, ProductOptions* options) {
+  if (value != "text" && value != "json") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--memo_plan=", value, ": write \"text\" or \"json\""));
+  }
+  options->plan_format = std::string(value);
+  return absl::OkStatus();
+}
+
 absl::Status SetPath(absl::string_view flag, absl::string_view value,
                      std::string* path) {
   if (value.empty()) {
@@ -86,9 +96,9 @@ absl::Status SetPath(absl::string_view flag, absl::string_view value,
 
 absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
                           ProductOptions* options) {
-  if (value != "json" && value != "console") {
+  if (!memo_internal::IsRowsFormat(value)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        flag, value, ": planned benchmarks write json or console"));
+        flag, value, ": planned benchmarks write json, csv or console"));
   }
   options->benchmark_out_format = std::string(value);
   return absl::OkStatus();
@@ -97,6 +107,7 @@ absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
 // What the words that are left say: to Google Benchmark, and by mistake.
 absl::Status SeeWhatIsLeft(int argc, char** argv, ProductOptions* options) {
   for (int i = 1; i < argc && absl::string_view(argv[i]) != "--"; ++i) {
+    if (absl::string_view(argv[i]) == "--help") options->asks_for_help = true;
     SeeSwitch(argv[i], "--benchmark_list_tests", &options->lists_tests);
     SeeSwitch(argv[i], "--benchmark_enable_random_interleaving",
               &options->interleaves_randomly);
@@ -118,8 +129,11 @@ const char kProductFlagsHelp[] =
     "                           except of auto\n"
     "  --memo_order=reorder     cells may run in another order; default: "
     "given\n"
-    "  --memo_trace_out=FILE    write the plan and what happened\n"
-    "  --memo_sizes=FILE        take sizes from such a file\n"
+    "  --memo_plan=text         print the plan, text or json; run nothing\n"
+    "  --memo_trace_out=FILE    write the plan and what happened; FILE.txt as\n"
+    "                           text, FILE.json as JSON\n"
+    "  --memo_sizes=FILE        take sizes from such a file, which is neither\n"
+    "                           text nor JSON\n"
     "  --memo_remember=FILE     take sizes from it, if it is there, and write\n"
     "                           those that this run measures\n"
     "  --memo_product=NAME      of what the filter selects, only the cells of\n"
@@ -154,6 +168,8 @@ absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
        {"--memo_budget_counts",
         [&](Text value) { return SetCounted(value, &counts_resident); }},
        {"--memo_order", [&](Text value) { return SetOrder(value, &options); }},
+       {"--memo_plan",
+        [&](Text value) { return SetPlanFormat(value, &options); }},
        {"--memo_remember", set_path("--memo_remember", &options.remember_path)},
        {"--memo_trace_out", set_path("--memo_trace_out", &options.trace_path)},
        {"--memo_sizes", set_path("--memo_sizes", &options.sizes_path)},

@@ -29,11 +29,13 @@ struct ProductOptions {
   std::string sizes_path;     // --memo_sizes=
   std::string remember_path;  // --memo_remember=
   std::string product;        // --memo_product=; empty: all
+  std::string plan_format;    // --memo_plan=text or json; empty: run
   // --benchmark_out=, or BENCHMARK_OUT in the environment; taken, since Google
   // Benchmark would begin the file anew for every cell. Empty: none.
   std::string benchmark_out_path;
   std::string benchmark_out_format = "json";
   // Seen and left where they are.
+  bool asks_for_help = false;
   bool lists_tests = false;
   bool interleaves_randomly = false;
 };

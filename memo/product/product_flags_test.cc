@@ -110,16 +110,26 @@ TEST(ProductFlagsTest, TakesTheFileOfRowsFromTheEnvironmentToo) {
       TakeFrom({"--benchmark_out_format=json"}).options->benchmark_out_format,
       "json");
   setenv("BENCHMARK_OUT_FORMAT", "csv", 1);
+  EXPECT_EQ(TakeFrom({}).options->benchmark_out_format, "csv");
+  setenv("BENCHMARK_OUT_FORMAT", "xml", 1);
   EXPECT_FALSE(TakeFrom({}).options.ok());
   unsetenv("BENCHMARK_OUT_FORMAT");
   unsetenv("BENCHMARK_OUT");
+}
+
+TEST(ProductFlagsTest, SeesThatHelpIsAskedForAndLeavesItToOthers) {
+  const Taken taken = TakeFrom({"--help", "--memo_plan=json"});
+  EXPECT_TRUE(taken.options->asks_for_help);
+  EXPECT_EQ(taken.options->plan_format, "json");
+  EXPECT_FALSE(TakeFrom({"--", "--help"}).options->asks_for_help);
 }
 
 TEST(ProductFlagsTest, RefusesWhatItCannotMean) {
   for (const char* argument :
        {"--memo_budget=", "--memo_budget=1mib", "--memo_budget",
         "--memo_order=best", "--memo_order=", "--memo_bugdet=1MiB",
-        "--benchmark_out_format=csv", "--memo_trace_out=", "--memo_sizes="}) {
+        "--benchmark_out_format=xml", "--memo_plan=page",
+        "--memo_plan=", "--memo_trace_out=", "--memo_sizes="}) {
     const Taken taken = TakeFrom({argument});
     EXPECT_THAT(taken.options, StatusIs(absl::StatusCode::kInvalidArgument))
         << argument;

@@ -48,7 +48,7 @@ absl::Status ProductRegistry::CheckAreNew(
     if (!is_repeated && cells_.count(cell_names[i]) == 0) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "two cells are named \"", cell_names[i],
-        "\"; give the product another name, and each memo once to an axis"));
+        "\"; give the product another name, and each entry once to an axis"));
   }
   return absl::OkStatus();
 }
@@ -72,7 +72,7 @@ ProductCell* ProductRegistry::FindCell(absl::string_view instance_name) const {
 }
 
 absl::Status CheckAxis(const std::string& product, const std::string& axis,
-                       size_t memo_count) {
+                       size_t entry_count) {
   if (product.empty() || axis.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "product \"", product, "\", axis \"", axis,
@@ -83,10 +83,10 @@ absl::Status CheckAxis(const std::string& product, const std::string& axis,
         absl::StrCat("product \"", absl::CEscape(product), "\", axis \"",
                      absl::CEscape(axis), "\": a name has one line"));
   }
-  if (memo_count == 0) {
+  if (entry_count == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("product \"", product, "\": axis \"", axis,
-                     "\" has no memo, so there is nothing to run"));
+                     "\" has no entry, so there is nothing to run"));
   }
   return absl::OkStatus();
 }

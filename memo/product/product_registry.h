@@ -3,6 +3,7 @@
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,8 +18,23 @@
 #include "benchmark/benchmark.h"
 #include "footprint/base/threads/mutex.h"
 #include "footprint/memo/memo.h"
+#include "footprint/memo/product/axis.h"
 
-namespace footprint::memo_internal {
+namespace footprint {
+
+// What a task of a product is told of the instance that it runs for.
+struct InstanceState {
+  // As Google Benchmark has it: BM_Predict/model:small/data:day/threads:2.
+  std::string name;
+  // The product: BM_Predict.
+  std::string family;
+  // Of the product's instances that this run has, in the order in which they
+  // run: the last one's index is family_size - 1.
+  size_t family_index = 0;
+  size_t family_size = 0;
+};
+
+namespace memo_internal {
 
 // A memo, whatever its type, and the pin that keeps its value.
 class PlannedMemo {
@@ -29,6 +45,10 @@ class PlannedMemo {
   // Loads and pins; ok at once if that was done before.
   virtual absl::Status Load() = 0;
   virtual bool is_pinned() const = 0;
+  // For a task that may evict the value: unpins it; pins it again. False if it
+  // is gone.
+  virtual void Unpin() = 0;
+  virtual bool PinAgain() = 0;
   // Unpins, evicts and purges; fails if someone else has a pin.
   virtual absl::Status Evict() = 0;
 };
@@ -45,28 +65,54 @@ class TypedPlannedMemo final : public PlannedMemo {
     absl::StatusOr<Handle<T>> handle = memo_.Get();
     if (!handle.ok()) return handle.status();
     handle_.emplace(*std::move(handle));
+    value_ = handle_->get();
     return absl::OkStatus();
   }
   bool is_pinned() const override { return handle_.has_value(); }
+  void Unpin() override { handle_.reset(); }
+  bool PinAgain() override {
+    return memo_.statistics().is_loaded && Load().ok();
+  }
   absl::Status Evict() override {
     handle_.reset();
     return memo_.Evict();
   }
-  const T& value() const { return **handle_; }
+  // Of the last load.
+  const T& value() const { return *value_; }
 
  private:
   Memo<T> memo_;
   absl::optional<Handle<T>> handle_;
+  const T* value_ = nullptr;
+};
+
+// An argument of a registered cell.
+template <typename T>
+class BoundArgument {
+ public:
+  explicit BoundArgument(TypedPlannedMemo<T>* memo) : memo_(memo) {}
+  explicit BoundArgument(std::shared_ptr<const T> value)
+      : value_(std::move(value)) {}
+
+  const T& value() const { return memo_ != nullptr ? memo_->value() : *value_; }
+  // Null for a plain value.
+  PlannedMemo* memo() const { return memo_; }
+
+ private:
+  TypedPlannedMemo<T>* memo_ = nullptr;
+  std::shared_ptr<const T> value_;
 };
 
 // One registered benchmark of a product.
 struct ProductCell {
+  using Task = std::function<absl::Status(const InstanceState&)>;
+
   std::string name;
   std::string product;
   std::vector<PlannedMemo*> memos;
   std::function<void(benchmark::State&)> run;
-  std::function<absl::Status()> setup;
-  std::function<absl::Status()> teardown;
+  Task setup;
+  Task teardown;
   // True while a planned run has its values; `error` is then why it cannot run.
   bool is_planned = false;
   absl::Status error;
@@ -77,7 +123,7 @@ struct ProductCell {
 
 // InvalidArgument for an axis that cannot be one.
 absl::Status CheckAxis(const std::string& product, const std::string& axis,
-                       size_t memo_count);
+                       size_t entry_count);
 
 // What Google Benchmark calls: runs the cell, or shows its error in its row.
 void RunCell(ProductCell* cell, benchmark::State& state);
@@ -100,6 +146,13 @@ class ProductRegistry {
     return static_cast<TypedPlannedMemo<T>*>(entry.get());
   }
 
+  template <typename T>
+  BoundArgument<T> Bind(const CellArgument<T>& argument) {
+    return argument.memo().has_value()
+               ? BoundArgument<T>(FindOrAdd(*argument.memo()))
+               : BoundArgument<T>(argument.value());
+  }
+
   // InvalidArgument if a name is there twice, or a cell has it already.
   absl::Status CheckAreNew(std::vector<std::string> cell_names) const;
   ProductCell* Add(std::unique_ptr<ProductCell> cell);
@@ -113,6 +166,7 @@ class ProductRegistry {
   std::map<std::string, std::unique_ptr<ProductCell>> cells_;
 };
 
-}  // namespace footprint::memo_internal
+}  // namespace memo_internal
+}  // namespace footprint
 
 #endif  // FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_

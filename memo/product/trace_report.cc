@@ -2,8 +2,9 @@
 //
 //   bazel run //memo:trace_report -- trace.binpb trace.html
 //
-// of a file that --memo_trace_out= wrote. Exit status 2 if it cannot be read or
-// the page cannot be written.
+// of a file that --memo_trace_out= wrote; or text or JSON, where the second
+// name ends in .txt or .json. Exit status 2 if it cannot be read or the page
+// cannot be written.
 
 #include <unistd.h>
 
@@ -12,8 +13,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/memo/product/trace_page.h"
+#include "footprint/memo/product/trace_text.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
 
 namespace {
@@ -31,7 +35,8 @@ void EnterCallersFolder() {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::cerr << "usage: trace_report TRACE PAGE.html\n";
+    std::cerr
+        << "usage: trace_report TRACE PAGE.html, or TEXT.txt, or DATA.json\n";
     return 2;
   }
   EnterCallersFolder();
@@ -41,8 +46,13 @@ int main(int argc, char** argv) {
     std::cerr << "trace_report: " << trace.status().message() << "\n";
     return 2;
   }
-  const absl::Status written = footprint::ReplaceFile(
-      argv[2], footprint::TracePage(*trace), footprint::ToDisk::kNoFsync);
+  const absl::string_view path = argv[2];
+  const bool is_page =
+      !absl::EndsWith(path, ".txt") && !absl::EndsWith(path, ".json");
+  const absl::Status written =
+      is_page ? footprint::ReplaceFile(argv[2], footprint::TracePage(*trace),
+                                       footprint::ToDisk::kNoFsync)
+              : footprint::WriteTrace(*trace, argv[2]);
   if (!written.ok()) {
     std::cerr << "trace_report: " << written.message() << "\n";
     return 2;

@@ -10,21 +10,14 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/message_json.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/base/text/text_table.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
-#include "google/protobuf/descriptor.h"
-#include "google/protobuf/message.h"
-#include "nlohmann/json.hpp"
 
 namespace footprint {
 namespace {
-
-using ::google::protobuf::FieldDescriptor;
-using ::google::protobuf::Message;
-
-using Json = nlohmann::ordered_json;
 
 // Name, figure and note.
 using Row = std::array<std::string, 3>;
@@ -119,70 +112,6 @@ std::string FailureText(const ProducerFailure& failure) {
   return text;
 }
 
-Json JsonOf(const Message& message);
-
-// A field's value, or the value at `index` of a list.
-Json JsonOfValue(const Message& message, const FieldDescriptor* field,
-                 int index) {
-  const auto* reflection = message.GetReflection();
-  const bool is_list = field->is_repeated();
-  switch (field->cpp_type()) {
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return JsonOf(is_list
-                        ? reflection->GetRepeatedMessage(message, field, index)
-                        : reflection->GetMessage(message, field));
-    case FieldDescriptor::CPPTYPE_ENUM: {
-      const int number =
-          is_list ? reflection->GetRepeatedEnumValue(message, field, index)
-                  : reflection->GetEnumValue(message, field);
-      const auto* value = field->enum_type()->FindValueByNumber(number);
-      return value == nullptr ? Json(number) : Json(std::string(value->name()));
-    }
-    case FieldDescriptor::CPPTYPE_STRING:
-      return is_list ? reflection->GetRepeatedString(message, field, index)
-                     : reflection->GetString(message, field);
-    case FieldDescriptor::CPPTYPE_INT64:
-      return is_list ? reflection->GetRepeatedInt64(message, field, index)
-                     : reflection->GetInt64(message, field);
-    case FieldDescriptor::CPPTYPE_INT32:
-      return is_list ? reflection->GetRepeatedInt32(message, field, index)
-                     : reflection->GetInt32(message, field);
-    default:
-      return nullptr;  // no other type is in the schema; the test looks
-  }
-}
-
-Json JsonOf(const Message& message) {
-  const auto* reflection = message.GetReflection();
-  Json object = Json::object();
-  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
-    const FieldDescriptor* field = message.GetDescriptor()->field(i);
-    const bool is_absent =
-        !field->is_repeated() &&
-        field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE &&
-        !reflection->HasField(message, field);
-    // Of the file, not of what it says.
-    if (is_absent || field->name() == "complete") continue;
-    Json& value = object[std::string(field->name())];
-    if (!field->is_repeated()) {
-      value = JsonOfValue(message, field, 0);
-      continue;
-    }
-    value = Json::array();
-    for (int j = 0; j < reflection->FieldSize(message, field); ++j) {
-      value.push_back(JsonOfValue(message, field, j));
-    }
-  }
-  return object;
-}
-
-std::string JsonText(const Message& message) {
-  constexpr int kIndent = 2;
-  return JsonOf(message).dump(kIndent, ' ', /*ensure_ascii=*/true,
-                              Json::error_handler_t::replace) +
-         "\n";
-}
-
 }  // namespace
 
 std::string ProfileText(const MemoryProfile& profile) {
@@ -233,11 +162,11 @@ std::string SamplesText(const MemorySamples& samples) {
 }
 
 std::string ProfileJson(const MemoryProfile& profile) {
-  return JsonText(profile);
+  return MessageJson(profile);
 }
 
 std::string SamplesJson(const MemorySamples& samples) {
-  return JsonText(samples);
+  return MessageJson(samples);
 }
 
 }  // namespace footprint

@@ -14,10 +14,12 @@ A file of JSON says what to compare:
 
 A goal is met when the far end of the interval meets it, missed when its near end
 misses it, and else unresolved. A row that the program does not have is listed as
-not measured, with no goal met.
+not measured, with no goal met. The first line names the processor, which the
+figures are of; the last ones name the goals that it misses.
 
-Exit status: 0, or 1 if a goal is missed, the program fails or the file is wrong;
-with --must_meet, unresolved or not measured counts as missed.
+Exit status: 0; 1 if everything was measured and a goal is missed on this
+processor; 2 if nothing can be said: the program fails or the file is wrong. With
+--must_meet, unresolved or not measured counts as missed.
 """
 
 import argparse
@@ -28,6 +30,25 @@ import sys
 from turns import interval_text, median_interval, verdict as at_most_verdict
 
 
+def fail(words):
+    print("row_ratio: " + words, file=sys.stderr)
+    sys.exit(2)
+
+
+def processor():
+    """The model, and the widest vectors that it has."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            facts = dict(line.split(":", 1) for line in file.read().split("\n\n")[0].split("\n")
+                         if ":" in line)
+    except OSError:
+        return "unknown"
+    facts = {name.strip(): value.strip() for name, value in facts.items()}
+    flags = facts.get("flags", "").split()
+    vectors = [name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags]
+    return ", ".join([facts.get("model name", "unknown")] + vectors[:1])
+
+
 def run_once(argv):
     """Row name -> processor time of an iteration."""
     try:
@@ -35,15 +56,15 @@ def run_once(argv):
             argv + ["--benchmark_format=json"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
     except OSError as error:
-        sys.exit("row_ratio: %s: %s" % (argv[0], error))
+        fail("%s: %s" % (argv[0], error))
     if result.returncode != 0:
-        sys.exit("row_ratio: %s failed with status %d: %s" % (
+        fail("%s failed with status %d: %s" % (
             " ".join(argv), result.returncode,
             result.stderr.decode(errors="replace")[-2000:]))
     rows = {}
     for row in json.loads(result.stdout)["benchmarks"]:
         if row.get("error_occurred"):
-            sys.exit("row_ratio: %s: %s" % (row["name"], row["error_message"]))
+            fail("%s: %s" % (row["name"], row["error_message"]))
         rows[row["name"]] = row["cpu_time"]
     return rows
 
@@ -101,13 +122,17 @@ def main():
         argv, pairs = plan["argv"], plan["pairs"]
         _ = [(pair["row"], pair["baseline"]) for pair in pairs]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.exit("row_ratio: %s: %r" % (arguments.plan, error))
+        fail("%s: %r" % (arguments.plan, error))
     runs = [run_once(argv) for _ in range(arguments.rounds)]
+    print("Processor: %s\n" % processor())
     verdicts = print_table(pairs, runs)
     print_rows(runs)
     good = ("", "met") if arguments.must_meet else (
         "", "met", "unresolved", "unresolved (too few rounds)", "not measured")
-    if any(v not in good for v in verdicts):
+    bad = ["%s to %s: %s, goal %s" % (pair["row"], pair["baseline"], v, shown_goal(pair))
+           for pair, v in zip(pairs, verdicts) if v not in good]
+    if bad:
+        print("\nNot met on this processor:\n" + "\n".join(bad))
         sys.exit(1)
 
 

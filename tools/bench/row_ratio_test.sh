@@ -30,6 +30,8 @@ pair() { printf '{"row": "%s", "baseline": "%s"%s}' "$1" "$2" "${3:+, $3}"; }
 expect 0 "| slow | fast | 6 | 4.50 | 4.50 to 4.50 | <= 4.5 | met |" \
   "$(pair slow fast '"at_most": 4.5')" --rounds=6
 expect 1 "| missed |" "$(pair slow fast '"at_most": 4.4')" --rounds=6
+expect 1 "slow to fast: missed, goal <= 4.4" "$(pair slow fast '"at_most": 4.4')" --rounds=6
+expect 0 "Processor: " "$(pair slow fast)" --rounds=6
 expect 0 "| >= 4.5 | met |" "$(pair slow fast '"at_least": 4.5')" --rounds=6
 expect 1 "| missed |" "$(pair slow fast '"at_least": 4.6')" --rounds=6
 expect 0 "| fast | slow | 6 | 0.22 | 0.22 to 0.22 |  |  |" "$(pair fast slow)" --rounds=6
@@ -38,15 +40,15 @@ expect 1 "too few rounds" "$(pair slow fast '"at_most": 5')" --rounds=2 --must_m
 expect 0 "| absent | fast | 0 | not measured |" \
   "$(pair absent fast '"at_most": 5')" --rounds=6
 expect 1 "not measured" "$(pair absent fast '"at_most": 5')" --rounds=6 --must_meet
-expect 1 'KeyError' '{"row": "fast"}'
+expect 2 'KeyError' '{"row": "fast"}'
 
 cat >"$program" <<'EOF'
 #!/bin/sh
 echo '{"benchmarks": [{"name": "fast", "error_occurred": true, "error_message": "lost"}]}'
 EOF
-expect 1 "fast: lost" "$(pair fast fast)"
+expect 2 "fast: lost" "$(pair fast fast)"
 printf '#!/bin/sh\nexit 3\n' >"$program"
-expect 1 "failed with status 3" "$(pair fast fast)"
+expect 2 "failed with status 3" "$(pair fast fast)"
 
 # An interval that straddles a goal decides nothing.
 PYTHONPATH=tools/bench python3 -B - <<'EOF'

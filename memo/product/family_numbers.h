@@ -1,0 +1,46 @@
+// Numbers of families for rows of benchmarks that run one by one.
+//
+//   FamilyNumbers numbers(instance_names);  // as Google Benchmark lists them
+//   numbers.Set(&run);                      // of every row
+//
+// Google Benchmark counts families anew in each run, so that each instance that
+// runs alone is number 0. Here `family_index` is the place, in the list, of the
+// family's first instance, and `per_family_instance_index` how many places
+// later the row's own one is: no two families share a number, and sorting rows
+// by both gives the order of the list, in whatever order they ran. Rows of no
+// listed instance, such as those of a complexity, have their family's number.
+//
+// Thread-compatible. Memory: the names.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_FAMILY_NUMBERS_H_
+#define FOOTPRINT_MEMO_PRODUCT_FAMILY_NUMBERS_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "benchmark/benchmark.h"
+
+namespace footprint::memo_internal {
+
+class FamilyNumbers {
+ public:
+  explicit FamilyNumbers(const std::vector<std::string>& instance_names);
+
+  void Set(benchmark::BenchmarkReporter::Run* run);
+
+ private:
+  int64_t NumberOfFamily(const std::string& family,
+                         const std::string& instance);
+
+  // In the list, by name.
+  std::map<std::string, int64_t> places_;
+  std::map<std::string, int64_t> numbers_;
+  std::set<int64_t> given_;
+};
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_FAMILY_NUMBERS_H_

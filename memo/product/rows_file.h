@@ -1,0 +1,50 @@
+// The file of --benchmark_out=: rows of all that runs, in one file.
+//
+//   RowsFile rows;
+//   absl::Status opened = rows.Open("rows.csv", "csv");
+//   ... a run that reports to rows.reporter() ...
+//   bool is_written = rows.Flush();
+//
+// "json" and "console" are as Google Benchmark writes them. "csv" has no lines
+// of context before its headings, and a column for each counter of any row:
+// where a row has none, its field is empty. Its rows are written at the end.
+//
+// Not thread-safe. Memory: of "csv", all rows.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_ROWS_FILE_H_
+#define FOOTPRINT_MEMO_PRODUCT_ROWS_FILE_H_
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "benchmark/benchmark.h"
+
+namespace footprint::memo_internal {
+
+// The formats that there are.
+bool IsRowsFormat(absl::string_view format);
+
+class RowsFile {
+ public:
+  // NotFound if the file cannot be opened. Without a path there is no file.
+  absl::Status Open(const std::string& path, const std::string& format);
+
+  // Null where there is no file.
+  benchmark::BenchmarkReporter* reporter() { return reporter_.get(); }
+
+  // After the reporter's Finalize. False if not everything could be written.
+  bool Flush() {
+    return reporter_ == nullptr || static_cast<bool>(file_.flush());
+  }
+
+ private:
+  std::ofstream file_;
+  std::unique_ptr<benchmark::BenchmarkReporter> reporter_;
+};
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_ROWS_FILE_H_

@@ -1,0 +1,35 @@
+// Plans and traces as text for people and as JSON for programs.
+//
+//   std::cout << PlanText(trace.plan());     // what a run would do
+//   std::cout << TraceText(trace);           // that, and what happened
+//   absl::Status status = WriteTrace(trace, "run.json");
+//
+// JSON has the fields of memo_trace.proto; see //base/text:message_json.
+// Thread-safe. Memory: the text.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_TRACE_TEXT_H_
+#define FOOTPRINT_MEMO_PRODUCT_TRACE_TEXT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "footprint/memo/schedule/memo_trace.pb.h"
+
+namespace footprint {
+
+// The plan in a line, each value with its size, each cell with the loads before
+// it and the evictions after it.
+std::string PlanText(const MemoPlan& plan);
+std::string PlanJson(const MemoPlan& plan);
+
+std::string TraceText(const MemoTrace& trace);
+std::string TraceJson(const MemoTrace& trace);
+
+// Text where the path ends in ".txt", JSON where it ends in ".json", else the
+// file that ReadMemoTraceFile reads. Replaces an old file in one step; the
+// errors are those of ReplaceFile (//base/files:whole_file).
+absl::Status WriteTrace(const MemoTrace& trace, const std::string& path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_TRACE_TEXT_H_
