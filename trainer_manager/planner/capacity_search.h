@@ -13,12 +13,13 @@
 // turn is at the problem with items merged, all that can be or a part of them.
 //
 // Equal calls in equal order give equal plans, unless a deadline cuts a turn
-// short. Thread-compatible; keeps a pointer to the problem. Memory: up to three
-// times that of an ExactSearch, and that of MergedItems.
+// short. Thread-compatible; keeps a pointer to the problem. Memory: that of an
+// ExactSearch and of two MergedItems, and 128 KiB.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_CAPACITY_SEARCH_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_CAPACITY_SEARCH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -55,10 +56,14 @@ class CapacitySearch {
   int64_t node_count() const { return node_count_; }
 
  private:
+  // It is small.
+  static constexpr size_t kStatesOfAMergedSearch = size_t{1} << 13;
+
   // A problem of merged items and its search.
   struct MergedSearch {
     MergedSearch(const PlacementProblem& problem, uint64_t seed)
-        : items(problem, seed), search(&items.problem()) {}
+        : items(problem, seed),
+          search(&items.problem(), kStatesOfAMergedSearch) {}
 
     const MergedItems items;
     ExactSearch search;

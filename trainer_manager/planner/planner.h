@@ -8,13 +8,13 @@
 // Every plan passes the independent validator before it is returned. The same
 // requests and options give the same plan, unless a time limit cuts the search
 // short. Keeps nothing, reads no global state: thread-safe.
-// Memory: about 130 bytes a tensor; when the exact search begins, up to one and
-// a half mebibytes, 500 bytes a tensor, and less than 100 bytes for each step
-// of each tensor's life at which something begins or ends; when the portfolio
-// sweeps with many plans side by side, up to 4 KiB a tensor more.
-// Time: the portfolio takes O(n log n) where outward sweeps meet the bound, as
-// they do on nearly every training graph, O(n^2) where first fit does, else as
-// long as the limits let it.
+// Memory: about 130 bytes a tensor; when the exact search begins, up to 640
+// KiB, 600 bytes a tensor, and less than 100 bytes for each step of each
+// tensor's life at which something begins or ends; when the portfolio sweeps
+// with many plans side by side, up to 4 KiB a tensor and 25 KiB a tensor live
+// at once. Time: the portfolio takes O(n log n) where outward sweeps meet the
+// bound, as they do on nearly every training graph, O(n^2) where first fit
+// does, else as long as the limits let it.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLANNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLANNER_H_
