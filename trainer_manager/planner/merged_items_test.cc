@@ -83,6 +83,17 @@ TEST(MergedItemsTest, FoldsAPinwheel) {
 }
 
 // By alignment, only one of two stacks can be made; no tensor gets lost.
+TEST(MergedItemsTest, LeavesAPinwheelWhoseRightSideEndsEarly) {
+  EXPECT_EQ(Merge({{"centre", 3, 5, 20},
+                   {"top", 3, 9, 30},
+                   {"left", 0, 3, 50},
+                   {"bottom", 0, 5, 40},
+                   {"right", 5, 8, 60}})
+                .problem()
+                .items.size(),
+            5);
+}
+
 TEST(MergedItemsTest, StacksOnlyWhatAlignmentAllows) {
   const MergedItems merged = Merge({{"a", 0, 2, 500, 1},
                                     {"b", 0, 2, 401, 1},
