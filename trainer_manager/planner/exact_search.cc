@@ -11,7 +11,6 @@ namespace trainer_manager_internal {
 namespace {
 
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
-constexpr size_t kRuledOutSlots = size_t{1} << 16;
 constexpr int64_t kDecisionsBetweenClocks = 256;
 constexpr int32_t kCellsOfANode = 256;
 
@@ -45,8 +44,8 @@ bool AreTwins(const PlacementItem& a, const PlacementItem& b) {
 
 }  // namespace
 
-ExactSearch::ExactSearch(const PlacementProblem* problem)
-    : problem_(problem), ruled_out_(kRuledOutSlots, 0) {
+ExactSearch::ExactSearch(const PlacementProblem* problem, size_t state_count)
+    : problem_(problem), ruled_out_(state_count, 0) {
   SortIntoSections(
       *problem, [](const PlacementItem& item) { return item.begin; },
       &starters_, &starters_begin_);
@@ -486,11 +485,11 @@ uint64_t ExactSearch::KeyOf(int32_t begin, int32_t end) const {
 }
 
 bool ExactSearch::IsRuledOut(uint64_t key) const {
-  return ruled_out_[(key >> 1) % kRuledOutSlots] == key;
+  return ruled_out_[(key >> 1) % ruled_out_.size()] == key;
 }
 
 void ExactSearch::RuleOut(uint64_t key) {
-  ruled_out_[(key >> 1) % kRuledOutSlots] = key;
+  ruled_out_[(key >> 1) % ruled_out_.size()] = key;
 }
 
 }  // namespace trainer_manager_internal

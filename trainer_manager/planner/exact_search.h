@@ -23,9 +23,10 @@
 //    above waste only.
 //
 // Thread-compatible; keeps a pointer to the problem. Memory: half a mebibyte of
-// ruled-out states, and what taking decisions back needs, less than 100 bytes
-// for each section of each item. Time: exponential in the worst case, bounded
-// by the effort; a node costs a few operations a section of its part.
+// ruled-out states unless told otherwise, and what taking decisions back needs,
+// less than 100 bytes for each section of each item. Time: exponential in the
+// worst case, bounded by the effort; a node costs a few operations a section of
+// its part.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_EXACT_SEARCH_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_EXACT_SEARCH_H_
@@ -68,7 +69,9 @@ class ExactSearch {
     uint64_t seed = 0;  // other than 0: near ties are decided by chance
   };
 
-  explicit ExactSearch(const PlacementProblem* problem);
+  // Remembers so many states; a power of two.
+  explicit ExactSearch(const PlacementProblem* problem,
+                       size_t state_count = size_t{1} << 16);
 
   // kInfeasible is a proof; kGaveUp says that the effort did not suffice.
   Outcome Search(int64_t capacity, const Effort& effort);

@@ -147,6 +147,47 @@ PerfectPacking CutPerfectPacking(int64_t tensor_count, int64_t height_bytes,
   return packing;
 }
 
+PerfectPacking CutLoosePacking(int64_t tensor_count, int64_t height_bytes,
+                               CutStyle style, uint64_t seed) {
+  const PerfectPacking packing =
+      CutPerfectPacking(tensor_count, height_bytes, style, seed);
+  Random random(seed + 1);
+  const int64_t full_step = random.Between(0, 4 * tensor_count - 1);
+  PerfectPacking loose;
+  loose.height_bytes = packing.height_bytes;
+  for (size_t i = 0; i < packing.requests.size(); ++i) {
+    const TensorRequest& request = packing.requests[i];
+    const bool stays =
+        request.lower_step <= full_step && full_step < request.upper_step;
+    if (!stays && random.Between(1, 20) == 1) continue;
+    loose.requests.push_back(request);
+    loose.offsets_bytes.push_back(packing.offsets_bytes[i]);
+  }
+  return loose;
+}
+
+std::vector<TensorRequest> SpreadRequests(LifespanShape shape,
+                                          int64_t tensor_count, uint64_t seed) {
+  constexpr int64_t kLongestTooth = 50;
+  Random random(seed);
+  std::vector<TensorRequest> requests;
+  for (int64_t i = 0; i < tensor_count; ++i) {
+    TensorRequest request;
+    request.id = absl::StrCat("t", i);
+    request.size_bytes = Size(&random);
+    request.lower_step = i;
+    request.upper_step = i + 1 + i % kLongestTooth;
+    if (shape == LifespanShape::kUniform) {
+      const int64_t one = random.Between(0, tensor_count);
+      const int64_t other = random.Between(0, tensor_count);
+      request.lower_step = std::min(one, other);
+      request.upper_step = std::max(one, other) + 1;
+    }
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
 std::vector<TensorRequest> TrainingRequests(NetworkShape shape,
                                             int64_t tensor_count,
                                             uint64_t seed) {

@@ -31,6 +31,21 @@ enum class CutStyle {
 PerfectPacking CutPerfectPacking(int64_t tensor_count, int64_t height_bytes,
                                  CutStyle style, uint64_t seed);
 
+// A packing with some of its tensors away, a twentieth of them, but none at one
+// step: the minimum is packing.height_bytes, yet nearly every other step has
+// room to spare.
+PerfectPacking CutLoosePacking(int64_t tensor_count, int64_t height_bytes,
+                               CutStyle style, uint64_t seed);
+
+enum class LifespanShape {
+  kSawtooth,  // one begins at each step; lifespans rise from 1 to 50, then anew
+  kUniform,   // any step to any later one
+};
+
+// Tensors of up to 256 KiB with such lifespans.
+std::vector<TensorRequest> SpreadRequests(LifespanShape shape,
+                                          int64_t tensor_count, uint64_t seed);
+
 enum class NetworkShape {
   kChain,     // each layer reads the one before
   kResidual,  // every third layer reads also what entered its block

@@ -45,6 +45,35 @@ TEST(CutPerfectPackingTest, StopsWhereNothingCanBeCut) {
             1);
 }
 
+TEST(CutLoosePackingTest, IsFullAtOneStepAndNotAtAll) {
+  for (const CutStyle style : {CutStyle::kGuillotine, CutStyle::kPinwheel}) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      const PerfectPacking packing = CutLoosePacking(200, 1000, style, seed);
+      MemoryPlan plan;
+      plan.offsets_bytes = packing.offsets_bytes;
+      plan.height_bytes = packing.height_bytes;
+      plan.lower_bound = ComputeLowerBound(packing.requests);
+      ASSERT_THAT(ValidatePlan(packing.requests, plan), IsOk());
+      EXPECT_EQ(plan.lower_bound.bytes, 1000);
+      EXPECT_GE(packing.requests.size(), 170);
+      EXPECT_LT(packing.requests.size(), 200);
+    }
+  }
+}
+
+TEST(SpreadRequestsTest, LifespansRiseAndFallOrVary) {
+  const std::vector<TensorRequest> teeth =
+      SpreadRequests(LifespanShape::kSawtooth, 120, 1);
+  ASSERT_THAT(CheckRequests(teeth), IsOk());
+  ASSERT_EQ(teeth.size(), 120);
+  EXPECT_EQ(teeth[49].upper_step - teeth[49].lower_step, 50);
+  EXPECT_EQ(teeth[50].upper_step - teeth[50].lower_step, 1);
+  const std::vector<TensorRequest> uniform =
+      SpreadRequests(LifespanShape::kUniform, 120, 1);
+  ASSERT_THAT(CheckRequests(uniform), IsOk());
+  EXPECT_EQ(uniform.size(), 120);
+}
+
 TEST(TrainingRequestsTest, HasTheTensorsOfATrainingStep) {
   for (const NetworkShape shape : kShapes) {
     for (const int64_t count : {20, 300, 10'000}) {

@@ -1,11 +1,14 @@
 #include "footprint/trainer_manager/planner/planner.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "footprint/trainer_manager/planner/beam_sweep.h"
+#include "footprint/trainer_manager/planner/capacity_search.h"
 #include "footprint/trainer_manager/planner/exact_search.h"
 #include "footprint/trainer_manager/planner/hill_climb.h"
 #include "footprint/trainer_manager/planner/lower_bound.h"
@@ -17,12 +20,12 @@
 namespace footprint {
 namespace {
 
+using trainer_manager_internal::BeamSweep;
+using trainer_manager_internal::CapacitySearch;
 using trainer_manager_internal::ClimbHill;
-using trainer_manager_internal::CornerOrder;
 using trainer_manager_internal::ExactSearch;
 using trainer_manager_internal::HeightOf;
 using trainer_manager_internal::HillClimbEffort;
-using trainer_manager_internal::ItemOrder;
 using trainer_manager_internal::MakePlacementProblem;
 using trainer_manager_internal::OrderOf;
 using trainer_manager_internal::PlaceByFirstFit;
@@ -32,35 +35,39 @@ using trainer_manager_internal::PlaceOutwards;
 using trainer_manager_internal::PlaceSideBySide;
 using trainer_manager_internal::SweepEffort;
 
-// No one way of going first is best; which one is, differs from instance to
-// instance by orders of magnitude. So they take turns, each with a little more
-// effort than the last time.
-struct SearchStyle {
-  CornerOrder corner_order;
-  ItemOrder item_order;
-};
-constexpr SearchStyle kSearchStyles[] = {
-    {CornerOrder::kForcedThenFirst, ItemOrder::kByArea},
-    {CornerOrder::kFewestThenTightest, ItemOrder::kByLifespan},
-    {CornerOrder::kForcedThenLast, ItemOrder::kByLifespan},
-    {CornerOrder::kFewestThenLowest, ItemOrder::kByArea},
-    {CornerOrder::kForcedThenLowest, ItemOrder::kByLifespan},
-    {CornerOrder::kForcedThenFirst, ItemOrder::kByLifespan},
-    {CornerOrder::kFewestThenTightest, ItemOrder::kByArea},
-};
-constexpr size_t kStyleCount = sizeof(kSearchStyles) / sizeof(SearchStyle);
-constexpr int64_t kFirstRoundNodes = 2000;
+// The exact search is tried so often before the sweeps get their share.
+constexpr int64_t kTurnsBeforeBeams = 1;
+constexpr int64_t kFirstBeamWidth = 16;
+constexpr int64_t kLeastBeamWidth = 4;
+// What an outward sweep counts for a tensor.
+constexpr int64_t kNodesOfASweep = 16;
 
-// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
-int64_t LubyTerm(int64_t index) {
-  int64_t length = 1;
-  while (length < index) length = 2 * length + 1;
-  while (index != length) {
-    if (index > length / 2) index -= length / 2;
-    length /= 2;
+// Which height to ask for between the bound and the best plan so far: half-way
+// down; after a "yes" twice as far, after some "no" in a row half as far.
+class WayDown {
+ public:
+  explicit WayDown(int64_t patience) : patience_(patience) {}
+
+  int64_t Target(int64_t lowest, int64_t highest) const {
+    return highest -
+           static_cast<int64_t>(static_cast<double>(highest - lowest) * share_);
   }
-  return (length + 1) / 2;
-}
+
+  void Hear(bool found) {
+    if (found) {
+      share_ = std::min(0.75, 2 * share_);
+      in_vain_ = 0;
+    } else if (++in_vain_ == patience_) {
+      share_ /= 2;
+      in_vain_ = 0;
+    }
+  }
+
+ private:
+  const int64_t patience_;
+  int64_t in_vain_ = 0;
+  double share_ = 0.5;
+};
 
 // One call of PlanMemory: the best plan so far and the bound so far.
 class Planning {
@@ -84,7 +91,7 @@ class Planning {
       case PlanMethod::kHillClimb:
         return HillClimb();
       case PlanMethod::kExact:
-        return Exact();
+        return Exact(/*with_sweeps=*/false);
       case PlanMethod::kPortfolio:
         return Portfolio();
     }
@@ -134,82 +141,123 @@ class Planning {
 
   // Cheap before expensive.
   void Portfolio() {
-    if (!IsDone()) Sweep();
+    if (!IsDone()) Sweep(/*seed=*/1);
     for (const PlacementOrder order :
          {PlacementOrder::kByLifespan, PlacementOrder::kBySize,
           PlacementOrder::kByArea, PlacementOrder::kByStart}) {
       if (IsDone() || absl::Now() > deadline_) return;
       FirstFit(order, PlanMethod::kPortfolio);
     }
-    if (!IsDone()) Exact();
+    if (!IsDone()) Exact(/*with_sweeps=*/true);
   }
 
-  void Sweep() {
+  void Sweep(uint64_t seed) {
     SweepEffort effort;
     effort.target_height = plan_.lower_bound.bytes;
     effort.deadline = deadline_;
+    effort.seed = seed;
     if (MustOnlyFit()) effort.target_height = options_.capacity_bytes;
     std::vector<int64_t> offsets = PlaceOutwards(problem_, effort);
     if (offsets.empty()) return;
     Offer(std::move(offsets), PlanMethod::kPortfolio);
   }
 
-  // Each style in turn: is there a plan that fits the capacity? If that is not
-  // all that is asked: is there one as low as the bound, and one half-way
-  // between the bound and the best? A "no" raises the bound, a "yes" lowers
-  // the best.
-  void Exact() {
-    ExactSearch search(&problem_);
-    for (int64_t round = 0; !IsDone() && !IsOver(search); ++round) {
-      for (size_t style = 0; style < kStyleCount; ++style) {
-        if (IsDone() || IsOver(search)) break;
-        if (MustOnlyFit() || (round + style) % 3 == 0) {
-          Try(&search, MiddleTarget(), round, style);
-        }
-        if (MustOnlyFit() || IsDone() || IsOver(search)) continue;
-        Try(&search, plan_.lower_bound.bytes, round, style);
+  // Is there a plan as low as the bound, and, by turns, one somewhere between
+  // the bound and the best? A "no" raises the bound, a "yes" lowers the best.
+  // Where a plan must only fit the capacity, that alone is asked. Sweeps, if
+  // wanted, take half of the nodes.
+  void Exact(bool with_sweeps) {
+    CapacitySearch search(&problem_);
+    std::optional<BeamSweep> beam;
+    int64_t beam_turn = 0;
+    for (int64_t turn = 0; !IsOver(); ++turn) {
+      AskSearch(LowestTarget(), turn, &search);
+      if (!MustOnlyFit() && !IsOver() && turn % 3 == 2) {
+        search_way_down_.Hear(AskSearch(
+            search_way_down_.Target(LowestTarget(), plan_.height_bytes - 1),
+            turn / 3, &search));
+      }
+      if (!with_sweeps || turn < kTurnsBeforeBeams) continue;
+      if (!beam.has_value()) beam.emplace(&problem_);
+      while (!IsOver() && sweep_nodes_ < plan_.search_nodes / 2) {
+        SweepAgain(beam_turn++, &*beam);
       }
     }
-    plan_.search_nodes = search.node_count();
   }
 
-  bool IsOver(const ExactSearch& search) const {
-    return search.node_count() >= options_.node_limit ||
+  bool IsOver() const {
+    return IsDone() || plan_.search_nodes >= options_.node_limit ||
            absl::Now() > deadline_;
   }
 
-  int64_t MiddleTarget() const {
-    if (plan_.height_bytes > options_.capacity_bytes) {
-      return options_.capacity_bytes;
-    }
-    const int64_t lowest = plan_.lower_bound.bytes;
-    return lowest + (plan_.height_bytes - 1 - lowest) / 2;
+  int64_t NodesLeft() const { return options_.node_limit - plan_.search_nodes; }
+
+  int64_t LowestTarget() const {
+    return MustOnlyFit() ? options_.capacity_bytes : plan_.lower_bound.bytes;
   }
 
-  void Try(ExactSearch* search, int64_t target, int64_t round, size_t style) {
-    ExactSearch::Effort effort;
-    effort.node_limit = std::min(kFirstRoundNodes * LubyTerm(round + 1),
-                                 options_.node_limit - search->node_count());
+  // Whether there was a plan.
+  bool AskSearch(int64_t target, int64_t turn, CapacitySearch* search) {
+    CapacitySearch::Effort effort;
+    effort.node_limit = NodesLeft();
     effort.deadline = deadline_;
-    effort.corner_order = kSearchStyles[style].corner_order;
-    effort.item_order = kSearchStyles[style].item_order;
-    effort.seed = static_cast<uint64_t>(round);
-    switch (search->Search(target, effort)) {
-      case ExactSearch::Outcome::kFound:
-        return Offer(search->offsets(), PlanMethod::kExact);
-      case ExactSearch::Outcome::kInfeasible:
-        plan_.lower_bound.bytes = target + 1;
-        plan_.lower_bound.kind = LowerBound::Kind::kExhaustiveSearch;
-        return;
-      case ExactSearch::Outcome::kGaveUp:
-        return;
+    const int64_t nodes_before = search->node_count();
+    const ExactSearch::Outcome outcome = search->Try(target, turn, effort);
+    plan_.search_nodes += search->node_count() - nodes_before;
+    if (outcome == ExactSearch::Outcome::kFound) {
+      Offer(search->offsets(), PlanMethod::kExact);
+    } else if (outcome == ExactSearch::Outcome::kInfeasible) {
+      plan_.lower_bound.bytes = target + 1;
+      plan_.lower_bound.kind = LowerBound::Kind::kExhaustiveSearch;
     }
+    return outcome == ExactSearch::Outcome::kFound;
+  }
+
+  // By turns one plan after the other by other chances, and many side by side,
+  // down to the bound and to a height above it.
+  void SweepAgain(int64_t turn, BeamSweep* beam) {
+    const int64_t nodes_before = plan_.search_nodes;
+    if (turn % 3 == 0) {
+      Sweep(/*seed=*/static_cast<uint64_t>(turn) + 2);
+      plan_.search_nodes += std::min(NodesLeft(), kNodesOfASweep * ItemCount());
+    } else if (turn % 3 == 1) {
+      AskBeam(LowestTarget(), turn / 3, beam);
+    } else if (!MustOnlyFit()) {
+      beam_way_down_.Hear(
+          AskBeam(beam_way_down_.Target(LowestTarget(), plan_.height_bytes - 1),
+                  turn / 3, beam));
+    }
+    sweep_nodes_ += plan_.search_nodes - nodes_before;
+  }
+
+  // Whether there was a plan.
+  bool AskBeam(int64_t target, int64_t round, BeamSweep* beam) {
+    BeamSweep::Effort effort;
+    effort.height_limit = target;
+    effort.width = std::min(kFirstBeamWidth << std::min<int64_t>(round, 4),
+                            NodesLeft() / (1 + beam->NodesOfAPlan()));
+    effort.seed = static_cast<uint64_t>(round) + 1;
+    effort.node_limit = NodesLeft();
+    effort.deadline = deadline_;
+    if (effort.width < kLeastBeamWidth) return false;
+    const int64_t nodes_before = beam->node_count();
+    const bool found = beam->Run(effort);
+    plan_.search_nodes += beam->node_count() - nodes_before;
+    if (found) Offer(beam->offsets(), PlanMethod::kPortfolio);
+    return found;
+  }
+
+  int64_t ItemCount() const {
+    return static_cast<int64_t>(problem_.items.size());
   }
 
   const PlanOptions& options_;
   const PlacementProblem problem_;
   const absl::Time deadline_;
   MemoryPlan plan_;
+  WayDown search_way_down_{CapacitySearch::kTurnsOfARound};
+  WayDown beam_way_down_{1};
+  int64_t sweep_nodes_ = 0;
 };
 
 absl::Status CheckOptions(const PlanOptions& options) {

@@ -8,11 +8,13 @@
 // Every plan passes the independent validator before it is returned. The same
 // requests and options give the same plan, unless a time limit cuts the search
 // short. Keeps nothing, reads no global state: thread-safe.
-// Memory: about 130 bytes a tensor; when the exact search begins, half a
-// mebibyte and less than 100 bytes for each step of each tensor's life at which
-// something begins or ends. Time: the portfolio takes O(n log n) where outward
-// sweeps meet the bound, as they do on nearly every training graph, O(n^2)
-// where first fit does, else as long as the limits let it.
+// Memory: about 130 bytes a tensor; when the exact search begins, up to 640
+// KiB, 600 bytes a tensor, and less than 100 bytes for each step of each
+// tensor's life at which something begins or ends; when the portfolio sweeps
+// with many plans side by side, up to 4 KiB a tensor and 25 KiB a tensor live
+// at once. Time: the portfolio takes O(n log n) where outward sweeps meet the
+// bound, as they do on nearly every training graph, O(n^2) where first fit
+// does, else as long as the limits let it.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLANNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLANNER_H_
@@ -29,8 +31,11 @@ namespace footprint {
 
 struct PlanOptions {
   enum class Goal {
-    kMinimum,      // the lowest plan that the limits let the method find
-    kFitCapacity,  // the first plan that fits the capacity
+    // The lowest plan that the limits let the method find: the same whatever
+    // the capacity, which only decides whether it is an answer.
+    kMinimum,
+    // The first plan that fits the capacity; nothing else is looked for.
+    kFitCapacity,
   };
 
   PlanMethod method = PlanMethod::kPortfolio;
@@ -38,8 +43,9 @@ struct PlanOptions {
   Goal goal = Goal::kMinimum;
   // Every offset is at least so aligned; a power of two.
   int64_t alignment_bytes = 1;
-  // Of the exact search; about a second's worth. The answer within this limit
-  // is deterministic; within the time limit it is the best so far.
+  // Of the exact search and the sweeps that take turns with it; about a
+  // second's worth. The answer within this limit is deterministic; within the
+  // time limit it is the best so far.
   int64_t node_limit = 1'000'000;
   absl::Duration time_limit = absl::InfiniteDuration();
   int64_t trial_limit = 500;  // of the hill climb

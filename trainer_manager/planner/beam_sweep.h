@@ -1,0 +1,123 @@
+// Plans that grow outwards from the fullest section, many side by side.
+//
+//   BeamSweep sweep(&problem);
+//   BeamSweep::Effort effort;
+//   effort.height_limit = capacity;
+//   if (sweep.Run(effort)) Use(sweep.offsets());
+//
+// The outward sweep (outward_sweep.h) places what begins, section by section,
+// and never takes a choice back. Here each tensor is tried in both ends of each
+// gap, in each of the plans begun, and those go on that leave the least
+// broken-up space: the sections for which each free gap above a tensor, the
+// floor counting as one, will be there by what is known. A gap closes early
+// where what lives long lies beside what lives long.
+//
+// Where lifespans are short beside the whole, no stack of the fullest section
+// decides the rest; this finds plans near the bound that single sweeps and the
+// exact search miss.
+//
+// Equal calls give equal plans unless the deadline passes. Thread-compatible;
+// keeps a pointer to the problem. Memory: 50 bytes for each plan and each
+// tensor live at one section, 16 for each plan and tensor. Time: O(w n l) with
+// w plans and l tensors live together.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_BEAM_SWEEP_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_BEAM_SWEEP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/trainer_manager/planner/placement_problem.h"
+
+namespace footprint {
+namespace trainer_manager_internal {
+
+class BeamSweep {
+ public:
+  struct Effort {
+    int64_t height_limit = 0;
+    int64_t width = 32;  // plans side by side
+    uint64_t seed = 1;
+    int64_t node_limit = 1'000'000;
+    absl::Time deadline = absl::InfiniteFuture();
+  };
+
+  explicit BeamSweep(const PlacementProblem* problem);
+
+  // About what a call takes at most for each of the plans side by side.
+  int64_t NodesOfAPlan() const;
+
+  // Whether a plan of at most the limit was found.
+  bool Run(const Effort& effort);
+
+  // Of the plan last found.
+  const std::vector<int64_t>& offsets() const { return offsets_; }
+
+  // In all calls together; a node is about the work of one of ExactSearch's.
+  int64_t node_count() const { return node_count_; }
+
+ private:
+  static constexpr int32_t kNone = -1;
+
+  // A tensor that lies in the section that a front has reached.
+  struct Place {
+    int64_t low, high;
+    int32_t ends;  // the section, counted from the fullest one outwards
+  };
+  // By offset. A plan has one that goes forwards and one that goes backwards.
+  using Front = std::vector<Place>;
+  struct Plan {
+    Front fronts[2];
+    int32_t last_choice;
+    uint64_t hash;
+  };
+  // A tensor at an offset, and what was chosen before.
+  struct Choice {
+    int32_t previous;
+    int32_t item;
+    int64_t offset;
+  };
+  // A tensor that is not live in the fullest section.
+  struct Event {
+    int32_t item;
+    bool is_forwards;
+    int32_t begins, ends;  // counted as in Place
+  };
+  struct Candidate {
+    double cost;
+    uint64_t hash;
+    int32_t plan;
+    int32_t gap;
+    int64_t offset;
+  };
+
+  void ListEvents();
+  void BeginPlans();
+  bool GoOn(const Event& event);
+  void ListCandidates(const Event& event, int32_t plan);
+  double Cost(int32_t lower_end, int64_t gap_bytes, int32_t upper_end,
+              int32_t now) const;
+  void Keep(const Event& event);
+  void TakeOffsets();
+
+  const PlacementProblem* problem_;
+  const int32_t fullest_;
+  std::vector<int32_t> stack_;  // what is live in the fullest section
+  std::vector<Event> events_;
+
+  Effort effort_;
+  RandomSequence random_{0};
+  std::vector<Plan> plans_, next_plans_;
+  std::vector<Choice> choices_;
+  std::vector<Candidate> candidates_;
+  std::vector<int64_t> offsets_;
+  int64_t node_count_ = 0;
+};
+
+}  // namespace trainer_manager_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_BEAM_SWEEP_H_

@@ -1,0 +1,92 @@
+// Asks the exact search for a plan of at most some height, a turn at a time.
+//
+//   CapacitySearch search(&problem);
+//   for (int64_t turn = 0; turn < 100; ++turn) {
+//     if (search.Try(capacity, turn, effort) == Outcome::kFound) {
+//       return search.offsets();
+//     }
+//   }
+//
+// No one way of going first is best; which one is, differs from instance to
+// instance by orders of magnitude. So they take turns, each with more effort
+// than the last time: by Luby's sequence, and by other chances. Every second
+// turn is at the problem with items merged, all that can be or a part of them.
+//
+// Equal calls in equal order give equal plans, unless a deadline cuts a turn
+// short. Thread-compatible; keeps a pointer to the problem. Memory: that of an
+// ExactSearch and of two MergedItems, and 128 KiB.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_CAPACITY_SEARCH_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLANNER_CAPACITY_SEARCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "footprint/trainer_manager/planner/exact_search.h"
+#include "footprint/trainer_manager/planner/merged_items.h"
+#include "footprint/trainer_manager/planner/placement_problem.h"
+
+namespace footprint {
+namespace trainer_manager_internal {
+
+class CapacitySearch {
+ public:
+  // After so many turns each way has had one.
+  static constexpr int64_t kTurnsOfARound = 16;
+
+  struct Effort {
+    int64_t node_limit = 0;  // the turn may be over earlier
+    absl::Time deadline = absl::InfiniteFuture();
+  };
+
+  explicit CapacitySearch(const PlacementProblem* problem)
+      : problem_(problem) {}
+
+  // kInfeasible is a proof; kGaveUp says that another turn may find a plan.
+  ExactSearch::Outcome Try(int64_t capacity, int64_t turn,
+                           const Effort& effort);
+
+  // Of the plan last found.
+  const std::vector<int64_t>& offsets() const { return offsets_; }
+
+  // Decisions in all turns together.
+  int64_t node_count() const { return node_count_; }
+
+ private:
+  // It is small.
+  static constexpr size_t kStatesOfAMergedSearch = size_t{1} << 13;
+
+  // A problem of merged items and its search.
+  struct MergedSearch {
+    MergedSearch(const PlacementProblem& problem, uint64_t seed)
+        : items(problem, seed),
+          search(&items.problem(), kStatesOfAMergedSearch) {}
+
+    const MergedItems items;
+    ExactSearch search;
+    int64_t infeasible_bytes = -1;  // the most that was proved too little
+  };
+
+  ExactSearch::Outcome TryMerged(int64_t capacity, uint64_t seed,
+                                 const ExactSearch::Effort& effort);
+  ExactSearch::Outcome TryAll(int64_t capacity,
+                              const ExactSearch::Effort& effort);
+  MergedSearch* Merged(uint64_t seed);
+
+  const PlacementProblem* problem_;
+  bool can_merge_ = true;
+  std::unique_ptr<MergedSearch> merged_;         // as far as possible
+  std::unique_ptr<MergedSearch> partly_merged_;  // by partly_merged_seed_
+  uint64_t partly_merged_seed_ = 0;
+  std::unique_ptr<ExactSearch> search_;  // of the problem itself
+  std::vector<int64_t> offsets_;
+  int64_t node_count_ = 0;
+};
+
+}  // namespace trainer_manager_internal
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_CAPACITY_SEARCH_H_
