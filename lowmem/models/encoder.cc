@@ -11,11 +11,16 @@
 #include "footprint/lowmem/models/encoder_tiles.h"
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/model_run.h"
+#include "footprint/lowmem/streaming/pass_time.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/weights/pinned_store.h"
 
 namespace footprint {
 namespace {
+
+// Besides those of the feed-forward part's chunks.
+constexpr int64_t kStepsOfLayer = 5;
 
 std::vector<Weight> Matrices(const EncoderWeights& weights) {
   std::vector<Weight> matrices;
@@ -85,6 +90,49 @@ absl::StatusOr<EncoderPlan> Encoder::Plan(int64_t tokens, int workers,
 absl::StatusOr<int64_t> Encoder::MinBudgetBytes(int64_t tokens, int workers,
                                                 int64_t sequences) const {
   return footprint::MinBudgetBytes(Request(tokens, workers, sequences));
+}
+
+absl::StatusOr<double> Encoder::PredictPassSeconds(
+    const EncoderPlan& plan) const {
+  const EncoderPlanRequest& request = plan.request;
+  const int64_t chunks =
+      (config_.intermediate + plan.chunk_features - 1) / plan.chunk_features;
+  PassShape shape;
+  shape.backend = store_->backend();
+  shape.panels = plan.panels();
+  shape.single_token = request.tokens == 1;
+  shape.pinned_share = plan.pinned.share(request.needs);
+  shape.depth = plan.depth;
+  shape.workers = request.workers;
+  shape.steps = config_.layers * (kStepsOfLayer + 2 * chunks);
+  // Scores, and what is made of them: for each token all others.
+  shape.panel_multiply_adds = 2 * config_.layers * config_.hidden *
+                              plan.padded_tokens() * plan.panels() /
+                              request.workers;
+  const EncoderPlan counted = WithSlots(plan, plan.depth);
+  double seconds = 0;
+  for (int worker = 0; worker < request.workers; ++worker) {
+    TileList list;
+    const absl::Status status = lowmem_internal::RecordEncoderTiles(
+        weights_, counted, store_.get(), worker, &list);
+    if (!status.ok()) return status;
+    seconds =
+        std::max(seconds, footprint::PredictPassSeconds(list.work, shape));
+  }
+  return seconds;
+}
+
+absl::StatusOr<BudgetChoice> Encoder::ChooseBudget(int64_t tokens, int workers,
+                                                   int64_t sequences) const {
+  const absl::StatusOr<int64_t> least =
+      MinBudgetBytes(tokens, workers, sequences);
+  if (!least.ok()) return least.status();
+  return footprint::ChooseBudget(
+      *least, [&](int64_t budget_bytes) -> absl::StatusOr<double> {
+        const auto plan = Plan(tokens, workers, budget_bytes, sequences);
+        if (!plan.ok()) return plan.status();
+        return PredictPassSeconds(*plan);
+      });
 }
 
 absl::StatusOr<std::unique_ptr<EncoderRun>> Encoder::Start(

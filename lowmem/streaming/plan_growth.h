@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "footprint/base/memory/alignment.h"
@@ -74,10 +75,30 @@ inline ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
   return layout->Take(slots * slot_bytes, kPageBytes);
 }
 
+// The plan with slots where it has none, since all its tensors are pinned: what
+// reading them as tiles would cost can then be counted.
+template <class Plan>
+Plan WithSlots(Plan plan, int64_t slots_of_worker) {
+  if (plan.slots.size_bytes > 0) return plan;
+  ArenaLayout layout;
+  plan.slots = TakeSlots(plan.request.workers * slots_of_worker,
+                         plan.tile_bytes, plan.request.needs, &layout);
+  return plan;
+}
+
 // Tensors that stay in memory, after everything else.
 struct PinnedTensors {
   ArenaRange range;
   int64_t count = 0;
+
+  // Of the bytes of all tensors that are read.
+  double share(const StreamingNeeds& needs) const {
+    const int64_t bytes = std::accumulate(
+        needs.pinnable_bytes.begin(), needs.pinnable_bytes.end(), int64_t{0});
+    return bytes == 0 ? 0
+                      : static_cast<double>(range.size_bytes) /
+                            static_cast<double>(bytes);
+  }
 };
 
 // As many of the first as fit between an arena's end and the budget.
