@@ -97,7 +97,6 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
       (config_.intermediate + plan.chunk_features - 1) / plan.chunk_features;
   PassShape shape;
   shape.backend = store_->backend();
-  shape.pinned_share = plan.pinned.share(request.needs);
   shape.depth = plan.depth;
   shape.workers = request.workers;
   shape.steps = config_.layers * (kStepsOfLayer + 2 * chunks);
@@ -111,22 +110,30 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
     return PredictPassSeconds(work, shape);
   };
   const DecoderPlan counted = WithSlots(plan, plan.slots_of_worker());
-  double seconds = 0;
+  std::vector<lowmem_internal::DecoderTiles> works;
+  int64_t tile_bytes = 0;
   for (int worker = 0; worker < request.workers; ++worker) {
     TileList list;
     const auto tiles = lowmem_internal::RecordDecoderTiles(
         weights_, counted, store_.get(), worker, &list);
     if (!tiles.ok()) return tiles.status();
+    works.push_back(*tiles);
+    tile_bytes +=
+        tiles->single_token_work.stored_bytes + tiles->output_work.stored_bytes;
+  }
+  shape.pinned_share = plan.pinned.share(tile_bytes);
+  double seconds = 0;
+  for (const lowmem_internal::DecoderTiles& tiles : works) {
     double own = 0;
     for (int64_t done = 0; done < prompt_tokens; done += plan.chunk_tokens) {
       const int64_t tokens = std::min(plan.chunk_tokens, prompt_tokens - done);
       own += predict(
-          tokens == 1 ? tiles->single_token_work : tiles->many_tokens_work,
+          tokens == 1 ? tiles.single_token_work : tiles.many_tokens_work,
           tokens, done + tokens);
     }
-    own += static_cast<double>(generated) * predict(tiles->output_work, 1, 0);
+    own += static_cast<double>(generated) * predict(tiles.output_work, 1, 0);
     own += static_cast<double>(generated - 1) *
-           predict(tiles->single_token_work, 1, request.positions);
+           predict(tiles.single_token_work, 1, request.positions);
     seconds = std::max(seconds, own);
   }
   return seconds;

@@ -101,7 +101,6 @@ absl::StatusOr<double> Encoder::PredictPassSeconds(
   shape.backend = store_->backend();
   shape.panels = plan.panels();
   shape.single_token = request.tokens == 1;
-  shape.pinned_share = plan.pinned.share(request.needs);
   shape.depth = plan.depth;
   shape.workers = request.workers;
   shape.steps = config_.layers * (kStepsOfLayer + 2 * chunks);
@@ -110,14 +109,20 @@ absl::StatusOr<double> Encoder::PredictPassSeconds(
                               plan.padded_tokens() * plan.panels() /
                               request.workers;
   const EncoderPlan counted = WithSlots(plan, plan.depth);
-  double seconds = 0;
+  std::vector<TileWork> works;
+  int64_t tile_bytes = 0;
   for (int worker = 0; worker < request.workers; ++worker) {
     TileList list;
     const absl::Status status = lowmem_internal::RecordEncoderTiles(
         weights_, counted, store_.get(), worker, &list);
     if (!status.ok()) return status;
-    seconds =
-        std::max(seconds, footprint::PredictPassSeconds(list.work, shape));
+    works.push_back(list.work);
+    tile_bytes += list.work.stored_bytes;
+  }
+  shape.pinned_share = plan.pinned.share(tile_bytes);
+  double seconds = 0;
+  for (const TileWork& work : works) {
+    seconds = std::max(seconds, footprint::PredictPassSeconds(work, shape));
   }
   return seconds;
 }

@@ -313,6 +313,27 @@ TEST(EncoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
   }
 }
 
+TEST(EncoderTest, PredictsTheTimeOfResidentWeightsWhereAllArePinned) {
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(SmallConfig(), DType::kF32, 31),
+                      DType::kF32, "all_pinned", 256);
+  for (const int64_t tokens : {1, 33}) {
+    const auto seconds = [&](WeightBackend backend, int64_t budget_bytes) {
+      const auto encoder = Encoder::Open(folder, backend);
+      return *(*encoder)->PredictPassSeconds(
+          *(*encoder)->Plan(tokens, 2, budget_bytes));
+    };
+    const double resident = seconds(WeightBackend::kResident, kPlenty);
+    for (const WeightBackend backend :
+         {WeightBackend::kPread, WeightBackend::kDirect}) {
+      EXPECT_DOUBLE_EQ(seconds(backend, kPlenty), resident);
+      const auto encoder = Encoder::Open(folder, backend);
+      EXPECT_GT(seconds(backend, StreamingBudget(**encoder, tokens, 2)),
+                resident);
+    }
+  }
+}
+
 TEST(EncoderTest, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
   EncoderConfig config = SmallConfig();
   config.layers =

@@ -17,7 +17,7 @@ constexpr double kMultiplyAddSeconds = 0.36e-9;
 // Beside the products of many tokens the first is hidden for the most part.
 constexpr double kReadSeconds = 0.075e-9;
 constexpr double kReadCopySeconds = 0.025e-9;
-constexpr double kReadBesideProductsSeconds = 0.045e-9;
+constexpr double kReadBesideProductsSeconds = 0.055e-9;
 // A byte out of the page cache into a slot.
 constexpr double kCopySeconds = 0.095e-9;
 // A byte from a disk, and the answer to a request.

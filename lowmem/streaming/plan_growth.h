@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "footprint/base/memory/alignment.h"
@@ -91,13 +90,12 @@ struct PinnedTensors {
   ArenaRange range;
   int64_t count = 0;
 
-  // Of the bytes of all tensors that are read.
-  double share(const StreamingNeeds& needs) const {
-    const int64_t bytes = std::accumulate(
-        needs.pinnable_bytes.begin(), needs.pinnable_bytes.end(), int64_t{0});
-    return bytes == 0 ? 0
-                      : static_cast<double>(range.size_bytes) /
-                            static_cast<double>(bytes);
+  // Of weights that take `tile_bytes` and are pinned before all else.
+  double share(int64_t tile_bytes) const {
+    return tile_bytes == 0
+               ? 0.0
+               : std::min(1.0, static_cast<double>(range.size_bytes) /
+                                   static_cast<double>(tile_bytes));
   }
 };
 
