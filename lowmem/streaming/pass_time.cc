@@ -10,7 +10,7 @@ namespace {
 // Rows whose sums a kernel holds in registers, and how many rows more it would
 // multiply in the time that loading the input for them takes.
 constexpr int64_t kRegisterRows = 12;
-constexpr double kInputRows = 1.7;
+constexpr double kInputRows = 2.1;
 // A weight times a panel of tokens.
 constexpr double kMultiplyAddSeconds = 0.36e-9;
 // A stored byte of weights, read from memory or from the cache after a copy.
@@ -26,7 +26,7 @@ constexpr double kDiskWaitSeconds = 100e-6;
 // The call that reads a run; what else a tile that is read costs, or one that
 // is used where it lies.
 constexpr double kReadSecondsOfRun = 0.5e-6;
-constexpr double kSecondsOfReadTile = 0.5e-6;
+constexpr double kSecondsOfReadTile = 0.65e-6;
 constexpr double kSecondsOfTileInPlace = 0.2e-6;
 constexpr double kStepSeconds = 3e-6;
 
