@@ -7,13 +7,23 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_tiles.h"
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/model_run.h"
+#include "footprint/lowmem/streaming/pass_time.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/streaming/tile_recorder.h"
 
 namespace footprint {
+namespace {
+
+// Besides those of the feed-forward part's chunks.
+constexpr int64_t kStepsOfLayer = 5;
+
+}  // namespace
+
 Decoder::Decoder(const DecoderConfig& config,
                  std::unique_ptr<WeightStore> store, DecoderWeights weights)
     : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
@@ -58,6 +68,70 @@ absl::StatusOr<DecoderPlan> Decoder::Plan(int64_t positions, int workers,
 absl::StatusOr<int64_t> Decoder::MinBudgetBytes(int64_t positions,
                                                 int workers) const {
   return footprint::MinBudgetBytes(Request(positions, workers));
+}
+
+absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
+                                               int64_t prompt_tokens,
+                                               int64_t generated) const {
+  const DecoderPlanRequest& request = plan.request;
+  const int64_t chunks =
+      (config_.intermediate + plan.chunk_features - 1) / plan.chunk_features;
+  PassShape shape;
+  shape.backend = store_->backend();
+  shape.depth = plan.depth;
+  shape.workers = request.workers;
+  shape.steps = config_.layers * (kStepsOfLayer + 2 * chunks);
+  const auto predict = [&](const TileWork& work, int64_t tokens,
+                           int64_t positions) {
+    shape.panels = PanelCount(tokens);
+    shape.single_token = tokens == 1;
+    // Scores, and what is made of them.
+    shape.panel_multiply_adds = 2 * config_.layers * config_.hidden *
+                                positions * shape.panels / request.workers;
+    return PredictPassSeconds(work, shape);
+  };
+  const DecoderPlan counted = WithSlots(plan, plan.slots_of_worker());
+  std::vector<lowmem_internal::DecoderTiles> works;
+  int64_t tile_bytes = 0;
+  for (int worker = 0; worker < request.workers; ++worker) {
+    TileList list;
+    const auto tiles = lowmem_internal::RecordDecoderTiles(
+        weights_, counted, store_.get(), worker, &list);
+    if (!tiles.ok()) return tiles.status();
+    works.push_back(*tiles);
+    tile_bytes +=
+        tiles->single_token_work.stored_bytes + tiles->output_work.stored_bytes;
+  }
+  shape.pinned_share = plan.pinned.share(tile_bytes);
+  double seconds = 0;
+  for (const lowmem_internal::DecoderTiles& tiles : works) {
+    double own = 0;
+    for (int64_t done = 0; done < prompt_tokens; done += plan.chunk_tokens) {
+      const int64_t tokens = std::min(plan.chunk_tokens, prompt_tokens - done);
+      own += predict(
+          tokens == 1 ? tiles.single_token_work : tiles.many_tokens_work,
+          tokens, done + tokens);
+    }
+    own += static_cast<double>(generated) * predict(tiles.output_work, 1, 0);
+    own += static_cast<double>(generated - 1) *
+           predict(tiles.single_token_work, 1, request.positions);
+    seconds = std::max(seconds, own);
+  }
+  return seconds;
+}
+
+absl::StatusOr<BudgetChoice> Decoder::ChooseBudget(int64_t prompt_tokens,
+                                                   int64_t generated,
+                                                   int workers) const {
+  const int64_t positions = prompt_tokens + generated - 1;
+  const absl::StatusOr<int64_t> least = MinBudgetBytes(positions, workers);
+  if (!least.ok()) return least.status();
+  return footprint::ChooseBudget(
+      *least, [&](int64_t budget_bytes) -> absl::StatusOr<double> {
+        const auto plan = Plan(positions, workers, budget_bytes);
+        if (!plan.ok()) return plan.status();
+        return PredictSeconds(*plan, prompt_tokens, generated);
+      });
 }
 
 absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(

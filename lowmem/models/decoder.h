@@ -45,6 +45,7 @@
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_run.h"
 #include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {
@@ -67,6 +68,16 @@ class Decoder {
                                    int64_t budget_bytes) const;
   // The smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t positions, int workers) const;
+  // How long it takes to read a prompt and go on for `generated` tokens, the
+  // last of which is not read, by a model of the plan's tiles: see pass_time.h.
+  // Only ratios mean anything.
+  absl::StatusOr<double> PredictSeconds(const DecoderPlan& plan,
+                                        int64_t prompt_tokens,
+                                        int64_t generated) const;
+  // The least budget whose predicted time is next to that of an ample one.
+  absl::StatusOr<BudgetChoice> ChooseBudget(int64_t prompt_tokens,
+                                            int64_t generated,
+                                            int workers) const;
 
   // Allocates what the plan says and starts the workers. InvalidArgument: the
   // plan of another model, file or backend. Unavailable: the system starts no

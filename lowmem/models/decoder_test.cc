@@ -16,6 +16,7 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/testing/test_decoder.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -276,6 +277,38 @@ TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     EXPECT_TRUE(
         absl::StrContains(below.message(), absl::StrCat(least, " bytes")))
         << below;
+  }
+}
+
+// A prompt is worth more memory than a single token: it is read in fewer parts.
+TEST(DecoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
+  const std::string folder = WriteDecoder(
+      RandomDecoder(SmallConfig(), DType::kF32, 31), DType::kF32, "choose");
+  for (const WeightBackend backend : kWeightBackends) {
+    const auto decoder = Decoder::Open(folder, backend);
+    ASSERT_THAT(decoder, IsOk());
+    for (const int64_t prompt : {1, 70}) {
+      const int64_t generated = 71 - prompt;
+      const auto choice =
+          (*decoder)->ChooseBudget(prompt, generated, /*workers=*/2);
+      ASSERT_THAT(choice, IsOk());
+      const auto slowdown = [&](int64_t budget_bytes) {
+        return *(*decoder)->PredictSeconds(
+                   *(*decoder)->Plan(70, 2, budget_bytes), prompt, generated) /
+               *(*decoder)->PredictSeconds(
+                   *(*decoder)->Plan(70, 2, choice->ample_bytes), prompt,
+                   generated);
+      };
+      EXPECT_EQ(choice->least_bytes, *(*decoder)->MinBudgetBytes(70, 2));
+      EXPECT_DOUBLE_EQ(choice->least_slowdown, slowdown(choice->least_bytes));
+      EXPECT_DOUBLE_EQ(choice->slowdown, slowdown(choice->budget_bytes));
+      EXPECT_LE(choice->slowdown, kMostSlowdown);
+      if (choice->budget_bytes == choice->least_bytes) continue;
+      const int64_t page_less =
+          std::max(choice->least_bytes, choice->budget_bytes - kPageBytes);
+      EXPECT_GT(slowdown(page_less), kMostSlowdown)
+          << WeightBackendName(backend) << ", prompt of " << prompt;
+    }
   }
 }
 

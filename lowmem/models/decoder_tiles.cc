@@ -1,5 +1,7 @@
 #include "footprint/lowmem/models/decoder_tiles.h"
 
+#include <utility>
+
 #include "absl/status/status.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
@@ -61,12 +63,15 @@ absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
   recorder.product().RecordSingleToken();
   absl::Status status = RecordLayers(weights, config, &recorder);
   starts.output = list->count;
+  starts.single_token_work = std::exchange(list->work, TileWork());
   status.Update(recorder.product().Multiply(
       weights.output, recorder.Share(config.vocabulary, kPanelTokens),
       {0, config.hidden}, {}, 1, {}, {}));
   starts.many_tokens = list->count;
+  starts.output_work = std::exchange(list->work, TileWork());
   recorder.product().UsePanels();
   status.Update(RecordLayers(weights, config, &recorder));
+  starts.many_tokens_work = std::exchange(list->work, TileWork());
   if (!status.ok()) return status;
   return starts;
 }

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/streaming/pass_time.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/streaming/tile_recorder.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -27,10 +28,14 @@ namespace footprint::lowmem_internal {
 // A layer as the plan has it computed.
 LayerShape LayerShapeOf(const DecoderPlan& plan);
 
-// Where parts of the list begin; a single token's layers do at 0.
+// Where parts of the list begin; a single token's layers do at 0. And the work
+// of each part.
 struct DecoderTiles {
   int64_t output = 0;
   int64_t many_tokens = 0;
+  TileWork single_token_work;
+  TileWork output_work;
+  TileWork many_tokens_work;
 };
 
 absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,

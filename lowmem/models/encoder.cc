@@ -9,10 +9,19 @@
 #include "footprint/lowmem/models/encoder_tiles.h"
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/model_run.h"
+#include "footprint/lowmem/streaming/pass_time.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/streaming/tile_recorder.h"
 
 namespace footprint {
+namespace {
+
+// Besides those of the feed-forward part's chunks.
+constexpr int64_t kStepsOfLayer = 5;
+
+}  // namespace
+
 Encoder::Encoder(const EncoderConfig& config,
                  std::unique_ptr<WeightStore> store, EncoderWeights weights)
     : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
@@ -59,6 +68,54 @@ absl::StatusOr<EncoderPlan> Encoder::Plan(int64_t tokens, int workers,
 absl::StatusOr<int64_t> Encoder::MinBudgetBytes(int64_t tokens, int workers,
                                                 int64_t sequences) const {
   return footprint::MinBudgetBytes(Request(tokens, workers, sequences));
+}
+
+absl::StatusOr<double> Encoder::PredictPassSeconds(
+    const EncoderPlan& plan) const {
+  const EncoderPlanRequest& request = plan.request;
+  const int64_t chunks =
+      (config_.intermediate + plan.chunk_features - 1) / plan.chunk_features;
+  PassShape shape;
+  shape.backend = store_->backend();
+  shape.panels = plan.panels();
+  shape.single_token = request.tokens == 1;
+  shape.depth = plan.depth;
+  shape.workers = request.workers;
+  shape.steps = config_.layers * (kStepsOfLayer + 2 * chunks);
+  // Scores, and what is made of them: for each token all others.
+  shape.panel_multiply_adds = 2 * config_.layers * config_.hidden *
+                              plan.padded_tokens() * plan.panels() /
+                              request.workers;
+  const EncoderPlan counted = WithSlots(plan, plan.depth);
+  std::vector<TileWork> works;
+  int64_t tile_bytes = 0;
+  for (int worker = 0; worker < request.workers; ++worker) {
+    TileList list;
+    const absl::Status status = lowmem_internal::RecordEncoderTiles(
+        weights_, counted, store_.get(), worker, &list);
+    if (!status.ok()) return status;
+    works.push_back(list.work);
+    tile_bytes += list.work.stored_bytes;
+  }
+  shape.pinned_share = plan.pinned.share(tile_bytes);
+  double seconds = 0;
+  for (const TileWork& work : works) {
+    seconds = std::max(seconds, footprint::PredictPassSeconds(work, shape));
+  }
+  return seconds;
+}
+
+absl::StatusOr<BudgetChoice> Encoder::ChooseBudget(int64_t tokens, int workers,
+                                                   int64_t sequences) const {
+  const absl::StatusOr<int64_t> least =
+      MinBudgetBytes(tokens, workers, sequences);
+  if (!least.ok()) return least.status();
+  return footprint::ChooseBudget(
+      *least, [&](int64_t budget_bytes) -> absl::StatusOr<double> {
+        const auto plan = Plan(tokens, workers, budget_bytes, sequences);
+        if (!plan.ok()) return plan.status();
+        return PredictPassSeconds(*plan);
+      });
 }
 
 absl::StatusOr<std::unique_ptr<EncoderRun>> Encoder::Start(

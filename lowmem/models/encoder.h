@@ -42,6 +42,7 @@
 #include "footprint/lowmem/models/encoder_plan.h"
 #include "footprint/lowmem/models/encoder_run.h"
 #include "footprint/lowmem/models/encoder_weights.h"
+#include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {
@@ -66,6 +67,12 @@ class Encoder {
   // The smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers,
                                          int64_t sequences = 1) const;
+  // How long a pass with this plan takes, by a model of its tiles: see
+  // pass_time.h. Only ratios mean anything.
+  absl::StatusOr<double> PredictPassSeconds(const EncoderPlan& plan) const;
+  // The least budget whose predicted time is next to that of an ample one.
+  absl::StatusOr<BudgetChoice> ChooseBudget(int64_t tokens, int workers,
+                                            int64_t sequences = 1) const;
 
   // Allocates what the plan says and starts the workers. InvalidArgument: the
   // plan of another model, file or backend. Unavailable: the system starts no

@@ -20,6 +20,7 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
@@ -274,6 +275,62 @@ TEST(EncoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     EXPECT_TRUE(absl::StrContains(below.status.message(),
                                   absl::StrCat(least, " bytes")))
         << below.status;
+  }
+}
+
+// A page less is predicted to take longer than the choice may.
+TEST(EncoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
+  EncoderConfig config = SmallConfig();
+  config.hidden = 192;
+  const TestCheckpoint checkpoint = RandomCheckpoint(config, DType::kF32, 31);
+  const std::string plain = WriteCheckpoint(checkpoint, DType::kF32, "choose");
+  const std::string packed =
+      WriteCheckpoint(checkpoint, DType::kF32, "choose_packed", 256);
+  for (const std::string& folder : {plain, packed}) {
+    for (const WeightBackend backend : kWeightBackends) {
+      const auto encoder = Encoder::Open(folder, backend);
+      ASSERT_THAT(encoder, IsOk());
+      for (const int64_t tokens : {1, 33}) {
+        const auto choice = (*encoder)->ChooseBudget(tokens, /*workers=*/2);
+        ASSERT_THAT(choice, IsOk());
+        const auto slowdown = [&](int64_t budget_bytes) {
+          return *(*encoder)->PredictPassSeconds(
+                     *(*encoder)->Plan(tokens, 2, budget_bytes)) /
+                 *(*encoder)->PredictPassSeconds(
+                     *(*encoder)->Plan(tokens, 2, choice->ample_bytes));
+        };
+        EXPECT_EQ(choice->least_bytes, *(*encoder)->MinBudgetBytes(tokens, 2));
+        EXPECT_DOUBLE_EQ(choice->least_slowdown, slowdown(choice->least_bytes));
+        EXPECT_DOUBLE_EQ(choice->slowdown, slowdown(choice->budget_bytes));
+        EXPECT_LE(choice->slowdown, kMostSlowdown);
+        if (choice->budget_bytes == choice->least_bytes) continue;
+        const int64_t page_less =
+            std::max(choice->least_bytes, choice->budget_bytes - kPageBytes);
+        EXPECT_GT(slowdown(page_less), kMostSlowdown)
+            << WeightBackendName(backend) << ", " << tokens << " tokens";
+      }
+    }
+  }
+}
+
+TEST(EncoderTest, PredictsTheTimeOfResidentWeightsWhereAllArePinned) {
+  const std::string folder =
+      WriteCheckpoint(RandomCheckpoint(SmallConfig(), DType::kF32, 31),
+                      DType::kF32, "all_pinned", 256);
+  for (const int64_t tokens : {1, 33}) {
+    const auto seconds = [&](WeightBackend backend, int64_t budget_bytes) {
+      const auto encoder = Encoder::Open(folder, backend);
+      return *(*encoder)->PredictPassSeconds(
+          *(*encoder)->Plan(tokens, 2, budget_bytes));
+    };
+    const double resident = seconds(WeightBackend::kResident, kPlenty);
+    for (const WeightBackend backend :
+         {WeightBackend::kPread, WeightBackend::kDirect}) {
+      EXPECT_DOUBLE_EQ(seconds(backend, kPlenty), resident);
+      const auto encoder = Encoder::Open(folder, backend);
+      EXPECT_GT(seconds(backend, StreamingBudget(**encoder, tokens, 2)),
+                resident);
+    }
   }
 }
 

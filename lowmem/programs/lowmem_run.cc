@@ -23,6 +23,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/flags/usage.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
@@ -47,6 +48,7 @@
 #include "footprint/lowmem/models/encoder.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
+#include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -58,7 +60,8 @@ ABSL_FLAG(absl::optional<int64_t>, random_ids, absl::nullopt,
 ABSL_FLAG(int64_t, batch, 1, "so many sequences of --random_ids");
 ABSL_FLAG(std::string, budget, "",
           "bytes for activations, workspace and weights in flight, such as "
-          "16MiB; the least that is possible unless given");
+          "16MiB, or \"least\"; unless given, the least that is predicted to "
+          "take at most 1.1 of the time that 64MiB take");
 ABSL_FLAG(std::string, backend, "pread", "resident, pread, direct or mmap");
 ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(int, repeat, 1, "forward passes");
@@ -85,7 +88,8 @@ struct Request {
   std::vector<Ids> sequences;  // or drawn at random:
   int64_t random_tokens = 0;
   int64_t random_sequences = 0;
-  absl::optional<int64_t> budget_bytes;  // the least unless given
+  absl::optional<int64_t> budget_bytes;  // chosen unless given
+  bool takes_least_budget = false;
   absl::optional<int64_t> generate;
 
   bool is_random() const { return random_tokens > 0; }
@@ -179,7 +183,9 @@ absl::Status ReadFlags(Request* request) {
     return absl::InvalidArgumentError("--generate: at least 1 token");
   }
   const std::string budget = absl::GetFlag(FLAGS_budget);
-  if (!budget.empty()) {
+  if (budget == "least") {
+    request->takes_least_budget = true;
+  } else if (!budget.empty()) {
     const absl::StatusOr<int64_t> bytes = ParseBytes(budget);
     if (!bytes.ok()) {
       return absl::InvalidArgumentError(
@@ -271,9 +277,44 @@ void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
   fflush(stdout);
 }
 
-void PrintArena(int64_t budget_bytes, int64_t peak_bytes,
+// The budget that was asked for, or a chosen one and why.
+struct Budget {
+  int64_t bytes = 0;
+  absl::optional<BudgetChoice> choice;
+};
+
+// `choose` is asked only where the command line names no budget.
+absl::StatusOr<Budget> FindBudget(
+    const Request& request, const absl::StatusOr<int64_t>& least,
+    absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose) {
+  if (!least.ok()) return least.status();
+  Budget budget;
+  budget.bytes = request.budget_bytes.value_or(*least);
+  if (request.budget_bytes.has_value() || request.takes_least_budget) {
+    return budget;
+  }
+  const absl::StatusOr<BudgetChoice> choice = choose();
+  if (!choice.ok()) return choice.status();
+  budget.bytes = choice->budget_bytes;
+  budget.choice = *choice;
+  return budget;
+}
+
+void PrintBudget(const Budget& budget) {
+  printf("budget       %s", FormatRoundedBytes(budget.bytes).c_str());
+  if (budget.choice.has_value()) {
+    printf(", predicted to take %.2f of the time with %s; least %s, %.2f",
+           budget.choice->slowdown,
+           FormatRoundedBytes(budget.choice->ample_bytes).c_str(),
+           FormatRoundedBytes(budget.choice->least_bytes).c_str(),
+           budget.choice->least_slowdown);
+  }
+  printf("\n");
+}
+
+void PrintArena(const Budget& budget, int64_t peak_bytes,
                 int64_t resident_bytes, const std::string& choice) {
-  printf("budget       %s\n", FormatRoundedBytes(budget_bytes).c_str());
+  PrintBudget(budget);
   printf("arena        %s planned, %s resident; %s\n",
          FormatRoundedBytes(peak_bytes).c_str(),
          FormatRoundedBytes(resident_bytes).c_str(), choice.c_str());
@@ -384,10 +425,12 @@ absl::Status RunEncoder(const Request& request) {
   const EncoderConfig& config = (*encoder)->config();
   const int64_t tokens = request.tokens();
   const int64_t count = request.sequence_count();
-  const auto least = (*encoder)->MinBudgetBytes(tokens, request.threads, count);
-  if (!least.ok()) return least.status();
-  const auto plan = (*encoder)->Plan(
-      tokens, request.threads, request.budget_bytes.value_or(*least), count);
+  const auto budget = FindBudget(
+      request, (*encoder)->MinBudgetBytes(tokens, request.threads, count),
+      [&] { return (*encoder)->ChooseBudget(tokens, request.threads, count); });
+  if (!budget.ok()) return budget.status();
+  const auto plan =
+      (*encoder)->Plan(tokens, request.threads, budget->bytes, count);
   if (!plan.ok()) return plan.status();
   const absl::Status memory = CheckMemory(request, plan->peak_bytes);
   if (!memory.ok()) return memory;
@@ -405,7 +448,7 @@ absl::Status RunEncoder(const Request& request) {
     states = *pass;
     PrintTimes(**run, config, sequences, ProcessorSeconds() - begin);
   }
-  PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
+  PrintArena(*budget, plan->peak_bytes, (*run)->ResidentArenaBytes(),
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
                           ", ", plan->chunk_features, " features"));
   PrintProcess((*encoder)->store(), (*run)->ReadingDescription());
@@ -499,10 +542,12 @@ absl::Status RunDecoder(const Request& request) {
   const absl::Status counts = CheckCounts(request, generated, config.positions);
   if (!counts.ok()) return counts;
   const int64_t positions = request.tokens() + generated - 1;
-  const auto least = (*decoder)->MinBudgetBytes(positions, threads);
-  if (!least.ok()) return least.status();
-  const auto plan = (*decoder)->Plan(positions, threads,
-                                     request.budget_bytes.value_or(*least));
+  const auto budget =
+      FindBudget(request, (*decoder)->MinBudgetBytes(positions, threads), [&] {
+        return (*decoder)->ChooseBudget(request.tokens(), generated, threads);
+      });
+  if (!budget.ok()) return budget.status();
+  const auto plan = (*decoder)->Plan(positions, threads, budget->bytes);
   if (!plan.ok()) return plan.status();
   const absl::Status memory = CheckMemory(request, plan->peak_bytes);
   if (!memory.ok()) return memory;
@@ -517,7 +562,7 @@ absl::Status RunDecoder(const Request& request) {
   }
   const absl::Status written = WriteOutput((*run)->logits());
   if (!written.ok()) return written;
-  PrintArena(plan->budget_bytes, plan->peak_bytes, (*run)->ResidentArenaBytes(),
+  PrintArena(*budget, plan->peak_bytes, (*run)->ResidentArenaBytes(),
              absl::StrCat(FormatRoundedBytes(plan->cache.size_bytes),
                           " of keys and values, tiles of ",
                           FormatRoundedBytes(plan->tile_bytes), ", ",

@@ -7,7 +7,7 @@
 
 DIR holds lowmem_generate, lowmem_pack and lowmem_run. Checkpoints are made from
 a seed, packed, and read once, so that they are in the page cache; how much of
-each is there is said. For one count of tokens the backends run in turn, again
+each is there, and how much in large pieces, is said. For one count of tokens the backends run in turn, again
 and again, so that a slow moment of the machine falls on all of them; a ratio is
 the median of those to the resident run of the same round. Each run is a process
 of its own that does as many passes as take --seconds, the first not counted.
@@ -27,6 +27,7 @@ Exit status: 0; 1 a program failed (the text says which); 2 wrong usage.
 import argparse
 import contextlib
 import json
+import mmap
 import os
 import re
 import statistics
@@ -124,12 +125,15 @@ def make_checkpoint(programs, model, folder):
 
 
 def read_once(path):
+    """Into the page cache, in pieces as large as the system can make."""
     with open(path, "rb", buffering=0) as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        block = bytearray(16 << 20)
-        while file.readinto(block):
-            pass
+        with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as image:
+            with contextlib.suppress(OSError):  # a system without huge pages
+                image.madvise(mmap.MADV_HUGEPAGE)
+            for at in range(0, len(image), mmap.PAGESIZE):
+                image[at]  # pylint: disable=pointless-statement
 
 
 def cached_share(path):
@@ -141,18 +145,48 @@ def cached_share(path):
     return int(text) / os.path.getsize(path)
 
 
+def large_share(path):
+    """Of the file, in pieces of the page cache that one entry maps; with few
+    tokens these decide the speed of mmap. None where nobody can tell."""
+    with open(path, "rb") as file:
+        with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as image:
+            for at in range(0, len(image), mmap.PAGESIZE):
+                image[at]  # pylint: disable=pointless-statement
+            with open("/proc/self/smaps", encoding="utf-8") as maps:
+                text = maps.read()
+    found = re.search(re.escape(os.path.realpath(path)) + r"\n(?:.*\n)*?"
+                      r"FilePmdMapped: +(\d+) kB", text)
+    return int(found.group(1)) * 1024 / os.path.getsize(path) if found else None
+
+
+def keep_in_large_pieces(path, share):
+    """Reads the file again where the system gave back what it had of it."""
+    if share and large_share(path) < 0.97 * share:
+        read_once(path)
+
+
+def processor():
+    """Its name and whether it has AVX-512: times mean nothing without."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        text = file.read()
+    name = re.search(r"^model name\s*: (.*)", text, re.M)
+    return "%s, %s" % (name.group(1) if name else "unknown",
+                       "AVX-512" if " avx512f" in text else "no AVX-512")
+
+
 def parse_report(text):
     """The figures of lowmem_run's report."""
     figures = {}
     further = re.search(r"([\d.]+) s for each further token", text)
-    times = re.findall(r"^time +([\d.]+) s, ([\d.]+) GFLOP", text, re.M)
+    times = re.findall(r"^time +([\d.]+) s, ([\d.]+) GFLOP/s; processor ([\d.]+) s",
+                       text, re.M)
     if further:
         figures["seconds"] = float(further.group(1))
         figures["gflops"] = None
     elif times:
         kept = times[1:] if len(times) > 1 else times
-        figures["seconds"] = statistics.median(float(time) for time, _ in kept)
-        figures["gflops"] = statistics.median(float(rate) for _, rate in kept)
+        for index, name in enumerate(("seconds", "gflops", "processor")):
+            figures[name] = statistics.median(float(row[index]) for row in kept)
         figures["passes"] = len(times)
     else:
         fail("no time in the report:\n" + text)
@@ -184,7 +218,8 @@ class Table:
     def run(self, folder, backend, tokens, batch, budget, passes):
         arguments = [
             os.path.join(self.options.programs, "lowmem_run"), folder,
-            "--random_ids=%d" % tokens, "--backend=" + backend, "--threads=2"]
+            "--random_ids=%d" % tokens, "--backend=" + backend,
+            "--threads=%d" % self.options.threads]
         if budget:
             arguments.append("--budget=" + budget)
         if "gpt2" in os.path.basename(folder):
@@ -198,7 +233,9 @@ class Table:
         return figures
 
     def passes(self, folder, tokens, batch, budget):
-        """As many as take about the time that was asked for."""
+        """As many as were asked for, or take about the time that was."""
+        if self.options.passes:
+            return self.options.passes
         seconds = self.run(folder, "pread", tokens, batch, budget, 2)["seconds"]
         return max(3, min(100, int(self.options.seconds / seconds) + 1))
 
@@ -210,7 +247,12 @@ class Table:
         names = self.options.backends + (
             ["torch"] if self.options.torch and not decoder else [])
 
-        def run(name, _):
+        weights = folder + "/model.safetensors"
+        share = large_share(weights)
+
+        def run(name, number):
+            if name == (names[0] if number % 2 == 0 else names[-1]):
+                keep_in_large_pieces(weights, share)
             if name == "torch":
                 return torch_figures(folder, tokens, batch, passes)
             given = "4GiB" if name == "resident" else budget
@@ -233,8 +275,8 @@ def megabytes(figures, name):
 
 
 HEADINGS = ("model", "tokens", "batch", "backend", "arena", "peak", "anon", "file",
-            "cgroup", "read", "waited", "s", "GFLOP/s", "ratio")
-WIDTHS = (-24, 6, 5, -9, 8, 9, 8, 8, 9, 9, 7, 9, 8, 6)
+            "cgroup", "read", "waited", "s", "GFLOP/s", "ratio", "processor", "ratio")
+WIDTHS = (-24, 6, 5, -9, 8, 9, 8, 8, 9, 9, 7, 9, 8, 21, 9, 21)
 
 
 def print_cells(cells, markdown):
@@ -244,17 +286,24 @@ def print_cells(cells, markdown):
         print(" ".join("%*s" % pair for pair in zip(WIDTHS, cells)), flush=True)
 
 
-def seconds_of(figures):
-    return [row["seconds"] for row in figures]
+def of_all(figures, name):
+    return [row[name] for row in figures if row.get(name)]
+
+
+def ratio_cell(found, figures, name):
+    """Resident's by this one's, and the interval where there are enough rounds."""
+    own = of_all(figures, name)
+    resident = of_all(found.get("resident", []), name)
+    if not own or not resident:
+        return "-"
+    median, low, high = median_interval(ratios(resident, own))
+    return "%.3f" % median if low is None else "%.3f [%.3f, %.3f]" % (median, low, high)
 
 
 def print_rows(model, tokens, batch, found, markdown):
     for backend, figures in found.items():
-        median = statistics.median(seconds_of(figures))
-        ratio = "-"
-        if "resident" in found:
-            ratio = "%.3f" % median_interval(
-                ratios(seconds_of(found["resident"]), seconds_of(figures)))[0]
+        median = statistics.median(of_all(figures, "seconds"))
+        busy = of_all(figures, "processor")
         last = figures[-1]
         peak = max(row["peak"] for row in figures)
         rates = [row["gflops"] for row in figures if row.get("gflops")]
@@ -266,13 +315,21 @@ def print_rows(model, tokens, batch, found, markdown):
             "%.1f" % (last["read"] / passes / 1e6) if "read" in last else "-",
             "%.3f" % (last["waited"] / passes) if "waited" in last else "-",
             "%.4f" % median, "%.1f" % statistics.median(rates) if rates else "-",
-            ratio), markdown)
+            ratio_cell(found, figures, "seconds"),
+            "%.4f" % statistics.median(busy) if busy else "-",
+            ratio_cell(found, figures, "processor")), markdown)
+
+
+def percent(share):
+    return "unknown" if share is None else "%.0f %%" % (100 * share)
 
 
 def print_head(markdown):
     print("%sarena, peak, anonymous, file, peak of the cgroup: MiB; read: MB a pass; "
-          "waited: s a pass, all threads together; s: of a pass, or of a generated token"
-          % ("" if markdown else "# "))
+          "waited: s a pass, all threads together; s: of a pass, or of a generated token; "
+          "processor: s a pass, all threads together; ratios: of resident's time to this "
+          "one's, with 95 %% intervals; on %s"
+          % ("" if markdown else "# ", processor()))
     if markdown:
         print()
     print_cells(HEADINGS, markdown)
@@ -339,6 +396,8 @@ def main():
                         type=lambda text: text.split(","))
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--threads", default=2, type=int, help="of lowmem_run")
+    parser.add_argument("--passes", type=int, help="in each process, instead of --seconds")
     parser.add_argument("--torch", action="store_true")
     parser.add_argument("--markdown", action="store_true", help="a table for a page")
     parser.add_argument("--sweep", default="")
@@ -366,9 +425,8 @@ def main():
                                options.markdown)
             if options.markdown:
                 continue
-            share = cached_share(weights)
-            print("# %s: %s of the file in the page cache at the end" % (
-                model, "unknown" if share is None else "%.0f %%" % (100 * share)))
+            print("# %s: %s of the file in the page cache at the end, %s in pieces of 2 MiB" % (
+                model, percent(cached_share(weights)), percent(large_share(weights))))
 
 
 if __name__ == "__main__":

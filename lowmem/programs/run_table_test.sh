@@ -32,7 +32,15 @@ awk '$4 == "pread" && $9 != "-" && $9 < $7 { exit 1 }' "$TEST_TMPDIR/table" ||
 awk '$4 == "pread" && $1 ~ /minilm/ && !($5 < 8 && $6 > $5 && $10 > 0 && $12 > 0) { exit 1 }' \
   "$TEST_TMPDIR/table" || fail "figures that cannot be: $(cat "$TEST_TMPDIR/table")"
 
-table --models=minilm:--layers=1 --tokens=2 --backends=resident,pread --markdown \
+# What times depend on is said: the processor, and how the page cache holds the file.
+grep -qE '^# .* on .*, (no )?AVX-512$' "$TEST_TMPDIR/table" || fail "no processor is named"
+(($(grep -cE '^# .* in the page cache at the end, ([0-9]+ %|unknown) in pieces of 2 MiB$' \
+  "$TEST_TMPDIR/table") == 2)) || fail "no page cache: $(cat "$TEST_TMPDIR/table")"
+# Processor time and its ratio.
+awk '$4 == "mmap" && $1 ~ /minilm/ && !($15 > 0 && $16 > 0) { exit 1 }' "$TEST_TMPDIR/table" ||
+  fail "no processor time: $(cat "$TEST_TMPDIR/table")"
+
+table --models=minilm:--layers=1 --tokens=2 --backends=resident,pread --markdown --passes=2 \
   >"$TEST_TMPDIR/page"
 (($(grep -cE '^\| minilm:--layers=1 \| 2 \| 1 \| (resident|pread) \|' "$TEST_TMPDIR/page") == 2)) ||
   fail "not two rows of markdown: $(cat "$TEST_TMPDIR/page")"

@@ -75,10 +75,29 @@ inline ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
   return layout->Take(slots * slot_bytes, kPageBytes);
 }
 
+// The plan with slots where it has none, since all its tensors are pinned: what
+// reading them as tiles would cost can then be counted.
+template <class Plan>
+Plan WithSlots(Plan plan, int64_t slots_of_worker) {
+  if (plan.slots.size_bytes > 0) return plan;
+  ArenaLayout layout;
+  plan.slots = TakeSlots(plan.request.workers * slots_of_worker,
+                         plan.tile_bytes, plan.request.needs, &layout);
+  return plan;
+}
+
 // Tensors that stay in memory, after everything else.
 struct PinnedTensors {
   ArenaRange range;
   int64_t count = 0;
+
+  // Of weights that take `tile_bytes` and are pinned before all else.
+  double share(int64_t tile_bytes) const {
+    return tile_bytes == 0
+               ? 0.0
+               : std::min(1.0, static_cast<double>(range.size_bytes) /
+                                   static_cast<double>(tile_bytes));
+  }
 };
 
 // What the plans of all model families have.

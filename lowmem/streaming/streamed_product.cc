@@ -127,7 +127,7 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
           NextTile(matrix, row, rows.end, {column, column_end});
       if (!tile.ok()) return tile.status();
       if (schedule_ != nullptr) {
-        RecordTile(*tile);
+        RecordTile(*tile, tile->rows, column_end - column);
         row += tile->rows;
         continue;
       }
@@ -157,7 +157,9 @@ bool StreamedProduct::IsStreamed(const Tile& tile) const {
   return slot_bytes > 0 && slot_bytes <= memory_.slot_bytes;
 }
 
-void StreamedProduct::RecordTile(const Tile& tile) {
+void StreamedProduct::RecordTile(const Tile& tile, int64_t outputs,
+                                 int64_t inputs) {
+  schedule_->work.Add(tile, outputs, inputs);
   if (IsStreamed(tile)) schedule_->Add(tile);
 }
 
@@ -215,7 +217,7 @@ absl::Status StreamedProduct::RecordStrip(const Weight& matrix,
     const absl::StatusOr<Tile> tile =
         matrix.Block(row, rows, outputs.begin, outputs.size());
     if (!tile.ok()) return tile.status();
-    RecordTile(*tile);
+    RecordTile(*tile, outputs.size(), rows);
   }
   return absl::OkStatus();
 }

@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/streaming/pass_time.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/tile_stream.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -45,6 +46,8 @@ struct TileList {
 
   absl::Span<Tile> capacity;
   int64_t count = 0;
+  // Of all tiles, also of those that are used where they lie.
+  TileWork work;
 };
 
 // What a product may write to.
@@ -116,7 +119,7 @@ class StreamedProduct {
 
  private:
   bool IsStreamed(const Tile& tile) const;
-  void RecordTile(const Tile& tile);
+  void RecordTile(const Tile& tile, int64_t outputs, int64_t inputs);
   absl::StatusOr<TileView> NextOfStream(const Tile& tile);
   absl::StatusOr<TileView> LoadTile(const Tile& tile);
   MatrixView Widened(DType type, const Tile& tile, const TileView& view);

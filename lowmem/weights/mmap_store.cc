@@ -120,6 +120,10 @@ class MmapStore final : public FileStore {
       return FileError(errno, file_.name(), "cannot be mapped");
     }
     image_ = static_cast<char*>(mapping);
+    // What is not in the page cache yet comes in pieces of a window where the
+    // file system can. Such a piece is mapped at one fault and translated by
+    // one entry, and with few tokens either costs more than the products.
+    madvise(image_, MappedBytes(), MADV_HUGEPAGE);
     const auto begin = reinterpret_cast<uintptr_t>(mapping);
     guard_->begin.store(begin);
     guard_->end.store(begin + MappedBytes());

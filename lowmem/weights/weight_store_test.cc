@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/memory/alignment.h"
@@ -357,6 +358,26 @@ int64_t FileBytes() {
     }
   }
   return -1;
+}
+
+// Else pages come into the page cache one by one where nothing read ahead, and
+// are mapped one by one ever after.
+TEST(WeightStoreTest, MapsTheFileInHugePagesWhereTheSystemHasThem) {
+  const std::string path = MatrixFile("huge_pages");
+  const std::unique_ptr<WeightStore> store =
+      OpenOrDie(path, WeightBackend::kMmap);
+  std::ifstream maps("/proc/self/smaps");
+  std::string line, flags;
+  for (bool is_store = false; std::getline(maps, line);) {
+    if (absl::EndsWith(line, "huge_pages")) is_store = true;
+    if (is_store && absl::StartsWith(line, "VmFlags:")) {
+      flags = absl::StrCat(line, " ");
+      break;
+    }
+  }
+  const bool has_huge_pages =
+      access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0;
+  EXPECT_EQ(absl::StrContains(flags, " hg "), has_huge_pages) << flags;
 }
 
 TEST(WeightStoreTest, MmapKeepsLittleOfTheFileMapped) {

@@ -1,0 +1,45 @@
+// A budget for who names none: the least that costs next to no time.
+//
+//   absl::StatusOr<footprint::BudgetChoice> choice = footprint::ChooseBudget(
+//       least_bytes,
+//       [&](int64_t budget_bytes) { return PredictSeconds(budget_bytes); });
+//
+// Of the budgets whose predicted time is at most kMostSlowdown of that with
+// ample room, the least in whole pages; ample is kAmpleBudgetBytes, and more
+// where activations alone take most of that. Time is taken to fall with the
+// budget; where it does not, the choice still keeps to kMostSlowdown, and a
+// smaller one may, too.
+//
+// Pure, thread-safe. Memory: none. Time: some twenty predictions. Errors are
+// those of `predict_seconds`.
+
+#ifndef FOOTPRINT_LOWMEM_STREAMING_BUDGET_CHOICE_H_
+#define FOOTPRINT_LOWMEM_STREAMING_BUDGET_CHOICE_H_
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+inline constexpr int64_t kAmpleBudgetBytes = int64_t{64} << 20;
+inline constexpr double kMostSlowdown = 1.1;
+
+struct BudgetChoice {
+  int64_t budget_bytes = 0;
+  int64_t least_bytes = 0;
+  int64_t ample_bytes = 0;
+  // Predicted times of both, in that with ample_bytes.
+  double slowdown = 1;
+  double least_slowdown = 1;
+};
+
+absl::StatusOr<BudgetChoice> ChooseBudget(
+    int64_t least_bytes,
+    absl::FunctionRef<absl::StatusOr<double>(int64_t budget_bytes)>
+        predict_seconds);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_STREAMING_BUDGET_CHOICE_H_
