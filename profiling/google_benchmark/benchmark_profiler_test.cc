@@ -394,6 +394,24 @@ TEST_F(BenchmarkProfilerTest, AFailureOfTheOnlyBenchmarkIsSaid) {
   }
 }
 
+// Before anything is measured, not after minutes.
+TEST_F(BenchmarkProfilerTest, AFileThatCannotBeWrittenIsSaidAtOnce) {
+  const std::string good = Scratch("good");
+  for (const std::string& outputs :
+       {std::string("--memory_profile_out=/dev/full"),
+        std::string("--memory_profile_out=."),
+        std::string("--memory_profile_out=/none/profile"),
+        "--memory_samples_out=/none/samples --memory_profile_out=" + good}) {
+    EXPECT_EQ(RunSample("--benchmark_filter=HoldBlock " + outputs), 1);
+    const std::string said = ReadText(Scratch("err"));
+    EXPECT_THAT(said, Not(HasSubstr("process 1 of"))) << outputs;
+    EXPECT_THAT(said, testing::AnyOf(HasSubstr("is not a regular file"),
+                                     HasSubstr("make the folder /none")));
+    EXPECT_THAT(said, Not(HasSubstr("INVALID")));
+  }
+  EXPECT_NE(access(good.c_str(), F_OK), 0);
+}
+
 TEST_F(BenchmarkProfilerTest, RowsNeedOneProcess) {
   EXPECT_EQ(RunSample("--benchmark_out=" + Scratch("rows") +
                       " --memory_profile_out=" + Scratch("with_rows")),
