@@ -1,12 +1,15 @@
 #include "footprint/base/files/program_flags.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "absl/flags/parse.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/standard_output.h"
 
@@ -39,10 +42,29 @@ bool AsksForHelp(int argc, char** argv) {
   return false;
 }
 
+// Bazel starts PROGRAM in PROGRAM.runfiles/WORKSPACE. A script that it started
+// so, and that calls PROGRAM from where it likes, is left alone.
+bool BazelStartedThis() {
+  char folder[PATH_MAX];
+  return getcwd(folder, sizeof(folder)) != nullptr &&
+         absl::StrContains(
+             folder,
+             absl::StrCat("/", program_invocation_short_name, ".runfiles/"));
+}
+
+void EnterCallersFolder() {
+  const char* const folder = getenv("BUILD_WORKING_DIRECTORY");
+  if (folder == nullptr || !BazelStartedThis() || chdir(folder) == 0) return;
+  fprintf(stderr, "%s: cannot enter %s: %s\n", program_invocation_short_name,
+          folder, strerror(errno));
+  exit(1);
+}
+
 }  // namespace
 
 std::vector<char*> ParseProgramFlags(int argc, char** argv,
                                      int wrong_flag_exit_code) {
+  EnterCallersFolder();
   exit_code_while_parsing = AsksForHelp(argc, argv) ? 0 : wrong_flag_exit_code;
   atexit(EndWithExitCode);
   std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);

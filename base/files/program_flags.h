@@ -7,6 +7,10 @@
 //     ...
 //   }
 //
+// Where `bazel run` started the program, in a folder of its own, the program
+// goes to the folder of whoever called: paths on the command line are from
+// there.
+//
 // Once in a program, before it starts threads. Memory: Abseil's.
 
 #ifndef FOOTPRINT_BASE_FILES_PROGRAM_FLAGS_H_

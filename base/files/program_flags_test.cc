@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -67,6 +68,37 @@ void ParseAndExit(int code) {
 
 TEST(ProgramFlagsDeathTest, LeavesLaterExitCodesAlone) {
   EXPECT_EXIT(ParseAndExit(7), testing::ExitedWithCode(7), "");
+}
+
+std::string WorkingFolder() {
+  char folder[4096];
+  return getcwd(folder, sizeof(folder)) == nullptr ? "" : folder;
+}
+
+TEST(ProgramFlagsTest, PathsAreTheCallersWhereBazelRanTheProgram) {
+  const std::string caller = testing::TempDir() + "/caller";
+  const std::string runfiles =
+      testing::TempDir() + "/program_flags_test.runfiles";
+  const std::string others = testing::TempDir() + "/script.runfiles";
+  for (const std::string& folder :
+       {caller, runfiles, runfiles + "/main", others, others + "/main"}) {
+    ASSERT_EQ(mkdir(folder.c_str(), 0777), 0) << folder;
+  }
+  ASSERT_EQ(chdir(caller.c_str()), 0);
+  const std::string callers_folder = WorkingFolder();
+  ASSERT_EQ(chdir((runfiles + "/main").c_str()), 0);
+  const std::string bazels_folder = WorkingFolder();
+  Parse({"program"});
+  EXPECT_EQ(WorkingFolder(), bazels_folder);
+  ASSERT_EQ(setenv("BUILD_WORKING_DIRECTORY", caller.c_str(), 1), 0);
+  Parse({"program"});
+  EXPECT_EQ(WorkingFolder(), callers_folder);
+  // A script of Bazel's calls this program with paths of its own.
+  ASSERT_EQ(chdir((others + "/main").c_str()), 0);
+  const std::string scripts_folder = WorkingFolder();
+  Parse({"program"});
+  EXPECT_EQ(WorkingFolder(), scripts_folder);
+  ASSERT_EQ(unsetenv("BUILD_WORKING_DIRECTORY"), 0);
 }
 
 }  // namespace
