@@ -123,10 +123,11 @@ absl::StatusOr<Model> Fit(const Estimator& estimator, const Table& table) {
   } catch (const std::bad_alloc&) {
   }
   if (!absl::IsResourceExhausted(model.status())) return model;
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "out of memory in stage fit, which takes about ",
-      estimator.FitBytes(table.feature_count()),
-      " bytes: ", std::string(model.status().message()), kMoreMemory));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("out of memory in stage fit, which takes about ",
+                   estimator.FitBytes(table.feature_count()), " bytes",
+                   model.status().message().empty() ? "" : ": ",
+                   std::string(model.status().message()), kMoreMemory));
 }
 
 absl::Status FitAndSave(const Estimator& estimator, const Table& table,

@@ -198,7 +198,8 @@ short_of_memory() {
   for (( ; limit < 262144; limit += 512)); do
     output=$(limited $limit "$program" "${outputs[@]}" "$@")
     status=$?
-    [[ $status == 1 && "$output" =~ (memory|no\ room).*bytes ]] ||
+    [[ $status == 1 && "$output" =~ (memory|no\ room).*bytes &&
+      "$output" != *": ;"* ]] ||
       fail "$limit KiB: exit $status, $output"
     [[ "$output" != *$wanted* ]] || return 0
     [[ $status == 1 ]] || return 1

@@ -176,7 +176,7 @@ TEST(CsvTableTest, HintsAtAnotherDelimiterAndTakesIt) {
   };
   for (const Case& c :
        {Case{';', "--delimiter=\";\""}, Case{'\t', "--delimiter=tab"},
-        Case{'|', "--delimiter=\"|\""}}) {
+        Case{'|', "--delimiter=\"|\""}, Case{' ', "--delimiter=\" \""}}) {
     const std::string part(1, c.delimiter);
     const std::string header = "a" + part + "b\n";
     EXPECT_THAT(ErrorOf(header + "1" + part + "2\n"), HasSubstr(c.hint));
