@@ -24,7 +24,6 @@
 #include "footprint/gates/judge/update_command.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
-#include "footprint/profiling/schema/metric_reading.h"
 #include "footprint/profiling/schema/profile_merge.h"
 
 namespace footprint {
@@ -108,14 +107,6 @@ class Evaluation {
     return found.phase < 0
                ? ""
                : std::string(BenchmarkOf(found).phases(found.phase).name());
-  }
-  // Why `found` has no value, as the end of a sentence.
-  const char* WhyNoValue(const Measurement& found, MetricKind kind) const {
-    const BenchmarkMemory& benchmark = BenchmarkOf(found);
-    return WhyUnknown((found.phase < 0
-                           ? ReadMetric(benchmark, kind)
-                           : ReadMetric(benchmark.phases(found.phase), kind))
-                          .knowledge);
   }
   std::string Describe(const Measurement& found) const {
     return DescribeMeasurement(ProfileOf(found.profile).label(),
@@ -273,7 +264,7 @@ class Evaluation {
                  sources_[source].LocationOf(number),
                  absl::StrCat(SchemaNameOfMetric(threshold.metric()), " of ",
                               Describe(found), " ",
-                              WhyNoValue(found, threshold.metric()),
+                              index_.WhyNoValue(found, threshold.metric()),
                               ", so no rule can be held against it; make it "
                               "repeat, or "
                               "judge a metric that does (with threads: "
@@ -400,7 +391,7 @@ class Evaluation {
                            " measurements, among them ", Describe(found[0]),
                            " and ", Describe(found[1]));
     } else if (found[0].metric == nullptr) {
-      wrong = WhyNoValue(found[0], threshold.metric());
+      wrong = index_.WhyNoValue(found[0], threshold.metric());
       decision = IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT;
     } else if (found[0].metric->value() <= 0) {
       wrong = absl::StrCat("is ", found[0].metric->value(),
