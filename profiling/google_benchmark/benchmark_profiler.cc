@@ -1,6 +1,7 @@
 #include "footprint/profiling/google_benchmark/benchmark_profiler.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -359,12 +360,32 @@ int WriteMeasured(MemoryProfile profile,
   return status.ok() && failures.empty() ? 0 : 1;
 }
 
+// Where benchmarks begin, which may leave it: outputs are meant from here.
+class WorkingFolder {
+ public:
+  WorkingFolder() : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+  ~WorkingFolder() {
+    if (folder_ >= 0) close(folder_);
+  }
+  // Stays where it is if the folder is lost.
+  void Return() const {
+    if (fchdir(folder_) != 0) errno = 0;
+  }
+
+ private:
+  const int folder_;
+};
+
 int MeasureHere(const BenchmarkRunner& run, const NoteSource& notes,
                 Process process, const MemoryOutputs& outputs) {
   ProfileReporter reporter(HostDescriptionBytes(), [&outputs, process] {
     if (process == Process::kOfPart) SayBegun(outputs.profile_path);
   });
+  const WorkingFolder folder;
   if (run(&reporter) == 0) return NoBenchmark();
+  folder.Return();
   MemoryProfile profile = reporter.TakeProfile();
   if (notes != nullptr) {
     for (Remark& remark : notes()) *profile.add_remarks() = std::move(remark);
