@@ -156,6 +156,36 @@ TEST(MemoBytesTest, AnEvictionMeanwhileMakesNoSizeNegative) {
   EXPECT_GE(ReadMemoTotals().live_bytes, 16 << 20);
 }
 
+// What it frees is booked on its thread, so nothing is left unexplained.
+TEST(MemoBytesTest, AnEvictionByAThreadThatGoesOnIsNoDoubt) {
+  auto large = MakeMemo<Bytes>("evicted meanwhile", [] {
+    return absl::StatusOr<Bytes>(Bytes(64 << 20));
+  });
+  std::atomic<int> turn{0};
+  std::thread evicting([&] {
+    // The thread has what it needs for it before the meter begins.
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THAT(large->Get(), IsOk());
+      EXPECT_THAT(large->Evict(AfterEviction::kKeepFreeMemory), IsOk());
+    }
+    EXPECT_THAT(large->Get(), IsOk());
+    for (turn = 1; turn < 2;) std::this_thread::yield();
+    EXPECT_THAT(large->Evict(AfterEviction::kKeepFreeMemory), IsOk());
+    for (turn = 3; turn < 4;) std::this_thread::yield();
+  });
+  while (turn < 1) std::this_thread::yield();
+  auto memo = MakeMemo<Bytes>("beside a thread that evicts", [&] {
+    for (turn = 2; turn < 3;) std::this_thread::yield();
+    return absl::StatusOr<Bytes>(Bytes(16 << 20));
+  });
+  EXPECT_THAT(memo->Get(), IsOk());
+  turn = 4;
+  evicting.join();
+  EXPECT_EQ(memo->statistics().live_bytes, 16 << 20);
+  EXPECT_EQ(memo->statistics().bytes_source, BytesSource::kMeasured)
+      << memo->statistics().doubt;
+}
+
 TEST(MemoBytesTest, AMemoWithinAFactoryMayEndThere) {
   auto memo =
       MakeMemo<Bytes>("from a local memo", []() -> absl::StatusOr<Bytes> {
@@ -199,6 +229,28 @@ TEST(MemoBytesTest, AValueThatWasThereBeforeIsInDoubt) {
   EXPECT_NE(declared.statistics().doubt, "");
   // Which lies within its memo and can hold nothing.
   EXPECT_EQ(number.statistics().bytes_source, BytesSource::kMeasured);
+}
+
+// Of two parts, the first of which was there before the load.
+TEST(MemoBytesTest, ALoadOfLessThanWasDeclaredIsInDoubt) {
+  using Parts = std::vector<Bytes>;
+  const auto make = [](const std::string& name, int64_t declared_bytes) {
+    return *MakeMemo<Parts>(
+        name,
+        [first = Bytes(16 << 20)]() mutable {
+          Parts parts;
+          parts.push_back(std::move(first));
+          parts.emplace_back(1 << 20);
+          return absl::StatusOr<Parts>(std::move(parts));
+        },
+        declared_bytes);
+  };
+  const Memo<Parts> declared = make("partly moved in", 17 << 20);
+  ASSERT_THAT(declared.Get(), IsOk());
+  EXPECT_EQ(declared.statistics().live_bytes, 17 << 20);
+  EXPECT_EQ(declared.statistics().bytes_source, BytesSource::kDeclared);
+  EXPECT_THAT(declared.statistics().doubt,
+              testing::HasSubstr("less than was declared"));
 }
 
 // Unmaps when it ends, as a mapped checkpoint does.

@@ -18,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/file_error.h"
+#include "footprint/base/files/fingerprint.h"
 #include "footprint/base/files/read_write.h"
 
 namespace footprint {
@@ -31,10 +32,20 @@ std::string FolderOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A stale one is removed unasked, so the name is one that no user chooses.
+// A stale one is removed unasked, so the name is one that no user chooses. Of a
+// name that leaves it no room, but that a file may have, it has a part.
 std::string PartialPath(const std::string& path) {
-  const size_t name = path.rfind('/') + 1;  // 0 without a folder
-  return absl::StrCat(path.substr(0, name), ".", path.substr(name),
+  constexpr size_t kLongestName = NAME_MAX - 64;
+  const size_t begin = path.rfind('/') + 1;  // 0 without a folder
+  const size_t size = path.size() - begin;
+  if (size <= kLongestName || size > NAME_MAX) {
+    return absl::StrCat(path.substr(0, begin), ".", path.substr(begin),
+                        ".footprint-partial");
+  }
+  const uint64_t whole =
+      Fingerprint(path.data() + begin, static_cast<int64_t>(size));
+  return absl::StrCat(path.substr(0, begin), ".",
+                      path.substr(begin, kLongestName), "-", absl::Hex(whole),
                       ".footprint-partial");
 }
 

@@ -6,10 +6,11 @@
 //   if (status.ok()) status = file->Commit();
 //
 // What is appended goes to the partial file, ".NAME.footprint-partial" beside a
-// path's NAME, which Commit flushes to the disk and renames. Whatever happens
-// before, and a full disk, a limit of file sizes (RLIMIT_FSIZE) or a killed
-// process too, leaves the old file as it was; a partial file that a killed
-// process left behind is removed by the next. Two never write to one.
+// path's NAME (of one of more than 191 bytes, these and a hash), which Commit
+// flushes to the disk and renames. Whatever happens before, and a full disk, a
+// limit of file sizes (RLIMIT_FSIZE) or a killed process too, leaves the old
+// file as it was; a partial file that a killed process left behind is removed
+// by the next. Two never write to one.
 //
 // Where PATH is a symbolic link, the file that it leads to is replaced, beside
 // itself, and the link stays. A file that is replaced gives its owner, group

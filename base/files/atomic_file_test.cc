@@ -41,6 +41,28 @@ TEST(AtomicFileTest, ReplacesTheFileOnCommit) {
   EXPECT_FALSE(Exists(PartialOf(path)));
 }
 
+// Longer ones there are not.
+TEST(AtomicFileTest, ANameMayHave255Bytes) {
+  for (const size_t size : {190, 191, 192, 237, 254, 255}) {
+    const std::string path = TestPath(std::string(size, 'x'));
+    for (const char* text : {"old", "new"}) {
+      absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
+      ASSERT_THAT(file, IsOk()) << size;
+      ASSERT_THAT(file->Append(text), IsOk());
+      EXPECT_THAT(AtomicFile::Create(path),
+                  StatusIs(absl::StatusCode::kUnavailable))
+          << "two at once";
+      ASSERT_THAT(file->Commit(), IsOk());
+      EXPECT_EQ(ReadTestFile(path), text);
+    }
+  }
+  const absl::Status status =
+      AtomicFile::Create(TestPath(std::string(256, 'x'))).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(status.message()),
+              testing::HasSubstr("File name too long; shorten"));
+}
+
 TEST(AtomicFileTest, KeepsTheOrderOfSmallAndLargePieces) {
   const std::string path = TestPath("pieces");
   AtomicFileOptions options;

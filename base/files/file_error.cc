@@ -45,6 +45,8 @@ absl::string_view AdviceFor(int error) {
              "system that has such files";
     case ENOMEM:
       return "raise the limit of memory";
+    case ENAMETOOLONG:
+      return "shorten the name: it may have 255 bytes, the path 4095";
     case EMFILE:
     case ENFILE:
       return "raise the limit of open files (ulimit -n)";

@@ -46,6 +46,9 @@ TEST(FileErrorTest, NamesTheWayOut) {
   EXPECT_THAT(
       std::string(FileError(ENOSPC, "f", "cannot be written").message()),
       HasSubstr("No space left on device; free disk space"));
+  EXPECT_THAT(
+      std::string(FileError(ENAMETOOLONG, "f", "cannot be made").message()),
+      HasSubstr("File name too long; shorten the name"));
   EXPECT_THAT(std::string(FileError(ENOENT, "f", "cannot be opened",
                                     "make the folder first")
                               .message()),

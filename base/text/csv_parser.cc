@@ -35,6 +35,9 @@ absl::Status CsvParser::Begin(absl::string_view name) {
 void CsvParser::SkipByteOrderMark() {
   if (absl::StartsWith(bytes_, kByteOrderMark)) {
     position_ = kByteOrderMark.size();
+  } else if (absl::StartsWith(bytes_, "\xff\xfe") ||
+             absl::StartsWith(bytes_, "\xfe\xff")) {
+    Fail("this is UTF-16; save it as UTF-8, or plain CSV");
   }
 }
 

@@ -7,8 +7,8 @@
 //   return fields.status();
 //
 // Syntax: RFC 4180, and lines may end in LF alone; a byte-order mark at the
-// beginning is skipped. The end of the last line may be missing. Another byte
-// than the comma may part the fields.
+// beginning is skipped, that of UTF-16 an error. The end of the last line may
+// be missing. Another byte than the comma may part the fields.
 //
 // What reads a file derives from it and gives the bytes piece by piece.
 //

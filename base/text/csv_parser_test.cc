@@ -98,6 +98,19 @@ TEST(CsvParserTest, AcceptsWindowsLinesAndAByteOrderMark) {
               ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "2")));
 }
 
+// As spreadsheets write "Unicode text".
+TEST(CsvParserTest, SaysThatAFileIsUtf16) {
+  const absl::string_view little(
+      "\xff\xfe"
+      "a\0,\0b\0\n\0",
+      10);
+  const absl::string_view big("\xfe\xff\0a\0,\0b\0\n", 10);
+  for (const absl::string_view text : {little, big}) {
+    EXPECT_THAT(ErrorOf(std::string(text)),
+                HasSubstr("fields.csv:1:1: this is UTF-16; save it as UTF-8"));
+  }
+}
+
 TEST(CsvParserTest, PartsFieldsAtTheGivenByteOnly) {
   for (const char delimiter : {';', '\t', '|', '\xff'}) {
     const std::string part(1, delimiter);
@@ -129,7 +142,7 @@ TEST(CsvParserTest, NamesThePlaceOfAnError) {
 
 TEST(CsvParserTest, RefusesAFieldWithoutEnd) {
   const std::string longest(CsvParser::kMaximumFieldBytes, 'x');
-  EXPECT_EQ(MustRead(longest + "\n")[0][0], longest);
+  EXPECT_THAT(MustRead(longest + "\n"), ElementsAre(ElementsAre(longest)));
   EXPECT_THAT(ErrorOf(longest + "x\n"), HasSubstr("a field of more than"));
 }
 

@@ -25,7 +25,6 @@
 #include "footprint/gates/judge/update_command.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
-#include "footprint/profiling/schema/metric_reading.h"
 #include "footprint/profiling/schema/profile_merge.h"
 
 namespace footprint {
@@ -99,14 +98,6 @@ class Evaluation {
   }
 
  private:
-  // Why `found` has no value, as the end of a sentence.
-  const char* WhyNoValue(const Measurement& found, MetricKind kind) const {
-    const BenchmarkMemory& benchmark = index_.BenchmarkOf(found);
-    return WhyUnknown((found.phase < 0
-                           ? ReadMetric(benchmark, kind)
-                           : ReadMetric(benchmark.phases(found.phase), kind))
-                          .knowledge);
-  }
   void AddProblem(Decision decision, const std::string& location,
                   const std::string& message) {
     Problem* problem = verdict_.add_problems();
@@ -257,8 +248,8 @@ class Evaluation {
       AddProblem(IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT,
                  sources_[source].LocationOf(number),
                  absl::StrCat(SchemaNameOfMetric(threshold.metric()), " of ",
-                              index_.Describe(found), " ",
-                              WhyNoValue(found, threshold.metric()),
+                               index_.Describe(found), " ",
+                               index_.WhyNoValue(found, threshold.metric()),
                               ", so no rule can be held against it; make it "
                               "repeat, or "
                               "judge a metric that does (with threads: "
@@ -367,7 +358,7 @@ class Evaluation {
           "is ambiguous: it names ", found.size(), " measurements, among them ",
           index_.Describe(found[0]), " and ", index_.Describe(found[1]));
     } else if (found[0].metric == nullptr) {
-      wrong = WhyNoValue(found[0], threshold.metric());
+      wrong = index_.WhyNoValue(found[0], threshold.metric());
       decision = IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT;
     } else if (found[0].metric->value() <= 0) {
       wrong = absl::StrCat("is ", found[0].metric->value(),

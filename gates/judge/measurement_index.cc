@@ -11,6 +11,7 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_reading.h"
 
 namespace footprint {
 namespace {
@@ -129,6 +130,16 @@ std::vector<Measurement> MeasurementIndex::Find(const Selector& selector,
     }
   }
   return measurements;
+}
+
+const char* MeasurementIndex::WhyNoValue(const Measurement& found,
+                                         MetricKind kind) const {
+  const BenchmarkMemory& benchmark =
+      profiles_[static_cast<size_t>(found.profile)].benchmarks(found.benchmark);
+  return WhyUnknown((found.phase < 0
+                         ? ReadMetric(benchmark, kind)
+                         : ReadMetric(benchmark.phases(found.phase), kind))
+                        .knowledge);
 }
 
 }  // namespace footprint

@@ -76,6 +76,10 @@ class MeasurementIndex {
   std::vector<Measurement> Find(const Selector& selector,
                                 MetricKind kind) const;
 
+  // Why `found`, of that kind, has no value, as the end of a sentence that
+  // names it: "was not the same in every process".
+  const char* WhyNoValue(const Measurement& found, MetricKind kind) const;
+
   // A benchmark of the same label and name as an earlier one.
   struct Duplicate {
     int profile;

@@ -226,7 +226,8 @@ class Planner {
     for (const Measurement& measurement : found) {
       if (measurement.metric == nullptr) {
         named_.is_unrepeated = true;
-        Doubt(name + " was not the same in every process");
+        Doubt(absl::StrCat(name, " ",
+                           index_.WhyNoValue(measurement, threshold.metric())));
         continue;
       }
       named_.has_weaker |= measurement.metric->determinism() != EXACT;
@@ -507,9 +508,10 @@ class EnvironmentPlanner {
         continue;
       }
       kept_.insert(KeyOf(one, old.metric()));
-      const std::string doubt = one.metric == nullptr
-                                    ? "it was not the same in every process"
-                                    : DoubtOf(measured, benchmark);
+      const std::string doubt =
+          one.metric == nullptr
+              ? absl::StrCat("it ", index_.WhyNoValue(one, old.metric()))
+              : DoubtOf(measured, benchmark);
       if (!doubt.empty()) {
         added_.refusals.push_back(absl::StrCat("no threshold was added for ",
                                                index_.Describe(one), ", since ",

@@ -195,6 +195,12 @@ TEST(ThresholdUpdateTest, LeavesWhatDoesNotCount) {
   profile.mutable_benchmarks(0)->clear_metrics();
   profile.mutable_benchmarks(0)->add_unrepeated(PEAK_LIVE_USABLE_BYTES);
   expect_left(profile, "BM_X was not the same in every process");
+  // As the verdict says it, too.
+  profile = Profile(80, 80);
+  profile.mutable_benchmarks(1)->clear_metrics();
+  profile.mutable_benchmarks(1)->add_unrepeated(PEAK_LIVE_USABLE_BYTES);
+  profile.mutable_benchmarks(1)->add_order_dependent(PEAK_LIVE_USABLE_BYTES);
+  expect_left(profile, "BM_Y was made by threads that may overlap");
 }
 
 TEST(ThresholdUpdateTest, AProducerThatFailedMovesNoLimit) {

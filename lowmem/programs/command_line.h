@@ -26,8 +26,7 @@ namespace footprint::lowmem_internal {
 
 enum class ExitCode { kFailed = 1, kWrongUsage = 2 };
 
-// absl::ParseCommandLine, but a wrong flag ends the program with exit code 2
-// and help with 0; by itself it ends both with 1, or as its release has it.
+// What is no flag; a wrong flag ends the program with exit code 2, help with 0.
 std::vector<char*> ParseFlags(int argc, char** argv);
 
 // Says why, in one line that moves no terminal, and returns the exit code.

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/memo/product/trace_page.h"
 #include "footprint/memo/product/trace_text.h"
@@ -34,12 +35,23 @@ void EnterCallersFolder() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::cerr
-        << "usage: trace_report TRACE PAGE.html, or TEXT.txt, or DATA.json\n";
+  constexpr char kUsage[] =
+      "usage: trace_report TRACE PAGE.html, or TEXT.txt, or DATA.json\n";
+  if (argc == 2 && argv[1] == absl::string_view("--help")) {
+    std::cout << kUsage;
+    return 0;
+  }
+  // There are no flags: a page of such a name would be one by mistake.
+  if (argc != 3 || argv[1][0] == '-' || argv[2][0] == '-') {
+    std::cerr << kUsage;
     return 2;
   }
   EnterCallersFolder();
+  if (footprint::IsSameFile(argv[1], argv[2])) {
+    std::cerr << "trace_report: " << argv[2]
+              << ": is the trace, and the page would overwrite it\n";
+    return 2;
+  }
   const absl::StatusOr<footprint::MemoTrace> trace =
       footprint::ReadMemoTraceFile(argv[1]);
   if (!trace.ok()) {

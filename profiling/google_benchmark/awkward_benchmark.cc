@@ -60,6 +60,12 @@ BENCHMARK(BM_StartChild);
 void BM_AfterChild(benchmark::State& state) { AllocateOnce(state); }
 BENCHMARK(BM_AfterChild);
 
+void BM_ChangeFolder(benchmark::State& state) {
+  if (chdir("/") != 0) state.SkipWithError("no folder /");
+  AllocateOnce(state);
+}
+BENCHMARK(BM_ChangeFolder);
+
 void BM_Skip(benchmark::State& state) {
   state.SkipWithError("as it always does");
   for (auto _ : state) {

@@ -359,9 +359,10 @@ absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
     why = std::string(measured.status().message());
   }
   for (const std::string& name : group.names) {
-    if (missing.erase(name) > 0) {
-      failures->push_back(absl::StrCat(AsUtf8(name), ": ", why));
-    }
+    if (missing.erase(name) == 0) continue;
+    failures->push_back(absl::StrCat(AsUtf8(name), ": ", why));
+    // What the process itself told, it has said there.
+    dprintf(STDERR_FILENO, "%s\n", failures->back().c_str());
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #include "footprint/profiling/google_benchmark/benchmark_profiler.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/memory/process_memory.h"
 #include "footprint/profiling/google_benchmark/benchmark_memory_manager.h"
 #include "footprint/profiling/google_benchmark/benchmark_processes.h"
@@ -354,16 +356,36 @@ int WriteMeasured(MemoryProfile profile,
     failure->set_detail(absl::StrJoin(failures, "; "));
   }
   const absl::Status status = WriteMemoryOutputs(std::move(profile), outputs);
-  if (!status.ok()) std::cerr << status << "\n";
+  if (!status.ok()) std::cerr << status.message() << "\n";
   return status.ok() && failures.empty() ? 0 : 1;
 }
+
+// Where benchmarks begin, which may leave it: outputs are meant from here.
+class WorkingFolder {
+ public:
+  WorkingFolder() : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+  ~WorkingFolder() {
+    if (folder_ >= 0) close(folder_);
+  }
+  // Stays where it is if the folder is lost.
+  void Return() const {
+    if (fchdir(folder_) != 0) errno = 0;
+  }
+
+ private:
+  const int folder_;
+};
 
 int MeasureHere(const BenchmarkRunner& run, const NoteSource& notes,
                 Process process, const MemoryOutputs& outputs) {
   ProfileReporter reporter(HostDescriptionBytes(), [&outputs, process] {
     if (process == Process::kOfPart) SayBegun(outputs.profile_path);
   });
+  const WorkingFolder folder;
   if (run(&reporter) == 0) return NoBenchmark();
+  folder.Return();
   MemoryProfile profile = reporter.TakeProfile();
   if (notes != nullptr) {
     for (Remark& remark : notes()) *profile.add_remarks() = std::move(remark);
@@ -404,6 +426,17 @@ class PartFile {
   std::string path_;
 };
 
+// Of the files that are wanted, before minutes of measuring are spent on them.
+absl::Status CheckWritable(const MemoryOutputs& outputs) {
+  for (const std::string* path :
+       {&outputs.profile_path, &outputs.samples_path}) {
+    const absl::Status status =
+        path->empty() ? absl::OkStatus() : CheckReplaceable(*path);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 int MeasureInProcesses(const ProcessSharing& sharing,
                        const MemoryOutputs& outputs) {
   std::string complaints;
@@ -422,6 +455,11 @@ int MeasureInProcesses(const ProcessSharing& sharing,
                  "processes cannot read again: they find nothing there. If "
                  "this program reads it, give it a file, or measure with "
                  "--memory_one_process.\n";
+  }
+  const absl::Status writable = CheckWritable(outputs);
+  if (!writable.ok()) {
+    std::cerr << writable.message() << "\n";
+    return 1;
   }
   const std::string& output = outputs.profile_path.empty()
                                   ? outputs.samples_path
@@ -443,8 +481,10 @@ int MeasureInProcesses(const ProcessSharing& sharing,
               << AsUtf8(group.names[0]) << "\n";
     const absl::StatusOr<bool> is_measured =
         MeasureGroup(command_line, group, part.path(), &profile, &failures);
-    if (!is_measured.ok()) std::cerr << is_measured.status() << "\n";
-    if (!is_measured.ok()) return 1;
+    if (!is_measured.ok()) {
+      std::cerr << is_measured.status().message() << "\n";
+      return 1;
+    }
     if (!*is_measured) return 2;
   }
   return WriteMeasured(std::move(profile), failures, outputs);

@@ -50,6 +50,10 @@ int RunSample(const std::string& arguments, const std::string& before = "") {
   return Run("sample_benchmark", arguments, before);
 }
 
+int RunAwkward(const std::string& arguments, const std::string& before) {
+  return Run("awkward_benchmark", arguments, before);
+}
+
 // What awkward_benchmark measured of the benchmarks that `filter` selects.
 MemoryProfile MeasureAwkward(const std::string& filter, int expected_status,
                              const std::string& flags = "",
@@ -310,6 +314,29 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkThatExitsFails) {
             "BM_Exit/2: exited with status 2; BM_Exit/3: exited with status 3");
   EXPECT_THAT(NamesOf(profile),
               testing::ElementsAre("BM_Litter", "BM_AfterChild"));
+  // Nor does whoever looks at the screen have to look into the profile.
+  EXPECT_THAT(
+      ReadText(Scratch("err")),
+      testing::AllOf(
+          HasSubstr("BM_Exit/0: exited with status 0 before it was measured\n"),
+          HasSubstr("BM_Exit/3: exited with status 3\n")));
+}
+
+TEST_F(BenchmarkProfilerTest, ABenchmarkMayLeaveTheFolder) {
+  const std::string folder = "AWKWARD_FOLDER=" + testing::TempDir();
+  for (const std::string flags : {"", " --memory_one_process"}) {
+    const std::string path = Scratch("relative");
+    unlink(path.c_str());
+    EXPECT_EQ(RunAwkward("--benchmark_filter='ChangeFolder|Litter' "
+                         "--memory_profile_out=relative" +
+                             flags,
+                         folder),
+              0);
+    const auto profile = ReadMemoryProfileFile(path);
+    ASSERT_THAT(profile, IsOk());
+    EXPECT_THAT(NamesOf(*profile),
+                testing::ElementsAre("BM_Litter", "BM_ChangeFolder"));
+  }
 }
 
 // A time limit tells no more than what was written before.
@@ -392,6 +419,24 @@ TEST_F(BenchmarkProfilerTest, AFailureOfTheOnlyBenchmarkIsSaid) {
     EXPECT_EQ(profile.failure().detail(), "BM_Skip: error: as it always does");
     EXPECT_THAT(ReadText(Scratch("err")), Not(HasSubstr("neither")));
   }
+}
+
+// Before anything is measured, not after minutes.
+TEST_F(BenchmarkProfilerTest, AFileThatCannotBeWrittenIsSaidAtOnce) {
+  const std::string good = Scratch("good");
+  for (const std::string& outputs :
+       {std::string("--memory_profile_out=/dev/full"),
+        std::string("--memory_profile_out=."),
+        std::string("--memory_profile_out=/none/profile"),
+        "--memory_samples_out=/none/samples --memory_profile_out=" + good}) {
+    EXPECT_EQ(RunSample("--benchmark_filter=HoldBlock " + outputs), 1);
+    const std::string said = ReadText(Scratch("err"));
+    EXPECT_THAT(said, Not(HasSubstr("process 1 of"))) << outputs;
+    EXPECT_THAT(said, testing::AnyOf(HasSubstr("is not a regular file"),
+                                     HasSubstr("make the folder /none")));
+    EXPECT_THAT(said, Not(HasSubstr("INVALID")));
+  }
+  EXPECT_NE(access(good.c_str(), F_OK), 0);
 }
 
 TEST_F(BenchmarkProfilerTest, RowsNeedOneProcess) {

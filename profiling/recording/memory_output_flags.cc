@@ -78,6 +78,12 @@ absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv) {
                     return SetPath(kSamples, value, &outputs.samples_path);
                   }}});
   if (!status.ok()) return status;
+  if (!outputs.profile_path.empty() &&
+      outputs.profile_path == outputs.samples_path) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kProfile, " and ", kSamples, " both name ",
+                     outputs.profile_path, "; one would overwrite the other"));
+  }
   return outputs;
 }
 

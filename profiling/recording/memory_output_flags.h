@@ -25,7 +25,7 @@ struct MemoryOutputs {
 
 // Takes --memory_profile_out=FILE and --memory_samples_out=FILE (also in two
 // words) out of the command line, wherever they stand before "--".
-// kInvalidArgument if one of them names no file.
+// kInvalidArgument if one of them names no file, or both the same.
 absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv);
 
 // What --help says of the two.

@@ -51,6 +51,14 @@ TEST(MemoryOutputFlagsTest, StopsAtTheDoubleDash) {
   EXPECT_THAT(line.Left(), ElementsAre("x", "--", "--memory_profile_out=p"));
 }
 
+TEST(MemoryOutputFlagsTest, OneFileCannotHoldBoth) {
+  CommandLine line({"x", "--memory_profile_out=p", "--memory_samples_out=p"});
+  const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());
+  EXPECT_THAT(outputs, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(outputs.status().message()),
+              testing::HasSubstr("both name p"));
+}
+
 TEST(MemoryOutputFlagsTest, AFlagOfALongerNameIsNotTaken) {
   CommandLine line({"x", "--memory_profile_output=p"});
   const auto outputs = TakeMemoryOutputFlags(&line.argc, line.argv.data());

@@ -52,6 +52,10 @@ class ProgramProfile {
   // Appends "/name:value" to the name, in the order of the calls.
   void AddArgument(absl::string_view name, absl::string_view value);
 
+  // The files that Write is to make; empty where none is wanted.
+  const std::string& profile_path() const { return outputs_.profile_path; }
+  const std::string& samples_path() const { return outputs_.samples_path; }
+
   // True if a profile was asked for.
   bool IsWanted() const;
 

@@ -1,7 +1,5 @@
 #include "footprint/gates/deployments/tabular/experiment.h"
 
-#include <sys/stat.h>
-
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +9,6 @@
 #include <utility>
 
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/flags/usage_config.h"
 #include "absl/status/status.h"
@@ -21,6 +18,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "footprint/base/files/program_flags.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/files/standard_output.h"
 #include "footprint/gates/deployments/tabular/estimators/model_file.h"
 #include "footprint/gates/deployments/tabular/tables/binary_table.h"
@@ -68,19 +67,15 @@ class Stage {
   MemoryPhase phase_;
 };
 
-// Whether writing one would write the other. Without memory from the heap,
-// which would count for startup.
-bool IsSameFile(const std::string& one, const std::string& other) {
-  if (one == other) return true;
-  struct stat facts;
-  struct stat other_facts;
-  return stat(one.c_str(), &facts) == 0 &&
-         stat(other.c_str(), &other_facts) == 0 &&
-         facts.st_dev == other_facts.st_dev &&
-         facts.st_ino == other_facts.st_ino;
+absl::Status OverwritesError(const std::string& path, const char* name,
+                             const char* other_name) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is named by --", other_name, " and by --", name,
+                   "; one would overwrite the other"));
 }
 
-absl::Status CheckFlags() {
+// Takes no memory from the heap for the comparisons: it would count.
+absl::Status CheckFlags(const ProgramProfile& profile) {
   const std::pair<const char*, std::string> files[] = {
       {"data", absl::GetFlag(FLAGS_data)},
       {"model", absl::GetFlag(FLAGS_model)},
@@ -93,10 +88,14 @@ absl::Status CheckFlags() {
     for (const auto& [other_name, other_path] : files) {
       if (&other_path == &path) break;
       if (IsSameFile(path, other_path)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(path, ": is named by --", other_name, " and by --",
-                         name, "; one would overwrite the other"));
+        return OverwritesError(path, name, other_name);
       }
+    }
+    if (IsSameFile(path, profile.profile_path())) {
+      return OverwritesError(path, "memory_profile_out", name);
+    }
+    if (IsSameFile(path, profile.samples_path())) {
+      return OverwritesError(path, "memory_samples_out", name);
     }
   }
   const std::string io = absl::GetFlag(FLAGS_io);
@@ -124,10 +123,11 @@ absl::StatusOr<Model> Fit(const Estimator& estimator, const Table& table) {
   } catch (const std::bad_alloc&) {
   }
   if (!absl::IsResourceExhausted(model.status())) return model;
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "out of memory in stage fit, which takes about ",
-      estimator.FitBytes(table.feature_count()),
-      " bytes: ", std::string(model.status().message()), kMoreMemory));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("out of memory in stage fit, which takes about ",
+                   estimator.FitBytes(table.feature_count()), " bytes",
+                   model.status().message().empty() ? "" : ": ",
+                   std::string(model.status().message()), kMoreMemory));
 }
 
 absl::Status FitAndSave(const Estimator& estimator, const Table& table,
@@ -226,7 +226,7 @@ absl::StatusOr<size_t> LearnedRowCount(const Table& table) {
 
 absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
                                   ProgramProfile* profile) {
-  absl::Status status = CheckFlags();
+  absl::Status status = CheckFlags(*profile);
   if (!status.ok()) return status;
   const std::string io = absl::GetFlag(FLAGS_io);
   const std::string model_path = absl::GetFlag(FLAGS_model);
@@ -296,7 +296,7 @@ int ReportError(const Estimator& estimator, const absl::Status& status) {
   return 1;
 }
 
-void ParseFlags(int argc, char** argv, const char* purpose) {
+absl::Status ParseFlags(int argc, char** argv, const char* purpose) {
   absl::SetProgramUsageMessage(absl::StrCat(
       purpose,
       "\n\nReads a table, fits, saves the model, loads it, predicts and writes "
@@ -311,9 +311,10 @@ void ParseFlags(int argc, char** argv, const char* purpose) {
   };
   usage.contains_helpshort_flags = usage.contains_help_flags;
   absl::SetFlagsUsageConfig(usage);
-  absl::ParseCommandLine(argc, argv);
   // A limit of file size must be an error of write, not the end of the program.
   std::signal(SIGXFSZ, SIG_IGN);
+  return RefuseArguments(
+      ParseProgramFlags(argc, argv, /*wrong_flag_exit_code=*/1));
 }
 
 }  // namespace
@@ -322,8 +323,9 @@ int RunExperiment(
     int argc, char** argv, const char* purpose,
     const std::function<std::unique_ptr<Estimator>()>& make_estimator) {
   ProgramProfile profile(&argc, argv);
-  ParseFlags(argc, argv, purpose);
+  const absl::Status parsed = ParseFlags(argc, argv, purpose);
   const std::unique_ptr<Estimator> estimator = make_estimator();
+  if (!parsed.ok()) return ReportError(*estimator, parsed);
   absl::StatusOr<Outcome> outcome = absl::UnknownError("");
   try {
     outcome = RunAndProfile(*estimator, &profile);

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/atomic_file.h"
+#include "footprint/base/files/program_flags.h"
 #include "footprint/base/files/standard_output.h"
 #include "footprint/gates/deployments/tabular/stage_report.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -68,8 +68,8 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "reports the memory of the tabular experiment stage by stage.\n"
       "  tabular_report --html_output=report.html PROFILE.binpb ...");
-  const absl::Status status =
-      footprint::tabular::Report(absl::ParseCommandLine(argc, argv));
+  const absl::Status status = footprint::tabular::Report(
+      footprint::ParseProgramFlags(argc, argv, /*wrong_flag_exit_code=*/1));
   if (status.ok()) return footprint::FinishStandardOutput("tabular_report");
   std::fprintf(stderr, "tabular_report: %s\n",
                std::string(status.message()).c_str());

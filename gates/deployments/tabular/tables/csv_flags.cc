@@ -14,7 +14,8 @@ ABSL_FLAG(std::vector<std::string>, ignore, {},
 ABSL_FLAG(
     std::string, header, "auto",
     "whether the first CSV line names the columns: yes, no (then they are "
-    "named 1, 2 and so on) or auto (yes, but not if all are numbers)");
+    "named 1, 2 and so on) or auto (yes, and an error if one of them is a "
+    "number or empty, as a row's would be)");
 ABSL_FLAG(std::string, delimiter, ",",
           "what parts the fields of a CSV line: one character, or tab");
 
@@ -70,6 +71,15 @@ absl::Status RefuseCsvFlags() {
       absl::StrCat("--", given,
                    " is about a CSV table, which is not read here; "
                    "leave it out"));
+}
+
+absl::Status RefuseArguments(const std::vector<char*>& arguments) {
+  if (arguments.size() < 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", arguments[1],
+                   "\" is no flag, and there is nothing else to say; names of "
+                   "columns are separated by commas without blanks; see "
+                   "--help"));
 }
 
 }  // namespace tabular

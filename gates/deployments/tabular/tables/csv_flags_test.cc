@@ -81,6 +81,16 @@ TEST(CsvFlagsTest, AreRefusedWhereNoCsvIsRead) {
   EXPECT_THAT(RefuseCsvFlags(), IsOk());
 }
 
+TEST(CsvFlagsTest, AreAllThatMayBeSaid) {
+  std::string words[] = {"program", "Volume", "more"};
+  EXPECT_THAT(RefuseArguments({words[0].data()}), IsOk());
+  const absl::Status status =
+      RefuseArguments({words[0].data(), words[1].data(), words[2].data()});
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("\"Volume\" is no flag"));
+}
+
 }  // namespace
 }  // namespace tabular
 }  // namespace footprint

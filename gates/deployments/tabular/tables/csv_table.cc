@@ -111,6 +111,7 @@ std::string DelimiterHint(absl::string_view text, char delimiter) {
        "; if commas part the fields, say --delimiter=, and if this is a "
        "decimal "
        "comma, write a point"},
+      {' ', "; if blanks part the fields, say --delimiter=\" \""},
   };
   for (const Candidate& candidate : kCandidates) {
     if (candidate.byte != delimiter &&

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/flags/usage_config.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "footprint/base/files/program_flags.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/gates/deployments/tabular/tables/binary_table.h"
 #include "footprint/gates/deployments/tabular/tables/csv_flags.h"
 #include "footprint/gates/deployments/tabular/tables/csv_table.h"
@@ -23,9 +25,12 @@
 
 ABSL_FLAG(std::string, output, "", "file to write");
 ABSL_FLAG(std::string, format, "csv", "of the output: csv or binary");
-ABSL_FLAG(int64_t, features, 10, "count of features to generate");
-ABSL_FLAG(int64_t, rows, 1000, "count of rows to generate");
-ABSL_FLAG(uint64_t, seed, 1, "of what is generated");
+ABSL_FLAG(absl::optional<int64_t>, features, absl::nullopt,
+          "count of features to generate; 10 unless given");
+ABSL_FLAG(absl::optional<int64_t>, rows, absl::nullopt,
+          "count of rows to generate; 1000 unless given");
+ABSL_FLAG(absl::optional<uint64_t>, seed, absl::nullopt,
+          "of what is generated; 1 unless given");
 ABSL_FLAG(std::string, from_csv, "",
           "convert this CSV file instead of generating; --target, --ignore, "
           "--header and --delimiter tell about it");
@@ -58,11 +63,31 @@ absl::Status WriteGenerated(LinearData* data, size_t row_count,
   return writer->Commit();
 }
 
+// Of flags about what is generated, where nothing is.
+absl::Status RefuseGeneratorFlags() {
+  const char* given = absl::GetFlag(FLAGS_features).has_value() ? "features"
+                      : absl::GetFlag(FLAGS_rows).has_value()   ? "rows"
+                      : absl::GetFlag(FLAGS_seed).has_value()   ? "seed"
+                                                                : nullptr;
+  if (given == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", given,
+                   " is about a table that is generated, and --from_csv "
+                   "converts one; leave it out"));
+}
+
 absl::Status Convert(const std::string& output, bool is_binary) {
+  const absl::Status status = RefuseGeneratorFlags();
+  if (!status.ok()) return status;
+  const std::string input = absl::GetFlag(FLAGS_from_csv);
+  if (IsSameFile(input, output)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        output,
+        ": is named by --from_csv and by --output, which would overwrite it"));
+  }
   const absl::StatusOr<CsvColumns> columns = CsvColumnsOfFlags();
   if (!columns.ok()) return columns.status();
-  absl::StatusOr<Table> table =
-      ReadCsvTable(absl::GetFlag(FLAGS_from_csv), *columns);
+  absl::StatusOr<Table> table = ReadCsvTable(input, *columns);
   if (!table.ok()) return table.status();
   if (is_binary) {
     return WriteTable(*table,
@@ -73,15 +98,18 @@ absl::Status Convert(const std::string& output, bool is_binary) {
                     CsvTableWriter::Create(output, table->column_count()));
 }
 
+int64_t FeatureCount() { return absl::GetFlag(FLAGS_features).value_or(10); }
+
 absl::Status Generate(const std::string& output, bool is_binary) {
-  const int64_t features = absl::GetFlag(FLAGS_features);
-  const int64_t rows = absl::GetFlag(FLAGS_rows);
+  const int64_t features = FeatureCount();
+  const int64_t rows = absl::GetFlag(FLAGS_rows).value_or(1000);
   if (features < 1 || rows < 1) {
     return absl::InvalidArgumentError("--features and --rows must be above 0");
   }
   const size_t column_count = static_cast<size_t>(features) + 1;
   const size_t row_count = static_cast<size_t>(rows);
-  LinearData data(static_cast<size_t>(features), absl::GetFlag(FLAGS_seed));
+  LinearData data(static_cast<size_t>(features),
+                  absl::GetFlag(FLAGS_seed).value_or(1));
   if (is_binary) {
     return WriteGenerated(
         &data, row_count, column_count,
@@ -111,7 +139,7 @@ absl::Status MakeTable() {
   } catch (const std::exception&) {
     // std::bad_alloc or std::length_error: what is held is some rows.
     return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for rows of ", absl::GetFlag(FLAGS_features),
+        absl::StrCat("no memory for rows of ", FeatureCount(),
                      " features, which take 8 bytes each; lower --features"));
   }
 }
@@ -131,8 +159,9 @@ int main(int argc, char** argv) {
   };
   usage.contains_helpshort_flags = usage.contains_help_flags;
   absl::SetFlagsUsageConfig(usage);
-  absl::ParseCommandLine(argc, argv);
-  const absl::Status status = footprint::tabular::MakeTable();
+  absl::Status status = footprint::tabular::RefuseArguments(
+      footprint::ParseProgramFlags(argc, argv, /*wrong_flag_exit_code=*/1));
+  if (status.ok()) status = footprint::tabular::MakeTable();
   if (status.ok()) return 0;
   std::fprintf(stderr, "make_table: %s\n",
                std::string(status.message()).c_str());

@@ -1,0 +1,75 @@
+#include "footprint/base/files/program_flags.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "absl/flags/parse.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/standard_output.h"
+
+namespace footprint {
+namespace {
+
+// Of a program that ends while flags are parsed; -1: they are not.
+int exit_code_while_parsing = -1;
+
+// std::cout, where Abseil prints help, keeps nothing back from stdout.
+void EndWithExitCode() {
+  if (exit_code_while_parsing < 0) return;
+  const int exit_code =
+      exit_code_while_parsing == 0
+          ? FinishStandardOutput(program_invocation_short_name)
+          : exit_code_while_parsing;
+  fflush(nullptr);
+  _exit(exit_code);
+}
+
+bool AsksForHelp(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const absl::string_view argument = argv[i];
+    if (argument == "--") return false;
+    if (absl::StartsWith(argument, "--help") ||
+        absl::StartsWith(argument, "-help") || argument == "--version") {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Bazel starts PROGRAM in PROGRAM.runfiles/WORKSPACE. A script that it started
+// so, and that calls PROGRAM from where it likes, is left alone.
+bool BazelStartedThis() {
+  char folder[PATH_MAX];
+  return getcwd(folder, sizeof(folder)) != nullptr &&
+         absl::StrContains(
+             folder,
+             absl::StrCat("/", program_invocation_short_name, ".runfiles/"));
+}
+
+void EnterCallersFolder() {
+  const char* const folder = getenv("BUILD_WORKING_DIRECTORY");
+  if (folder == nullptr || !BazelStartedThis() || chdir(folder) == 0) return;
+  fprintf(stderr, "%s: cannot enter %s: %s\n", program_invocation_short_name,
+          folder, strerror(errno));
+  exit(1);
+}
+
+}  // namespace
+
+std::vector<char*> ParseProgramFlags(int argc, char** argv,
+                                     int wrong_flag_exit_code) {
+  EnterCallersFolder();
+  exit_code_while_parsing = AsksForHelp(argc, argv) ? 0 : wrong_flag_exit_code;
+  atexit(EndWithExitCode);
+  std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
+  exit_code_while_parsing = -1;
+  return arguments;
+}
+
+}  // namespace footprint
