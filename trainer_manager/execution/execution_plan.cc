@@ -153,6 +153,8 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
   // What goes to a file goes last.
   for (const bool may_swap : {false, true}) {
     if (may_swap && !options.swap_to_file) break;
+    // A single search swaps last by itself.
+    if (!may_swap && options.swap_to_file && parts_to_try.size() == 1) continue;
     for (const int64_t parts : parts_to_try) {
       absl::StatusOr<ExecutionPlan> plan = PlanInParts(
           network, mode, options, parts, may_swap, optimizer_states, math);

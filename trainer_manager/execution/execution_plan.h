@@ -16,8 +16,9 @@
 // A pure function, thread-safe. Memory: about a kibibyte a layer; within a
 // budget also some eight bytes a layer squared. Time: that of planning, see
 // planner.h; within a budget at most as many bounds as layers squared: a second
-// for 120 layers, five for 240. That once for each number of micro-batches that
-// is tried.
+// for 120 layers, five for 240; where that is not enough, some fifths of a
+// second more for a local search (choice_descent.h). That once for each number
+// of micro-batches that is tried.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_

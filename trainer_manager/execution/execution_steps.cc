@@ -42,6 +42,15 @@ std::vector<bool> SwappedLayers(const ResolvedNetwork& network,
   return swapped;
 }
 
+// By layer: whether its output, calculated again, is not kept for the next that
+// reads it.
+std::vector<bool> ForgottenLayers(const ResolvedNetwork& network,
+                                  const StepChoices& choices) {
+  std::vector<bool> forgotten(network.layers.size(), false);
+  for (const size_t l : choices.forgotten) forgotten[l] = true;
+  return forgotten;
+}
+
 class StepBuilder {
  public:
   StepBuilder(const MemoryOptions& options, const StepChoices& choices,
@@ -51,7 +60,8 @@ class StepBuilder {
         plan_(*plan),
         network_(plan->network),
         writer_(options, RecomputedLayers(network_, options, choices),
-                SwappedLayers(network_, options, choices), plan) {}
+                SwappedLayers(network_, options, choices),
+                ForgottenLayers(network_, choices), plan) {}
 
   absl::Status Build() {
     AddInputs();
@@ -253,6 +263,8 @@ class StepBuilder {
                        is_shared ? " share of gradient" : " gradient"),
           TensorKind::kGradient, weight.spec));
     }
+    writer_.Hold(l, layer.signature.gradient);
+    writer_.Hold(l, layer.signature.derivative);
     if (!weights.empty()) {
       writer_.AddStep(StepKind::kCalculateGradient, l,
                       layer.signature.gradient);
@@ -262,10 +274,16 @@ class StepBuilder {
       AddSlicedDerivative(l, /*restore=*/true);
     } else if (std::count(choices_.sliced.begin(), choices_.sliced.end(), l) >
                0) {
-      AddSlicedDerivative(l, /*restore=*/false);
+      if (CanSlice(network_, l)) {
+        AddSlicedDerivative(l, /*restore=*/false);
+      } else {
+        AddSlicedSum(l);
+      }
     } else {
       AddDerivative(l);
     }
+    writer_.Release(l, layer.signature.gradient);
+    writer_.Release(l, layer.signature.derivative);
     if (!weights.empty()) AddUpdate(l);
     return absl::OkStatus();
   }
@@ -377,14 +395,8 @@ class StepBuilder {
     done_[activation] = true;
     const size_t source = network_.layers[activation].inputs[0];
     if (!needs_derivative_[source]) return;
-    TensorType slice = network_.spec(layer.inputs[0]);
-    slice.shape.set_extent(0, (slice.shape.extent(0) + kSlices - 1) / kSlices);
     StepWriter::LayerTensors& tensors = writer_.layer(l);
-    for (int i = 0; i <= (restore ? 1 : 0); ++i) {
-      tensors.slices.push_back(
-          writer_.AddTensor(absl::StrCat(layer.name, " slice ", i),
-                            TensorKind::kWorkspace, slice));
-    }
+    AddSlices(l, restore ? 2 : 1);
     const size_t tensor = writer_.AddTensor(
         absl::StrCat(network_.layers[activation].name, " input derivative 0"),
         TensorKind::kDerivative, network_.spec(source));
@@ -402,6 +414,44 @@ class StepBuilder {
     }
     writer_.AddStep(StepKind::kSlicedDerivative, l, use);
     Contribute(activation, source, tensor);
+  }
+
+  void AddSlices(size_t l, int count) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    TensorType slice = network_.spec(layer.inputs[0]);
+    slice.shape.set_extent(0, (slice.shape.extent(0) + kSlices - 1) / kSlices);
+    for (int i = 0; i < count; ++i) {
+      writer_.layer(l).slices.push_back(
+          writer_.AddTensor(absl::StrCat(layer.name, " slice ", i),
+                            TensorKind::kWorkspace, slice));
+    }
+  }
+
+  // The layer's derivative, and the sum with those of other readers of its
+  // input, in one step.
+  void AddSlicedSum(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    const size_t value = layer.inputs[0];
+    if (!needs_derivative_[value]) return;
+    AddSlices(l, 1);
+    const size_t earlier = writer_.derivative(value);
+    const size_t tensor =
+        writer_.AddTensor(absl::StrCat(layer.name, " input derivative 0"),
+                          TensorKind::kDerivative, network_.spec(value));
+    writer_.layer(l).input_derivatives = {tensor};
+    StepUse use = layer.signature.derivative;
+    use.writes.push_back({Role::kSlice, 0});
+    use.in_place.clear();
+    if (earlier != kNone) {
+      writer_.layer(l).input_derivatives.push_back(earlier);
+      use.reads.push_back({Role::kInputDerivative, 1});
+      use.in_place.push_back(
+          {{Role::kInputDerivative}, {Role::kInputDerivative, 1}});
+    }
+    use.in_place.push_back(
+        {{Role::kInputDerivative}, {Role::kOutputDerivative}});
+    writer_.AddStep(StepKind::kSlicedSum, l, use);
+    writer_.derivative(value) = tensor;
   }
 
   // A value that several layers read has the sum of their derivatives.

@@ -19,7 +19,8 @@ namespace footprint {
 
 // What is left to choose once network and options are given.
 struct StepChoices {
-  // Layers whose derivatives are calculated by slices: such that CanSlice.
+  // Layers whose derivatives are calculated by slices: such that CanSlice or
+  // CanSliceSum.
   std::vector<size_t> sliced;
   // Layers whose outputs are calculated again although that is not free: such
   // that CanRecompute. Needs MemoryOptions::share_edges.
@@ -27,6 +28,9 @@ struct StepChoices {
   // Layers whose outputs are written to the file by the forward steps and read
   // back by the backward steps. Needs MemoryOptions::share_edges.
   std::vector<size_t> swapped;
+  // Layers whose outputs, where they are calculated again, are so for each
+  // layer whose backward steps need them, and not kept in between.
+  std::vector<size_t> forgotten;
 };
 
 // Fills in everything but storages and what is said of bytes in all. Tensors

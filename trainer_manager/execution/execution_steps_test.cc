@@ -146,7 +146,7 @@ TEST(ExecutionStepsTest, ASumOfGradientsMayLieOnEither) {
 
 TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
   const ExecutionPlan plan =
-      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1}});
+      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1}, {}});
   EXPECT_THAT(
       NamesOf(plan),
       ElementsAre("fc1: forward", "relu: forward", "relu: swap out",
@@ -164,7 +164,7 @@ TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
 TEST(ExecutionStepsTest, WhatNobodyReadsAgainIsNotSwapped) {
   // Backwards, nobody reads the first layer's output.
   const ExecutionPlan plan =
-      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {0, 1}});
+      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {0, 1}, {}});
   EXPECT_EQ(plan.swap_file_bytes, 4 * 3 * 4);
   int swaps = 0;
   for (const PlannedStep& step : plan.steps) {
@@ -176,7 +176,7 @@ TEST(ExecutionStepsTest, WhatNobodyReadsAgainIsNotSwapped) {
 TEST(ExecutionStepsTest, PiecesOfTheFileDoNotOverlap) {
   // The loss reads fc2's output again.
   const ExecutionPlan plan =
-      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1, 2}});
+      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1, 2}, {}});
   std::vector<int64_t> out;
   std::vector<int64_t> in;
   for (const PlannedStep& step : plan.steps) {

@@ -58,6 +58,8 @@ absl::string_view StepKindName(StepKind kind) {
       return "calculate derivative";
     case StepKind::kSlicedDerivative:
       return "calculate derivative by slices";
+    case StepKind::kSlicedSum:
+      return "add derivative by slices";
     case StepKind::kRecompute:
       return "recompute";
     case StepKind::kSumDerivatives:

@@ -74,7 +74,8 @@ struct MemoryOptions {
   bool atomic_steps = false;
   // In training: what planned_bytes() may be at most. Beyond what costs next to
   // nothing, outputs are then dropped and calculated again, segment by segment,
-  // at most one more forward pass in all, until that is reached.
+  // at most one more forward pass in all, until that is reached. Budgets below
+  // what that reaches may take several passes more.
   int64_t budget_bytes = std::numeric_limits<int64_t>::max();
   // Where that does not reach the budget: the search may raise micro_batches,
   // to any number that divides the batch. Where a layer keeps statistics of its
@@ -155,6 +156,10 @@ enum class StepKind : uint8_t {
   // as input 0, unless it is restored as slice 1; writes the derivative of the
   // activation's input.
   kSlicedDerivative,
+  // Of a layer, a slice of the batch at a time, each added to what other
+  // readers of its input gave, input derivative 1, if there are such; writes
+  // input derivative 0, where either derivative that it reads may lie.
+  kSlicedSum,
   kRecompute,           // the output once more
   kSumDerivatives,      // of two readers of one value: inputs 0 and 1
   kSumGradients,        // of two users of one weight: inputs 0 and 1

@@ -6,23 +6,27 @@
 //   // plan->planned_bytes() <= options.budget_bytes, or nothing fits.
 //
 // Greedy: of what the certificate names, that goes next which lowers the bound
-// most, a layer at a time; that is a path which does not depend on the budget.
-// The first plan on it whose packed height fits is taken, and then what need
-// not go comes back. If none fits, the lowest is the answer; its size is a
+// most, a layer at a time, and is calculated again at most once. Where that
+// ends, a local search goes on (choice_descent.h), which may calculate again
+// more often; swapping comes last. That is a path which does not depend on the
+// budget. The first plan on it whose packed height fits is taken, and then what
+// need not go comes back. If none fits, the lowest is the answer; its size is a
 // budget that the same search meets.
 //
 // Refers to its arguments. Pure, thread-safe. Memory: a plan or two, and eight
-// bytes a layer for each step of the path. Time: a bound for each choice.
+// bytes a layer for each step of the path. Time: a bound for each choice of the
+// greedy path; beyond it that of the local search, some fifths of a second.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_SEARCH_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_SEARCH_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
+#include "footprint/trainer_manager/execution/bounded_plan.h"
+#include "footprint/trainer_manager/execution/choice_descent.h"
 #include "footprint/trainer_manager/execution/execution_steps.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/math/math_backend.h"
@@ -42,32 +46,31 @@ class PlanSearch {
   absl::StatusOr<ExecutionPlan> Run() const;
 
  private:
-  // Choices, and the bound of their plan.
-  struct Point {
-    StepChoices choices;
-    int64_t bound_bytes = 0;
+  // Choices in the order in which they were come by, where the greedy walk is,
+  // and the plan of the last choices if it is within the budget.
+  struct Path {
+    std::vector<BoundedChoices> points;
+    BoundedChoices walked;
+    absl::optional<ExecutionPlan> found;
   };
 
-  absl::StatusOr<ExecutionPlan> BuildStorages(const StepChoices& choices) const;
-  absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices) const;
-  absl::StatusOr<ExecutionPlan> Plan(const StepChoices& choices) const;
-  absl::StatusOr<absl::optional<ExecutionPlan>> PlanIfItFits(
-      const StepChoices& choices) const;
+  absl::Status Start(Path* path) const;
+  absl::Status Add(BoundedChoices point, Path* path) const;
+  absl::Status Walk(bool swaps, Path* path) const;
+  absl::Status Descend(bool swaps, Path* path) const;
   absl::Status Slice(StepChoices* choices, ExecutionPlan* bounded) const;
-  absl::StatusOr<absl::optional<Point>> Drop(const Point& from) const;
-  absl::StatusOr<absl::optional<Point>> Swap(const Point& from) const;
+  absl::StatusOr<absl::optional<BoundedChoices>> Drop(
+      const BoundedChoices& from) const;
+  absl::StatusOr<absl::optional<BoundedChoices>> Swap(
+      const BoundedChoices& from) const;
   absl::StatusOr<ExecutionPlan> KeepAgain(const StepChoices& choices,
                                           ExecutionPlan plan) const;
-  absl::StatusOr<ExecutionPlan> Lowest(std::vector<Point> path) const;
-  bool MaySlice() const;
-  bool MayDrop() const;
+  absl::StatusOr<ExecutionPlan> Lowest(std::vector<BoundedChoices> path) const;
   size_t LayerToSlice(const ExecutionPlan& plan) const;
-  std::vector<size_t> LayersInCertificate(const ExecutionPlan& plan) const;
 
   const ResolvedNetwork& network_;
-  const MathBackend& math_;
   const MemoryOptions& options_;
-  const int optimizer_states_;
+  const PlanBuilder builder_;
   const bool may_swap_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "footprint/trainer_manager/layers/tensor_type.h"
+
 namespace footprint {
 namespace {
 
@@ -54,6 +56,19 @@ ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
     readers += std::count(layer.inputs.begin(), layer.inputs.end(), value);
   }
   return readers;
+}
+
+// Whether the layer has a derivative that is its elements' own, and reads
+// neither its input nor its output.
+bool HasSlices(const ResolvedNetwork& network,
+               const ResolvedNetwork::ResolvedLayer& layer) {
+  const LayerSignature& signature = layer.signature;
+  return network.mode == NetworkMode::kTraining && layer.inputs.size() == 1 &&
+         layer.inputs[0] >= network.inputs.size() &&
+         signature.derivative_by_element &&
+         signature.derivative.reads.size() <= 4 &&
+         !Reads(signature.derivative, Role::kInput) &&
+         !Reads(signature.derivative, Role::kOutput);
 }
 
 }  // namespace
@@ -110,14 +125,7 @@ std::vector<size_t> LayersToDrop(const ResolvedNetwork& network,
 
 bool CanSlice(const ResolvedNetwork& network, size_t layer) {
   const ResolvedNetwork::ResolvedLayer& user = network.layers[layer];
-  if (network.mode != NetworkMode::kTraining || user.inputs.size() != 1 ||
-      user.inputs[0] < network.inputs.size() ||
-      !user.signature.derivative_by_element ||
-      user.signature.derivative.reads.size() > 4 ||
-      Reads(user.signature.derivative, Role::kInput) ||
-      Reads(user.signature.derivative, Role::kOutput)) {
-    return false;
-  }
+  if (!HasSlices(network, user)) return false;
   const ResolvedNetwork::ResolvedLayer& activation =
       network.layers[user.inputs[0] - network.inputs.size()];
   const StepUse& slope = activation.signature.derivative;
@@ -127,6 +135,14 @@ bool CanSlice(const ResolvedNetwork& network, size_t layer) {
          Reads(slope, Role::kOutput) &&
          CountReaders(network, user.inputs[0]) == 1 &&
          CountReaders(network, activation.inputs[0]) == 1;
+}
+
+bool CanSliceSum(const ResolvedNetwork& network, size_t layer) {
+  const ResolvedNetwork::ResolvedLayer& user = network.layers[layer];
+  return HasSlices(network, user) &&
+         (CountReaders(network, user.inputs[0]) > 1 ||
+          SizeBytes(network.spec(user.inputs[0])) ==
+              SizeBytes(user.signature.output));
 }
 
 bool CanRestore(const ResolvedNetwork& network, size_t layer) {

@@ -25,7 +25,12 @@ bool CanRecompute(const ResolvedNetwork& network, size_t layer);
 // reader of an activation that knows its slope from its output.
 bool CanSlice(const ResolvedNetwork& network, size_t layer);
 
-// Whether it may be, with the activation restored from the layer's output.
+// Whether the layer's derivative may be calculated by slices that are added to
+// what other readers of its input gave, or lie where its output's derivative
+// lay; one of the two must be possible.
+bool CanSliceSum(const ResolvedNetwork& network, size_t layer);
+
+// Whether CanSlice, with the activation restored from the layer's output.
 bool CanRestore(const ResolvedNetwork& network, size_t layer);
 
 // The layers whose outputs are calculated again: `dropped`, and if `cheap` all

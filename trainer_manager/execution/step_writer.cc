@@ -7,18 +7,25 @@
 #include "absl/strings/str_cat.h"
 
 namespace footprint {
+namespace {
+
+constexpr size_t kMostRecomputations = 16;  // of a layer on average
+
+}  // namespace
 
 StepWriter::StepWriter(const MemoryOptions& options,
                        std::vector<bool> recomputed, std::vector<bool> swapped,
-                       ExecutionPlan* plan)
+                       std::vector<bool> forgotten, ExecutionPlan* plan)
     : options_(options),
       plan_(*plan),
       network_(plan->network),
       recomputed_(std::move(recomputed)),
       swapped_(std::move(swapped)),
+      forgotten_(std::move(forgotten)),
       layers_(network_.layers.size()),
       derivatives_(network_.inputs.size() + network_.layers.size(), kNone),
-      recomputed_tensors_(derivatives_.size(), kNone) {}
+      recomputed_tensors_(derivatives_.size(), kNone),
+      holds_(derivatives_.size(), 0) {}
 
 bool StepWriter::IsKept(TensorKind kind) const {
   switch (kind) {
@@ -123,17 +130,43 @@ size_t StepWriter::Again(size_t value, size_t first) const {
                                              : recomputed_tensors_[value];
 }
 
+// That the operand is, or kNone.
+size_t StepWriter::ValueOf(size_t l, const Operand& operand) const {
+  if (operand.role == Role::kInput) {
+    return network_.layers[l].inputs[static_cast<size_t>(operand.index)];
+  }
+  return operand.role == Role::kOutput ? network_.inputs.size() + l : kNone;
+}
+
+void StepWriter::Hold(size_t l, const StepUse& use) {
+  for (const Operand& operand : use.reads) {
+    const size_t value = ValueOf(l, operand);
+    if (value != kNone) ++holds_[value];
+  }
+}
+
+// Where sums meet again and again, the number of recomputations would double at
+// each; beyond a limit, nothing more is forgotten.
+void StepWriter::Release(size_t l, const StepUse& use) {
+  const size_t inputs = network_.inputs.size();
+  for (const Operand& operand : use.reads) {
+    const size_t value = ValueOf(l, operand);
+    if (value == kNone || --holds_[value] > 0 || value < inputs) continue;
+    if (forgotten_[value - inputs] && !swapped_[value - inputs] &&
+        recomputations_ < kMostRecomputations * network_.layers.size()) {
+      recomputed_tensors_[value] = kNone;
+    }
+  }
+}
+
 // Calculates an operand of a backward step again if it is not kept.
 void StepWriter::EnsureReadable(size_t l, const Operand& operand) {
   const size_t inputs = network_.inputs.size();
-  size_t value = inputs + l;
-  if (operand.role == Role::kInput) {
-    value = network_.layers[l].inputs[static_cast<size_t>(operand.index)];
-  } else if (operand.role != Role::kOutput) {
+  const size_t value = ValueOf(l, operand);
+  if (value == kNone || value < inputs || recomputed_tensors_[value] != kNone ||
+      IsOutput(value)) {
     return;
   }
-  if (value < inputs || recomputed_tensors_[value] != kNone || IsOutput(value))
-    return;
   const ResolvedNetwork::ResolvedLayer& layer = network_.layers[value - inputs];
   if (swapped_[value - inputs]) {
     recomputed_tensors_[value] =
@@ -143,6 +176,7 @@ void StepWriter::EnsureReadable(size_t l, const Operand& operand) {
     return;
   }
   if (!recomputed_[value - inputs]) return;
+  ++recomputations_;
   recomputed_tensors_[value] =
       AddTensor(absl::StrCat(layer.name, " output again"),
                 TensorKind::kActivation, layer.signature.output);
@@ -160,6 +194,7 @@ void StepWriter::AddSwap(StepKind kind, size_t l, size_t tensor) {
 
 void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
   if (kind != StepKind::kForward) {
+    Hold(l, use);
     for (const Operand& operand : use.reads) EnsureReadable(l, operand);
   }
   PlannedStep step;
@@ -187,6 +222,7 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
   for (const Operand& operand : use.reads) add(operand, true, false);
   for (const Operand& operand : use.writes) add(operand, false, true);
   plan_.steps.push_back(std::move(step));
+  if (kind != StepKind::kForward) Release(l, use);
 }
 
 void StepWriter::AddSum(StepKind kind, size_t l, size_t first, size_t second,

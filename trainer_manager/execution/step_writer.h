@@ -1,7 +1,7 @@
 // Writes the tensors and steps of a plan, one after the other: a step names
 // operands of its layer, and the writer knows which tensors those are now.
 //
-//   StepWriter writer(options, recomputed, swapped, &plan);
+//   StepWriter writer(options, recomputed, swapped, forgotten, &plan);
 //   writer.layer(l).output = writer.AddTensor("fc output", kind, spec);
 //   writer.AddStep(StepKind::kForward, l, signature.forward);
 //
@@ -45,9 +45,11 @@ class StepWriter {
   };
 
   // By layer: whether backward steps calculate its output again, or read it
-  // back from the file.
+  // back from the file; and whether what is calculated again is forgotten once
+  // nothing holds it.
   StepWriter(const MemoryOptions& options, std::vector<bool> recomputed,
-             std::vector<bool> swapped, ExecutionPlan* plan);
+             std::vector<bool> swapped, std::vector<bool> forgotten,
+             ExecutionPlan* plan);
 
   LayerTensors& layer(size_t l) { return layers_[l]; }
   const LayerTensors& layer(size_t l) const { return layers_[l]; }
@@ -73,6 +75,10 @@ class StepWriter {
   // Operands that do not exist, as a derivative that nobody needs, are left
   // out; a workspace is a tensor of this step alone.
   void AddStep(StepKind kind, size_t l, const StepUse& use);
+  // What a step of the layer reads is not forgotten from Hold to Release, which
+  // nest. AddStep does so while it writes a step.
+  void Hold(size_t l, const StepUse& use);
+  void Release(size_t l, const StepUse& use);
   void AddSum(StepKind kind, size_t l, size_t first, size_t second, size_t sum);
   // To the file, or back.
   void AddSwap(StepKind kind, size_t l, size_t tensor);
@@ -81,6 +87,7 @@ class StepWriter {
   bool IsKept(TensorKind kind) const;
   size_t Lookup(size_t l, Operand operand) const;
   size_t Again(size_t value, size_t first) const;
+  size_t ValueOf(size_t l, const Operand& operand) const;
   void EnsureReadable(size_t l, const Operand& operand);
 
   const MemoryOptions& options_;
@@ -88,9 +95,12 @@ class StepWriter {
   const ResolvedNetwork& network_;
   const std::vector<bool> recomputed_;
   const std::vector<bool> swapped_;
+  const std::vector<bool> forgotten_;
   std::vector<LayerTensors> layers_;
   std::vector<size_t> derivatives_;         // of each value
   std::vector<size_t> recomputed_tensors_;  // of each value
+  std::vector<int> holds_;                  // of each value
+  size_t recomputations_ = 0;
 };
 
 }  // namespace footprint

@@ -31,8 +31,8 @@ ExecutionPlan PlanOf(int64_t micro_batches = 1) {
 }
 
 StepWriter WriterOf(const MemoryOptions& options, ExecutionPlan* plan) {
-  return {options, std::vector<bool>(3, false), std::vector<bool>(3, false),
-          plan};
+  const std::vector<bool> none(3, false);
+  return {options, none, none, none, plan};
 }
 
 std::vector<std::string> NamesOf(const ExecutionPlan& plan) {
@@ -98,7 +98,7 @@ TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
     std::vector<bool> absent = {false, true, false};
     const std::vector<bool> none(3, false);
     StepWriter writer(options, swapped ? none : absent, swapped ? absent : none,
-                      &plan);
+                      none, &plan);
     const size_t relu = plan.network.inputs.size() + 1;
     writer.layer(0).output =
         writer.AddTensor("fc output", TensorKind::kActivation, {{4, 2}});

@@ -140,6 +140,71 @@ LayerPointer LayerOfOneInput(uint32_t kind) {
   }
 }
 
+LayerPointer Filters(int64_t channels, int64_t kernel, int64_t stride) {
+  Convolution2dOptions options;
+  options.channels = channels;
+  options.kernel = kernel;
+  options.stride = stride;
+  options.padding = kernel / 2;
+  options.bias = false;
+  return Convolution2d(options);
+}
+
+// A chain of layers with sums of what lies some layers back.
+class ResidualBuilder {
+ public:
+  explicit ResidualBuilder(std::string input) : last_(std::move(input)) {}
+
+  void Then(const std::string& name, LayerPointer layer) {
+    network.AddLayer(name, std::move(layer), {last_});
+    last_ = name;
+  }
+  void ThenAdd(const std::string& name, const std::string& other) {
+    network.AddLayer(name, Add(), {last_, other});
+    last_ = name;
+  }
+
+  // Of images; with a stride, the shortcut has a convolution, too.
+  void AddImageBlock(const std::string& name, int64_t channels,
+                     int64_t stride) {
+    std::string shortcut = last_;
+    if (stride != 1) {
+      shortcut = name + "_shortcut";
+      network.AddLayer(shortcut, Filters(channels, 1, stride), {last_});
+    }
+    Then(name + "_conv1", Filters(channels, 3, stride));
+    Then(name + "_bn1", BatchNormalization());
+    Then(name + "_relu1", Relu());
+    Then(name + "_conv2", Filters(channels, 3, 1));
+    Then(name + "_bn2", BatchNormalization());
+    ThenAdd(name + "_add", shortcut);
+    Then(name + "_relu2", Relu());
+  }
+
+  void AddTokenBlock(const std::string& name, int64_t width, int heads,
+                     int64_t wide) {
+    AttentionOptions attention;
+    attention.heads = heads;
+    const std::string input = last_;
+    Then(name + "_norm1", LayerNormalization());
+    Then(name + "_qkv", FullyConnected(3 * width));
+    Then(name + "_attention", Attention(attention));
+    Then(name + "_projection", FullyConnected(width));
+    ThenAdd(name + "_add1", input);
+    const std::string middle = last_;
+    Then(name + "_norm2", LayerNormalization());
+    Then(name + "_fc1", FullyConnected(wide));
+    Then(name + "_gelu", Gelu());
+    Then(name + "_fc2", FullyConnected(width));
+    ThenAdd(name + "_add2", middle);
+  }
+
+  Network network;
+
+ private:
+  std::string last_;
+};
+
 }  // namespace
 
 Network RandomRowNetwork(uint32_t seed) {
@@ -222,6 +287,80 @@ Network RandomTokenNetwork(uint32_t seed) {
 
 Network RandomImageNetwork(uint32_t seed) {
   return ImageNetworkBuilder(seed).Build();
+}
+
+Network RandomResidualNetwork(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto draw = [&random](uint32_t least, uint32_t most) {
+    return static_cast<int64_t>(least + random() % (most - least + 1));
+  };
+  ResidualBuilder builder("image");
+  const int64_t batch = draw(2, 13);
+  const int64_t height = 4 * draw(2, 4);
+  builder.network.AddInput("image", {{batch, 3, height, 4 * draw(2, 4)}});
+  int64_t channels = 2 * draw(1, 4);
+  builder.Then("conv", Filters(channels, 3, 1));
+  if (random() % 2 == 0) builder.Then("bn", BatchNormalization());
+  builder.Then("relu", Relu());
+  const int64_t blocks = draw(1, 4);
+  for (int64_t i = 0; i < blocks; ++i) {
+    const std::string name = absl::StrCat("block", i);
+    const bool shrinks = i == 2;
+    if (i == 1) {
+      builder.Then("pool", random() % 2 == 0 ? MaxPool2d(2) : AveragePool2d(2));
+    }
+    if (shrinks) channels *= 2;
+    builder.AddImageBlock(name, channels, shrinks ? 2 : 1);
+  }
+  builder.Then("last_pool", AveragePool2d(2));
+  builder.Then("flatten", Flatten());
+  builder.Then("fc", FullyConnected(2));
+  builder.Then("loss", MeanSquaredError());
+  return builder.network;
+}
+
+Network RandomNetwork(uint32_t seed) {
+  switch (seed % 4) {
+    case 0:
+      return RandomRowNetwork(seed);
+    case 1:
+      return RandomImageNetwork(seed);
+    case 2:
+      return RandomTokenNetwork(seed);
+    default:
+      return RandomResidualNetwork(seed);
+  }
+}
+
+Network ResidualImageClassifier() {
+  ResidualBuilder builder("image");
+  builder.network.AddInput("image", {{13, 3, 40, 28}});
+  builder.Then("conv", Filters(8, 3, 1));
+  builder.Then("bn", BatchNormalization());
+  builder.Then("relu", Relu());
+  builder.AddImageBlock("block1", 8, 1);
+  builder.Then("max_pool", MaxPool2d(2));
+  builder.AddImageBlock("block2", 8, 1);
+  builder.Then("average_pool", AveragePool2d(2));
+  builder.Then("flatten", Flatten());
+  builder.Then("fc", FullyConnected(10));
+  builder.Then("loss", SoftmaxCrossEntropy());
+  return builder.network;
+}
+
+Network AttentionClassifier(int blocks) {
+  ResidualBuilder builder("tokens");
+  builder.network.AddInput("tokens", {{16, 24}, DType::kI32});
+  builder.Then("embedding", Embedding(kTokens, 32));
+  builder.Then("position", PositionEmbedding());
+  for (int i = 0; i < blocks; ++i) {
+    builder.AddTokenBlock(absl::StrCat("block", i), 32, 4, 64);
+  }
+  builder.Then("norm", LayerNormalization());
+  builder.Then("flatten", Flatten());
+  builder.Then("fc", FullyConnected(10));
+  builder.Then("loss", SoftmaxCrossEntropy());
+  return builder.network;
 }
 
 }  // namespace footprint

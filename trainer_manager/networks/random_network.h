@@ -27,6 +27,23 @@ Network RandomImageNetwork(uint32_t seed);
 constexpr int kTokens = 7;
 Network RandomTokenNetwork(uint32_t seed);
 
+// Images of 3 channels and any size, label of [batch, 2]: one to four residual
+// blocks with batch normalization, of which the third halves the image, and
+// pooling between.
+Network RandomResidualNetwork(uint32_t seed);
+
+// One of the above, in turn; label of [batch, 2], or of the sentence where
+// `seed` % 4 is 2.
+Network RandomNetwork(uint32_t seed);
+
+// Not drawn, but as foreign as those: what budgets were seen to fail on.
+// Input "image" [13, 3, 40, 28] of 10 classes: two residual blocks with batch
+// normalization, a max pooling and an average pooling.
+Network ResidualImageClassifier();
+// Input "tokens" [16, 24] of 10 classes: blocks of attention, of ten layers
+// each, normalized before each part.
+Network AttentionClassifier(int blocks = 3);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_NETWORKS_RANDOM_NETWORK_H_

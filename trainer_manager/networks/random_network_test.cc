@@ -19,7 +19,7 @@ TEST(RandomNetworkTest, EveryNetworkResolvesAndEveryLayerOccurs) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     for (const Network& network :
          {RandomRowNetwork(seed), RandomImageNetwork(seed),
-          RandomTokenNetwork(seed)}) {
+          RandomTokenNetwork(seed), RandomResidualNetwork(seed)}) {
       for (const NetworkMode mode :
            {NetworkMode::kTraining, NetworkMode::kInference}) {
         const auto resolved = ResolveNetwork(network, mode);

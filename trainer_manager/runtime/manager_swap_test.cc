@@ -11,6 +11,7 @@
 
 #include "footprint/base/files/anonymous_file.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/execution/refused_budget.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
@@ -30,13 +31,12 @@ ExecutionPlan SwappingPlan(bool atomic = false) {
   MemoryOptions memory;
   memory.atomic_steps = atomic;
   memory.swap_to_file = true;
-  const Network network = RandomImageNetwork(5);
-  auto plan = PlanExecution(network, NetworkMode::kTraining, memory);
-  for (auto next = plan; next.ok();) {
-    plan = std::move(next);
-    memory.budget_bytes = plan->planned_bytes() - 1;
-    next = PlanExecution(network, NetworkMode::kTraining, memory);
-  }
+  memory.budget_bytes = 0;
+  const Network network = ResidualImageClassifier();
+  const auto refused = PlanExecution(network, NetworkMode::kTraining, memory);
+  memory.budget_bytes = LeastBudgetNamed(refused.status());
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, memory);
+  EXPECT_THAT(plan, IsOk());
   EXPECT_GT(plan->swap_file_bytes, 0);
   return *plan;
 }

@@ -12,6 +12,7 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
+#include "footprint/trainer_manager/execution/refused_budget.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
@@ -172,17 +173,35 @@ TEST(OptionSubsetsTest, RandomNetworksTrainTheSame) {
   }
 }
 
+struct StepCounts {
+  int forgotten = 0;  // calculated again more than once
+  int sums = 0;       // by slices
+};
+
+StepCounts CountSteps(const ExecutionPlan& plan) {
+  StepCounts counts;
+  std::set<size_t> again;
+  for (const PlannedStep& step : plan.steps) {
+    counts.sums += step.kind == StepKind::kSlicedSum;
+    if (step.kind == StepKind::kRecompute) {
+      counts.forgotten += !again.insert(step.layer).second;
+    }
+  }
+  return counts;
+}
+
 // From the plan without a budget down to the smallest that can be met, with the
 // help of a file.
-TEST(OptionSubsetsTest, WithinABudgetNetworksTrainTheSame) {
+class BudgetsTest : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(BudgetsTest, NetworksTrainTheSame) {
   const OptimizerPointer optimizer = Momentum(0.01f);
   int budgets = 0;
   int swapped = 0;
-  for (uint32_t seed = 0; seed < 30; ++seed) {
-    const Network network = seed % 3 == 0   ? RandomRowNetwork(seed)
-                            : seed % 3 == 1 ? RandomImageNetwork(seed)
-                                            : RandomTokenNetwork(seed);
-    const int32_t classes = seed % 3 == 2 ? kTokens : 0;
+  StepCounts steps;
+  for (uint32_t seed = GetParam(); seed < GetParam() + 16; ++seed) {
+    const Network network = RandomNetwork(seed);
+    const int32_t classes = seed % 4 == 2 ? kTokens : 0;
     const auto debug = PlanExecution(network, NetworkMode::kTraining,
                                      MemoryOptions::Debug(), 1);
     ASSERT_THAT(debug, IsOk());
@@ -190,20 +209,32 @@ TEST(OptionSubsetsTest, WithinABudgetNetworksTrainTheSame) {
         TrainedBits(*debug, classes, 3, false, optimizer);
     MemoryOptions options;
     options.swap_to_file = true;
-    auto plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
-    while (plan.ok()) {
+    while (true) {
+      auto plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
+      const bool is_least = !plan.ok();
+      if (is_least) {
+        options.budget_bytes = LeastBudgetNamed(plan.status());
+        plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
+      }
+      ASSERT_THAT(plan, IsOk()) << seed;
       EXPECT_TRUE(expected ==
                   TrainedBits(*plan, classes, 3, /*poison=*/true, optimizer))
           << "seed " << seed << " within " << options.budget_bytes;
-      options.budget_bytes = plan->planned_bytes() - 1;
       swapped += plan->swap_file_bytes > 0;
-      plan = PlanExecution(network, NetworkMode::kTraining, options, 1);
+      steps.forgotten += CountSteps(*plan).forgotten;
+      steps.sums += CountSteps(*plan).sums;
       ++budgets;
+      if (is_least) break;
+      options.budget_bytes = plan->planned_bytes() - plan->planned_bytes() / 16;
     }
   }
-  EXPECT_GT(budgets, 30 + 20);  // many networks have none but the first
-  EXPECT_GT(swapped, 10);
+  EXPECT_GT(budgets, 2 * 16);
+  EXPECT_GT(swapped, 0);
+  EXPECT_GT(steps.forgotten, 0);
+  EXPECT_GT(steps.sums, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Seeds, BudgetsTest, ::testing::Values(0u, 16u));
 
 TEST(OptionSubsetsTest, TransformerTrainsTheSame) {
   const Network network = SmallTransformer(4);

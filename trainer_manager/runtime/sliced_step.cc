@@ -100,4 +100,42 @@ void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
   }
 }
 
+void CalculateSlicedSum(const Layer& layer,
+                        absl::Span<const StepData::Slot> slots,
+                        const StepData& data) {
+  const int64_t batch = data.shape(Role::kInputDerivative).extent(0);
+  const int64_t most = data.shape(Role::kSlice).extent(0);
+  const int64_t element = data.elements(Role::kInputDerivative) / batch;
+  const bool adds = data.Has(Role::kInputDerivative, 1);
+  const float* slice = data.Write(Role::kSlice);
+  for (int64_t begin = 0; begin < batch; begin += most) {
+    const int64_t count = std::min(most, batch - begin);
+    SlicedSlots derived(begin, count);
+    for (const StepData::Slot& slot : slots) {
+      switch (slot.operand.role) {
+        case Role::kSlice:
+          derived.Add(slot, {Role::kInputDerivative}, false);
+          break;
+        case Role::kOutputDerivative:
+        case Role::kSaved:
+          derived.Add(slot, slot.operand, true);
+          break;
+        case Role::kInputDerivative:
+          break;
+        default:
+          derived.AddWhole(slot);
+          break;
+      }
+    }
+    layer.CalculateDerivative(StepData(derived.slots(), data.mode(),
+                                       data.seed(), data.math(), data.name()));
+    float* sum = data.Write(Role::kInputDerivative) + begin * element;
+    const float* earlier =
+        adds ? data.Read(Role::kInputDerivative, 1) + begin * element : nullptr;
+    for (int64_t i = 0; i < count * element; ++i) {
+      sum[i] = adds ? earlier[i] + slice[i] : slice[i];
+    }
+  }
+}
+
 }  // namespace footprint

@@ -21,6 +21,11 @@ void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
                                absl::Span<const StepData::Slot> slots,
                                const StepData& data);
 
+// `slots` are the operands of a StepKind::kSlicedSum.
+void CalculateSlicedSum(const Layer& layer,
+                        absl::Span<const StepData::Slot> slots,
+                        const StepData& data);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_SLICED_STEP_H_

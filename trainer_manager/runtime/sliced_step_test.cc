@@ -62,5 +62,55 @@ TEST(SlicedStepTest, IsBothDerivativesOneAfterTheOther) {
   }
 }
 
+// With what another reader gave or without, on either derivative that it reads.
+TEST(SlicedStepTest, IsTheDerivativeAndThenTheSum) {
+  const TensorType type = {{7, 5}};
+  const TensorType weight = {{5, 5}};
+  const std::vector<float> derivative = RandomValues(35, 2);
+  std::vector<float> weights = RandomValues(25, 3);
+  const std::vector<float> earlier = RandomValues(35, 4);
+  const LayerPointer layer = FullyConnected(5);
+  const auto data = [](const std::vector<StepData::Slot>& slots) {
+    return StepData(slots, NetworkMode::kTraining, 0, ReferenceMath());
+  };
+  for (const bool adds : {false, true}) {
+    std::vector<float> read = derivative;
+    std::vector<float> expected(35);
+    const std::vector<StepData::Slot> whole = {
+        {{Role::kWeight}, true, false, &weight, weights.data()},
+        {{Role::kOutputDerivative}, true, false, &type, read.data()},
+        {{Role::kInputDerivative}, false, true, &type, expected.data()}};
+    layer->CalculateDerivative(data(whole));
+    for (size_t i = 0; i < 35 && adds; ++i) {
+      expected[i] = earlier[i] + expected[i];
+    }
+    for (const int64_t rows : {1, 2, 3, 7}) {
+      for (const bool on_earlier : {false, true}) {
+        const TensorType slice = {{rows, 5}};
+        std::vector<float> part(static_cast<size_t>(rows * 5), 99.0f);
+        std::vector<float> output_derivative = derivative;
+        std::vector<float> added = earlier;
+        std::vector<float>& sum =
+            on_earlier && adds ? added : output_derivative;
+        std::vector<StepData::Slot> slots = {
+            {{Role::kWeight}, true, false, &weight, weights.data()},
+            {{Role::kOutputDerivative},
+             true,
+             false,
+             &type,
+             output_derivative.data()},
+            {{Role::kInputDerivative}, false, true, &type, sum.data()},
+            {{Role::kSlice}, false, true, &slice, part.data()}};
+        if (adds) {
+          slots.push_back(
+              {{Role::kInputDerivative, 1}, true, false, &type, added.data()});
+        }
+        CalculateSlicedSum(*layer, slots, data(slots));
+        EXPECT_EQ(sum, expected) << rows << adds << on_earlier;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace footprint

@@ -176,6 +176,9 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
     case StepKind::kSlicedDerivative:
       CalculateSlicedDerivative(layer, *layers_[step.other], slots, data);
       break;
+    case StepKind::kSlicedSum:
+      CalculateSlicedSum(layer, slots, data);
+      break;
     case StepKind::kSumDerivatives:
     case StepKind::kSumGradients:
       AddTensors(data);

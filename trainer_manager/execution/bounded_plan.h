@@ -1,0 +1,77 @@
+// The plan of one network for given choices: bounded, or with every tensor
+// placed.
+//
+//   const PlanBuilder builder(resolved, math, options, states);
+//   absl::StatusOr<footprint::ExecutionPlan> plan = builder.Bound(choices);
+//   // plan->bound_bytes() is what no placing goes below.
+//
+// For searches among choices (plan_search.h). Refers to its arguments. Pure,
+// thread-safe. Memory: that of a plan. Time: linear in the steps for a bound;
+// that of planning (planner.h) for places.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_
+#define FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "footprint/trainer_manager/execution/execution_steps.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+#include "footprint/trainer_manager/networks/network.h"
+
+namespace footprint {
+
+class PlanBuilder {
+ public:
+  // `options` with the micro-batches that `network` is a part of.
+  PlanBuilder(const ResolvedNetwork& network, const MathBackend& math,
+              const MemoryOptions& options, int optimizer_states)
+      : network_(network),
+        math_(math),
+        options_(options),
+        optimizer_states_(optimizer_states) {}
+
+  const ResolvedNetwork& network() const { return network_; }
+  const MemoryOptions& options() const { return options_; }
+
+  // The arena has a lower bound, but no places. Errors: those of BuildSteps and
+  // CheckRequests; OutOfRange where the bytes cannot be counted.
+  absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices) const {
+    return Bound(choices, network_);
+  }
+  // The same with a copy of the network, as an earlier plan has it.
+  absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices,
+                                      ResolvedNetwork network) const;
+
+  // Errors: those of BuildSteps and PlanMemory.
+  absl::StatusOr<ExecutionPlan> Plan(const StepChoices& choices) const;
+
+  // The plan if it is within the budget.
+  absl::StatusOr<absl::optional<ExecutionPlan>> PlanIfItFits(
+      const StepChoices& choices) const;
+
+ private:
+  absl::StatusOr<ExecutionPlan> BuildStorages(const StepChoices& choices,
+                                              ResolvedNetwork network) const;
+
+  const ResolvedNetwork& network_;
+  const MathBackend& math_;
+  const MemoryOptions& options_;
+  const int optimizer_states_;
+};
+
+// Whether the options let steps calculate derivatives by slices, and outputs be
+// absent between forward and backward steps.
+bool MaySlice(const MemoryOptions& options);
+bool MayDrop(const ResolvedNetwork& network, const MemoryOptions& options);
+
+// The layers whose outputs, as forward steps left them or calculated them
+// again, lie in the arena at the certificate's step.
+std::vector<size_t> LayersInCertificate(const ExecutionPlan& plan);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_

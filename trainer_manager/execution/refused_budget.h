@@ -1,0 +1,21 @@
+// The least budget that a refusal of planning names.
+//
+//   options.budget_bytes = footprint::LeastBudgetNamed(refused.status());
+//
+// For tests. Pure, thread-safe.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_REFUSED_BUDGET_H_
+#define FOOTPRINT_TRAINER_MANAGER_EXECUTION_REFUSED_BUDGET_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+
+namespace footprint {
+
+// In bytes; -1 where the status names none.
+int64_t LeastBudgetNamed(const absl::Status& refusal);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_REFUSED_BUDGET_H_
