@@ -416,6 +416,8 @@ class ColumnGatherer {
                         float* to) const {
     if (stretch_count_ == 1) {
       WriteRows<1, kTapsAtOnce>(first, rows, stride, to);
+    } else if (stretch_count_ <= kSomeStretches) {
+      WriteRows<kSomeStretches, kTapsAtOnce>(first, rows, stride, to);
     } else {
       WriteRows<static_cast<int>(kPanelWidth), 1>(first, rows, stride, to);
     }
@@ -428,6 +430,8 @@ class ColumnGatherer {
   using Tag = footprint::HWY_NAMESPACE::PanelTag<kPanelWidth>;
   using Integers = hn::RebindToSigned<Tag>;
   static constexpr int kTapsAtOnce = 9;
+  // Of rows of six numbers, or of images of two by two.
+  static constexpr int kSomeStretches = 4;
   // Larger images are not counted in 32 bits.
   static constexpr int64_t kLargestExtent = int64_t{1} << 30;
 
