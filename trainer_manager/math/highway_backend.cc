@@ -487,10 +487,11 @@ class ColumnGatherer {
       const int64_t offset = tap.y * images_.width + tap.x;
       taps->places[t] = tap;
       taps->offsets[t] = offset;
-      taps->lowest = std::min(taps->lowest, stretches_[0].first + offset);
-      taps->highest = std::max(taps->highest, stretches_[stretches - 1].first +
-                                                  offset + kPanelWidth);
       for (int s = 0; s < stretches; ++s) {
+        // Where the grid is wider than the image, later ones begin earlier.
+        const int64_t begin = stretches_[s].first + offset;
+        taps->lowest = std::min(taps->lowest, begin);
+        taps->highest = std::max(taps->highest, begin + kPanelWidth);
         taps->inside[t][s] = InsideOf(stretches_[s], tap);
       }
     }
