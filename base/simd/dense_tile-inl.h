@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "footprint/base/simd/dense_product.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,6 +52,17 @@ HWY_INLINE int64_t PanelStride(const PanelView& input) {
   return input.panel_stride;
 }
 HWY_INLINE constexpr int64_t PanelStride(const MatrixView&) { return 0; }
+
+// Outputs of large products are far away by the time that their sums are done.
+template <int kRows, int kPanels>
+HWY_INLINE void FetchOutputs(const PanelOutput& output) {
+  for (int row = 0; row < kRows; ++row) {
+    for (int i = 0; i < kPanels; ++i) {
+      hwy::Prefetch(output.data + row * output.row_stride +
+                    i * output.panel_stride);
+    }
+  }
+}
 
 template <int kRows, int kPanels, int64_t kWidth, int kVectors>
 HWY_INLINE void StoreSums(
@@ -85,6 +97,7 @@ HWY_INLINE void MultiplyTile(const MatrixView& matrix, int64_t columns,
   const int64_t stride = kTransposed ? matrix.column_stride : matrix.row_stride;
   const int64_t panel_stride = PanelStride(input);
   const float* const end = panel + columns * RowStride(input);
+  if constexpr (kWidth == kPanelWidth) FetchOutputs<kRows, kPanels>(output);
   hn::Vec<PanelTag<kWidth>> sum[kRows][kPanels * kVectors];
   for (int row = 0; row < kRows; ++row) {
     for (int i = 0; i < kPanels * kVectors; ++i) sum[row][i] = hn::Zero(d);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
@@ -16,6 +17,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h.
 #include "footprint/base/simd/dense_tile-inl.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,33 +26,176 @@ namespace highway_backend_internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+using footprint::HWY_NAMESPACE::kTilePanels;
 using footprint::HWY_NAMESPACE::kTileRows;
 using footprint::HWY_NAMESPACE::MultiplySumBlock;
 
-// The columns of a panel where they do not lie side by side in the result: tile
+// to[column * to_stride + row] = from[row * from_stride + column], or is added
+// to it, for four rows and four columns.
+template <bool kAccumulate>
+HWY_INLINE void TransposeFour(const float* from, int64_t from_stride, float* to,
+                              int64_t to_stride) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t column = 0; column < 4; ++column) {
+    for (int64_t row = 0; row < 4; ++row) {
+      float& at = to[column * to_stride + row];
+      const float value = from[row * from_stride + column];
+      at = kAccumulate ? at + value : value;
+    }
+  }
+#else
+  const hn::CappedTag<float, 4> d;
+  const hn::RepartitionToWide<decltype(d)> pairs;
+  const auto row0 = hn::LoadU(d, from);
+  const auto row1 = hn::LoadU(d, from + from_stride);
+  const auto row2 = hn::LoadU(d, from + 2 * from_stride);
+  const auto row3 = hn::LoadU(d, from + 3 * from_stride);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, row0, row1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row2, row3));
+  const auto store = [&](int64_t column, auto value) HWY_ATTR {
+    float* const at = to + column * to_stride;
+    auto numbers = hn::BitCast(d, value);
+    if (kAccumulate) numbers = hn::Add(hn::LoadU(d, at), numbers);
+    hn::StoreU(numbers, d, at);
+  };
+  store(0, hn::InterleaveLower(pairs, low01, low23));
+  store(1, hn::InterleaveUpper(pairs, low01, low23));
+  store(2, hn::InterleaveLower(pairs, high01, high23));
+  store(3, hn::InterleaveUpper(pairs, high01, high23));
+#endif
+}
+
+// The same for any matrix of `rows` rows and `columns` columns.
+template <bool kAccumulate>
+HWY_INLINE void Transpose(const float* from, int64_t rows, int64_t columns,
+                          int64_t from_stride, float* to, int64_t to_stride) {
+  int64_t row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    int64_t column = 0;
+    for (; column + 4 <= columns; column += 4) {
+      TransposeFour<kAccumulate>(from + row * from_stride + column, from_stride,
+                                 to + column * to_stride + row, to_stride);
+    }
+    for (; column < columns; ++column) {
+      for (int64_t i = row; i < row + 4; ++i) {
+        float& at = to[column * to_stride + i];
+        const float value = from[i * from_stride + column];
+        at = kAccumulate ? at + value : value;
+      }
+    }
+  }
+  for (; row < rows; ++row) {
+    for (int64_t column = 0; column < columns; ++column) {
+      float& at = to[column * to_stride + row];
+      const float value = from[row * from_stride + column];
+      at = kAccumulate ? at + value : value;
+    }
+  }
+}
+
+// A tile's panel, each column put into its place, or added to what is there.
+template <bool kAccumulate>
+HWY_INLINE void PlaceColumns(const float* panel, int64_t rows,
+                             const Columns& columns, float* result,
+                             int64_t row_stride) {
+  if (row_stride == 1 && columns.are_even) {
+    const int64_t first = columns.offsets[0];
+    const int64_t apart = columns.count > 1 ? columns.offsets[1] - first : 0;
+    Transpose<kAccumulate>(panel, rows, columns.count, kPanelWidth,
+                           result + first, apart);
+    return;
+  }
+  for (int64_t j = 0; j < columns.count; ++j) {
+    float* column = result + columns.offsets[static_cast<size_t>(j)];
+    for (int64_t i = 0; i < rows; ++i) {
+      const float value = panel[i * kPanelWidth + j];
+      column[i * row_stride] =
+          kAccumulate ? column[i * row_stride] + value : value;
+    }
+  }
+}
+
+// The columns of panels where they do not lie side by side in the result: tile
 // by tile, each number put into its place.
+template <int kPanels>
 HWY_INLINE void MultiplyApart(int64_t rows, int64_t inner, MatrixView left,
                               const PanelView& right, Epilogue epilogue,
-                              const Columns& columns, float* result,
-                              int64_t row_stride) {
+                              const Columns (&columns)[kTilePanels],
+                              float* result, int64_t row_stride) {
   const bool accumulate = epilogue.accumulate;
   epilogue.accumulate = false;
   for (int64_t r = 0; r < rows; r += kTileRows) {
     const int64_t count = std::min<int64_t>(kTileRows, rows - r);
-    HWY_ALIGN float tile[kTileRows * kPanelWidth];
-    MultiplySumBlock<1, kPanelWidth>(left, count, inner, right, epilogue,
-                                     {tile, kPanelWidth});
-    for (int64_t j = 0; j < columns.count; ++j) {
-      float* column =
-          result + r * row_stride + columns.offsets[static_cast<size_t>(j)];
-      for (int64_t i = 0; i < count; ++i) {
-        const float value = tile[i * kPanelWidth + j];
-        column[i * row_stride] =
-            accumulate ? column[i * row_stride] + value : value;
+    HWY_ALIGN float tile[kPanels * kTileRows * kPanelWidth];
+    // Each column is a cache line of its own.
+    for (int i = 0; i < kPanels; ++i) {
+      for (int64_t j = 0; j < columns[i].count; ++j) {
+        hwy::Prefetch(result + r * row_stride +
+                      columns[i].offsets[static_cast<size_t>(j)]);
+      }
+    }
+    MultiplySumBlock<kPanels, kPanelWidth>(
+        left, count, inner, right, epilogue,
+        {tile, kPanelWidth, kTileRows * kPanelWidth});
+    for (int i = 0; i < kPanels; ++i) {
+      const float* panel = tile + i * kTileRows * kPanelWidth;
+      float* const to = result + r * row_stride;
+      if (accumulate) {
+        PlaceColumns<true>(panel, count, columns[i], to, row_stride);
+      } else {
+        PlaceColumns<false>(panel, count, columns[i], to, row_stride);
       }
     }
     left.data += kTileRows * left.row_stride;
     if (epilogue.bias != nullptr) epilogue.bias += kTileRows;
+  }
+}
+
+// kPanels panels, of columns from `column` on.
+template <int kPanels, class Target>
+HWY_INLINE void MultiplyPanels(const MatrixView& left, int64_t rows,
+                               int64_t inner, const float* right,
+                               const Target& target, int64_t column,
+                               const Epilogue& epilogue, float* result) {
+  Columns columns[kTilePanels];
+  bool side_by_side = true;
+  for (int i = 0; i < kPanels; ++i) {
+    columns[i] = target.Of(column + i * kPanelWidth);
+    side_by_side = side_by_side && columns[i].side_by_side;
+  }
+  const PanelView panels = {right, inner * kPanelWidth};
+  if (!side_by_side) {
+    MultiplyApart<kPanels>(rows, inner, left, panels, epilogue, columns, result,
+                           target.row_stride());
+    return;
+  }
+  const int64_t first = columns[0].offsets[0];
+  MultiplySumBlock<kPanels, kPanelWidth>(
+      left, rows, inner, panels, epilogue,
+      {result + first, target.row_stride(),
+       columns[kPanels - 1].offsets[0] - first});
+}
+
+// Packed panels, of columns from `column` to `end`.
+template <class Target>
+HWY_INLINE void MultiplyPacked(const MatrixView& left, int64_t rows,
+                               int64_t inner, const float* right,
+                               const Target& target, int64_t column,
+                               int64_t end, const Epilogue& epilogue,
+                               float* result) {
+  if constexpr (kTilePanels > 1) {
+    constexpr int64_t kTileColumns = kTilePanels * kPanelWidth;
+    for (; column + kTileColumns - kPanelWidth < end; column += kTileColumns) {
+      MultiplyPanels<kTilePanels>(left, rows, inner, right, target, column,
+                                  epilogue, result);
+      right += inner * kTileColumns;
+    }
+  }
+  for (; column < end; column += kPanelWidth, right += inner * kPanelWidth) {
+    MultiplyPanels<1>(left, rows, inner, right, target, column, epilogue,
+                      result);
   }
 }
 
@@ -76,29 +221,25 @@ HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
                                const float* bias, float* result,
                                void* workspace) {
   const Scratch scratch(workspace, extent);
-  const int64_t most_columns = extent.block_columns();
-  for (int64_t n = 0; n < extent.columns; n += most_columns) {
-    const int64_t columns = std::min(most_columns, extent.columns - n);
+  const Blocks blocks = extent.blocks();
+  for (int64_t n = 0; n < extent.columns; n += blocks.columns) {
+    const int64_t end = std::min(n + blocks.columns, extent.columns);
     for (int64_t k = 0; k < extent.inner; k += kSumBlock) {
       const int64_t inner = std::min(kSumBlock, extent.inner - k);
-      PackPanels(right, k, inner, n, columns, scratch.right);
-      for (int64_t m = 0; m < extent.rows; m += kBlockRows) {
-        const int64_t rows = std::min(kBlockRows, extent.rows - m);
+      for (int64_t m = 0; m < extent.rows; m += blocks.rows) {
+        const int64_t rows = std::min(blocks.rows, extent.rows - m);
         const MatrixView block = left.Block(m, rows, k, inner, scratch.left);
         const Epilogue epilogue = {
             k == 0 && bias != nullptr ? bias + m : nullptr, k > 0};
-        for (int64_t j = 0; j < columns; j += kPanelWidth) {
-          const PanelView panel = {scratch.right + j * inner};
-          const Columns place = target.Of(n + j);
-          float* const to = result + m * target.row_stride();
-          if (place.side_by_side) {
-            MultiplySumBlock<1, kPanelWidth>(
-                block, rows, inner, panel, epilogue,
-                {to + place.offsets[0], target.row_stride()});
-          } else {
-            MultiplyApart(rows, inner, block, panel, epilogue, place, to,
-                          target.row_stride());
+        float* const to = result + m * target.row_stride();
+        for (int64_t g = n; g < end; g += blocks.packed_columns) {
+          const int64_t group_end = std::min(g + blocks.packed_columns, end);
+          // Panels that are all there stay for the next rows.
+          if (m == 0 || blocks.packed_columns < blocks.columns) {
+            PackPanels(right, k, inner, g, group_end - g, scratch.right);
           }
+          MultiplyPacked(block, rows, inner, scratch.right, target, g,
+                         group_end, epilogue, to);
         }
       }
     }
@@ -132,7 +273,8 @@ struct MatrixRight {
   HWY_INLINE void PackPanel(int64_t inner, int64_t count, int64_t column,
                             int64_t width, float* to) const {
     if (transposed) {
-      PackTransposed(data + column * stride + inner, count, width, to);
+      Transpose<false>(data + column * stride + inner, width, count, stride, to,
+                       kPanelWidth);
       return;
     }
     const float* from = data + inner * stride + column;
@@ -147,14 +289,6 @@ struct MatrixRight {
       std::memcpy(to, from, kPanelWidth * sizeof(float));
     } else {
       for (int64_t i = 0; i < width; ++i) to[i] = from[i];
-    }
-  }
-  HWY_INLINE void PackTransposed(const float* from, int64_t count,
-                                 int64_t width, float* to) const {
-    for (int64_t k = 0; k < count; ++k) {
-      for (int64_t i = 0; i < width; ++i) {
-        to[k * kPanelWidth + i] = from[i * stride + k];
-      }
     }
   }
 };
@@ -238,62 +372,266 @@ struct TurnedWeightLeft {
                    float* scratch) const {
     const int64_t window = taps.kernel * taps.kernel;
     TapCursor cursor(taps, inner);
-    for (int64_t k = 0; k < count; ++k, cursor.Next()) {
+    for (int64_t k = 0; k < count;) {
       const float* from = data +
                           (cursor.channel() * input_channels + row) * window +
                           cursor.weight();
-      for (int64_t m = 0; m < rows; ++m) {
-        scratch[k * rows + m] = from[m * window];
-      }
+      // Taps side by side.
+      const int64_t here =
+          taps.skip == 1 ? std::min(window - cursor.weight(), count - k) : 1;
+      Transpose<false>(from, rows, here, window, scratch + k * rows, rows);
+      for (int64_t i = 0; i < here; ++i) cursor.Next();
+      k += here;
     }
     return {scratch, 1, rows};
   }
+};
+
+// Gathers kPanelWidth columns of shifted images, a vector at a time: where step
+// is 1, columns whose places lie side by side in memory stay so in each row,
+// and only those beyond the image's edges are put out.
+class ColumnGatherer {
+ public:
+  // The next `width` columns; moves `cursor` on. What lies `ahead` elements
+  // after them is fetched for later.
+  ColumnGatherer(const ShiftedImages& images, const Taps& taps, int64_t width,
+                 int64_t ahead, RunCursor* cursor)
+      : images_(images),
+        taps_(taps),
+        ahead_(ahead),
+        is_read_whole_(width == kPanelWidth && images.step == 1 &&
+                       images.height < kLargestExtent &&
+                       images.width < kLargestExtent) {
+    for (int64_t done = 0; done < width;) {
+      const Run run = cursor->Next(width - done);
+      runs_[run_count_++] = run;
+      AddRun(run, done);
+      done += run.count;
+    }
+  }
+
+  // Rows (channel, tap) from `first` on, `stride` apart, kPanelWidth numbers of
+  // each; fewer only where there are fewer columns.
+  HWY_INLINE void Write(int64_t first, int64_t rows, int64_t stride,
+                        float* to) const {
+    if (stretch_count_ == 1) {
+      WriteRows<1, kTapsAtOnce>(first, rows, stride, to);
+    } else if (stretch_count_ <= kSomeStretches) {
+      WriteRows<kSomeStretches, kTapsAtOnce>(first, rows, stride, to);
+    } else {
+      WriteRows<static_cast<int>(kPanelWidth), 1>(first, rows, stride, to);
+    }
+  }
+
+ private:
+  static constexpr int kLanes =
+      footprint::HWY_NAMESPACE::kPanelLanes<kPanelWidth>;
+  static constexpr int kVectors = static_cast<int>(kPanelWidth) / kLanes;
+  using Tag = footprint::HWY_NAMESPACE::PanelTag<kPanelWidth>;
+  using Integers = hn::RebindToSigned<Tag>;
+  static constexpr int kTapsAtOnce = 9;
+  // Of rows of six numbers, or of images of two by two.
+  static constexpr int kSomeStretches = 4;
+  // Larger images are not counted in 32 bits.
+  static constexpr int64_t kLargestExtent = int64_t{1} << 30;
+
+  // Columns that lie side by side in memory.
+  struct Stretch {
+    int64_t first;  // where lane 0 would lie in images_.data
+    int32_t begin;  // lanes
+    int32_t end;
+  };
+  // The lanes of a stretch that a tap leaves inside the image.
+  struct Inside {
+    hn::Mask<Tag> lanes[kVectors];
+  };
+
+  void AddRun(const Run& run, int64_t lane) {
+    const int64_t at = run.image - images_.data + run.y * images_.width + run.x;
+    for (int64_t i = 0; i < run.count; ++i) {
+      y_[lane + i] = static_cast<int32_t>(run.y);
+      x_[lane + i] = static_cast<int32_t>(run.x + i);
+    }
+    Stretch* const last =
+        stretch_count_ == 0 ? nullptr : &stretches_[stretch_count_ - 1];
+    if (last != nullptr && last->first == at - lane) {
+      last->end += static_cast<int32_t>(run.count);
+    } else {
+      stretches_[stretch_count_++] = {at - lane, static_cast<int32_t>(lane),
+                                      static_cast<int32_t>(lane + run.count)};
+    }
+  }
+
+  // Some taps of a channel: how far what they see lies from the channel's
+  // columns as they are, and which lanes of it are inside the image.
+  template <int kStretches, int kTaps>
+  struct SomeTaps {
+    int64_t count;
+    Tap places[kTaps];
+    int64_t offsets[kTaps];
+    Inside inside[kTaps][kStretches];
+    // Where reading begins and ends in images_.data, for channel 0.
+    int64_t lowest;
+    int64_t highest;
+  };
+
+  template <int kStretches, int kTaps>
+  HWY_INLINE void Look(int64_t count, TapCursor* cursor,
+                       SomeTaps<kStretches, kTaps>* taps) const {
+    const int stretches = std::min(kStretches, stretch_count_);
+    taps->count = count;
+    taps->lowest = std::numeric_limits<int64_t>::max();
+    taps->highest = std::numeric_limits<int64_t>::min();
+    for (int64_t t = 0; t < count; ++t, cursor->Next()) {
+      const Tap tap = cursor->tap();
+      const int64_t offset = tap.y * images_.width + tap.x;
+      taps->places[t] = tap;
+      taps->offsets[t] = offset;
+      for (int s = 0; s < stretches; ++s) {
+        // Where the grid is wider than the image, later ones begin earlier.
+        const int64_t begin = stretches_[s].first + offset;
+        taps->lowest = std::min(taps->lowest, begin);
+        taps->highest = std::max(taps->highest, begin + kPanelWidth);
+        taps->inside[t][s] = InsideOf(stretches_[s], tap);
+      }
+    }
+  }
+
+  // Some taps of every channel at a time: what lies near each other in an image
+  // is read together.
+  template <int kStretches, int kTaps>
+  HWY_INLINE void WriteRows(int64_t first, int64_t rows, int64_t stride,
+                            float* to) const {
+    const int64_t taps = taps_.count();
+    const int64_t end = first + rows;
+    TapCursor cursor(taps_, 0);
+    SomeTaps<kStretches, kTaps> some;
+    for (int64_t begin_tap = 0; begin_tap < taps; begin_tap += kTaps) {
+      Look(std::min<int64_t>(kTaps, taps - begin_tap), &cursor, &some);
+      for (int64_t channel = first / taps; channel * taps < end; ++channel) {
+        const int64_t row = channel * taps + begin_tap;
+        const int64_t begin = std::max<int64_t>(0, first - row);
+        WriteChannel(some, channel, begin, std::min(some.count, end - row),
+                     stride, to + (row + begin - first) * stride);
+      }
+    }
+  }
+
+  template <int kStretches, int kTaps>
+  HWY_INLINE void WriteChannel(const SomeTaps<kStretches, kTaps>& taps,
+                               int64_t channel, int64_t begin, int64_t end,
+                               int64_t stride, float* to) const {
+    const Tag d;
+    const int64_t plane = channel * images_.height * images_.width;
+    if (!is_read_whole_ || taps.lowest + plane < 0 ||
+        taps.highest + plane > images_.elements) {
+      for (; begin < end; ++begin, to += stride) {
+        CopyRuns(channel, taps.places[begin], to);
+      }
+      return;
+    }
+    const float* const images = images_.data + plane;
+    const float* const from = images + stretches_[0].first;
+    hwy::Prefetch(from + taps.offsets[taps.count / 2] + ahead_);
+    hwy::Prefetch(from + taps.offsets[taps.count - 1] + ahead_);
+    for (; begin < end; ++begin, to += stride) {
+      const int64_t offset = taps.offsets[begin];
+      for (int v = 0; v < kVectors; ++v) {
+        const int64_t lane = v * kLanes;
+        auto numbers = hn::IfThenElseZero(taps.inside[begin][0].lanes[v],
+                                          hn::LoadU(d, from + offset + lane));
+        if constexpr (kStretches > 1) {
+          for (int s = 1; s < stretch_count_; ++s) {
+            const auto more =
+                hn::LoadU(d, images + stretches_[s].first + offset + lane);
+            numbers = hn::Or(
+                numbers,
+                hn::IfThenElseZero(taps.inside[begin][s].lanes[v], more));
+          }
+        }
+        hn::StoreU(numbers, d, to + lane);
+      }
+    }
+  }
+
+  HWY_INLINE Inside InsideOf(const Stretch& stretch, const Tap& tap) const {
+    const Integers d;
+    Inside inside;
+    for (int v = 0; v < kVectors; ++v) {
+      const auto lane = hn::Iota(d, v * kLanes);
+      const auto y = hn::Add(hn::LoadU(d, y_ + v * kLanes),
+                             hn::Set(d, static_cast<int32_t>(tap.y)));
+      const auto x = hn::Add(hn::LoadU(d, x_ + v * kLanes),
+                             hn::Set(d, static_cast<int32_t>(tap.x)));
+      const auto within = [&](auto value, int64_t from, int64_t to) HWY_ATTR {
+        return hn::And(
+            hn::Gt(value, hn::Set(d, static_cast<int32_t>(from - 1))),
+            hn::Lt(value, hn::Set(d, static_cast<int32_t>(to))));
+      };
+      inside.lanes[v] = hn::RebindMask(
+          Tag(), hn::And(within(lane, stretch.begin, stretch.end),
+                         hn::And(within(y, 0, images_.height),
+                                 within(x, 0, images_.width))));
+    }
+    return inside;
+  }
+
+  void CopyRuns(int64_t channel, const Tap& tap, float* to) const {
+    for (size_t i = 0; i < run_count_; ++i) {
+      CopyRun(images_, runs_[i], channel, tap, to);
+      to += runs_[i].count;
+    }
+  }
+
+  const ShiftedImages& images_;
+  const Taps& taps_;
+  const int64_t ahead_;
+  const bool is_read_whole_;
+  int stretch_count_ = 0;
+  size_t run_count_ = 0;
+  std::array<Run, kPanelWidth> runs_;
+  std::array<Stretch, kPanelWidth> stretches_;
+  int32_t y_[kPanelWidth] = {};
+  int32_t x_[kPanelWidth] = {};
 };
 
 struct ImagesRight {
   const ShiftedImages& images;
   Taps taps;
 
+  // Where a column lies, before it is shifted.
+  int64_t Offset(int64_t column) const {
+    const int64_t row = column / images.grid_width;
+    return row / images.grid_height * images.image_elements() +
+           (row % images.grid_height * images.width +
+            column % images.grid_width) *
+               images.step;
+  }
+
   HWY_INLINE void PackPanel(int64_t inner, int64_t count, int64_t column,
                             int64_t width, float* to) const {
-    std::array<Run, kPanelWidth> runs;
-    size_t used = 0;
-    RunCursor run_cursor(images, column);
-    for (int64_t done = 0; done < width; done += runs[used++].count) {
-      runs[used] = run_cursor.Next(width - done);
-    }
-    TapCursor cursor(taps, inner);
-    for (int64_t k = 0; k < count; ++k, to += kPanelWidth, cursor.Next()) {
-      float* next = to;
-      for (size_t i = 0; i < used; ++i) {
-        CopyRun(images, runs[i], cursor.channel(), cursor.tap(), next);
-        next += runs[i].count;
-      }
-    }
+    RunCursor cursor(images, column);
+    ColumnGatherer(images, taps, width,
+                   Offset(column + kBlockColumns) - Offset(column), &cursor)
+        .Write(inner, count, kPanelWidth, to);
   }
 };
 
 // The same, as the left operand: rows are (channel, tap), the inner index is
 // the column of the grid.
 struct ImagesLeft {
+  // Two vectors on: what is read next is on its way.
+  static constexpr int64_t kPixelsAhead = 2 * kPanelWidth;
   const ShiftedImages& images;
   Taps taps;
 
   MatrixView Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
                    float* scratch) const {
-    std::array<Run, kSumBlock> runs;
-    size_t used = 0;
-    RunCursor run_cursor(images, inner);
-    for (int64_t done = 0; done < count; done += runs[used++].count) {
-      runs[used] = run_cursor.Next(count - done);
-    }
-    TapCursor cursor(taps, row);
-    float* to = scratch;
-    for (int64_t m = 0; m < rows; ++m, cursor.Next()) {
-      for (size_t i = 0; i < used; ++i) {
-        CopyRun(images, runs[i], cursor.channel(), cursor.tap(), to);
-        to += runs[i].count;
-      }
+    RunCursor cursor(images, inner);
+    for (int64_t i = 0; i < count; i += kPanelWidth) {
+      ColumnGatherer(images, taps, std::min(kPanelWidth, count - i),
+                     kPixelsAhead, &cursor)
+          .Write(row, rows, count, scratch + i);
     }
     return {scratch, count, 1};
   }
@@ -310,14 +648,13 @@ struct ChannelsRight {
                             int64_t width, float* to) const {
     int64_t pixel = inner % pixels;
     const float* image = data + (inner / pixels * channels + column) * pixels;
-    for (int64_t k = 0; k < count; ++k) {
-      for (int64_t i = 0; i < width; ++i) {
-        to[k * kPanelWidth + i] = image[i * pixels + pixel];
-      }
-      if (++pixel == pixels) {
-        pixel = 0;
-        image += channels * pixels;
-      }
+    for (int64_t k = 0; k < count;) {
+      const int64_t here = std::min(pixels - pixel, count - k);
+      Transpose<false>(image + pixel, width, here, pixels, to + k * kPanelWidth,
+                       kPanelWidth);
+      k += here;
+      pixel = 0;
+      image += channels * pixels;
     }
   }
 };
@@ -371,6 +708,7 @@ struct TransposedTarget {
     for (int64_t j = 0; j < c.count; ++j) {
       c.offsets[static_cast<size_t>(j)] = (column + j) * stride;
     }
+    c.are_even = true;
     return c;
   }
 };
@@ -379,9 +717,15 @@ void Forward(const Convolution& c, const float* input, const float* weight,
              const float* bias, float* output, void* workspace) {
   const int64_t columns = c.batch * c.output_height * c.output_width;
   const int64_t inner = c.input_channels * c.kernel * c.kernel;
-  const ShiftedImages images = {input,         c.input_channels, c.input_height,
-                                c.input_width, c.output_height,  c.output_width,
-                                c.stride};
+  const ShiftedImages images = {
+      input,
+      c.batch * c.input_channels * c.input_height * c.input_width,
+      c.input_channels,
+      c.input_height,
+      c.input_width,
+      c.output_height,
+      c.output_width,
+      c.stride};
   const ImagesTarget target = {columns,
                                c.output_channels,
                                c.output_height,
@@ -401,9 +745,15 @@ void Gradient(const Convolution& c, const float* input,
               void* workspace) {
   const int64_t pixels = c.output_height * c.output_width;
   const int64_t rows = c.input_channels * c.kernel * c.kernel;
-  const ShiftedImages images = {input,         c.input_channels, c.input_height,
-                                c.input_width, c.output_height,  c.output_width,
-                                c.stride};
+  const ShiftedImages images = {
+      input,
+      c.batch * c.input_channels * c.input_height * c.input_width,
+      c.input_channels,
+      c.input_height,
+      c.input_width,
+      c.output_height,
+      c.output_width,
+      c.stride};
   MultiplyBlocks(GradientExtent(c), ImagesLeft{images, AllTaps(c)},
                  ChannelsRight{output_derivative, c.output_channels, pixels},
                  TransposedTarget{c.output_channels, rows}, nullptr,
@@ -424,14 +774,16 @@ void DerivativeOfPhase(const Convolution& c, int64_t phase_y, int64_t phase_x,
                                c.input_width, grid_height,      grid_width,
                                c.stride,      phase_y,          phase_x};
   if (inner == 0) return;
-  const ShiftedImages images = {output_derivative,
-                                c.output_channels,
-                                c.output_height,
-                                c.output_width,
-                                grid_height,
-                                grid_width,
-                                1};
-  MultiplyBlocks({c.input_channels, columns, inner, true},
+  const ShiftedImages images = {
+      output_derivative,
+      c.batch * c.output_channels * c.output_height * c.output_width,
+      c.output_channels,
+      c.output_height,
+      c.output_width,
+      grid_height,
+      grid_width,
+      1};
+  MultiplyBlocks({c.input_channels, columns, inner, true, true},
                  TurnedWeightLeft{weight, c.input_channels, taps},
                  ImagesRight{images, taps}, target, nullptr, input_derivative,
                  workspace);

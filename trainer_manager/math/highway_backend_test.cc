@@ -233,6 +233,55 @@ TEST(HighwayBackendTest, ConvolutionsAreThoseOfPlainLoops) {
   });
 }
 
+// More than one block of rows, of columns and of inner indices.
+TEST(HighwayBackendTest, ConvolutionsOfManyChannelsAreThoseOfPlainLoops) {
+  std::mt19937_64 random(7);
+  for (const bool many_inputs : {false, true}) {
+    Convolution c;
+    c.batch = 30;
+    c.input_channels = many_inputs ? 310 : 30;
+    c.output_channels = many_inputs ? 30 : 310;
+    c.input_height = c.input_width = c.output_height = c.output_width = 6;
+    c.kernel = 3;
+    c.padding = 1;
+    const Operands operands = RandomOperands(c, &random);
+    for (const ConvolutionStep step : kSteps) {
+      SCOPED_TRACE(testing::Message() << "step " << static_cast<int>(step));
+      ExpectNear(Convolve(HighwayBackend(), c, step, operands),
+                 Convolve(ReferenceMath(), c, step, operands),
+                 Convolve(ReferenceMath(), c, step, Magnitudes(operands)),
+                 InnerOf(c, step));
+    }
+  }
+}
+
+// Panels read beyond the edges of an image, and must forget what they read.
+TEST(HighwayBackendTest, AnImageOfNansStaysByItself) {
+  ForEachVectorTarget([](bool) {
+    std::mt19937_64 random(8);
+    for (int i = 0; i < 20; ++i) {
+      Convolution c = RandomConvolution(&random);
+      c.batch = 3;
+      Operands operands = RandomOperands(c, &random);
+      const auto spoil_second = [](Values* values) {
+        const auto third = static_cast<int64_t>(values->size()) / 3;
+        std::fill(values->begin() + third, values->begin() + 2 * third, kNan);
+      };
+      spoil_second(&operands.input);
+      spoil_second(&operands.output_derivative);
+      for (const ConvolutionStep step : kSteps) {
+        if (step == ConvolutionStep::kGradient) continue;  // of the whole batch
+        const Values result = Convolve(HighwayBackend(), c, step, operands);
+        const size_t third = result.size() / 3;
+        for (size_t v = 0; v < third; ++v) {
+          ASSERT_FALSE(std::isnan(result[v])) << v;
+          ASSERT_FALSE(std::isnan(result[2 * third + v])) << v;
+        }
+      }
+    }
+  });
+}
+
 TEST(HighwayBackendTest, ANullBiasIsNone) {
   std::mt19937_64 random(4);
   const Convolution c = RandomConvolution(&random);

@@ -26,6 +26,10 @@ constexpr int64_t kBlockRows = 96;
 constexpr int64_t kBlockColumns = 64;
 // Where blocks of the left operand are copied, more columns use each copy.
 constexpr int64_t kWideBlockColumns = 256;
+// Where it is cheap to pack the right operand again: rows that stay in the
+// second-level cache, and columns that use each block of them.
+constexpr int64_t kWideBlockRows = 288;
+constexpr int64_t kLongBlockColumns = 1024;
 // Below so many multiplications a product is calculated where it lies, and
 // from so many on it is worth a larger workspace.
 constexpr int64_t kSmallProduct = int64_t{1} << 18;
@@ -37,7 +41,17 @@ constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
 struct Columns {
   int64_t count = 0;
   bool side_by_side = false;
+  bool are_even = false;  // each as far from the next
   std::array<int64_t, kPanelWidth> offsets = {};
+};
+
+// The sizes of the blocks that a product is calculated in.
+struct Blocks {
+  int64_t rows;
+  int64_t columns;
+  // Columns of the right operand that are packed at a time: all of a block, or
+  // fewer, which are packed again for every block of rows.
+  int64_t packed_columns;
 };
 
 // The sizes of a product and how it is cut into blocks.
@@ -46,19 +60,40 @@ struct Extent {
   int64_t columns;
   int64_t inner;
   bool copies_left;
+  // Whether it is cheaper to pack the right operand again than the left one.
+  bool packs_right_again = false;
 
+  // A row or a column of a block.
+  int64_t line_bytes() const {
+    return std::min(inner, kSumBlock) * kFloatBytes;
+  }
   int64_t block_columns() const {
     const bool is_large = rows * columns > kLargeProduct / inner;
     return copies_left && is_large ? kWideBlockColumns : kBlockColumns;
   }
   int64_t right_bytes() const {
     return AlignUp(std::min(columns, block_columns()), kPanelWidth) *
-           std::min(inner, kSumBlock) * kFloatBytes;
+           line_bytes();
   }
   int64_t left_bytes() const {
-    if (!copies_left) return 0;
-    return std::min(rows, kBlockRows) * std::min(inner, kSumBlock) *
-           kFloatBytes;
+    return copies_left ? std::min(rows, kBlockRows) * line_bytes() : 0;
+  }
+  // What the right operand does not need of the workspace, the left one has.
+  Blocks blocks() const {
+    if (!packs_right_again || columns <= block_columns()) {
+      return {kBlockRows, block_columns(), block_columns()};
+    }
+    const int64_t room =
+        copies_left
+            ? (right_bytes() + left_bytes()) / line_bytes() - kBlockColumns
+            : kWideBlockRows;
+    const int64_t parts = (rows + room - 1) / room;
+    return {(rows + parts - 1) / parts, kLongBlockColumns, kBlockColumns};
+  }
+  // Of panels that are packed at a time, at the beginning of the workspace.
+  int64_t packed_bytes() const {
+    return std::min(AlignUp(columns, kPanelWidth), blocks().packed_columns) *
+           line_bytes();
   }
   // A smaller product never needs more.
   int64_t workspace_bytes() const {
@@ -71,7 +106,7 @@ inline Extent ExtentOf(const MatrixProduct& p) {
 }
 inline Extent ForwardExtent(const Convolution& c) {
   return {c.output_channels, c.batch * c.output_height * c.output_width,
-          c.input_channels * c.kernel * c.kernel, false};
+          c.input_channels * c.kernel * c.kernel, false, true};
 }
 inline Extent GradientExtent(const Convolution& c) {
   return {c.input_channels * c.kernel * c.kernel, c.output_channels,
@@ -80,7 +115,7 @@ inline Extent GradientExtent(const Convolution& c) {
 // At most: with a stride it is several smaller products.
 inline Extent DerivativeExtent(const Convolution& c) {
   return {c.input_channels, c.batch * c.input_height * c.input_width,
-          c.output_channels * c.kernel * c.kernel, true};
+          c.output_channels * c.kernel * c.kernel, true, true};
 }
 
 // Where copies of the operands' blocks lie in a workspace.
@@ -93,7 +128,7 @@ struct Scratch {
     const int64_t aligned = AlignUp(address, kLineBytes);
     char* start = static_cast<char*>(workspace) + (aligned - address);
     right = reinterpret_cast<float*>(start);
-    left = reinterpret_cast<float*>(start + extent.right_bytes());
+    left = reinterpret_cast<float*>(start + extent.packed_bytes());
   }
 };
 

@@ -1,9 +1,11 @@
 #include "footprint/trainer_manager/math/product_blocks.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
 
+#include "footprint/base/simd/dense_product.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -44,6 +46,43 @@ TEST(ProductBlocksTest, ASmallerProductNeverNeedsMore) {
   }
 }
 
+// However a product is cut, what it copies fits.
+TEST(ProductBlocksTest, BlocksFitTheWorkspace) {
+  std::mt19937_64 random(2);
+  int packed_again = 0;
+  for (int trial = 0; trial < 5000; ++trial) {
+    const Extent extent = {Draw(1, 3000, &random), Draw(1, 3000, &random),
+                           Draw(1, 3000, &random), trial % 2 == 0,
+                           trial % 3 == 0};
+    const Blocks blocks = extent.blocks();
+    ASSERT_GE(blocks.rows, 1);
+    ASSERT_LE(blocks.packed_columns, blocks.columns);
+    ASSERT_EQ(blocks.packed_columns % kPanelWidth, 0);
+    packed_again += blocks.packed_columns < blocks.columns;
+    const int64_t left_bytes =
+        extent.copies_left
+            ? std::min(extent.rows, blocks.rows) * extent.line_bytes()
+            : 0;
+    ASSERT_LE(extent.packed_bytes() + left_bytes + kLineBytes,
+              extent.workspace_bytes());
+  }
+  EXPECT_GT(packed_again, 0);
+}
+
+// A block of rows that is copied is used for many columns, and the panels that
+// are packed again for each are used for many rows.
+TEST(ProductBlocksTest, PanelsThatArePackedAgainLeaveRoomForRows) {
+  const Blocks blocks =
+      Extent{512, 1 << 15, 1 << 12, true, /*packs_right_again=*/true}.blocks();
+  EXPECT_EQ(blocks.rows, 256);
+  EXPECT_EQ(blocks.columns, 1024);
+  EXPECT_EQ(blocks.packed_columns, 64);
+  // Columns that fit are packed once.
+  const Blocks few = Extent{512, 256, 1 << 12, true, true}.blocks();
+  EXPECT_EQ(few.columns, 256);
+  EXPECT_EQ(few.packed_columns, 256);
+}
+
 TEST(ProductBlocksTest, ExtentsAreThoseOfTheSteps) {
   Convolution c;
   c.batch = 2;
@@ -59,16 +98,19 @@ TEST(ProductBlocksTest, ExtentsAreThoseOfTheSteps) {
   EXPECT_EQ(forward.columns, 2 * 6 * 7);
   EXPECT_EQ(forward.inner, 3 * 9);
   EXPECT_FALSE(forward.copies_left);
+  EXPECT_TRUE(forward.packs_right_again);
   const Extent gradient = GradientExtent(c);
   EXPECT_EQ(gradient.rows, 3 * 9);
   EXPECT_EQ(gradient.columns, 5);
   EXPECT_EQ(gradient.inner, 2 * 6 * 7);
   EXPECT_TRUE(gradient.copies_left);
+  EXPECT_FALSE(gradient.packs_right_again);
   const Extent derivative = DerivativeExtent(c);
   EXPECT_EQ(derivative.rows, 3);
   EXPECT_EQ(derivative.columns, 2 * 8 * 9);
   EXPECT_EQ(derivative.inner, 5 * 9);
   EXPECT_TRUE(derivative.copies_left);
+  EXPECT_TRUE(derivative.packs_right_again);
 }
 
 TEST(ProductBlocksTest, ScratchIsAlignedAndWithinTheWorkspace) {

@@ -33,6 +33,7 @@ struct Tap {
 
 struct ShiftedImages {
   const float* data;
+  int64_t elements;  // of all images together
   int64_t channels;
   int64_t height;
   int64_t width;

@@ -37,8 +37,13 @@ Convolution RandomConvolution(std::mt19937_64* random) {
 
 // The images that the forward step multiplies by.
 ShiftedImages InputsOf(const Convolution& c, const float* data) {
-  return {data,          c.input_channels, c.input_height,
-          c.input_width, c.output_height,  c.output_width,
+  return {data,
+          c.batch * c.input_channels * c.input_height * c.input_width,
+          c.input_channels,
+          c.input_height,
+          c.input_width,
+          c.output_height,
+          c.output_width,
           c.stride};
 }
 
@@ -95,7 +100,7 @@ TEST(ShiftedImagesTest, RunsHoldWhatTheDefinitionSays) {
 
 TEST(ShiftedImagesTest, ARunIsNoLongerThanAskedAndEndsWithItsRow) {
   const std::vector<float> values = Counted(2 * 3 * 5);
-  const ShiftedImages images = {values.data(), 1, 3, 5, 3, 5, 1};
+  const ShiftedImages images = {values.data(), 15, 1, 3, 5, 3, 5, 1};
   RunCursor cursor(images, 3);
   EXPECT_EQ(cursor.Next(16).count, 2);
   EXPECT_EQ(cursor.Next(4).count, 4);
