@@ -248,8 +248,8 @@ class Evaluation {
       AddProblem(IsBlocking(threshold) ? INCONCLUSIVE : ACCEPT,
                  sources_[source].LocationOf(number),
                  absl::StrCat(SchemaNameOfMetric(threshold.metric()), " of ",
-                               index_.Describe(found), " ",
-                               index_.WhyNoValue(found, threshold.metric()),
+                              index_.Describe(found), " ",
+                              index_.WhyNoValue(found, threshold.metric()),
                               ", so no rule can be held against it; make it "
                               "repeat, or "
                               "judge a metric that does (with threads: "

@@ -85,10 +85,10 @@ inline void ForgetBlock([[maybe_unused]] void* block) {
   if (MayBeRecorded(block)) {
     RecordFree(block);
   } else if (__builtin_expect(every_allocation_is_recorded, 0)) {
-    RecordFreeOfOlder(block == nullptr ? 0
-                                       : static_cast<int64_t>(
-                                             footprint_jemalloc_sallocx(
-                                                 block, 0)));
+    RecordFreeOfOlder(
+        block == nullptr
+            ? 0
+            : static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));
   }
 #endif
 }

@@ -65,8 +65,8 @@ HeapPhaseBytes EndHeapPhase(const HeapPhase& phase);
 // It can be read, but not ended.
 HeapPhase ProcessHeapPhase();
 
-// Begins that phase anew: in the child of a fork, whose inherited blocks are the
-// parent's figures.
+// Begins that phase anew: in the child of a fork, whose inherited blocks are
+// the parent's figures.
 void RestartProcessHeapPhase();
 
 // Live bytes of the process at this moment.

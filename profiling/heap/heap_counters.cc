@@ -19,10 +19,10 @@ void DelayNextCheck(ThreadCounters* counters) {
         std::min(upper_threshold_bytes, counters->peak_absolute_bytes.load()) -
         counters->live_bytes();
     counters->check_at_bytes.store(
-        std::min(counters->sample_at_bytes,
-                 *counters->allocated_bytes + 1 +
-                     static_cast<uint64_t>(
-                         std::max<int64_t>(0, headroom_bytes))),
+        std::min(
+            counters->sample_at_bytes,
+            *counters->allocated_bytes + 1 +
+                static_cast<uint64_t>(std::max<int64_t>(0, headroom_bytes))),
         std::memory_order_relaxed);
     // Against the compiler; against the processor, Membarrier.
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -38,8 +38,8 @@ void ScheduleNextSample(ThreadCounters* counters) {
   const double distance =
       -std::log(NextUniform(&counters->sample_random_state)) *
       static_cast<double>(interval_bytes);
-  counters->sample_at_bytes = *counters->allocated_bytes + 1 +
-                              static_cast<uint64_t>(distance);
+  counters->sample_at_bytes =
+      *counters->allocated_bytes + 1 + static_cast<uint64_t>(distance);
 }
 
 }  // namespace footprint::profiling_internal

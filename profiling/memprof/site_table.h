@@ -4,9 +4,9 @@
 //   std::vector<SiteRow> rows = SiteRows(profile, &symbolizer);
 //   // rows[0]: the function that had most at the peak
 //
-// A block is put down to the innermost call that is neither the allocator's, nor
-// C++'s library's, nor the agent's: the code that wanted it. Stacks that lead to
-// the same place in the code are one row; rows add up to all sites.
+// A block is put down to the innermost call that is neither the allocator's,
+// nor C++'s library's, nor the agent's: the code that wanted it. Stacks that
+// lead to the same place in the code are one row; rows add up to all sites.
 //
 // Thread-compatible. Memory: a row a place. Time: the symbolizer's.
 

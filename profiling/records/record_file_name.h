@@ -18,8 +18,7 @@ inline constexpr int kRecordFileNameCapacity = 40;
 inline void WriteRecordFileName(int32_t process_id, int32_t image,
                                 const char* content,
                                 char (&name)[kRecordFileNameCapacity]) {
-  std::snprintf(name, sizeof(name), "%d.%d.%s", process_id, image,
-                content);
+  std::snprintf(name, sizeof(name), "%d.%d.%s", process_id, image, content);
 }
 
 }  // namespace footprint::profiling_internal

@@ -43,9 +43,8 @@ class SiteFileReader {
   absl::Status ReadHead() {
     if (!file_.is_open()) return FileError(errno, path_, "cannot be opened");
     head_.resize(kHeadBytes);
-    absl::Status status = ReadFully(file_.get(), path_, 0,
-                                    static_cast<int64_t>(kHeadBytes),
-                                    head_.data());
+    absl::Status status = ReadFully(
+        file_.get(), path_, 0, static_cast<int64_t>(kHeadBytes), head_.data());
     if (!status.ok()) return status;
     if (head().magic != kSiteMagic) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -64,9 +63,9 @@ class SiteFileReader {
                                                uint32_t capacity) const {
     if (count > capacity) return Damaged("an array is longer than it can be");
     std::vector<Entry> entries(count);
-    absl::Status status = ReadFully(
-        file_.get(), path_, static_cast<int64_t>(offset_bytes),
-        static_cast<int64_t>(count * sizeof(Entry)), entries.data());
+    absl::Status status =
+        ReadFully(file_.get(), path_, static_cast<int64_t>(offset_bytes),
+                  static_cast<int64_t>(count * sizeof(Entry)), entries.data());
     if (!status.ok()) return status;
     return entries;
   }
@@ -84,12 +83,12 @@ class SiteFileReader {
 
 SiteProfile::Module ToModule(const ModuleRecord& record) {
   SiteProfile::Module module;
-  module.path = std::string(record.path,
-                            strnlen(record.path, sizeof(record.path)));
-  const size_t size = std::min<size_t>(record.build_id_size,
-                                       sizeof(record.build_id));
-  module.build_id = absl::BytesToHexString(absl::string_view(
-      reinterpret_cast<const char*>(record.build_id), size));
+  module.path =
+      std::string(record.path, strnlen(record.path, sizeof(record.path)));
+  const size_t size =
+      std::min<size_t>(record.build_id_size, sizeof(record.build_id));
+  module.build_id = absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(record.build_id), size));
   module.load_bias = record.load_bias;
   return module;
 }
@@ -129,11 +128,11 @@ absl::Status AddSites(const SiteFileReader& file,
     site.stage = record.stage;
     site.at_end = {record.live_bytes, record.live_count, record.live_variance};
     // A site that has not changed since the peak has what it had there.
-    site.at_peak = record.peak_number == peak_number
-                       ? SiteProfile::Figure{record.at_peak_bytes,
-                                             record.at_peak_count,
-                                             record.at_peak_variance}
-                       : site.at_end;
+    site.at_peak =
+        record.peak_number == peak_number
+            ? SiteProfile::Figure{record.at_peak_bytes, record.at_peak_count,
+                                  record.at_peak_variance}
+            : site.at_end;
     site.allocated = {record.allocated_bytes, record.allocation_count,
                       record.allocated_variance};
     site.temporary_count = record.temporary_count;
@@ -164,9 +163,9 @@ absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
   absl::StatusOr<std::vector<SiteRecord>> sites = file.ReadArray<SiteRecord>(
       offsetof(SiteFile, sites), head.site_count.load(), kMaxSites);
   if (!sites.ok()) return sites.status();
-  absl::StatusOr<std::vector<TimePoint>> points = file.ReadArray<TimePoint>(
-      offsetof(SiteFile, time_points), head.time_point_count.load(),
-      kMaxTimePoints);
+  absl::StatusOr<std::vector<TimePoint>> points =
+      file.ReadArray<TimePoint>(offsetof(SiteFile, time_points),
+                                head.time_point_count.load(), kMaxTimePoints);
   if (!points.ok()) return points.status();
   for (const ModuleRecord& record : *modules) {
     profile.modules.push_back(ToModule(record));
@@ -174,9 +173,9 @@ absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
   status = AddNodes(file, *nodes, &profile);
   if (!status.ok()) return status;
   const bool has_own_peaks = head.sampling_interval_bytes == 0;
-  status = AddSites(file, *sites,
-                    has_own_peaks ? head.peak_number.load() : peak_number,
-                    &profile);
+  status =
+      AddSites(file, *sites,
+               has_own_peaks ? head.peak_number.load() : peak_number, &profile);
   if (!status.ok()) return status;
   for (const TimePoint& point : *points) {
     profile.timeline.push_back({point.time_ns, point.live_bytes, point.stage});

@@ -1,6 +1,6 @@
-// Where a process's live bytes come from, as its agent keeps it in a file that it
-// maps: a tree of calls, and for each stack of calls, thread and stage the bytes
-// that were allocated there.
+// Where a process's live bytes come from, as its agent keeps it in a file that
+// it maps: a tree of calls, and for each stack of calls, thread and stage the
+// bytes that were allocated there.
 //
 // The file is sparse. Its arrays grow each in a range of its own, and space is
 // taken from the disk before an array grows into it. Written by one process,

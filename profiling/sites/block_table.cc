@@ -13,8 +13,8 @@ BlockTable::Keys* BlockTable::NewKeys(size_t capacity) {
   auto* const keys = static_cast<Keys*>(
       TakePages(sizeof(Keys) + capacity * sizeof(std::atomic<uintptr_t>)));
   if (keys == nullptr) return nullptr;
-  keys->blocks = static_cast<RecordedBlock*>(
-      TakePages(capacity * sizeof(RecordedBlock)));
+  keys->blocks =
+      static_cast<RecordedBlock*>(TakePages(capacity * sizeof(RecordedBlock)));
   if (keys->blocks == nullptr) {
     GivePagesBack(keys,
                   sizeof(Keys) + capacity * sizeof(std::atomic<uintptr_t>));
@@ -74,8 +74,7 @@ void BlockTable::TrimRun(Keys* keys, size_t last) {
   if (keys->at[(last + 1) & keys->mask].load(std::memory_order_relaxed) != 0) {
     return;
   }
-  for (size_t i = last;
-       keys->at[i].load(std::memory_order_relaxed) == kRemoved;
+  for (size_t i = last; keys->at[i].load(std::memory_order_relaxed) == kRemoved;
        i = (i - 1) & keys->mask) {
     keys->at[i].store(0, std::memory_order_relaxed);
     --used_;

@@ -10,9 +10,10 @@
 //
 // One thread at a time, but for MayHold, which any thread may call meanwhile:
 // it sees every block that was added before, as the block's owner must have
-// seen it. Lives inside malloc: memory is the kernel's, 64 to 128 bytes a block;
-// what a table outgrew stays mapped, since others may be reading it, so that
-// all tables together are below twice the last. Time: one or two cache lines.
+// seen it. Lives inside malloc: memory is the kernel's, 64 to 128 bytes a
+// block; what a table outgrew stays mapped, since others may be reading it, so
+// that all tables together are below twice the last. Time: one or two cache
+// lines.
 
 #ifndef FOOTPRINT_PROFILING_SITES_BLOCK_TABLE_H_
 #define FOOTPRINT_PROFILING_SITES_BLOCK_TABLE_H_

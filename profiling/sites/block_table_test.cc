@@ -71,7 +71,8 @@ TEST(BlockTableTest, IsReadWhileItGrows) {
       if (!table.MayHold(Address(16))) ++misses;
     }
   });
-  for (uintptr_t i = 2; i < 100000; ++i) ASSERT_TRUE(table.Add({16 * i, 1, 0, 0}));
+  for (uintptr_t i = 2; i < 100000; ++i)
+    ASSERT_TRUE(table.Add({16 * i, 1, 0, 0}));
   is_over = true;
   reader.join();
   EXPECT_EQ(misses.load(), 0);

@@ -131,7 +131,8 @@ class NumberIndex {
 
   bool Grow() {
     const size_t capacity = entries_ == nullptr ? 1024 : (mask_ + 1) * 2;
-    auto* const grown = static_cast<Entry*>(TakePages(capacity * sizeof(Entry)));
+    auto* const grown =
+        static_cast<Entry*>(TakePages(capacity * sizeof(Entry)));
     if (grown == nullptr) return false;
     Entry* const old = entries_;
     const size_t old_capacity = old == nullptr ? 0 : mask_ + 1;

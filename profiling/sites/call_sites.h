@@ -1,5 +1,6 @@
-// Where live bytes come from: remembers for blocks which calls, thread and stage
-// allocated them, and adds up what of that was live at the process's peak.
+// Where live bytes come from: remembers for blocks which calls, thread and
+// stage allocated them, and adds up what of that was live at the process's
+// peak.
 //
 //   BeginCallSites(folder, "1234.0.sites", /*sampling_interval_bytes=*/524288);
 //   ...

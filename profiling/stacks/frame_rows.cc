@@ -512,8 +512,8 @@ const uint8_t* FindEntry(const uint8_t* header, uintptr_t pc) {
     int32_t description;
   };
   const auto* const table = reinterpret_cast<const Entry*>(cursor.at());
-  const intptr_t wanted = static_cast<intptr_t>(
-      pc - reinterpret_cast<uintptr_t>(header));
+  const intptr_t wanted =
+      static_cast<intptr_t>(pc - reinterpret_cast<uintptr_t>(header));
   uint64_t first = 0;
   uint64_t behind = count;
   while (first < behind) {

@@ -9,9 +9,9 @@
 // address is just below it. Rows of other forms are kUnknown.
 //
 // Works inside malloc and in signal handlers: no allocation, no lock (glibc's
-// _dl_find_object has none). Thread-safe. Time: some 200 ns a call; the unwinder
-// remembers rows. Source: the System V ABI for AMD64, section 6.2, and DWARF 5,
-// section 6.4.
+// _dl_find_object has none). Thread-safe. Time: some 200 ns a call; the
+// unwinder remembers rows. Source: the System V ABI for AMD64, section 6.2, and
+// DWARF 5, section 6.4.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_FRAME_ROWS_H_
 #define FOOTPRINT_PROFILING_STACKS_FRAME_ROWS_H_
@@ -23,15 +23,16 @@ namespace footprint::profiling_internal {
 struct FrameRow {
   enum Kind : uint8_t {
     kUnknown,
-    kStackPointer,         // CFA = sp + offset
-    kFramePointer,         // CFA = bp + offset
-    kBehindFramePointer,   // CFA = *(bp + offset), where the stack was aligned
-    kSignal,               // the kernel's frame of a signal handler
-    kOutermost,            // has no caller
+    kStackPointer,        // CFA = sp + offset
+    kFramePointer,        // CFA = bp + offset
+    kBehindFramePointer,  // CFA = *(bp + offset), where the stack was aligned
+    kSignal,              // the kernel's frame of a signal handler
+    kOutermost,           // has no caller
   };
   Kind kind = kUnknown;
   int32_t cfa_offset_bytes = 0;
-  // Where the caller's frame pointer is saved, from the CFA; 0: it is as it was.
+  // Where the caller's frame pointer is saved, from the CFA; 0: it is as it
+  // was.
   int32_t frame_pointer_offset_bytes = 0;
 
   friend bool operator==(const FrameRow& a, const FrameRow& b) {

@@ -17,18 +17,19 @@ constexpr int kCfaBits = 18;
 constexpr int kFramePointerBits = 11;
 
 bool Fits(int64_t value, int bits) {
-  return value >= -(int64_t{1} << (bits - 1)) &&
-         value < int64_t{1} << (bits - 1);
+  return value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1}
+                                                             << (bits - 1);
 }
 
 uint32_t Pack(const FrameRow& row) {
-  if (row.cfa_offset_bytes % 8 != 0 || row.frame_pointer_offset_bytes % 8 != 0 ||
+  if (row.cfa_offset_bytes % 8 != 0 ||
+      row.frame_pointer_offset_bytes % 8 != 0 ||
       !Fits(row.cfa_offset_bytes / 8, kCfaBits) ||
       !Fits(row.frame_pointer_offset_bytes / 8, kFramePointerBits)) {
     return kPackedNone;
   }
-  const uint32_t cfa = static_cast<uint32_t>(row.cfa_offset_bytes / 8) &
-                       ((1u << kCfaBits) - 1);
+  const uint32_t cfa =
+      static_cast<uint32_t>(row.cfa_offset_bytes / 8) & ((1u << kCfaBits) - 1);
   const uint32_t frame_pointer =
       static_cast<uint32_t>(row.frame_pointer_offset_bytes / 8) &
       ((1u << kFramePointerBits) - 1);
@@ -149,8 +150,8 @@ class Walk {
   bool GoTo(uintptr_t cfa, const FrameRow& row) {
     if (!IsAbove(cfa - 8)) return false;
     if (row.frame_pointer_offset_bytes != 0) {
-      const uintptr_t at =
-          cfa + static_cast<uintptr_t>(intptr_t{row.frame_pointer_offset_bytes});
+      const uintptr_t at = cfa + static_cast<uintptr_t>(
+                                     intptr_t{row.frame_pointer_offset_bytes});
       if (!IsAbove(at)) return false;
       frame_.frame_pointer = Load(at);
     } else if (row.kind == FrameRow::kBehindFramePointer) {

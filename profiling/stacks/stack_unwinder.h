@@ -4,8 +4,8 @@
 //   uintptr_t pcs[128];
 //   int count = UnwindStack(CallingFrame(), stack_end, pcs, 128);
 //
-// How to leave a frame is found once for each program counter (frame_rows.h) and
-// remembered in a table of the process, so that a frame takes some 2 ns.
+// How to leave a frame is found once for each program counter (frame_rows.h)
+// and remembered in a table of the process, so that a frame takes some 2 ns.
 // Frames without call frame information, as a just-in-time compiler makes them,
 // are left by their frame pointer if that points into the stack; else the stack
 // ends there.

@@ -6,16 +6,16 @@
 //       symbolizer.Find({"/usr/lib/libfoo.so", "ab12..."}, 0x1234);
 //   // frames[0]: the innermost inlined function; the last: the function itself
 //
-// Addresses are the object's own, as its file has them: what the loader added is
-// taken off. An object that is gone, or is another by its build id, gives no
-// frame; so does an address without a symbol. Debug information is looked for in
-// the object, beside it and below /usr/lib/debug, as gdb does; never on the
+// Addresses are the object's own, as its file has them: what the loader added
+// is taken off. An object that is gone, or is another by its build id, gives no
+// frame; so does an address without a symbol. Debug information is looked for
+// in the object, beside it and below /usr/lib/debug, as gdb does; never on the
 // network.
 //
-// Thread-compatible. Owns what it returns, until it is destroyed. Memory: of each
-// object, what of its debug information was read. Time: the first address of an
-// object takes milliseconds to a second; each later one some microseconds, the
-// same again nothing. Source: elfutils' libdw.
+// Thread-compatible. Owns what it returns, until it is destroyed. Memory: of
+// each object, what of its debug information was read. Time: the first address
+// of an object takes milliseconds to a second; each later one some
+// microseconds, the same again nothing. Source: elfutils' libdw.
 
 #ifndef FOOTPRINT_PROFILING_SYMBOLS_SYMBOLIZER_H_
 #define FOOTPRINT_PROFILING_SYMBOLS_SYMBOLIZER_H_
