@@ -22,7 +22,7 @@
 #include "absl/base/thread_annotations.h"
 #include "footprint/base/memory/allocator.h"
 #include "footprint/base/memory/jemalloc_controls.h"
-#include "footprint/base/memory/process_memory.h"
+#include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/threads/mutex.h"
 
 namespace footprint::memo_internal {

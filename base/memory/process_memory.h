@@ -2,7 +2,6 @@
 // beside the exact accounting of its heap (heap_accounting.h).
 //
 //   int64_t code_bytes = footprint::LoadedImageBytes();
-//   footprint::ResidentBytes resident = footprint::ReadResidentBytes();
 //
 // Thread-safety: every function may be called from any thread. The results are
 // numbers that hold for the moment of the call; nothing is owned or kept.
@@ -19,16 +18,6 @@ namespace footprint {
 // static data, in whole pages. The same in every run of the same files. What
 // the kernel adds by itself (vdso) is left out.
 int64_t LoadedImageBytes();
-
-// The kernel's view; varies from run to run. Zeros where /proc cannot be read.
-// Takes nothing from the heap.
-struct ResidentBytes {
-  int64_t peak_bytes = 0;       // VmHWM: high-water mark since the start
-  int64_t now_bytes = 0;        // VmRSS
-  int64_t anonymous_bytes = 0;  // RssAnon: heap, stacks, written data
-  int64_t file_bytes = 0;       // RssFile: code and mapped files
-};
-ResidentBytes ReadResidentBytes();
 
 // True if this process has, or waited for, a child process.
 bool HasHadChildProcess();

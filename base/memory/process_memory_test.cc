@@ -1,13 +1,11 @@
 #include "footprint/base/memory/process_memory.h"
 
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -78,20 +76,6 @@ TEST(ProcessMemoryTest, TheImageIsWhatTheKernelMapped) {
   EXPECT_LE(LoadedImageBytes(), images.file_bytes + images.adjoining_bytes);
 }
 
-TEST(ProcessMemoryTest, TouchedPagesAreResident) {
-  constexpr size_t kSize = 64 << 20;
-  const ResidentBytes before = ReadResidentBytes();
-  void* block = std::malloc(kSize);
-  std::memset(block, 1, kSize);
-  asm volatile("" : : "r"(block) : "memory");
-  const ResidentBytes after = ReadResidentBytes();
-  std::free(block);
-  EXPECT_GE(after.anonymous_bytes - before.anonymous_bytes,
-            int64_t{kSize} * 9 / 10);
-  EXPECT_GE(after.peak_bytes, int64_t{kSize});
-  EXPECT_GT(after.file_bytes, 0);
-}
-
 TEST(ProcessMemoryTest, SeesAChildThatWasNotMadeByFork) {
   EXPECT_FALSE(HasHadChildProcess());
   // The C library's system() makes its child without fork.
@@ -133,23 +117,6 @@ TEST(ChildProcessMarkTest, AChildThatLivesOnIsCountedOnce) {
   kill(child, SIGKILL);
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_EQ(waitpid(second, nullptr, 0), second);
-}
-
-// A block that is touched is resident, and counted where it belongs.
-TEST(ProcessMemoryTest, WhatIsTouchedIsResident) {
-  constexpr int64_t kBytes = 64 << 20;
-  const ResidentBytes before = ReadResidentBytes();
-  EXPECT_GT(before.file_bytes, 0);
-  void* const block = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(block, MAP_FAILED);
-  std::memset(block, 1, kBytes);
-  const ResidentBytes touched = ReadResidentBytes();
-  munmap(block, kBytes);
-  EXPECT_GE(touched.now_bytes - before.now_bytes, kBytes * 9 / 10);
-  EXPECT_GE(touched.anonymous_bytes - before.anonymous_bytes, kBytes * 9 / 10);
-  EXPECT_GE(touched.peak_bytes, touched.now_bytes);
-  EXPECT_LT(ReadResidentBytes().now_bytes, touched.now_bytes - kBytes / 2);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@
 #include "footprint/base/files/atomic_file.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/memory/available_memory.h"
-#include "footprint/base/memory/process_memory.h"
+#include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/text/format_bytes.h"

@@ -28,7 +28,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "benchmark/benchmark.h"
-#include "footprint/base/memory/process_memory.h"
+#include "footprint/base/memory/resident_bytes.h"
 #include "footprint/memo/memo.h"
 #include "footprint/memo/product/planned_benchmarks.h"
 #include "footprint/memo/product/product.h"

@@ -19,6 +19,7 @@
 
 #include <new>
 
+#include "footprint/base/memory/resident_bytes.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
@@ -58,15 +59,6 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
   }
   close(file);
   return static_cast<int32_t>(size);
-}
-
-// The kernel's high-water mark of the process; 0 where it does not tell.
-int64_t PeakResidentBytes() {
-  char text[4096];
-  const int32_t size = ReadStart("/proc/self/status", text, sizeof(text) - 1);
-  text[size] = '\0';
-  const char* const line = strstr(text, "VmHWM:");
-  return line == nullptr ? 0 : strtoll(line + 6, nullptr, 10) * 1024;
 }
 
 // A mapped file of its full size, so that a full disk is met here and not by
@@ -147,7 +139,7 @@ void CompleteRecord(ProcessEnd end) {
   record->allocated_bytes.store(bytes.allocated_bytes);
   record->allocation_count.store(bytes.allocation_count);
   record->sum_thread_peak_bytes.store(bytes.sum_thread_peak_net_bytes);
-  record->peak_resident_bytes.store(PeakResidentBytes());
+  record->peak_resident_bytes.store(ReadResidentBytes().peak_bytes);
   record->thread_count.store(bytes.active_thread_count);
   record->threads_may_overlap.store(bytes.threads_may_overlap ? 1 : 0);
   record->end_time_ns.store(TimeNs());

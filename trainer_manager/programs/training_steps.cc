@@ -21,7 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/base/files/standard_output.h"
-#include "footprint/base/memory/process_memory.h"
+#include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"

@@ -1,0 +1,26 @@
+// The resident set of this process, as the kernel has it.
+//
+//   footprint::ResidentBytes resident = footprint::ReadResidentBytes();
+//
+// Takes nothing from the heap and needs no more than the C library, for what
+// stands behind malloc. Thread-safe. Time: some 10 us.
+
+#ifndef FOOTPRINT_BASE_MEMORY_RESIDENT_BYTES_H_
+#define FOOTPRINT_BASE_MEMORY_RESIDENT_BYTES_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// The kernel's view; varies from run to run. Zeros where /proc cannot be read.
+struct ResidentBytes {
+  int64_t peak_bytes = 0;       // VmHWM: high-water mark since the start
+  int64_t now_bytes = 0;        // VmRSS
+  int64_t anonymous_bytes = 0;  // RssAnon: heap, stacks, written data
+  int64_t file_bytes = 0;       // RssFile: code and mapped files
+};
+ResidentBytes ReadResidentBytes();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_MEMORY_RESIDENT_BYTES_H_

@@ -1,0 +1,31 @@
+#include "footprint/base/memory/resident_bytes.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// A block that is touched is resident, and counted where it belongs.
+TEST(ResidentBytesTest, WhatIsTouchedIsResident) {
+  constexpr int64_t kBytes = 64 << 20;
+  const ResidentBytes before = ReadResidentBytes();
+  EXPECT_GT(before.file_bytes, 0);
+  void* const block = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(block, MAP_FAILED);
+  std::memset(block, 1, kBytes);
+  const ResidentBytes touched = ReadResidentBytes();
+  munmap(block, kBytes);
+  EXPECT_GE(touched.now_bytes - before.now_bytes, kBytes * 9 / 10);
+  EXPECT_GE(touched.anonymous_bytes - before.anonymous_bytes, kBytes * 9 / 10);
+  EXPECT_GE(touched.peak_bytes, touched.now_bytes);
+  EXPECT_LT(ReadResidentBytes().now_bytes, touched.now_bytes - kBytes / 2);
+}
+
+}  // namespace
+}  // namespace footprint
