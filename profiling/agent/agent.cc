@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,27 @@ __attribute__((destructor(101))) void End() {
   CompleteRecord(ProcessEnd::kExit);
 }
 
+// How many objects were unloaded so far.
+uint64_t UnloadCount() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* result) {
+        *static_cast<unsigned long long*>(result) = info->dlpi_subs;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+int CloseObject(void* object) {
+  const auto next =
+      reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
+  const uint64_t before = UnloadCount();
+  const int error = next(object);
+  if (UnloadCount() != before) ForgetCode();
+  return error;
+}
+
 [[noreturn]] void EndAtOnce(int status) {
   CompleteRecord(ProcessEnd::kAtOnce);
   syscall(SYS_exit_group, status);
@@ -198,6 +220,11 @@ _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action,
                                          _Unwind_Exception_Class,
                                          _Unwind_Exception*, _Unwind_Context*) {
   return _URC_CONTINUE_UNWIND;
+}
+
+// What lay there may be another's next.
+int dlclose(void* object) noexcept {
+  return footprint::profiling_internal::CloseObject(object);
 }
 
 [[noreturn]] void _exit(int status) {

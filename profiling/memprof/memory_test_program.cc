@@ -10,9 +10,11 @@
 //   exec=PATH    becomes the program, with the arguments that follow
 //   spawn=PATH   runs the program, with the arguments that follow, and waits
 //   exit=N, _exit=N, kill=N (a signal to itself), overflow (of the stack)
+//   plugin=N     loads and unloads libz N times, and allocates between
 //   close        closes every descriptor above 2
 //   print        writes a line
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -141,6 +143,12 @@ int main(int argc, char** argv) {
       kill(getpid(), atoi(value));
     } else if (name == "overflow") {
       return Overflow(0);
+    } else if (name == "plugin") {
+      for (int round = atoi(value); round > 0; --round) {
+        void* const object = dlopen("libz.so.1", RTLD_NOW);
+        if (object == nullptr || dlclose(object) != 0) return 1;
+        free(Allocate());
+      }
     } else if (name == "close") {
       for (int file = 3; file < 4096; ++file) close(file);
     } else if (name == "print") {

@@ -107,6 +107,9 @@ measure "$program" threads=8
 check "first['thread_count'] == 9 and own[0] >= 800"
 
 expect 0 "peak heap" "$program" thread_exit
+measure --sampling=0 "$program" plugin=50 hold=10
+check "sum(site['at_peak_bytes'] for site in first['sites']) == first['peak_live_bytes']"
+check "run['exit_status'] == 0"
 # Nothing comes along that the program does not have.
 measure --sampling=0 /bin/true
 check "not any('libstdc++' in site['module'] for site in first['sites'])"

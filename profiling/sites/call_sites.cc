@@ -515,6 +515,12 @@ void AttachAgain(const RecordedBlock& detached) {
   }
 }
 
+void ForgetCode() {
+  SitesLock guard;
+  ForgetFrameRows();
+  node_index.Clear();
+}
+
 bool IsTimeToRecord() {
   const int64_t now_ns = CoarseTimeNs();
   if (now_ns < next_time_point_ns.load(std::memory_order_relaxed)) return false;

@@ -62,6 +62,10 @@ void ForgetDetached(const RecordedBlock& detached);
 // The call failed, or left the block where it was.
 void AttachAgain(const RecordedBlock& detached);
 
+// After an object was unloaded: another may lie at its addresses next, so that
+// their calls are other ones.
+void ForgetCode();
+
 // A point of the timeline; to be asked for often, and made when it is time.
 bool IsTimeToRecord();
 void RecordTime(int64_t live_bytes);
