@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "footprint/base/memory/allocator.h"
+#include "footprint/base/memory/process_memory.h"
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/profiling/heap/heap_metrics.h"
 #include "footprint/profiling/recording/memory_phase.h"
