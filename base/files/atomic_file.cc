@@ -38,15 +38,12 @@ std::string PartialPath(const std::string& path) {
   constexpr size_t kLongestName = NAME_MAX - 64;
   const size_t begin = path.rfind('/') + 1;  // 0 without a folder
   const size_t size = path.size() - begin;
-  if (size <= kLongestName || size > NAME_MAX) {
-    return absl::StrCat(path.substr(0, begin), ".", path.substr(begin),
-                        ".footprint-partial");
+  std::string name = path.substr(begin);
+  if (size > kLongestName && size <= NAME_MAX) {
+    const uint64_t whole = Fingerprint(name.data(), static_cast<int64_t>(size));
+    name = absl::StrCat(name.substr(0, kLongestName), "-", absl::Hex(whole));
   }
-  const uint64_t whole =
-      Fingerprint(path.data() + begin, static_cast<int64_t>(size));
-  return absl::StrCat(path.substr(0, begin), ".",
-                      path.substr(begin, kLongestName), "-", absl::Hex(whole),
-                      ".footprint-partial");
+  return absl::StrCat(path.substr(0, begin), ".", name, ".footprint-partial");
 }
 
 bool IsFull(int error) {

@@ -22,15 +22,15 @@
 #include "footprint/memo/memo_core.h"
 #include "footprint/memo/product/exact_filter.h"
 #include "footprint/memo/product/family_numbers.h"
-#include "footprint/memo/product/plan_in_words.h"
 #include "footprint/memo/product/planned_sizes.h"
 #include "footprint/memo/product/product_registry.h"
 #include "footprint/memo/product/rows_file.h"
-#include "footprint/memo/product/trace_text.h"
 #include "footprint/memo/run_catching.h"
 #include "footprint/memo/schedule/load_costs.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
 #include "footprint/memo/schedule/schedule_planner.h"
+#include "footprint/memo/trace/plan_in_words.h"
+#include "footprint/memo/trace/trace_text.h"
 
 namespace footprint {
 namespace {

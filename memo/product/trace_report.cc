@@ -17,9 +17,9 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/same_file.h"
 #include "footprint/base/files/whole_file.h"
-#include "footprint/memo/product/trace_page.h"
-#include "footprint/memo/product/trace_text.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
+#include "footprint/memo/trace/trace_page.h"
+#include "footprint/memo/trace/trace_text.h"
 
 namespace {
 

@@ -79,7 +79,7 @@ struct ThreadCounters {
   int64_t summed_live_bytes = 0;
   // An allocation that lifts `*allocated_bytes` to this is a sample.
   uint64_t sample_at_bytes = UINT64_MAX;
-  uint64_t sample_random_state = 0;
+  uint64_t sample_number = 0;
   // Another thread's since, if the numbers differ.
   ThreadRecord* record = nullptr;
   uint64_t record_number = 0;

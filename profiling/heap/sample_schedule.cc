@@ -2,18 +2,9 @@
 
 #include <cmath>
 
+#include "footprint/base/random/random_sequence.h"
+
 namespace footprint::profiling_internal {
-namespace {
-
-// G. Marsaglia's xorshift64*: of (0, 1].
-double NextUniform(uint64_t* state) {
-  *state ^= *state >> 12;
-  *state ^= *state << 25;
-  *state ^= *state >> 27;
-  return static_cast<double>((*state * 0x2545f4914f6cdd1d >> 11) + 1) * 0x1p-53;
-}
-
-}  // namespace
 
 void BeginSampling(int64_t interval_bytes) {
   ThreadCounters* const counters = &thread_counters;
@@ -31,13 +22,14 @@ void ScheduleNextSample(ThreadCounters* counters) {
     counters->sample_at_bytes = interval_bytes == 0 ? 0 : UINT64_MAX;
     return;
   }
-  if (counters->sample_random_state == 0) {
-    counters->sample_random_state =
-        (counters->record_number + 1) * 0x9e3779b97f4a7c15;
-  }
+  // Of (0, 1].
+  const double uniform =
+      static_cast<double>(
+          (RandomAt(counters->record_number, ++counters->sample_number) >> 11) +
+          1) *
+      0x1p-53;
   const double distance =
-      -std::log(NextUniform(&counters->sample_random_state)) *
-      static_cast<double>(interval_bytes);
+      -std::log(uniform) * static_cast<double>(interval_bytes);
   counters->sample_at_bytes =
       *counters->allocated_bytes + 1 + static_cast<uint64_t>(distance);
 }

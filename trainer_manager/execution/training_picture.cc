@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "footprint/trainer_manager/planner/layout_picture.h"
+#include "footprint/trainer_manager/plan_files/layout_picture.h"
 #include "footprint/trainer_manager/planner/plan.h"
 
 namespace footprint {

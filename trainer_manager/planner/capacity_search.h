@@ -57,7 +57,7 @@ class CapacitySearch {
 
  private:
   // It is small.
-  static constexpr size_t kStatesOfAMergedSearch = size_t{1} << 13;
+  static constexpr size_t kStatesOfAMergedSearch = 8192;
 
   // A problem of merged items and its search.
   struct MergedSearch {

@@ -211,7 +211,7 @@ short_of_memory() {
 "$MAKE_TABLE" --features=1200 --rows=10 --output=wide.csv || exit 2
 # Below this the system's loader, or the C library, cannot start a program.
 least_kilobytes=16384
-while limited $least_kilobytes "$NETWORK" --help >/dev/null; (($? > 0)); do
+until limited $least_kilobytes "$NETWORK" --help >/dev/null; do
   least_kilobytes=$((least_kilobytes + 256))
 done
 short_of_memory "$LINEAR" ":1: no memory for the table: " --data=tall.csv

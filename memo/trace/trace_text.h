@@ -7,8 +7,8 @@
 // JSON has the fields of memo_trace.proto; see //base/text:message_json.
 // Thread-safe. Memory: the text.
 
-#ifndef FOOTPRINT_MEMO_PRODUCT_TRACE_TEXT_H_
-#define FOOTPRINT_MEMO_PRODUCT_TRACE_TEXT_H_
+#ifndef FOOTPRINT_MEMO_TRACE_TRACE_TEXT_H_
+#define FOOTPRINT_MEMO_TRACE_TRACE_TEXT_H_
 
 #include <string>
 
@@ -32,4 +32,4 @@ absl::Status WriteTrace(const MemoTrace& trace, const std::string& path);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_MEMO_PRODUCT_TRACE_TEXT_H_
+#endif  // FOOTPRINT_MEMO_TRACE_TRACE_TEXT_H_

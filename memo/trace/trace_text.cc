@@ -1,4 +1,4 @@
-#include "footprint/memo/product/trace_text.h"
+#include "footprint/memo/trace/trace_text.h"
 
 #include <cstdint>
 #include <utility>
@@ -12,8 +12,8 @@
 #include "footprint/base/text/message_json.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/base/text/text_table.h"
-#include "footprint/memo/product/plan_in_words.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
+#include "footprint/memo/trace/plan_in_words.h"
 
 namespace footprint {
 namespace {

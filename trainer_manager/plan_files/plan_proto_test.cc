@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/planner/plan_proto.h"
+#include "footprint/trainer_manager/plan_files/plan_proto.h"
 
 #include <cstdint>
 #include <limits>

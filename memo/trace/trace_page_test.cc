@@ -1,4 +1,4 @@
-#include "footprint/memo/product/trace_page.h"
+#include "footprint/memo/trace/trace_page.h"
 
 #include <string>
 

@@ -7,8 +7,8 @@
 // The page needs no network (//base/page). Thread-safe. Memory: the page.
 // Time: quadratic in the values that are alive together.
 
-#ifndef FOOTPRINT_MEMO_PRODUCT_TRACE_PAGE_H_
-#define FOOTPRINT_MEMO_PRODUCT_TRACE_PAGE_H_
+#ifndef FOOTPRINT_MEMO_TRACE_TRACE_PAGE_H_
+#define FOOTPRINT_MEMO_TRACE_TRACE_PAGE_H_
 
 #include <string>
 
@@ -20,4 +20,4 @@ std::string TracePage(const MemoTrace& trace);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_MEMO_PRODUCT_TRACE_PAGE_H_
+#endif  // FOOTPRINT_MEMO_TRACE_TRACE_PAGE_H_

@@ -1,4 +1,4 @@
-#include "footprint/memo/product/plan_in_words.h"
+#include "footprint/memo/trace/plan_in_words.h"
 
 #include <cmath>
 #include <cstdint>

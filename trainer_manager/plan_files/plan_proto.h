@@ -5,15 +5,15 @@
 //
 // Pure and thread-safe. Memory and time: linear.
 
-#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_PROTO_H_
-#define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_PROTO_H_
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_PLAN_PROTO_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_PLAN_PROTO_H_
 
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "footprint/trainer_manager/plan_files/plan.pb.h"
 #include "footprint/trainer_manager/planner/plan.h"
-#include "footprint/trainer_manager/planner/plan.pb.h"
 
 namespace footprint {
 
@@ -35,4 +35,4 @@ absl::StatusOr<PlannedRequests> PlanFromProto(const MemoryPlanProto& proto);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_PROTO_H_
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_PLAN_PROTO_H_

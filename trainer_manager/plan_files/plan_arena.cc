@@ -16,8 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "footprint/trainer_manager/planner/layout_picture.h"
-#include "footprint/trainer_manager/planner/plan_csv.h"
+#include "footprint/trainer_manager/plan_files/layout_picture.h"
+#include "footprint/trainer_manager/plan_files/plan_csv.h"
 #include "footprint/trainer_manager/planner/planner.h"
 
 ABSL_FLAG(std::string, method, "portfolio",

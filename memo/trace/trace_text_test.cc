@@ -1,4 +1,4 @@
-#include "footprint/memo/product/trace_text.h"
+#include "footprint/memo/trace/trace_text.h"
 
 #include <fstream>
 #include <iterator>

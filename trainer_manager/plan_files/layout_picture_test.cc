@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/planner/layout_picture.h"
+#include "footprint/trainer_manager/plan_files/layout_picture.h"
 
 #include <string>
 #include <vector>

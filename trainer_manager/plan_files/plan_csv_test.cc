@@ -1,4 +1,4 @@
-#include "footprint/trainer_manager/planner/plan_csv.h"
+#include "footprint/trainer_manager/plan_files/plan_csv.h"
 
 #include <cstdint>
 #include <limits>

@@ -9,8 +9,8 @@
 // Pure and thread-safe; the caller reads and writes files. Memory and time:
 // linear.
 
-#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_CSV_H_
-#define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_CSV_H_
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_PLAN_CSV_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_PLAN_CSV_H_
 
 #include <cstdint>
 #include <string>
@@ -50,4 +50,4 @@ absl::StatusOr<std::string> PlanToCsv(absl::Span<const TensorRequest> requests,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_CSV_H_
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_PLAN_CSV_H_

@@ -1,4 +1,4 @@
-#include "footprint/memo/product/trace_page.h"
+#include "footprint/memo/trace/trace_page.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/page/page.h"
-#include "footprint/memo/product/plan_in_words.h"
+#include "footprint/memo/trace/plan_in_words.h"
 
 namespace footprint {
 namespace {

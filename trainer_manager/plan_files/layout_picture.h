@@ -7,8 +7,8 @@
 // mark the lower bound and the step that proves it. Pure and thread-safe.
 // Memory and time: linear, about 300 bytes of page a tensor.
 
-#ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_LAYOUT_PICTURE_H_
-#define FOOTPRINT_TRAINER_MANAGER_PLANNER_LAYOUT_PICTURE_H_
+#ifndef FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_LAYOUT_PICTURE_H_
+#define FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_LAYOUT_PICTURE_H_
 
 #include <string>
 #include <vector>
@@ -36,4 +36,4 @@ std::string DrawPlan(absl::Span<const TensorRequest> requests,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_TRAINER_MANAGER_PLANNER_LAYOUT_PICTURE_H_
+#endif  // FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_LAYOUT_PICTURE_H_

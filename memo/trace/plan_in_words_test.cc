@@ -1,4 +1,4 @@
-#include "footprint/memo/product/plan_in_words.h"
+#include "footprint/memo/trace/plan_in_words.h"
 
 #include "footprint/memo/schedule/memo_trace.pb.h"
 #include "gtest/gtest.h"

@@ -4,8 +4,8 @@
 //
 // Thread-safe: no state is kept. Memory: the line.
 
-#ifndef FOOTPRINT_MEMO_PRODUCT_PLAN_IN_WORDS_H_
-#define FOOTPRINT_MEMO_PRODUCT_PLAN_IN_WORDS_H_
+#ifndef FOOTPRINT_MEMO_TRACE_PLAN_IN_WORDS_H_
+#define FOOTPRINT_MEMO_TRACE_PLAN_IN_WORDS_H_
 
 #include <string>
 
@@ -22,4 +22,4 @@ std::string PlanInWords(const MemoPlan& plan);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_MEMO_PRODUCT_PLAN_IN_WORDS_H_
+#endif  // FOOTPRINT_MEMO_TRACE_PLAN_IN_WORDS_H_
