@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The program as a person uses it: what it reads, and where results are lost.
 set -euo pipefail
-export PATH="$PWD/trainer_manager/planner:$PATH"
+export PATH="$PWD/trainer_manager/plan_files:$PATH"
 cd "$TEST_TMPDIR"
 
 fail() {
