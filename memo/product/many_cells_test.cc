@@ -213,7 +213,7 @@ TEST_F(ManyCellsTest, RepetitionsKeepTheValues) {
 
 // Google Benchmark's own setup throws where nobody catches for the cell.
 TEST_F(ManyCellsTest, OneThatThrowsOutsideItsFunctionIsLeftOut) {
-  Register().ForEach([this, index = 0](auto* cell) mutable {
+  Register().ForEach([index = 0](auto* cell) mutable {
     if (index++ == 20) {
       cell->Setup([](const benchmark::State&) { throw 7; });
     }

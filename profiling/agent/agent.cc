@@ -227,10 +227,10 @@ int dlclose(void* object) noexcept {
   return footprint::profiling_internal::CloseObject(object);
 }
 
-[[noreturn]] void _exit(int status) {
+__attribute__((noreturn)) void _exit(int status) {
   footprint::profiling_internal::EndAtOnce(status);
 }
-[[noreturn]] void _Exit(int status) noexcept {
+__attribute__((noreturn)) void _Exit(int status) noexcept {
   footprint::profiling_internal::EndAtOnce(status);
 }
 
