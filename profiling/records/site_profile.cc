@@ -42,9 +42,9 @@ class SiteFileReader {
 
   absl::Status ReadHead() {
     if (!file_.is_open()) return FileError(errno, path_, "cannot be opened");
-    head_.resize(kHeadBytes);
+    head_ = std::make_unique<Head>();
     absl::Status status = ReadFully(
-        file_.get(), path_, 0, static_cast<int64_t>(kHeadBytes), head_.data());
+        file_.get(), path_, 0, static_cast<int64_t>(kHeadBytes), head_->bytes);
     if (!status.ok()) return status;
     if (head().magic != kSiteMagic) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -54,7 +54,7 @@ class SiteFileReader {
   }
 
   const SiteFile& head() const {
-    return *reinterpret_cast<const SiteFile*>(head_.data());
+    return *reinterpret_cast<const SiteFile*>(head_->bytes);
   }
 
   template <typename Entry>
@@ -76,9 +76,13 @@ class SiteFileReader {
   }
 
  private:
+  struct alignas(SiteFile) Head {
+    char bytes[kHeadBytes];
+  };
+
   const std::string path_;
   const FileDescriptor file_;
-  std::vector<char> head_;
+  std::unique_ptr<Head> head_;
 };
 
 SiteProfile::Module ToModule(const ModuleRecord& record) {
