@@ -22,6 +22,7 @@
 
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/records/process_record.h"
@@ -202,8 +203,23 @@ int CloseObject(void* object) {
   return error;
 }
 
+// Whether this thread could take the counters' lock: a signal handler may have
+// interrupted it inside malloc, where it holds it.
+bool CountersAreFree() {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    if (pthread_mutex_trylock(&process.lock) == 0) {
+      pthread_mutex_unlock(&process.lock);
+      return true;
+    }
+    const timespec moment = {0, 100'000};
+    nanosleep(&moment, nullptr);
+  }
+  return false;
+}
+
+// Of a record that is not completed, the peak is there all the same.
 [[noreturn]] void EndAtOnce(int status) {
-  CompleteRecord(ProcessEnd::kAtOnce);
+  if (CountersAreFree()) CompleteRecord(ProcessEnd::kAtOnce);
   syscall(SYS_exit_group, status);
   __builtin_unreachable();
 }

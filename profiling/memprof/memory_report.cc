@@ -119,6 +119,31 @@ std::string Share(int64_t part, int64_t whole) {
                                         static_cast<double>(whole));
 }
 
+// What is not in the figures, so that nobody takes them for the whole.
+std::string Warnings(const AgentRunEnd& end, const MeasuredProcess& largest) {
+  std::string text;
+  for (const MeasuredProcess& each : end.processes) {
+    if (each.is_counted()) continue;
+    absl::StrAppend(
+        &text, "warning    process ", each.process_id, " (", Command(each),
+        each.has_foreign_new
+            ? ") has an operator new of its own: what that hands out "
+              "may not be counted\n"
+            : ") allocated nothing by malloc: does it have an "
+              "allocator of its own?\n");
+  }
+  if (end.wanted_sites && !largest.sites.has_value()) {
+    absl::StrAppend(&text,
+                    "warning    call sites were not recorded: no room in "
+                    "TMPDIR, or a limit of file sizes (ulimit -f)\n");
+  } else if (largest.sites.has_value() && largest.sites->is_incomplete) {
+    absl::StrAppend(&text,
+                    "warning    some call sites found no room: their bytes "
+                    "stand under [before the agent began] or nowhere\n");
+  }
+  return text;
+}
+
 std::string SiteText(const SiteRow& row) {
   constexpr size_t kMaxCharacters = 70;
   return row.function.size() <= kMaxCharacters
@@ -177,6 +202,7 @@ std::string MemoryReport(const AgentRunEnd& end) {
     return "nothing was measured: the agent was not loaded\n";
   }
   std::string text = Headline(end, *largest);
+  absl::StrAppend(&text, Warnings(end, *largest));
   if (largest->sites.has_value()) {
     absl::StrAppend(&text, "\n", SiteTable(*largest));
   }

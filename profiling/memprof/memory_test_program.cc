@@ -11,6 +11,7 @@
 //   spawn=PATH   runs the program, with the arguments that follow, and waits
 //   exit=N, _exit=N, kill=N (a signal to itself), overflow (of the stack)
 //   plugin=N     loads and unloads libz N times, and allocates between
+//   die_in_malloc  a signal whose handler calls _exit, at any place of malloc
 //   close        closes every descriptor above 2
 //   print        writes a line
 
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,6 +96,20 @@ void Spawn(const char* path, char** arguments) {
   waitpid(process, nullptr, 0);
 }
 
+void ExitFromHandler(int) { _exit(0); }
+
+// The heap grows without end, so that most of the time is spent where a new
+// peak is counted.
+void DieInMalloc() {
+  signal(SIGPROF, ExitFromHandler);
+  const itimerval timer = {{0, 0}, {0, 20000}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
+  for (;;) {
+    void* const block = malloc(16);
+    asm volatile("" : : "r"(block) : "memory");
+  }
+}
+
 __attribute__((noinline)) int Overflow(int depth) {
   volatile char frame[4096];
   frame[0] = static_cast<char>(depth);
@@ -149,6 +165,8 @@ int main(int argc, char** argv) {
         if (object == nullptr || dlclose(object) != 0) return 1;
         free(Allocate());
       }
+    } else if (name == "die_in_malloc") {
+      DieInMalloc();
     } else if (name == "close") {
       for (int file = 3; file < 4096; ++file) close(file);
     } else if (name == "print") {

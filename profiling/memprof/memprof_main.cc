@@ -37,7 +37,8 @@ constexpr char kHelp[] =
 
 Options, before PROGRAM:
   --limit=BYTES   judge: 0 the peak heap of each process fits, 1 it does not,
-                  3 the program failed. 64MiB, 1.5GB or plain bytes.
+                  3 the program failed, or has memory that is not counted.
+                  64MiB, 1.5GB or plain bytes.
   --sampling=BYTES
                   how many bytes lie between two allocations whose call sites
                   are recorded, on average; 512KiB if not given; 0: each
@@ -51,7 +52,8 @@ after signal n). Exit 2: memprof could not run it.
 
 The peak is exact: the highest sum of live heap bytes, by jemalloc's own
 counters, looked at in each allocation. Children are measured, too: by fork,
-exec, vfork and posix_spawn. Cannot be measured: static programs, set-user-ID
+exec, vfork and posix_spawn, unless they are given an environment without
+LD_PRELOAD (env -i). Cannot be measured: static programs, set-user-ID
 programs, sanitizer builds. To attach to a running process (--pid) is not
 possible: what it allocated before would be unknown.
 )";
@@ -126,6 +128,11 @@ int Judge(const AgentRunEnd& end, int64_t limit_bytes) {
   }
   int64_t peak_bytes = 0;
   for (const MeasuredProcess& each : end.processes) {
+    if (!each.is_counted()) {
+      std::cerr << "memprof: not everything was counted (see the warning), so "
+                   "nothing is judged\n";
+      return 3;
+    }
     peak_bytes = std::max(peak_bytes, each.own_peak_bytes());
   }
   if (peak_bytes <= limit_bytes) return 0;
@@ -155,6 +162,10 @@ absl::StatusOr<int> Run(int argc, char** argv) {
       FindMeasurableProgram(options->run.arguments[0]);
   if (!program.ok()) return program.status();
   options->run.program = *program;
+  if (!options->json_path.empty()) {
+    absl::Status status = CheckReplaceable(options->json_path);
+    if (!status.ok()) return status;
+  }
   absl::StatusOr<AgentRunEnd> end = RunWithAgent(options->run);
   if (!end.ok()) return end.status();
   std::cerr << "\nmemprof: " << options->run.arguments[0] << "\n"

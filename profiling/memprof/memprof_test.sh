@@ -4,6 +4,7 @@ set -uo pipefail
 
 memprof=$PWD/$1
 program=$PWD/$2
+own_new=$PWD/$3
 scratch=$TEST_TMPDIR
 failures=0
 export TMPDIR=$scratch
@@ -115,10 +116,34 @@ measure --sampling=0 /bin/true
 check "not any('libstdc++' in site['module'] for site in first['sites'])"
 check "first['peak_live_bytes'] < 65536"
 
+# _exit may be called by a handler that interrupted malloc.
+for _ in {1..20}; do
+  timeout 20 "$memprof" --sampling=none "$program" die_in_malloc 2>"$scratch/error" ||
+    fail "status $? after _exit within malloc"
+done
+
+# What is not counted is said, and not accepted.
+expect 3 "operator new of its own" --limit=1GiB "$own_new" hold=10
+(ulimit -f 100 && exec "$memprof" "$program" hold=10) 2>"$scratch/error"
+[[ $? == 2 && $(<"$scratch/error") == *"cannot be written"* ]] ||
+  fail "a limit of file sizes gave $(cat "$scratch/error")"
+# Who starts memprof may ignore the end of children, and signals.
+(trap '' CHLD HUP; exec "$memprof" "$program" exit=7) 2>/dev/null
+[[ $? == 7 ]] || fail "the exit status is lost where SIGCHLD is ignored"
+"$memprof" --sampling=none sleep 30 2>/dev/null &
+launcher=$!
+until [[ -n $(cat /proc/$launcher/task/*/children 2>/dev/null) ]]; do sleep 0.01; done
+kill -TERM "$launcher"
+wait "$launcher"
+[[ $? == 143 ]] || fail "a signal did not reach the program"
+
 # The limit judges the largest process, and a program that failed is not judged.
 expect 0 "" --limit=20MiB "$program" hold=1000
 expect 1 "over the limit of 5.00 MiB" --limit=5MiB "$program" hold=1000
 expect 3 "not judged" --limit=20MiB "$program" exit=1
+
+expect 2 "$scratch/none/run.json" --json="$scratch/none/run.json" "$program" print
+[[ ! -s $scratch/output ]] || fail "the program ran though its report had no place"
 
 # What cannot be measured is said before anything runs.
 expect 2 "memprof --help lists them" --unknown "$program"

@@ -40,11 +40,62 @@ constexpr int kPassedSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
 
 volatile std::sig_atomic_t program_process = 0;
 
-void PassOn(int signal_number) {
-  // Those of a terminal reach the program's group by themselves; twice does no
-  // harm that once would not.
-  if (program_process > 0) kill(program_process, signal_number);
+// Those of a terminal reach the program by themselves: a second one would be
+// taken for a user who insists.
+void PassOn(int signal_number, siginfo_t* info, void* /*context*/) {
+  if (program_process > 0 && info->si_code != SI_KERNEL) {
+    kill(program_process, signal_number);
+  }
 }
+
+sigset_t PassedSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int number : kPassedSignals) sigaddset(&signals, number);
+  return signals;
+}
+
+// While it lives, signals go to the program: but for those that this process
+// ignores, as under nohup, and the program with it. They wait until the program
+// is there to get them. An end of it is kept for wait4, whatever was inherited.
+class SignalsForProgram {
+ public:
+  SignalsForProgram() {
+    const sigset_t passed = PassedSignals();
+    sigprocmask(SIG_BLOCK, &passed, &mask_before_);
+    child_before_ = std::signal(SIGCHLD, SIG_DFL);
+    for (int number : kPassedSignals) {
+      struct sigaction before;
+      sigaction(number, nullptr, &before);
+      if (before.sa_handler == SIG_IGN) continue;
+      struct sigaction action = {};
+      action.sa_sigaction = PassOn;
+      action.sa_flags = SA_SIGINFO;
+      sigaction(number, &action, nullptr);
+    }
+  }
+  ~SignalsForProgram() {
+    program_process = 0;
+    sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
+  SignalsForProgram(const SignalsForProgram&) = delete;
+  SignalsForProgram& operator=(const SignalsForProgram&) = delete;
+
+  // In the program's process, which exec gives the defaults of what is handled.
+  void RestoreInProgram() const {
+    std::signal(SIGCHLD, child_before_);
+    sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
+
+  void PassTo(pid_t process) {
+    program_process = process;
+    sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
+
+ private:
+  sigset_t mask_before_;
+  void (*child_before_)(int);
+};
 
 int64_t TimeNs() {
   timespec now;
@@ -87,12 +138,15 @@ class RunFolder {
     const FileDescriptor file(
         open(agent.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500));
     if (!file.is_open()) return FileError(errno, agent, "cannot be written");
+    // A limit of file sizes is to be an error of the call, and no signal.
+    const auto before = std::signal(SIGXFSZ, SIG_IGN);
     const absl::string_view bytes = EmbeddedAgent();
-    if (!WriteOn(file.get(), bytes.data(),
-                 static_cast<int64_t>(bytes.size()))) {
-      return FileError(errno, agent, "cannot be written");
-    }
-    return absl::OkStatus();
+    const bool is_written =
+        WriteOn(file.get(), bytes.data(), static_cast<int64_t>(bytes.size()));
+    const int error = errno;
+    std::signal(SIGXFSZ, before);
+    return is_written ? absl::OkStatus()
+                      : FileError(error, agent, "cannot be written");
   }
 
   const std::string& path() const { return path_; }
@@ -138,7 +192,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 
 // The program's process. An error of exec comes back by a pipe that exec
 // closes.
-absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder) {
+absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
+                            const SignalsForProgram& signals) {
   const std::vector<std::string> environment = AgentEnvironment(run, folder);
   const std::vector<char*> variables = Pointers(environment);
   const std::vector<char*> arguments = Pointers(run.arguments);
@@ -155,6 +210,7 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder) {
         absl::StrCat("cannot start a process: ", std::strerror(errno)));
   }
   if (process == 0) {
+    signals.RestoreInProgram();
     execve(run.program.c_str(), arguments.data(), variables.data());
     const int error = errno;
     (void)!write(write_end.get(), &error, sizeof(error));
@@ -221,16 +277,19 @@ void WaitForLook(const FileDescriptor& process) {
   poll(&watched, 1, kLookIntervalMs);
 }
 
-void Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
+absl::Status Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
   // Where the kernel has none, poll passes over it.
   const FileDescriptor watched(
       static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   int status = 0;
-  rusage usage;
+  rusage usage = {};
   while (true) {
     const pid_t ended = wait4(process, &status, WNOHANG, &usage);
     if (ended == process) break;
-    if (ended < 0 && errno != EINTR) break;
+    if (ended < 0 && errno != EINTR) {
+      return absl::InternalError(
+          absl::StrCat("cannot wait for the program: ", std::strerror(errno)));
+    }
     end->peak_resident_sum_bytes =
         std::max(end->peak_resident_sum_bytes, ResidentSum(folder));
     WaitForLook(watched);
@@ -242,6 +301,7 @@ void Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
   }
   end->user_time_ns = ToNs(usage.ru_utime);
   end->system_time_ns = ToNs(usage.ru_stime);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -251,14 +311,14 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   absl::Status status = folder.Create();
   if (!status.ok()) return status;
   const int64_t begin_ns = TimeNs();
-  absl::StatusOr<pid_t> process = Start(run, folder);
+  SignalsForProgram signals;
+  absl::StatusOr<pid_t> process = Start(run, folder, signals);
   if (!process.ok()) return process.status();
-  program_process = *process;
-  for (int number : kPassedSignals) std::signal(number, PassOn);
+  signals.PassTo(*process);
   AgentRunEnd end;
-  Wait(*process, folder, &end);
-  for (int number : kPassedSignals) std::signal(number, SIG_DFL);
-  program_process = 0;
+  end.wanted_sites = run.sampling_interval_bytes >= 0;
+  status = Wait(*process, folder, &end);
+  if (!status.ok()) return status;
   end.wall_time_ns = TimeNs() - begin_ns;
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());

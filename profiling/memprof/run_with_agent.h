@@ -47,6 +47,8 @@ struct AgentRunEnd {
   // The most that the program and its children had resident at once, as sampled
   // every 10 ms: what two of them share counts twice.
   int64_t peak_resident_sum_bytes = 0;
+  // Whether call sites were to be recorded.
+  bool wanted_sites = false;
   std::vector<MeasuredProcess> processes;
 };
 

@@ -59,6 +59,9 @@ struct MeasuredProcess {
   // Its operator new need not pass malloc.
   bool has_foreign_new = false;
 
+  // False: an allocator of its own serves it, or nothing was ever allocated.
+  bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
+
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
 

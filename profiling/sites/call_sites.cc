@@ -425,6 +425,7 @@ void ForgetParent() {
   if (sites != nullptr) syscall(SYS_munmap, sites, sizeof(SiteFile));
   if (site_descriptor >= 0) close(site_descriptor);
   sites = nullptr;
+  every_allocation_is_recorded = false;
   site_descriptor = -1;
   node_index.Clear();
   site_index.Clear();
