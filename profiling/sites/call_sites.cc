@@ -19,6 +19,7 @@
 
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/records/site_record.h"
 #include "footprint/profiling/sites/system_pages.h"
 #include "footprint/profiling/stacks/stack_unwinder.h"
@@ -530,6 +531,7 @@ bool IsTimeToRecord() {
 
 void RecordTime(int64_t live_now_bytes) {
   const int64_t now_ns = CoarseTimeNs();
+  ReadAllocatorBooks(live_now_bytes, now_ns);
   SitesLock guard;
   if (sites == nullptr) return;
   uint32_t count = sites->time_point_count.load(std::memory_order_relaxed);
