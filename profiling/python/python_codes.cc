@@ -27,8 +27,7 @@ uint64_t HashBytes(uint64_t hash, uintptr_t begin, size_t size_bytes) {
 }  // namespace
 
 bool PythonCodeWriter::Begin(int folder, const char* file_name,
-                             uint32_t version, PythonFrames frames,
-                             PythonObjects objects) {
+                             const Facts& facts) {
   Close();
   record_ = static_cast<PythonRecord*>(file_.Create(
       folder, file_name, sizeof(PythonRecord), offsetof(PythonRecord, codes)));
@@ -37,9 +36,10 @@ bool PythonCodeWriter::Begin(int folder, const char* file_name,
                              sizeof(PythonCodeRecord), kMaxPythonCodes);
   text_array_ = GrowingArray(&file_, offsetof(PythonRecord, text), 1,
                              kMaxPythonTextBytes);
-  record_->version = version;
-  record_->frames = frames;
-  record_->objects = objects;
+  record_->version = facts.version;
+  record_->frames = facts.frames;
+  record_->objects = facts.objects;
+  record_->module_begin_address = facts.module_begin_address;
   __atomic_store_n(&record_->magic, kPythonMagic, __ATOMIC_RELEASE);
   return true;
 }

@@ -2,7 +2,7 @@
 // process's record (python_record.h).
 //
 //   PythonCodeWriter codes;
-//   codes.Begin(folder, "1234.0.python", version, ...);
+//   codes.Begin(folder, "1234.0.python", facts);
 //   const uint32_t number = codes.FindNumber(code_object);
 //
 // A code object is known again by its address, names, line table and first
@@ -42,9 +42,15 @@ class PythonCodeWriter {
   PythonCodeWriter(const PythonCodeWriter&) = delete;
   PythonCodeWriter& operator=(const PythonCodeWriter&) = delete;
 
-  // False: the file cannot be had. `head` has what the record's head says.
-  bool Begin(int folder, const char* file_name, uint32_t version,
-             PythonFrames frames, PythonObjects objects);
+  struct Facts {
+    uint32_t version = 0;
+    PythonFrames frames = PythonFrames::kUntested;
+    PythonObjects objects = PythonObjects::kAsChosen;
+    uint64_t module_begin_address = 0;
+  };
+
+  // False: the file cannot be had.
+  bool Begin(int folder, const char* file_name, const Facts& facts);
   void NoteThatObjectsCount();
   // Leaves the file to the parent of a fork.
   void Close();

@@ -22,6 +22,7 @@ struct Interpreter {
   uint32_t version = 0;
   bool can_read_frames = false;
   bool counts_objects = false;
+  uint64_t module_begin_address = 0;
   InterpreterLayout layout = {};
   PythonTypes types;
   // Of the thread that has the interpreter's lock, or of this one; and of this
@@ -95,6 +96,13 @@ uint32_t FindVersion() {
   return static_cast<uint32_t>(major << 24 | minor << 16 | micro << 8);
 }
 
+uint64_t BeginOfObject(uintptr_t address) {
+  dl_find_object found;
+  return _dl_find_object(reinterpret_cast<void*>(address), &found) != 0
+             ? 0
+             : reinterpret_cast<uint64_t>(found.dlfo_map_start);
+}
+
 bool FindFrames(const void* runtime) {
   interpreter.types.code = AddressOf("PyCode_Type");
   interpreter.types.str = AddressOf("PyUnicode_Type");
@@ -119,6 +127,7 @@ bool FindFrames(const void* runtime) {
 void FindPythonInterpreter() {
   interpreter.version = FindVersion();
   if (interpreter.version == 0) return;
+  interpreter.module_begin_address = BeginOfObject(AddressOf("Py_GetVersion"));
   const auto* const runtime =
       reinterpret_cast<const void*>(AddressOf("_PyRuntime"));
   interpreter.can_read_frames = FindFrames(runtime);
@@ -136,11 +145,13 @@ bool BeginPythonRecord(int folder, const char* file_name, bool with_calls) {
   LockCodes();
   codes.SetLayout(interpreter.layout, interpreter.types);
   const bool has_begun =
-      codes.Begin(folder, file_name, interpreter.version,
-                  interpreter.can_read_frames ? PythonFrames::kRead
-                                              : PythonFrames::kUntested,
-                  interpreter.counts_objects ? PythonObjects::kCounted
-                                             : PythonObjects::kAsChosen);
+      codes.Begin(folder, file_name,
+                  {interpreter.version,
+                   interpreter.can_read_frames ? PythonFrames::kRead
+                                               : PythonFrames::kUntested,
+                   interpreter.counts_objects ? PythonObjects::kCounted
+                                              : PythonObjects::kAsChosen,
+                   interpreter.module_begin_address});
   UnlockCodes();
   SetInterpreterCalls(has_begun && with_calls && interpreter.can_read_frames
                           ? Interleave

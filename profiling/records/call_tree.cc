@@ -33,6 +33,7 @@ CallTree::Module ToModule(const ModuleRecord& record) {
   module.build_id = absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(record.build_id), size));
   module.load_bias = record.load_bias;
+  module.begin_address = record.begin_address;
   return module;
 }
 

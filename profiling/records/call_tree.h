@@ -28,6 +28,7 @@ struct CallTree {
     std::string path;
     std::string build_id;  // hexadecimal digits; empty: it has none
     uint64_t load_bias = 0;
+    uint64_t begin_address = 0;
   };
 
   static constexpr int kNone = -1;

@@ -116,6 +116,7 @@ absl::StatusOr<PythonCodes> ReadPythonCodes(const std::string& path) {
                    record.version >> 16 & 255, ".", record.version >> 8 & 255);
   python.has_calls = record.frames == PythonFrames::kRead;
   python.objects_are_counted = record.objects == PythonObjects::kCounted;
+  python.module_begin_address = record.module_begin_address;
   python.is_incomplete = record.is_full.load() != 0;
   for (const PythonCodeRecord& code_record : *records) {
     absl::StatusOr<PythonCodes::Code> code = ReadCode(file, code_record);

@@ -14,6 +14,7 @@
 #ifndef FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
 #define FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct PythonCodes {
   bool objects_are_counted = false;
   // Some functions found no room.
   bool is_incomplete = false;
+  // Of the program or library that holds the interpreter: the begin_address of
+  // one of the modules.
+  uint64_t module_begin_address = 0;
   std::vector<Code> codes;
 };
 

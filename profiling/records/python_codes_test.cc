@@ -58,9 +58,11 @@ class PythonCodesTest : public testing::Test {
 TEST_F(PythonCodesTest, IsWhatTheFileHolds) {
   Set(offsetof(PythonRecord, frames), PythonFrames::kRead);
   Set(offsetof(PythonRecord, objects), PythonObjects::kCounted);
+  Set(offsetof(PythonRecord, module_begin_address), uint64_t{0x4000});
   const auto python = ReadPythonCodes(path_);
   ASSERT_THAT(python, IsOk());
   EXPECT_EQ(python->interpreter, "CPython 3.11.2");
+  EXPECT_EQ(python->module_begin_address, 0x4000u);
   EXPECT_TRUE(python->has_calls);
   EXPECT_TRUE(python->objects_are_counted);
   EXPECT_FALSE(python->is_incomplete);

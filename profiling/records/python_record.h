@@ -47,7 +47,7 @@ enum class PythonObjects : int32_t {
 inline constexpr uint32_t kMaxPythonCodes = uint32_t{1} << 18;
 inline constexpr uint32_t kMaxPythonTextBytes = uint32_t{1} << 28;
 // Of the layout below. A reader refuses another.
-inline constexpr uint64_t kPythonMagic = 0x31306e68'74797066;
+inline constexpr uint64_t kPythonMagic = 0x32306e68'74797066;
 
 struct PythonRecord {
   uint64_t magic;
@@ -55,6 +55,8 @@ struct PythonRecord {
   uint32_t version;
   PythonFrames frames;
   PythonObjects objects;
+  // Of the object that holds the interpreter, as ModuleRecord has it.
+  uint64_t module_begin_address;
   std::atomic<uint32_t> code_count;
   // An array or the disk was full, so some functions have no name.
   std::atomic<uint32_t> is_full;
