@@ -47,34 +47,44 @@ constexpr InterpreterLayout kLayout312 = {
     /*str_compact=*/56,
 };
 
-// The begin of 3.13's _Py_DebugOffsets, each member a word.
+// The begin of _Py_DebugOffsets, each member a word. Versions differ in how
+// many they have of the interpreter's state.
+template <int interpreter_word_count>
 struct DebugOffsets {
   char cookie[8];
   uint64_t version;
   uint64_t free_threaded;
   uint64_t runtime[3];
-  uint64_t interpreter[13];
+  uint64_t interpreter[interpreter_word_count];
   struct {
     uint64_t size, prev, next, interp, current_frame, thread_id;
     uint64_t native_thread_id, datastack_chunk, status;
   } thread;
-  struct {
-    uint64_t size, previous, executable, instr_ptr, localsplus, owner;
-  } frame;
-  struct {
-    uint64_t size, filename, name, qualname, linetable, firstlineno, argcount;
-    uint64_t localsplusnames, localspluskinds, co_code_adaptive;
-  } code;
 };
 
+struct FrameOffsets313 {
+  uint64_t size, previous, executable, instr_ptr, localsplus, owner;
+};
+struct FrameOffsets314 : FrameOffsets313 {
+  uint64_t stackpointer, tlbc_index;
+};
+
+struct CodeOffsets {
+  uint64_t size, filename, name, qualname, linetable, firstlineno, argcount;
+  uint64_t localsplusnames, localspluskinds, co_code_adaptive;
+};
+
+// 3.13 and 3.14.
+template <int interpreter_word_count, typename FrameOffsets>
 bool ReadDebugOffsets(uint32_t version, const void* runtime,
                       InterpreterLayout* layout) {
-  if (runtime == nullptr) return false;
-  const auto& offsets = *static_cast<const DebugOffsets*>(runtime);
-  if (memcmp(offsets.cookie, "xdebugpy", 8) != 0 ||
-      offsets.version != version || offsets.free_threaded != 0) {
-    return false;
-  }
+  if (!IsWithGlobalLock(runtime)) return false;
+  struct Offsets : DebugOffsets<interpreter_word_count> {
+    FrameOffsets frame;
+    CodeOffsets code;
+  };
+  const auto& offsets = *static_cast<const Offsets*>(runtime);
+  if (offsets.version != version) return false;
   *layout = {
       static_cast<uint32_t>(offsets.thread.thread_id),
       static_cast<uint32_t>(offsets.thread.current_frame),
@@ -99,6 +109,13 @@ bool ReadDebugOffsets(uint32_t version, const void* runtime,
 
 }  // namespace
 
+bool IsWithGlobalLock(const void* runtime) {
+  if (runtime == nullptr) return false;
+  const auto& offsets = *static_cast<const DebugOffsets<1>*>(runtime);
+  return memcmp(offsets.cookie, "xdebugpy", sizeof(offsets.cookie)) == 0 &&
+         offsets.free_threaded == 0;
+}
+
 bool FindInterpreterLayout(uint32_t version, const void* runtime,
                            InterpreterLayout* layout) {
   switch (version >> 16) {
@@ -109,7 +126,9 @@ bool FindInterpreterLayout(uint32_t version, const void* runtime,
       *layout = kLayout312;
       return true;
     case 0x030d:
-      return ReadDebugOffsets(version, runtime, layout);
+      return ReadDebugOffsets<13, FrameOffsets313>(version, runtime, layout);
+    case 0x030e:
+      return ReadDebugOffsets<16, FrameOffsets314>(version, runtime, layout);
     default:
       return false;
   }

@@ -2,7 +2,8 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "footprint/profiling/python/interpreter_layout.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -45,13 +46,8 @@ void Deallocate(void*, void* block) { free(block); }
 // must come from its own allocator.
 bool CanChange(uint32_t version, const void* runtime) {
   const uint32_t minor = version >> 16;
-  if (minor < 0x0308 || minor > 0x030d) return false;
-  if (minor < 0x030d) return true;
-  // The begin of 3.13's _PyRuntime: see interpreter_layout.cc.
-  uint64_t words[3];
-  if (runtime == nullptr) return false;
-  memcpy(words, runtime, sizeof(words));
-  return memcmp(words, "xdebugpy", sizeof(words[0])) == 0 && words[2] == 0;
+  if (minor < 0x0308 || minor > 0x030e) return false;
+  return minor < 0x030d || IsWithGlobalLock(runtime);
 }
 
 // -X dev and PYTHONDEVMODE make the interpreter itself choose anew.

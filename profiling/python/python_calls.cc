@@ -58,7 +58,10 @@ class FrameCursor {
     return UINTPTR_MAX;
   }
 
-  uintptr_t code() const { return Member(frame_, layout_.frame_code); }
+  // 3.14 marks the pointer in its lowest bits.
+  uintptr_t code() const {
+    return Member(frame_, layout_.frame_code) & ~uintptr_t{3};
+  }
 
   // In code units; -1 before the first.
   int64_t Instruction() const {

@@ -82,14 +82,14 @@ void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
   if (!python.has_calls) {
     image->add_notes(absl::StrCat(
         python.interpreter,
-        " is not a version whose calls can be read (3.11 to 3.13 are): native "
+        " is not a version whose calls can be read (3.11 to 3.14 are): native "
         "functions stand alone, without Python's functions and lines"));
   }
   if (!python.objects_are_counted) {
     image->add_notes(
         "Python's small objects are not in the live bytes: they come from "
         "arenas, which count as mapped bytes. Without PYTHONMALLOC and -X dev, "
-        "from 3.8 to 3.13, each object is counted");
+        "from 3.8 to 3.14, each object is counted");
   }
   if (python.is_incomplete) {
     image->add_notes("some Python functions found no room and have no name");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints line tables with the lines that the interpreter itself finds in them.
 
-    for python in python3.11 python3.12 python3.13; do
+    for python in python3.11 python3.12 python3.13 python3.14; do
       $python make_python_lines.py
     done > python_lines.txt
 
