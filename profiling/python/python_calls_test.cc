@@ -111,9 +111,16 @@ class FakeThread {
     const int count = static_cast<int>(stack_pointers.size());
     for (int i = 0; i < count; ++i) calls[i] = static_cast<uintptr_t>(i);
     return Text(calls,
-                InterleavePythonCalls(layout_, thread_, stack_pointers.data(),
-                                      count, NumberOf, calls));
+                InterleavePythonCalls(layout_, thread_, in_signal_handler_,
+                                      stack_pointers.data(), count, NumberOf,
+                                      calls, kMaxCalls));
   }
+
+  // Of what follows; memory is then read with care.
+  void BeInSignalHandler() { in_signal_handler_ = true; }
+  // The innermost frame's code lies where nothing can be read.
+  void BreakCode() { Set(frame_, layout_.frame_code, 0x10000); }
+  void BreakFrame() { Set(frame_, layout_.frame_previous, 0x10000); }
 
  private:
   static uint32_t NumberOf(uintptr_t code) {
@@ -165,6 +172,7 @@ class FakeThread {
   uintptr_t frame_ = 0;
   uintptr_t c_frame_ = 0;
   bool is_entry_ = false;
+  bool in_signal_handler_ = false;
 };
 
 // A native stack: six calls of 256 bytes each.
@@ -224,6 +232,21 @@ TEST_P(PythonCallsTest, FramesOfAnotherStackAreLeftOut) {
   std::vector<uintptr_t> above = StackPointers();
   above.erase(above.begin());
   EXPECT_EQ(thread.Interleave(above), "n0 n1 n2 n3 n4");
+}
+
+// As a signal may find them: a frame whose members are not all written yet.
+TEST_P(PythonCallsTest, InASignalHandlerFramesMayBeHalfMade) {
+  FakeThread thread(GetParam());
+  thread.BeInSignalHandler();
+  thread.EnterFunction(InCall(4));
+  thread.Call(1, 10);
+  thread.EnterFunction(InCall(2));
+  thread.Call(2, 20);
+  EXPECT_EQ(thread.Interleave(StackPointers()), "n0 n1 2@20 n2 n3 1@10 n4 n5");
+  thread.BreakCode();
+  EXPECT_EQ(thread.Interleave(StackPointers()), "n0 n1 n2 n3 1@10 n4 n5");
+  thread.BreakFrame();
+  EXPECT_EQ(thread.Interleave(StackPointers()).find("n0 n1"), 0u);
 }
 
 TEST_P(PythonCallsTest, OfADeepStackTheInnermostStay) {
