@@ -120,8 +120,10 @@ void ResidentWatch::AddUp(const std::map<int, int>& images,
 void ResidentWatch::Look() {
   const std::map<int, int> images = Images();
   int64_t sum_bytes = 0;
+  process_ids_.clear();
   for (const auto& [process_id, image] : images) {
     const int64_t bytes = ResidentBytes(process_id);
+    if (bytes > 0) process_ids_.insert(process_id);
     sum_bytes += bytes;
     const auto known = peaks_.find({process_id, image});
     if (HasGrown(bytes, known == peaks_.end()

@@ -18,7 +18,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "footprint/profiling/heap/published_allocator.h"
@@ -59,6 +61,8 @@ class ResidentWatch {
   // Of the moment nearest to it.
   const SharedOnce& shared_once() const { return shared_once_; }
   std::vector<ResidentPeak> peaks() const;
+  // Those that were there at the last look.
+  const std::set<int>& process_ids() const { return process_ids_; }
 
  private:
   // By process, the number of its last image.
@@ -69,6 +73,7 @@ class ResidentWatch {
   std::string folder_;
   int64_t peak_sum_bytes_ = 0;
   SharedOnce shared_once_;
+  std::set<int> process_ids_;
   std::map<std::pair<int, int>, ResidentPeak> peaks_;
 };
 
