@@ -43,6 +43,7 @@ struct AgentRunEnd {
   // Of the program itself; of the two one is set.
   int exit_status = 0;
   int signal_number = 0;
+  int64_t begin_unix_time_ns = 0;
   int64_t wall_time_ns = 0;
   int64_t user_time_ns = 0;
   int64_t system_time_ns = 0;
@@ -56,8 +57,6 @@ struct AgentRunEnd {
   std::vector<GraphicsUse> graphics_uses;
   // Why graphics memory is not known, or not all of it; empty: it is.
   std::string graphics_note;
-  // Whether call sites were to be recorded.
-  bool wanted_sites = false;
   std::vector<MeasuredProcess> processes;
 };
 

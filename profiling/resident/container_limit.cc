@@ -17,7 +17,7 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
   // Grown since the look at which shared pages were told apart.
   const int64_t unseen_bytes =
       std::max<int64_t>(0, peak_resident_bytes - seen.resident_sum_bytes);
-  limit.resident_bytes = seen.proportional_bytes - seen.agent_bytes +
+  limit.resident_bytes = seen.anonymous_bytes + seen.file_bytes +
                          seen.swapped_bytes + unseen_bytes;
   limit.kernel_bytes = seen.page_table_bytes + seen.kernel_stack_bytes;
   limit.margin_bytes =

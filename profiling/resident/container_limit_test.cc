@@ -9,8 +9,8 @@ constexpr int64_t kMebibyte = int64_t{1} << 20;
 
 SharedOnce Seen() {
   SharedOnce seen;
-  seen.proportional_bytes = 90 * kMebibyte;
-  seen.agent_bytes = 2 * kMebibyte;
+  seen.anonymous_bytes = 60 * kMebibyte;
+  seen.file_bytes = 28 * kMebibyte;
   seen.swapped_bytes = 4 * kMebibyte;
   seen.page_table_bytes = 1 * kMebibyte;
   seen.kernel_stack_bytes = 1 * kMebibyte;
@@ -20,7 +20,7 @@ SharedOnce Seen() {
 
 TEST(ContainerLimitTest, AddsTheKernelsShareAndATwentieth) {
   const ContainerLimit limit = RecommendContainerLimit(Seen(), 126 * kMebibyte);
-  EXPECT_EQ(limit.resident_bytes, (90 - 2 + 4 + 6) * kMebibyte);
+  EXPECT_EQ(limit.resident_bytes, (60 + 28 + 4 + 6) * kMebibyte);
   EXPECT_EQ(limit.kernel_bytes, 2 * kMebibyte);
   EXPECT_EQ(limit.margin_bytes, 5 * kMebibyte);
   EXPECT_EQ(limit.bytes, 105 * kMebibyte);
@@ -28,7 +28,7 @@ TEST(ContainerLimitTest, AddsTheKernelsShareAndATwentieth) {
 
 TEST(ContainerLimitTest, IsWholeMebibytesUpwards) {
   SharedOnce seen = Seen();
-  seen.proportional_bytes += 1;
+  seen.anonymous_bytes += 1;
   EXPECT_EQ(RecommendContainerLimit(seen, 126 * kMebibyte).bytes,
             106 * kMebibyte);
 }

@@ -89,7 +89,7 @@ std::map<int, int> ResidentWatch::Images() const {
 void ResidentWatch::ReadParts(int process_id, int image) {
   const absl::StatusOr<AllocatorState> state = ReadAllocatorState(
       absl::StrCat(folder_, "/", process_id, ".", image, ".allocator"));
-  absl::StatusOr<ResidentParts> parts = ReadResidentParts(
+  absl::StatusOr<ResidentSet> parts = ReadResidentSet(
       process_id, state.ok() ? state->ranges : std::vector<AddressRange>(),
       folder_);
   // It may have ended, or it is another user's.
@@ -104,16 +104,20 @@ void ResidentWatch::AddUp(const std::map<int, int>& images,
                           int64_t resident_sum_bytes) {
   SharedOnce sum;
   sum.resident_sum_bytes = resident_sum_bytes;
+  std::map<std::string, int64_t> files;
   for (const auto& [process_id, image] : images) {
-    const absl::StatusOr<ResidentParts> parts =
-        ReadResidentParts(process_id, {}, folder_);
+    const absl::StatusOr<ResidentSet> parts =
+        ReadResidentSet(process_id, {}, folder_);
     if (!parts.ok()) continue;
-    sum.proportional_bytes += parts->proportional_bytes;
-    sum.agent_bytes += parts->agent_bytes;
+    sum.anonymous_bytes += parts->anonymous_bytes;
+    for (const auto& [path, bytes] : parts->file_page_bytes) {
+      files[path] = std::max(files[path], bytes);
+    }
     sum.swapped_bytes += parts->swapped_bytes;
     sum.page_table_bytes += parts->page_table_bytes;
     sum.kernel_stack_bytes += ThreadCount(process_id) * kKernelStackBytes;
   }
+  for (const auto& [path, bytes] : files) sum.file_bytes += bytes;
   shared_once_ = sum;
 }
 

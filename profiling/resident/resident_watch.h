@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "footprint/profiling/heap/published_allocator.h"
-#include "footprint/profiling/resident/resident_parts.h"
+#include "footprint/profiling/resident/resident_set.h"
 
 namespace footprint {
 
@@ -33,15 +33,16 @@ struct ResidentPeak {
   int process_id = 0;
   int image = 0;
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
-  ResidentParts parts;
+  ResidentSet parts;
   // The allocator's, of a moment near by.
   profiling_internal::AllocatorBooks books = {};
 };
 
-// What all processes together need of a machine, each shared page once.
+// What all processes together need of a machine, without the agent: of a file
+// that several have mapped, the most that one of them has of it.
 struct SharedOnce {
-  int64_t proportional_bytes = 0;
-  int64_t agent_bytes = 0;
+  int64_t anonymous_bytes = 0;
+  int64_t file_bytes = 0;
   int64_t swapped_bytes = 0;
   int64_t page_table_bytes = 0;
   int64_t kernel_stack_bytes = 0;
