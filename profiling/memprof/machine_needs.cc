@@ -1,6 +1,7 @@
 #include "footprint/profiling/memprof/machine_needs.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/heap/published_allocator.h"
@@ -57,6 +58,46 @@ int64_t PeakResidentBytes(const AgentRunEnd& end) {
   return bytes;
 }
 
+int64_t OwnPeakBytes(const MeasuredProcess& process) {
+  return process.peak_live_bytes - process.inherited_live_bytes;
+}
+
+// A process that was killed had its heap to the end of the run, for all that is
+// known.
+HeapOverTime HeapOf(const MeasuredProcess& process, int64_t run_end_ns) {
+  HeapOverTime heap;
+  heap.begin_ns = process.begin_time_ns;
+  heap.end_ns = process.end_time_ns != 0 ? process.end_time_ns : run_end_ns;
+  heap.most_bytes = process.peak_resident_bytes != 0
+                        ? process.peak_resident_bytes
+                        : OwnPeakBytes(process);
+  if (process.sites.has_value()) {
+    for (const SiteProfile::Point& point : process.sites->timeline) {
+      heap.live_bytes_by_time_ns.push_back(
+          {point.time_ns, point.live_bytes - process.inherited_live_bytes});
+    }
+  }
+  const int64_t peak_time_ns =
+      process.sites.has_value() ? process.peak_time_ns : heap.begin_ns;
+  heap.live_bytes_by_time_ns.push_back(
+      {peak_time_ns, OwnPeakBytes(process)});
+  std::stable_sort(
+      heap.live_bytes_by_time_ns.begin(), heap.live_bytes_by_time_ns.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  return heap;
+}
+
+int64_t PeakHeapSum(const AgentRunEnd& end) {
+  if (end.processes.empty()) return 0;
+  const int64_t run_end_ns =
+      end.processes.front().begin_time_ns + end.wall_time_ns;
+  std::vector<HeapOverTime> heaps;
+  for (const MeasuredProcess& process : end.processes) {
+    heaps.push_back(HeapOf(process, run_end_ns));
+  }
+  return PeakHeapSumBytes(heaps);
+}
+
 void AddGraphics(const AgentRunEnd& end, MeasuredRun* run) {
   run->set_graphics_note(EscapeForProto(end.graphics_note));
   for (const GraphicsUse& use : end.graphics_uses) {
@@ -80,8 +121,8 @@ void AddMachineNeeds(const AgentRunEnd& end, MeasuredRun* run) {
       }
     }
   }
-  const ContainerLimit limit =
-      RecommendContainerLimit(end.shared_once, PeakResidentBytes(end));
+  const ContainerLimit limit = RecommendContainerLimit(
+      end.shared_once, PeakResidentBytes(end), PeakHeapSum(end));
   ContainerNeeds* const needs = run->mutable_container_needs();
   needs->set_limit_bytes(limit.bytes);
   needs->set_resident_bytes(limit.resident_bytes);

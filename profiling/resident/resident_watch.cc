@@ -95,20 +95,20 @@ void ResidentWatch::ReadParts(int process_id, int image) {
   // It may have ended, or it is another user's.
   if (!parts.ok()) return;
   ResidentPeak& peak = peaks_[{process_id, image}];
-  if (peak.parts.resident_bytes >= parts->resident_bytes) return;
+  if (peak.parts.explained_bytes() >= parts->explained_bytes()) return;
   peak = {process_id, image, TimeNs(), *parts, {}};
   if (state.ok()) peak.books = state->books;
 }
 
-void ResidentWatch::AddUp(const std::map<int, int>& images,
-                          int64_t resident_sum_bytes) {
+void ResidentWatch::AddUp(const std::map<int, int>& images) {
   SharedOnce sum;
-  sum.resident_sum_bytes = resident_sum_bytes;
   std::map<std::string, int64_t> files;
   for (const auto& [process_id, image] : images) {
     const absl::StatusOr<ResidentSet> parts =
         ReadResidentSet(process_id, {}, folder_);
     if (!parts.ok()) continue;
+    // The process may have grown since its mappings were listed.
+    sum.resident_sum_bytes += parts->explained_bytes();
     sum.anonymous_bytes += parts->anonymous_bytes;
     for (const auto& [path, bytes] : parts->file_page_bytes) {
       files[path] = std::max(files[path], bytes);
@@ -118,7 +118,10 @@ void ResidentWatch::AddUp(const std::map<int, int>& images,
     sum.kernel_stack_bytes += ThreadCount(process_id) * kKernelStackBytes;
   }
   for (const auto& [path, bytes] : files) sum.file_bytes += bytes;
-  shared_once_ = sum;
+  // Some may have ended since they were seen to be large.
+  if (sum.resident_sum_bytes > shared_once_.resident_sum_bytes) {
+    shared_once_ = sum;
+  }
 }
 
 void ResidentWatch::Look() {
@@ -138,7 +141,7 @@ void ResidentWatch::Look() {
   }
   peak_sum_bytes_ = std::max(peak_sum_bytes_, sum_bytes);
   if (HasGrown(sum_bytes, shared_once_.resident_sum_bytes)) {
-    AddUp(images, sum_bytes);
+    AddUp(images);
   }
 }
 

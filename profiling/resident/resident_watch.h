@@ -46,7 +46,8 @@ struct SharedOnce {
   int64_t swapped_bytes = 0;
   int64_t page_table_bytes = 0;
   int64_t kernel_stack_bytes = 0;
-  int64_t resident_sum_bytes = 0;  // at that moment
+  // At that moment, what processes share as often as they have it.
+  int64_t resident_sum_bytes = 0;
 };
 
 class ResidentWatch {
@@ -69,7 +70,7 @@ class ResidentWatch {
   // By process, the number of its last image.
   std::map<int, int> Images() const;
   void ReadParts(int process_id, int image);
-  void AddUp(const std::map<int, int>& images, int64_t resident_sum_bytes);
+  void AddUp(const std::map<int, int>& images);
 
   std::string folder_;
   int64_t peak_sum_bytes_ = 0;
