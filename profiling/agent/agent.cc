@@ -26,6 +26,7 @@
 #include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
+#include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
 #include "footprint/profiling/sites/call_sites.h"
@@ -153,6 +154,11 @@ void BeginRecord(bool is_fork) {
         BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
+  if (HasPythonInterpreter()) {
+    char name[kRecordFileNameCapacity];
+    WriteRecordFileName(own_process, record->image, "python", name);
+    BeginPythonRecord(folder, name, /*with_calls=*/record->has_sites != 0);
+  }
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -198,6 +204,7 @@ __attribute__((constructor(103))) void Begin() {
     sampling_interval_bytes = strtoll(interval, nullptr, 10);
   }
   has_foreign_new = HasForeignNew();
+  FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }

@@ -28,6 +28,7 @@ using profiling_internal::ProcessRecord;
 
 constexpr char kRecordSuffix[] = ".record";
 constexpr char kSitesSuffix[] = ".sites";
+constexpr char kPythonSuffix[] = ".python";
 
 // Text that ends at a null, or where its room ends.
 template <size_t capacity>
@@ -93,6 +94,13 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         absl::StrCat(path, ": no record of this version's agent"));
   }
   MeasuredProcess process = ToMeasuredProcess(*record);
+  absl::StatusOr<PythonCodes> python = ReadPythonCodes(
+      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kPythonSuffix));
+  if (python.ok()) {
+    process.python = *std::move(python);
+  } else if (!absl::IsNotFound(python.status())) {
+    return python.status();
+  }
   if (record->has_sites == 0) return process;
   absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
       absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kSitesSuffix),
