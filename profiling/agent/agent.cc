@@ -29,6 +29,7 @@
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/stages/stage_table.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -153,6 +154,9 @@ void BeginRecord(bool is_fork) {
         BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
+  char stages_name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "stages", stages_name);
+  record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -160,6 +164,7 @@ void BeginRecord(bool is_fork) {
 void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
+  CompleteStages();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
   record->allocated_bytes.store(bytes.allocated_bytes);
