@@ -28,7 +28,10 @@
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/records/stage_record.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/stages/file_stages.h"
+#include "footprint/profiling/stages/import_stages.h"
 #include "footprint/profiling/stages/stage_table.h"
 
 namespace footprint::profiling_internal {
@@ -204,6 +207,15 @@ __attribute__((constructor(103))) void Begin() {
   }
   has_foreign_new = HasForeignNew();
   BeginRecord(/*is_fork=*/false);
+  const char* const stages = getenv(kStagesVariable);
+  if (stages == nullptr || strcmp(stages, "named") != 0) {
+    WatchFiles();
+    WatchImports();
+  }
+  // What was looked for in vain is no error of the program's. The second call
+  // gives its text back.
+  dlerror();
+  dlerror();
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
 

@@ -15,7 +15,9 @@ int64_t footprint_agent_begin_visit(const char* name) {
   return BeginVisit(StageKind::kNamed, name);
 }
 
-void footprint_agent_end_visit(int64_t visit) { EndVisit(visit); }
+void footprint_agent_end_visit(int64_t visit) {
+  EndVisit(StageKind::kNamed, visit);
+}
 
 void footprint_agent_end_last_visit(void) { EndLastNamedVisit(); }
 

@@ -194,6 +194,12 @@ uint32_t ParentOfNewVisit(uint32_t thread) {
   return own != 0 ? own : LastStageOfThread(main_thread);
 }
 
+bool IsImporting(uint32_t thread) {
+  return std::any_of(visits, visits + visit_count, [&](const Visit& each) {
+    return each.kind == StageKind::kImport && each.thread == thread;
+  });
+}
+
 void PublishStage() {
   if (heap == nullptr) return;
   uint32_t stage = 0;
@@ -253,6 +259,7 @@ void OpenVisit(Visit* visit) {
 int64_t BeginVisitLocked(StageKind kind, const char* name) {
   if (stages == nullptr) return 0;
   const uint32_t thread = ThreadNumber();
+  if (kind == StageKind::kFile && IsImporting(thread)) return 0;
   const uint32_t stage =
       HasRoom(kind) ? FindStage(kind, ParentOfNewVisit(thread), name) : 0;
   if (stage == 0) {
@@ -460,12 +467,13 @@ int64_t BeginVisit(StageKind kind, const char* name) {
   return visit;
 }
 
-bool MayEnterStages() { return !is_inside && IsSoonFree(&process.lock); }
+bool MayEnterStages() {
+  return !is_inside && IsOwnProcess() && IsSoonFree(&process.lock);
+}
 
-void EndVisit(int64_t visit) {
+void EndVisit(StageKind kind, int64_t visit) {
   if (visit == 0 || !IsOwnProcess()) return;
   RegisterThread();
-  StageKind kind;
   {
     StagesLock guard;
     if (stages == nullptr) return;
@@ -475,10 +483,9 @@ void EndVisit(int64_t visit) {
     }
     const int index = FindVisit(visit);
     if (index < 0) {
-      Add(&stages->needless_end_count, 1);
+      if (kind == StageKind::kNamed) Add(&stages->needless_end_count, 1);
       return;
     }
-    kind = visits[index].kind;
     if (kind == StageKind::kNamed) NoteCrossing(index);
     EndVisitAt(index);
   }

@@ -4,14 +4,15 @@
 //   BeginStages(folder, "1234.0.stages", &record->heap);
 //   const int64_t visit = BeginVisit(StageKind::kNamed, "fit");
 //   ...
-//   EndVisit(visit);
+//   EndVisit(StageKind::kNamed, visit);
 //
 // A stage's figures are those of a heap phase (heap_accounting.h); phases are
 // few, so visits among too many at once are counted and timed only.
 //
 // Where a visit is. It is inside the last named stage or import that its thread
 // has open; in a thread that has none open, inside those of the main thread.
-// Files have nothing inside, since they are closed in any order. What the
+// Files have nothing inside, since they are closed in any order; what an import
+// reads is the import's, and no stage. What the
 // process is in (PublishedHeap::stage) is the named stage that began last; only
 // where none is open, the import or file that began last.
 //
@@ -46,11 +47,12 @@ void CompleteStages();
 int64_t BeginVisit(StageKind kind, const char* name);
 
 // False where the call may have interrupted the thread in the heap's counters
-// or in this table: to be asked first by what a signal handler may call.
+// or in this table, and in the child of a vfork: to be asked first by what a
+// signal handler may call.
 bool MayEnterStages();
 
-// One that is not open (any more) is noted.
-void EndVisit(int64_t visit);
+// A named one that is not open (any more) is noted.
+void EndVisit(StageKind kind, int64_t visit);
 
 // The named one that the thread began last; of a thread that has none open, the
 // one that any thread began last, which is noted.

@@ -13,15 +13,17 @@ fail() {
   failures=$((failures + 1))
 }
 
-# measure ARGUMENT...: the program's stages as $scratch/stages.json.
-measure() {
+# measure_other PROGRAM ARGUMENT...: its stages as $scratch/stages.json.
+measure_other() {
   rm -rf "$scratch/records"
   mkdir "$scratch/records"
   FOOTPRINT_MEMPROF_SAMPLING_INTERVAL=0 FOOTPRINT_MEMPROF_FOLDER=$scratch/records \
-    LD_PRELOAD=$agent "$program" "$@" >"$scratch/output"
+    LD_PRELOAD=$agent "$@" >"$scratch/output"
   "$print_stages" "$scratch/records" >"$scratch/stages.json" ||
     fail "no record of: $*"
 }
+
+measure() { measure_other "$program" "$@"; }
 
 # check EXPRESSION...: of the last run, as Python sees it: `processes`; of the
 # first one, `stage(NAME)`, `path(NAME)` and `notes`; a block is `B` bytes.
@@ -133,6 +135,67 @@ check 'stage("[more stages]")["visits"] == 5000 - 4092 + 1' \
   'figures("[more stages]") == [1, 1, 1, 1]' '"too many different stages" in notes'
 measure "begin=$(printf 'x%.0s' {1..200})end" end
 check 'len(first["stages"][1]["name"]) == 151 and first["stages"][1]["name"].endswith("xend")'
+
+# Data files are stages by themselves, by open, fopen and their kin.
+cd "$scratch" || exit 1
+printf '1,2\n' | tee a.csv b.csv.gz >c.txt
+for how in file fopen; do
+  measure $how=a.csv $how=b.csv.gz $how=c.txt $how=a.csv
+  check '[s["name"] for s in first["stages"]] == ["", "a.csv", "b.csv.gz"]' \
+    'stage("a.csv")["kind"] == "file" and stage("a.csv")["visits"] == 2' \
+    'stage("a.csv")["peak"] // B == 3 and stage("a.csv")["volume"] // B == 6' \
+    'stage("b.csv.gz")["count"] == 3 and not notes'
+done
+# Inside of what the program names, which is what the peak's bytes are put to.
+measure begin=a file=a.csv hold=1 end
+check 'path("a.csv") == "a/a.csv" and first["at_peak_by_stage"]["1"] == 3 * B' \
+  'stage("a.csv")["peak"] == 3 * B and figures("a") == [3, 4, 4, 1]'
+measure keep=a.csv begin=a hold=5 end file=b.csv.gz
+check 'path("a") == "a" and path("b.csv.gz") == "b.csv.gz"' \
+  'figures("a.csv") == [8, 11, 11, 5] and stage("a.csv")["left_open"] and not notes' \
+  'first["stages"][first["peak_stage"]]["name"] == "b.csv.gz"'
+# A child has what its parent had open.
+measure keep=a.csv fork hold=1 parent
+check 'figures("a.csv", processes[1]) == [1, 1, 1, 1]' \
+  'stage("a.csv", processes[1])["is_inherited"] and not processes[1]["notes"]'
+FOOTPRINT_MEMPROF_STAGES=named measure begin=a file=a.csv end
+check 'len(first["stages"]) == 2 and figures("a") == [3, 3, 3, 0]'
+
+# So are the outermost imports of Python, and output and errors stay the same.
+mkdir package
+printf 'import package.inner\nheld = [bytes(10000) for _ in range(100)]\n' >package/__init__.py
+printf 'import json\nopen("a.csv").close()\n' >package/inner.py
+printf 'import package.missing\n' >package/broken.py
+cat >imports.py <<'PYTHON'
+import importlib, sys, threading, traceback
+sys.path.insert(0, ".")
+import package
+import package
+importlib.import_module("xml.dom.minidom")
+def work():
+    import wave
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+try:
+    from package import broken
+except ImportError:
+    print(traceback.format_exc())
+open("a.csv").read()
+print(len(sys.modules), __import__("package").inner, importlib.reload(package))
+PYTHON
+measure_other /usr/bin/python3 imports.py
+check 'len(processes) == 1 and not notes' \
+  'stage("package")["kind"] == "import" and stage("package")["visits"] == 1' \
+  'stage("package")["peak"] >= 100 * 10000 and stage("package")["growth"] > 900000' \
+  'not [s for s in first["stages"] if s["name"] in ("json", "package.inner")]' \
+  'path("xml.dom.minidom") == "xml.dom.minidom" and stage("wave")["visits"] == 1' \
+  'stage("package.broken")["visits"] == 1' \
+  'stage("a.csv")["visits"] == 1 and stage("a.csv")["parent"] == 0'
+/usr/bin/python3 imports.py | cmp - "$scratch/output" ||
+  fail "the output of Python is another"
+FOOTPRINT_MEMPROF_STAGES=named measure_other /usr/bin/python3 imports.py
+check 'len(first["stages"]) == 1'
 
 # What a program can ask of itself.
 measure open=a hold=3 drop=1 read
