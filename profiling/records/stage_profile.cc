@@ -1,18 +1,12 @@
 #include "footprint/profiling/records/stage_profile.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "footprint/base/files/file_descriptor.h"
-#include "footprint/base/files/file_error.h"
-#include "footprint/base/files/read_write.h"
+#include "footprint/profiling/records/record_file_reader.h"
 #include "footprint/profiling/records/stage_record.h"
 
 namespace footprint {
@@ -34,10 +28,6 @@ struct alignas(StageFile) FileHead {
     return *reinterpret_cast<const StageFile*>(bytes);
   }
 };
-
-absl::Status Damaged(absl::string_view path, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(path, " is damaged: ", what));
-}
 
 StageProfile::Kind ToKind(StageKind kind) {
   switch (kind) {
@@ -94,14 +84,14 @@ void GivePeakToOpenVisit(const StageRecord& record, int64_t peak_bytes,
       stage->peak_live_bytes, peak_bytes - record.last_begin_live_bytes.load());
 }
 
-absl::Status AddStages(const std::string& path,
+absl::Status AddStages(const RecordFileReader& file,
                        const std::vector<StageRecord>& records,
                        const StagePeak& peak,
                        std::vector<StageProfile::Stage>* stages) {
   for (const StageRecord& record : records) {
     if (record.parent > stages->size() ||
         (record.parent == stages->size() && record.parent != 0)) {
-      return Damaged(path, "a stage is inside of a later one");
+      return file.Damaged("a stage is inside of a later one");
     }
     stages->push_back(ToStage(record));
   }
@@ -167,27 +157,20 @@ void AddNotesOfFile(const StageFile& file, StageProfile* profile) {
 
 absl::StatusOr<StageProfile> ReadStageProfile(const std::string& path,
                                               const StagePeak& process_peak) {
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return FileError(errno, path, "cannot be opened");
+  const RecordFileReader file(path);
   const auto head = std::make_unique<FileHead>();
-  absl::Status status = ReadFully(
-      file.get(), path, 0, static_cast<int64_t>(kHeadBytes), head->bytes);
+  absl::Status status =
+      file.ReadHead(kStageMagic, "stages", kHeadBytes, head->bytes);
   if (!status.ok()) return status;
-  if (head->file().magic != kStageMagic) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": no record of stages by this version's agent"));
-  }
   const uint32_t count = head->file().stage_count.load();
   if (count == 0 || count > kMaxStages) {
-    return Damaged(path, "there are more stages than there can be, or none");
+    return file.Damaged("there are more stages than there can be, or none");
   }
   std::vector<StageRecord> records(count);
-  status = ReadFully(file.get(), path, static_cast<int64_t>(kHeadBytes),
-                     static_cast<int64_t>(count * sizeof(StageRecord)),
-                     records.data());
+  status = file.Read(kHeadBytes, count * sizeof(StageRecord), records.data());
   if (!status.ok()) return status;
   StageProfile profile;
-  status = AddStages(path, records, process_peak, &profile.stages);
+  status = AddStages(file, records, process_peak, &profile.stages);
   if (!status.ok()) return status;
   AddNotesOfStages(&profile);
   AddNotesOfFile(head->file(), &profile);

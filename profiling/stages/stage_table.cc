@@ -1,20 +1,20 @@
 #include "footprint/profiling/stages/stage_table.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/thread_registration.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/sites/growing_file.h"
+#include "footprint/profiling/sites/number_index.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -23,11 +23,8 @@ namespace {
 constexpr int kMaxOpenVisits = 256;
 constexpr int kMaxMeasuredAutomaticVisits = kMaxOpenPhases / 2 - 1;
 constexpr int64_t kUnrecordedVisit = -1;
-// Of the file, taken from the disk at a time.
-constexpr size_t kGrowthBytes = size_t{32} << 10;
 // The last entries are for what finds no room by its own name.
 constexpr uint32_t kMaxOwnStages = kMaxStages - 3;
-constexpr uint32_t kIndexCapacity = 2 * kMaxStages;
 
 struct Visit {
   int64_t number;
@@ -64,8 +61,11 @@ class StagesLock {
 // What follows needs the lock.
 
 StageFile* stages = nullptr;
-// Of the file, what has space on the disk.
-size_t taken_bytes = 0;
+// In the child of a fork, this one's and the parent's.
+GrowingFile files[2];
+int file_number = 0;
+GrowingArray stage_array;
+NumberIndex stage_index;
 PublishedHeap* heap = nullptr;
 // Of a process that shares our memory between vfork and exec, it is not ours.
 pid_t own_process = 0;
@@ -74,8 +74,6 @@ uint32_t main_thread = 0;
 Visit visits[kMaxOpenVisits];
 int visit_count = 0;
 int64_t last_visit_number = 0;
-// Stages by a hash; 0: free.
-uint32_t stage_index[kIndexCapacity];
 
 int64_t TimeNs() {
   timespec now;
@@ -94,13 +92,12 @@ bool IsOwnProcess() {
   return __atomic_load_n(&own_process, __ATOMIC_RELAXED) == getpid();
 }
 
-uint32_t HashOf(StageKind kind, uint32_t parent, const char* name) {
-  uint64_t hash =
-      0xcbf29ce484222325 ^ parent ^ static_cast<uint64_t>(kind) << 32;
+uint64_t HashOf(StageKind kind, uint32_t parent, const char* name) {
+  uint64_t hash = HashPair(static_cast<uint64_t>(kind), parent);
   for (; *name != '\0'; ++name) {
     hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3;
   }
-  return static_cast<uint32_t>(hash ^ hash >> 32);
+  return HashPair(hash, 0);
 }
 
 // The end of a name that is too long, from the begin of a character of UTF-8.
@@ -113,24 +110,14 @@ const char* EndThatFits(const char* name) {
   return name;
 }
 
-bool Reach(uint32_t stage) {
-  const size_t wanted_bytes =
-      offsetof(StageFile, stages) + (stage + size_t{1}) * sizeof(StageRecord);
-  if (wanted_bytes <= taken_bytes) return true;
-  // By the mapping, as the program may have closed every descriptor. A full
-  // disk is an error of this call, and no signal later.
-  if (madvise(reinterpret_cast<char*>(stages) + taken_bytes, kGrowthBytes,
-              MADV_POPULATE_WRITE) != 0) {
-    return false;
-  }
-  taken_bytes += kGrowthBytes;
-  return true;
-}
-
 // 0: there is no room.
 uint32_t AddStage(StageKind kind, uint32_t parent, const char* name) {
   const uint32_t number = stages->stage_count.load(std::memory_order_relaxed);
-  if (!Reach(number)) return 0;
+  if (!stage_array.Reach(number) ||
+      !stage_index.Add(HashOf(kind, parent, name), number)) {
+    stages->is_full.store(1, std::memory_order_relaxed);
+    return 0;
+  }
   StageRecord& stage = stages->stages[number];
   strncpy(stage.name, name, sizeof(stage.name) - 1);
   stage.kind = kind;
@@ -139,17 +126,13 @@ uint32_t AddStage(StageKind kind, uint32_t parent, const char* name) {
   return number;
 }
 
-// Where in the index the stage stands, or may be put.
-uint32_t* FindInIndex(StageKind kind, uint32_t parent, const char* name) {
-  uint32_t i = HashOf(kind, parent, name) % kIndexCapacity;
-  for (;; i = (i + 1) % kIndexCapacity) {
-    if (stage_index[i] == 0) return &stage_index[i];
-    const StageRecord& stage = stages->stages[stage_index[i]];
-    if (stage.kind == kind && stage.parent == parent &&
-        strcmp(stage.name, name) == 0) {
-      return &stage_index[i];
-    }
-  }
+// 0: there is none.
+uint32_t FindKnownStage(StageKind kind, uint32_t parent, const char* name) {
+  return stage_index.Find(HashOf(kind, parent, name), [&](uint32_t number) {
+    const StageRecord& stage = stages->stages[number];
+    return stage.kind == kind && stage.parent == parent &&
+           strcmp(stage.name, name) == 0;
+  });
 }
 
 const char* NameOfMore(StageKind kind) {
@@ -165,18 +148,16 @@ const char* NameOfMore(StageKind kind) {
 
 uint32_t FindStage(StageKind kind, uint32_t parent, const char* name) {
   name = EndThatFits(name);
-  uint32_t* entry = FindInIndex(kind, parent, name);
-  if (*entry != 0) return *entry;
+  uint32_t known = FindKnownStage(kind, parent, name);
+  if (known != 0) return known;
   if (stages->stage_count.load(std::memory_order_relaxed) >= kMaxOwnStages) {
     stages->is_full.store(1, std::memory_order_relaxed);
     name = NameOfMore(kind);
     parent = 0;
-    entry = FindInIndex(kind, parent, name);
-    if (*entry != 0) return *entry;
+    known = FindKnownStage(kind, parent, name);
+    if (known != 0) return known;
   }
-  *entry = AddStage(kind, parent, name);
-  if (*entry == 0) stages->is_full.store(1, std::memory_order_relaxed);
-  return *entry;
+  return AddStage(kind, parent, name);
 }
 
 // The last visit inside of which others may be; 0: the thread has none.
@@ -334,26 +315,19 @@ int FindLastNamedVisit() {
   return last;
 }
 
+// A file beside the one that is mapped.
 StageFile* MapStages(int folder, const char* file_name) {
-  rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-      limit.rlim_cur < sizeof(StageFile)) {
-    return nullptr;
+  file_number ^= 1;
+  GrowingFile* const file = &files[file_number];
+  void* const mapped = file->Create(folder, file_name, sizeof(StageFile),
+                                    offsetof(StageFile, stages));
+  stage_array = GrowingArray(file, offsetof(StageFile, stages),
+                             sizeof(StageRecord), kMaxStages);
+  if (mapped == nullptr || stage_array.Reach(0)) {
+    return static_cast<StageFile*>(mapped);
   }
-  const int file =
-      openat(folder, file_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return nullptr;
-  void* mapped = MAP_FAILED;
-  if (ftruncate(file, sizeof(StageFile)) == 0 &&
-      posix_fallocate(file, 0, kGrowthBytes) == 0) {
-    // Not by mmap, which counts.
-    mapped = reinterpret_cast<void*>(
-        syscall(SYS_mmap, nullptr, sizeof(StageFile), PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_NORESERVE, file, 0));
-  }
-  close(file);
-  taken_bytes = kGrowthBytes;
-  return mapped == MAP_FAILED ? nullptr : static_cast<StageFile*>(mapped);
+  file->Close();
+  return nullptr;
 }
 
 // The stage of another file, with those around it; 0: there is no room.
@@ -424,7 +398,7 @@ bool BeginStages(int folder, const char* file_name, PublishedHeap* published) {
   StageFile* const parents = stages;
   heap = published;
   own_process = getpid();
-  memset(stage_index, 0, sizeof(stage_index));
+  stage_index.Clear();
   stages = MapStages(folder, file_name);
   if (stages == nullptr) {
     visit_count = 0;
@@ -433,7 +407,7 @@ bool BeginStages(int folder, const char* file_name, PublishedHeap* published) {
     if (parents != nullptr) InheritVisits(*parents);
   }
   main_thread = ThreadNumber();
-  if (parents != nullptr) syscall(SYS_munmap, parents, sizeof(StageFile));
+  files[file_number ^ 1].Close();
   if (stages == nullptr) return false;
   PublishStage();
   __atomic_store_n(&stages->magic, kStageMagic, __ATOMIC_RELEASE);
