@@ -1,5 +1,6 @@
 // open, close and their kin, in front of the C library's: files of data are
-// stages. What they do, return and leave in errno is the C library's.
+// stages, and an interpreter that starts shows itself. What they do, return and
+// leave in errno is the C library's.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <atomic>
 
 #include "footprint/profiling/stages/file_stages.h"
+#include "footprint/profiling/stages/import_stages.h"
 #include "footprint/profiling/stages/stage_table.h"
 
 namespace footprint::profiling_internal {
@@ -78,6 +80,7 @@ __attribute__((constructor(102))) void FindFunctions() {
 }
 
 int NoteOpened(int file, const char* path) {
+  ModuleMayBeRead(path);
   FileWasOpened(file, path);
   return file;
 }

@@ -25,6 +25,7 @@ constexpr int kVariableArgumentsAndKeywords = 3;  // METH_VARARGS|METH_KEYWORDS
 using AuditHook = int (*)(const char* event, PyObject* arguments, void* user);
 
 struct Python {
+  int (*Py_IsInitialized)();
   int (*PySys_AddAuditHook)(AuditHook hook, void* user);
   PyObject* (*PySys_GetObject)(const char* name);
   PyObject* (*PyDict_GetItemString)(PyObject* dict, const char* key);
@@ -41,6 +42,8 @@ struct Python {
 };
 
 Python python;
+// There is an interpreter, which has read no module yet.
+bool are_watched = false;
 bool is_installed = false;
 // Imports that the thread is in.
 __thread int import_depth __attribute__((tls_model("initial-exec"))) = 0;
@@ -53,7 +56,8 @@ bool Find(const char* name, Function* function) {
 
 #define FOOTPRINT_FIND(name) Find(#name, &python.name)
 bool FindPython() {
-  return FOOTPRINT_FIND(PySys_AddAuditHook) &&
+  return FOOTPRINT_FIND(Py_IsInitialized) &&
+         FOOTPRINT_FIND(PySys_AddAuditHook) &&
          FOOTPRINT_FIND(PySys_GetObject) &&
          FOOTPRINT_FIND(PyDict_GetItemString) &&
          FOOTPRINT_FIND(PyObject_GetAttrString) &&
@@ -113,10 +117,24 @@ int SeeEvent(const char* event, PyObject* /*arguments*/, void* /*user*/) {
   return 0;
 }
 
+bool EndsWith(const char* text, const char* end) {
+  const size_t size = strlen(text);
+  const size_t end_size = strlen(end);
+  return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
 }  // namespace
 
-void WatchImports() {
-  if (FindPython()) python.PySys_AddAuditHook(SeeEvent, nullptr);
+void WatchImports() { are_watched = FindPython(); }
+
+void ModuleMayBeRead(const char* path) {
+  if (!are_watched || path == nullptr) return;
+  if (!EndsWith(path, ".py") && !EndsWith(path, ".pyc")) return;
+  are_watched = false;
+  // Later than its start it is not known who holds its lock.
+  if (python.Py_IsInitialized() == 0) {
+    python.PySys_AddAuditHook(SeeEvent, nullptr);
+  }
 }
 
 }  // namespace footprint::profiling_internal

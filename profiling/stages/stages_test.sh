@@ -194,6 +194,11 @@ check 'len(processes) == 1 and not notes' \
   'stage("a.csv")["visits"] == 1 and stage("a.csv")["parent"] == 0'
 /usr/bin/python3 imports.py | cmp - "$scratch/output" ||
   fail "the output of Python is another"
+# The interpreter frees the hook with an allocator that it chooses late.
+PYTHONMALLOC=malloc_debug measure_other /usr/bin/python3 -c \
+  'import os, wave; child = os.fork(); child and print(os.waitpid(child, 0)[1])'
+[[ $(<"$scratch/output") == 0 ]] || fail "a child of Python failed"
+check 'len(processes) == 2 and stage("wave")["peak"] > 0'
 FOOTPRINT_MEMPROF_STAGES=named measure_other /usr/bin/python3 imports.py
 check 'len(first["stages"]) == 1'
 
