@@ -29,7 +29,11 @@
 #include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/records/stage_record.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/stages/file_stages.h"
+#include "footprint/profiling/stages/import_stages.h"
+#include "footprint/profiling/stages/stage_table.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -159,6 +163,9 @@ void BeginRecord(bool is_fork) {
     WriteRecordFileName(own_process, record->image, "python", name);
     BeginPythonRecord(folder, name, /*with_calls=*/record->has_sites != 0);
   }
+  char stages_name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "stages", stages_name);
+  record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -166,6 +173,7 @@ void BeginRecord(bool is_fork) {
 void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
+  CompleteStages();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
   record->allocated_bytes.store(bytes.allocated_bytes);
@@ -206,6 +214,15 @@ __attribute__((constructor(103))) void Begin() {
   has_foreign_new = HasForeignNew();
   FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
+  const char* const stages = getenv(kStagesVariable);
+  if (stages == nullptr || strcmp(stages, "named") != 0) {
+    WatchFiles();
+    WatchImports();
+  }
+  // What was looked for in vain is no error of the program's. The second call
+  // gives its text back.
+  dlerror();
+  dlerror();
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
 
