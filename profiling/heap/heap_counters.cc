@@ -1,7 +1,6 @@
 #include "footprint/profiling/heap/heap_counters.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "footprint/profiling/heap/thread_records.h"
 
@@ -10,42 +9,43 @@ namespace {
 
 using State = ThreadCounters::State;
 
-// Computes how much the thread may be handed out before it must look again.
-void DelayNextLook(ThreadCounters* counters) {
+// Grants the thread what it may be handed out before it must look again. False,
+// and nothing granted, if a peak may be due, or more is left to the thread than
+// it may hold without the lock.
+bool DelayNextLook(ThreadCounters* counters) {
   const uint64_t allocated_bytes = *counters->allocated_bytes;
   const int64_t live_bytes = counters->live_bytes();
-  const int64_t before_sample_bytes = static_cast<int64_t>(std::min<uint64_t>(
-      std::numeric_limits<int64_t>::max(),
-      std::max(counters->sample_at_bytes, allocated_bytes + 1) -
-          allocated_bytes - 1));
-  for (;;) {
-    const bool is_only_thread = process.has_one_thread.load();
-    const int64_t peak_bytes = counters->peak_absolute_bytes.load();
-    const int64_t threshold_bytes = counters->threshold_bytes.load();
-    const uint64_t budget_bytes =
-        BudgetOf(std::min(std::min(peak_bytes, threshold_bytes) - live_bytes,
-                          before_sample_bytes));
-    if (is_only_thread) {
-      counters->budget_bytes.store(budget_bytes, std::memory_order_relaxed);
-      // Against the compiler; against the processor, Membarrier.
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-    } else {
-      counters->check_at_bytes.store(allocated_bytes + budget_bytes -
-                                     std::min(budget_bytes, kBytesPerCall));
-    }
-    if (process.has_one_thread.load() == is_only_thread &&
-        counters->peak_absolute_bytes.load() == peak_bytes &&
-        counters->threshold_bytes.load() == threshold_bytes) {
-      return;
-    }
-    counters->budget_bytes.store(0, std::memory_order_relaxed);
+  const int64_t peak_bytes = counters->peak_absolute_bytes.load();
+  const int64_t threshold_bytes = counters->threshold_bytes.load();
+  if (live_bytes > std::min(peak_bytes, threshold_bytes)) {
+    ForceLook(counters);
+    return false;
   }
-}
-
-// Whether the thread holds more than it may without a look; see kWindowBytes.
-bool HoldsTooMuch(int64_t threshold_bytes, int64_t level_bytes) {
-  return threshold_bytes - level_bytes > kWindowBytes &&
-         !process.has_one_thread.load(std::memory_order_relaxed);
+  // Without a sign: it may be UINT64_MAX.
+  const uint64_t before_sample_bytes =
+      counters->sample_at_bytes > allocated_bytes
+          ? counters->sample_at_bytes - allocated_bytes - 1
+          : 0;
+  const uint64_t headroom_bytes =
+      static_cast<uint64_t>(std::min(peak_bytes, threshold_bytes) - live_bytes);
+  const uint64_t budget_bytes =
+      BudgetOf(std::min(headroom_bytes, before_sample_bytes));
+  const bool is_only_thread = has_one_thread.load();
+  if (is_only_thread) {
+    counters->budget_bytes.store(budget_bytes, std::memory_order_relaxed);
+    // Against the compiler; against the processor, Membarrier.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (has_one_thread.load()) return true;
+  } else if (threshold_bytes - live_bytes <= kWindowBytes) {
+    counters->check_at_bytes.store(allocated_bytes + budget_bytes -
+                                   std::min(budget_bytes, kBytesPerCall));
+    if (counters->threshold_bytes.load() == threshold_bytes &&
+        counters->peak_absolute_bytes.load() == peak_bytes) {
+      return true;
+    }
+  }
+  ForceLook(counters);
+  return false;
 }
 
 // `level_bytes` is the calling thread's live bytes, or more where two blocks
@@ -62,7 +62,8 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
   const int64_t threshold_bytes =
       counters->threshold_bytes.load(std::memory_order_relaxed);
   if (level_bytes > threshold_bytes ||
-      HoldsTooMuch(threshold_bytes, level_bytes)) {
+      (threshold_bytes - level_bytes > kWindowBytes &&
+       !has_one_thread.load())) {
     ProcessLock lock;
     if (counters->state == State::kEnded) {
       CountAfterEnd(counters, /*is_allocation=*/true);
@@ -73,7 +74,7 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
         std::max(counters->peak_absolute_bytes.load(), level_bytes));
     if (level_bytes > counters->threshold_bytes.load()) {
       RaiseThreshold(counters, level_bytes);
-    } else if (!process.has_one_thread.load()) {
+    } else if (!has_one_thread.load()) {
       CentreThreshold(counters);
     }
   }
@@ -83,7 +84,10 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
 }  // namespace
 
 void* CheckAllocation(void* block) {
-  CheckLevel(&thread_counters, thread_counters.live_bytes());
+  ThreadCounters* const counters = &thread_counters;
+  if (!DelayNextLook(counters) && !RaisePeakOfOnlyThread(counters)) {
+    CheckLevel(counters, counters->live_bytes());
+  }
   return block;
 }
 

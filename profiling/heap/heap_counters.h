@@ -32,9 +32,9 @@ inline void CountCalls(int64_t count) {
 // BudgetOf(headroom), each with kBytesPerCall besides, use up at most the
 // headroom.
 inline constexpr uint64_t kBytesPerCall = 13;
-inline uint64_t BudgetOf(int64_t headroom_bytes) {
-  return headroom_bytes <= 0 ? 0
-                             : static_cast<uint64_t>(headroom_bytes) / 5 * 4;
+inline uint64_t BudgetOf(uint64_t headroom_bytes) {
+  // Below four fifths, and faster.
+  return headroom_bytes - headroom_bytes / 4;
 }
 
 // To be called before an allocation of a size: counts the call, and says

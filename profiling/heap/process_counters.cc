@@ -22,12 +22,34 @@ int64_t LiveBytesOf(const ThreadCounters& counters) {
   return std::min(counters.live_bytes(), counters.threshold_bytes.load());
 }
 
+void PublishPeak(int64_t sum_bytes) {
+  PublishedHeap* const published = process.published;
+  if (published == nullptr ||
+      sum_bytes <= published->peak_live_bytes.load(std::memory_order_relaxed)) {
+    return;
+  }
+  published->peak_live_bytes.store(sum_bytes, std::memory_order_relaxed);
+  published->peak_time_ns.store(CoarseTimeNs(), std::memory_order_relaxed);
+  published->peak_stage.store(published->stage.load(std::memory_order_relaxed),
+                              std::memory_order_relaxed);
+  published->peak_count.store(
+      published->peak_count.load(std::memory_order_relaxed) + 1,
+      std::memory_order_relaxed);
+}
+
 // The only thread may be about to store what it computed while it was that, or
-// be between reading its budget and writing what is left of it.
+// be between reading its budget and writing what is left of it. The calling
+// thread, if it is another, has no threshold yet.
 void TakeBudget(ThreadCounters* counters) {
   constexpr int kAttempts = 1000;
   counters->budget_bytes.store(0);
   if (counters == &thread_counters) return;
+  // Another value than the one that it may be about to raise.
+  const int64_t threshold_bytes = counters->threshold_bytes.exchange(INT64_MIN);
+  process.peak_absolute_bytes = std::max(
+      process.peak_absolute_bytes, threshold_bytes + process.ended.live_bytes);
+  counters->threshold_bytes.store(threshold_bytes - 1);
+  process.sum_of_thresholds = threshold_bytes - 1;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     Membarrier();
     if (counters->budget_bytes.load() == 0) return;
@@ -40,6 +62,7 @@ void TakeBudget(ThreadCounters* counters) {
 const uint64_t kNoBytes = 0;
 __thread ThreadCounters thread_counters;
 ProcessCounters process;
+FlagOnOwnCacheLine has_one_thread{false};
 
 uint32_t CurrentStage() {
   const PublishedHeap* const published = process.published;
@@ -55,14 +78,22 @@ void SetOpen(int phase, bool is_open) {
       is_open ? process.open_phases | bit : process.open_phases & ~bit;
 }
 
+void SettlePeakOfOnlyThread() {
+  if (!has_one_thread.load()) return;
+  process.sum_of_thresholds = process.first_thread->threshold_bytes.load();
+  process.peak_absolute_bytes =
+      std::max(process.peak_absolute_bytes,
+               process.sum_of_thresholds + process.ended.live_bytes);
+}
+
 void FindWhetherOneThread() {
-  const bool has_one_thread =
-      process.thread_count == 1 && process.unjoined_thread_count == 0 &&
-      !process.has_unknown_threads && process.can_synchronise;
-  if (has_one_thread == process.has_one_thread.load()) return;
-  process.has_one_thread.store(has_one_thread);
+  const bool is_so = process.thread_count == 1 &&
+                     process.unjoined_thread_count == 0 &&
+                     !process.has_unknown_threads && process.can_synchronise;
+  if (is_so == has_one_thread.load()) return;
+  has_one_thread.store(is_so);
   if (ChooseFreeWay != nullptr) ChooseFreeWay();
-  if (has_one_thread) {
+  if (is_so) {
     SetThreshold(process.first_thread,
                  process.peak_absolute_bytes - process.ended.live_bytes);
     return;
@@ -74,7 +105,7 @@ void FindWhetherOneThread() {
 }
 
 void ForceLook(ThreadCounters* counters) {
-  counters->check_at_bytes.store(0);
+  if (counters->check_at_bytes.load() != 0) counters->check_at_bytes.store(0);
   // Another's is zero: it is not the only thread.
   if (counters == &thread_counters) counters->budget_bytes.store(0);
 }
@@ -103,23 +134,34 @@ int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes) {
 void RaisePeak(int64_t sum_bytes) {
   if (sum_bytes <= process.peak_absolute_bytes) return;
   process.peak_absolute_bytes = sum_bytes;
-  PublishedHeap* const published = process.published;
-  if (published == nullptr ||
-      sum_bytes <= published->peak_live_bytes.load(std::memory_order_relaxed)) {
-    return;
+  PublishPeak(sum_bytes);
+}
+
+bool RaisePeakOfOnlyThread(ThreadCounters* counters) {
+  if (!has_one_thread.load() ||
+      counters->state != ThreadCounters::State::kRegistered) {
+    return false;
   }
-  published->peak_live_bytes.store(sum_bytes, std::memory_order_relaxed);
-  published->peak_time_ns.store(CoarseTimeNs(), std::memory_order_relaxed);
-  published->peak_stage.store(published->stage.load(std::memory_order_relaxed),
-                              std::memory_order_relaxed);
-  published->peak_count.store(published->peak_count.load() + 1,
-                              std::memory_order_relaxed);
+  const int64_t live_bytes = counters->live_bytes();
+  int64_t threshold_bytes = counters->threshold_bytes.load();
+  if (live_bytes > threshold_bytes) {
+    // Not if another has begun meanwhile and taken the threshold into account.
+    if (!counters->threshold_bytes.compare_exchange_strong(threshold_bytes,
+                                                           live_bytes)) {
+      return false;
+    }
+    PublishPeak(live_bytes + process.ended.live_bytes);
+  }
+  if (live_bytes > counters->peak_absolute_bytes.load()) {
+    counters->peak_absolute_bytes.store(live_bytes, std::memory_order_relaxed);
+  }
+  return has_one_thread.load();
 }
 
 void ShareHeadroom(int64_t sum_bytes) {
   const int64_t headroom_bytes = process.peak_absolute_bytes - sum_bytes;
   const int64_t share_bytes =
-      process.has_one_thread.load()
+      has_one_thread.load()
           ? headroom_bytes
           : std::min(headroom_bytes / std::max(1, process.thread_count),
                      kWindowBytes / 2);
@@ -142,7 +184,7 @@ void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes) {
       process.sum_of_thresholds - counters->threshold_bytes.load();
   if (level_bytes + others_bytes + process.ended.live_bytes <=
           process.peak_absolute_bytes &&
-      !process.has_one_thread.load()) {
+      !has_one_thread.load()) {
     CentreThreshold(counters);
     return;
   }
@@ -150,7 +192,7 @@ void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes) {
   RaisePeak(sum_bytes);
   ShareHeadroom(sum_bytes);
   // A block that was live for the moment only is gone by now.
-  if (level_bytes > counters->live_bytes() && !process.has_one_thread.load()) {
+  if (level_bytes > counters->live_bytes() && !has_one_thread.load()) {
     CentreThreshold(counters);
   }
 }

@@ -172,9 +172,6 @@ struct ProcessCounters {
   int64_t peak_absolute_bytes = 0;
   // Of all threads.
   int64_t sum_of_thresholds = 0;
-  // Whether the first thread is the only one that can call. Written under the
-  // lock.
-  std::atomic<bool> has_one_thread{false};
   // Threads that the program created and that nobody has joined so far: they
   // may call at any time, also after they gave up their counters.
   int unjoined_thread_count = 0;
@@ -195,9 +192,23 @@ struct ProcessCounters {
 
 extern ProcessCounters process;
 
+// Whether the first thread is the only one that can call. Written under the
+// lock, and read without by every look: what is written often would take the
+// cache line away.
+struct alignas(64) FlagOnOwnCacheLine : std::atomic<bool> {
+  using std::atomic<bool>::atomic;
+};
+extern FlagOnOwnCacheLine has_one_thread;
+
+// The only thread raises its threshold without the lock, and the peak with it.
+void SettlePeakOfOnlyThread();
+
 class ProcessLock {
  public:
-  ProcessLock() { pthread_mutex_lock(&process.lock); }
+  ProcessLock() {
+    pthread_mutex_lock(&process.lock);
+    SettlePeakOfOnlyThread();
+  }
   ~ProcessLock() { pthread_mutex_unlock(&process.lock); }
   ProcessLock(const ProcessLock&) = delete;
   ProcessLock& operator=(const ProcessLock&) = delete;
@@ -211,7 +222,7 @@ void SetOpen(int phase, bool is_open);
 // To be called after the counts of threads changed.
 void FindWhetherOneThread();
 
-// Called when `has_one_thread` or the sampling interval changed, by which the
+// Called when has_one_thread or the sampling interval changed, by which the
 // entry points decide whether frees must be looked at. Weak: null without them.
 __attribute__((weak)) void ChooseFreeWay();
 
@@ -227,6 +238,10 @@ int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes);
 
 // `sum_bytes` were live at once.
 void RaisePeak(int64_t sum_bytes);
+
+// The same for the calling thread, if it is the only one and holds no lock.
+// False otherwise.
+bool RaisePeakOfOnlyThread(ThreadCounters* counters);
 
 // Gives every thread an equal share of what is left below the peak, after
 // SumLiveBytes found `sum_bytes`.

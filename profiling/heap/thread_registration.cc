@@ -69,7 +69,10 @@ void AtThreadEnd(void* /*counters*/) {
   RemoveThread(&thread_counters);
 }
 
-void BeforeFork() { pthread_mutex_lock(&process.lock); }
+void BeforeFork() {
+  pthread_mutex_lock(&process.lock);
+  SettlePeakOfOnlyThread();
+}
 
 void AfterForkInParent() {
   ++process.forked_process_count;

@@ -6,20 +6,29 @@
 // A mark is the instruction int3. The program runs freely until that many
 // threads stand at a first mark; from there each takes one step after the
 // other, all at once, up to its second mark; then the program runs to its end.
-// Prints one count a thread, in a line each. A step takes microseconds, so a
+// Prints one count a thread, in a line each; then the addresses, each with the
+// object that lies there, the offset in its file and how often it was executed
+// ("/lib/libc.so.6 0x9d0c4 12"). A step takes microseconds, so a
 // thread that waits for another's lock looks again more seldom than in an
 // ordinary run. x86-64 Linux.
 
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cinttypes>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace {
 
@@ -29,6 +38,28 @@ struct Thread {
   State state = State::kBefore;
   int64_t step_count = 0;
 };
+
+struct Mapping {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t file_offset = 0;
+  std::string path;
+};
+
+std::vector<Mapping> MappingsOf(pid_t process) {
+  std::ifstream lines("/proc/" + std::to_string(process) + "/maps");
+  std::vector<Mapping> mappings;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Mapping mapping;
+    char dash;
+    std::string rights, device, node;
+    words >> std::hex >> mapping.begin >> dash >> mapping.end >> rights >>
+        mapping.file_offset >> device >> node >> mapping.path;
+    mappings.push_back(mapping);
+  }
+  return mappings;
+}
 
 [[noreturn]] void Fail(const char* reason) {
   std::fprintf(stderr, "count_instructions: %s\n", reason);
@@ -48,8 +79,7 @@ class Stepper {
       if (thread < 0) Fail("the program was lost");
       if (WIFEXITED(status) || WIFSIGNALED(status)) {
         if (thread != process_) continue;
-        return WIFEXITED(status) ? WEXITSTATUS(status)
-                                 : 128 + WTERMSIG(status);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
       }
       Stopped(thread, status);
     }
@@ -61,6 +91,7 @@ class Stepper {
         std::printf("%" PRId64 "\n", thread.step_count);
       }
     }
+    for (const auto& [address, count] : executed_) PrintAddress(address, count);
   }
 
   bool IsComplete() const { return done_count_ == thread_count_; }
@@ -80,8 +111,17 @@ class Stepper {
     Go(number, 0);
   }
 
+  void PrintAddress(uint64_t address, int64_t count) const {
+    for (const Mapping& mapping : mappings_) {
+      if (address < mapping.begin || address >= mapping.end) continue;
+      std::printf("%s 0x%" PRIx64 " %" PRId64 "\n", mapping.path.c_str(),
+                  address - mapping.begin + mapping.file_offset, count);
+    }
+  }
+
   void AtMark(Thread* thread) {
     if (thread->state == State::kBefore) {
+      if (mappings_.empty()) mappings_ = MappingsOf(process_);
       thread->state = State::kAtFirstMark;
       if (++begun_count_ == thread_count_) {
         MoveAll(State::kAtFirstMark, State::kStepping);
@@ -105,6 +145,11 @@ class Stepper {
 
   void Go(pid_t number, int signal) {
     const bool steps = threads_[number].state == State::kStepping;
+    if (steps) {
+      const long address =
+          ptrace(PTRACE_PEEKUSER, number, offsetof(user, regs.rip), nullptr);
+      ++executed_[static_cast<uint64_t>(address)];
+    }
     ptrace(steps ? PTRACE_SINGLESTEP : PTRACE_CONT, number, nullptr,
            static_cast<intptr_t>(signal));
   }
@@ -114,6 +159,8 @@ class Stepper {
   int begun_count_ = 0;
   int done_count_ = 0;
   std::map<pid_t, Thread> threads_;
+  std::vector<Mapping> mappings_;
+  std::unordered_map<uint64_t, int64_t> executed_;
 };
 
 }  // namespace
