@@ -51,6 +51,8 @@ namespace {
 // Before the counters look, so that a peak finds its last block recorded.
 __attribute__((noinline)) void* CheckRecordedAllocation(void* block) {
   ThreadCounters* const counters = &thread_counters;
+  // A thread's first allocation may be a sample, too.
+  if (counters->state == ThreadCounters::State::kNew) RegisterThread();
   if (IsSample(*counters)) {
     RecordAllocation(
         block, static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));
