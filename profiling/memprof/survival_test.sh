@@ -8,13 +8,14 @@ program=$PWD/$2
 storage=$PWD/$3
 other_storage=$PWD/$4
 
-# survives ARGUMENT...: exits with 0, with each allocation recorded, and sampled.
+# survives ARGUMENT...: exits with 0, sampled, and with each allocation recorded:
+# that run is checked.
 survives() {
-  for sampling in 0 512KiB; do
+  local sampling
+  for sampling in 512KiB 0; do
     measure --sampling=$sampling "$program" "$@" ||
       fail "status $? of $*: $(tail -5 "$scratch/error")"
   done
-  measure --sampling=0 "$program" "$@"
 }
 
 base=$(survives hold=0 &&
@@ -105,7 +106,7 @@ for files in 5 8 16; do
 done
 
 # Each signal that ends a program.
-for signal in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 24 25 26 27 29 30 31 34 64; do
+for signal in 1 2 3 4 6 7 8 9 11 13 14 15 24 31 64; do
   (ulimit -c 0 && measure --sampling=0 "$program" hold=50 die=$signal)
   (($? == 128 + signal)) || fail "signal $signal is lost"
   check "len(processes) == 1 and first['peak_live_bytes'] - $base == 50 * 10240 and adds_up"
