@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <map>
 
 #include "absl/status/status.h"
@@ -22,15 +21,18 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
+#include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 
 namespace footprint {
 namespace {
 
+using profiling_internal::kOnlyProcessVariable;
 using profiling_internal::kRecordFolderVariable;
 using profiling_internal::kSamplingIntervalVariable;
 
@@ -96,12 +98,6 @@ class SignalsForProgram {
   sigset_t mask_before_;
   void (*child_before_)(int);
 };
-
-int64_t TimeNs(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
 
 int64_t ToNs(const timeval& time) {
   return time.tv_sec * int64_t{1000000000} + time.tv_usec * int64_t{1000};
@@ -194,8 +190,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 // closes.
 absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
                             const SignalsForProgram& signals) {
-  const std::vector<std::string> environment = AgentEnvironment(run, folder);
-  const std::vector<char*> variables = Pointers(environment);
+  std::vector<std::string> environment = AgentEnvironment(run, folder);
   const std::vector<char*> arguments = Pointers(run.arguments);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -211,7 +206,11 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
   }
   if (process == 0) {
     signals.RestoreInProgram();
-    execve(run.program.c_str(), arguments.data(), variables.data());
+    // Only here is its number known.
+    if (!run.children_are_recorded) {
+      environment.push_back(absl::StrCat(kOnlyProcessVariable, "=", getpid()));
+    }
+    execve(run.program.c_str(), arguments.data(), Pointers(environment).data());
     const int error = errno;
     (void)!write(write_end.get(), &error, sizeof(error));
     _exit(127);
@@ -310,16 +309,16 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   RunFolder folder;
   absl::Status status = folder.Create();
   if (!status.ok()) return status;
-  const int64_t begin_ns = TimeNs(CLOCK_MONOTONIC);
+  const int64_t begin_ns = MonotonicTimeNs();
   SignalsForProgram signals;
   absl::StatusOr<pid_t> process = Start(run, folder, signals);
   if (!process.ok()) return process.status();
   signals.PassTo(*process);
   AgentRunEnd end;
-  end.begin_unix_time_ns = TimeNs(CLOCK_REALTIME);
+  end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
   status = Wait(*process, folder, &end);
   if (!status.ok()) return status;
-  end.wall_time_ns = TimeNs(CLOCK_MONOTONIC) - begin_ns;
+  end.wall_time_ns = MonotonicTimeNs() - begin_ns;
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());
   if (!processes.ok()) return processes.status();

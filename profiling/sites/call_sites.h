@@ -41,6 +41,10 @@ namespace footprint::profiling_internal {
 bool BeginCallSites(int folder, const char* file_name,
                     int64_t sampling_interval_bytes);
 
+// Nothing is recorded any more, and the file is closed: in the child of a fork,
+// the parent's.
+void EndCallSites();
+
 // Whether each block is recorded. What is freed and was not is older.
 extern bool every_allocation_is_recorded;
 void RecordFreeOfOlder(int64_t size_bytes);
