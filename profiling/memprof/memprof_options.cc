@@ -34,6 +34,9 @@ Options, before PROGRAM:
                   allocation is; none: only the peak is measured
   --children=no   measure the program's own process alone; what it starts runs
                   as it would
+  --stages=named  only stages that the program names (footprint_stage.h,
+                  footprint.py); else each outermost import of Python and each
+                  data or model file, from open to close, is a stage, too
 
 What is written, besides the report:
   --record=FILE   all that was measured, for --from and --compare
@@ -106,6 +109,15 @@ absl::Status SetSampling(absl::string_view value, AgentRun* run) {
   return bytes.status();
 }
 
+absl::Status SetStages(absl::string_view value, AgentRun* run) {
+  if (value != "named" && value != "all") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--stages=", value, ": write --stages=named or --stages=all"));
+  }
+  run->has_automatic_stages = value == "all";
+  return absl::OkStatus();
+}
+
 std::vector<Option> OptionsInto(MemprofOptions* options) {
   return {
       PathOption("--record", &options->record_path),
@@ -134,6 +146,10 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
          return value == "yes" || value == "no"
                     ? absl::OkStatus()
                     : absl::InvalidArgumentError("--children is =yes or =no");
+       }},
+      {"--stages",
+       [options](absl::string_view value) {
+         return SetStages(value, &options->run);
        }},
       {"--limit",
        [options](absl::string_view value) {

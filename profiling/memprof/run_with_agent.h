@@ -37,6 +37,8 @@ struct AgentRun {
   int64_t sampling_interval_bytes = int64_t{512} << 10;
   // Else only the program's own process is, also after exec.
   bool children_are_recorded = true;
+  // Imports and data files are stages, besides those that the program names.
+  bool has_automatic_stages = true;
 };
 
 struct AgentRunEnd {

@@ -48,6 +48,7 @@ std::string LeftText(const MeasuredImage& image,
 // Sites that grew all the while.
 std::string LeakText(const MeasuredRun& run, const MeasuredImage& image);
 
+// What each stage needed: those that the program names, imports, data files.
 std::string StageText(const MeasuredImage& image);
 
 std::string ThreadText(const MeasuredImage& image);

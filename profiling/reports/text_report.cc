@@ -44,8 +44,8 @@ std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
       absl::StrCat(HeadlineText(run, *largest), TimelineText(*largest),
                    WarningText(run, *largest));
   for (const std::string& part :
-       {SiteText(run, *largest, rows, options.memory_threshold),
-        CallPathText(run, *largest, rows), StageText(*largest),
+       {StageText(*largest), SiteText(run, *largest, rows, options.memory_threshold),
+        CallPathText(run, *largest, rows),
         LeakText(run, *largest), LeftText(*largest, rows), TemporaryText(rows),
         CopyText(run, *largest),
         ProcessorText(run, *largest, options.cpu_threshold),
