@@ -25,8 +25,12 @@
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
+#include "footprint/profiling/heap/thread_start.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/records/stack_tallies_record.h"
+#include "footprint/profiling/samples/copy_volume.h"
+#include "footprint/profiling/samples/processor_time.h"
 #include "footprint/profiling/sites/call_sites.h"
 
 namespace footprint::profiling_internal {
@@ -39,6 +43,9 @@ pid_t own_process = 0;
 int folder = -1;
 // -1: call sites are not recorded.
 int64_t sampling_interval_bytes = -1;
+// -1: not sampled.
+int64_t processor_interval_ns = -1;
+int64_t copy_interval_bytes = -1;
 // Looked for once: in the child of a fork the dynamic loader may be locked.
 bool has_foreign_new = false;
 
@@ -103,6 +110,22 @@ bool HasForeignNew() {
   return false;
 }
 
+void BeginSamples() {
+  char name[kRecordFileNameCapacity];
+  if (processor_interval_ns >= 0) {
+    WriteRecordFileName(own_process, record->image, kProcessorTimeContent,
+                        name);
+    static const ThreadWrapper wrapper = {TimedThread, ForgetTimedThread};
+    if (BeginProcessorTime(folder, name, processor_interval_ns)) {
+      SetThreadWrapper(&wrapper);
+    }
+  }
+  if (copy_interval_bytes >= 0) {
+    WriteRecordFileName(own_process, record->image, kCopiesContent, name);
+    BeginCopyVolume(folder, name, copy_interval_bytes);
+  }
+}
+
 void BeginRecord(bool is_fork) {
   own_process = getpid();
   record = OpenRecord(own_process);
@@ -129,6 +152,7 @@ void BeginRecord(bool is_fork) {
         BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
+  BeginSamples();
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -136,6 +160,7 @@ void BeginRecord(bool is_fork) {
 void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
+  AddRemainingProcessorTime();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
   record->allocated_bytes.store(bytes.allocated_bytes);
@@ -146,6 +171,12 @@ void CompleteRecord(ProcessEnd end) {
   record->threads_may_overlap.store(bytes.threads_may_overlap ? 1 : 0);
   record->end_time_ns.store(TimeNs());
   record->end.store(end);
+}
+
+// -1: the variable is not set.
+int64_t ReadInterval(const char* variable) {
+  const char* const interval = getenv(variable);
+  return interval == nullptr ? -1 : strtoll(interval, nullptr, 10);
 }
 
 // The parent's record is the parent's.
@@ -169,10 +200,9 @@ __attribute__((constructor(103))) void Begin() {
     close(folder);
     folder = high;
   }
-  const char* const interval = getenv(kSamplingIntervalVariable);
-  if (interval != nullptr) {
-    sampling_interval_bytes = strtoll(interval, nullptr, 10);
-  }
+  sampling_interval_bytes = ReadInterval(kSamplingIntervalVariable);
+  processor_interval_ns = ReadInterval(kProcessorIntervalVariable);
+  copy_interval_bytes = ReadInterval(kCopyIntervalVariable);
   has_foreign_new = HasForeignNew();
   BeginRecord(/*is_fork=*/false);
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
@@ -199,7 +229,11 @@ int CloseObject(void* object) {
       reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
   const uint64_t before = UnloadCount();
   const int error = next(object);
-  if (UnloadCount() != before) ForgetCode();
+  if (UnloadCount() != before) {
+    ForgetCode();
+    ForgetCodeOfProcessorTime();
+    ForgetCodeOfCopyVolume();
+  }
   return error;
 }
 
@@ -241,6 +275,14 @@ _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action,
 // What lay there may be another's next.
 int dlclose(void* object) noexcept {
   return footprint::profiling_internal::CloseObject(object);
+}
+
+// Called by copy_entry_points.cc.
+int64_t footprint_sample_copy(size_t size_bytes, const void* caller) {
+  return footprint::profiling_internal::SampleCopy(size_bytes, caller);
+}
+int64_t footprint_next_copy_distance() {
+  return footprint::profiling_internal::NextCopyDistance();
 }
 
 __attribute__((noreturn)) void _exit(int status) {
