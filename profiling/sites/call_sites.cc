@@ -10,6 +10,7 @@
 #include "footprint/profiling/heap/coarse_time.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/records/site_record.h"
 #include "footprint/profiling/sites/call_tree_writer.h"
 #include "footprint/profiling/sites/current_stack.h"
@@ -276,6 +277,7 @@ bool IsTimeToRecord() {
 
 void RecordTime(int64_t live_now_bytes) {
   const int64_t now_ns = CoarseTimeNs();
+  ReadAllocatorBooks(live_now_bytes, now_ns);
   SitesLock guard;
   if (sites == nullptr) return;
   uint32_t count = sites->time_point_count.load(std::memory_order_relaxed);
