@@ -18,10 +18,13 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/stack_tallies_record.h"
 
 namespace footprint {
 namespace {
 
+using profiling_internal::kCopiesContent;
+using profiling_internal::kProcessorTimeContent;
 using profiling_internal::kRecordMagic;
 using profiling_internal::ProcessEnd;
 using profiling_internal::ProcessRecord;
@@ -74,6 +77,18 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   return process;
 }
 
+// What lies beside the record at `path`, unless it was not sampled.
+absl::Status ReadSamples(const std::string& path, const char* content,
+                         std::optional<StackTallies>* samples) {
+  absl::StatusOr<StackTallies> tallies = ReadStackTallies(
+      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), ".", content),
+      content);
+  if (absl::IsNotFound(tallies.status())) return absl::OkStatus();
+  if (!tallies.ok()) return tallies.status();
+  *samples = *std::move(tallies);
+  return absl::OkStatus();
+}
+
 // Nothing of a process that was killed in its first microseconds, or is about
 // to begin.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
@@ -93,6 +108,10 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         absl::StrCat(path, ": no record of this version's agent"));
   }
   MeasuredProcess process = ToMeasuredProcess(*record);
+  absl::Status status =
+      ReadSamples(path, kProcessorTimeContent, &process.processor_time);
+  status.Update(ReadSamples(path, kCopiesContent, &process.copies));
+  if (!status.ok()) return status;
   if (record->has_sites == 0) return process;
   absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
       absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kSitesSuffix),

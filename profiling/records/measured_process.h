@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/records/stack_tallies.h"
 
 namespace footprint {
 
@@ -66,6 +67,9 @@ struct MeasuredProcess {
 
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
+  // Not set: not sampled.
+  std::optional<StackTallies> processor_time;
+  std::optional<StackTallies> copies;
 };
 
 // In the order in which they began.

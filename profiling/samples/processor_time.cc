@@ -133,6 +133,8 @@ void TakeSample(int number, siginfo_t* info, void* context) {
   const int error = errno;
   uintptr_t calls[kMaxSampledCalls];
   const int count = InterruptedStack(context, calls);
+  // Behind its instruction, as return addresses are, which readers expect.
+  ++calls[0];
   writer.Add(calls, count, TakeTime(clock, 1));
   ArmTimer(clock);
   errno = error;
