@@ -40,10 +40,11 @@ Options, before PROGRAM:
                   not given; 0: each is
   --record=FILE   all that was measured, to be read again by --from
   --json=FILE     the same, for other programs to read
+  --pprof=FILE    call stacks for pprof and flame-graph viewers (profile.proto)
   --help          this text
 
 A record, read again on any machine:
-  memprof --from=FILE [--json=FILE]
+  memprof --from=FILE [--json=FILE] [--pprof=FILE]
 
 The program keeps its input, output and exit status; the report goes to
 standard error. Without --limit, memprof exits as the program did (128 + n
@@ -112,6 +113,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
   return {
       PathOption("--record", &options->record_path),
       PathOption("--json", &options->json_path),
+      PathOption("--pprof", &options->pprof_path),
       PathOption("--from", &options->from_path),
       PathOption("--compare", &options->compare_before_path),
       {"--sampling",
