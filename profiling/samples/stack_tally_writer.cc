@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <cstddef>
 
@@ -76,6 +77,15 @@ bool IsFull(const StackTalliesFile* file) {
 bool StackTallyWriter::Begin(int folder, const char* file_name,
                              int64_t sampling_interval) {
   Close();
+  if (Open(folder, file_name, sampling_interval)) return true;
+  Close();
+  // A file that holds nothing is no record.
+  unlinkat(folder, file_name, 0);
+  return false;
+}
+
+bool StackTallyWriter::Open(int folder, const char* file_name,
+                            int64_t sampling_interval) {
   auto* const opened = static_cast<StackTalliesFile*>(
       file_.Create(folder, file_name, sizeof(StackTalliesFile),
                    offsetof(StackTalliesFile, tallies)));
@@ -93,7 +103,6 @@ bool StackTallyWriter::Begin(int folder, const char* file_name,
                               sizeof(StackTally), kMaxStackTallies);
   if (!tree_head.Reach(0) || !nodes_.Reach(0) || !next_nodes_.Reach(0) ||
       !modules_.Reach(0) || !tally_array_.Reach(0)) {
-    file_.Close();
     return false;
   }
   opened->sampling_interval = sampling_interval;

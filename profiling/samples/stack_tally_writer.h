@@ -59,6 +59,7 @@ class StackTallyWriter {
   void ForgetCode();
 
  private:
+  bool Open(int folder, const char* file_name, int64_t sampling_interval);
   StackTalliesFile* tallies() const {
     return __atomic_load_n(&tallies_, __ATOMIC_ACQUIRE);
   }
