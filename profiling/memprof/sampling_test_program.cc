@@ -61,11 +61,16 @@ __attribute__((noinline)) void SpinShort(long us) {
   asm volatile("");
 }
 
-// Turns of 1.5 ms and 0.5 ms, so that no tick of 4 ms keeps step with them.
+// Turns of random length, since the kernel samples at its ticks: turns of equal
+// length would keep step with them.
 void SpinInTurns(long ms) {
-  for (long i = 0; i < 2 * ms; ++i) {
-    SpinLong(1500);
-    SpinShort(500);
+  unsigned random = 1;
+  for (long left_us = 1000 * ms; left_us > 0;) {
+    random = random * 1664525 + 1013904223;
+    const long us = 200 + static_cast<long>(random >> 16) % 1000;
+    SpinLong(3 * us);
+    SpinShort(us);
+    left_us -= us;
   }
 }
 

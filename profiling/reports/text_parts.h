@@ -24,6 +24,12 @@ std::string WarningText(const MeasuredRun& run, const MeasuredImage& image);
 // The places with most bytes at the peak.
 std::string SiteText(const MeasuredRun& run, const MeasuredImage& image);
 
+// Where processor time went, in all processes together.
+std::string ProcessorText(const MeasuredRun& run);
+
+// Who copied, in all processes together.
+std::string CopyText(const MeasuredRun& run);
+
 // Every process, where there is more than one.
 std::string ProcessText(const MeasuredRun& run);
 

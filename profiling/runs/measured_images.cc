@@ -152,9 +152,9 @@ void SetSamples(const MeasuredProcess& process, const Threads& threads,
         forest, image);
     const int missed = process.processor_time->missed_thread_count;
     if (missed > 0) {
-      image->add_notes(absl::StrCat("processor time of ", missed,
-                                    " threads was not sampled: no timer was "
-                                    "to be had (ulimit -i)"));
+      image->add_notes(
+          absl::StrCat("processor time of threads was not sampled: ", missed,
+                       ", for which no timer was to be had (ulimit -i)"));
     }
   }
   if (process.copies.has_value()) {

@@ -11,8 +11,10 @@
 // threads are sampled by what they use. Since Linux 5.11 such a timer is looked
 // at when the thread returns to the program, so that no system call is ended
 // by it (EINTR); older kernels are refused. The distances are random, between
-// half and three halves of the interval: a program that repeats itself cannot
-// hide from them. The kernel looks at its ticks only, every 1 to 10 ms.
+// half and three halves of the interval, so that a program that repeats itself
+// does not keep step with them. But the kernel looks at its ticks only, every 1
+// to 10 ms: no thread is sampled more often, and a program that keeps step with
+// the ticks is seen at the same places only.
 //
 // All time counts: what lies between two samples, and behind the last, is read
 // from the thread's clock. Time of the kernel (getrusage) is told apart.
