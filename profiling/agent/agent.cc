@@ -26,10 +26,14 @@
 #include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
+#include "footprint/profiling/heap/thread_start.h"
 #include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/records/stack_tallies_record.h"
 #include "footprint/profiling/records/stage_record.h"
+#include "footprint/profiling/samples/copy_volume.h"
+#include "footprint/profiling/samples/processor_time.h"
 #include "footprint/profiling/sites/call_sites.h"
 #include "footprint/profiling/stages/file_stages.h"
 #include "footprint/profiling/stages/import_stages.h"
@@ -47,6 +51,9 @@ int folder = -1;
 // -1: call sites are not recorded.
 int64_t sampling_interval_bytes = -1;
 bool children_are_recorded = true;
+// -1: not sampled.
+int64_t processor_interval_ns = -1;
+int64_t copy_interval_bytes = -1;
 // Looked for once: in the child of a fork the dynamic loader may be locked.
 bool has_foreign_new = false;
 
@@ -76,6 +83,22 @@ bool HasForeignNew() {
   return false;
 }
 
+void BeginSamples() {
+  char name[kRecordFileNameCapacity];
+  if (processor_interval_ns >= 0) {
+    WriteRecordFileName(own_process, record->image, kProcessorTimeContent,
+                        name);
+    static const ThreadWrapper wrapper = {TimedThread, ForgetTimedThread};
+    if (BeginProcessorTime(folder, name, processor_interval_ns)) {
+      SetThreadWrapper(&wrapper);
+    }
+  }
+  if (copy_interval_bytes >= 0) {
+    WriteRecordFileName(own_process, record->image, kCopiesContent, name);
+    BeginCopyVolume(folder, name, copy_interval_bytes);
+  }
+}
+
 // Without it, the resident set's parts are not told.
 void BeginAllocatorRecord() {
   PublishAllocator(nullptr);
@@ -97,6 +120,12 @@ void StopRecording() {
   BeginSampling(-1);
   EndCallSites();
   BeginStages(/*folder=*/-1, "", nullptr);
+  if (processor_interval_ns >= 0) {
+    BeginProcessorTime(/*folder=*/-1, "", processor_interval_ns);
+  }
+  if (copy_interval_bytes >= 0) {
+    BeginCopyVolume(/*folder=*/-1, "", copy_interval_bytes);
+  }
 }
 
 void BeginRecord(bool is_fork) {
@@ -129,6 +158,7 @@ void BeginRecord(bool is_fork) {
   char stages_name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "stages", stages_name);
   record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
+  BeginSamples();
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -137,6 +167,7 @@ void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
   CompleteStages();
+  AddRemainingProcessorTime();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
   record->allocated_bytes.store(bytes.allocated_bytes);
@@ -147,6 +178,12 @@ void CompleteRecord(ProcessEnd end) {
   record->threads_may_overlap.store(bytes.threads_may_overlap ? 1 : 0);
   record->end_time_ns.store(MonotonicTimeNs());
   record->end.store(end);
+}
+
+// -1: the variable is not set.
+int64_t ReadInterval(const char* variable) {
+  const char* const interval = getenv(variable);
+  return interval == nullptr ? -1 : strtoll(interval, nullptr, 10);
 }
 
 // The parent's record is the parent's. A child that finds no room for its own
@@ -185,10 +222,9 @@ __attribute__((constructor(103))) void Begin() {
     close(folder);
     folder = high;
   }
-  const char* const interval = getenv(kSamplingIntervalVariable);
-  if (interval != nullptr) {
-    sampling_interval_bytes = strtoll(interval, nullptr, 10);
-  }
+  sampling_interval_bytes = ReadInterval(kSamplingIntervalVariable);
+  processor_interval_ns = ReadInterval(kProcessorIntervalVariable);
+  copy_interval_bytes = ReadInterval(kCopyIntervalVariable);
   has_foreign_new = HasForeignNew();
   BeginRecord(/*is_fork=*/false);
   if (record == nullptr) CountLostImage(folder, own_process, getppid());
@@ -225,7 +261,11 @@ int CloseObject(void* object) {
       reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
   const uint64_t before = UnloadCount();
   const int error = next(object);
-  if (UnloadCount() != before) ForgetCode();
+  if (UnloadCount() != before) {
+    ForgetCode();
+    ForgetCodeOfProcessorTime();
+    ForgetCodeOfCopyVolume();
+  }
   return error;
 }
 
@@ -267,6 +307,14 @@ _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action,
 // What lay there may be another's next.
 int dlclose(void* object) noexcept {
   return footprint::profiling_internal::CloseObject(object);
+}
+
+// Called by copy_entry_points.cc.
+int64_t footprint_sample_copy(size_t size_bytes, const void* caller) {
+  return footprint::profiling_internal::SampleCopy(size_bytes, caller);
+}
+int64_t footprint_next_copy_distance() {
+  return footprint::profiling_internal::NextCopyDistance();
 }
 
 __attribute__((noreturn)) void _exit(int status) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -32,6 +33,14 @@ Options, before PROGRAM:
                   how many bytes lie between two allocations whose call sites
                   are recorded, on average; 512KiB if not given; 0: each
                   allocation is; none: only the peak is measured
+  --cpu[=RATE]    where processor time goes, too: samples a second of each
+                  thread's own time, 100 if not given
+  --cpu_only[=RATE]
+                  the same; of memory, only the peak
+  --copies[=BYTES]
+                  who copies, too: how many bytes lie between two calls of
+                  memcpy and its kin that are recorded, on average; 4MiB if
+                  not given; 0: each is
   --children=no   measure the program's own process alone; what it starts runs
                   as it would
   --stages=named  only stages that the program names (footprint_stage.h,
@@ -118,6 +127,30 @@ absl::Status SetStages(absl::string_view value, AgentRun* run) {
   return absl::OkStatus();
 }
 
+// Samples a second; empty: the usual number.
+absl::Status SetProcessorRate(absl::string_view value, AgentRun* run) {
+  double rate = 100;
+  if (!value.empty() &&
+      (!absl::SimpleAtod(value, &rate) || !(rate >= 0.1 && rate <= 1e4))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        value,
+        " is no number of samples a second from 0.1 to 10000; write "
+        "--cpu or, for example, --cpu=250"));
+  }
+  run->processor_interval_ns = static_cast<int64_t>(1e9 / rate);
+  return absl::OkStatus();
+}
+
+absl::Status SetCopyInterval(absl::string_view value, AgentRun* run) {
+  if (value.empty()) {
+    run->copy_interval_bytes = int64_t{4} << 20;
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
+  if (bytes.ok()) run->copy_interval_bytes = *bytes;
+  return bytes.status();
+}
+
 std::vector<Option> OptionsInto(MemprofOptions* options) {
   return {
       PathOption("--record", &options->record_path),
@@ -150,6 +183,19 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       {"--stages",
        [options](absl::string_view value) {
          return SetStages(value, &options->run);
+       }},
+      {"--cpu",
+       [options](absl::string_view value) {
+         return SetProcessorRate(value, &options->run);
+       }},
+      {"--cpu_only",
+       [options](absl::string_view value) {
+         options->run.sampling_interval_bytes = -1;
+         return SetProcessorRate(value, &options->run);
+       }},
+      {"--copies",
+       [options](absl::string_view value) {
+         return SetCopyInterval(value, &options->run);
        }},
       {"--limit",
        [options](absl::string_view value) {

@@ -28,12 +28,15 @@
 #include "footprint/profiling/memprof/embedded_agent.h"
 #include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/stack_tallies_record.h"
 #include "footprint/profiling/records/stage_record.h"
 
 namespace footprint {
 namespace {
 
+using profiling_internal::kCopyIntervalVariable;
 using profiling_internal::kOnlyProcessVariable;
+using profiling_internal::kProcessorIntervalVariable;
 using profiling_internal::kRecordFolderVariable;
 using profiling_internal::kSamplingIntervalVariable;
 using profiling_internal::kStagesVariable;
@@ -132,23 +135,28 @@ class RunFolder {
                        "set TMPDIR to a folder that can be written");
     }
     path_ = path;
-    const std::string agent = agent_path();
+    return absl::OkStatus();
+  }
+
+  // A shared object of this program's, to be preloaded.
+  absl::Status AddObject(const std::string& path,
+                         absl::string_view bytes) const {
     const FileDescriptor file(
-        open(agent.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500));
-    if (!file.is_open()) return FileError(errno, agent, "cannot be written");
+        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500));
+    if (!file.is_open()) return FileError(errno, path, "cannot be written");
     // A limit of file sizes is to be an error of the call, and no signal.
     const auto before = std::signal(SIGXFSZ, SIG_IGN);
-    const absl::string_view bytes = EmbeddedAgent();
     const bool is_written =
         WriteOn(file.get(), bytes.data(), static_cast<int64_t>(bytes.size()));
     const int error = errno;
     std::signal(SIGXFSZ, before);
     return is_written ? absl::OkStatus()
-                      : FileError(error, agent, "cannot be written");
+                      : FileError(error, path, "cannot be written");
   }
 
   const std::string& path() const { return path_; }
   std::string agent_path() const { return absl::StrCat(path_, "/agent.so"); }
+  std::string copies_path() const { return absl::StrCat(path_, "/copies.so"); }
 
  private:
   std::string path_;
@@ -159,6 +167,9 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
                                           const RunFolder& folder) {
   std::vector<std::string> variables;
   std::string preloaded = folder.agent_path();
+  if (run.copy_interval_bytes >= 0) {
+    absl::StrAppend(&preloaded, ":", folder.copies_path());
+  }
   for (char** each = environ; *each != nullptr; ++each) {
     absl::string_view variable = *each;
     // Of a memprof around this one.
@@ -174,10 +185,13 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   variables.push_back(absl::StrCat(kRecordFolderVariable, "=", folder.path()));
   variables.push_back(absl::StrCat(kStagesVariable, "=",
                                    run.has_automatic_stages ? "all" : "named"));
-  if (run.sampling_interval_bytes >= 0) {
-    variables.push_back(absl::StrCat(kSamplingIntervalVariable, "=",
-                                     run.sampling_interval_bytes));
-  }
+  const auto add_interval = [&](const char* variable, int64_t interval) {
+    if (interval < 0) return;
+    variables.push_back(absl::StrCat(variable, "=", interval));
+  };
+  add_interval(kSamplingIntervalVariable, run.sampling_interval_bytes);
+  add_interval(kProcessorIntervalVariable, run.processor_interval_ns);
+  add_interval(kCopyIntervalVariable, run.copy_interval_bytes);
   return variables;
 }
 
@@ -312,6 +326,11 @@ absl::Status Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
 absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   RunFolder folder;
   absl::Status status = folder.Create();
+  if (!status.ok()) return status;
+  status = folder.AddObject(folder.agent_path(), EmbeddedAgent());
+  if (status.ok() && run.copy_interval_bytes >= 0) {
+    status = folder.AddObject(folder.copies_path(), EmbeddedCopyCounter());
+  }
   if (!status.ok()) return status;
   const int64_t begin_ns = MonotonicTimeNs();
   SignalsForProgram signals;

@@ -53,11 +53,12 @@ std::string StageText(const MeasuredImage& image);
 
 std::string ThreadText(const MeasuredImage& image);
 
-// Bytes that the memcpy family copied.
-std::string CopyText(const MeasuredRun& run, const MeasuredImage& image);
-
-std::string ProcessorText(const MeasuredRun& run, const MeasuredImage& image,
+// Where processor time went, in all processes together.
+std::string ProcessorText(const MeasuredRun& run,
                           const ReportThreshold& threshold);
+
+// Who copied, in all processes together.
+std::string CopyText(const MeasuredRun& run);
 
 // Every process, where there is more than one.
 std::string ProcessText(const MeasuredRun& run);

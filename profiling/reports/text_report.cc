@@ -44,11 +44,11 @@ std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
       absl::StrCat(HeadlineText(run, *largest), TimelineText(*largest),
                    WarningText(run, *largest));
   for (const std::string& part :
-       {StageText(*largest), SiteText(run, *largest, rows, options.memory_threshold),
-        CallPathText(run, *largest, rows),
-        LeakText(run, *largest), LeftText(*largest, rows), TemporaryText(rows),
-        CopyText(run, *largest),
-        ProcessorText(run, *largest, options.cpu_threshold),
+       {StageText(*largest),
+        SiteText(run, *largest, rows, options.memory_threshold),
+        CallPathText(run, *largest, rows), LeakText(run, *largest),
+        LeftText(*largest, rows), TemporaryText(rows),
+        ProcessorText(run, options.cpu_threshold), CopyText(run),
         ThreadText(*largest), ProcessText(run)}) {
     if (!part.empty()) absl::StrAppend(&text, "\n", part);
   }

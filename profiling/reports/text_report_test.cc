@@ -166,12 +166,12 @@ TEST_F(TextReportTest, WhatIsKnownHasAPart) {
   const std::string text = TextReport(run_);
   for (const char* line :
        {"    1.00 MiB       0  Load      train.cc:2\n",
-        "   12,345   0  Fit       train.cc:3\n", "fit\\n (not ended)  3.00 MiB",
-        "     2     50.0 MiB  50.0 %",
+        "   12,345   0  Fit       train.cc:3\n", "fit\\n (left open)\n",
+        "  3.00 MiB", "     2     50.0 MiB  50.0 %",
         "          97 %   0 B  2.0 KiB/s  Load      train.cc:2\n",
-        "7.00 MiB  100.0 %  Fit       train.cc:3\n",
-        "  1.000 s  100.0 %  0.750 s      0.000 s  0.250 s  Fit",
-        "75.0 % native, 0.0 % interpreter, 25.0 % system"}) {
+        "7.00 MiB  100.0 %    0 B      0  Fit       train.cc:3\n",
+        "1.000 s  100.0 %  0.750 s      0.000 s  0.250 s  Fit",
+        "processor  1.000 s: 0.750 s native"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

@@ -1,57 +1,13 @@
 #include "footprint/profiling/sites/call_tree_writer.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 
+#include "footprint/profiling/sites/loaded_object.h"
+
 namespace footprint::profiling_internal {
-namespace {
-
-// The build's identity, from the object's own notes.
-void ReadBuildId(const link_map* map, ModuleRecord* module) {
-  const auto* const header =
-      reinterpret_cast<const ElfW(Ehdr)*>(module->begin_address);
-  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
-  const auto* const segments = reinterpret_cast<const ElfW(Phdr)*>(
-      module->begin_address + header->e_phoff);
-  for (int i = 0; i < header->e_phnum; ++i) {
-    if (segments[i].p_type != PT_NOTE) continue;
-    uintptr_t at = map->l_addr + segments[i].p_vaddr;
-    const uintptr_t end = at + segments[i].p_memsz;
-    while (at + sizeof(ElfW(Nhdr)) <= end) {
-      const auto* const note = reinterpret_cast<const ElfW(Nhdr)*>(at);
-      const uintptr_t name = at + sizeof(ElfW(Nhdr));
-      const uintptr_t content = name + (note->n_namesz + 3) / 4 * 4;
-      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-          content + note->n_descsz <= end) {
-        module->build_id_size = static_cast<uint32_t>(
-            std::min<size_t>(note->n_descsz, sizeof(module->build_id)));
-        memcpy(module->build_id, reinterpret_cast<const void*>(content),
-               module->build_id_size);
-        return;
-      }
-      at = content + (note->n_descsz + 3) / 4 * 4;
-    }
-  }
-}
-
-void WritePath(const link_map* map, ModuleRecord* module) {
-  const size_t capacity = sizeof(module->path) - 1;
-  if (map->l_name != nullptr && *map->l_name != '\0') {
-    strncpy(module->path, map->l_name, capacity);
-    return;
-  }
-  // The program itself has no name there.
-  const ssize_t size = readlink("/proc/self/exe", module->path, capacity);
-  if (size < 0) module->path[0] = '\0';
-}
-
-}  // namespace
 
 bool CallTreeWriter::Begin(GrowingFile* file, CallTreeRecord* tree,
                            size_t offset_bytes) {
@@ -88,11 +44,7 @@ uint32_t CallTreeWriter::FindModule(uintptr_t program_counter) {
     return kNoModule;
   }
   ModuleRecord& module = tree_->modules[count];
-  module.begin_address = begin;
-  module.end_address = end;
-  module.load_bias = found.dlfo_link_map->l_addr;
-  WritePath(found.dlfo_link_map, &module);
-  ReadBuildId(found.dlfo_link_map, &module);
+  DescribeLoadedObject(found, &module);
   tree_->module_count.store(count + 1, std::memory_order_release);
   return count;
 }

@@ -61,14 +61,21 @@ void GrowingFile::Close() {
   descriptor_ = -1;
 }
 
+// Threads may take the same range at once, but none counts one that is not
+// taken.
 bool GrowingArray::Take(size_t wanted_bytes) {
-  while (taken_bytes_ < wanted_bytes) {
+  size_t taken_bytes = __atomic_load_n(&taken_bytes_, __ATOMIC_RELAXED);
+  while (taken_bytes < wanted_bytes) {
     if (posix_fallocate(file_->descriptor_,
-                        static_cast<off_t>(offset_bytes_ + taken_bytes_),
+                        static_cast<off_t>(offset_bytes_ + taken_bytes),
                         kGrowthBytes) != 0) {
       return false;
     }
-    taken_bytes_ += kGrowthBytes;
+    if (__atomic_compare_exchange_n(
+            &taken_bytes_, &taken_bytes, taken_bytes + kGrowthBytes,
+            /*weak=*/false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      taken_bytes += kGrowthBytes;
+    }
   }
   return true;
 }
