@@ -27,6 +27,7 @@
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/heap/thread_start.h"
+#include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
@@ -155,6 +156,11 @@ void BeginRecord(bool is_fork) {
         BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
+  if (HasPythonInterpreter()) {
+    char name[kRecordFileNameCapacity];
+    WriteRecordFileName(own_process, record->image, "python", name);
+    BeginPythonRecord(folder, name, /*with_calls=*/record->has_sites != 0);
+  }
   char stages_name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "stages", stages_name);
   record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
@@ -226,6 +232,7 @@ __attribute__((constructor(103))) void Begin() {
   processor_interval_ns = ReadInterval(kProcessorIntervalVariable);
   copy_interval_bytes = ReadInterval(kCopyIntervalVariable);
   has_foreign_new = HasForeignNew();
+  FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
   if (record == nullptr) CountLostImage(folder, own_process, getppid());
   const char* const stages = getenv(kStagesVariable);

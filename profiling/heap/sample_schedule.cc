@@ -11,9 +11,10 @@ void BeginSampling(int64_t interval_bytes) {
   {
     ProcessLock lock;
     process.sampling_interval_bytes = interval_bytes;
+    if (ChooseFreeWay != nullptr) ChooseFreeWay();
   }
   ScheduleNextSample(counters);
-  counters->check_at_bytes.store(0);
+  ForceLook(counters);
 }
 
 void ScheduleNextSample(ThreadCounters* counters) {

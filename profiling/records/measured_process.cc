@@ -31,6 +31,7 @@ using profiling_internal::ProcessRecord;
 
 constexpr char kRecordSuffix[] = ".record";
 constexpr char kSitesSuffix[] = ".sites";
+constexpr char kPythonSuffix[] = ".python";
 constexpr char kStagesSuffix[] = ".stages";
 
 // Text that ends at a null, or where its room ends.
@@ -115,6 +116,13 @@ absl::Status ReadFilesBeside(const std::string& path,
       ReadSamples(path, kProcessorTimeContent, &process->processor_time);
   status.Update(ReadSamples(path, kCopiesContent, &process->copies));
   if (!status.ok()) return status;
+  absl::StatusOr<PythonCodes> python =
+      ReadPythonCodes(Beside(path, kPythonSuffix));
+  if (python.ok()) {
+    process->python = *std::move(python);
+  } else if (!absl::IsNotFound(python.status())) {
+    return python.status();
+  }
   return absl::OkStatus();
 }
 

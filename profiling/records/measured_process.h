@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
 #include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/records/stage_profile.h"
@@ -65,6 +66,12 @@ struct MeasuredProcess {
   bool threads_may_overlap = false;
   // Its operator new need not pass malloc.
   bool has_foreign_new = false;
+
+  // False: an allocator of its own serves it, or nothing was ever allocated.
+  bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
+
+  // Not set: the process is no Python interpreter.
+  std::optional<PythonCodes> python;
 
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;

@@ -60,6 +60,9 @@ std::string ProcessorText(const MeasuredRun& run,
 // Who copied, in all processes together.
 std::string CopyText(const MeasuredRun& run);
 
+// The parts of the resident set, graphics memory, a container's limit.
+std::string MachineText(const MeasuredRun& run, const MeasuredImage& image);
+
 // Every process, where there is more than one.
 std::string ProcessText(const MeasuredRun& run);
 
