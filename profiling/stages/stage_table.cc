@@ -363,8 +363,16 @@ void InheritVisits(const StageFile& parents) {
   }
 }
 
-void LockStages() { pthread_mutex_lock(&lock); }
-void UnlockStages() { pthread_mutex_unlock(&lock); }
+// A signal handler that interrupts a fork is inside, too.
+void LockStages() {
+  is_inside = true;
+  pthread_mutex_lock(&lock);
+}
+
+void UnlockStages() {
+  pthread_mutex_unlock(&lock);
+  is_inside = false;
+}
 
 // After the counters' (101), whose lock is taken inside of this one.
 __attribute__((constructor(102))) void WatchForks() {
@@ -379,7 +387,7 @@ void AddTimePoint(StageKind kind) {
 
 // Whether this thread could take the lock: of another thread it is soon free.
 bool IsSoonFree(pthread_mutex_t* mutex) {
-  for (int attempt = 0; attempt < 100; ++attempt) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
     if (pthread_mutex_trylock(mutex) == 0) {
       pthread_mutex_unlock(mutex);
       return true;
