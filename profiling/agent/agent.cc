@@ -27,9 +27,14 @@
 #include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
+#include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/records/stage_record.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/stages/file_stages.h"
+#include "footprint/profiling/stages/import_stages.h"
+#include "footprint/profiling/stages/stage_table.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -155,6 +160,14 @@ void BeginRecord(bool is_fork) {
         BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
+  if (HasPythonInterpreter()) {
+    char name[kRecordFileNameCapacity];
+    WriteRecordFileName(own_process, record->image, "python", name);
+    BeginPythonRecord(folder, name, /*with_calls=*/record->has_sites != 0);
+  }
+  char stages_name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "stages", stages_name);
+  record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -162,6 +175,7 @@ void BeginRecord(bool is_fork) {
 void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
+  CompleteStages();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
   record->allocated_bytes.store(bytes.allocated_bytes);
@@ -194,7 +208,17 @@ __attribute__((constructor(103))) void Begin() {
     sampling_interval_bytes = strtoll(interval, nullptr, 10);
   }
   has_foreign_new = HasForeignNew();
+  FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
+  const char* const stages = getenv(kStagesVariable);
+  if (stages == nullptr || strcmp(stages, "named") != 0) {
+    WatchFiles();
+    WatchImports();
+  }
+  // What was looked for in vain is no error of the program's. The second call
+  // gives its text back.
+  dlerror();
+  dlerror();
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
 

@@ -31,11 +31,12 @@ void ScheduleSampleAfter(uint64_t allocated_bytes, ThreadCounters* counters) {
 void BeginSampling(int64_t interval_bytes) {
   ProcessLock lock;
   process.sampling_interval_bytes = interval_bytes;
+  if (ChooseFreeWay != nullptr) ChooseFreeWay();
   // Libraries may have started threads before this.
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
     ScheduleNextSample(each);
-    each->check_at_bytes.store(0);
+    ForceLook(each);
   }
 }
 

@@ -14,6 +14,7 @@ import glob
 import json
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -30,14 +31,13 @@ UNITS = {"": 1, "B": 1, "K": 1e3, "M": 1e6, "G": 1e9}
 
 def run(command, environment=None):
     """The processor time of the command and its children, in seconds."""
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     status = subprocess.run(command, env=dict(os.environ, **(environment or {})),
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
-    after = os.times()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if status != 0:
         raise SystemExit("%s ended with status %d" % (command, status))
-    return (after.children_user + after.children_system
-            - before.children_user - before.children_system)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def memprof(folder, sampling, memprof_path, command):

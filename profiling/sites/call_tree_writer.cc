@@ -84,6 +84,7 @@ bool CallTreeWriter::Begin(GrowingFile* file, CallTreeRecord* tree,
 
 // The object that holds the code now.
 uint32_t CallTreeWriter::FindModule(uintptr_t program_counter) {
+  if ((program_counter & kInterpretedCall) != 0) return kInterpretedModule;
   dl_find_object found;
   if (_dl_find_object(reinterpret_cast<void*>(program_counter), &found) != 0) {
     return kNoModule;
