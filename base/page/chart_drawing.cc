@@ -54,6 +54,19 @@ std::string Percent(double share) {
   return absl::StrFormat("%.0f %%", percent);
 }
 
+std::string ScriptText(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : EscapeForTerminal(text)) {
+    if (c == '<') {
+      quoted += "\\u003c";  // neither </script> nor <!--
+    } else {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
 std::string Caption(const std::string& title, const std::string& description) {
   std::string html =
       absl::StrCat("<figcaption>", EscapeForXml(title), "</figcaption>\n");

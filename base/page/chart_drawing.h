@@ -32,6 +32,9 @@ std::string Length(double value);
 // "25 %"; "<1 %" and ">99 %" for what is nearly nothing or nearly all.
 std::string Percent(double share);
 
+// A text as a script's data holds it, in quotes: nothing in it ends the script.
+std::string ScriptText(const std::string& text);
+
 // Title and description of a figure.
 std::string Caption(const std::string& title, const std::string& description);
 

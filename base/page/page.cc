@@ -1,7 +1,9 @@
 #include "footprint/base/page/page.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/page/chart_drawing.h"
+#include "footprint/base/page/page_scripts.h"
 #include "footprint/base/text/report_escape.h"
 
 namespace footprint {
@@ -9,9 +11,15 @@ namespace footprint {
 using page_internal::kChartColours;
 using page_internal::kChartStyle;
 using page_internal::kColourCount;
+using page_internal::kFlameGraphBegin;
+using page_internal::kFlameGraphScript;
+using page_internal::kFlameGraphStyle;
 using page_internal::kGroupBegin;
 using page_internal::kGroupEnd;
 using page_internal::kGroupName;
+using page_internal::kTimelineBegin;
+using page_internal::kTimelineScript;
+using page_internal::kTimelineStyle;
 
 namespace {
 
@@ -81,6 +89,16 @@ summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
 .views > input:focus-visible + label { outline: 2px solid var(--accent);
   outline-offset: 2px; }
 .view { display: none; }
+.warnings { margin: 0 0 1.5rem; padding: .7rem 1rem .7rem 2rem;
+  background: var(--wash); border-left: 4px solid var(--c1);
+  border-radius: 4px; overflow-wrap: anywhere; }
+.figures { display: grid; gap: 1.25rem 2rem; margin: 1.5rem 0;
+  grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
+.figures dt { color: var(--soft); font-size: .9rem; }
+.figures dd { margin: 0; overflow-wrap: anywhere; }
+.figures dd:nth-of-type(1) { font-size: 1.6rem; line-height: 1.3;
+  font-weight: 600; font-variant-numeric: tabular-nums; }
+.figures dd:nth-of-type(2) { color: var(--soft); font-size: .875rem; }
 @media print { .view { display: block; } }
 )css";
 
@@ -110,6 +128,25 @@ void PageContent::AddHeading(absl::string_view text) {
 
 void PageContent::AddParagraph(absl::string_view text) {
   absl::StrAppend(&html_, "<p>", EscapeForXml(text), "</p>\n");
+}
+
+void PageContent::AddWarnings(const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return;
+  absl::StrAppend(&html_, "<ul class=\"warnings\">\n");
+  for (const std::string& warning : warnings) {
+    absl::StrAppend(&html_, "<li>", EscapeForXml(warning), "</li>\n");
+  }
+  absl::StrAppend(&html_, "</ul>\n");
+}
+
+void PageContent::AddFigures(const std::vector<PageFigure>& figures) {
+  absl::StrAppend(&html_, "<dl class=\"figures\">\n");
+  for (const PageFigure& figure : figures) {
+    absl::StrAppend(&html_, "<div><dt>", EscapeForXml(figure.name), "</dt><dd>",
+                    EscapeForXml(figure.value), "</dd><dd>",
+                    EscapeForXml(figure.meaning), "</dd></div>\n");
+  }
+  absl::StrAppend(&html_, "</dl>\n");
 }
 
 void PageContent::AddTable(const PageTable& table) {
@@ -149,6 +186,14 @@ void PageContent::AddLayoutChart(const LayoutChart& chart) {
   html_ += DrawLayoutChart(chart);
 }
 
+void PageContent::AddTimeline(const Timeline& timeline) {
+  html_ += DrawTimeline(timeline);
+}
+
+void PageContent::AddFlameGraph(const FlameGraph& graph) {
+  html_ += DrawFlameGraph(graph);
+}
+
 void PageContent::AddFold(absl::string_view summary,
                           const PageContent& content) {
   absl::StrAppend(&html_, "<details><summary>", EscapeForXml(summary),
@@ -182,6 +227,16 @@ std::string Page::Html() const {
                     "):checked ~ .view:nth-of-type(", i,
                     ") { display: block; }\n");
   }
+  // Page text is escaped, so none of it looks like a picture's begin.
+  std::string script;
+  if (absl::StrContains(html_, kFlameGraphBegin)) {
+    absl::StrAppend(&style, kFlameGraphStyle);
+    absl::StrAppend(&script, "<script>", kFlameGraphScript, "</script>\n");
+  }
+  if (absl::StrContains(html_, kTimelineBegin)) {
+    absl::StrAppend(&style, kTimelineStyle);
+    absl::StrAppend(&script, "<script>", kTimelineScript, "</script>\n");
+  }
   return absl::StrCat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
@@ -189,7 +244,7 @@ std::string Page::Html() const {
       EscapeForXml(title_), "</title>\n<style>", style,
       "</style>\n</head>\n<body>\n<main>\n<h1>", EscapeForXml(title_),
       "</h1>\n<p class=\"lead\">", EscapeForXml(lead_), "</p>\n",
-      NameGroups(html_), "</main>\n</body>\n</html>\n");
+      NameGroups(html_), "</main>\n", script, "</body>\n</html>\n");
 }
 
 }  // namespace footprint
