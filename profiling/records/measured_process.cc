@@ -61,6 +61,8 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   process.inherited_live_bytes = record.inherited_live_bytes;
   process.peak_mapped_bytes = record.heap.peak_mapped_bytes.load();
   process.has_totals = record.end.load() != ProcessEnd::kNone;
+  process.ended_at_once = record.end.load() == ProcessEnd::kAtOnce;
+  process.lost_child_count = record.lost_child_count.load();
   process.live_bytes = record.live_bytes.load();
   process.allocated_bytes = record.allocated_bytes.load();
   process.allocation_count = record.allocation_count.load();
