@@ -80,6 +80,7 @@ std::string Caption(const std::string& title, const std::string& description) {
 std::string Legend(const std::vector<std::string>& names, size_t first_colour) {
   std::string html = "<ul class=\"legend\">";
   for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) continue;
     absl::StrAppend(&html, "<li><span class=\"key\" style=\"background:var(--c",
                     (first_colour + i) % kColourCount, ")\"></span>",
                     EscapeForXml(names[i]), "</li>");

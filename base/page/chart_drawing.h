@@ -39,6 +39,7 @@ std::string ScriptText(const std::string& text);
 std::string Caption(const std::string& title, const std::string& description);
 
 // The names of series in their colours, of which the first has `first_colour`.
+// An empty name has no entry.
 std::string Legend(const std::vector<std::string>& names,
                    size_t first_colour = 0);
 

@@ -48,7 +48,8 @@ struct FlameGraph {
   std::string title;
   std::string description;
   std::vector<Measure> measures;
-  // Names of colours, at most 8; of a comparison, not used.
+  // Names of colours, at most 8, an empty one for a colour that is not used; of
+  // a comparison, none.
   std::vector<std::string> kinds;
   std::vector<Node> nodes;
   // Measures 2 i and 2 i + 1 are the same before and after.

@@ -41,6 +41,8 @@ caption span { display: inline-block; max-width: calc(100vw - 2.5rem); }
 .plain th, .plain td { padding: .3rem .9rem .3rem 0; text-align: right;
   border-bottom: 1px solid var(--rule); white-space: nowrap; }
 .plain .text { text-align: left; }
+.wrapping .text { white-space: normal; overflow-wrap: anywhere;
+  min-width: 7rem; max-width: 30rem; }
 .plain thead th { color: var(--soft); font-weight: 500; }
 .plain tbody th { font-weight: 400; }
 figure { margin: 1.25rem 0 .75rem; }
@@ -155,7 +157,8 @@ void PageContent::AddTable(const PageTable& table) {
   };
   absl::StrAppend(&html_,
                   "<div class=\"scroll\" tabindex=\"0\">"
-                  "<table class=\"plain\"><caption><span>",
+                  "<table class=\"plain",
+                  table.wraps_text ? " wrapping" : "", "\"><caption><span>",
                   EscapeForXml(table.caption), "</span></caption><thead><tr>");
   for (size_t i = 0; i < table.header.size(); ++i) {
     absl::StrAppend(&html_, "<th scope=\"col\"", text_class(i), ">",

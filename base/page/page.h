@@ -42,6 +42,8 @@ struct PageTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
   size_t text_columns = 1;
+  // Long texts take several lines, so that the numbers stay in sight.
+  bool wraps_text = false;
 };
 
 struct PageFigure {

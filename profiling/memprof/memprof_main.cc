@@ -19,6 +19,7 @@
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/text_report.h"
+#include "footprint/profiling/run_page/run_page.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 
@@ -48,7 +49,8 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 
 // Before the program runs: so that no run is lost to a path that was mistyped.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  for (const std::string& path : {options.record_path, options.json_path}) {
+  for (const std::string& path :
+       {options.record_path, options.json_path, options.page_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckReplaceable(path);
     if (!status.ok()) return status;
@@ -65,6 +67,9 @@ absl::Status WriteOutputs(const MeasuredRun& run,
   if (!options.json_path.empty()) {
     status.Update(
         ReplaceFile(options.json_path, JsonReport(run), ToDisk::kFlush));
+  }
+  if (!options.page_path.empty()) {
+    status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
   }
   return status;
 }
