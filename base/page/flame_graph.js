@@ -226,7 +226,7 @@
       const share = Math.min(1, Math.abs(difference) / largest);
       box.style.background =
           `color-mix(in srgb, var(--${difference > 0 ? 'c4' : 'c0'}) ${
-              Math.round(15 + 50 * share)}%, var(--paper))`;
+              Math.round(20 + 55 * share)}%, var(--paper))`;
     }
 
     // "1.5 MiB +- 20 KiB (25.0 %)"

@@ -27,7 +27,8 @@ constexpr char kStyle[] = R"css(
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem;
+  overflow-wrap: anywhere; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .5rem;
   letter-spacing: -.01em; }
 h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; }
@@ -41,7 +42,7 @@ caption span { display: inline-block; max-width: calc(100vw - 2.5rem); }
 .plain th, .plain td { padding: .3rem .9rem .3rem 0; text-align: right;
   border-bottom: 1px solid var(--rule); white-space: nowrap; }
 .plain .text { text-align: left; }
-.wrapping .text { white-space: normal; overflow-wrap: anywhere;
+.wrapping .text { white-space: normal;
   min-width: 7rem; max-width: 30rem; }
 .plain thead th { color: var(--soft); font-weight: 500; }
 .plain tbody th { font-weight: 400; }
@@ -93,11 +94,11 @@ summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
 .view { display: none; }
 .warnings { margin: 0 0 1.5rem; padding: .7rem 1rem .7rem 2rem;
   background: var(--wash); border-left: 4px solid var(--c1);
-  border-radius: 4px; overflow-wrap: anywhere; }
+  border-radius: 4px; }
 .figures { display: grid; gap: 1.25rem 2rem; margin: 1.5rem 0;
   grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
 .figures dt { color: var(--soft); font-size: .9rem; }
-.figures dd { margin: 0; overflow-wrap: anywhere; }
+.figures dd { margin: 0; }
 .figures dd:nth-of-type(1) { font-size: 1.6rem; line-height: 1.3;
   font-weight: 600; font-variant-numeric: tabular-nums; }
 .figures dd:nth-of-type(2) { color: var(--soft); font-size: .875rem; }

@@ -80,6 +80,9 @@ StackedBars PartsBar(const std::vector<Part>& parts) {
       [](const Part& a, const Part& b) { return a.bytes > b.bytes; });
   StackedBars chart;
   chart.title = "Resident parts";
+  chart.description =
+      "Bytes that were handed out and never touched are not resident: the table "
+      "takes them off.";
   chart.bars = {{"resident", {}}};
   double others = 0;
   for (size_t i = 0; i < largest.size(); ++i) {
