@@ -81,7 +81,8 @@ StackedBars PartsBar(const std::vector<Part>& parts) {
   StackedBars chart;
   chart.title = "Resident parts";
   chart.description =
-      "Bytes that were handed out and never touched are not resident: the table "
+      "Bytes that were handed out and never touched are not resident: the "
+      "table "
       "takes them off.";
   chart.bars = {{"resident", {}}};
   double others = 0;
