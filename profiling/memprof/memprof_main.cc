@@ -18,6 +18,7 @@
 #include "footprint/profiling/memprof/memprof_options.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/reports/json_report.h"
+#include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"
 #include "footprint/profiling/run_page/run_page.h"
 #include "footprint/profiling/runs/measured_images.h"
@@ -49,8 +50,8 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 
 // Before the program runs: so that no run is lost to a path that was mistyped.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  for (const std::string& path :
-       {options.record_path, options.json_path, options.page_path}) {
+  for (const std::string& path : {options.record_path, options.json_path,
+                                  options.pprof_path, options.page_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckReplaceable(path);
     if (!status.ok()) return status;
@@ -68,8 +69,16 @@ absl::Status WriteOutputs(const MeasuredRun& run,
     status.Update(
         ReplaceFile(options.json_path, JsonReport(run), ToDisk::kFlush));
   }
+<<<<<<< HEAD
   if (!options.page_path.empty()) {
     status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
+=======
+  if (!options.pprof_path.empty()) {
+    const absl::StatusOr<std::string> bytes = PprofReport(run);
+    status.Update(bytes.ok()
+                      ? ReplaceFile(options.pprof_path, *bytes, ToDisk::kFlush)
+                      : bytes.status());
+>>>>>>> integration2
   }
   return status;
 }

@@ -29,13 +29,17 @@ Options, before PROGRAM:
                   how many bytes lie between two allocations whose call sites
                   are recorded, on average; 512KiB if not given; 0: each
                   allocation is; none: only the peak is measured
+  --stages=named  only stages that the program names (footprint_stage.h,
+                  footprint.py); else each outermost import of Python and each
+                  data or model file, from open to close, is a stage, too
   --record=FILE   all that was measured, to be read again by --from
   --json=FILE     the same, for other programs to read
+  --pprof=FILE    call stacks for pprof and flame-graph viewers (profile.proto)
   --html=FILE     a page: figures, timeline, flame graph; needs no network
   --help          this text
 
 A record, read again on any machine:
-  memprof --from=FILE [--json=FILE] [--html=FILE]
+  memprof --from=FILE [--json=FILE] [--pprof=FILE] [--html=FILE]
 
 The program keeps its input, output and exit status; the report goes to
 standard error. Without --limit, memprof exits as the program did (128 + n
@@ -76,16 +80,30 @@ absl::Status SetSampling(absl::string_view value, AgentRun* run) {
   return bytes.status();
 }
 
+absl::Status SetStages(absl::string_view value, AgentRun* run) {
+  if (value != "named" && value != "all") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--stages=", value, ": write --stages=named or --stages=all"));
+  }
+  run->has_automatic_stages = value == "all";
+  return absl::OkStatus();
+}
+
 std::vector<Option> OptionsInto(MemprofOptions* options) {
   return {
       PathOption("--record", &options->record_path),
       PathOption("--json", &options->json_path),
+      PathOption("--pprof", &options->pprof_path),
       PathOption("--html", &options->page_path),
       PathOption("--from", &options->from_path),
       PathOption("--compare", &options->compare_before_path),
       {"--sampling",
        [options](absl::string_view value) {
          return SetSampling(value, &options->run);
+       }},
+      {"--stages",
+       [options](absl::string_view value) {
+         return SetStages(value, &options->run);
        }},
       {"--limit",
        [options](absl::string_view value) {

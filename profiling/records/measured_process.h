@@ -19,7 +19,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/records/stage_profile.h"
 
 namespace footprint {
 
@@ -64,8 +66,18 @@ struct MeasuredProcess {
   // Its operator new need not pass malloc.
   bool has_foreign_new = false;
 
+  // False: an allocator of its own serves it, or nothing was ever allocated.
+  bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
+
+  // Not set: the process is no Python interpreter.
+  std::optional<PythonCodes> python;
+
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
+  // Not set: there was no room for its file.
+  std::optional<StageProfile> stages;
+  // Index of `stages`, as sites and points name them.
+  uint32_t peak_stage = 0;
 };
 
 // In the order in which they began.
