@@ -28,6 +28,7 @@
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "object_list.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -180,6 +181,10 @@ __attribute__((constructor(103))) void Begin() {
 
 __attribute__((destructor(101))) void End() {
   CompleteRecord(ProcessEnd::kExit);
+  if (record == nullptr || getpid() != own_process) return;
+  char name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "objects", name);
+  WriteObjectList(folder, name);
 }
 
 // How many objects were unloaded so far.

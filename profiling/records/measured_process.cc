@@ -28,6 +28,7 @@ using profiling_internal::ProcessRecord;
 
 constexpr char kRecordSuffix[] = ".record";
 constexpr char kSitesSuffix[] = ".sites";
+constexpr char kObjectsSuffix[] = ".objects";
 
 // Text that ends at a null, or where its room ends.
 template <size_t capacity>
@@ -72,6 +73,13 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   return process;
 }
 
+// Empty where the process did not end by exit.
+std::vector<std::string> ReadObjectList(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadWholeFile(path);
+  if (!text.ok()) return {};
+  return absl::StrSplit(*text, '\n', absl::SkipEmpty());
+}
+
 // Nothing of a process that was killed in its first microseconds, or is about
 // to begin.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
@@ -91,6 +99,8 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         absl::StrCat(path, ": no record of this version's agent"));
   }
   MeasuredProcess process = ToMeasuredProcess(*record);
+  process.loaded_objects = ReadObjectList(
+      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kObjectsSuffix));
   if (record->has_sites == 0) return process;
   absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
       absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kSitesSuffix),

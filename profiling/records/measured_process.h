@@ -62,6 +62,10 @@ struct MeasuredProcess {
   // False: an allocator of its own serves it, or nothing was ever allocated.
   bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
 
+  // Paths of the shared objects at the end by exit, in the order in which they
+  // were loaded; empty after another end.
+  std::vector<std::string> loaded_objects;
+
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
 

@@ -1,0 +1,38 @@
+#include "object_list.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace footprint::profiling_internal {
+namespace {
+
+// The program itself and the kernel's object have no path there.
+int WritePath(dl_phdr_info* info, size_t /*size*/, void* file) {
+  char line[1024];
+  const size_t length = strlen(info->dlpi_name);
+  if (info->dlpi_name[0] != '/' || length + 1 > sizeof(line)) return 0;
+  memcpy(line, info->dlpi_name, length);
+  line[length] = '\n';
+  return write(*static_cast<int*>(file), line, length + 1) < 0 ? 1 : 0;
+}
+
+}  // namespace
+
+void WriteObjectList(int folder, const char* name) {
+  // Beyond a limit of file sizes, a write would end the program by a signal.
+  constexpr rlim_t kLargestList = 4 << 20;
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < kLargestList) {
+    return;
+  }
+  int file = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                    0600);
+  if (file < 0) return;
+  dl_iterate_phdr(WritePath, &file);
+  close(file);
+}
+
+}  // namespace footprint::profiling_internal
