@@ -15,7 +15,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/utility/utility.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -296,7 +295,8 @@ struct Large {
 
 TEST(MemoTest, AValueMayBeLargerThanTheStack) {
   const auto memo = MakeMemo<Large>("large", [] {
-    absl::StatusOr<Large> value(absl::in_place);
+    absl::StatusOr<Large> value;
+    value.emplace();
     return value;
   });
   bool is_loaded = false;

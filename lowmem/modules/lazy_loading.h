@@ -10,7 +10,7 @@
 //
 // A module's parameters are the checkpoint's tensors of its name: those of
 // `encoder.0.expand` are `encoder.0.expand.weight` and `encoder.0.expand.bias`.
-// Loaded modules are released when their last lease epilogue. What is no target
+// Loaded modules are released when their last lease ends. What is no target
 // is loaded at once and stays.
 //
 // Reading ahead: while one module computes, a thread loads those that came

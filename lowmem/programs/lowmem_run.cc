@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -33,6 +34,7 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/atomic_file.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/memory/available_memory.h"
 #include "footprint/base/memory/resident_bytes.h"
@@ -273,7 +275,7 @@ void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
          seconds, 1e-9 * operations / seconds, processor_seconds,
          1e-9 * operations / processor_seconds);
   PrintSteps(run.step_nanoseconds(), config.layers);
-  // Who reads along sees each pass when it epilogue.
+  // Who reads along sees each pass when it ends.
   fflush(stdout);
 }
 
@@ -371,6 +373,16 @@ void PrintProcess(const WeightStore& store, const std::string& reading) {
       1e-9 * static_cast<double>(counters.wait_nanoseconds));
 }
 
+// Before a long run; a pipe is not opened before there is something to write.
+absl::Status CheckOutput() {
+  const std::string path = absl::GetFlag(FLAGS_output);
+  struct stat status;
+  const bool is_special = stat(path.c_str(), &status) == 0 &&
+                          !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  if (path.empty() || is_special) return absl::OkStatus();
+  return CheckReplaceable(path);
+}
+
 // To a pipe or a device as it comes, to a file as a whole or not at all.
 absl::Status WriteOutput(absl::Span<const float> states) {
   const std::string path = absl::GetFlag(FLAGS_output);
@@ -420,6 +432,8 @@ absl::Status RunEncoder(const Request& request) {
         ": --generate goes with a decoder (GPT-2), and this "
         "is an encoder: it gives states of the tokens it is given"));
   }
+  const absl::Status output = CheckOutput();
+  if (!output.ok()) return output;
   const auto encoder = Encoder::Open(request.directory, request.backend);
   if (!encoder.ok()) return encoder.status();
   const EncoderConfig& config = (*encoder)->config();

@@ -53,6 +53,10 @@ lowmem_run minilm --ids=101,7592,102 --budget=1MiB >log 2>&1 || fail "README: $(
 says '^states .*-0.743926 0.337618'
 rm -r minilm
 
+# An output that cannot be written is known before the run.
+refuses 1 'nowhere/output' minilm.F32 --ids=1,2,3 --output=nowhere/output
+! grep -q '^time' log || fail "it ran before it looked at --output: $(cat log)"
+
 # The report.
 run minilm.F32 --ids=1,2,3 --budget=1MiB --layers
 for text in '^budget  .*1.00 MiB' '^arena .* planned, .* resident' '^process .* VmHWM' \

@@ -102,7 +102,10 @@ class ManyCellsTest : public testing::Test {
     absl::StatusOr<ProductBenchmarks<int, int>> cells = Product(
         Unique("BM"),
         [this](benchmark::State& state, const int& row, const int& column) {
-          for (auto _ : state) benchmark::DoNotOptimize(row);
+          for (auto _ : state) {
+            int value = row;
+            benchmark::DoNotOptimize(value);
+          }
           ran.push_back(row * kSide + column);
         },
         MakeAxis("row", failing), MakeAxis("column"));

@@ -94,6 +94,7 @@ absl::Status RegisterAll() {
 int main(int argc, char** argv) {
   PlannedBenchmarks planned(&argc, argv);
   benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   const absl::Status registered = RegisterAll();
   if (!registered.ok()) {
     std::cerr << registered << "\n";

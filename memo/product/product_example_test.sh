@@ -33,5 +33,8 @@ expect "the smallest budget that can is 6291456"
 run --memo_budget=auto || fail "what the machine has left"
 expect "seven eighths of what"
 
+! run --memo_bugdet=6MiB || fail "a misspelt flag"
+expect "unrecognized command-line flag: --memo_bugdet=6MiB"
+
 ! run --benchmark_filter=BM_Fly || fail "nothing matches"
 expect "the filter matches no benchmark"

@@ -23,6 +23,7 @@
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/records/process_record.h"
@@ -34,6 +35,7 @@ namespace footprint::profiling_internal {
 namespace {
 
 ProcessRecord* record = nullptr;
+PublishedAllocator* allocator = nullptr;
 // Of a process that shares our memory between vfork and exec, it is not ours.
 pid_t own_process = 0;
 // Opened before the program can change its root or its folder.
@@ -66,13 +68,15 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
 
 // A mapped file of its full size, so that a full disk is met here and not by
 // the program. Null where there is none to be had.
-ProcessRecord* MapFile(int file) {
-  if (posix_fallocate(file, 0, sizeof(ProcessRecord)) != 0) return nullptr;
+void* MapFile(int file, size_t size_bytes) {
+  if (posix_fallocate(file, 0, static_cast<off_t>(size_bytes)) != 0) {
+    return nullptr;
+  }
   // Not by mmap, which counts.
-  void* mapped = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, sizeof(ProcessRecord), PROT_READ | PROT_WRITE,
-              MAP_SHARED, file, 0));
-  return mapped == MAP_FAILED ? nullptr : static_cast<ProcessRecord*>(mapped);
+  void* const mapped = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+              file, 0));
+  return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
 // The first number that no earlier image of the process has taken.
@@ -84,7 +88,8 @@ ProcessRecord* OpenRecord(pid_t process) {
         openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return nullptr;
-    ProcessRecord* opened = MapFile(file);
+    auto* const opened =
+        static_cast<ProcessRecord*>(MapFile(file, sizeof(ProcessRecord)));
     if (opened == nullptr) unlinkat(folder, name, 0);
     close(file);
     if (opened != nullptr) opened->image = image;
@@ -104,11 +109,29 @@ bool HasForeignNew() {
   return false;
 }
 
+// Without it, the resident set's parts are not told.
+void BeginAllocatorRecord() {
+  PublishAllocator(nullptr);
+  if (allocator != nullptr) {
+    syscall(SYS_munmap, allocator, sizeof(PublishedAllocator));
+  }
+  char name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "allocator", name);
+  const int file =
+      openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  allocator = file < 0 ? nullptr
+                       : static_cast<PublishedAllocator*>(
+                             MapFile(file, sizeof(PublishedAllocator)));
+  if (file >= 0) close(file);
+  PublishAllocator(allocator);
+}
+
 void BeginRecord(bool is_fork) {
   own_process = getpid();
   record = OpenRecord(own_process);
   if (record == nullptr) {
     PublishHeap(nullptr);
+    PublishAllocator(nullptr);
     return;
   }
   record->process_id = own_process;
@@ -123,6 +146,7 @@ void BeginRecord(bool is_fork) {
   record->command_line_size = ReadStart(
       "/proc/self/cmdline", record->command_line, sizeof(record->command_line));
   PublishHeap(&record->heap);
+  BeginAllocatorRecord();
   if (sampling_interval_bytes >= 0) {
     char name[kRecordFileNameCapacity];
     WriteRecordFileName(own_process, record->image, "sites", name);

@@ -6,17 +6,24 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "footprint/base/memory/allocator.h"
+
 namespace footprint::profiling_internal {
 namespace {
 
+bool WriteLine(int file, const char* text) {
+  char line[1024];
+  const size_t length = strlen(text);
+  if (length + 1 > sizeof(line)) return true;
+  memcpy(line, text, length);
+  line[length] = '\n';
+  return write(file, line, length + 1) >= 0;
+}
+
 // The program itself and the kernel's object have no path there.
 int WritePath(dl_phdr_info* info, size_t /*size*/, void* file) {
-  char line[1024];
-  const size_t length = strlen(info->dlpi_name);
-  if (info->dlpi_name[0] != '/' || length + 1 > sizeof(line)) return 0;
-  memcpy(line, info->dlpi_name, length);
-  line[length] = '\n';
-  return write(*static_cast<int*>(file), line, length + 1) < 0 ? 1 : 0;
+  if (info->dlpi_name[0] != '/') return 0;
+  return WriteLine(*static_cast<int*>(file), info->dlpi_name) ? 0 : 1;
 }
 
 }  // namespace
@@ -28,10 +35,12 @@ void WriteObjectList(int folder, const char* name) {
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < kLargestList) {
     return;
   }
-  int file = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                    0600);
+  int file =
+      openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return;
-  dl_iterate_phdr(WritePath, &file);
+  char allocator[128];
+  WriteAllocatorName(allocator, sizeof(allocator));
+  if (WriteLine(file, allocator)) dl_iterate_phdr(WritePath, &file);
   close(file);
 }
 

@@ -1,5 +1,6 @@
-// The shared objects of a process, as the file "PID.IMAGE.objects" in the folder
-// of records: a path each line, in the order in which they were loaded.
+// The allocator and the shared objects of a process, as the file
+// "PID.IMAGE.objects" in the folder of records: the allocator's name and
+// version, then a path each line, in the order in which they were loaded.
 //
 //   WriteObjectList(folder, "1234.0.objects");
 //

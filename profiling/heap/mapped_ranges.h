@@ -19,19 +19,21 @@ namespace footprint::profiling_internal {
 
 class MappedRanges {
  public:
+  struct Range {
+    uintptr_t begin;
+    uintptr_t end;
+  };
+
   // The number of bytes that were not in the set before.
   int64_t Add(uintptr_t begin, size_t size_bytes);
   // The number of bytes that were in the set.
   int64_t Remove(uintptr_t begin, size_t size_bytes);
 
   size_t range_count() const { return count_; }
+  // In order of address; none touches the next.
+  const Range& range(size_t index) const { return ranges_[index]; }
 
  private:
-  struct Range {
-    uintptr_t begin;
-    uintptr_t end;
-  };
-
   // Index of the first range that ends at or after `address`.
   size_t FirstEndingAtOrAfter(uintptr_t address) const;
   void Insert(size_t index, Range range);

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "footprint/profiling/heap/allocator_mappings.h"
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
 #include "footprint/profiling/heap/thread_registration.h"
@@ -55,6 +56,8 @@ void* SystemMmap(void* address, size_t size, int protection, int flags,
 }  // namespace
 }  // namespace footprint::profiling_internal
 
+using footprint::profiling_internal::AllocatorMapped;
+using footprint::profiling_internal::AllocatorUnmapped;
 using footprint::profiling_internal::CountMappedBytes;
 using footprint::profiling_internal::ranges;
 using footprint::profiling_internal::RangesLock;
@@ -65,10 +68,20 @@ extern "C" {
 
 void* footprint_system_mmap(void* address, size_t size, int protection,
                             int flags, int file, off_t offset) noexcept {
-  return SystemMmap(address, size, protection, flags, file, offset);
+  void* const mapped =
+      SystemMmap(address, size, protection, flags, file, offset);
+  if (AllocatorMapped != nullptr && mapped != MAP_FAILED) {
+    AllocatorMapped(reinterpret_cast<uintptr_t>(mapped), RoundedToPages(size));
+  }
+  return mapped;
 }
 
 int footprint_system_munmap(void* address, size_t size) noexcept {
+  // First: what the kernel has back may be another's at once.
+  if (AllocatorUnmapped != nullptr) {
+    AllocatorUnmapped(reinterpret_cast<uintptr_t>(address),
+                      RoundedToPages(size));
+  }
   return static_cast<int>(syscall(SYS_munmap, address, size));
 }
 

@@ -1,8 +1,7 @@
 #include "footprint/profiling/heap/process_counters.h"
 
-#include <time.h>
-
 #include "footprint/base/memory/membarrier.h"
+#include "footprint/profiling/heap/coarse_time.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -24,19 +23,18 @@ void SetThresholds(ThreadCounters* counters, int64_t upper_bytes) {
   counters->check_at_bytes.store(0);
 }
 
-// Cheaper than the fine clock, which each allocation of a growing heap would
-// read.
-int64_t CoarseTimeNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
-
 }  // namespace
 
 const uint64_t kNoBytes = 0;
 __thread ThreadCounters thread_counters;
 ProcessCounters process;
+
+uint32_t CurrentStage() {
+  const PublishedHeap* const published = process.published;
+  return published == nullptr
+             ? 0
+             : published->stage.load(std::memory_order_relaxed);
+}
 
 void SetOpen(int phase, bool is_open) {
   process.phases[phase].open = is_open;

@@ -196,6 +196,9 @@ class ProcessLock {
   ProcessLock& operator=(const ProcessLock&) = delete;
 };
 
+// The stage that the process is in, as it is published; needs no lock.
+uint32_t CurrentStage();
+
 void SetOpen(int phase, bool is_open);
 
 // Only a thread that can be made to see when it is no longer alone is spared

@@ -97,9 +97,9 @@ class SignalsForProgram {
   void (*child_before_)(int);
 };
 
-int64_t TimeNs() {
+int64_t TimeNs(clockid_t clock) {
   timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
 }
 
@@ -310,16 +310,16 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   RunFolder folder;
   absl::Status status = folder.Create();
   if (!status.ok()) return status;
-  const int64_t begin_ns = TimeNs();
+  const int64_t begin_ns = TimeNs(CLOCK_MONOTONIC);
   SignalsForProgram signals;
   absl::StatusOr<pid_t> process = Start(run, folder, signals);
   if (!process.ok()) return process.status();
   signals.PassTo(*process);
   AgentRunEnd end;
-  end.wanted_sites = run.sampling_interval_bytes >= 0;
+  end.begin_unix_time_ns = TimeNs(CLOCK_REALTIME);
   status = Wait(*process, folder, &end);
   if (!status.ok()) return status;
-  end.wall_time_ns = TimeNs() - begin_ns;
+  end.wall_time_ns = TimeNs(CLOCK_MONOTONIC) - begin_ns;
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());
   if (!processes.ok()) return processes.status();

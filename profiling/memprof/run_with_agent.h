@@ -41,14 +41,13 @@ struct AgentRunEnd {
   // Of the program itself; of the two one is set.
   int exit_status = 0;
   int signal_number = 0;
+  int64_t begin_unix_time_ns = 0;
   int64_t wall_time_ns = 0;
   int64_t user_time_ns = 0;
   int64_t system_time_ns = 0;
   // The most that the program and its children had resident at once, as sampled
   // every 10 ms: what two of them share counts twice.
   int64_t peak_resident_sum_bytes = 0;
-  // Whether call sites were to be recorded.
-  bool wanted_sites = false;
   std::vector<MeasuredProcess> processes;
 };
 

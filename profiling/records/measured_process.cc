@@ -62,6 +62,8 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   process.inherited_live_bytes = record.inherited_live_bytes;
   process.peak_mapped_bytes = record.heap.peak_mapped_bytes.load();
   process.has_totals = record.end.load() != ProcessEnd::kNone;
+  process.ended_at_once = record.end.load() == ProcessEnd::kAtOnce;
+  process.lost_child_count = record.lost_child_count.load();
   process.live_bytes = record.live_bytes.load();
   process.allocated_bytes = record.allocated_bytes.load();
   process.allocation_count = record.allocation_count.load();
@@ -73,11 +75,15 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   return process;
 }
 
-// Empty where the process did not end by exit.
-std::vector<std::string> ReadObjectList(const std::string& path) {
+// Nothing where the process did not end by exit.
+void ReadObjectList(const std::string& path, MeasuredProcess* process) {
   const absl::StatusOr<std::string> text = ReadWholeFile(path);
-  if (!text.ok()) return {};
-  return absl::StrSplit(*text, '\n', absl::SkipEmpty());
+  if (!text.ok()) return;
+  const std::vector<std::string> lines =
+      absl::StrSplit(*text, '\n', absl::SkipEmpty());
+  if (lines.empty()) return;
+  process->allocator = lines[0];
+  process->loaded_objects.assign(lines.begin() + 1, lines.end());
 }
 
 // Nothing of a process that was killed in its first microseconds, or is about
@@ -99,8 +105,9 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         absl::StrCat(path, ": no record of this version's agent"));
   }
   MeasuredProcess process = ToMeasuredProcess(*record);
-  process.loaded_objects = ReadObjectList(
-      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kObjectsSuffix));
+  ReadObjectList(
+      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kObjectsSuffix),
+      &process);
   if (record->has_sites == 0) return process;
   absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
       absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kSitesSuffix),

@@ -47,8 +47,13 @@ struct MeasuredProcess {
   // It had not ended when its record was read.
   bool is_running = false;
 
+  // Children that could not be measured: their records found no room.
+  int lost_child_count = 0;
+
   // As of the end: known only where `has_totals`.
   bool has_totals = false;
+  // By _exit, without destructors.
+  bool ended_at_once = false;
   int64_t live_bytes = 0;
   int64_t allocated_bytes = 0;
   int64_t allocation_count = 0;
@@ -59,21 +64,13 @@ struct MeasuredProcess {
   // Its operator new need not pass malloc.
   bool has_foreign_new = false;
 
-  // False: an allocator of its own serves it, or nothing was ever allocated.
-  bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
-
-  // Paths of the shared objects at the end by exit, in the order in which they
-  // were loaded; empty after another end.
+  // As of the end by exit, empty after another: "jemalloc 5.3.0-0-g54ea", and
+  // the paths of the shared objects, in the order in which they were loaded.
+  std::string allocator;
   std::vector<std::string> loaded_objects;
 
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
-
-  // What the process itself needed of the heap: of a fork, beyond what its
-  // parent had.
-  int64_t own_peak_bytes() const {
-    return peak_live_bytes - inherited_live_bytes;
-  }
 };
 
 // In the order in which they began.

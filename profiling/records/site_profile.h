@@ -20,26 +20,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/profiling/records/call_tree.h"
 
 namespace footprint {
 
 struct SiteProfile {
-  // A program or library as it was loaded.
-  struct Module {
-    std::string path;
-    std::string build_id;  // hexadecimal digits; empty: it has none
-    uint64_t load_bias = 0;
-  };
-
-  static constexpr int kNone = -1;
-
-  // A call, in the tree of all stacks.
-  struct Node {
-    int parent = kNone;  // of `nodes`; the outermost calls have kNone
-    int module = kNone;
-    // The return address; in a module, less what the loader added.
-    uint64_t address = 0;
-  };
+  using Module = CallTree::Module;
+  using Node = CallTree::Node;
+  static constexpr int kNone = CallTree::kNone;
 
   // An exact figure, or an estimate with its variance.
   struct Figure {

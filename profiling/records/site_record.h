@@ -16,29 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "footprint/profiling/records/call_tree_record.h"
+
 namespace footprint::profiling_internal {
-
-// A call: where it returns to, and the call around it.
-struct CallNode {
-  uint64_t program_counter;
-  uint32_t parent;  // 0: the outermost
-  // Index of the object that held the code then; kNoModule where none did.
-  uint32_t module;
-};
-inline constexpr uint32_t kNoModule = ~uint32_t{0};
-// No call: above the outermost.
-inline constexpr uint32_t kRootNode = 0;
-
-// A shared object, or the program, as it was loaded.
-struct ModuleRecord {
-  uint64_t begin_address;
-  uint64_t end_address;
-  // What is added to the file's own addresses.
-  uint64_t load_bias;
-  uint32_t build_id_size;
-  uint8_t build_id[36];
-  char path[448];
-};
 
 // What was allocated by one stack of calls, in one thread and one stage. With
 // sampling, each figure is an estimate, and `..._variance` says of how much.
@@ -73,11 +53,9 @@ struct TimePoint {
 };
 
 inline constexpr uint32_t kMaxTimePoints = 4096;
-inline constexpr uint32_t kMaxModules = 4096;
-inline constexpr uint32_t kMaxCallNodes = uint32_t{1} << 22;
 inline constexpr uint32_t kMaxSites = uint32_t{1} << 20;
 // Of the layout below. A reader refuses another.
-inline constexpr uint64_t kSiteMagic = 0x31307365'74697366;
+inline constexpr uint64_t kSiteMagic = 0x32307365'74697366;
 
 struct SiteFile {
   uint64_t magic;
@@ -87,16 +65,13 @@ struct SiteFile {
   std::atomic<uint64_t> peak_number;
   std::atomic<int64_t> peak_live_bytes;
   std::atomic<uint32_t> time_point_count;
-  std::atomic<uint32_t> module_count;
-  std::atomic<uint32_t> node_count;
   std::atomic<uint32_t> site_count;
-  // Some array or the disk was full, so some sites are lost.
+  // The array of sites or the disk was full, so some sites are lost.
   std::atomic<uint32_t> is_full;
   // The nanoseconds that a time point stands for, at least.
   std::atomic<int64_t> time_resolution_ns;
   alignas(4096) TimePoint time_points[kMaxTimePoints];
-  alignas(4096) ModuleRecord modules[kMaxModules];
-  alignas(4096) CallNode nodes[kMaxCallNodes];
+  CallTreeRecord tree;
   alignas(4096) SiteRecord sites[kMaxSites];
 };
 

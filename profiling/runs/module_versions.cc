@@ -64,8 +64,8 @@ bool IsOf(const std::set<std::string>& loaded, const fs::path& metadata,
 void AddPackages(const std::string& folder, const std::set<std::string>& loaded,
                  std::set<std::string>* versions) {
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end;
-       !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string file = entry->path().filename().string();
     absl::string_view stem = file;
     if (!absl::ConsumeSuffix(&stem, ".dist-info") &&

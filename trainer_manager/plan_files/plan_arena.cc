@@ -11,11 +11,15 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "footprint/base/files/atomic_file.h"
+#include "footprint/base/files/program_flags.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/trainer_manager/plan_files/layout_picture.h"
 #include "footprint/trainer_manager/plan_files/plan_csv.h"
 #include "footprint/trainer_manager/planner/planner.h"
@@ -37,6 +41,7 @@ ABSL_FLAG(std::string, picture, "",
 
 namespace {
 
+using footprint::AtomicFile;
 using footprint::MemoryPlan;
 using footprint::PlanMethod;
 using footprint::PlanOptions;
@@ -73,6 +78,16 @@ int Complain(const std::string& message, ExitStatus exit_status) {
   return exit_status;
 }
 
+// The flag that is below zero, where one is.
+std::string NegativeFlag() {
+  if (absl::GetFlag(FLAGS_capacity) < 0) return "--capacity";
+  if (absl::GetFlag(FLAGS_node_limit) < 0) return "--node_limit";
+  if (absl::GetFlag(FLAGS_time_limit) < absl::ZeroDuration()) {
+    return "--time_limit";
+  }
+  return "";
+}
+
 bool ReadFlags(PlanOptions* options) {
   options->alignment_bytes = absl::GetFlag(FLAGS_alignment);
   options->node_limit = absl::GetFlag(FLAGS_node_limit);
@@ -88,13 +103,6 @@ bool ReadFlags(PlanOptions* options) {
     }
   }
   return false;
-}
-
-bool WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  return !file.fail();
 }
 
 void Print(const std::string& path, const std::vector<TensorRequest>& requests,
@@ -117,6 +125,34 @@ void Print(const std::string& path, const std::vector<TensorRequest>& requests,
           : "");
 }
 
+// Whether one of the outputs would overwrite the input, or the other output.
+std::string OverwrittenPath(const std::string& input) {
+  const std::string output = absl::GetFlag(FLAGS_output);
+  const std::string picture = absl::GetFlag(FLAGS_picture);
+  for (const std::string& path : {output, picture}) {
+    if (!path.empty() && footprint::IsSameFile(path, input)) return path;
+  }
+  const bool is_twice = !output.empty() && !picture.empty() &&
+                        footprint::IsSameFile(output, picture);
+  return is_twice ? picture : "";
+}
+
+// To a pipe or a device as it comes, to a file as a whole or not at all.
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  footprint::AtomicFileOptions options;
+  options.special_files = footprint::SpecialFiles::kWriteAsTheyAre;
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
+  if (!file.ok()) return file.status();
+  const absl::Status status = file->Append(text);
+  return status.ok() ? file->Commit() : status;
+}
+
+int WriteResult(const std::string& path, const std::string& text) {
+  const absl::Status status = WriteFile(path, text);
+  return status.ok() ? kPlanned
+                     : Complain(std::string(status.message()), kBadInput);
+}
+
 int WriteResults(const std::string& path,
                  const std::vector<TensorRequest>& requests,
                  const MemoryPlan& plan) {
@@ -126,18 +162,14 @@ int WriteResults(const std::string& path,
     if (!csv.ok()) {
       return Complain(std::string(csv.status().message()), kBadInput);
     }
-    if (!WriteFile(output, *csv)) {
-      return Complain(absl::StrCat("cannot write ", output), kBadInput);
-    }
+    const int written = WriteResult(output, *csv);
+    if (written != kPlanned) return written;
   }
   const std::string picture = absl::GetFlag(FLAGS_picture);
-  if (!picture.empty() &&
-      !WriteFile(picture,
-                 DrawPlan(requests, plan,
-                          std::filesystem::path(path).stem().string()))) {
-    return Complain(absl::StrCat("cannot write ", picture), kBadInput);
-  }
-  return kPlanned;
+  if (picture.empty()) return kPlanned;
+  return WriteResult(
+      picture,
+      DrawPlan(requests, plan, std::filesystem::path(path).stem().string()));
 }
 
 // Folders become their CSV files, by name.
@@ -210,8 +242,13 @@ int PlanFile(const std::string& path, const PlanOptions& options) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(kUsage);
-  const std::vector<char*> arguments = absl::ParseCommandLine(argc, argv);
+  const std::vector<char*> arguments =
+      footprint::ParseProgramFlags(argc, argv, kBadInput);
   PlanOptions options;
+  const std::string negative = NegativeFlag();
+  if (!negative.empty()) {
+    return Complain(absl::StrCat(negative, " is below zero"), kBadInput);
+  }
   if (!ReadFlags(&options)) {
     return Complain(absl::StrCat("unknown method \"",
                                  absl::GetFlag(FLAGS_method), "\"; see --help"),
@@ -223,6 +260,13 @@ int main(int argc, char** argv) {
   if (files.size() > 1 && !(absl::GetFlag(FLAGS_output).empty() &&
                             absl::GetFlag(FLAGS_picture).empty())) {
     return Complain("--output and --picture take one input", kBadInput);
+  }
+  const std::string overwritten = OverwrittenPath(files.front());
+  if (!overwritten.empty()) {
+    return Complain(absl::StrCat(overwritten,
+                                 " would overwrite the input or the other "
+                                 "output: name another file"),
+                    kBadInput);
   }
   int worst = kPlanned;
   const double begin = ProcessorMilliseconds();

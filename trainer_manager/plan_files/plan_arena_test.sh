@@ -29,6 +29,18 @@ refuses 'folder/pipe.csv: not a regular file' plan_arena folder
 rm folder/pipe.csv
 refuses '/dev/zero: not a file' plan_arena /dev/zero
 
+refuses 'nosuchflag' plan_arena --nosuchflag folder
+refuses '--capacity is below zero' plan_arena --capacity=-1 folder
+refuses '--time_limit is below zero' plan_arena --time_limit=-1s folder
+cp folder/two.csv before.csv
+refuses 'folder/two.csv would overwrite' plan_arena --output=folder/two.csv folder
+refuses 'picture would overwrite' plan_arena --output=picture --picture=./picture folder
+cmp folder/two.csv before.csv || fail 'the input was overwritten'
+refuses 'nowhere/plan.csv' plan_arena --output=nowhere/plan.csv folder
+plan_arena --output=plan.csv --picture=plan.html folder >out
+grep -q '^b,' plan.csv || fail "$(cat plan.csv)"
+grep -q '<html' plan.html || fail "$(head -c 300 plan.html)"
+
 refuses 'plan_arena: standard output: cannot be written' \
   bash -c 'plan_arena folder >/dev/full'
 echo passed

@@ -1,0 +1,56 @@
+// A tree of calls, as values: reads the part of an agent's record that tells
+// where something happened (call_tree_record.h).
+//
+//   absl::StatusOr<CallTree> tree =
+//       ReadCallTree(file, offsetof(SiteFile, tree));
+//   const CallTree::Node& call = tree->nodes[i];
+//
+// Thread-safe. Memory: of what the file holds, not of its size, which is
+// sparse. Errors: the file's, and kInvalidArgument for indices that lead
+// nowhere, so that users need not look.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_
+#define FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/records/record_file_reader.h"
+
+namespace footprint {
+
+struct CallTree {
+  // A program or library as it was loaded.
+  struct Module {
+    std::string path;
+    std::string build_id;  // hexadecimal digits; empty: it has none
+    uint64_t load_bias = 0;
+  };
+
+  static constexpr int kNone = -1;
+
+  // A call, in the tree of all stacks.
+  struct Node {
+    int parent = kNone;  // of `nodes`; the outermost calls have kNone
+    int module = kNone;
+    // The return address; in a module, less what the loader added.
+    uint64_t address = 0;
+  };
+
+  std::vector<Module> modules;
+  // A record's node i is nodes[i - 1]; node 0 stands for no call.
+  std::vector<Node> nodes;
+  // Some calls found no room: the disk was full, or there were too many.
+  bool is_incomplete = false;
+};
+
+// The tree at `offset_bytes` of the file.
+absl::StatusOr<CallTree> ReadCallTree(const RecordFileReader& file,
+                                      size_t offset_bytes);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_

@@ -1,0 +1,54 @@
+// A tree of calls, as an agent keeps it in a file that it maps: the common part
+// of all records that tell where something happened.
+//
+// The arrays are sparse: space is taken from the disk before an array grows
+// into it. Written by one process, read by others at any time; an entry counts
+// from the moment when its array's count includes it.
+//
+// Plain memory: no pointer, no destructor.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_CALL_TREE_RECORD_H_
+#define FOOTPRINT_PROFILING_RECORDS_CALL_TREE_RECORD_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace footprint::profiling_internal {
+
+// A call: where it returns to, and the call around it.
+struct CallNode {
+  uint64_t program_counter;
+  uint32_t parent;  // 0: the outermost
+  // Index of the object that held the code then; kNoModule where none did.
+  uint32_t module;
+};
+inline constexpr uint32_t kNoModule = ~uint32_t{0};
+// No call: above the outermost.
+inline constexpr uint32_t kRootNode = 0;
+
+// A shared object, or the program, as it was loaded.
+struct ModuleRecord {
+  uint64_t begin_address;
+  uint64_t end_address;
+  // What is added to the file's own addresses.
+  uint64_t load_bias;
+  uint32_t build_id_size;
+  uint8_t build_id[36];
+  char path[448];
+};
+
+inline constexpr uint32_t kMaxModules = 4096;
+inline constexpr uint32_t kMaxCallNodes = uint32_t{1} << 22;
+
+struct CallTreeRecord {
+  std::atomic<uint32_t> module_count;
+  std::atomic<uint32_t> node_count;
+  // An array or the disk was full, so some calls are missing.
+  std::atomic<uint32_t> is_full;
+  alignas(4096) ModuleRecord modules[kMaxModules];
+  alignas(4096) CallNode nodes[kMaxCallNodes];
+};
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_CALL_TREE_RECORD_H_

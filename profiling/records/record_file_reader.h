@@ -1,0 +1,60 @@
+// Reads one of an agent's files while the agent may still be writing it: first
+// its head, then the arrays that the head counts.
+//
+//   RecordFileReader file(path);
+//   auto head = file.ReadHead<SiteHead>(kSiteMagic, "call sites");
+//   auto nodes = file.ReadArray<CallNode>(offset, node_count, kMaxCallNodes);
+//
+// Owns the open file. Thread-compatible. Errors: the file's, and
+// kInvalidArgument for one of another version or one that is damaged.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_
+#define FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
+
+namespace footprint {
+
+class RecordFileReader {
+ public:
+  explicit RecordFileReader(const std::string& path);
+
+  // Reads `size_bytes` from the file's begin, where the first eight must be
+  // `magic`. `content` says what the file should have been a record of.
+  absl::Status ReadHead(uint64_t magic, absl::string_view content,
+                        size_t size_bytes, void* head) const;
+
+  // `size_bytes` from `offset_bytes` on.
+  absl::Status Read(size_t offset_bytes, size_t size_bytes, void* bytes) const;
+
+  template <typename Entry>
+  absl::StatusOr<std::vector<Entry>> ReadArray(size_t offset_bytes,
+                                               uint32_t count,
+                                               uint32_t capacity) const {
+    if (count > capacity) return Damaged("an array is longer than it can be");
+    std::vector<Entry> entries(count);
+    absl::Status status =
+        Read(offset_bytes, count * sizeof(Entry), entries.data());
+    if (!status.ok()) return status;
+    return entries;
+  }
+
+  absl::Status Damaged(absl::string_view how) const;
+
+ private:
+  const std::string path_;
+  const FileDescriptor file_;
+  const int open_error_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_

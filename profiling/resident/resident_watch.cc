@@ -1,0 +1,145 @@
+#include "footprint/profiling/resident/resident_watch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/profiling/resident/allocator_state.h"
+
+namespace footprint {
+namespace {
+
+// What the kernel takes for each thread.
+constexpr int64_t kKernelStackBytes = 16 << 10;
+
+int64_t TimeNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
+int64_t ResidentBytes(int process_id) {
+  const std::string path = absl::StrCat("/proc/", process_id, "/statm");
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char text[128];
+  if (!file.is_open()) return 0;
+  const ssize_t size = read(file.get(), text, sizeof(text) - 1);
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  int64_t mapped = 0;
+  int64_t resident = 0;
+  std::sscanf(text, "%ld %ld", &mapped, &resident);
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+int64_t ThreadCount(int process_id) {
+  DIR* const tasks =
+      opendir(absl::StrCat("/proc/", process_id, "/task").c_str());
+  if (tasks == nullptr) return 0;
+  int64_t count = 0;
+  while (const dirent* entry = readdir(tasks)) {
+    if (entry->d_name[0] != '.') ++count;
+  }
+  closedir(tasks);
+  return count;
+}
+
+bool HasGrown(int64_t now_bytes, int64_t before_bytes) {
+  return now_bytes > before_bytes + before_bytes / 50;
+}
+
+}  // namespace
+
+ResidentWatch::ResidentWatch(std::string record_folder)
+    : folder_(std::move(record_folder)) {}
+
+// "1234.0.record".
+std::map<int, int> ResidentWatch::Images() const {
+  std::map<int, int> images;
+  DIR* const directory = opendir(folder_.c_str());
+  if (directory == nullptr) return images;
+  while (const dirent* entry = readdir(directory)) {
+    const std::vector<absl::string_view> words =
+        absl::StrSplit(entry->d_name, '.');
+    int process = 0;
+    int image = 0;
+    if (words.size() == 3 && words[2] == "record" &&
+        absl::SimpleAtoi(words[0], &process) &&
+        absl::SimpleAtoi(words[1], &image)) {
+      int& last = images[process];
+      last = std::max(last, image);
+    }
+  }
+  closedir(directory);
+  return images;
+}
+
+void ResidentWatch::ReadParts(int process_id, int image) {
+  const absl::StatusOr<AllocatorState> state = ReadAllocatorState(
+      absl::StrCat(folder_, "/", process_id, ".", image, ".allocator"));
+  absl::StatusOr<ResidentParts> parts = ReadResidentParts(
+      process_id, state.ok() ? state->ranges : std::vector<AddressRange>(),
+      folder_);
+  // It may have ended, or it is another user's.
+  if (!parts.ok()) return;
+  ResidentPeak& peak = peaks_[{process_id, image}];
+  if (peak.parts.resident_bytes >= parts->resident_bytes) return;
+  peak = {process_id, image, TimeNs(), *parts, {}};
+  if (state.ok()) peak.books = state->books;
+}
+
+void ResidentWatch::AddUp(const std::map<int, int>& images,
+                          int64_t resident_sum_bytes) {
+  SharedOnce sum;
+  sum.resident_sum_bytes = resident_sum_bytes;
+  for (const auto& [process_id, image] : images) {
+    const absl::StatusOr<ResidentParts> parts =
+        ReadResidentParts(process_id, {}, folder_);
+    if (!parts.ok()) continue;
+    sum.proportional_bytes += parts->proportional_bytes;
+    sum.agent_bytes += parts->agent_bytes;
+    sum.swapped_bytes += parts->swapped_bytes;
+    sum.page_table_bytes += parts->page_table_bytes;
+    sum.kernel_stack_bytes += ThreadCount(process_id) * kKernelStackBytes;
+  }
+  shared_once_ = sum;
+}
+
+void ResidentWatch::Look() {
+  const std::map<int, int> images = Images();
+  int64_t sum_bytes = 0;
+  for (const auto& [process_id, image] : images) {
+    const int64_t bytes = ResidentBytes(process_id);
+    sum_bytes += bytes;
+    const auto known = peaks_.find({process_id, image});
+    if (HasGrown(bytes, known == peaks_.end()
+                            ? 0
+                            : known->second.parts.resident_bytes)) {
+      ReadParts(process_id, image);
+    }
+  }
+  peak_sum_bytes_ = std::max(peak_sum_bytes_, sum_bytes);
+  if (HasGrown(sum_bytes, shared_once_.resident_sum_bytes)) {
+    AddUp(images, sum_bytes);
+  }
+}
+
+std::vector<ResidentPeak> ResidentWatch::peaks() const {
+  std::vector<ResidentPeak> peaks;
+  for (const auto& [image, peak] : peaks_) peaks.push_back(peak);
+  return peaks;
+}
+
+}  // namespace footprint

@@ -1,0 +1,115 @@
+#include "footprint/profiling/resident/resident_watch.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kBlockBytes = size_t{64} << 20;
+
+class ResidentWatchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = absl::StrCat(testing::TempDir(), "/watch-XXXXXX");
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+  }
+
+  void AddRecord(int process_id, int image) {
+    ASSERT_THAT(ReplaceFile(absl::StrCat(folder_, "/", process_id, ".", image,
+                                         ".record"),
+                            "", ToDisk::kNoFsync),
+                IsOk());
+  }
+
+  std::string folder_;
+};
+
+void* Map(int flags) {
+  void* const block = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE,
+                           flags | MAP_ANONYMOUS, -1, 0);
+  EXPECT_NE(block, MAP_FAILED);
+  return block;
+}
+
+TEST_F(ResidentWatchTest, KeepsThePartsOfThePeak) {
+  AddRecord(getpid(), 0);
+  ResidentWatch watch(folder_);
+  watch.Look();
+  ASSERT_EQ(watch.peaks().size(), 1u);
+  const int64_t before_bytes = watch.peaks()[0].parts.mapped_bytes;
+  void* const block = Map(MAP_PRIVATE);
+  std::memset(block, 1, kBlockBytes);
+  watch.Look();
+  munmap(block, kBlockBytes);
+  watch.Look();
+  ASSERT_EQ(watch.peaks().size(), 1u);
+  EXPECT_EQ(watch.peaks()[0].process_id, getpid());
+  EXPECT_NEAR(watch.peaks()[0].parts.mapped_bytes - before_bytes, kBlockBytes,
+              kBlockBytes / 20);
+  EXPECT_GE(watch.peak_sum_bytes(), static_cast<int64_t>(kBlockBytes));
+}
+
+TEST_F(ResidentWatchTest, KeepsTheImagesOfAProcessApart) {
+  AddRecord(getpid(), 0);
+  ResidentWatch watch(folder_);
+  watch.Look();
+  AddRecord(getpid(), 1);
+  watch.Look();
+  ASSERT_EQ(watch.peaks().size(), 2u);
+  EXPECT_EQ(watch.peaks()[1].image, 1);
+}
+
+TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
+  void* const block = Map(MAP_SHARED);
+  std::memset(block, 1, kBlockBytes);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    volatile char sum = 0;
+    for (size_t i = 0; i < kBlockBytes; i += 4096) {
+      sum = static_cast<char>(sum + static_cast<char*>(block)[i]);
+    }
+    (void)!write(ends[1], "", 1);
+    pause();
+    _exit(0);
+  }
+  char ready = 0;
+  ASSERT_EQ(read(ends[0], &ready, 1), 1);
+  AddRecord(getpid(), 0);
+  AddRecord(child, 0);
+  ResidentWatch watch(folder_);
+  watch.Look();
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  munmap(block, kBlockBytes);
+  const SharedOnce once = watch.shared_once();
+  EXPECT_GE(once.resident_sum_bytes, static_cast<int64_t>(2 * kBlockBytes));
+  EXPECT_LE(once.proportional_bytes,
+            once.resident_sum_bytes - static_cast<int64_t>(kBlockBytes));
+  EXPECT_GE(once.proportional_bytes, static_cast<int64_t>(kBlockBytes));
+  EXPECT_GT(once.page_table_bytes, 0);
+  EXPECT_EQ(once.kernel_stack_bytes, 2 * (16 << 10));
+}
+
+TEST_F(ResidentWatchTest, PassesOverProcessesThatHaveEnded) {
+  AddRecord(1 << 23, 0);
+  ResidentWatch watch(folder_);
+  watch.Look();
+  EXPECT_EQ(watch.peak_sum_bytes(), 0);
+  EXPECT_TRUE(watch.peaks().empty());
+}
+
+}  // namespace
+}  // namespace footprint

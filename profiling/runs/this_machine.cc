@@ -1,0 +1,62 @@
+#include "footprint/profiling/runs/this_machine.h"
+
+#include <gnu/libc-version.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+std::string CpuModel() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "";
+}
+
+// The highest that programs which look for it find.
+const char* SimdLevel() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return "avx512f";
+  if (__builtin_cpu_supports("avx2")) return "avx2";
+  if (__builtin_cpu_supports("avx")) return "avx";
+  if (__builtin_cpu_supports("sse4.2")) return "sse4.2";
+  return "sse2";
+#else
+  return "";
+#endif
+}
+
+}  // namespace
+
+MeasuredMachine ThisMachine() {
+  MeasuredMachine machine;
+  utsname name;
+  if (uname(&name) == 0) {
+    machine.set_kernel(
+        absl::StrCat(name.sysname, " ", name.release, " ", name.machine));
+    machine.set_architecture(name.machine);
+  }
+  machine.set_cpu_model(CpuModel());
+  machine.set_page_size_bytes(sysconf(_SC_PAGESIZE));
+  machine.set_memory_bytes(sysconf(_SC_PHYS_PAGES) * machine.page_size_bytes());
+  machine.set_processor_count(
+      static_cast<int32_t>(sysconf(_SC_NPROCESSORS_ONLN)));
+  // The one behind the agent's entry points.
+  machine.set_allocator("jemalloc");
+  machine.set_c_library(absl::StrCat("glibc ", gnu_get_libc_version()));
+  machine.set_simd_level(SimdLevel());
+  return machine;
+}
+
+}  // namespace footprint

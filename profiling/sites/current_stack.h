@@ -1,0 +1,28 @@
+// The calls that are under way in the calling thread, as a call tree takes
+// them.
+//
+//   uintptr_t calls[kMaxCalls];
+//   const int count = ReadCurrentStack(CallingFrame(), calls);
+//   const uint32_t node = tree.FindNode(calls, count);
+//
+// Works inside malloc: no allocation. Thread-safe.
+
+#ifndef FOOTPRINT_PROFILING_SITES_CURRENT_STACK_H_
+#define FOOTPRINT_PROFILING_SITES_CURRENT_STACK_H_
+
+#include <cstdint>
+
+#include "footprint/profiling/stacks/stack_unwinder.h"
+
+namespace footprint::profiling_internal {
+
+inline constexpr int kMaxCalls = 256;
+
+// Fills `calls`, innermost first; returns their number. The outermost calls of
+// a deeper stack are left out.
+int ReadCurrentStack(const StackFrame& innermost,
+                     uintptr_t (&calls)[kMaxCalls]);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_SITES_CURRENT_STACK_H_

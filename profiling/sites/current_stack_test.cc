@@ -1,0 +1,47 @@
+#include "footprint/profiling/sites/current_stack.h"
+
+#include <dlfcn.h>
+
+#include <string>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+// The calls of a function that goes down `depth` times.
+__attribute__((noinline)) int CountCalls(int depth,
+                                         uintptr_t (&calls)[kMaxCalls]) {
+  const int count = depth == 0 ? ReadCurrentStack(CallingFrame(), calls)
+                               : CountCalls(depth - 1, calls);
+  asm volatile("" : : "r"(count));
+  return count;
+}
+
+TEST(CurrentStackTest, HoldsEachCall) {
+  uintptr_t calls[kMaxCalls];
+  const int shallow = CountCalls(0, calls);
+  EXPECT_EQ(CountCalls(10, calls), shallow + 10);
+  for (int i = 2; i < 10; ++i) EXPECT_EQ(calls[i], calls[1]);
+}
+
+TEST(CurrentStackTest, OuterCallsOfADeepStackAreLeftOut) {
+  uintptr_t calls[kMaxCalls];
+  EXPECT_EQ(CountCalls(400, calls), kMaxCalls);
+  EXPECT_EQ(calls[kMaxCalls - 1], calls[1]);
+}
+
+TEST(CurrentStackTest, GoesToAThreadsStart) {
+  std::thread([] {
+    uintptr_t calls[kMaxCalls];
+    const int count = CountCalls(3, calls);
+    ASSERT_GT(count, 4);
+    Dl_info found;
+    ASSERT_NE(dladdr(reinterpret_cast<void*>(calls[count - 1]), &found), 0);
+    EXPECT_NE(std::string(found.dli_fname).find("libc.so"), std::string::npos);
+  }).join();
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal

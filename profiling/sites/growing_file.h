@@ -1,0 +1,74 @@
+// A mapped file of arrays that grow: sparse, and with space on the disk taken
+// before it is written to, so that a full disk is met here and not by the
+// program as a signal.
+//
+//   GrowingFile file;
+//   auto* sites = static_cast<SiteFile*>(
+//       file.Create(folder, "1234.0.sites", sizeof(SiteFile), head_bytes));
+//   GrowingArray nodes(&file, offsetof(SiteFile, nodes), sizeof(Node), 4096);
+//   if (nodes.Reach(number)) sites->nodes[number] = ...;
+//
+// Lives inside malloc: system calls alone. Thread-compatible. Memory: the
+// pages that were written to, which the kernel shares with the file.
+
+#ifndef FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_
+#define FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace footprint::profiling_internal {
+
+class GrowingFile {
+ public:
+  constexpr GrowingFile() = default;
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+
+  // Maps a new file of that size, of which the first `head_bytes` have space.
+  // Null: it cannot be had (it exists, the disk is full, files are limited).
+  // `folder` is a descriptor.
+  void* Create(int folder, const char* name, size_t size_bytes,
+               size_t head_bytes);
+  // Unmaps it; what was written stays on the disk.
+  void Close();
+
+ private:
+  friend class GrowingArray;
+
+  void* mapped_ = nullptr;
+  size_t size_bytes_ = 0;
+  int descriptor_ = -1;
+};
+
+class GrowingArray {
+ public:
+  constexpr GrowingArray() = default;
+  GrowingArray(GrowingFile* file, size_t offset_bytes, size_t entry_bytes,
+               uint32_t capacity)
+      : file_(file),
+        offset_bytes_(offset_bytes),
+        entry_bytes_(entry_bytes),
+        capacity_(capacity) {}
+
+  // Makes sure that there is room for the entry of that index. False: the array
+  // or the disk is full.
+  bool Reach(uint32_t index) {
+    if (index >= capacity_) return false;
+    const size_t wanted_bytes = (index + size_t{1}) * entry_bytes_;
+    return wanted_bytes <= taken_bytes_ || Take(wanted_bytes);
+  }
+
+ private:
+  bool Take(size_t wanted_bytes);
+
+  GrowingFile* file_ = nullptr;
+  size_t offset_bytes_ = 0;
+  size_t entry_bytes_ = 0;
+  uint32_t capacity_ = 0;
+  size_t taken_bytes_ = 0;
+};
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_

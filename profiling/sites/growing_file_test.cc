@@ -1,0 +1,91 @@
+#include "footprint/profiling/sites/growing_file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+constexpr size_t kFileBytes = size_t{64} << 20;
+constexpr size_t kHeadBytes = 4096;
+
+class GrowingFileTest : public testing::Test {
+ protected:
+  GrowingFileTest() : folder_(open(testing::TempDir().c_str(), O_PATH)) {
+    unlink(Path().c_str());
+  }
+  ~GrowingFileTest() override {
+    file_.Close();
+    unlink(Path().c_str());
+    close(folder_);
+  }
+
+  static std::string Path() { return testing::TempDir() + "/growing"; }
+
+  void* Create() {
+    return file_.Create(folder_, "growing", kFileBytes, kHeadBytes);
+  }
+
+  static int64_t SpaceBytes() {
+    struct stat status;
+    EXPECT_EQ(stat(Path().c_str(), &status), 0);
+    return status.st_blocks * int64_t{512};
+  }
+
+  const int folder_;
+  GrowingFile file_;
+};
+
+TEST_F(GrowingFileTest, HoldsWhatWasWrittenAfterItIsClosed) {
+  auto* const bytes = static_cast<char*>(Create());
+  ASSERT_NE(bytes, nullptr);
+  bytes[7] = 'x';
+  file_.Close();
+  const int file = open(Path().c_str(), O_RDONLY);
+  char read = 0;
+  EXPECT_EQ(pread(file, &read, 1, 7), 1);
+  EXPECT_EQ(read, 'x');
+  close(file);
+}
+
+TEST_F(GrowingFileTest, TakesSpaceAsItsArraysGrow) {
+  auto* const bytes = static_cast<char*>(Create());
+  ASSERT_NE(bytes, nullptr);
+  EXPECT_LT(SpaceBytes(), 256 << 10);
+  GrowingArray array(&file_, size_t{1} << 20, 1 << 16, 100);
+  ASSERT_TRUE(array.Reach(0));
+  const int64_t one_bytes = SpaceBytes();
+  ASSERT_TRUE(array.Reach(1));
+  EXPECT_EQ(SpaceBytes(), one_bytes);
+  ASSERT_TRUE(array.Reach(99));
+  EXPECT_GE(SpaceBytes(), 100 << 16);
+  EXPECT_FALSE(array.Reach(100));
+  bytes[(size_t{1} << 20) + (size_t{100} << 16) - 1] = 1;
+}
+
+TEST_F(GrowingFileTest, AFileThatCannotBeHadIsNull) {
+  EXPECT_EQ(file_.Create(-1, "growing", kFileBytes, kHeadBytes), nullptr);
+  ASSERT_NE(Create(), nullptr);
+  GrowingFile second;
+  EXPECT_EQ(second.Create(folder_, "growing", kFileBytes, kHeadBytes), nullptr);
+}
+
+TEST_F(GrowingFileTest, AProgramsLimitOfFilesIsHeeded) {
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit limit = before;
+  limit.rlim_cur = kFileBytes - 1;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_EQ(Create(), nullptr);
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_NE(Create(), nullptr);
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal

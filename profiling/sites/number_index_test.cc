@@ -1,0 +1,56 @@
+#include "footprint/profiling/sites/number_index.h"
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include "footprint/base/random/property_seeds.h"
+#include "gtest/gtest.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+TEST(NumberIndexTest, AnEmptyIndexFindsNothing) {
+  NumberIndex index;
+  EXPECT_EQ(index.Find(7, [](uint32_t) { return true; }), NumberIndex::kNone);
+}
+
+// Against a map, with hashes that collide wholly or in the bits that choose the
+// place.
+TEST(NumberIndexTest, FindsTheNumberOfEachThing) {
+  for (uint32_t seed = 1; seed <= PropertySeedCount() / 4; ++seed) {
+    std::mt19937_64 random(seed);
+    const uint64_t mask = seed % 2 == 0 ? 0xff : ~uint64_t{0} << 56;
+    const auto hash_of = [mask](uint64_t thing) {
+      return HashPair(thing, 1) & mask;
+    };
+    NumberIndex index;
+    std::map<uint64_t, uint32_t> expected;
+    std::vector<uint64_t> things = {0};
+    for (int step = 0; step < 3000; ++step) {
+      const uint64_t thing = random() % 2000;
+      const uint32_t found = index.Find(
+          hash_of(thing), [&](uint32_t n) { return things[n] == thing; });
+      if (expected.count(thing) != 0) {
+        ASSERT_EQ(found, expected[thing]) << "seed " << seed;
+        continue;
+      }
+      ASSERT_EQ(found, NumberIndex::kNone) << "seed " << seed;
+      const auto number = static_cast<uint32_t>(things.size());
+      things.push_back(thing);
+      expected[thing] = number;
+      ASSERT_TRUE(index.Add(hash_of(thing), number));
+    }
+    index.Clear();
+    EXPECT_EQ(index.Find(hash_of(1), [](uint32_t) { return true; }),
+              NumberIndex::kNone);
+  }
+}
+
+TEST(NumberIndexTest, PairsHaveHashesOfTheirOwn) {
+  EXPECT_NE(HashPair(1, 2), HashPair(2, 1));
+  EXPECT_NE(HashPair(1, 2), HashPair(1, 3));
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal

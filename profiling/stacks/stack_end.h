@@ -1,0 +1,27 @@
+// Where the calling thread's stack ends, as far as that can be told without a
+// lock or an allocation.
+//
+//   uintptr_t end = FindStackEnd(frame.stack_pointer);
+//   int count = UnwindStack(frame, end, pcs, capacity);
+//
+// Everything from the stack pointer to the end is memory that can be read. 0:
+// it is not known, as on a signal's own stack or a coroutine's.
+//
+// The main thread's stack ends where the C library saw it begin; the kernel
+// maps nothing in the 128 MiB below. Another thread's has the thread's control
+// block at its end; a stack pointer far from it is taken for another stack's.
+// Works inside malloc and in signal handlers. Thread-safe. Linux with glibc on
+// x86-64; elsewhere 0.
+
+#ifndef FOOTPRINT_PROFILING_STACKS_STACK_END_H_
+#define FOOTPRINT_PROFILING_STACKS_STACK_END_H_
+
+#include <cstdint>
+
+namespace footprint::profiling_internal {
+
+uintptr_t FindStackEnd(uintptr_t stack_pointer);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_STACKS_STACK_END_H_
