@@ -18,9 +18,11 @@
 #include "footprint/profiling/memprof/memprof_options.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/reports/json_report.h"
+#include "footprint/profiling/reports/memory_profile_report.h"
 #include "footprint/profiling/reports/text_report.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
 
 namespace footprint {
 namespace {
@@ -48,7 +50,8 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 
 // Before the program runs: so that no run is lost to a path that was mistyped.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  for (const std::string& path : {options.record_path, options.json_path}) {
+  for (const std::string& path :
+       {options.record_path, options.json_path, options.proto_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckReplaceable(path);
     if (!status.ok()) return status;
@@ -65,6 +68,10 @@ absl::Status WriteOutputs(const MeasuredRun& run,
   if (!options.json_path.empty()) {
     status.Update(
         ReplaceFile(options.json_path, JsonReport(run), ToDisk::kFlush));
+  }
+  if (!options.proto_path.empty()) {
+    status.Update(
+        WriteMemoryProfileFile(MemoryProfileReport(run), options.proto_path));
   }
   return status;
 }

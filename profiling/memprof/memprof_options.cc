@@ -31,10 +31,11 @@ Options, before PROGRAM:
                   allocation is; none: only the peak is measured
   --record=FILE   all that was measured, to be read again by --from
   --json=FILE     the same, for other programs to read
+  --proto=FILE    a MemoryProfile, which gates judge and print_profile shows
   --help          this text
 
 A record, read again on any machine:
-  memprof --from=FILE [--json=FILE]
+  memprof --from=FILE [--json=FILE] [--proto=FILE]
 
 The program keeps its input, output and exit status; the report goes to
 standard error. Without --limit, memprof exits as the program did (128 + n
@@ -79,6 +80,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
   return {
       PathOption("--record", &options->record_path),
       PathOption("--json", &options->json_path),
+      PathOption("--proto", &options->proto_path),
       PathOption("--from", &options->from_path),
       PathOption("--compare", &options->compare_before_path),
       {"--sampling",

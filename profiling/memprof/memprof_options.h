@@ -32,6 +32,7 @@ struct MemprofOptions {
   // Files to write; empty: not.
   std::string record_path;
   std::string json_path;
+  std::string proto_path;
 };
 
 // kInvalidArgument.
