@@ -105,9 +105,9 @@ std::vector<std::string> LargestStages(const std::vector<ScaledRun>& runs,
   sorted.resize(kMaxStages);
   std::vector<std::string> largest;
   for (const std::string& name : names) {
-    const bool is_in = std::any_of(
-        sorted.begin(), sorted.end(),
-        [&name](const auto& each) { return each.second == name; });
+    const bool is_in =
+        std::any_of(sorted.begin(), sorted.end(),
+                    [&name](const auto& each) { return each.second == name; });
     if (is_in) largest.push_back(name);
   }
   return largest;
@@ -164,10 +164,9 @@ absl::Status AddProfile(const MemoryProfile& profile,
                          return each.name() == variable;
                        });
       if (argument == memory.arguments().end()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(profile.label(), ": ", memory.name(),
-                         " has no argument \"", variable,
-                         "\"; take variables that all programs have"));
+        return absl::InvalidArgumentError(absl::StrCat(
+            profile.label(), ": ", memory.name(), " has no argument \"",
+            variable, "\"; take variables that all programs have"));
       }
       run.values.push_back(argument->value());
     }
@@ -179,13 +178,12 @@ absl::Status AddProfile(const MemoryProfile& profile,
 std::vector<size_t> NumericVariables(const ScaledRuns& runs) {
   std::vector<size_t> numeric;
   for (size_t i = 0; i < runs.variables.size(); ++i) {
-    const bool is_number =
-        std::all_of(runs.runs.begin(), runs.runs.end(),
-                    [i](const ScaledRun& run) {
-                      double value = 0;
-                      return absl::SimpleAtod(run.values[i], &value) &&
-                             std::isfinite(value) && value >= 0;
-                    });
+    const bool is_number = std::all_of(
+        runs.runs.begin(), runs.runs.end(), [i](const ScaledRun& run) {
+          double value = 0;
+          return absl::SimpleAtod(run.values[i], &value) &&
+                 std::isfinite(value) && value >= 0;
+        });
     if (is_number) numeric.push_back(i);
   }
   return numeric;

@@ -55,9 +55,10 @@ struct ScaledRuns {
   std::vector<ScaledRun> runs;
 };
 
-// The program is called as in the profile, unless it is renamed. kInvalidArgument:
-// a benchmark lacks one of the variables as an argument; kFailedPrecondition:
-// the profile has a failure and no benchmarks. Both say which.
+// The program is called as in the profile, unless it is renamed.
+// kInvalidArgument: a benchmark lacks one of the variables as an argument;
+// kFailedPrecondition: the profile has a failure and no benchmarks. Both say
+// which.
 absl::Status AddProfile(const MemoryProfile& profile,
                         const std::string& renamed_program, ScaledRuns* runs);
 

@@ -124,7 +124,8 @@ std::string FailureText(const ScaledRuns& runs) {
 }
 
 // The variable along which lines run: the one with the most values.
-size_t MainVariable(const ScaledRuns& runs, const std::vector<size_t>& numeric) {
+size_t MainVariable(const ScaledRuns& runs,
+                    const std::vector<size_t>& numeric) {
   size_t chosen = numeric[0];
   size_t most = 0;
   for (size_t variable : numeric) {
@@ -168,9 +169,8 @@ LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
   std::vector<std::string> order;
   std::map<std::string, LineChart::Line> lines;
   for (const ScaledRun& run : runs.runs) {
-    const StageBytes& bytes = figure == ScaledFigure::kPeak
-                                  ? run.peak_bytes
-                                  : run.volume_bytes;
+    const StageBytes& bytes =
+        figure == ScaledFigure::kPeak ? run.peak_bytes : run.volume_bytes;
     if (!run.failure.empty() || !bytes.has_value()) continue;
     std::string name = run.program;
     for (size_t i = 0; i < runs.variables.size(); ++i) {
