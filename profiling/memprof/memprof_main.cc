@@ -19,6 +19,7 @@
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/memory_profile_report.h"
+#include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
@@ -51,7 +52,8 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 // Before the program runs: so that no run is lost to a path that was mistyped.
 absl::Status CheckOutputs(const MemprofOptions& options) {
   for (const std::string& path :
-       {options.record_path, options.json_path, options.proto_path}) {
+       {options.record_path, options.json_path, options.pprof_path,
+        options.proto_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckReplaceable(path);
     if (!status.ok()) return status;
@@ -72,6 +74,12 @@ absl::Status WriteOutputs(const MeasuredRun& run,
   if (!options.proto_path.empty()) {
     status.Update(
         WriteMemoryProfileFile(MemoryProfileReport(run), options.proto_path));
+  }
+  if (!options.pprof_path.empty()) {
+    const absl::StatusOr<std::string> bytes = PprofReport(run);
+    status.Update(bytes.ok()
+                      ? ReplaceFile(options.pprof_path, *bytes, ToDisk::kFlush)
+                      : bytes.status());
   }
   return status;
 }

@@ -31,11 +31,12 @@ Options, before PROGRAM:
                   allocation is; none: only the peak is measured
   --record=FILE   all that was measured, to be read again by --from
   --json=FILE     the same, for other programs to read
+  --pprof=FILE    call stacks for pprof and flame-graph viewers (profile.proto)
   --proto=FILE    a MemoryProfile, which gates judge and print_profile shows
   --help          this text
 
 A record, read again on any machine:
-  memprof --from=FILE [--json=FILE] [--proto=FILE]
+  memprof --from=FILE [--json=FILE] [--pprof=FILE] [--proto=FILE]
 
 The program keeps its input, output and exit status; the report goes to
 standard error. Without --limit, memprof exits as the program did (128 + n
@@ -81,6 +82,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       PathOption("--record", &options->record_path),
       PathOption("--json", &options->json_path),
       PathOption("--proto", &options->proto_path),
+      PathOption("--pprof", &options->pprof_path),
       PathOption("--from", &options->from_path),
       PathOption("--compare", &options->compare_before_path),
       {"--sampling",

@@ -165,7 +165,8 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     if (!process.sites.has_value()) continue;
     image->set_has_sites(true);
     image->set_sites_are_incomplete(process.sites->is_incomplete);
-    NativeCalls calls(*process.sites, &symbolizer, &forest);
+    NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
+                      &forest);
     SetSites(*process.sites, &calls, image);
     SetTimeline(*process.sites, image);
   }

@@ -23,8 +23,7 @@ CodeFrame UnknownFrame() {
   return frame;
 }
 
-CodeFrame FrameWithoutSymbol(const SiteProfile::Module& module,
-                             uint64_t address) {
+CodeFrame FrameWithoutSymbol(const CallTree::Module& module, uint64_t address) {
   const absl::string_view path = module.path;
   CodeFrame frame;
   frame.set_function(EscapeForProto(absl::StrCat(
@@ -35,8 +34,7 @@ CodeFrame FrameWithoutSymbol(const SiteProfile::Module& module,
   return frame;
 }
 
-CodeFrame FrameOf(const SourceFrame& source,
-                  const SiteProfile::Module& module) {
+CodeFrame FrameOf(const SourceFrame& source, const CallTree::Module& module) {
   CodeFrame frame;
   frame.set_kind(NativeFrameKind(source.function));
   frame.set_function(EscapeForProto(source.function));
@@ -49,25 +47,27 @@ CodeFrame FrameOf(const SourceFrame& source,
 
 }  // namespace
 
-NativeCalls::NativeCalls(const SiteProfile& profile, Symbolizer* symbolizer,
-                         CallForest* forest)
-    : profile_(profile),
+NativeCalls::NativeCalls(absl::Span<const CallTree::Module> modules,
+                         absl::Span<const CallTree::Node> nodes,
+                         Symbolizer* symbolizer, CallForest* forest)
+    : modules_(modules),
+      nodes_(nodes),
       symbolizer_(*symbolizer),
       forest_(*forest),
-      calls_(profile.nodes.size(), kNotLookedUp) {}
+      calls_(nodes.size(), kNotLookedUp) {}
 
 uint32_t NativeCalls::CallOf(int node) {
   std::vector<int> unknown;
-  while (node != SiteProfile::kNone &&
+  while (node != CallTree::kNone &&
          calls_[static_cast<size_t>(node)] == kNotLookedUp) {
     unknown.push_back(node);
-    node = profile_.nodes[static_cast<size_t>(node)].parent;
+    node = nodes_[static_cast<size_t>(node)].parent;
   }
   uint32_t call =
-      node == SiteProfile::kNone ? 0 : calls_[static_cast<size_t>(node)];
+      node == CallTree::kNone ? 0 : calls_[static_cast<size_t>(node)];
   for (auto each = unknown.rbegin(); each != unknown.rend(); ++each) {
     const auto index = static_cast<size_t>(*each);
-    for (uint32_t frame : FramesOf(profile_.nodes[index])) {
+    for (uint32_t frame : FramesOf(nodes_[index])) {
       call = forest_.Call(call, frame);
     }
     calls_[index] = call;
@@ -75,19 +75,17 @@ uint32_t NativeCalls::CallOf(int node) {
   return call;
 }
 
-const std::vector<uint32_t>& NativeCalls::FramesOf(
-    const SiteProfile::Node& node) {
+const std::vector<uint32_t>& NativeCalls::FramesOf(const CallTree::Node& node) {
   const auto [found, is_new] = frames_.try_emplace({node.module, node.address});
   if (is_new) found->second = LookUp(node);
   return found->second;
 }
 
-std::vector<uint32_t> NativeCalls::LookUp(const SiteProfile::Node& node) {
-  if (node.module == SiteProfile::kNone) {
+std::vector<uint32_t> NativeCalls::LookUp(const CallTree::Node& node) {
+  if (node.module == CallTree::kNone) {
     return {forest_.Frame(UnknownFrame())};
   }
-  const SiteProfile::Module& module =
-      profile_.modules[static_cast<size_t>(node.module)];
+  const CallTree::Module& module = modules_[static_cast<size_t>(node.module)];
   if (absl::EndsWith(module.path, kAgentFile)) return {};
   const absl::Span<const SourceFrame> sources =
       symbolizer_.Find({module.path, module.build_id}, node.address - 1);

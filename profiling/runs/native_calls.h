@@ -1,7 +1,7 @@
 // The stacks of one process image in a run's forest: names found, inlined
 // functions as calls of their own, the agent's own frames left out.
 //
-//   NativeCalls calls(profile, &symbolizer, &forest);
+//   NativeCalls calls(profile.modules, profile.nodes, &symbolizer, &forest);
 //   site->set_call(calls.CallOf(profile_site.node));
 //
 // Thread-compatible. Owns none of what it is given, which must outlive it.
@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "footprint/profiling/records/site_profile.h"
+#include "absl/types/span.h"
+#include "footprint/profiling/records/call_tree.h"
 #include "footprint/profiling/runs/call_forest.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 
@@ -24,18 +25,21 @@ namespace footprint {
 
 class NativeCalls {
  public:
-  NativeCalls(const SiteProfile& profile, Symbolizer* symbolizer,
+  // A process's tree of calls.
+  NativeCalls(absl::Span<const CallTree::Module> modules,
+              absl::Span<const CallTree::Node> nodes, Symbolizer* symbolizer,
               CallForest* forest);
 
-  // Of a node of the profile; 0 for kNone. The innermost call.
+  // Of a node of the tree; 0 for kNone. The innermost call.
   uint32_t CallOf(int node);
 
  private:
   // Outermost first; none for the agent's own code.
-  const std::vector<uint32_t>& FramesOf(const SiteProfile::Node& node);
-  std::vector<uint32_t> LookUp(const SiteProfile::Node& node);
+  const std::vector<uint32_t>& FramesOf(const CallTree::Node& node);
+  std::vector<uint32_t> LookUp(const CallTree::Node& node);
 
-  const SiteProfile& profile_;
+  absl::Span<const CallTree::Module> modules_;
+  absl::Span<const CallTree::Node> nodes_;
   Symbolizer& symbolizer_;
   CallForest& forest_;
   // By node.
