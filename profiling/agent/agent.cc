@@ -28,7 +28,11 @@
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/records/stage_record.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/stages/file_stages.h"
+#include "footprint/profiling/stages/import_stages.h"
+#include "footprint/profiling/stages/stage_table.h"
 #include "object_list.h"
 
 namespace footprint::profiling_internal {
@@ -154,6 +158,9 @@ void BeginRecord(bool is_fork) {
         BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
+  char stages_name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "stages", stages_name);
+  record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -161,6 +168,7 @@ void BeginRecord(bool is_fork) {
 void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
+  CompleteStages();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
   record->allocated_bytes.store(bytes.allocated_bytes);
@@ -200,6 +208,15 @@ __attribute__((constructor(103))) void Begin() {
   }
   has_foreign_new = HasForeignNew();
   BeginRecord(/*is_fork=*/false);
+  const char* const stages = getenv(kStagesVariable);
+  if (stages == nullptr || strcmp(stages, "named") != 0) {
+    WatchFiles();
+    WatchImports();
+  }
+  // What was looked for in vain is no error of the program's. The second call
+  // gives its text back.
+  dlerror();
+  dlerror();
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
 

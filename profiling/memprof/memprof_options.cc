@@ -29,6 +29,9 @@ Options, before PROGRAM:
                   how many bytes lie between two allocations whose call sites
                   are recorded, on average; 512KiB if not given; 0: each
                   allocation is; none: only the peak is measured
+  --stages=named  only stages that the program names (footprint_stage.h,
+                  footprint.py); else each outermost import of Python and each
+                  data or model file, from open to close, is a stage, too
   --record=FILE   all that was measured, to be read again by --from
   --json=FILE     the same, for other programs to read
   --pprof=FILE    call stacks for pprof and flame-graph viewers (profile.proto)
@@ -77,6 +80,15 @@ absl::Status SetSampling(absl::string_view value, AgentRun* run) {
   return bytes.status();
 }
 
+absl::Status SetStages(absl::string_view value, AgentRun* run) {
+  if (value != "named" && value != "all") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--stages=", value, ": write --stages=named or --stages=all"));
+  }
+  run->has_automatic_stages = value == "all";
+  return absl::OkStatus();
+}
+
 std::vector<Option> OptionsInto(MemprofOptions* options) {
   return {
       PathOption("--record", &options->record_path),
@@ -88,6 +100,10 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       {"--sampling",
        [options](absl::string_view value) {
          return SetSampling(value, &options->run);
+       }},
+      {"--stages",
+       [options](absl::string_view value) {
+         return SetStages(value, &options->run);
        }},
       {"--limit",
        [options](absl::string_view value) {

@@ -44,6 +44,19 @@ TEST(MemprofOptionsTest, ADoubleDashEndsTheOptions) {
   EXPECT_THAT(options->run.arguments, ElementsAre("--strange"));
 }
 
+TEST(MemprofOptionsTest, AutomaticStagesCanBeTurnedOff) {
+  auto options = Parse({"python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_TRUE(options->run.has_automatic_stages);
+  options = Parse({"--stages=named", "python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_FALSE(options->run.has_automatic_stages);
+  options = Parse({"--stages=all", "python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_TRUE(options->run.has_automatic_stages);
+  ExpectRefused({"--stages=some", "python3"}, "--stages=named or --stages=all");
+}
+
 TEST(MemprofOptionsTest, RecordsAreReadInsteadOfRun) {
   auto options = Parse({"--from=a.run"});
   ASSERT_THAT(options, IsOk());

@@ -27,12 +27,14 @@
 #include "footprint/base/files/read_write.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
 #include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/stage_record.h"
 
 namespace footprint {
 namespace {
 
 using profiling_internal::kRecordFolderVariable;
 using profiling_internal::kSamplingIntervalVariable;
+using profiling_internal::kStagesVariable;
 
 constexpr int kLookIntervalMs = 10;
 constexpr int kPassedSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
@@ -174,6 +176,8 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   }
   variables.push_back(absl::StrCat("LD_PRELOAD=", preloaded));
   variables.push_back(absl::StrCat(kRecordFolderVariable, "=", folder.path()));
+  variables.push_back(absl::StrCat(kStagesVariable, "=",
+                                   run.has_automatic_stages ? "all" : "named"));
   if (run.sampling_interval_bytes >= 0) {
     variables.push_back(absl::StrCat(kSamplingIntervalVariable, "=",
                                      run.sampling_interval_bytes));

@@ -29,6 +29,7 @@ using profiling_internal::ProcessRecord;
 constexpr char kRecordSuffix[] = ".record";
 constexpr char kSitesSuffix[] = ".sites";
 constexpr char kObjectsSuffix[] = ".objects";
+constexpr char kStagesSuffix[] = ".stages";
 
 // Text that ends at a null, or where its room ends.
 template <size_t capacity>
@@ -72,6 +73,7 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   process.thread_count = record.thread_count.load();
   process.threads_may_overlap = record.threads_may_overlap.load() != 0;
   process.has_foreign_new = record.has_foreign_new != 0;
+  process.peak_stage = record.heap.peak_stage.load();
   return process;
 }
 
@@ -84,6 +86,30 @@ void ReadObjectList(const std::string& path, MeasuredProcess* process) {
   if (lines.empty()) return;
   process->allocator = lines[0];
   process->loaded_objects.assign(lines.begin() + 1, lines.end());
+}
+
+// The file of that kind beside a record.
+std::string Beside(const std::string& record_path, const char* suffix) {
+  return absl::StrCat(absl::StripSuffix(record_path, kRecordSuffix), suffix);
+}
+
+absl::Status ReadFilesBeside(const std::string& path,
+                             const ProcessRecord& record,
+                             MeasuredProcess* process) {
+  if (record.has_sites != 0) {
+    absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
+        Beside(path, kSitesSuffix), record.heap.peak_count.load());
+    if (!sites.ok()) return sites.status();
+    process->sites = *std::move(sites);
+  }
+  if (record.has_stages != 0) {
+    absl::StatusOr<StageProfile> stages =
+        ReadStageProfile(Beside(path, kStagesSuffix),
+                         {process->peak_live_bytes, process->peak_stage});
+    if (!stages.ok()) return stages.status();
+    process->stages = *std::move(stages);
+  }
+  return absl::OkStatus();
 }
 
 // Nothing of a process that was killed in its first microseconds, or is about
@@ -105,15 +131,9 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         absl::StrCat(path, ": no record of this version's agent"));
   }
   MeasuredProcess process = ToMeasuredProcess(*record);
-  ReadObjectList(
-      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kObjectsSuffix),
-      &process);
-  if (record->has_sites == 0) return process;
-  absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
-      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kSitesSuffix),
-      record->heap.peak_count.load());
-  if (!sites.ok()) return sites.status();
-  process.sites = *std::move(sites);
+  ReadObjectList(Beside(path, kObjectsSuffix), &process);
+  absl::Status status = ReadFilesBeside(path, *record, &process);
+  if (!status.ok()) return status;
   return process;
 }
 

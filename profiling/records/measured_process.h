@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/records/stage_profile.h"
 
 namespace footprint {
 
@@ -71,6 +72,10 @@ struct MeasuredProcess {
 
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
+  // Not set: there was no room for its file.
+  std::optional<StageProfile> stages;
+  // Index of `stages`, as sites and points name them.
+  uint32_t peak_stage = 0;
 };
 
 // In the order in which they began.

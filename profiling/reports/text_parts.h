@@ -21,6 +21,9 @@ std::string HeadlineText(const MeasuredRun& run, const MeasuredImage& image);
 // What is not in the figures, so that nobody takes them for the whole.
 std::string WarningText(const MeasuredRun& run, const MeasuredImage& image);
 
+// What each stage needed: those that the program names, imports, data files.
+std::string StageText(const MeasuredImage& image);
+
 // The places with most bytes at the peak.
 std::string SiteText(const MeasuredRun& run, const MeasuredImage& image);
 

@@ -13,7 +13,8 @@ std::string TextReport(const MeasuredRun& run) {
   }
   std::string text =
       absl::StrCat(HeadlineText(run, *largest), WarningText(run, *largest));
-  for (const std::string& part : {SiteText(run, *largest), ProcessText(run)}) {
+  for (const std::string& part :
+       {StageText(*largest), SiteText(run, *largest), ProcessText(run)}) {
     if (!part.empty()) absl::StrAppend(&text, "\n", part);
   }
   return text;

@@ -12,6 +12,7 @@
 #include "footprint/profiling/runs/call_forest.h"
 #include "footprint/profiling/runs/module_versions.h"
 #include "footprint/profiling/runs/native_calls.h"
+#include "footprint/profiling/runs/stage_figures.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 
 namespace footprint {
@@ -135,10 +136,12 @@ void SetSites(const SiteProfile& profile, NativeCalls* calls,
   threads.Write(image);
 }
 
-void SetTimeline(const SiteProfile& profile, MeasuredImage* image) {
+void SetTimeline(const SiteProfile& profile, uint32_t peak_stage,
+                 MeasuredImage* image) {
   std::vector<SiteProfile::Point> points = profile.timeline;
   // A look comes at most every so many nanoseconds, and the peak when it will.
-  points.push_back({image->peak_time_ns(), image->peak_live_bytes(), 0});
+  points.push_back(
+      {image->peak_time_ns(), image->peak_live_bytes(), peak_stage});
   std::stable_sort(
       points.begin(), points.end(),
       [](const SiteProfile::Point& a, const SiteProfile::Point& b) {
@@ -162,13 +165,14 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     MeasuredImage* const image = run->add_images();
     SetFigures(process, image);
     image->set_end(EndOf(process, processes));
+    if (process.stages.has_value()) SetStages(*process.stages, image);
     if (!process.sites.has_value()) continue;
     image->set_has_sites(true);
     image->set_sites_are_incomplete(process.sites->is_incomplete);
     NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
                       &forest);
     SetSites(*process.sites, &calls, image);
-    SetTimeline(*process.sites, image);
+    SetTimeline(*process.sites, process.peak_stage, image);
   }
 }
 
