@@ -43,8 +43,22 @@ StageBytes FigureOfStage(const ScaledRun& run, const std::string& stage,
   return 0;
 }
 
+// `before`: what was live when the first stage began; `highest`, `left`: the
+// highest mark in any stage, and what all of them left.
+StageBytes PeakOutside(const StageBytes& whole, const StageBytes& before,
+                       const StageBytes& highest, const StageBytes& left) {
+  if (!whole.has_value() || !highest.has_value() || *whole <= *highest) {
+    return before;
+  }
+  const StageBytes outside = Difference(whole, left);
+  return outside.has_value() && before.has_value() ? std::max(outside, before)
+                                                   : outside;
+}
+
 void AddStages(const BenchmarkMemory& memory, ScaledRun* run) {
   StageBytes before;
+  StageBytes highest = 0;
+  StageBytes left = 0;
   StageBytes inside = 0;
   for (const Phase& phase : memory.phases()) {
     if (phase.parent() >= 0) continue;
@@ -53,11 +67,11 @@ void AddStages(const BenchmarkMemory& memory, ScaledRun* run) {
     stage.peak_bytes = ReadMetric(phase, PEAK_LIVE_USABLE_BYTES).bytes_or_count;
     stage.volume_bytes =
         ReadMetric(phase, ALLOCATED_USABLE_BYTES).bytes_or_count;
-    if (run->stages.empty()) {
-      before = Difference(
-          ReadMetric(phase, PEAK_LIVE_ABSOLUTE_USABLE_BYTES).bytes_or_count,
-          stage.peak_bytes);
-    }
+    const StageBytes mark =
+        ReadMetric(phase, PEAK_LIVE_ABSOLUTE_USABLE_BYTES).bytes_or_count;
+    if (run->stages.empty()) before = Difference(mark, stage.peak_bytes);
+    if (!mark.has_value() || mark > highest) highest = mark;
+    left = Sum(left, ReadMetric(phase, NET_GROWTH_USABLE_BYTES).bytes_or_count);
     inside = Sum(inside, stage.volume_bytes);
     run->stages.push_back(stage);
   }
@@ -66,7 +80,11 @@ void AddStages(const BenchmarkMemory& memory, ScaledRun* run) {
     return;
   }
   run->stages.push_back(
-      {kOutside, before, Difference(run->volume_bytes, inside)});
+      {kOutside,
+       PeakOutside(
+           ReadMetric(memory, PEAK_LIVE_ABSOLUTE_USABLE_BYTES).bytes_or_count,
+           before, highest, left),
+       Difference(run->volume_bytes, inside)});
 }
 
 // In the order in which runs have them, kOutside last.

@@ -8,8 +8,10 @@
 // A run's stages are the outermost phases of its benchmark. The peak of a stage
 // is what it held at its worst beyond what was held before it; its volume is
 // what it allocated, freed or not. Bytes are usable heap bytes. Besides the
-// stages there is kOutside: for peaks, what was live when the first stage began
-// (an interpreter, libraries); for volumes, what no stage allocated.
+// stages there is kOutside. For peaks: what was live when the first stage began
+// (an interpreter, libraries) or, where the run's peak lies outside of all
+// stages, what was live then beyond what stages had left. For volumes: what no
+// stage allocated.
 //
 // Pure; thread-safe. Memory: the runs.
 

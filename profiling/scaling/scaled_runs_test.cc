@@ -97,6 +97,16 @@ TEST(ScaledRunsTest, OutermostPhasesAreStages) {
   EXPECT_EQ(run.stages[2].volume_bytes, 6000);
 }
 
+TEST(ScaledRunsTest, APeakOutsideOfAllStagesIsTheirs) {
+  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  BenchmarkMemory* const memory = profile.mutable_benchmarks(0);
+  AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, 900000, memory);
+  for (Phase& phase : *memory->mutable_phases()) {
+    AddMetric(NET_GROWTH_USABLE_BYTES, 50, &phase);
+  }
+  EXPECT_EQ(RunsOf({profile}).runs[0].stages[2].peak_bytes, 900000 - 100);
+}
+
 TEST(ScaledRunsTest, WithoutPhasesTheRunIsTheStage) {
   MemoryProfile profile = ProfileOf("train", 10, 1000);
   profile.mutable_benchmarks(0)->clear_phases();

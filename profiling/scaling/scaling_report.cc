@@ -23,8 +23,10 @@ using Json = nlohmann::ordered_json;
 constexpr char kAboutPeak[] =
     "The peak of a stage: the heap bytes it held at its worst beyond what was "
     "held before it began. What was live when the first stage began (the "
-    "interpreter, libraries) stands as outside of stages. No moment holds the "
-    "sum: stages come one after the other.";
+    "interpreter, libraries) stands as outside of stages; so does what was "
+    "live "
+    "at a peak between stages. No moment holds the sum: stages come one after "
+    "the other.";
 constexpr char kAboutVolume[] =
     "The volume of a stage: every heap byte it allocated, freed or not. It "
     "tells what the allocator has to do, not what the machine must have.";

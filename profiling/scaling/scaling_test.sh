@@ -33,7 +33,7 @@ held = [bytearray(megabytes * 1000000) for _ in range(copies)]
 PYTHON
 program=(/usr/bin/python3 hold.py "{megabytes}" "{copies}")
 
-expect 0 "1.02e+06 B x megabytes x copies" \
+expect 0 "1.0 MiB x megabytes x copies + 1.0 MiB" \
   --grid="megabytes=2,8,32 copies=1,2,4" --html=report.html --json=report.json \
   --proto=report.binpb --name=first "${program[@]}"
 grep -q "the program's own output" output && fail "the output is mixed up"
@@ -72,7 +72,7 @@ expect 2 "none.binpb" --grid="n=1" --with=none.binpb sh -c "exit {n}"
 expect 2 "is empty" --grid= "${program[@]}"
 expect 2 "is empty" "${program[@]}"
 expect 2 "has no values" --grid="megabytes=" "${program[@]}"
-expect 2 "did you mean \"megabytes\"?" \
+expect 2 "did you mean \"megabites\"?" \
   --grid="megabites=1 copies=1" "${program[@]}"
 expect 2 "uses the variable rows" \
   --grid="megabytes=1 copies=1 rows=1" "${program[@]}"
