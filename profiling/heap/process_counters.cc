@@ -26,7 +26,11 @@ void SetThresholds(ThreadCounters* counters, int64_t upper_bytes) {
 }  // namespace
 
 const uint64_t kNoBytes = 0;
-__thread ThreadCounters thread_counters;
+// The model again, or this file's own uses lose it: the function that they
+// would call may allocate (after dlopen of libraries with storage of their
+// own).
+__thread ThreadCounters thread_counters
+    __attribute__((tls_model("initial-exec")));
 ProcessCounters process;
 
 uint32_t CurrentStage() {
