@@ -53,6 +53,7 @@ void FoldThreadPeaks() {
     RaiseHighest(process.open_phases, each->peak_absolute_bytes.load(),
                  &each->record->node);
     each->peak_absolute_bytes.store(each->summed_live_bytes);
+    ForceLook(each);
   }
 }
 

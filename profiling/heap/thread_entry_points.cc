@@ -62,6 +62,7 @@ int CountedJoin(pthread_t thread, Join join) {
 }  // namespace
 }  // namespace footprint::profiling_internal
 
+using footprint::profiling_internal::BeginDetachedThread;
 using footprint::profiling_internal::BeginThread;
 using footprint::profiling_internal::CountedJoin;
 using footprint::profiling_internal::EndCreation;
@@ -80,8 +81,9 @@ extern "C" {
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                    void* (*function)(void*), void* argument) noexcept {
-  ThreadRecord* const record =
-      IsDetached(attributes) ? nullptr : BeginThread(function, argument);
+  ThreadRecord* const record = IsDetached(attributes)
+                                   ? BeginDetachedThread()
+                                   : BeginThread(function, argument);
   if (record == nullptr) {
     return next_create(thread, attributes, function, argument);
   }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "footprint/base/text/report_escape.h"
+#include "footprint/profiling/memprof/machine_needs.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/this_machine.h"
@@ -24,6 +25,7 @@ MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
   run.set_peak_resident_sum_bytes(end.peak_resident_sum_bytes);
   run.set_sampling_interval_bytes(agent_run.sampling_interval_bytes);
   AddMeasuredImages(end.processes, &run);
+  AddMachineNeeds(end, &run);
   *run.mutable_machine() = ThisMachine();
   for (const MeasuredProcess& process : end.processes) {
     if (process.allocator.empty()) continue;

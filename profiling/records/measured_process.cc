@@ -29,6 +29,7 @@ using profiling_internal::ProcessRecord;
 constexpr char kRecordSuffix[] = ".record";
 constexpr char kSitesSuffix[] = ".sites";
 constexpr char kObjectsSuffix[] = ".objects";
+constexpr char kPythonSuffix[] = ".python";
 constexpr char kStagesSuffix[] = ".stages";
 
 // Text that ends at a null, or where its room ends.
@@ -109,15 +110,23 @@ absl::Status ReadFilesBeside(const std::string& path,
     if (!stages.ok()) return stages.status();
     process->stages = *std::move(stages);
   }
+  absl::StatusOr<PythonCodes> python =
+      ReadPythonCodes(Beside(path, kPythonSuffix));
+  if (python.ok()) {
+    process->python = *std::move(python);
+  } else if (!absl::IsNotFound(python.status())) {
+    return python.status();
+  }
   return absl::OkStatus();
 }
 
-// Nothing of a process that was killed in its first microseconds, or is about
-// to begin.
+// Nothing of a process that was killed in its first microseconds, is about to
+// begin, or found no room: its parent's record counts it then.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
     const std::string& path) {
   absl::StatusOr<std::string> bytes = ReadWholeFile(path);
   if (!bytes.ok()) return bytes.status();
+  if (bytes->empty()) return std::nullopt;
   if (bytes->size() != sizeof(ProcessRecord)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": no record of this version's agent: ", bytes->size(),

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
 #include "footprint/profiling/records/stage_profile.h"
 
@@ -69,6 +70,12 @@ struct MeasuredProcess {
   // the paths of the shared objects, in the order in which they were loaded.
   std::string allocator;
   std::vector<std::string> loaded_objects;
+
+  // False: an allocator of its own serves it, or nothing was ever allocated.
+  bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
+
+  // Not set: the process is no Python interpreter.
+  std::optional<PythonCodes> python;
 
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;

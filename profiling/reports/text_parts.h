@@ -27,6 +27,9 @@ std::string StageText(const MeasuredImage& image);
 // The places with most bytes at the peak.
 std::string SiteText(const MeasuredRun& run, const MeasuredImage& image);
 
+// The parts of the resident set, graphics memory, a container's limit.
+std::string MachineText(const MeasuredRun& run, const MeasuredImage& image);
+
 // Every process, where there is more than one.
 std::string ProcessText(const MeasuredRun& run);
 

@@ -14,7 +14,8 @@ std::string TextReport(const MeasuredRun& run) {
   std::string text =
       absl::StrCat(HeadlineText(run, *largest), WarningText(run, *largest));
   for (const std::string& part :
-       {StageText(*largest), SiteText(run, *largest), ProcessText(run)}) {
+       {StageText(*largest), SiteText(run, *largest), ProcessText(run),
+        MachineText(run, *largest)}) {
     if (!part.empty()) absl::StrAppend(&text, "\n", part);
   }
   return text;

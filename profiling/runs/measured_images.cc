@@ -6,7 +6,9 @@
 #include <string>
 #include <tuple>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/call_forest.h"
@@ -75,6 +77,28 @@ void SetFigures(const MeasuredProcess& process, MeasuredImage* image) {
   image->set_peak_resident_bytes(process.peak_resident_bytes);
   image->set_thread_count(process.thread_count);
   image->set_threads_may_overlap(process.threads_may_overlap);
+}
+
+void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
+  image->set_interpreter(python.interpreter);
+  image->set_python_objects(python.objects_are_counted
+                                ? MeasuredImage::COUNTED
+                                : MeasuredImage::IN_ARENAS);
+  if (!python.has_calls) {
+    image->add_notes(absl::StrCat(
+        python.interpreter,
+        " is not a version whose calls can be read (3.11 to 3.14 are): native "
+        "functions stand alone, without Python's functions and lines"));
+  }
+  if (!python.objects_are_counted) {
+    image->add_notes(
+        "Python's small objects are not in the live bytes: they come from "
+        "arenas, which count as mapped bytes. Without PYTHONMALLOC and -X dev, "
+        "from 3.8 to 3.14, each object is counted");
+  }
+  if (python.is_incomplete) {
+    image->add_notes("some Python functions found no room and have no name");
+  }
 }
 
 // The threads that allocated, and what.
@@ -165,12 +189,14 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     MeasuredImage* const image = run->add_images();
     SetFigures(process, image);
     image->set_end(EndOf(process, processes));
+    if (process.python.has_value()) SetInterpreter(*process.python, image);
     if (process.stages.has_value()) SetStages(*process.stages, image);
     if (!process.sites.has_value()) continue;
     image->set_has_sites(true);
     image->set_sites_are_incomplete(process.sites->is_incomplete);
     NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
-                      &forest);
+                      &forest,
+                      process.python.has_value() ? &*process.python : nullptr);
     SetSites(*process.sites, &calls, image);
     SetTimeline(*process.sites, process.peak_stage, image);
   }

@@ -18,6 +18,15 @@ namespace footprint::profiling_internal {
 
 inline constexpr int kMaxCalls = 256;
 
+// Puts an interpreter's calls between the `count` native ones, whose stack
+// pointers are given; returns how many there are then. They have a bit that no
+// return address has, kInterpretedCall (call_tree_record.h).
+using InterleaveCalls = int (*)(const uintptr_t* stack_pointers, int count,
+                                uintptr_t (&calls)[kMaxCalls]);
+
+// Before there is a second thread. Null: there is no interpreter.
+void SetInterpreterCalls(InterleaveCalls interleave);
+
 // Fills `calls`, innermost first; returns their number. The outermost calls of
 // a deeper stack are left out.
 int ReadCurrentStack(const StackFrame& innermost,

@@ -3,9 +3,10 @@
 //   IsDataFile("/data/train.csv.gz");  // true
 //   IsDataFile("/etc/passwd");         // false
 //
+// A database is none: it is open as long as its program, and not read whole.
 // The kinds: tables (csv, parquet, ...), arrays (npy, mat, ...), models
 // (safetensors, pt, onnx, ...) and what often holds one of these (json, pkl,
-// bin, db). A file that is compressed is of the kind inside. Capitals do not
+// bin). A file that is compressed is of the kind inside. Capitals do not
 // matter.
 //
 // Pure, and without allocation, for the agent.
@@ -19,8 +20,7 @@ namespace footprint::profiling_internal {
 inline constexpr char kDataFileKinds[][12] = {
     // tables
     "csv", "tsv", "parquet", "feather", "arrow", "orc", "avro", "xls", "xlsx",
-    "dta", "sas7bdat", "sav", "svm", "libsvm", "arff", "db", "sqlite",
-    "sqlite3", "duckdb",
+    "dta", "sas7bdat", "sav", "svm", "libsvm", "arff",
     // records
     "json", "jsonl", "ndjson", "msgpack", "tfrecord", "tfrecords",
     // arrays

@@ -184,7 +184,7 @@ def _makes_pages(memprof):
     import subprocess
 
     text = subprocess.run([memprof, "--help"], capture_output=True, text=True,
-                          check=True).stdout
+                          check=True, env=_own_environment()).stdout
     return "--html=" in text
 
 
@@ -260,6 +260,8 @@ def _run_memprof(arguments):
         raise RuntimeError("memprof measured nothing (exit %d):\n%s"
                            % (status, text))
     sys.stderr.write(text[:marker])
+    if status != 0:
+        sys.stderr.write("it ended with exit status %d\n" % status)
     return _Page(html, text[marker + 1:].rstrip())
 
 
@@ -273,6 +275,9 @@ def _split_options(words):
 def _python(script):
     import sys
 
+    if script.endswith(".ipy"):
+        return [sys.executable, "-m", "IPython", "--no-banner",
+                "--no-term-title", "--HistoryManager.enabled=False"]
     return [sys.executable] if script.endswith(".py") else []
 
 
@@ -320,11 +325,12 @@ def _measure_as_script(ipython, words, cell):
           "script of its own, without the notebook's variables.\n(To measure "
           "cells in the kernel, start it so: memprof jupyter ..., or memprof "
           "ipython.)")
-    text = ipython.transform_cell(cell)
+    # A cell with IPython's own commands needs IPython, any other Python alone.
+    has_commands = "get_ipython()" in ipython.transform_cell(cell)
     with tempfile.TemporaryDirectory() as folder:
-        script = os.path.join(folder, "cell.py")
+        script = os.path.join(folder, "cell.ipy" if has_commands else "cell.py")
         with open(script, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(cell)
         return _run_memprof(options + _python(script) + [script])
 
 
