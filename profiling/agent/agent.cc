@@ -228,7 +228,7 @@ __attribute__((destructor(101))) void End() {
   if (record == nullptr || getpid() != own_process) return;
   char name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "objects", name);
-  WriteObjectList(folder, name);
+  WriteObjectList(RecordFolder(), name);
 }
 
 // How many objects were unloaded so far.

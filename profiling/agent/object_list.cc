@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "footprint/base/memory/allocator.h"
+#include "footprint/profiling/agent/record_folder.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -29,12 +29,8 @@ int WritePath(dl_phdr_info* info, size_t /*size*/, void* file) {
 }  // namespace
 
 void WriteObjectList(int folder, const char* name) {
-  // Beyond a limit of file sizes, a write would end the program by a signal.
-  constexpr rlim_t kLargestList = 4 << 20;
-  rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < kLargestList) {
-    return;
-  }
+  constexpr size_t kLargestListBytes = 4 << 20;
+  if (!FileMayHave(kLargestListBytes)) return;
   int file =
       openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return;

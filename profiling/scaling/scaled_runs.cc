@@ -235,12 +235,14 @@ StagedRuns StagesOf(const ScaledRuns& runs, ScaledFigure figure) {
     if (run.failure.empty()) measured.push_back(run);
   }
   const std::vector<std::string> names = StageNames(measured);
+  const std::vector<size_t> numeric = NumericVariables(runs);
   StagedRuns staged;
-  staged.label_names = runs.variables;
+  for (size_t i : numeric) staged.label_names.push_back(runs.variables[i]);
   staged.stages = LargestStages(measured, names);
   const bool has_others = staged.stages.size() < names.size();
   for (const ScaledRun& run : measured) {
-    StagedRun shown = {run.program, run.values, {}};
+    StagedRun shown = {SeriesName(runs, run, numeric), {}, {}};
+    for (size_t i : numeric) shown.labels.push_back(run.values[i]);
     for (const std::string& stage : staged.stages) {
       shown.bytes.push_back(FigureOfStage(run, stage, figure));
     }

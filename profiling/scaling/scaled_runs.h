@@ -71,7 +71,8 @@ ScaledRun ScaledRunOf(const BenchmarkMemory& memory);
 enum class ScaledFigure { kPeak, kVolume };
 
 // For charts: the runs that have figures, each with all stages of any, 7 at
-// most; smaller ones are "other stages".
+// most; smaller ones are "other stages". Programs are as in StageLaw, and
+// labels the values of the variables that are numbers.
 StagedRuns StagesOf(const ScaledRuns& runs, ScaledFigure figure);
 
 struct StageLaw {

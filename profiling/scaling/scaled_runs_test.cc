@@ -135,6 +135,13 @@ TEST(ScaledRunsTest, VariablesThatAreNoNumbersTellSeriesApart) {
   EXPECT_THAT(NumericVariables(runs), ElementsAre(0, 1));
   EXPECT_EQ(StageLaws(runs).front().program, "train io=csv");
   EXPECT_EQ(StageLaws(runs).back().program, "train io=binary");
+  const StagedRuns staged = StagesOf(runs, ScaledFigure::kPeak);
+  EXPECT_THAT(ProgramsOf(staged),
+              ElementsAre("train io=binary", "train io=csv"));
+  EXPECT_THAT(staged.label_names, ElementsAre("features", "rows"));
+  EXPECT_THAT(staged.runs[0].labels, ElementsAre("10", "1000"));
+  EXPECT_THAT(ScalingPage(runs),
+              HasSubstr("Peak of the whole run against rows at features=500"));
 }
 
 TEST(ScaledRunsTest, ManyStagesAreGathered) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -125,20 +125,40 @@ std::string FailureText(const ScaledRuns& runs) {
   return text;
 }
 
-// The variable along which lines run: the one with the most values.
+// The variable along which lines run: the one that grows most.
 size_t MainVariable(const ScaledRuns& runs,
                     const std::vector<size_t>& numeric) {
   size_t chosen = numeric[0];
-  size_t most = 0;
+  double largest_ratio = 0;
   for (size_t variable : numeric) {
-    std::set<std::string> values;
-    for (const ScaledRun& run : runs.runs) values.insert(run.values[variable]);
-    if (values.size() > most) {
-      most = values.size();
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
+    for (const ScaledRun& run : runs.runs) {
+      const double value = NumbersOf(run, {variable})[0];
+      if (value > 0) least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    if (most / least > largest_ratio) {
+      largest_ratio = most / least;
       chosen = variable;
     }
   }
   return chosen;
+}
+
+// The others, each at its largest value.
+std::vector<std::pair<size_t, double>> FixedVariables(
+    const ScaledRuns& runs, const std::vector<size_t>& numeric, size_t main) {
+  std::vector<std::pair<size_t, double>> fixed;
+  for (size_t variable : numeric) {
+    if (variable == main) continue;
+    double most = 0;
+    for (const ScaledRun& run : runs.runs) {
+      most = std::max(most, NumbersOf(run, {variable})[0]);
+    }
+    fixed.emplace_back(variable, most);
+  }
+  return fixed;
 }
 
 std::string DecimalBytes(double bytes) {
@@ -148,19 +168,26 @@ std::string DecimalBytes(double bytes) {
   return absl::StrFormat("%.4g GB", bytes / 1e9);
 }
 
-// Of the whole run: a line for each program and for each combination of the
-// other variables, 8 at most.
+// Of the whole run: a line a program, 8 at most.
 LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
   const std::vector<size_t> numeric = NumericVariables(runs);
   const size_t x = MainVariable(runs, numeric);
+  const std::vector<std::pair<size_t, double>> fixed =
+      FixedVariables(runs, numeric, x);
+  std::string where;
+  for (const auto& [variable, value] : fixed) {
+    absl::StrAppend(&where, where.empty() ? " at " : ", ",
+                    runs.variables[variable], "=",
+                    absl::StrFormat("%.15g", value));
+  }
   LineChart chart;
-  chart.title = figure == ScaledFigure::kPeak ? "Peak of the whole run"
-                                              : "Volume of the whole run";
-  chart.description = absl::StrCat(
-      "Against ", runs.variables[x],
-      ", both by powers of ten: a straight line that rises by one power a "
-      "power grows as ",
-      runs.variables[x], " does.");
+  chart.title =
+      absl::StrCat(figure == ScaledFigure::kPeak ? "Peak" : "Volume",
+                   " of the whole run against ", runs.variables[x], where);
+  chart.description =
+      "Both by powers of ten: a level line does not grow, and one that rises "
+      "by "
+      "a power in each power grows in proportion.";
   chart.x_label = runs.variables[x];
   chart.y_label = FigureName(figure);
   chart.has_logarithmic_x = chart.has_logarithmic_y = true;
@@ -168,25 +195,22 @@ LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
     return FormatCount(static_cast<int64_t>(std::lround(value)));
   };
   chart.format_y = DecimalBytes;
-  std::vector<std::string> order;
   std::map<std::string, LineChart::Line> lines;
   for (const ScaledRun& run : runs.runs) {
     const StageBytes& bytes =
         figure == ScaledFigure::kPeak ? run.peak_bytes : run.volume_bytes;
-    if (!run.failure.empty() || !bytes.has_value()) continue;
-    std::string name = run.program;
-    for (size_t i = 0; i < runs.variables.size(); ++i) {
-      if (i != x) {
-        absl::StrAppend(&name, ", ", run.values[i], " ", runs.variables[i]);
-      }
-    }
-    if (lines.count(name) == 0) order.push_back(name);
+    const bool is_shown =
+        run.failure.empty() && bytes.has_value() &&
+        std::all_of(fixed.begin(), fixed.end(), [&run](const auto& each) {
+          return NumbersOf(run, {each.first})[0] == each.second;
+        });
+    if (!is_shown) continue;
+    const std::string name = SeriesName(runs, run, numeric);
     lines[name].name = name;
     lines[name].points.emplace_back(NumbersOf(run, {x})[0],
                                     static_cast<double>(*bytes));
   }
-  for (const std::string& name : order) {
-    LineChart::Line& line = lines[name];
+  for (auto& [name, line] : lines) {
     if (line.points.size() < 2 || chart.lines.size() == 8) continue;
     std::sort(line.points.begin(), line.points.end());
     chart.lines.push_back(std::move(line));
