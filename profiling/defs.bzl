@@ -50,12 +50,9 @@ def _name_in_repository(file):
     path = file.short_path
     return path.split("/", 2)[2] if path.startswith("../") else path
 
-def _linked_files(ctx, benchmark):
+def _linked_files(ctx, runfiles):
     """Name -> file: what the measured program finds in its folder."""
-    linked = {}
-    for file in benchmark.default_runfiles.files.to_list():
-        if file != benchmark.files_to_run.executable:
-            linked[_name_in_repository(file)] = file
+    linked = {_name_in_repository(file): file for file in runfiles}
     named = {}
     for target, name in ctx.attr.data.items():
         files = target[DefaultInfo].files.to_list()
@@ -69,12 +66,23 @@ def _linked_files(ctx, benchmark):
     linked.update(named)
     return linked
 
+def _runfiles_name(ctx, file):
+    """The path of `file` below the folder of a program's runfiles."""
+    path = file.short_path
+    return path[3:] if path.startswith("../") else ctx.workspace_name + "/" + path
+
 def _memory_profile_impl(ctx):
     # An attribute with a transition is a list, of one here.
-    target = ctx.attr.benchmark[0]
+    target = (ctx.attr.benchmark or ctx.attr.program)[0]
     benchmark = target[DefaultInfo]
     executable = benchmark.files_to_run.executable
-    linked = _linked_files(ctx, benchmark)
+    is_as_it_is = bool(ctx.attr.program)
+    runfiles = benchmark.default_runfiles.files.to_list()
+    linked = _linked_files(ctx, [] if is_as_it_is else [
+        file
+        for file in runfiles
+        if file != executable
+    ])
     label = _canonical_label(target.label)
     profile = ctx.actions.declare_file(ctx.label.name + ".profile.binpb")
     samples = ctx.actions.declare_file(ctx.label.name + ".samples.binpb")
@@ -88,13 +96,20 @@ def _memory_profile_impl(ctx):
     for name, file in linked.items():
         arguments.add(file, format = "--data=%s")
         arguments.add(name, format = "--as=%s")
+    tools = [benchmark.files_to_run]
+    if is_as_it_is:
+        arguments.add(ctx.executable.memprof, format = "--memprof=%s")
+        tools.append(ctx.attr.memprof[DefaultInfo].files_to_run)
+        for file in runfiles:
+            arguments.add(file, format = "--runfile=%s")
+            arguments.add(_runfiles_name(ctx, file), format = "--as=%s")
     arguments.add("--")
     arguments.add(executable)
 
     ctx.actions.run(
         outputs = [profile, samples],
-        inputs = depset(linked.values()),
-        tools = [benchmark.files_to_run],
+        inputs = depset(linked.values() + (runfiles if is_as_it_is else [])),
+        tools = tools,
         executable = ctx.executable._runner,
         arguments = [arguments] + ctx.attr.args,
         # Part of the action's key. A define, since a build setting would give the
@@ -115,7 +130,15 @@ _memory_profile = rule(
     attrs = {
         "args": attr.string_list(),
         "benchmark": attr.label(
-            mandatory = True,
+            executable = True,
+            cfg = _measured_configuration,
+        ),
+        # Only where there is a `program`, so that nobody else builds it.
+        "memprof": attr.label(
+            executable = True,
+            cfg = "exec",
+        ),
+        "program": attr.label(
             executable = True,
             cfg = _measured_configuration,
         ),
@@ -136,7 +159,8 @@ _memory_profile = rule(
 
 def memory_profile(
         name,
-        benchmark,
+        benchmark = None,
+        program = None,
         args = [],
         data = {},
         process_count = 3,
@@ -157,13 +181,22 @@ def memory_profile(
     `//profiling:program_profile` do. It starts in an empty folder of its own that
     holds `data` and the benchmark's own `data`.
 
+    A `program` is measured as it is, by memprof, and need not know of profiles: a
+    cc_binary without `exact_heap`, an sh_binary, a py_binary. Its stages are the
+    phases. Hash seed and number of BLAS's threads are set, as the profile's remarks
+    say; what repeats is EXACT, and what does not is there as STATISTICAL or BOUNDED,
+    the highest of all processes, which limits judge and exact values refuse. It
+    starts in a folder that holds `data`, a copy of it, and copies of its run-time
+    files in NAME.runfiles, which RUNFILES_DIR names.
+
     To measure again though nothing changed, for instance after the machine ran out
     of memory: `--define=FOOTPRINT_MEASUREMENT=ANY_NEW_TEXT`.
 
     Args:
       name: of the target. Gives NAME.profile.binpb and, in output group `samples`,
         NAME.samples.binpb.
-      benchmark: the executable to measure.
+      benchmark: the executable to measure; or
+      program: the executable to measure as it is. One of the two.
       args: its arguments.
       data: files that it opens: labels, each found under its path in its
         repository, or a dictionary from label to the name by which it is opened.
@@ -176,10 +209,14 @@ def memory_profile(
         fail("memory_profile %s: process_count %d must be at least 3" % (name, process_count))
     if timeout_seconds < 1:
         fail("memory_profile %s: timeout_seconds %d must be at least 1" % (name, timeout_seconds))
+    if (benchmark == None) == (program == None):
+        fail("memory_profile %s: give either `benchmark`, which writes its profile by itself, or `program`, which is measured as it is" % name)
     _memory_profile(
         name = name,
         args = args,
         benchmark = benchmark,
+        memprof = None if program == None else Label("//profiling:memprof"),
+        program = program,
         data = data if type(data) == type({}) else {label: "" for label in data},
         process_count = process_count,
         tags = tags + ["measures_jemalloc"],

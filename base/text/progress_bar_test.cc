@@ -24,10 +24,10 @@ constexpr int64_t kMebibyte = 1 << 20;
 // The lines that a bar writes to a file that is no terminal, and what follows
 // the last.
 std::vector<std::string> Written(const std::vector<int64_t>& done,
-                                 int64_t total) {
+                                 int64_t total, const char* counted = nullptr) {
   FILE* const file = tmpfile();
   EXPECT_NE(file, nullptr);
-  ProgressBar bar(file, "packing");
+  ProgressBar bar(file, "packing", counted);
   for (const int64_t bytes : done) bar.Update(bytes, total);
   std::string text(1 << 16, '\0');
   rewind(file);
@@ -51,6 +51,12 @@ TEST(ProgressBar, WritesALineForEveryTenth) {
             "packing [########################################] 100 % of 1.0 "
             "MiB");
   EXPECT_EQ(lines[11], "");
+}
+
+TEST(ProgressBar, CountsWhatIsNoBytes) {
+  EXPECT_EQ(Written({3}, 9, "runs")[0],
+            "packing [#############                           ]  33 % of 9 "
+            "runs");
 }
 
 TEST(ProgressBar, DoesNotRepeatItself) {

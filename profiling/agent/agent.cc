@@ -40,6 +40,7 @@
 #include "footprint/profiling/stages/file_stages.h"
 #include "footprint/profiling/stages/import_stages.h"
 #include "footprint/profiling/stages/stage_table.h"
+#include "object_list.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -243,6 +244,10 @@ __attribute__((constructor(103))) void Begin() {
 
 __attribute__((destructor(101))) void End() {
   CompleteRecord(ProcessEnd::kExit);
+  if (record == nullptr || getpid() != own_process) return;
+  char name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "objects", name);
+  WriteObjectList(RecordFolder(), name);
 }
 
 // How many objects were unloaded so far.

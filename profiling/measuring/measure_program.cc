@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_lock.h"
@@ -213,9 +215,59 @@ absl::Status LinkData(const std::vector<DataFile>& data,
   return absl::OkStatus();
 }
 
-FreshProcess Describe(const ProgramMeasurement& measurement,
-                      const std::string& executable, const std::string& folder,
-                      int index) {
+// "x" of "//package:folder/x": the program's name in its folder.
+std::string ProgramName(const ProgramMeasurement& measurement) {
+  return measurement.label.substr(measurement.label.find_last_of(":/") + 1);
+}
+
+// The program and its run-time files, links resolved: an interpreter would
+// resolve them, and keep this machine's path on its heap.
+absl::Status CopyProgram(const ProgramMeasurement& measurement,
+                         const std::string& folder) {
+  const std::string name = ProgramName(measurement);
+  std::vector<DataFile> copies = {{measurement.executable, name}};
+  for (const DataFile& file : measurement.runfiles) {
+    copies.push_back({file.path, absl::StrCat(name, ".runfiles/", file.name)});
+  }
+  for (const DataFile& file : copies) {
+    const fs::path target = fs::path(folder) / file.name;
+    std::error_code error;
+    fs::create_directories(target.parent_path(), error);
+    if (!error) {
+      fs::copy(fs::canonical(file.path, error), target,
+               fs::copy_options::recursive, error);
+    }
+    if (error) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(file.path, ": cannot be copied to ", folder, "/",
+                       file.name, ": ", error.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Of a program that is measured as it is.
+FreshProcess DescribeUnderMemprof(const ProgramMeasurement& measurement,
+                                  const std::string& memprof,
+                                  const std::string& folder) {
+  const std::string name = ProgramName(measurement);
+  FreshProcess process;
+  process.executable = memprof;
+  process.arguments = {"memprof", "--sampling=none",
+                       absl::StrCat("--proto=", kProfileName), "--",
+                       absl::StrCat("./", name)};
+  process.environment = {
+      "PATH=/usr/bin:/bin", "LANG=C", "TZ=UTC",
+      absl::StrCat("RUNFILES_DIR=", folder, "/", name, ".runfiles")};
+  process.environment.insert(process.environment.end(),
+                             std::begin(kSteadyEnvironment),
+                             std::end(kSteadyEnvironment));
+  return process;
+}
+
+// Of one that writes its profile by itself.
+FreshProcess DescribeProducer(const ProgramMeasurement& measurement,
+                              const std::string& executable, int index) {
   FreshProcess process;
   process.executable = executable;
   process.arguments = {
@@ -223,9 +275,6 @@ FreshProcess Describe(const ProgramMeasurement& measurement,
       absl::StrCat("--memory_profile_out=", kProfileName),
       absl::StrCat("--memory_samples_out=", kSamplesName),
   };
-  process.arguments.insert(process.arguments.end(),
-                           measurement.arguments.begin(),
-                           measurement.arguments.end());
   process.environment = {
       "PATH=/usr/bin:/bin",
       "LANG=C",
@@ -233,6 +282,19 @@ FreshProcess Describe(const ProgramMeasurement& measurement,
       absl::StrCat("FOOTPRINT_PADDING=",
                    std::string(index * kPaddingStepBytes, 'x')),
   };
+  return process;
+}
+
+FreshProcess Describe(const ProgramMeasurement& measurement,
+                      const std::string& executable, const std::string& folder,
+                      int index) {
+  FreshProcess process =
+      measurement.memprof.empty()
+          ? DescribeProducer(measurement, executable, index)
+          : DescribeUnderMemprof(measurement, executable, folder);
+  process.arguments.insert(process.arguments.end(),
+                           measurement.arguments.begin(),
+                           measurement.arguments.end());
   process.working_folder = folder;
   process.time_limit_seconds = measurement.time_limit_seconds;
   process.is_address_space_randomized = index % 2 == 1;
@@ -282,7 +344,9 @@ bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
                                  : ProducerFailure::WROTE_BAD_PROFILE);
     failure->set_detail(is_missing ? "the program must write the file that "
                                      "--memory_profile_out= names; "
-                                     "//profiling:benchmark_main does"
+                                     "//profiling:benchmark_main does; a "
+                                     "program that is to be measured as it "
+                                     "is stands under `program`"
                                    : std::string(profile.status().message()));
     return false;
   }
@@ -323,9 +387,14 @@ absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
   }
   absl::Status status = LinkData(measurement.data, folder.path());
   if (!status.ok()) return status;
+  const bool uses_memprof = !measurement.memprof.empty();
+  if (uses_memprof) status = CopyProgram(measurement, folder.path());
+  if (!status.ok()) return status;
+  const fs::path started =
+      uses_memprof ? measurement.memprof : measurement.executable;
   std::error_code error;
-  fs::path executable = fs::canonical(measurement.executable, error);
-  if (error) executable = fs::absolute(measurement.executable, error);
+  fs::path executable = fs::canonical(started, error);
+  if (error) executable = fs::absolute(started, error);
   absl::StatusOr<ProcessEnd> end = RunFreshProcess(
       Describe(measurement, executable.string(), folder.path(), index));
   if (!end.ok()) return end.status();
@@ -397,6 +466,20 @@ bool SetAsideFailed(std::vector<MemoryMeasurement>* processes,
   return true;
 }
 
+// How a program that is measured as it is was run.
+void AddRemarks(MemoryProfile* profile) {
+  Remark* const run = profile->add_remarks();
+  run->set_about("memprof");
+  run->set_text(absl::StrCat("run with ",
+                             absl::StrJoin(kSteadyEnvironment, " "),
+                             "; processes differ in the address-space layout"));
+  Remark* const figures = profile->add_remarks();
+  figures->set_about("memprof");
+  figures->set_text(
+      "a figure that is not EXACT is the highest of all processes, for limits; "
+      "of a program's several processes, peaks are the largest one's");
+}
+
 absl::StatusOr<MemoryMeasurement> MeasureAndMerge(
     const ProgramMeasurement& measurement) {
   std::vector<MemoryMeasurement> processes(
@@ -413,7 +496,10 @@ absl::StatusOr<MemoryMeasurement> MeasureAndMerge(
   if (has_failed_benchmarks && processes[0].profile.benchmarks_size() == 0) {
     return FailureRecord(failure);
   }
-  absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
+  const bool uses_memprof = !measurement.memprof.empty();
+  absl::StatusOr<MemoryMeasurement> merged =
+      MergeProfiles(processes, uses_memprof ? Unrepeated::kKeepHighest
+                                            : Unrepeated::kLeaveOut);
   if (merged.ok() && has_failed_benchmarks) {
     *merged->profile.mutable_failure() = std::move(failure);
   }
@@ -435,6 +521,7 @@ absl::StatusOr<MemoryMeasurement> MeasureProgram(
   measured->profile.set_schema_version(kMemoryProfileSchemaVersion);
   measured->profile.set_label(measurement.label);
   measured->profile.set_process_count(measurement.process_count);
+  if (!measurement.memprof.empty()) AddRemarks(&measured->profile);
   measured->samples.set_schema_version(kMemoryProfileSchemaVersion);
   measured->samples.set_label(measurement.label);
   return measured;

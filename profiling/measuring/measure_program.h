@@ -13,6 +13,15 @@
 // their given names, its environment PATH, LANG=C, TZ=UTC and a padding.
 // fresh_process.h says what else is fixed.
 //
+// A program that knows nothing of profiles is measured as it is if `memprof` is
+// given: memprof runs it and writes the profile. It is called with its own
+// arguments alone; a copy of it stands in the folder under its own name, with
+// copies of its run-time files in "NAME.runfiles", so that no path of this
+// machine reaches its heap. Its environment has RUNFILES_DIR and
+// kSteadyEnvironment besides; there is no padding, which an interpreter's heap
+// would hold: its processes differ in the address-space layout alone. What does
+// not repeat stays as the highest of all processes, for limits.
+//
 // The first process has the unrandomised address-space layout, every second one
 // after it a random layout. Where the system forbids the choice, the processes
 // still differ in the padding, and standard error says so.
@@ -40,9 +49,20 @@ struct DataFile {
   std::string name;  // relative, by which the program opens it
 };
 
+// What keeps interpreters and numeric libraries from doing otherwise each time;
+// the profile's remarks say it.
+inline constexpr const char* kSteadyEnvironment[] = {
+    "PYTHONHASHSEED=0",  "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1",
+    "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",    "MKL_NUM_THREADS=1",
+};
+
 struct ProgramMeasurement {
   std::string label;
   std::string executable;
+  // The program memprof; empty: the program writes its profile by itself.
+  std::string memprof;
+  // With memprof: what the program finds below "NAME.runfiles".
+  std::vector<DataFile> runfiles;
   std::vector<std::string> arguments;
   std::vector<DataFile> data;
   int process_count = kMinimumProcessCount;

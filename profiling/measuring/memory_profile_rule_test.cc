@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
+#include "footprint/profiling/schema/metric_reading.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -17,7 +18,9 @@ namespace footprint {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 // In the runfiles of this test.
 std::string PathOf(const std::string& what) {
@@ -100,6 +103,69 @@ TEST(MemoryProfileRuleTest, TheProgramSeesItsDataOnly) {
   EXPECT_EQ(seen["files"], "0 1 2 ");
   EXPECT_EQ(seen["environment"],
             "PATH=/usr/bin:/bin LANG=C TZ=UTC FOOTPRINT_PADDING ");
+}
+
+const Metric* MetricOf(const MemoryProfile& profile, MetricKind kind) {
+  return profile.benchmarks().empty()
+             ? nullptr
+             : FindMetric(profile.benchmarks(0).metrics(), kind);
+}
+
+TEST(MemoryProfileRuleTest, AProgramIsMeasuredAsItIs) {
+  const MemoryProfile profile = ProfileOf("plain_hold");
+  ASSERT_EQ(profile.benchmarks_size(), 1);
+  EXPECT_EQ(profile.label(), "//profiling/measuring:plain_test_program");
+  EXPECT_EQ(profile.process_count(), 3);
+  EXPECT_EQ(profile.benchmarks(0).name(),
+            "plain_test_program/bytes:1000000/do:hold");
+  const Metric* const peak = MetricOf(profile, PEAK_LIVE_USABLE_BYTES);
+  ASSERT_NE(peak, nullptr);
+  EXPECT_EQ(peak->determinism(), EXACT);
+  EXPECT_GT(peak->value(), 1000000);
+  EXPECT_LT(peak->value(), 8000000);
+  EXPECT_EQ(MetricOf(profile, PEAK_RESIDENT_BYTES)->determinism(), STATISTICAL);
+  EXPECT_THAT(profile.benchmarks(0).unrepeated(), IsEmpty());
+  EXPECT_THAT(profile.environment().allocator(), StartsWith("jemalloc 5"));
+  EXPECT_THAT(profile.environment().loaded_modules(), HasSubstr("libz.so.1."));
+  EXPECT_THAT(profile.remarks(0).text(), HasSubstr("PYTHONHASHSEED=0"));
+}
+
+TEST(MemoryProfileRuleTest, ThatAProgramVariesIsSeenAndTheHighestKept) {
+  const Metric* const peak =
+      MetricOf(ProfileOf("plain_vary"), PEAK_LIVE_USABLE_BYTES);
+  ASSERT_NE(peak, nullptr);
+  EXPECT_EQ(peak->determinism(), STATISTICAL);
+  EXPECT_GT(peak->value(), 1000000);
+}
+
+TEST(MemoryProfileRuleTest, ThreadsThatMayOverlapMakeABoundedPeak) {
+  const MemoryProfile profile = ProfileOf("plain_threads");
+  ASSERT_NE(MetricOf(profile, PEAK_LIVE_USABLE_BYTES), nullptr);
+  EXPECT_NE(MetricOf(profile, PEAK_LIVE_USABLE_BYTES)->determinism(), EXACT);
+}
+
+TEST(MemoryProfileRuleTest, ThePeakIsTheLargestProcess) {
+  const MemoryProfile profile = ProfileOf("plain_fork");
+  ASSERT_NE(MetricOf(profile, PEAK_LIVE_USABLE_BYTES), nullptr);
+  const int64_t peak = MetricOf(profile, PEAK_LIVE_USABLE_BYTES)->value();
+  EXPECT_GT(peak, 3000000);
+  EXPECT_GT(MetricOf(profile, SUM_THREAD_PEAK_USABLE_BYTES)->value(),
+            peak + 1000000);
+}
+
+TEST(MemoryProfileRuleTest, AProgramFindsItsData) {
+  EXPECT_FALSE(ProfileOf("plain_read").has_failure());
+}
+
+TEST(MemoryProfileRuleTest, AProgramThatFailsOrCannotBeMeasuredIsAFailure) {
+  const ProducerFailure failed = ProfileOf("plain_exit3").failure();
+  EXPECT_EQ(failed.kind(), ProducerFailure::EXITED);
+  EXPECT_EQ(failed.exit_status(), 1);
+  EXPECT_THAT(failed.standard_error_tail(), HasSubstr("no luck"));
+  EXPECT_EQ(ProfileOf("plain_kill").failure().kind(), ProducerFailure::EXITED);
+  EXPECT_EQ(ProfileOf("plain_kill").failure().exit_status(), 137);
+  EXPECT_THAT(ProfileOf("plain_static").failure().standard_error_tail(),
+              HasSubstr("linked statically"));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 //
 //   profile_runner --label=//package:target --output=x.profile.binpb
 //       --samples_output=x.samples.binpb [--process_count=3]
-//       [--timeout_seconds=300] [--data=PATH [--as=NAME]]... -- PROGRAM
-//       ARGUMENT...
+//       [--timeout_seconds=300] [--data=PATH [--as=NAME]]...
+//       [--memprof=PATH [--runfile=PATH --as=NAME]...] -- PROGRAM ARGUMENT...
 //
 // A program that fails gives a profile that says so, and exit status 0: it is
 // the gate that reports it. Exit status 2: the flags are wrong, or the outputs
@@ -13,6 +13,7 @@
 #include <csignal>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -48,17 +49,26 @@ absl::Status SetText(absl::string_view value, std::string* text) {
   return absl::OkStatus();
 }
 
-absl::Status NameData(absl::string_view name, ProgramMeasurement* measurement) {
-  if (measurement->data.empty()) {
+absl::Status AddFile(absl::string_view path, std::vector<DataFile>* files,
+                     std::vector<DataFile>** last) {
+  files->push_back({std::string(path), std::string(path)});
+  *last = files;
+  return absl::OkStatus();
+}
+
+// `last`: of data or runfiles, those to which one was added last.
+absl::Status NameFile(absl::string_view name, std::vector<DataFile>* last) {
+  if (last == nullptr) {
     return absl::InvalidArgumentError(
         "--as names no data; --data stands first");
   }
-  return SetText(name, &measurement->data.back().name);
+  return SetText(name, &last->back().name);
 }
 
 absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
   using Text = absl::string_view;
   ProgramMeasurement& measurement = flags->measurement;
+  std::vector<DataFile>* last = nullptr;
   return TakeFlags(
       argc, argv,
       {{"--process_count",
@@ -76,12 +86,15 @@ absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
        {"--output", [&](Text value) { return SetText(value, &flags->output); }},
        {"--samples_output",
         [&](Text value) { return SetText(value, &flags->samples_output); }},
+       {"--memprof",
+        [&](Text value) { return SetText(value, &measurement.memprof); }},
        {"--data",
+        [&](Text value) { return AddFile(value, &measurement.data, &last); }},
+       {"--runfile",
         [&](Text value) {
-          measurement.data.push_back({std::string(value), std::string(value)});
-          return absl::OkStatus();
+          return AddFile(value, &measurement.runfiles, &last);
         }},
-       {"--as", [&](Text value) { return NameData(value, &measurement); }}});
+       {"--as", [&](Text value) { return NameFile(value, last); }}});
 }
 
 // "--" and the program follow the flags, and nothing else stands before.

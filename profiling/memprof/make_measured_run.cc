@@ -50,6 +50,11 @@ MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
   AddNotes(agent_run, end.processes, &run);
   AddMachineNeeds(end, &run);
   *run.mutable_machine() = ThisMachine();
+  for (const MeasuredProcess& process : end.processes) {
+    if (process.allocator.empty()) continue;
+    run.mutable_machine()->set_allocator(EscapeForProto(process.allocator));
+    break;
+  }
   return run;
 }
 

@@ -22,6 +22,7 @@
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/reports/compare_text.h"
 #include "footprint/profiling/reports/json_report.h"
+#include "footprint/profiling/reports/memory_profile_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"
 #include "footprint/profiling/run_page/comparison_page.h"
@@ -29,6 +30,7 @@
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/reduced_run.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
 
 namespace footprint {
 namespace {
@@ -56,8 +58,9 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 
 // Before the program runs: so that no run is lost to a path that was mistyped.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  for (const std::string& path : {options.record_path, options.json_path,
-                                  options.pprof_path, options.page_path}) {
+  for (const std::string& path :
+       {options.record_path, options.json_path, options.pprof_path,
+        options.proto_path, options.page_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckReplaceable(path);
     if (!status.ok()) return status;
@@ -77,6 +80,10 @@ absl::Status WriteOutputs(const MeasuredRun& run,
   }
   if (!options.page_path.empty()) {
     status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
+  }
+  if (!options.proto_path.empty()) {
+    status.Update(
+        WriteMemoryProfileFile(MemoryProfileReport(run), options.proto_path));
   }
   if (!options.pprof_path.empty()) {
     const absl::StatusOr<std::string> bytes = PprofReport(run);

@@ -53,6 +53,7 @@ What is written, besides the report:
   --pprof=FILE    call stacks for pprof and flame-graph viewers, as in
                   go tool pprof -sample_index=peak_space -http=: FILE
   --html=FILE     a page: figures, timeline, flame graph; needs no network
+  --proto=FILE    a MemoryProfile, which gates judge and print_profile shows
 
 How much the report says:
   --memory_threshold=1% | 64KiB
@@ -156,6 +157,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
   return {
       PathOption("--record", &options->record_path),
       PathOption("--json", &options->json_path),
+      PathOption("--proto", &options->proto_path),
       PathOption("--pprof", &options->pprof_path),
       PathOption("--html", &options->page_path),
       PathOption("--from", &options->from_path),

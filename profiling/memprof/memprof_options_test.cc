@@ -23,13 +23,15 @@ void ExpectRefused(const std::vector<const char*>& words, const char* text) {
 }
 
 TEST(MemprofOptionsTest, OptionsStandBeforeTheProgram) {
-  const auto options = Parse({"--limit=64MiB", "--sampling=0", "--record=a.run",
-                              "--json=a.json", "python3", "--limit=1", "-h"});
+  const auto options =
+      Parse({"--limit=64MiB", "--sampling=0", "--record=a.run", "--json=a.json",
+             "--proto=a.binpb", "python3", "--limit=1", "-h"});
   ASSERT_THAT(options, IsOk());
   EXPECT_EQ(options->limit_bytes, int64_t{64} << 20);
   EXPECT_EQ(options->run.sampling_interval_bytes, 0);
   EXPECT_EQ(options->record_path, "a.run");
   EXPECT_EQ(options->json_path, "a.json");
+  EXPECT_EQ(options->proto_path, "a.binpb");
   EXPECT_THAT(options->run.arguments,
               ElementsAre("python3", "--limit=1", "-h"));
   EXPECT_FALSE(options->help);

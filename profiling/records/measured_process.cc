@@ -31,6 +31,7 @@ using profiling_internal::ProcessRecord;
 
 constexpr char kRecordSuffix[] = ".record";
 constexpr char kSitesSuffix[] = ".sites";
+constexpr char kObjectsSuffix[] = ".objects";
 constexpr char kPythonSuffix[] = ".python";
 constexpr char kStagesSuffix[] = ".stages";
 
@@ -78,6 +79,17 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   process.has_foreign_new = record.has_foreign_new != 0;
   process.peak_stage = record.heap.peak_stage.load();
   return process;
+}
+
+// Nothing where the process did not end by exit.
+void ReadObjectList(const std::string& path, MeasuredProcess* process) {
+  const absl::StatusOr<std::string> text = ReadWholeFile(path);
+  if (!text.ok()) return;
+  const std::vector<std::string> lines =
+      absl::StrSplit(*text, '\n', absl::SkipEmpty());
+  if (lines.empty()) return;
+  process->allocator = lines[0];
+  process->loaded_objects.assign(lines.begin() + 1, lines.end());
 }
 
 // The file of that kind beside a record.
@@ -146,6 +158,7 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         absl::StrCat(path, ": no record of this version's agent"));
   }
   MeasuredProcess process = ToMeasuredProcess(*record);
+  ReadObjectList(Beside(path, kObjectsSuffix), &process);
   absl::Status status = ReadFilesBeside(path, *record, &process);
   if (!status.ok()) return status;
   return process;

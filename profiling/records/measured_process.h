@@ -67,6 +67,11 @@ struct MeasuredProcess {
   // Its operator new need not pass malloc.
   bool has_foreign_new = false;
 
+  // As of the end by exit, empty after another: "jemalloc 5.3.0-0-g54ea", and
+  // the paths of the shared objects, in the order in which they were loaded.
+  std::string allocator;
+  std::vector<std::string> loaded_objects;
+
   // False: an allocator of its own serves it, or nothing was ever allocated.
   bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
 

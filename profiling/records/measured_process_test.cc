@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
@@ -56,6 +57,21 @@ TEST_F(MeasuredProcessTest, ProcessesComeInTheOrderOfTheirBegin) {
   EXPECT_EQ((*processes)[0].process_id, 3);
   EXPECT_EQ((*processes)[1].process_id, 1);
   EXPECT_EQ((*processes)[2].process_id, 2);
+}
+
+TEST_F(MeasuredProcessTest, ObjectsAreThoseOfTheList) {
+  Write("1.0.record", *Record(1, 10));
+  Write("2.0.record", *Record(2, 20));
+  ASSERT_THAT(
+      ReplaceFile(folder_ + "/1.0.objects",
+                  "jemalloc 5\n/lib/a.so\n/lib/b.so\n", ToDisk::kNoFsync),
+      IsOk());
+  const auto processes = ReadRecords(folder_);
+  ASSERT_THAT(processes, IsOk());
+  EXPECT_EQ((*processes)[0].allocator, "jemalloc 5");
+  EXPECT_EQ((*processes)[0].loaded_objects,
+            (std::vector<std::string>{"/lib/a.so", "/lib/b.so"}));
+  EXPECT_TRUE((*processes)[1].loaded_objects.empty());
 }
 
 TEST_F(MeasuredProcessTest, FiguresAreTheRecords) {

@@ -13,6 +13,7 @@
 #include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/call_forest.h"
+#include "footprint/profiling/runs/module_versions.h"
 #include "footprint/profiling/runs/native_calls.h"
 #include "footprint/profiling/runs/sampled_calls.h"
 #include "footprint/profiling/runs/stage_figures.h"
@@ -66,6 +67,9 @@ void SetFigures(const MeasuredProcess& process, MeasuredImage* image) {
   image->set_peak_mapped_bytes(process.peak_mapped_bytes);
   image->set_has_foreign_new(process.has_foreign_new);
   image->set_lost_child_count(process.lost_child_count);
+  for (const std::string& version : ModuleVersions(process.loaded_objects)) {
+    image->add_module_versions(EscapeForProto(version));
+  }
   image->set_has_totals(process.has_totals);
   if (!process.has_totals) return;
   image->set_live_bytes(process.live_bytes);

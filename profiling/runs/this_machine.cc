@@ -1,5 +1,6 @@
 #include "footprint/profiling/runs/this_machine.h"
 
+#include <gnu/libc-version.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -23,6 +24,19 @@ std::string CpuModel() {
   return "";
 }
 
+// The highest that programs which look for it find.
+const char* SimdLevel() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return "avx512f";
+  if (__builtin_cpu_supports("avx2")) return "avx2";
+  if (__builtin_cpu_supports("avx")) return "avx";
+  if (__builtin_cpu_supports("sse4.2")) return "sse4.2";
+  return "sse2";
+#else
+  return "";
+#endif
+}
+
 }  // namespace
 
 MeasuredMachine ThisMachine() {
@@ -31,6 +45,7 @@ MeasuredMachine ThisMachine() {
   if (uname(&name) == 0) {
     machine.set_kernel(
         absl::StrCat(name.sysname, " ", name.release, " ", name.machine));
+    machine.set_architecture(name.machine);
   }
   machine.set_cpu_model(CpuModel());
   machine.set_page_size_bytes(sysconf(_SC_PAGESIZE));
@@ -39,6 +54,8 @@ MeasuredMachine ThisMachine() {
       static_cast<int32_t>(sysconf(_SC_NPROCESSORS_ONLN)));
   // The one behind the agent's entry points.
   machine.set_allocator("jemalloc");
+  machine.set_c_library(absl::StrCat("glibc ", gnu_get_libc_version()));
+  machine.set_simd_level(SimdLevel());
   return machine;
 }
 

@@ -32,6 +32,7 @@ struct MeasuredPhase {
   KindList* unrepeated;
   KindList* order_dependent;
   SampledBenchmark* samples;
+  Unrepeated policy;
 };
 
 // "process 2 has X = 'b' where process 1 has 'a'" or OK.
@@ -181,10 +182,12 @@ void SortMetric(MetricKind kind, const MeasuredPhase& measured) {
   // The least that any producer claims: the enumerators grow weaker.
   Determinism weakest = EXACT;
   bool is_repeated = true;
+  int64_t highest = value;
   for (const Metrics* source : measured.sources) {
     const Metric& metric = *FindMetric(*source, kind);
     weakest = std::max(weakest, metric.determinism());
     is_repeated = is_repeated && metric.value() == value;
+    highest = std::max(highest, metric.value());
   }
   if (weakest == EXACT && is_repeated) {
     Metric* metric = measured.exact->Add();
@@ -193,8 +196,15 @@ void SortMetric(MetricKind kind, const MeasuredPhase& measured) {
     metric->set_value(value);
     return;
   }
-  if (weakest != STATISTICAL) measured.unrepeated->Add(kind);
-  if (weakest == BOUNDED) measured.order_dependent->Add(kind);
+  if (measured.policy == Unrepeated::kKeepHighest) {
+    Metric* metric = measured.exact->Add();
+    metric->set_kind(kind);
+    metric->set_determinism(is_repeated ? weakest : STATISTICAL);
+    metric->set_value(highest);
+  } else {
+    if (weakest != STATISTICAL) measured.unrepeated->Add(kind);
+    if (weakest == BOUNDED) measured.order_dependent->Add(kind);
+  }
   SampledMetric* sampled = FindOrAdd(kind, measured.phase, measured.samples);
   sampled->clear_values();
   for (const Metrics* source : measured.sources) {
@@ -215,7 +225,8 @@ std::string AttributionBytes(const BenchmarkMemory& benchmark) {
 }
 
 void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
-                    BenchmarkMemory* merged, SampledBenchmark* samples) {
+                    Unrepeated policy, BenchmarkMemory* merged,
+                    SampledBenchmark* samples) {
   const BenchmarkMemory& first = processes[0].profile.benchmarks(index);
   merged->set_name(first.name());
   *merged->mutable_arguments() = first.arguments();
@@ -225,7 +236,8 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
                          merged->mutable_metrics(),
                          merged->mutable_unrepeated(),
                          merged->mutable_order_dependent(),
-                         samples};
+                         samples,
+                         policy};
   bool is_attribution_equal = true;
   for (const MemoryMeasurement& process : processes) {
     const BenchmarkMemory& benchmark = process.profile.benchmarks(index);
@@ -236,10 +248,14 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
   }
   SortMetrics(whole);
   // That of a peak which varies may repeat by chance, and a profile must not.
-  const bool is_peak_unrepeated =
-      std::count(merged->unrepeated().begin(), merged->unrepeated().end(),
-                 static_cast<int>(PEAK_LIVE_USABLE_BYTES)) > 0;
-  if (is_attribution_equal && !is_peak_unrepeated) {
+  const Metric* const peak =
+      FindMetric(merged->metrics(), PEAK_LIVE_USABLE_BYTES);
+  const bool does_peak_vary =
+      peak != nullptr
+          ? peak->determinism() != EXACT
+          : std::count(merged->unrepeated().begin(), merged->unrepeated().end(),
+                       static_cast<int>(PEAK_LIVE_USABLE_BYTES)) > 0;
+  if (is_attribution_equal && !does_peak_vary) {
     *merged->mutable_peak_attribution() = first.peak_attribution();
   }
   for (int i = 0; i < first.phases_size(); ++i) {
@@ -251,7 +267,8 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
                               phase->mutable_metrics(),
                               phase->mutable_unrepeated(),
                               phase->mutable_order_dependent(),
-                              samples};
+                              samples,
+                              policy};
     for (const MemoryMeasurement& process : processes) {
       measured.sources.push_back(
           &process.profile.benchmarks(index).phases(i).metrics());
@@ -327,7 +344,7 @@ absl::Status CheckCountAndKind(
 }  // namespace
 
 absl::StatusOr<MemoryMeasurement> MergeProfiles(
-    const std::vector<MemoryMeasurement>& processes) {
+    const std::vector<MemoryMeasurement>& processes, Unrepeated unrepeated) {
   absl::Status status = CheckCountAndKind(processes);
   if (!status.ok()) return status;
   const MemoryProfile& first = processes[0].profile;
@@ -348,7 +365,7 @@ absl::StatusOr<MemoryMeasurement> MergeProfiles(
   *merged.samples.mutable_environment() = first.environment();
   for (int i = 0; i < first.benchmarks_size(); ++i) {
     MergeBenchmark(
-        processes, i, merged.profile.add_benchmarks(),
+        processes, i, unrepeated, merged.profile.add_benchmarks(),
         FindOrAddBenchmark(first.benchmarks(i).name(), &merged.samples));
   }
   return merged;

@@ -11,6 +11,9 @@
 // have been the same. With two threads that may overlap, such a PEAK_LIVE
 // beside an EXACT SUM_THREAD_PEAK is the ordinary case.
 //
+// Of a program that is measured as it is, what varies can be kept instead, for
+// limits: Unrepeated::kKeepHighest.
+//
 // Pure: files and processes are the caller's, and the result owns copies.
 // Thread-safe. Memory and time:
 // linear in the input.
@@ -35,6 +38,14 @@ struct MemoryMeasurement {
   MemorySamples samples;
 };
 
+// What becomes of a metric that is not EXACT.
+enum class Unrepeated {
+  kLeaveOut,  // only its samples stay
+  // The highest value stays in the profile, too: as BOUNDED if a producer
+  // called it so and it repeated, else as STATISTICAL.
+  kKeepHighest,
+};
+
 // The benchmarks of `processes`, with each metric under what its values showed.
 // The attribution of a peak stays if it and the peak were the same everywhere.
 //
@@ -45,7 +56,8 @@ struct MemoryMeasurement {
 // names the process, the benchmark and both values, and no more than what
 // differs, so it is the same whenever the difference is.
 absl::StatusOr<MemoryMeasurement> MergeProfiles(
-    const std::vector<MemoryMeasurement>& processes);
+    const std::vector<MemoryMeasurement>& processes,
+    Unrepeated unrepeated = Unrepeated::kLeaveOut);
 
 }  // namespace footprint
 

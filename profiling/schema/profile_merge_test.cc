@@ -101,6 +101,32 @@ TEST(ProfileMergeTest, KeepsWhatRepeatsAndSamplesTheRest) {
   EXPECT_THAT(samples.metrics(3).values(), ElementsAre(5000, 7000, 5000));
 }
 
+TEST(ProfileMergeTest, KeepsTheHighestOfWhatVariesWhereLimitsAreWanted) {
+  std::vector<MemoryMeasurement> processes = {
+      TwoThreads(5000, 1), TwoThreads(7000, 3), TwoThreads(5000, 2)};
+  for (MemoryMeasurement& process : processes) {
+    process.profile.mutable_benchmarks(0)->mutable_metrics(1)->set_determinism(
+        BOUNDED);
+  }
+  absl::StatusOr<MemoryMeasurement> merged =
+      MergeProfiles(processes, Unrepeated::kKeepHighest);
+  ASSERT_EQ(merged.status(), absl::OkStatus());
+  const BenchmarkMemory& benchmark = merged->profile.benchmarks(0);
+  ASSERT_EQ(benchmark.metrics_size(), 3);
+  EXPECT_EQ(benchmark.metrics(0).value(), 7000);
+  EXPECT_EQ(benchmark.metrics(0).determinism(), STATISTICAL);
+  EXPECT_EQ(benchmark.metrics(1).value(), 9000);
+  EXPECT_EQ(benchmark.metrics(1).determinism(), BOUNDED);
+  EXPECT_EQ(benchmark.metrics(2).kind(), PEAK_RESIDENT_BYTES);
+  EXPECT_EQ(benchmark.metrics(2).value(), 3);
+  EXPECT_EQ(benchmark.phases(0).metrics(0).determinism(), STATISTICAL);
+  EXPECT_THAT(benchmark.unrepeated(), IsEmpty());
+  EXPECT_THAT(benchmark.order_dependent(), IsEmpty());
+  EXPECT_THAT(benchmark.peak_attribution(), IsEmpty());
+  EXPECT_THAT(merged->samples.benchmarks(0).metrics(1).values(),
+              ElementsAre(5000, 7000, 5000));
+}
+
 // A value with an error of its own is not exact for having repeated.
 TEST(ProfileMergeTest, BoundedValuesAreNotExactEvenIfEqual) {
   MemoryMeasurement process = TwoThreads(5000, 1);

@@ -36,7 +36,8 @@ std::string EnvironmentText(const Environment& environment) {
        {environment.allocator(), environment.allocator_options(),
         environment.compiler(), environment.c_library(),
         environment.cpp_library(), environment.simd_level(),
-        environment.architecture()}) {
+        environment.architecture(), environment.interpreter(),
+        environment.loaded_modules()}) {
     if (!part.empty()) parts.push_back(EscapeForTerminal(part));
   }
   if (environment.page_size_bytes() > 0) {

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
+#include "footprint/profiling/scaling/stage_shares.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
@@ -31,9 +31,7 @@ namespace tabular {
 inline constexpr std::array<const char*, 7> kStages = {
     "startup", "read", "fit", "save", "load", "inference", "write"};
 
-// None: unknown.
-using Bytes = absl::optional<int64_t>;
-using StageBytes = std::array<Bytes, kStages.size()>;
+using RunBytes = std::array<StageBytes, kStages.size()>;
 
 // One program over one table, read in one way.
 struct StageRun {
@@ -41,10 +39,10 @@ struct StageRun {
   std::string io;
   int64_t features = 0;
   int64_t rows = 0;
-  StageBytes peak_bytes = {};
-  StageBytes volume_bytes = {};
+  RunBytes peak_bytes = {};
+  RunBytes volume_bytes = {};
   // Of the whole process's heap, at its worst moment.
-  Bytes process_peak_bytes;
+  StageBytes process_peak_bytes;
 
   int64_t table_bytes() const { return 8 * (features + 1) * rows; }
 };

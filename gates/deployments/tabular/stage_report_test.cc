@@ -90,8 +90,8 @@ TEST(StageReportTest, AddsImageToStartupAndMappedFilesToTheirStage) {
   EXPECT_EQ(run.io, "mapped");
   EXPECT_EQ(run.table_bytes(), 8 * 4 * 5);
   EXPECT_EQ(run.process_peak_bytes, 900);
-  EXPECT_EQ(run.peak_bytes, (StageBytes{1100, 5200, 300, 400, 500, 600, 700}));
-  EXPECT_EQ(run.volume_bytes, (StageBytes{10, 10, 10, 10, 10, 10, 10}));
+  EXPECT_EQ(run.peak_bytes, (RunBytes{1100, 5200, 300, 400, 500, 600, 700}));
+  EXPECT_EQ(run.volume_bytes, (RunBytes{10, 10, 10, 10, 10, 10, 10}));
 }
 
 TEST(StageReportTest, OrdersBySize) {
@@ -136,16 +136,16 @@ TEST(StageReportTest, TakesNothingThatIsMissingForZero) {
   const StageRun run = RunsWithUnknowns()[1];
   EXPECT_EQ(run.program, "neural_network");
   EXPECT_EQ(run.volume_bytes,
-            (StageBytes{absl::nullopt, 10, 10, 10, 10, 10, 10}));
+            (RunBytes{absl::nullopt, 10, 10, 10, 10, 10, 10}));
   EXPECT_EQ(run.peak_bytes,
-            (StageBytes{100, 200, absl::nullopt, 400, 500, 600, 700}));
+            (RunBytes{100, 200, absl::nullopt, 400, 500, 600, 700}));
   EXPECT_EQ(run.process_peak_bytes, absl::nullopt);
 }
 
 TEST(StageReportTest, GivesNoSharesOfAnUnknownSumInTheText) {
   const std::string text = StageText(RunsWithUnknowns());
   const std::string unknown = "         ?";
-  std::string row = absl::StrCat("neural_network     csv          10 x 1,000");
+  std::string row = absl::StrCat("neural_network         10 x 1,000 csv");
   for (size_t i = 0; i < kStages.size(); ++i) row += unknown;
   EXPECT_THAT(text, HasSubstr(row + "  >=2.4 KiB\n"));
   EXPECT_THAT(text, HasSubstr(row + "     >=60 B\n"));

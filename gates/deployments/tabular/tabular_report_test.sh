@@ -33,7 +33,7 @@ done
   fail "the report of both programs"
 for program in linear_regression neural_network; do
   # A table of peaks and one of volumes.
-  [[ $(grep -c "^$program  *csv  *5 x 300 " report.txt) == 2 ]] ||
+  [[ $(grep -c "^$program  *5 x 300  *csv " report.txt) == 2 ]] ||
     fail "$program is not twice in: $(cat report.txt)"
 done
 "$REPORT" ./*.binpb 2>lost.txt >/dev/full && fail "a report was lost in silence"

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Runs the tabular experiment, native and with two Python libraries, over a grid
+# of its variables: prints shares, bytes and laws of each stage, and keeps the
+# page in results/. A library that is not installed is left out, and said. Argument:
+# the grid, if it is to be another.
+set -euo pipefail
+here=gates/deployments/tabular_programs
+page=${BUILD_WORKSPACE_DIRECTORY:?use bazel run}/results/tabular_programs.html
+grid=${1:-model=linear,network features=10,100,500 rows=1000,10000,100000}
+mkdir -p "$(dirname "$page")"
+export RUNFILES_DIR=${RUNFILES_DIR:-$(cd .. && pwd)}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# `bazel run` names the folder that paths are relative to; here it is this one.
+unset BUILD_WORKING_DIRECTORY
+scaling() { profiling/scaling/scaling --grid="$grid" "$@"; }
+flags=("--model={model}" "--features={features}" "--rows={rows}")
+
+with=()
+for library in sklearn torch; do
+  if ! /usr/bin/python3 -c "import importlib.util, sys
+sys.exit(importlib.util.find_spec('$library') is None)"; then
+    echo "left out: $library; apt-get install python3-$library"
+    continue
+  fi
+  scaling --name="$library" --proto="$scratch/$library" \
+    "$here/python_experiment" --library="$library" "${flags[@]}" >/dev/null
+  with+=("--with=$scratch/$library")
+done
+scaling --name=native --html="$page" "${with[@]}" \
+  "$here/native_experiment" "${flags[@]}"

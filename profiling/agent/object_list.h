@@ -1,0 +1,20 @@
+// The allocator and the shared objects of a process, as the file
+// "PID.IMAGE.objects" in the folder of records: the allocator's name and
+// version, then a path each line, in the order in which they were loaded.
+//
+//   WriteObjectList(folder, "1234.0.objects");
+//
+// For the agent, at the program's orderly end: takes the dynamic loader's lock,
+// which the end by exit takes, too. Allocates nothing; errors leave the list
+// out.
+
+#ifndef FOOTPRINT_PROFILING_AGENT_OBJECT_LIST_H_
+#define FOOTPRINT_PROFILING_AGENT_OBJECT_LIST_H_
+
+namespace footprint::profiling_internal {
+
+void WriteObjectList(int folder, const char* name);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_AGENT_OBJECT_LIST_H_

@@ -1,0 +1,294 @@
+#include "footprint/profiling/reports/memory_profile_report.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/measured_images.h"
+#include "footprint/profiling/runs/site_rows.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
+
+namespace footprint {
+namespace {
+
+using Metrics = google::protobuf::RepeatedPtrField<Metric>;
+
+constexpr size_t kMaxAttributions = 50;
+
+absl::string_view FileName(absl::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Of a script, the script's.
+std::string ProgramName(const MeasuredRun& run) {
+  if (run.program().empty()) return "program";
+  absl::string_view name = FileName(run.program(0));
+  for (int i = 1; absl::StartsWith(name, "python") && i < run.program_size();
+       ++i) {
+    const absl::string_view script = run.program(i);
+    if (absl::EndsWith(script, ".py")) {
+      return std::string(absl::StripSuffix(FileName(script), ".py"));
+    }
+  }
+  return std::string(name);
+}
+
+void SetName(const MeasuredRun& run, BenchmarkMemory* memory) {
+  std::string name = ProgramName(run);
+  for (int i = 1; i < run.program_size(); ++i) {
+    absl::string_view word = run.program(i);
+    const size_t equals = word.find('=');
+    if (!absl::ConsumePrefix(&word, "--") || equals == absl::string_view::npos)
+      continue;
+    Argument* const argument = memory->add_arguments();
+    argument->set_name(std::string(word.substr(0, equals - 2)));
+    argument->set_value(std::string(word.substr(equals - 1)));
+    absl::StrAppend(&name, "/", argument->name(), ":", argument->value());
+  }
+  memory->set_name(name);
+}
+
+Environment EnvironmentOf(const MeasuredRun& run, const MeasuredImage& image) {
+  Environment environment;
+  environment.set_allocator(run.machine().allocator());
+  environment.set_page_size_bytes(run.machine().page_size_bytes());
+  environment.set_c_library(run.machine().c_library());
+  environment.set_simd_level(run.machine().simd_level());
+  environment.set_architecture(run.machine().architecture());
+  environment.set_interpreter(image.interpreter());
+  environment.set_loaded_modules(absl::StrJoin(image.module_versions(), ", "));
+  return environment;
+}
+
+void AddMetric(MetricKind kind, Determinism determinism, int64_t value,
+               Metrics* metrics) {
+  Metric* const metric = metrics->Add();
+  metric->set_kind(kind);
+  metric->set_determinism(determinism);
+  metric->set_value(value);
+}
+
+// The sums over all processes; none where one of them has no figures.
+struct ProcessSums {
+  std::optional<int64_t> thread_peak_bytes = 0;
+  std::optional<int64_t> allocated_bytes = 0;
+  std::optional<int64_t> allocation_count = 0;
+};
+
+void Add(bool is_known, int64_t value, std::optional<int64_t>* sum) {
+  if (!is_known) sum->reset();
+  if (sum->has_value()) *sum = SaturatedSum(**sum, value);
+}
+
+ProcessSums SumProcesses(const MeasuredRun& run) {
+  ProcessSums sums;
+  std::map<int, int64_t> thread_peaks;  // by process
+  for (const MeasuredImage& image : run.images()) {
+    int64_t& thread_peak = thread_peaks[image.process_id()];
+    if (image.end() == MeasuredImage::BECAME_ANOTHER) {
+      // Of one thread: exec left no other, and its own peak is a bound for it.
+      thread_peak = std::max(thread_peak, OwnPeakBytes(image));
+      continue;
+    }
+    Add(image.has_totals(), image.allocated_bytes(), &sums.allocated_bytes);
+    Add(image.has_totals(), image.allocation_count(), &sums.allocation_count);
+    thread_peak = std::max(thread_peak, image.sum_thread_peak_bytes());
+    if (!image.has_totals()) sums.thread_peak_bytes.reset();
+  }
+  for (const auto& [process, peak] : thread_peaks) {
+    Add(true, peak, &sums.thread_peak_bytes);
+  }
+  return sums;
+}
+
+void AddProgramMetrics(const MeasuredRun& run, const MeasuredImage& image,
+                       Metrics* metrics) {
+  const Determinism peak_class = image.threads_may_overlap() ? BOUNDED : EXACT;
+  const ProcessSums sums = SumProcesses(run);
+  AddMetric(PEAK_LIVE_USABLE_BYTES, peak_class, OwnPeakBytes(image), metrics);
+  AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, peak_class,
+            image.peak_live_bytes(), metrics);
+  if (sums.thread_peak_bytes.has_value()) {
+    AddMetric(SUM_THREAD_PEAK_USABLE_BYTES, EXACT, *sums.thread_peak_bytes,
+              metrics);
+  }
+  if (sums.allocated_bytes.has_value()) {
+    AddMetric(ALLOCATED_USABLE_BYTES, EXACT, *sums.allocated_bytes, metrics);
+    AddMetric(ALLOCATION_COUNT, EXACT, *sums.allocation_count, metrics);
+  }
+  if (image.has_totals()) {
+    AddMetric(NET_GROWTH_USABLE_BYTES, EXACT,
+              image.live_bytes() - image.inherited_live_bytes(), metrics);
+  }
+  AddMetric(PEAK_MAPPED_BYTES, peak_class, image.peak_mapped_bytes(), metrics);
+  AddMetric(
+      PEAK_RESIDENT_BYTES, STATISTICAL,
+      std::max(run.peak_resident_sum_bytes(), image.peak_resident_bytes()),
+      metrics);
+}
+
+// Which of the image's stages are phases: those that are named, if any are.
+std::vector<int> StagesToShow(const MeasuredImage& image) {
+  std::vector<int> named;
+  std::vector<int> others;
+  for (int i = 1; i < image.stages_size(); ++i) {
+    (image.stages(i).kind() == StageFigures::NAMED ? named : others)
+        .push_back(i);
+  }
+  return named.empty() ? others : named;
+}
+
+// A file lies in a folder that is new each time.
+std::string StageName(const StageFigures& stage) {
+  return stage.kind() == StageFigures::FILE
+             ? std::string(FileName(stage.name()))
+             : stage.name();
+}
+
+// Stage -> index of its phase; stages that are none have their parent's.
+std::map<int, int> AddPhases(const MeasuredImage& image,
+                             BenchmarkMemory* memory) {
+  const Determinism peak_class = image.threads_may_overlap() ? BOUNDED : EXACT;
+  const std::vector<int> shown = StagesToShow(image);
+  const std::set<int> is_shown(shown.begin(), shown.end());
+  std::map<int, int> phase_of = {{0, -1}};
+  std::set<std::string> names;
+  for (int i = 1; i < image.stages_size(); ++i) {
+    const StageFigures& stage = image.stages(i);
+    const int parent = phase_of[static_cast<int>(stage.parent())];
+    phase_of[i] = parent;
+    if (is_shown.count(i) == 0) continue;
+    const std::string plain = absl::StrCat(
+        parent < 0 ? "" : absl::StrCat(memory->phases(parent).name(), "/"),
+        StageName(stage));
+    std::string name = plain;
+    for (int n = 2; !names.insert(name).second; ++n) {
+      name = absl::StrCat(plain, " (", n, ")");
+    }
+    phase_of[i] = memory->phases_size();
+    Phase* const phase = memory->add_phases();
+    phase->set_name(name);
+    phase->set_parent(parent);
+    Metrics* const metrics = phase->mutable_metrics();
+    AddMetric(PEAK_LIVE_USABLE_BYTES, peak_class, stage.peak_live_bytes(),
+              metrics);
+    AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, peak_class,
+              stage.peak_live_absolute_bytes(), metrics);
+    AddMetric(ALLOCATED_USABLE_BYTES, EXACT, stage.allocated_bytes(), metrics);
+    AddMetric(ALLOCATION_COUNT, EXACT, stage.allocation_count(), metrics);
+    AddMetric(NET_GROWTH_USABLE_BYTES, EXACT, stage.net_growth_bytes(),
+              metrics);
+  }
+  return phase_of;
+}
+
+void AddAttribution(const std::string& site, int64_t bytes,
+                    BenchmarkMemory* memory) {
+  Attribution* const attribution = memory->add_peak_attribution();
+  attribution->set_site(site);
+  attribution->set_live_bytes(bytes);
+}
+
+void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
+                   const std::map<int, int>& phase_of,
+                   BenchmarkMemory* memory) {
+  std::map<std::string, int64_t> bytes_of;
+  for (const SiteAmounts& site : image.sites()) {
+    const int phase = phase_of.at(static_cast<int>(site.stage()));
+    const std::string stage =
+        phase < 0 ? ""
+                  : absl::StrCat("phase:", memory->phases(phase).name(), "/");
+    int64_t& bytes = bytes_of[absl::StrCat(
+        stage, "site:", PlaceOf(run, site.call()).function())];
+    bytes = SaturatedSum(bytes, site.at_peak().bytes());
+  }
+  std::vector<std::pair<int64_t, std::string>> sorted;
+  for (const auto& [site, bytes] : bytes_of) {
+    if (bytes > 0) sorted.emplace_back(-bytes, site);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  int64_t other_bytes = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [negative_bytes, site] = sorted[i];
+    if (i < kMaxAttributions) {
+      AddAttribution(site, -negative_bytes, memory);
+    } else {
+      other_bytes = SaturatedSum(other_bytes, -negative_bytes);
+    }
+  }
+  if (other_bytes > 0) AddAttribution("other sites", other_bytes, memory);
+}
+
+// True, with the reason, if the figures are not those of a whole program.
+bool Fails(const MeasuredRun& run, ProducerFailure* failure) {
+  if (run.signal_number() != 0) {
+    failure->set_kind(ProducerFailure::SIGNALLED);
+    failure->set_signal_number(run.signal_number());
+    return true;
+  }
+  if (run.exit_status() != 0) {
+    failure->set_kind(ProducerFailure::EXITED);
+    failure->set_exit_status(run.exit_status());
+    return true;
+  }
+  failure->set_kind(ProducerFailure::WROTE_NO_PROFILE);
+  if (run.images().empty()) {
+    failure->set_detail("the agent was not loaded, so nothing was measured");
+    return true;
+  }
+  for (const MeasuredImage& image : run.images()) {
+    if (IsCounted(image)) continue;
+    failure->set_detail(absl::StrCat(
+        std::string(FileName(image.executable())),
+        image.has_foreign_new()
+            ? " has an operator new of its own: what that hands out need not "
+              "be counted"
+            : " allocated nothing by malloc: it may have an allocator of its "
+              "own, which is not counted",
+        "; link it without, or measure it with //profiling:exact_heap"));
+    return true;
+  }
+  failure->Clear();
+  return false;
+}
+
+}  // namespace
+
+MemoryProfile MemoryProfileReport(const MeasuredRun& run) {
+  MemoryProfile profile;
+  profile.set_schema_version(kMemoryProfileSchemaVersion);
+  profile.set_label(absl::StrCat("//:", ProgramName(run)));
+  const MeasuredImage* const image = LargestImage(run);
+  if (image != nullptr) {
+    *profile.mutable_environment() = EnvironmentOf(run, *image);
+  }
+  ProducerFailure failure;
+  if (Fails(run, &failure)) {
+    *profile.mutable_failure() = failure;
+    return profile;
+  }
+  BenchmarkMemory* const memory = profile.add_benchmarks();
+  SetName(run, memory);
+  AddProgramMetrics(run, *image, memory->mutable_metrics());
+  const std::map<int, int> phase_of = AddPhases(*image, memory);
+  if (image->has_sites() && run.sampling_interval_bytes() == 0) {
+    AttributePeak(run, *image, phase_of, memory);
+  }
+  int lost_child_count = 0;
+  for (const MeasuredImage& each : run.images()) {
+    lost_child_count += each.lost_child_count();
+  }
+  memory->set_forked_process_count(lost_child_count);
+  return profile;
+}
+
+}  // namespace footprint

@@ -1,0 +1,212 @@
+#include "footprint/profiling/reports/memory_profile_report.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/profiling/schema/metric_reading.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+
+MeasuredImage* AddImage(int process, int64_t peak, MeasuredRun* run) {
+  MeasuredImage* const image = run->add_images();
+  image->set_process_id(process);
+  image->set_executable("/usr/bin/python3.11");
+  image->set_peak_live_bytes(peak);
+  image->set_end(MeasuredImage::EXITED);
+  image->set_has_totals(true);
+  image->set_allocated_bytes(10 * peak);
+  image->set_allocation_count(peak / 100);
+  image->set_sum_thread_peak_bytes(peak + 1);
+  image->set_live_bytes(7);
+  return image;
+}
+
+MeasuredRun RunOf(const std::vector<std::string>& program) {
+  MeasuredRun run;
+  for (const std::string& word : program) run.add_program(word);
+  run.set_sampling_interval_bytes(-1);
+  run.set_peak_resident_sum_bytes(90000);
+  run.mutable_machine()->set_allocator("jemalloc 5");
+  run.mutable_machine()->set_c_library("glibc 2.36");
+  return run;
+}
+
+StageFigures* AddStage(const std::string& name, StageFigures::Kind kind,
+                       uint32_t parent, int64_t peak, MeasuredImage* image) {
+  StageFigures* const stage = image->add_stages();
+  stage->set_name(name);
+  stage->set_kind(kind);
+  stage->set_parent(parent);
+  stage->set_peak_live_bytes(peak);
+  stage->set_allocated_bytes(2 * peak);
+  return stage;
+}
+
+int64_t ValueOf(const MemoryProfile& profile, MetricKind kind) {
+  return ReadMetric(profile.benchmarks(0), kind).bytes_or_count.value_or(-1);
+}
+
+TEST(MemoryProfileReportTest, AProgramIsABenchmark) {
+  MeasuredRun run =
+      RunOf({"/usr/bin/train", "--rows=10", "--a=b=c", "x=1", "-v", "--plain"});
+  MeasuredImage* const image = AddImage(1, 5000, &run);
+  image->set_interpreter("CPython 3.11.2");
+  image->add_module_versions("numpy 1.24.2");
+  image->add_module_versions("scipy 1.10.1");
+  const MemoryProfile profile = MemoryProfileReport(run);
+  EXPECT_EQ(profile.label(), "//:train");
+  EXPECT_EQ(profile.benchmarks(0).name(), "train/rows:10/a:b=c");
+  ASSERT_EQ(profile.benchmarks(0).arguments_size(), 2);
+  EXPECT_EQ(profile.benchmarks(0).arguments(1).value(), "b=c");
+  EXPECT_EQ(profile.environment().allocator(), "jemalloc 5");
+  EXPECT_EQ(profile.environment().interpreter(), "CPython 3.11.2");
+  EXPECT_EQ(profile.environment().loaded_modules(),
+            "numpy 1.24.2, scipy 1.10.1");
+  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_USABLE_BYTES), 5000);
+  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_ABSOLUTE_USABLE_BYTES), 5000);
+  EXPECT_EQ(ValueOf(profile, SUM_THREAD_PEAK_USABLE_BYTES), 5001);
+  EXPECT_EQ(ValueOf(profile, ALLOCATED_USABLE_BYTES), 50000);
+  EXPECT_EQ(ValueOf(profile, ALLOCATION_COUNT), 50);
+  EXPECT_EQ(ValueOf(profile, NET_GROWTH_USABLE_BYTES), 7);
+  EXPECT_EQ(ValueOf(profile, PEAK_RESIDENT_BYTES), 90000);
+  for (const Metric& metric : profile.benchmarks(0).metrics()) {
+    EXPECT_EQ(metric.determinism(),
+              metric.kind() == PEAK_RESIDENT_BYTES ? STATISTICAL : EXACT);
+  }
+}
+
+TEST(MemoryProfileReportTest, AScriptHasItsOwnName) {
+  MeasuredRun run = RunOf({"python3", "-u", "lib/train.py", "--rows=1"});
+  AddImage(1, 5000, &run);
+  EXPECT_EQ(MemoryProfileReport(run).benchmarks(0).name(), "train/rows:1");
+}
+
+TEST(MemoryProfileReportTest, SeveralProcessesBecomeOneFigure) {
+  MeasuredRun run = RunOf({"sh"});
+  MeasuredImage* const shell = AddImage(1, 100, &run);
+  shell->set_end(MeasuredImage::BECAME_ANOTHER);
+  shell->set_has_totals(false);
+  AddImage(1, 3000, &run)->set_image(1);
+  MeasuredImage* const child = AddImage(2, 9000, &run);
+  child->set_inherited_live_bytes(2000);
+  child->set_sum_thread_peak_bytes(7000);
+  const MemoryProfile profile = MemoryProfileReport(run);
+  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_USABLE_BYTES), 7000);
+  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_ABSOLUTE_USABLE_BYTES), 9000);
+  EXPECT_EQ(ValueOf(profile, SUM_THREAD_PEAK_USABLE_BYTES), 3001 + 7000);
+  EXPECT_EQ(ValueOf(profile, ALLOCATED_USABLE_BYTES), 30000 + 90000);
+}
+
+TEST(MemoryProfileReportTest, SumsOfAKilledProcessAreUnknown) {
+  MeasuredRun run = RunOf({"pool"});
+  AddImage(1, 3000, &run);
+  MeasuredImage* const killed = AddImage(2, 1000, &run);
+  killed->set_has_totals(false);
+  killed->set_end(MeasuredImage::KILLED);
+  const MemoryProfile profile = MemoryProfileReport(run);
+  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_USABLE_BYTES), 3000);
+  EXPECT_EQ(ValueOf(profile, SUM_THREAD_PEAK_USABLE_BYTES), -1);
+  EXPECT_EQ(ValueOf(profile, ALLOCATED_USABLE_BYTES), -1);
+  EXPECT_EQ(ValueOf(profile, ALLOCATION_COUNT), -1);
+}
+
+TEST(MemoryProfileReportTest, ThreadsThatMayOverlapMakeABoundedPeak) {
+  MeasuredRun run = RunOf({"threads"});
+  AddImage(1, 3000, &run)->set_threads_may_overlap(true);
+  const MemoryProfile profile = MemoryProfileReport(run);
+  const auto class_of = [&](MetricKind kind) {
+    return FindMetric(profile.benchmarks(0).metrics(), kind)->determinism();
+  };
+  EXPECT_EQ(class_of(PEAK_LIVE_USABLE_BYTES), BOUNDED);
+  EXPECT_EQ(class_of(SUM_THREAD_PEAK_USABLE_BYTES), EXACT);
+}
+
+TEST(MemoryProfileReportTest, NamedStagesArePhases) {
+  MeasuredRun run = RunOf({"train"});
+  MeasuredImage* const image = AddImage(1, 3000, &run);
+  AddStage("", StageFigures::NONE, 0, 0, image);
+  AddStage("fit", StageFigures::NAMED, 0, 900, image);
+  AddStage("numpy", StageFigures::IMPORT, 1, 100, image);
+  AddStage("epoch", StageFigures::NAMED, 2, 50, image);
+  AddStage("fit", StageFigures::NAMED, 0, 30, image);
+  const BenchmarkMemory memory = MemoryProfileReport(run).benchmarks(0);
+  ASSERT_EQ(memory.phases_size(), 3);
+  EXPECT_EQ(memory.phases(0).name(), "fit");
+  EXPECT_EQ(memory.phases(0).parent(), -1);
+  EXPECT_EQ(memory.phases(1).name(), "fit/epoch");
+  EXPECT_EQ(memory.phases(1).parent(), 0);
+  EXPECT_EQ(memory.phases(2).name(), "fit (2)");
+  EXPECT_EQ(ReadMetric(memory.phases(0), PEAK_LIVE_USABLE_BYTES)
+                .bytes_or_count.value(),
+            900);
+  EXPECT_EQ(ReadMetric(memory.phases(0), ALLOCATED_USABLE_BYTES)
+                .bytes_or_count.value(),
+            1800);
+}
+
+TEST(MemoryProfileReportTest, WithoutNamedStagesTheOthersArePhases) {
+  MeasuredRun run = RunOf({"train"});
+  MeasuredImage* const image = AddImage(1, 3000, &run);
+  AddStage("", StageFigures::NONE, 0, 0, image);
+  AddStage("numpy", StageFigures::IMPORT, 0, 100, image);
+  AddStage("/tmp/new-folder/data.csv", StageFigures::FILE, 0, 100, image);
+  const BenchmarkMemory memory = MemoryProfileReport(run).benchmarks(0);
+  ASSERT_EQ(memory.phases_size(), 2);
+  EXPECT_EQ(memory.phases(0).name(), "numpy");
+  EXPECT_EQ(memory.phases(1).name(), "data.csv");
+}
+
+TEST(MemoryProfileReportTest, TheAttributionAddsUpToThePeak) {
+  MeasuredRun run = RunOf({"train"});
+  run.set_sampling_interval_bytes(0);
+  MeasuredImage* const image = AddImage(1, 3000, &run);
+  image->set_has_sites(true);
+  AddStage("", StageFigures::NONE, 0, 0, image);
+  AddStage("fit", StageFigures::NAMED, 0, 900, image);
+  for (int i = 0; i < 60; ++i) {
+    run.add_frames()->set_function(absl::StrCat("f", i));
+    run.add_calls()->set_frame(static_cast<uint32_t>(i));
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(static_cast<uint32_t>(i) + 1);
+    site->set_stage(i == 0 ? 1 : 0);
+    site->mutable_at_peak()->set_bytes(100 - i);
+  }
+  const BenchmarkMemory memory = MemoryProfileReport(run).benchmarks(0);
+  ASSERT_EQ(memory.peak_attribution_size(), 51);
+  EXPECT_EQ(memory.peak_attribution(0).site(), "phase:fit/site:f0");
+  EXPECT_EQ(memory.peak_attribution(1).site(), "site:f1");
+  EXPECT_EQ(memory.peak_attribution(50).site(), "other sites");
+  int64_t sum = 0;
+  for (const Attribution& each : memory.peak_attribution()) {
+    sum += each.live_bytes();
+  }
+  EXPECT_EQ(sum, 60 * (100 + 41) / 2);
+}
+
+TEST(MemoryProfileReportTest, WhatIsNotTheWholeProgramIsAFailure) {
+  MeasuredRun failed = RunOf({"a"});
+  AddImage(1, 3000, &failed);
+  failed.set_exit_status(3);
+  EXPECT_EQ(MemoryProfileReport(failed).failure().exit_status(), 3);
+  EXPECT_EQ(MemoryProfileReport(failed).benchmarks_size(), 0);
+  failed.set_signal_number(9);
+  EXPECT_EQ(MemoryProfileReport(failed).failure().kind(),
+            ProducerFailure::SIGNALLED);
+
+  MeasuredRun foreign = RunOf({"a"});
+  AddImage(1, 3000, &foreign)->set_has_foreign_new(true);
+  EXPECT_THAT(MemoryProfileReport(foreign).failure().detail(),
+              HasSubstr("python3.11 has an operator new of its own"));
+  EXPECT_THAT(MemoryProfileReport(RunOf({"a"})).failure().detail(),
+              HasSubstr("nothing was measured"));
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,74 @@
+// How a figure grows with a program's variables: the law that fits its cells.
+//
+//   // bytes of a table, measured over features x rows
+//   absl::optional<ScalingLaw> law = FitScalingLaw(
+//       {{{10, 1000}, 88000}, {{10, 2000}, 176000}, ...});
+//   LawText(*law, {"features", "rows"});  // "8 B x features x rows + 8 B x
+//   rows"
+//
+// A law is a constant and at most two terms: a variable, its square, or the
+// product of two. Constants and coefficients are above zero: memory that is
+// held grows with what it holds.
+//
+// The criterion. Each law is judged by the cells that it was not fitted to:
+// every cell in turn is left out, the law fitted to the others, and asked for
+// the cell. Its error there is relative; cells below kNegligibleShare of the
+// largest count as that large, so that figures of no account decide nothing.
+// Of the laws whose error (the root of the mean of squares) is at most a
+// quarter or 0.001 above the smallest, the one with the fewest terms is chosen,
+// then the one with the smallest error.
+//
+// Pure; thread-safe. Memory: the points. Time: that of some hundred fits of at
+// most three coefficients a point.
+
+#ifndef FOOTPRINT_PROFILING_SCALING_SCALING_LAW_H_
+#define FOOTPRINT_PROFILING_SCALING_SCALING_LAW_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+
+namespace footprint {
+
+inline constexpr double kNegligibleShare = 0.001;
+
+struct ScalingPoint {
+  // One a variable.
+  std::vector<double> variables;
+  double value = 0;
+};
+
+struct ScalingLaw {
+  struct Term {
+    double coefficient = 0;
+    // Indices of the variables that it is the product of; none: a constant.
+    std::vector<int> factors;
+  };
+  // Largest at the largest point first; none: always zero.
+  std::vector<Term> terms;
+  // Of the points that it was fitted to: the largest relative error.
+  double worst_error = 0;
+  // The error of the criterion: of points that it was not fitted to.
+  double left_out_error = 0;
+
+  double At(const std::vector<double>& variables) const;
+};
+
+// The fewest points from which a law is told.
+inline constexpr size_t kMinimumPointCount = 3;
+
+// None: too few points. Values below zero count as zero. All points have the
+// same number of variables, each above zero or zero.
+absl::optional<ScalingLaw> FitScalingLaw(absl::Span<const ScalingPoint> points);
+
+// In bytes, or, of a law of counts, in plain numbers.
+enum class LawUnit { kBytes, kCount };
+std::string LawText(const ScalingLaw& law,
+                    const std::vector<std::string>& variable_names,
+                    LawUnit unit = LawUnit::kBytes);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_SCALING_SCALING_LAW_H_

@@ -1,0 +1,339 @@
+#include "footprint/profiling/scaling/scaling_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "footprint/base/page/page.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/text_table.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kAboutPeak[] =
+    "The peak of a stage: the heap bytes it held at its worst beyond what was "
+    "held before it began. What was live when the first stage began (the "
+    "interpreter, libraries) stands as outside of stages; so does what was "
+    "live "
+    "at a peak between stages. No moment holds the sum: stages come one after "
+    "the other.";
+constexpr char kAboutVolume[] =
+    "The volume of a stage: every heap byte it allocated, freed or not. It "
+    "tells what the allocator has to do, not what the machine must have.";
+constexpr char kAboutLaws[] =
+    "A law is a constant and at most two terms, with coefficients above zero. "
+    "It is chosen by the runs that it was not fitted to: each in turn is left "
+    "out and predicted. Error: of those predictions (root of the mean square), "
+    "relative; worst: the largest error of a run that it was fitted to. A law "
+    "with a large error says that the figure follows none.";
+
+const char* FigureName(ScaledFigure figure) {
+  return figure == ScaledFigure::kPeak ? "peak" : "volume";
+}
+
+std::vector<std::string> NumericNames(const ScaledRuns& runs) {
+  std::vector<std::string> names;
+  for (size_t i : NumericVariables(runs)) names.push_back(runs.variables[i]);
+  return names;
+}
+
+std::string Percent(double share) {
+  return absl::StrFormat(share < 0.1 ? "%.1f %%" : "%.0f %%", 100 * share);
+}
+
+std::vector<std::string> LawRow(const ScaledRuns& runs, const StageLaw& law) {
+  std::vector<std::string> row = {law.program, law.stage,
+                                  FigureName(law.figure)};
+  if (!law.law.has_value()) {
+    row.insert(row.end(), {"not known: too few runs", "", ""});
+    return row;
+  }
+  row.push_back(LawText(*law.law, NumericNames(runs)));
+  row.push_back(Percent(law.law->left_out_error));
+  row.push_back(Percent(law.law->worst_error));
+  return row;
+}
+
+std::string LawTable(const ScaledRuns& runs) {
+  TextTable table({{"program"},
+                   {"stage"},
+                   {"figure"},
+                   {"law"},
+                   {"error", TextTable::kFigures},
+                   {"worst", TextTable::kFigures}});
+  std::vector<std::vector<std::string>> rows;
+  for (const StageLaw& law : StageLaws(runs)) {
+    rows.push_back(LawRow(runs, law));
+    table.Fit(rows.back());
+  }
+  std::string text = table.Headings();
+  for (const std::vector<std::string>& row : rows) text += table.Row(row);
+  return text;
+}
+
+std::string ByteTable(const StagedRuns& runs, const char* caption) {
+  std::vector<TextTable::Column> columns = {{"program"}};
+  for (const std::string& name : runs.label_names) {
+    columns.push_back({name, TextTable::kFigures});
+  }
+  for (const std::string& stage : runs.stages) {
+    columns.push_back({stage, TextTable::kFigures, 9});
+  }
+  TextTable table(columns, 1);
+  std::vector<std::vector<std::string>> rows;
+  for (const StagedRun& run : runs.runs) {
+    std::vector<std::string> row = {run.program};
+    row.insert(row.end(), run.labels.begin(), run.labels.end());
+    for (const StageBytes& bytes : run.bytes) {
+      row.push_back(bytes.has_value()
+                        ? AbbreviateBytes(static_cast<double>(*bytes))
+                        : "?");
+    }
+    rows.push_back(row);
+    table.Fit(row);
+  }
+  std::string text = absl::StrCat(caption, "\n", table.Headings());
+  for (const std::vector<std::string>& row : rows) text += table.Row(row);
+  return text;
+}
+
+std::string ValuesText(const ScaledRuns& runs, const ScaledRun& run) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < run.values.size(); ++i) {
+    parts.push_back(absl::StrCat(runs.variables[i], "=", run.values[i]));
+  }
+  return absl::StrJoin(parts, " ");
+}
+
+std::string FailureText(const ScaledRuns& runs) {
+  std::string text;
+  for (const ScaledRun& run : runs.runs) {
+    if (run.failure.empty()) continue;
+    absl::StrAppend(&text, "not measured: ", run.program, " ",
+                    ValuesText(runs, run), ": ", run.failure, "\n");
+  }
+  return text;
+}
+
+// The variable along which lines run: the one that grows most.
+size_t MainVariable(const ScaledRuns& runs,
+                    const std::vector<size_t>& numeric) {
+  size_t chosen = numeric[0];
+  double largest_ratio = 0;
+  for (size_t variable : numeric) {
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
+    for (const ScaledRun& run : runs.runs) {
+      const double value = NumbersOf(run, {variable})[0];
+      if (value > 0) least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    if (most / least > largest_ratio) {
+      largest_ratio = most / least;
+      chosen = variable;
+    }
+  }
+  return chosen;
+}
+
+// The others, each at its largest value.
+std::vector<std::pair<size_t, double>> FixedVariables(
+    const ScaledRuns& runs, const std::vector<size_t>& numeric, size_t main) {
+  std::vector<std::pair<size_t, double>> fixed;
+  for (size_t variable : numeric) {
+    if (variable == main) continue;
+    double most = 0;
+    for (const ScaledRun& run : runs.runs) {
+      most = std::max(most, NumbersOf(run, {variable})[0]);
+    }
+    fixed.emplace_back(variable, most);
+  }
+  return fixed;
+}
+
+std::string DecimalBytes(double bytes) {
+  if (bytes < 1e3) return absl::StrFormat("%.4g B", bytes);
+  if (bytes < 1e6) return absl::StrFormat("%.4g kB", bytes / 1e3);
+  if (bytes < 1e9) return absl::StrFormat("%.4g MB", bytes / 1e6);
+  return absl::StrFormat("%.4g GB", bytes / 1e9);
+}
+
+// Of the whole run: a line a program, 8 at most.
+LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
+  const std::vector<size_t> numeric = NumericVariables(runs);
+  const size_t x = MainVariable(runs, numeric);
+  const std::vector<std::pair<size_t, double>> fixed =
+      FixedVariables(runs, numeric, x);
+  std::string where;
+  for (const auto& [variable, value] : fixed) {
+    absl::StrAppend(&where, where.empty() ? " at " : ", ",
+                    runs.variables[variable], "=",
+                    absl::StrFormat("%.15g", value));
+  }
+  LineChart chart;
+  chart.title =
+      absl::StrCat(figure == ScaledFigure::kPeak ? "Peak" : "Volume",
+                   " of the whole run against ", runs.variables[x], where);
+  chart.description =
+      "Both by powers of ten: a level line does not grow, and one that rises "
+      "by "
+      "a power in each power grows in proportion.";
+  chart.x_label = runs.variables[x];
+  chart.y_label = FigureName(figure);
+  chart.has_logarithmic_x = chart.has_logarithmic_y = true;
+  chart.format_x = [](double value) {
+    return FormatCount(static_cast<int64_t>(std::lround(value)));
+  };
+  chart.format_y = DecimalBytes;
+  std::map<std::string, LineChart::Line> lines;
+  for (const ScaledRun& run : runs.runs) {
+    const StageBytes& bytes =
+        figure == ScaledFigure::kPeak ? run.peak_bytes : run.volume_bytes;
+    const bool is_shown =
+        run.failure.empty() && bytes.has_value() &&
+        std::all_of(fixed.begin(), fixed.end(), [&run](const auto& each) {
+          return NumbersOf(run, {each.first})[0] == each.second;
+        });
+    if (!is_shown) continue;
+    const std::string name = SeriesName(runs, run, numeric);
+    lines[name].name = name;
+    lines[name].points.emplace_back(NumbersOf(run, {x})[0],
+                                    static_cast<double>(*bytes));
+  }
+  for (auto& [name, line] : lines) {
+    if (line.points.size() < 2 || chart.lines.size() == 8) continue;
+    std::sort(line.points.begin(), line.points.end());
+    chart.lines.push_back(std::move(line));
+  }
+  return chart;
+}
+
+void AddGrowth(const ScaledRuns& runs, Page* page) {
+  if (NumericVariables(runs).empty()) return;
+  for (ScaledFigure figure : {ScaledFigure::kPeak, ScaledFigure::kVolume}) {
+    const LineChart chart = GrowthChart(runs, figure);
+    if (!chart.lines.empty()) page->AddLineChart(chart);
+  }
+}
+
+Json ToJson(const StageBytes& bytes) {
+  return bytes.has_value() ? Json(*bytes) : Json(nullptr);
+}
+
+Json ToJson(const ScaledRun& run) {
+  Json json = {{"program", run.program}, {"values", run.values}};
+  if (!run.failure.empty()) {
+    json["failure"] = run.failure;
+    return json;
+  }
+  json["peak_bytes"] = ToJson(run.peak_bytes);
+  json["volume_bytes"] = ToJson(run.volume_bytes);
+  json["resident_bytes"] = ToJson(run.resident_bytes);
+  Json stages = Json::array();
+  for (const ScaledStage& stage : run.stages) {
+    stages.push_back({{"name", stage.name},
+                      {"peak_bytes", ToJson(stage.peak_bytes)},
+                      {"volume_bytes", ToJson(stage.volume_bytes)}});
+  }
+  json["stages"] = stages;
+  return json;
+}
+
+Json ToJson(const ScaledRuns& runs, const StageLaw& law) {
+  const std::vector<std::string> names = NumericNames(runs);
+  Json json = {{"program", law.program},
+               {"stage", law.stage},
+               {"figure", FigureName(law.figure)},
+               {"text", nullptr}};
+  if (!law.law.has_value()) return json;
+  json["text"] = LawText(*law.law, names);
+  Json terms = Json::array();
+  for (const ScalingLaw::Term& term : law.law->terms) {
+    Json factors = Json::array();
+    for (int factor : term.factors) {
+      factors.push_back(names[static_cast<size_t>(factor)]);
+    }
+    terms.push_back({{"coefficient", term.coefficient}, {"factors", factors}});
+  }
+  json["terms"] = terms;
+  json["worst_error"] = law.law->worst_error;
+  json["left_out_error"] = law.law->left_out_error;
+  return json;
+}
+
+}  // namespace
+
+std::string ScalingText(const ScaledRuns& runs) {
+  const StagedRuns peaks = StagesOf(runs, ScaledFigure::kPeak);
+  const StagedRuns volumes = StagesOf(runs, ScaledFigure::kVolume);
+  std::string text = FailureText(runs);
+  if (peaks.runs.empty()) return text;
+  absl::StrAppend(
+      &text, StageShareText(peaks, "Share of the stages' peaks, in per cent"),
+      "\n", ByteTable(peaks, "Peak of each stage"), "\n",
+      StageShareText(volumes, "Share of the allocated bytes, in per cent"),
+      "\n", ByteTable(volumes, "Allocated by each stage"), "\n",
+      "Laws (error: of runs that the law was not fitted to; worst: of those it "
+      "was)\n",
+      LawTable(runs));
+  return text;
+}
+
+std::string ScalingPage(const ScaledRuns& runs) {
+  Page page("Memory over the variables of a program",
+            absl::StrCat("What each stage needs over ",
+                         absl::StrJoin(runs.variables, " x "),
+                         ": heap bytes, shares and absolutes of peak and "
+                         "volume, and the laws by which they grow."));
+  for (const ScaledRun& run : runs.runs) {
+    if (run.failure.empty()) continue;
+    page.AddParagraph(absl::StrCat("Not measured: ", run.program, ", ",
+                                   ValuesText(runs, run), ": ", run.failure));
+  }
+  const StagedRuns peaks = StagesOf(runs, ScaledFigure::kPeak);
+  const StagedRuns volumes = StagesOf(runs, ScaledFigure::kVolume);
+  if (peaks.runs.empty()) return page.Html();
+  const auto share = StackedBars::Scale::kShare;
+  const auto absolute = StackedBars::Scale::kAbsolute;
+  page.AddViews(
+      "Show",
+      {StageShareView(peaks, share, "Share of the peak", kAboutPeak),
+       StageShareView(peaks, absolute, "Peak in bytes", kAboutPeak),
+       StageShareView(volumes, share, "Share of the volume", kAboutVolume),
+       StageShareView(volumes, absolute, "Volume in bytes", kAboutVolume)});
+  page.AddHeading("How it grows");
+  AddGrowth(runs, &page);
+  page.AddParagraph(kAboutLaws);
+  PageTable laws;
+  laws.caption = "Laws";
+  laws.header = {"program", "stage", "figure", "law", "error", "worst"};
+  laws.text_columns = 4;
+  for (const StageLaw& law : StageLaws(runs)) {
+    laws.rows.push_back(LawRow(runs, law));
+  }
+  page.AddTable(laws);
+  return page.Html();
+}
+
+std::string ScalingJson(const ScaledRuns& runs) {
+  Json json = {{"variables", runs.variables}};
+  Json list = Json::array();
+  for (const ScaledRun& run : runs.runs) list.push_back(ToJson(run));
+  json["runs"] = list;
+  Json laws = Json::array();
+  for (const StageLaw& law : StageLaws(runs)) laws.push_back(ToJson(runs, law));
+  json["laws"] = laws;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace footprint

@@ -1,0 +1,32 @@
+// What programs need over their variables, for people and for programs: shares
+// and absolutes of peak and volume, stage by stage, and the laws.
+//
+//   std::cout << ScalingText(runs);
+//   absl::Status status = ReplaceFile("scaling.html", ScalingPage(runs));
+//
+// JSON: {"variables": ["rows"], "runs": [{"program": ..., "values": ["1000"],
+// "peak_bytes": ..., "volume_bytes": ..., "stages": [{"name": ...,
+// "peak_bytes": ..., "volume_bytes": ...}]} or {"program", "values",
+// "failure"}], "laws": [{"program": ..., "stage": ..., "figure": "peak",
+// "text": "8 B x rows", "terms": [{"coefficient": 8, "factors": ["rows"]}],
+// "worst_error": 0.01, "left_out_error": 0.02}]}. A figure that is not known is
+// null, and so is the text of a law that there is not.
+//
+// Pure; thread-safe. Memory and time: linear in the runs, and the fits.
+
+#ifndef FOOTPRINT_PROFILING_SCALING_SCALING_REPORT_H_
+#define FOOTPRINT_PROFILING_SCALING_SCALING_REPORT_H_
+
+#include <string>
+
+#include "footprint/profiling/scaling/scaled_runs.h"
+
+namespace footprint {
+
+std::string ScalingText(const ScaledRuns& runs);
+std::string ScalingPage(const ScaledRuns& runs);
+std::string ScalingJson(const ScaledRuns& runs);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_SCALING_SCALING_REPORT_H_
