@@ -51,9 +51,8 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 
 // Before the program runs: so that no run is lost to a path that was mistyped.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  for (const std::string& path :
-       {options.record_path, options.json_path, options.pprof_path,
-        options.proto_path}) {
+  for (const std::string& path : {options.record_path, options.json_path,
+                                  options.pprof_path, options.proto_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckReplaceable(path);
     if (!status.ok()) return status;
