@@ -182,8 +182,9 @@ def memory_profile(
     holds `data` and the benchmark's own `data`.
 
     A `program` is measured as it is, by memprof, and need not know of profiles: a
-    cc_binary without `exact_heap`, an sh_binary, a py_binary. Its stages are the
-    phases. Hash seed and number of BLAS's threads are set, as the profile's remarks
+    cc_binary without `exact_heap`, an sh_binary, a py_binary (which under Bazel 4.2.3
+    starts `python`; an sh_binary that calls /usr/bin/python3 needs no such name). Its
+    stages are the phases. Hash seed and number of BLAS's threads are set, as the profile's remarks
     say; what repeats is EXACT, and what does not is there as STATISTICAL or BOUNDED,
     the highest of all processes, which limits judge and exact values refuse. It
     starts in a folder that holds `data`, a copy of it, and copies of its run-time

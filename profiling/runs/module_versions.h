@@ -7,8 +7,8 @@
 // A Python package counts if an object of its own was loaded, and has the
 // version of the metadata beside it; of pure Python nothing is loaded, so such
 // packages are not seen. A library counts if its file's name, all links
-// resolved, has a version beyond the first number after ".so". The interpreter's
-// own modules have the interpreter's version.
+// resolved, has a version beyond the first number after ".so". The
+// interpreter's own modules have the interpreter's version.
 //
 // In alphabetical order, each once. Looks at the files as they are now: to be
 // asked where and when the program ran. Thread-safe. Memory: the names. Errors:

@@ -14,19 +14,27 @@ trap 'rm -rf "$scratch"' EXIT
 
 # `bazel run` names the folder that paths are relative to; here it is this one.
 unset BUILD_WORKING_DIRECTORY
-scaling() { profiling/scaling/scaling --grid="$grid" "$@"; }
-flags=("--model={model}" "--features={features}" "--rows={rows}")
-
 with=()
+
+# measure NAME PROGRAM ARGUMENT...
+measure() {
+  local name=$1
+  shift
+  profiling/scaling/scaling --grid="$grid" --name="$name" \
+    --proto="$scratch/$name" "$@" "--model={model}" "--features={features}" \
+    "--rows={rows}" >/dev/null
+  with+=("--with=$scratch/$name")
+}
+
+# Python first: its stages begin with one that the C++ program does not have.
 for library in sklearn torch; do
-  if ! /usr/bin/python3 -c "import importlib.util, sys
+  if /usr/bin/python3 -c "import importlib.util, sys
 sys.exit(importlib.util.find_spec('$library') is None)"; then
+    measure "$library" "$here/python_experiment" --library="$library"
+  else
     echo "left out: $library; apt-get install python3-$library"
-    continue
   fi
-  scaling --name="$library" --proto="$scratch/$library" \
-    "$here/python_experiment" --library="$library" "${flags[@]}" >/dev/null
-  with+=("--with=$scratch/$library")
 done
-scaling --name=native --html="$page" "${with[@]}" \
-  "$here/native_experiment" "${flags[@]}"
+measure native "$here/native_experiment"
+profiling/scaling/scaling --variables=model,features,rows --html="$page" \
+  "${with[@]}"
