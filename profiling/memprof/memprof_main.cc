@@ -24,6 +24,8 @@
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"
+#include "footprint/profiling/run_page/comparison_page.h"
+#include "footprint/profiling/run_page/run_page.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/reduced_run.h"
@@ -54,8 +56,8 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 
 // Before the program runs: so that no run is lost to a path that was mistyped.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  for (const std::string& path :
-       {options.record_path, options.json_path, options.pprof_path}) {
+  for (const std::string& path : {options.record_path, options.json_path,
+                                  options.pprof_path, options.page_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckReplaceable(path);
     if (!status.ok()) return status;
@@ -79,6 +81,9 @@ absl::Status WriteOutputs(const MeasuredRun& run,
                       ? ReplaceFile(options.pprof_path, *bytes, ToDisk::kFlush)
                       : bytes.status());
   }
+  if (!options.page_path.empty()) {
+    status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
+  }
   return status;
 }
 
@@ -99,6 +104,28 @@ MeasuredRun Reduced(MeasuredRun run, const MemprofOptions& options) {
   return ReducedRun(run, thresholds);
 }
 
+// While names are found, which may take seconds: a line on a terminal, gone
+// afterwards. None while the program runs, whose terminal it is.
+class NamingNotice {
+ public:
+  NamingNotice() : is_shown_(isatty(STDERR_FILENO) == 1) {
+    if (is_shown_) std::cerr << "memprof: finding names ...";
+  }
+  ~NamingNotice() {
+    if (is_shown_) std::cerr << "\r\x1b[K";
+  }
+  NamingNotice(const NamingNotice&) = delete;
+  NamingNotice& operator=(const NamingNotice&) = delete;
+
+ private:
+  const bool is_shown_;
+};
+
+MeasuredRun NamedRun(const MemprofOptions& options, const AgentRunEnd& end) {
+  const NamingNotice notice;
+  return Reduced(MakeMeasuredRun(options.run, end), options);
+}
+
 absl::StatusOr<int> ReportRun(MemprofOptions options) {
   absl::StatusOr<std::string> program =
       FindMeasurableProgram(options.run.arguments[0]);
@@ -108,7 +135,7 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   if (!status.ok()) return status;
   absl::StatusOr<AgentRunEnd> end = RunWithAgent(options.run);
   if (!end.ok()) return end.status();
-  const MeasuredRun run = Reduced(MakeMeasuredRun(options.run, *end), options);
+  const MeasuredRun run = NamedRun(options, *end);
   std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
             << TextReport(run, TextOptionsFor(options, STDERR_FILENO));
   // A signal may come before the agent begins.
@@ -144,7 +171,14 @@ absl::StatusOr<int> CompareRecords(const MemprofOptions& options) {
   const absl::StatusOr<MeasuredRun> after =
       ReadMeasuredRunFile(options.compare_after_path);
   if (!after.ok()) return after.status();
+  absl::Status status = CheckOutputs(options);
+  if (!status.ok()) return status;
   std::cout << CompareText(*before, *after);
+  if (!options.page_path.empty()) {
+    status = ReplaceFile(options.page_path, ComparisonPage(*before, *after),
+                         ToDisk::kFlush);
+    if (!status.ok()) return status;
+  }
   return 0;
 }
 

@@ -50,6 +50,7 @@ Options, before PROGRAM:
 What is written, besides the report:
   --record=FILE   all that was measured, for --from and --compare
   --json=FILE     the same, for other programs to read
+  --html=FILE     a page: figures, timeline, flame graph; needs no network
   --pprof=FILE    call stacks for pprof and flame-graph viewers, as in
                   go tool pprof -sample_index=peak_space -http=: FILE
 
@@ -61,11 +62,12 @@ How much the report says:
   --reduced       in FILEs, too; 1 % of each where no threshold is given
 
 A record, read again on any machine, with any of the options for output:
-  memprof --from=FILE [--limit=BYTES] [--json=FILE] [--pprof=FILE] ...
-  memprof --compare=BEFORE AFTER
+  memprof --from=FILE [--limit=BYTES] [--html=FILE] [--json=FILE] ...
+  memprof --compare=BEFORE AFTER [--html=FILE]
 
 The program keeps its input, output and exit status; the report goes to
-standard error, after the program has ended. Without --limit, memprof exits as
+standard error, after the program has ended: nothing is written while it runs.
+Without --limit, memprof exits as
 the program did (128 + n after signal n). Exit 2: memprof could not run it.
 
 The peak is exact: the highest sum of live heap bytes, by jemalloc's own
@@ -156,6 +158,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       PathOption("--record", &options->record_path),
       PathOption("--json", &options->json_path),
       PathOption("--pprof", &options->pprof_path),
+      PathOption("--html", &options->page_path),
       PathOption("--from", &options->from_path),
       PathOption("--compare", &options->compare_before_path),
       {"--sampling",

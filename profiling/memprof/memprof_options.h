@@ -33,6 +33,7 @@ struct MemprofOptions {
   // Files to write; empty: not.
   std::string record_path;
   std::string json_path;
+  std::string page_path;
   std::string pprof_path;
 
   // Below them, the text says nothing; where `is_reduced`, nothing does.
