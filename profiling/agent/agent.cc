@@ -21,6 +21,7 @@
 
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/profiling/agent/process_record_file.h"
+#include "footprint/profiling/agent/record_folder.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"
@@ -47,8 +48,6 @@ ProcessRecord* record = nullptr;
 PublishedAllocator* allocator = nullptr;
 // Of a process that shares our memory between vfork and exec, it is not ours.
 pid_t own_process = 0;
-// Opened before the program can change its root or its folder.
-int folder = -1;
 // -1: call sites are not recorded.
 int64_t sampling_interval_bytes = -1;
 bool children_are_recorded = true;
@@ -84,7 +83,7 @@ bool HasForeignNew() {
   return false;
 }
 
-void BeginSamples() {
+void BeginSamples(int folder) {
   char name[kRecordFileNameCapacity];
   if (processor_interval_ns >= 0) {
     WriteRecordFileName(own_process, record->image, kProcessorTimeContent,
@@ -101,7 +100,7 @@ void BeginSamples() {
 }
 
 // Without it, the resident set's parts are not told.
-void BeginAllocatorRecord() {
+void BeginAllocatorRecord(int folder) {
   PublishAllocator(nullptr);
   if (allocator != nullptr) {
     syscall(SYS_munmap, allocator, sizeof(PublishedAllocator));
@@ -131,6 +130,7 @@ void StopRecording() {
 
 void BeginRecord(bool is_fork) {
   own_process = getpid();
+  const int folder = RecordFolder();
   record = CreateProcessRecord(folder, own_process);
   if (record == nullptr) {
     StopRecording();
@@ -148,7 +148,7 @@ void BeginRecord(bool is_fork) {
   record->command_line_size = ReadStart(
       "/proc/self/cmdline", record->command_line, sizeof(record->command_line));
   PublishHeap(&record->heap);
-  BeginAllocatorRecord();
+  BeginAllocatorRecord(folder);
   if (sampling_interval_bytes >= 0) {
     char name[kRecordFileNameCapacity];
     WriteRecordFileName(own_process, record->image, "sites", name);
@@ -164,7 +164,7 @@ void BeginRecord(bool is_fork) {
   char stages_name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "stages", stages_name);
   record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
-  BeginSamples();
+  BeginSamples(folder);
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -218,23 +218,17 @@ bool IsLeftOut() {
 
 // After the counters' handlers (101, 102), so that their locks are free again.
 __attribute__((constructor(103))) void Begin() {
-  const char* path = getenv(kRecordFolderVariable);
-  if (path == nullptr || IsLeftOut()) return;
-  folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  // Out of the way of programs that count on the numbers of their files.
-  const int high = fcntl(folder, F_DUPFD_CLOEXEC, 1000);
-  if (high >= 0) {
-    close(folder);
-    folder = high;
-  }
+  const char* const path = getenv(kRecordFolderVariable);
+  if (path == nullptr || IsLeftOut() || !OpenRecordFolder(path)) return;
   sampling_interval_bytes = ReadInterval(kSamplingIntervalVariable);
   processor_interval_ns = ReadInterval(kProcessorIntervalVariable);
   copy_interval_bytes = ReadInterval(kCopyIntervalVariable);
   has_foreign_new = HasForeignNew();
   FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
-  if (record == nullptr) CountLostImage(folder, own_process, getppid());
+  if (record == nullptr) {
+    CountLostImage(RecordFolder(), own_process, getppid());
+  }
   const char* const stages = getenv(kStagesVariable);
   if (stages == nullptr || strcmp(stages, "named") != 0) {
     WatchFiles();

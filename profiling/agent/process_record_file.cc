@@ -3,22 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "footprint/profiling/agent/record_folder.h"
 #include "footprint/profiling/records/record_file_name.h"
 
 namespace footprint::profiling_internal {
 namespace {
 
 constexpr int32_t kMaxImages = 10000;
-
-// Beyond the limit, the kernel would end the process by a signal.
-bool FileSizeIsLimited(size_t size_bytes) {
-  rlimit limit;
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size_bytes;
-}
 
 // Not by mmap, which counts.
 void* Map(int file, size_t size_bytes) {
@@ -48,7 +42,7 @@ ProcessRecord* MapLast(int folder, pid_t process) {
 }  // namespace
 
 void* CreateMappedFile(int folder, const char* name, size_t size_bytes) {
-  if (FileSizeIsLimited(size_bytes)) {
+  if (!FileMayHave(size_bytes)) {
     errno = EFBIG;
     return nullptr;
   }

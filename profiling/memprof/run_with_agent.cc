@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,15 +128,16 @@ class RunFolder {
   }
 
   absl::Status Create() {
-    const char* const parent = std::getenv("TMPDIR");
-    std::string path =
-        absl::StrCat(parent == nullptr || *parent == '\0' ? "/tmp" : parent,
-                     "/memprof-XXXXXX");
+    absl::StatusOr<std::string> parent = Parent();
+    if (!parent.ok()) return parent.status();
+    std::string path = absl::StrCat(*parent, "/memprof-XXXXXX");
     if (mkdtemp(path.data()) == nullptr) {
       return FileError(errno, path, "cannot be made",
                        "set TMPDIR to a folder that can be written");
     }
     path_ = path;
+    // Workers of a service that root starts write as other users.
+    if (geteuid() == 0) chmod(path_.c_str(), 01733);
     return absl::OkStatus();
   }
 
@@ -143,7 +145,7 @@ class RunFolder {
   absl::Status AddObject(const std::string& path,
                          absl::string_view bytes) const {
     const FileDescriptor file(
-        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500));
+        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555));
     if (!file.is_open()) return FileError(errno, path, "cannot be written");
     // A limit of file sizes is to be an error of the call, and no signal.
     const auto before = std::signal(SIGXFSZ, SIG_IGN);
@@ -160,14 +162,42 @@ class RunFolder {
   std::string copies_path() const { return absl::StrCat(path_, "/copies.so"); }
 
  private:
+  // As LD_PRELOAD can name it, from whatever folder the program goes to.
+  static absl::StatusOr<std::string> Parent() {
+    const char* const variable = std::getenv("TMPDIR");
+    const std::string named =
+        variable == nullptr || *variable == '\0' ? "/tmp" : variable;
+    char* const found = realpath(named.c_str(), nullptr);
+    if (found == nullptr) {
+      return FileError(errno, named, "cannot be used",
+                       "set TMPDIR to a folder that can be written");
+    }
+    const std::string path = found;
+    std::free(found);
+    if (path.find_first_of(" :;$") != std::string::npos) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path,
+          " cannot hold the agent, as LD_PRELOAD ends a path at a space "
+          "or colon; set TMPDIR to another folder"));
+    }
+    return path;
+  }
+
   std::string path_;
 };
+
+// The loader of a program that is audited keeps little room for the
+// thread-local storage of what is preloaded.
+constexpr char kTunables[] = "GLIBC_TUNABLES=";
+constexpr char kMoreThreadStorage[] = "glibc.rtld.optional_static_tls=16384";
 
 // This process's environment, with the agent in front of what is preloaded.
 std::vector<std::string> AgentEnvironment(const AgentRun& run,
                                           const RunFolder& folder) {
   std::vector<std::string> variables;
   std::string preloaded = folder.agent_path();
+  std::string tunables;
+  const bool is_audited = std::getenv("LD_AUDIT") != nullptr;
   if (run.copy_interval_bytes >= 0) {
     absl::StrAppend(&preloaded, ":", folder.copies_path());
   }
@@ -180,7 +210,14 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
                       variable.substr(std::strlen("LD_PRELOAD=")));
       continue;
     }
+    if (is_audited && absl::StartsWith(variable, kTunables)) {
+      tunables = absl::StrCat(variable.substr(std::strlen(kTunables)), ":");
+      continue;
+    }
     variables.emplace_back(variable);
+  }
+  if (is_audited) {
+    variables.push_back(absl::StrCat(kTunables, tunables, kMoreThreadStorage));
   }
   variables.push_back(absl::StrCat("LD_PRELOAD=", preloaded));
   variables.push_back(absl::StrCat(kRecordFolderVariable, "=", folder.path()));

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/status_matchers.h"
@@ -57,7 +58,7 @@ class PythonRun {
  public:
   PythonRun(const std::string& python, const std::string& script,
             std::vector<std::string> environment = {},
-            std::vector<std::string> options = {}) {
+            std::vector<std::string> options = {}, bool measured = true) {
     static int count = 0;
     folder_ = absl::StrCat(testing::TempDir(), "/run", getpid(), "_", ++count);
     mkdir(folder_.c_str(), 0700);
@@ -67,7 +68,7 @@ class PythonRun {
     std::vector<std::string> arguments = {python};
     arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.push_back(script_);
-    environment.push_back("LD_PRELOAD=" + Absolute(kAgent));
+    if (measured) environment.push_back("LD_PRELOAD=" + Absolute(kAgent));
     environment.push_back("FOOTPRINT_MEMPROF_FOLDER=" + folder_);
     environment.push_back("FOOTPRINT_MEMPROF_SAMPLING_INTERVAL=0");
     environment.push_back("PYTHONHASHSEED=0");
@@ -85,6 +86,7 @@ class PythonRun {
 
   int status() const { return status_; }
   const std::string& output() const { return output_; }
+  const std::string& folder() const { return folder_; }
   const std::vector<MeasuredProcess>& processes() const { return processes_; }
 
   // At the peak, by the innermost call in the script: "fit:12".
@@ -184,6 +186,10 @@ class PythonRun {
   int status_ = -1;
   std::vector<MeasuredProcess> processes_;
 };
+
+std::string WithoutFolder(const PythonRun& run) {
+  return absl::StrReplaceAll(run.output(), {{run.folder(), ""}});
+}
 
 class MeasuredPythonTest : public testing::TestWithParam<std::string> {};
 
@@ -363,6 +369,20 @@ os._exit(3)
   EXPECT_EQ(WEXITSTATUS(run.status()), 3);
   EXPECT_NEAR(static_cast<double>(run.BytesByLine()["<module>:3"]), 1048576,
               2000);
+}
+
+// Programs do not see that they are measured.
+TEST_P(MeasuredPythonTest, TheOutputIsTheSame) {
+  std::stringstream script;
+  script << std::ifstream("profiling/python/testdata/many_parts.py").rdbuf();
+  ASSERT_FALSE(script.str().empty());
+  const PythonRun with(GetParam(), script.str());
+  const PythonRun without(GetParam(), script.str(), {}, {},
+                          /*measured=*/false);
+  EXPECT_EQ(without.status(), 0) << without.output();
+  EXPECT_EQ(with.status(), 0);
+  EXPECT_EQ(WithoutFolder(with), WithoutFolder(without));
+  EXPECT_TRUE(without.processes().empty());
 }
 
 // Who chose an allocator for Python has it, and is told.

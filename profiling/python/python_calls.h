@@ -1,8 +1,8 @@
 // Puts the calls of Python code between the native ones: those that an
 // evaluating function (_PyEval_EvalFrameDefault) executes stand before it.
 //
-//   count = InterleavePythonCalls(layout, thread_state, stack_pointers, count,
-//                                 NumberCode, calls);
+//   count = InterleavePythonCalls(layout, thread_state, false, stack_pointers,
+//                                 count, NumberCode, calls, kMaxCalls);
 //
 // Which native call evaluates which Python calls is told by addresses: the
 // interpreter links its frames through a variable in the evaluating function's
@@ -12,9 +12,9 @@
 // call.
 //
 // Reads the calling thread's own frames, which nobody else changes; whether it
-// holds the interpreter's lock does not matter. Works inside malloc, not in
-// signal handlers: a handler may find a frame half made. Time: some 5 ns a
-// call.
+// holds the interpreter's lock does not matter. Works inside malloc: some 5 ns
+// a call. A signal handler may find a frame half made, so there the kernel is
+// asked what can be read: some 1 us a call.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_PYTHON_CALLS_H_
 #define FOOTPRINT_PROFILING_PYTHON_PYTHON_CALLS_H_
@@ -32,12 +32,13 @@ using NumberCode = uint32_t (*)(uintptr_t code);
 inline constexpr uint32_t kNoCode = ~uint32_t{0};
 
 // `thread_state` is the calling thread's PyThreadState. Returns the number of
-// calls then; the outermost are left out where there are too many.
+// calls then, at most `capacity`, which is at most kMaxCalls; the outermost are
+// left out where there are too many.
 int InterleavePythonCalls(const InterpreterLayout& layout,
-                          uintptr_t thread_state,
+                          uintptr_t thread_state, bool in_signal_handler,
                           const uintptr_t* stack_pointers, int count,
-                          NumberCode number_code,
-                          uintptr_t (&calls)[kMaxCalls]);
+                          NumberCode number_code, uintptr_t* calls,
+                          int capacity);
 
 }  // namespace footprint::profiling_internal
 

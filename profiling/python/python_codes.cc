@@ -164,7 +164,7 @@ uint32_t PythonCodeWriter::FindNumber(uintptr_t code) {
                       LoadAs<uintptr_t>(code + layout_.code_line_table),
                       LoadAs<int32_t>(code + layout_.code_first_line),
                       known.number};
-  if (memcmp(&known, &seen, sizeof(known)) == 0) return known.number;
+  if (known == seen) return known.number;
   Code content;
   if (!ReadCode(code, &content)) return kNone;
   const uint32_t number = FindContent(content);

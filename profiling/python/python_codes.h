@@ -90,6 +90,12 @@ class PythonCodeWriter {
     uintptr_t line_table;
     int32_t first_line;
     uint32_t number;
+
+    friend bool operator==(const Known& a, const Known& b) {
+      return a.code == b.code && a.file_name == b.file_name &&
+             a.name == b.name && a.line_table == b.line_table &&
+             a.first_line == b.first_line;
+    }
   };
   static constexpr uint32_t kKnownCount = uint32_t{1} << 13;
 

@@ -58,14 +58,18 @@ uintptr_t FindThreadState() {
   return MayBeObject(own) ? own : 0;
 }
 
-int Interleave(const uintptr_t* stack_pointers, int count,
-               uintptr_t (&calls)[kMaxCalls]) {
+int Interleave(bool in_signal_handler, const uintptr_t* stack_pointers,
+               int count, uintptr_t* calls, int capacity) {
   const uintptr_t thread_state = FindThreadState();
   if (thread_state == 0) return count;
-  LockCodes();
-  const int merged_count =
-      InterleavePythonCalls(interpreter.layout, thread_state, stack_pointers,
-                            count, NumberCodeLocked, calls);
+  // The thread that a signal interrupted may hold it.
+  if (in_signal_handler ? pthread_mutex_trylock(&lock) != 0
+                        : pthread_mutex_lock(&lock) != 0) {
+    return count;
+  }
+  const int merged_count = InterleavePythonCalls(
+      interpreter.layout, thread_state, in_signal_handler, stack_pointers,
+      count, NumberCodeLocked, calls, capacity);
   UnlockCodes();
   return merged_count;
 }

@@ -126,12 +126,13 @@ absl::Status ReadFilesBeside(const std::string& path,
   return absl::OkStatus();
 }
 
-// Nothing of a process that was killed in its first microseconds, or is about
-// to begin.
+// Nothing of a process that was killed in its first microseconds, is about to
+// begin, or found no room: its parent's record counts it then.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
     const std::string& path) {
   absl::StatusOr<std::string> bytes = ReadWholeFile(path);
   if (!bytes.ok()) return bytes.status();
+  if (bytes->empty()) return std::nullopt;
   if (bytes->size() != sizeof(ProcessRecord)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": no record of this version's agent: ", bytes->size(),

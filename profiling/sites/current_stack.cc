@@ -14,13 +14,21 @@ __attribute__((noinline)) int ReadInterleaved(const StackFrame& innermost,
   const int count =
       UnwindStack(innermost, FindStackEnd(innermost.stack_pointer), calls,
                   kMaxCalls, stack_pointers);
-  return interleave_calls(stack_pointers, count, calls);
+  return interleave_calls(/*in_signal_handler=*/false, stack_pointers, count,
+                          calls, kMaxCalls);
 }
 
 }  // namespace
 
 void SetInterpreterCalls(InterleaveCalls interleave) {
   interleave_calls = interleave;
+}
+
+int AddInterpreterCalls(const uintptr_t* stack_pointers, int count,
+                        uintptr_t* calls, int capacity) {
+  if (interleave_calls == nullptr) return count;
+  return interleave_calls(/*in_signal_handler=*/true, stack_pointers, count,
+                          calls, capacity);
 }
 
 int ReadCurrentStack(const StackFrame& innermost,

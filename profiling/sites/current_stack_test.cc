@@ -34,8 +34,9 @@ TEST(CurrentStackTest, OuterCallsOfADeepStackAreLeftOut) {
 }
 
 // An interpreter with one call, around the second native one.
-int AddCall(const uintptr_t* stack_pointers, int count,
-            uintptr_t (&calls)[kMaxCalls]) {
+int AddCall(bool in_signal_handler, const uintptr_t* stack_pointers, int count,
+            uintptr_t* calls, int capacity) {
+  EXPECT_EQ(in_signal_handler, capacity != kMaxCalls);
   EXPECT_LT(stack_pointers[0], stack_pointers[1]);
   for (int i = count; i > 2; --i) calls[i] = calls[i - 1];
   calls[2] = kInterpretedCall | 77;
@@ -50,6 +51,16 @@ TEST(CurrentStackTest, AnInterpretersCallsStandBetweenNativeOnes) {
   SetInterpreterCalls(nullptr);
   EXPECT_EQ(calls[2], kInterpretedCall | 77);
   EXPECT_EQ(calls[3], calls[1]);
+}
+
+TEST(CurrentStackTest, WhoUnwindsByHimselfCanAddThem) {
+  const uintptr_t stack_pointers[] = {16, 32, 48};
+  uintptr_t calls[4] = {1, 2, 3, 0};
+  EXPECT_EQ(AddInterpreterCalls(stack_pointers, 3, calls, 4), 3);
+  SetInterpreterCalls(AddCall);
+  EXPECT_EQ(AddInterpreterCalls(stack_pointers, 3, calls, 4), 4);
+  SetInterpreterCalls(nullptr);
+  EXPECT_EQ(calls[2], kInterpretedCall | 77);
 }
 
 TEST(CurrentStackTest, GoesToAThreadsStart) {
