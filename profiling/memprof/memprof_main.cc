@@ -75,14 +75,14 @@ absl::Status WriteOutputs(const MeasuredRun& run,
     status.Update(
         ReplaceFile(options.json_path, JsonReport(run), ToDisk::kFlush));
   }
+  if (!options.page_path.empty()) {
+    status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
+  }
   if (!options.pprof_path.empty()) {
     const absl::StatusOr<std::string> bytes = PprofReport(run);
     status.Update(bytes.ok()
                       ? ReplaceFile(options.pprof_path, *bytes, ToDisk::kFlush)
                       : bytes.status());
-  }
-  if (!options.page_path.empty()) {
-    status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
   }
   return status;
 }

@@ -50,9 +50,9 @@ Options, before PROGRAM:
 What is written, besides the report:
   --record=FILE   all that was measured, for --from and --compare
   --json=FILE     the same, for other programs to read
-  --html=FILE     a page: figures, timeline, flame graph; needs no network
   --pprof=FILE    call stacks for pprof and flame-graph viewers, as in
                   go tool pprof -sample_index=peak_space -http=: FILE
+  --html=FILE     a page: figures, timeline, flame graph; needs no network
 
 How much the report says:
   --memory_threshold=1% | 64KiB
@@ -62,13 +62,13 @@ How much the report says:
   --reduced       in FILEs, too; 1 % of each where no threshold is given
 
 A record, read again on any machine, with any of the options for output:
-  memprof --from=FILE [--limit=BYTES] [--html=FILE] [--json=FILE] ...
-  memprof --compare=BEFORE AFTER [--html=FILE]
+  memprof --from=FILE [--limit=BYTES] [--json=FILE] [--html=FILE] ...
+  memprof [--html=FILE] --compare=BEFORE AFTER
 
 The program keeps its input, output and exit status; the report goes to
 standard error, after the program has ended: nothing is written while it runs.
-Without --limit, memprof exits as
-the program did (128 + n after signal n). Exit 2: memprof could not run it.
+Without --limit, memprof exits as the program did (128 + n after signal n).
+Exit 2: memprof could not run it.
 
 The peak is exact: the highest sum of live heap bytes, by jemalloc's own
 counters, looked at in each allocation. Children are measured, too: by fork,

@@ -8,8 +8,8 @@
 // processes, tables compare those with the highest peaks. The page has at most
 // kMostPageBytes (run_page.h).
 //
-// Pure; thread-safe. Any names may stand in a run. Memory: some 300 bytes a
-// call that a site needs. Time: linear in calls and sites.
+// Pure; thread-safe. Any names may stand in a run. Memory: some 20 bytes a
+// call. Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_

@@ -41,6 +41,17 @@ class FullRunMaker {
     run_.set_system_time_ns(kSecondNs / 2);
     run_.set_peak_resident_sum_bytes(90 * kMiB);
     run_.set_sampling_interval_bytes(512 << 10);
+    ContainerNeeds* const needs = run_.mutable_container_needs();
+    needs->set_limit_bytes(110 * kMiB);
+    needs->set_resident_bytes(88 * kMiB);
+    needs->set_kernel_bytes(2 * kMiB);
+    needs->set_margin_bytes(20 * kMiB);
+    GraphicsMemory* const graphics = run_.add_graphics();
+    graphics->set_process_id(100);
+    graphics->set_device_name("A graphics device");
+    graphics->set_peak_bytes(600 * kMiB);
+    graphics->set_busy_ns(kSecondNs);
+    run_.set_graphics_note("one device tells no times");
     MeasuredMachine* const machine = run_.mutable_machine();
     machine->set_kernel("Linux 6.1");
     machine->set_cpu_model("A processor");
@@ -145,6 +156,7 @@ class FullRunMaker {
     image->set_peak_resident_bytes(60 * kMiB);
     image->set_thread_count(2);
     image->set_interpreter("CPython 3.11.2");
+    image->set_python_objects(MeasuredImage::COUNTED);
     image->add_notes("Blocks of dlopen'ed plug-ins were not counted.");
     image->set_has_sites(true);
     for (uint32_t i = 0; i < 3; ++i) {
@@ -259,6 +271,10 @@ MeasuredRun RunNamed(const std::string& text) {
       thread.set_name(text);
     }
   }
+  for (GraphicsMemory& graphics : *run.mutable_graphics()) {
+    graphics.set_device_name(text);
+  }
+  run.set_graphics_note(text);
   run.mutable_machine()->set_cpu_model(text);
   run.mutable_machine()->set_kernel(text);
   run.mutable_machine()->set_allocator(text);

@@ -99,6 +99,17 @@ PageFigure Machine(const MeasuredRun& run, const MeasuredImage& image) {
                        "run.")};
 }
 
+// Of the container that the run fits into.
+PageFigure Container(const ContainerNeeds& needs) {
+  return {"Recommended container limit",
+          FormatRoundedBytes(needs.limit_bytes()),
+          absl::StrCat(FormatRoundedBytes(needs.resident_bytes()),
+                       " resident, shared pages once, ",
+                       FormatRoundedBytes(needs.kernel_bytes()),
+                       " of the kernel's own, and a margin of ",
+                       FormatRoundedBytes(needs.margin_bytes()), ".")};
+}
+
 PageFigure Volume(const MeasuredImage& image) {
   if (!image.has_totals()) {
     return {"Allocated in all", kNotMeasured,
@@ -122,6 +133,9 @@ void AddHeadline(const MeasuredRun& run, const MeasuredImage& image,
     figures.push_back(
         {"Mapped", FormatRoundedBytes(image.peak_mapped_bytes()),
          "of addresses, by the program itself (mmap), are not in the peak."});
+  }
+  if (run.has_container_needs()) {
+    figures.push_back(Container(run.container_needs()));
   }
   page->AddFigures(figures);
 }

@@ -10,8 +10,10 @@ namespace footprint {
 namespace {
 
 constexpr char kNotRecorded[] = "[before the agent began]";
-constexpr char kUnknown[] = "[unknown]";
+constexpr char kOthers[] = "others";
+constexpr char kSmallerCalls[] = "smaller calls";
 constexpr uint32_t kNoName = ~uint32_t{0};
+constexpr uint32_t kNameOfOthers = 1;
 
 // A name may be as long as a template's arguments make it.
 constexpr size_t kMostNameBytes = 160;
@@ -41,14 +43,9 @@ MergedCalls::MergedCalls(size_t measure_count)
       variances_(measure_count),
       wholes_(measure_count) {
   names_.push_back({"", ""});
+  names_.push_back({kOthers, kSmallerCalls});
   nodes_.push_back({0, 0, CodeOwner::kUnknown});
   for (std::vector<int64_t>& values : values_) values.push_back(0);
-}
-
-void MergedCalls::Reserve(size_t node_count) {
-  nodes_.reserve(node_count);
-  children_.reserve(node_count);
-  for (std::vector<int64_t>& values : values_) values.reserve(node_count);
 }
 
 uint32_t MergedCalls::NameOf(absl::string_view name, absl::string_view detail) {
@@ -61,6 +58,10 @@ uint32_t MergedCalls::NameOf(absl::string_view name, absl::string_view detail) {
 uint32_t MergedCalls::Child(uint32_t parent, absl::string_view name,
                             absl::string_view detail, CodeOwner owner) {
   return ChildOfName(parent, NameOf(name, detail), [&] { return owner; });
+}
+
+uint32_t MergedCalls::Others(uint32_t parent) {
+  return ChildOfName(parent, kNameOfOthers, [] { return CodeOwner::kUnknown; });
 }
 
 template <typename FindOwner>
@@ -125,7 +126,7 @@ std::vector<uint32_t> MergedCalls::Choose(size_t most_bytes) const {
   const std::vector<double> scores = Scores();
   std::vector<std::pair<double, uint32_t>> scored;
   for (size_t i = 1; i < nodes_.size(); ++i) {
-    if (scores[i] >= kLeastScore) {
+    if (scores[i] >= kLeastScore && nodes_[i].name != kNameOfOthers) {
       scored.push_back({-scores[i], static_cast<uint32_t>(i)});
     }
   }
@@ -168,6 +169,7 @@ void MergedCalls::AddOwn(uint32_t node, FlameGraph::Node* sum) const {
   }
 }
 
+// Callers have a score of at least their calls', so they are kept, too.
 std::vector<FlameGraph::Node> MergedCalls::LargestNodes(
     size_t most_bytes) const {
   std::vector<FlameGraph::Node> kept;
@@ -182,24 +184,21 @@ std::vector<FlameGraph::Node> MergedCalls::LargestNodes(
     places[node] = static_cast<uint32_t>(kept.size());
     is_kept[node] = true;
   }
-  std::map<uint32_t, Others> others;  // by place
+  std::map<uint32_t, FlameGraph::Node> others;  // by place
   for (uint32_t i = 1; i < nodes_.size(); ++i) {
     if (is_kept[i]) continue;
-    const uint32_t parent = nodes_[i].parent;
-    places[i] = places[parent];
-    Others& sum = others[places[i]];
-    if (is_kept[parent]) ++sum.call_count;
-    sum.node.own_values.resize(values_.size());
-    sum.node.own_sigmas.resize(values_.size());
-    AddOwn(i, &sum.node);
+    places[i] = places[nodes_[i].parent];
+    const auto [sum, is_new] = others.try_emplace(places[i]);
+    if (is_new) {
+      sum->second = GraphNode(i, static_cast<int>(places[i]) - 1);
+      sum->second.name = kOthers;
+      sum->second.detail = kSmallerCalls;
+      sum->second.kind = static_cast<size_t>(CodeOwner::kUnknown);
+    } else {
+      AddOwn(i, &sum->second);
+    }
   }
-  for (auto& [place, sum] : others) {
-    sum.node.parent = static_cast<int>(place) - 1;
-    sum.node.name = "others";
-    sum.node.detail = absl::StrCat(sum.call_count, " smaller calls");
-    sum.node.kind = static_cast<size_t>(CodeOwner::kUnknown);
-    kept.push_back(std::move(sum.node));
-  }
+  for (auto& [place, sum] : others) kept.push_back(std::move(sum));
   for (FlameGraph::Node& node : kept) {
     for (double& sigma : node.own_sigmas) sigma = std::sqrt(sigma);
   }
@@ -207,25 +206,18 @@ std::vector<FlameGraph::Node> MergedCalls::LargestNodes(
 }
 
 MergedCalls::Stacks::Stacks(const MeasuredRun& run, const MeasuredImage& image,
-                            uint32_t root, MergedCalls* merged)
+                            const std::vector<uint32_t>& nearest, uint32_t root,
+                            MergedCalls* merged)
     : run_(run),
       image_(image),
+      nearest_(nearest),
       root_(root),
       merged_(*merged),
       nodes_(static_cast<size_t>(run.calls_size()) + 1),
       names_(static_cast<size_t>(run.frames_size()), kNoName) {}
 
-// The outermost calls', and of a damaged forest's, is the root.
-uint32_t MergedCalls::Stacks::ParentOf(uint32_t call) const {
-  const uint32_t parent = run_.calls(static_cast<int>(call) - 1).parent();
-  return parent < call ? parent : 0;
-}
-
 uint32_t MergedCalls::Stacks::ChildOf(uint32_t parent, uint32_t call) {
   const uint32_t index = run_.calls(static_cast<int>(call) - 1).frame();
-  if (index >= names_.size()) {
-    return merged_.Child(parent, kUnknown, "", CodeOwner::kUnknown);
-  }
   const CodeFrame& frame = run_.frames(static_cast<int>(index));
   if (names_[index] == kNoName) {
     names_[index] = merged_.NameOf(frame.function(), DetailOf(frame));
@@ -235,13 +227,21 @@ uint32_t MergedCalls::Stacks::ChildOf(uint32_t parent, uint32_t call) {
 }
 
 uint32_t MergedCalls::Stacks::NodeOf(uint32_t call) {
-  if (call == 0 || call >= nodes_.size()) {
+  if (call == 0) {
     return merged_.Child(root_, kNotRecorded, "", CodeOwner::kUnknown);
   }
+  const uint32_t kept = nearest_[call];
+  const uint32_t node = kept == 0 ? root_ : NodeOfKept(kept);
+  return kept == call ? node : merged_.Others(node);
+}
+
+// Callers of a kept call are kept, too.
+uint32_t MergedCalls::Stacks::NodeOfKept(uint32_t call) {
   path_.clear();
   uint32_t each = call;
-  for (; each != 0 && nodes_[each] == 0; each = ParentOf(each)) {
+  while (each != 0 && nodes_[each] == 0) {
     path_.push_back(each);
+    each = run_.calls(static_cast<int>(each) - 1).parent();
   }
   uint32_t node = each == 0 ? root_ : nodes_[each];
   for (auto step = path_.rbegin(); step != path_.rend(); ++step) {

@@ -70,6 +70,8 @@ void AddSuspectedLeaks(const MeasuredRun& run, const MeasuredImage& image,
 
 void AddResidentParts(const MeasuredImage& image, PageContent* page);
 
+void AddGraphics(const MeasuredRun& run, PageContent* page);
+
 // The machine, how the run was measured and what was not.
 void AddMeasuring(const MeasuredRun& run, const MeasuredImage& image,
                   PageContent* page);

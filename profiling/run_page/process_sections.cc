@@ -81,7 +81,8 @@ StackedBars PartsBar(const std::vector<Part>& parts) {
   StackedBars chart;
   chart.title = "Resident parts";
   chart.description =
-      "Bytes that were handed out and never touched are not resident: the table "
+      "Bytes that were handed out and never touched are not resident: the "
+      "table "
       "takes them off.";
   chart.bars = {{"resident", {}}};
   double others = 0;
@@ -114,6 +115,19 @@ std::vector<std::string> NotMeasured(const MeasuredImage& image) {
   }
   if (!image.has_resident_at_peak()) names.push_back("resident parts");
   return names;
+}
+
+// Which of the ledgers holds the interpreter's small objects.
+std::string PythonObjectsText(const MeasuredImage& image) {
+  switch (image.python_objects()) {
+    case MeasuredImage::COUNTED:
+      return "Python's own small objects count one by one, as malloc's blocks.";
+    case MeasuredImage::IN_ARENAS:
+      return "Python's own small objects are not among the live bytes: the "
+             "arenas that hold them count as mapped.";
+    default:
+      return "";
+  }
 }
 
 std::string HowSampled(const MeasuredRun& run) {
@@ -231,10 +245,34 @@ void AddResidentParts(const MeasuredImage& image, PageContent* page) {
                    FormatRoundedBytes(resident.swapped_bytes()), "."));
 }
 
+void AddGraphics(const MeasuredRun& run, PageContent* page) {
+  if (run.graphics_size() == 0) return;
+  PageTable table;
+  table.caption = "Memory and time of graphics devices, by process.";
+  table.header = {"device", "peak", "busy", "process"};
+  table.wraps_text = true;
+  for (const GraphicsMemory& each : run.graphics()) {
+    table.rows.push_back(
+        {absl::StrCat(each.device(), " ",
+                      Shortened(each.device_name(), kMostCommandBytes)),
+         each.has_peak_bytes() ? FormatRoundedBytes(each.peak_bytes())
+                               : "not known",
+         Seconds(each.busy_ns()), absl::StrCat(each.process_id())});
+  }
+  page->AddHeading("Graphics memory");
+  page->AddTable(table);
+}
+
 void AddMeasuring(const MeasuredRun& run, const MeasuredImage& image,
                   PageContent* page) {
   page->AddHeading("How it was measured");
   page->AddParagraph(HowSampled(run));
+  const std::string objects = PythonObjectsText(image);
+  if (!objects.empty()) page->AddParagraph(objects);
+  if (!run.graphics_note().empty()) {
+    page->AddParagraph(
+        absl::StrCat("Graphics memory: ", Shortened(run.graphics_note(), 300)));
+  }
   const std::vector<std::string> absent = NotMeasured(image);
   if (!absent.empty()) {
     page->AddParagraph(

@@ -53,9 +53,94 @@ void Add(uint32_t node, size_t measure, const Amount& amount,
   merged->Add(node, measure, amount.bytes(), amount.variance());
 }
 
-void AddImage(const MeasuredRun& run, const MeasuredImage& image, uint32_t root,
+// Calls that have, with what they call, so large a share of any measure that
+// they can be seen once they are put together: a forest of millions has
+// thousands.
+class KeptCalls {
+ public:
+  explicit KeptCalls(const MeasuredRun& run)
+      : run_(run), is_kept_(static_cast<size_t>(run.calls_size()) + 1) {
+    const auto each_site = [&run](auto add) {
+      for (const MeasuredImage& image : run.images()) {
+        for (const SiteAmounts& site : image.sites()) add(site);
+      }
+    };
+    Keep([&](Sums* sums) {
+      each_site([sums](const SiteAmounts& site) {
+        (*sums)[site.call()] += site.at_peak().bytes();
+      });
+    });
+    Keep([&](Sums* sums) {
+      each_site([sums](const SiteAmounts& site) {
+        (*sums)[site.call()] += site.allocated().bytes();
+      });
+    });
+    Keep([&](Sums* sums) {
+      each_site([sums](const SiteAmounts& site) {
+        (*sums)[site.call()] += site.at_end().bytes();
+      });
+    });
+    Keep([&](Sums* sums) {
+      for (const MeasuredImage& image : run.images()) {
+        for (const CopyAmounts& copy : image.copies()) {
+          (*sums)[copy.call()] += copy.copied().bytes();
+        }
+      }
+    });
+    Keep([&](Sums* sums) {
+      for (const MeasuredImage& image : run.images()) {
+        for (const ProcessorTime& time : image.processor_time()) {
+          (*sums)[time.call()] += NsOf(time);
+        }
+      }
+    });
+  }
+
+  static int64_t NsOf(const ProcessorTime& time) {
+    return time.native_ns() + time.interpreter_ns() + time.system_ns();
+  }
+
+  // Of each call, as sites name it, the nearest one around it or itself; 0:
+  // none.
+  std::vector<uint32_t> Nearest() const {
+    std::vector<uint32_t> nearest(is_kept_.size());
+    for (uint32_t call = 1; call < nearest.size(); ++call) {
+      nearest[call] = is_kept_[call] ? call : nearest[ParentOf(call)];
+    }
+    return nearest;
+  }
+
+ private:
+  using Sums = std::vector<int64_t>;
+
+  uint32_t ParentOf(size_t call) const {
+    return run_.calls(static_cast<int>(call) - 1).parent();
+  }
+
+  // `add_own` adds the figures of one measure, by call.
+  template <typename AddOwn>
+  void Keep(AddOwn add_own) {
+    constexpr int64_t kLeastShare = 50'000;  // its inverse
+    Sums sums(is_kept_.size());
+    add_own(&sums);
+    for (size_t call = sums.size() - 1; call > 0; --call) {
+      sums[ParentOf(call)] += sums[call];
+    }
+    for (size_t call = 1; call < sums.size(); ++call) {
+      if (sums[call] > 0 && sums[call] >= sums[0] / kLeastShare) {
+        is_kept_[call] = true;
+      }
+    }
+  }
+
+  const MeasuredRun& run_;
+  std::vector<bool> is_kept_;
+};
+
+void AddImage(const MeasuredRun& run, const MeasuredImage& image,
+              const std::vector<uint32_t>& nearest, uint32_t root,
               const Places& places, MergedCalls* merged) {
-  MergedCalls::Stacks stacks(run, image, root, merged);
+  MergedCalls::Stacks stacks(run, image, nearest, root, merged);
   for (const SiteAmounts& site : image.sites()) {
     const uint32_t node = stacks.NodeOf(site.call());
     Add(node, places.at_peak, site.at_peak(), merged);
@@ -70,17 +155,17 @@ void AddImage(const MeasuredRun& run, const MeasuredImage& image, uint32_t root,
   if (places.processor != Places::kAbsent) {
     for (const ProcessorTime& time : image.processor_time()) {
       merged->Add(stacks.NodeOf(time.call()), places.processor,
-                  time.native_ns() + time.interpreter_ns() + time.system_ns(),
-                  0);
+                  KeptCalls::NsOf(time), /*variance=*/0);
     }
   }
 }
 
 void AddRun(const MeasuredRun& run, const Places& places, bool has_commands,
             Commands* commands, MergedCalls* merged) {
+  const std::vector<uint32_t> nearest = KeptCalls(run).Nearest();
   for (const MeasuredImage& image : run.images()) {
-    AddImage(run, image, commands->RootOf(image, has_commands, merged), places,
-             merged);
+    AddImage(run, image, nearest, commands->RootOf(image, has_commands, merged),
+             places, merged);
   }
 }
 
@@ -127,7 +212,6 @@ FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes) {
         add_measure("processor time", Measure::Unit::kNanoseconds);
   }
   MergedCalls merged(graph.measures.size());
-  merged.Reserve(static_cast<size_t>(run.calls_size()) + 2);
   Commands commands;
   AddRun(run, places, HasCommands(run), &commands, &merged);
   graph.nodes = merged.LargestNodes(most_bytes);

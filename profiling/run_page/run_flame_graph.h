@@ -10,8 +10,8 @@
 // time. Calls that are too small for the bound are put together as "others",
 // so every measure adds up to what the run's sites add up to.
 //
-// Pure; thread-safe. Memory: some 150 bytes a call that a site needs. Time:
-// linear in calls and sites.
+// Pure; thread-safe. Memory: some 20 bytes a call, and 150 a call that can be
+// seen. Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_RUN_FLAME_GRAPH_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_RUN_FLAME_GRAPH_H_

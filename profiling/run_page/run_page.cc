@@ -39,6 +39,7 @@ std::string PageWithin(const MeasuredRun& run, const MeasuredImage& image,
   AddThreads(image, limits, &page);
   AddProcesses(run, limits, &page);
   AddResidentParts(image, &page);
+  AddGraphics(run, &page);
   AddMeasuring(run, image, &page);
   return page.Html();
 }

@@ -9,8 +9,8 @@
 // measured. The page has at most kMostPageBytes, however large the run; what
 // finds no room is added up.
 //
-// Pure; thread-safe. Any names may stand in a run. Memory: some 150 bytes a
-// call that a site needs, and the page. Time: linear in calls and sites.
+// Pure; thread-safe. Any names may stand in a run. Memory: some 20 bytes a
+// call, and the page. Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_

@@ -72,7 +72,7 @@ TEST(RunPageTest, HasASectionForEachPartOfARun) {
        {"Over time", "Where from", "Stages", "Lines of code at the peak",
         "Lines of code by volume", "Temporary allocations", "Left at exit",
         "Copies", "Processor time", "Suspected leaks", "Threads", "Processes",
-        "Resident memory", "How it was measured"}) {
+        "Resident memory", "Graphics memory", "How it was measured"}) {
     EXPECT_TRUE(Holds(html, absl::StrCat("<h2>", heading, "</h2>")));
   }
   EXPECT_FALSE(Holds(html, "Not measured:"));
@@ -84,6 +84,12 @@ TEST(RunPageTest, HasASectionForEachPartOfARun) {
   EXPECT_TRUE(Holds(html,
                     ">handed out, never touched</th>"
                     "<td>-2.00 MiB</td>"));
+  EXPECT_TRUE(Holds(html, "<td>600 MiB</td><td>1.000 s</td><td>100</td>"));
+  EXPECT_TRUE(Holds(html, "one device tells no times"));
+  EXPECT_TRUE(Holds(html, "small objects count one by one"));
+  EXPECT_TRUE(Holds(html,
+                    "<dt>Recommended container limit</dt>"
+                    "<dd>110 MiB</dd>"));
   EXPECT_TRUE(Holds(html, "native code 2.000 s (73 %)"));
 }
 

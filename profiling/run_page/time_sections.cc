@@ -121,11 +121,26 @@ const char* KindName(StageFigures::Kind kind) {
   }
 }
 
+// The stage's name, with what a reader of its figures must know.
+std::string StageTitle(const MeasuredImage& image, size_t stage) {
+  const StageFigures& figures = image.stages(static_cast<int>(stage));
+  std::string title = StageName(image, stage);
+  if (figures.was_left_open()) absl::StrAppend(&title, " (never closed)");
+  if (figures.is_inherited()) absl::StrAppend(&title, " (begun by the parent)");
+  if (figures.lacks_last_visit()) {
+    absl::StrAppend(&title, " (without its last visit)");
+  }
+  if (figures.unmeasured_visit_count() > 0) {
+    absl::StrAppend(&title, " (", FormatCount(figures.unmeasured_visit_count()),
+                    " visits among too many at once)");
+  }
+  return title;
+}
+
 std::vector<std::string> StageRow(const MeasuredImage& image, size_t stage,
                                   const SummedAmount& at_peak) {
   const StageFigures& figures = image.stages(static_cast<int>(stage));
-  return {absl::StrCat(StageName(image, stage),
-                       figures.was_left_open() ? " (never closed)" : ""),
+  return {StageTitle(image, stage),
           KindName(figures.kind()),
           FormatRoundedBytes(figures.peak_live_bytes()),
           FormatRoundedBytes(figures.peak_live_absolute_bytes()),
