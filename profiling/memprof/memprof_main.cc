@@ -111,6 +111,28 @@ MeasuredRun Reduced(MeasuredRun run, const MemprofOptions& options) {
   return ReducedRun(run, thresholds);
 }
 
+// While names are found, which may take seconds: a line on a terminal, gone
+// afterwards. None while the program runs, whose terminal it is.
+class NamingNotice {
+ public:
+  NamingNotice() : is_shown_(isatty(STDERR_FILENO) == 1) {
+    if (is_shown_) std::cerr << "memprof: finding names ...";
+  }
+  ~NamingNotice() {
+    if (is_shown_) std::cerr << "\r\x1b[K";
+  }
+  NamingNotice(const NamingNotice&) = delete;
+  NamingNotice& operator=(const NamingNotice&) = delete;
+
+ private:
+  const bool is_shown_;
+};
+
+MeasuredRun NamedRun(const MemprofOptions& options, const AgentRunEnd& end) {
+  const NamingNotice notice;
+  return Reduced(MakeMeasuredRun(options.run, end), options);
+}
+
 absl::StatusOr<int> ReportRun(MemprofOptions options) {
   absl::StatusOr<std::string> program =
       FindMeasurableProgram(options.run.arguments[0]);
@@ -120,7 +142,7 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   if (!status.ok()) return status;
   absl::StatusOr<AgentRunEnd> end = RunWithAgent(options.run);
   if (!end.ok()) return end.status();
-  const MeasuredRun run = Reduced(MakeMeasuredRun(options.run, *end), options);
+  const MeasuredRun run = NamedRun(options, *end);
   std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
             << TextReport(run, TextOptionsFor(options, STDERR_FILENO));
   // A signal may come before the agent begins.
@@ -156,11 +178,14 @@ absl::StatusOr<int> CompareRecords(const MemprofOptions& options) {
   const absl::StatusOr<MeasuredRun> after =
       ReadMeasuredRunFile(options.compare_after_path);
   if (!after.ok()) return after.status();
-  std::cout << CompareText(*before, *after);
-  if (options.page_path.empty()) return 0;
-  const absl::Status status = ReplaceFile(
-      options.page_path, ComparisonPage(*before, *after), ToDisk::kFlush);
+  absl::Status status = CheckOutputs(options);
   if (!status.ok()) return status;
+  std::cout << CompareText(*before, *after);
+  if (!options.page_path.empty()) {
+    status = ReplaceFile(options.page_path, ComparisonPage(*before, *after),
+                         ToDisk::kFlush);
+    if (!status.ok()) return status;
+  }
   return 0;
 }
 

@@ -67,8 +67,9 @@ A record, read again on any machine, with any of the options for output:
   memprof [--html=FILE] --compare=BEFORE AFTER
 
 The program keeps its input, output and exit status; the report goes to
-standard error, after the program has ended. Without --limit, memprof exits as
-the program did (128 + n after signal n). Exit 2: memprof could not run it.
+standard error, after the program has ended: nothing is written while it runs.
+Without --limit, memprof exits as the program did (128 + n after signal n).
+Exit 2: memprof could not run it.
 
 The peak is exact: the highest sum of live heap bytes, by jemalloc's own
 counters, looked at in each allocation. Children are measured, too: by fork,

@@ -65,7 +65,8 @@ std::string FigureTable(const Figures& before, const Figures& after) {
                            const auto& format) {
     if (from == 0 && to == 0) return;
     rows.push_back({name, format(from), format(to),
-                    absl::StrCat(to > from ? "+" : "", format(to - from)),
+                    absl::StrCat(to > from ? "+" : "",
+                                 format(SaturatedDifference(to, from))),
                     ChangeOfShare(from, to)});
   };
   add("peak heap", before.peak_bytes, after.peak_bytes, FormatRoundedBytes);
@@ -93,7 +94,7 @@ struct PlaceChange {
   Amount after;
 
   int64_t change_bytes() const {
-    return SaturatedSum(after.bytes(), -before.bytes());
+    return SaturatedDifference(after.bytes(), before.bytes());
   }
   double sigma_bytes() const {
     return std::sqrt(before.variance() + after.variance());

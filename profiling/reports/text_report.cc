@@ -49,8 +49,7 @@ std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
         CallPathText(run, *largest, rows), LeakText(run, *largest),
         LeftText(*largest, rows), TemporaryText(rows),
         ProcessorText(run, options.cpu_threshold), CopyText(run),
-        ThreadText(*largest), ProcessText(run),
-        MachineText(run, *largest)}) {
+        ThreadText(*largest), ProcessText(run), MachineText(run, *largest)}) {
     if (!part.empty()) absl::StrAppend(&text, "\n", part);
   }
   return options.is_colored ? Colored(text) : text;

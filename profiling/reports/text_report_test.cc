@@ -43,6 +43,7 @@ class TextReportTest : public testing::Test {
     CodeFrame* const frame = run_.add_frames();
     frame->set_function(function);
     frame->set_kind(kind);
+    frame->set_module("/home/train");
     frame->set_file("train.cc");
     frame->set_line(run_.frames_size());
     Call* const call = run_.add_calls();
@@ -74,6 +75,7 @@ class TextReportTest : public testing::Test {
 TEST_F(TextReportTest, AShortRunIsAShortText) {
   EXPECT_EQ(TextReport(run_),
             "peak heap  100 MiB (104,857,600 B), after 0.500 s of 1.000 s\n"
+            "           100.0 % the program's own data\n"
             "resident   0 B at most\n"
             "\n"
             "at the peak   share  blocks  function  where\n"

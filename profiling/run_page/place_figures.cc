@@ -41,24 +41,32 @@ class Places {
     }
   }
 
-  // A call that serves its caller has its caller's place, if it has one.
+  // A call that serves its caller has its caller's place, if it has one; so has
+  // a native one whose line is not known, below Python's (site_rows.h).
   void AddCalls(const MeasuredRun& run) {
     of_calls_.reserve(static_cast<size_t>(run.calls_size()) + 1);
     of_calls_.push_back(kNowhere);
     std::vector<bool> is_settled = {false};
+    std::vector<bool> is_in_python = {false};
     is_settled.reserve(of_calls_.capacity());
+    is_in_python.reserve(of_calls_.capacity());
     for (const Call& call : run.calls()) {
       const uint32_t parent =
           call.parent() < of_calls_.size() ? call.parent() : 0;
       uint32_t place = kNowhere;
       bool is_own = false;
+      bool is_python = false;
       if (call.frame() < of_frames_.size()) {
+        const CodeFrame& frame = run.frames(static_cast<int>(call.frame()));
         place = of_frames_[call.frame()];
-        is_own = !ServesItsCaller(run.frames(static_cast<int>(call.frame())));
+        is_python = frame.kind() == CodeFrame::PYTHON;
+        is_own = !ServesItsCaller(frame) &&
+                 (is_python || frame.line() > 0 || !is_in_python[parent]);
       }
       const bool is_callers = !is_own && is_settled[parent];
       of_calls_.push_back(is_callers ? of_calls_[parent] : place);
       is_settled.push_back(is_own || is_callers);
+      is_in_python.push_back(is_python || is_in_python[parent]);
     }
   }
 
@@ -96,19 +104,8 @@ std::vector<PlaceFigures> FiguresByPlace(const MeasuredRun& run,
 }
 
 const CodeFrame* PlaceOfCall(const MeasuredRun& run, uint32_t call) {
-  const CodeFrame* innermost = nullptr;
-  const auto call_count = static_cast<uint32_t>(run.calls_size());
-  const auto frame_count = static_cast<uint32_t>(run.frames_size());
-  while (call != 0 && call <= call_count) {
-    const Call& each = run.calls(static_cast<int>(call) - 1);
-    if (each.frame() >= frame_count) break;
-    const CodeFrame& frame = run.frames(static_cast<int>(each.frame()));
-    if (!ServesItsCaller(frame)) return &frame;
-    if (innermost == nullptr) innermost = &frame;
-    if (each.parent() >= call) break;
-    call = each.parent();
-  }
-  return innermost;
+  const Places places(run);
+  return places.frames()[places.OfCall(call)];
 }
 
 }  // namespace footprint

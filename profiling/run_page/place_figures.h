@@ -60,7 +60,7 @@ struct PlaceFigures {
 std::vector<PlaceFigures> FiguresByPlace(const MeasuredRun& run,
                                          const MeasuredImage& image);
 
-// The place of one call, as sites name it; null: none.
+// The place of one call, as sites name it; null: none. Time: linear in calls.
 const CodeFrame* PlaceOfCall(const MeasuredRun& run, uint32_t call);
 
 }  // namespace footprint

@@ -97,6 +97,7 @@ TEST(RunPageTest, LeavesOutWhatIsNotKnown) {
   MeasuredRun run = FullRun();
   run.mutable_images()->DeleteSubrange(1, 1);
   MeasuredImage* const image = run.mutable_images(0);
+  run.clear_graphics();
   image->clear_sites();
   image->clear_timeline();
   image->clear_stages();
