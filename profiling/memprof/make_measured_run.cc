@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "footprint/base/text/report_escape.h"
+#include "footprint/profiling/memprof/machine_needs.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/this_machine.h"
@@ -47,6 +48,7 @@ MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
   run.set_sampling_interval_bytes(agent_run.sampling_interval_bytes);
   AddMeasuredImages(end.processes, &run);
   AddNotes(agent_run, end.processes, &run);
+  AddMachineNeeds(end, &run);
   *run.mutable_machine() = ThisMachine();
   return run;
 }

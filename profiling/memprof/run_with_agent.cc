@@ -38,6 +38,7 @@ using profiling_internal::kRecordFolderVariable;
 using profiling_internal::kSamplingIntervalVariable;
 
 constexpr int kLookIntervalMs = 10;
+constexpr int64_t kGraphicsIntervalNs = 100'000'000;
 constexpr int kPassedSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                   SIGUSR1, SIGUSR2, SIGWINCH};
 
@@ -249,41 +250,43 @@ bool IsLastImage(const MeasuredProcess& process,
                       });
 }
 
-int64_t ResidentBytes(int process_id) {
-  const std::string path = absl::StrCat("/proc/", process_id, "/statm");
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char text[128];
-  if (!file.is_open()) return 0;
-  const ssize_t size = read(file.get(), text, sizeof(text) - 1);
-  if (size <= 0) return 0;
-  text[size] = '\0';
-  int64_t mapped = 0;
-  int64_t resident = 0;
-  std::sscanf(text, "%ld %ld", &mapped, &resident);
-  return resident * sysconf(_SC_PAGESIZE);
-}
+// Sees what the run needs of the machine: often its resident sets, now and then
+// its graphics memory.
+class MachineWatch {
+ public:
+  explicit MachineWatch(const RunFolder& folder)
+      : resident_(folder.path()), graphics_(GraphicsWatch::Open()) {}
 
-// The processes that have a record now.
-int64_t ResidentSum(const RunFolder& folder) {
-  std::vector<int> processes;
-  DIR* const directory = opendir(folder.path().c_str());
-  if (directory == nullptr) return 0;
-  while (const dirent* entry = readdir(directory)) {
-    const absl::string_view name = entry->d_name;
-    int process = 0;
-    if (absl::EndsWith(name, ".record") &&
-        absl::SimpleAtoi(name.substr(0, name.find('.')), &process)) {
-      processes.push_back(process);
+  void Look() {
+    resident_.Look();
+    const int64_t now_ns = TimeNs(CLOCK_MONOTONIC);
+    if (!graphics_.ok() || now_ns < next_graphics_look_ns_) return;
+    next_graphics_look_ns_ = now_ns + kGraphicsIntervalNs;
+    graphics_->Look(resident_.process_ids());
+  }
+
+  void StoreIn(AgentRunEnd* end) const {
+    end->peak_resident_sum_bytes = resident_.peak_sum_bytes();
+    end->shared_once = resident_.shared_once();
+    end->resident_peaks = resident_.peaks();
+    if (!graphics_.ok()) {
+      end->graphics_note = std::string(graphics_.status().message());
+      return;
+    }
+    end->graphics_uses = graphics_->uses();
+    if (graphics_->unmatched_process_count() > 0) {
+      end->graphics_note = absl::StrCat(
+          graphics_->unmatched_process_count(),
+          " other processes were on the devices; in a container the driver may "
+          "name this run's by numbers that are not known here");
     }
   }
-  closedir(directory);
-  std::sort(processes.begin(), processes.end());
-  processes.erase(std::unique(processes.begin(), processes.end()),
-                  processes.end());
-  int64_t sum = 0;
-  for (int process : processes) sum += ResidentBytes(process);
-  return sum;
-}
+
+ private:
+  ResidentWatch resident_;
+  absl::StatusOr<GraphicsWatch> graphics_;
+  int64_t next_graphics_look_ns_ = 0;
+};
 
 // Returns when the process ended, a signal came, or the interval is over.
 void WaitForLook(const FileDescriptor& process) {
@@ -291,7 +294,7 @@ void WaitForLook(const FileDescriptor& process) {
   poll(&watched, 1, kLookIntervalMs);
 }
 
-absl::Status Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
+absl::Status Wait(pid_t process, MachineWatch* watch, AgentRunEnd* end) {
   // Where the kernel has none, poll passes over it.
   const FileDescriptor watched(
       static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
@@ -304,8 +307,7 @@ absl::Status Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
       return absl::InternalError(
           absl::StrCat("cannot wait for the program: ", std::strerror(errno)));
     }
-    end->peak_resident_sum_bytes =
-        std::max(end->peak_resident_sum_bytes, ResidentSum(folder));
+    watch->Look();
     WaitForLook(watched);
   }
   if (WIFSIGNALED(status)) {
@@ -336,9 +338,11 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   signals.PassTo(*process);
   AgentRunEnd end;
   end.begin_unix_time_ns = TimeNs(CLOCK_REALTIME);
-  status = Wait(*process, folder, &end);
+  MachineWatch watch(folder);
+  status = Wait(*process, &watch, &end);
   if (!status.ok()) return status;
   end.wall_time_ns = TimeNs(CLOCK_MONOTONIC) - begin_ns;
+  watch.StoreIn(&end);
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());
   if (!processes.ok()) return processes.status();

@@ -25,6 +25,8 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/profiling/records/measured_process.h"
+#include "footprint/profiling/resident/graphics_memory.h"
+#include "footprint/profiling/resident/resident_watch.h"
 
 namespace footprint {
 
@@ -52,6 +54,13 @@ struct AgentRunEnd {
   // The most that the program and its children had resident at once, as sampled
   // every 10 ms: what two of them share counts twice.
   int64_t peak_resident_sum_bytes = 0;
+  // Of the moment nearest to it, what they share counted once.
+  SharedOnce shared_once;
+  // Of each process image by itself, as sampled.
+  std::vector<ResidentPeak> resident_peaks;
+  std::vector<GraphicsUse> graphics_uses;
+  // Why graphics memory is not known, or not all of it; empty: it is.
+  std::string graphics_note;
   std::vector<MeasuredProcess> processes;
 };
 

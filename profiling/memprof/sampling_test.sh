@@ -5,6 +5,7 @@ set -uo pipefail
 
 memprof=$PWD/$1
 program=$PWD/$2
+leaks=$PWD/$3
 scratch=$TEST_TMPDIR
 failures=0
 export TMPDIR=$scratch
@@ -113,6 +114,16 @@ measure --copies "$program" overlap
 [[ $(<"$scratch/output") == "bcdefefh" ]] || fail "overlap: $(cat "$scratch/output")"
 measure "$program" copy=100
 check "not copies and not times"
+
+# What grows to the last is suspected, also of a process that is killed; what
+# has a bound is not.
+measure --sampling=16KiB "$leaks" leak 1 600 kill
+check "processes[0]['end'] == 'KILLED'"
+check "[leak['probability'] > 0.75 for leak in processes[0]['suspected_leaks'] if through(leak['call'], 'Subject')] == [True]"
+for way in cache_oldest list_freed temporary table; do
+  measure --sampling=16KiB "$leaks" "$way" 1 600
+  check "not any(through(leak['call'], 'Subject') for leak in processes[0]['suspected_leaks'])"
+done
 
 # Without a timer, the run goes on, and says so.
 (ulimit -i 0 && exec "$memprof" --cpu "$program" spin=10) 2>"$scratch/error" ||

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/profiling/records/growth_profile.h"
 #include "footprint/profiling/records/site_profile.h"
 #include "footprint/profiling/records/stack_tallies.h"
 
@@ -67,6 +68,8 @@ struct MeasuredProcess {
 
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
+  // Of the sites; not set: not followed.
+  std::optional<GrowthProfile> growth;
   // Not set: not sampled.
   std::optional<StackTallies> processor_time;
   std::optional<StackTallies> copies;

@@ -24,11 +24,17 @@ std::string WarningText(const MeasuredRun& run, const MeasuredImage& image);
 // The places with most bytes at the peak.
 std::string SiteText(const MeasuredRun& run, const MeasuredImage& image);
 
+// Places that may leak, surest first.
+std::string LeakText(const MeasuredRun& run, const MeasuredImage& image);
+
 // Where processor time went, in all processes together.
 std::string ProcessorText(const MeasuredRun& run);
 
 // Who copied, in all processes together.
 std::string CopyText(const MeasuredRun& run);
+
+// The parts of the resident set, graphics memory, a container's limit.
+std::string MachineText(const MeasuredRun& run, const MeasuredImage& image);
 
 // Every process, where there is more than one.
 std::string ProcessText(const MeasuredRun& run);

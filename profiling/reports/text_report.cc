@@ -13,8 +13,9 @@ std::string TextReport(const MeasuredRun& run) {
   }
   std::string text =
       absl::StrCat(HeadlineText(run, *largest), WarningText(run, *largest));
-  for (const std::string& part : {SiteText(run, *largest), ProcessorText(run),
-                                  CopyText(run), ProcessText(run)}) {
+  for (const std::string& part :
+       {SiteText(run, *largest), LeakText(run, *largest), ProcessorText(run),
+        CopyText(run), ProcessText(run), MachineText(run, *largest)}) {
     if (!part.empty()) absl::StrAppend(&text, "\n", part);
   }
   return text;

@@ -41,6 +41,10 @@ namespace footprint::profiling_internal {
 bool BeginCallSites(int folder, const char* file_name,
                     int64_t sampling_interval_bytes);
 
+// After BeginCallSites: follows how the sites grow, in a file of its own
+// (growth_record.h). Without it, if the file cannot be had.
+void BeginSiteGrowth(int folder, const char* file_name);
+
 // Whether each block is recorded. What is freed and was not is older.
 extern bool every_allocation_is_recorded;
 void RecordFreeOfOlder(int64_t size_bytes);

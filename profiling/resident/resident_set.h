@@ -1,8 +1,8 @@
 // Which parts a process's resident set has: each mapping that the kernel lists
 // is put down to one of them, and the allocator's are told by its own ranges.
 //
-//   absl::StatusOr<ResidentParts> parts =
-//       ReadResidentParts(process_id, allocator_ranges);
+//   absl::StatusOr<ResidentSet> parts =
+//       ReadResidentSet(process_id, allocator_ranges);
 //   // parts->heap_bytes + ... + parts->unexplained_bytes == resident_bytes
 //
 // The process runs on meanwhile: pages that come or go between the reading of
@@ -14,10 +14,11 @@
 //
 // Source: proc(5), /proc/PID/smaps and /proc/PID/pagemap.
 
-#ifndef FOOTPRINT_PROFILING_RESIDENT_RESIDENT_PARTS_H_
-#define FOOTPRINT_PROFILING_RESIDENT_RESIDENT_PARTS_H_
+#ifndef FOOTPRINT_PROFILING_RESIDENT_RESIDENT_SET_H_
+#define FOOTPRINT_PROFILING_RESIDENT_RESIDENT_SET_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,13 @@ struct AddressRange {
   uint64_t end = 0;
 };
 
-struct ResidentParts {
+struct ResidentSet {
   int64_t resident_bytes = 0;
-  // Each page counts only the share of it that is this process's.
-  int64_t proportional_bytes = 0;
+  // No file's pages, and not the agent's; of each that several processes have,
+  // only this one's share.
+  int64_t anonymous_bytes = 0;
+  // Of files, but for the agent's, by path: what processes share.
+  std::map<std::string, int64_t> file_page_bytes;
 
   int64_t heap_bytes = 0;    // in the allocator's ranges
   int64_t mapped_bytes = 0;  // anonymous otherwise: the program's own mmap
@@ -61,13 +65,13 @@ struct ResidentParts {
 
 // Ranges are in order and do not overlap. Files below `agent_folder` are the
 // agent's.
-absl::StatusOr<ResidentParts> ReadResidentParts(
+absl::StatusOr<ResidentSet> ReadResidentSet(
     int process_id, const std::vector<AddressRange>& allocator_ranges,
     const std::string& agent_folder);
 
 // For tests: the same of a text like /proc/PID/smaps. `resident_in` tells how
 // many bytes of a range are resident.
-ResidentParts ClassifyMappings(
+ResidentSet ClassifyMappings(
     absl::string_view mappings,
     const std::vector<AddressRange>& allocator_ranges,
     const std::string& agent_folder,
@@ -75,4 +79,4 @@ ResidentParts ClassifyMappings(
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_PROFILING_RESIDENT_RESIDENT_PARTS_H_
+#endif  // FOOTPRINT_PROFILING_RESIDENT_RESIDENT_SET_H_

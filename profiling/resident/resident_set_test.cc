@@ -1,4 +1,4 @@
-#include "footprint/profiling/resident/resident_parts.h"
+#include "footprint/profiling/resident/resident_set.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -15,6 +15,9 @@
 namespace footprint {
 namespace {
 
+using testing::ElementsAre;
+using testing::Pair;
+
 constexpr char kMappings[] =
     "00400000-00402000 r-xp 00000000 08:01 7    /usr/bin/prog ram\n"
     "Size:                  8 kB\n"
@@ -24,6 +27,7 @@ constexpr char kMappings[] =
     "00402000-00403000 rw-p 00002000 08:01 7    /usr/bin/prog ram\n"
     "Rss:                   4 kB\n"
     "Pss:                   4 kB\n"
+    "Anonymous:             4 kB\n"
     "00403000-00405000 rw-p 00000000 00:00 0 \n"
     "Rss:                   8 kB\n"
     "Pss:                   8 kB\n"
@@ -47,8 +51,8 @@ constexpr char kMappings[] =
     "7ff20000-7ff21000 r-xp 00000000 00:00 0    [vdso]\n"
     "Rss:                   4 kB\n";
 
-TEST(ResidentPartsTest, PutsEachMappingDownToOnePart) {
-  const ResidentParts parts =
+TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
+  const ResidentSet parts =
       ClassifyMappings(kMappings, {{0x10000000, 0x10008000}}, "/tmp/memprof-1",
                        [](AddressRange range) {
                          EXPECT_EQ(range.begin, 0x10000000u);
@@ -65,11 +69,15 @@ TEST(ResidentPartsTest, PutsEachMappingDownToOnePart) {
   EXPECT_EQ(parts.other_bytes, 8 << 10);
   EXPECT_EQ(parts.explained_bytes(), 116 << 10);
   EXPECT_EQ(parts.swapped_bytes, 12 << 10);
-  EXPECT_EQ(parts.proportional_bytes, 16 << 10);
+  // Of the program's three pages, it has written to one.
+  EXPECT_EQ(parts.anonymous_bytes, 12 << 10);
+  EXPECT_THAT(parts.file_page_bytes,
+              ElementsAre(Pair("/data/rows.csv", 4 << 10),
+                          Pair("/usr/bin/prog ram", 8 << 10)));
 }
 
-TEST(ResidentPartsTest, TakesAWholeMappingOfTheAllocatorWithoutLookingAtPages) {
-  const ResidentParts parts =
+TEST(ResidentSetTest, TakesAWholeMappingOfTheAllocatorWithoutLookingAtPages) {
+  const ResidentSet parts =
       ClassifyMappings(kMappings, {{0x10000000, 0x10010000}}, "/nowhere",
                        [](AddressRange) -> int64_t {
                          ADD_FAILURE() << "the list tells it";
@@ -79,8 +87,8 @@ TEST(ResidentPartsTest, TakesAWholeMappingOfTheAllocatorWithoutLookingAtPages) {
   EXPECT_EQ(parts.mapped_bytes, 0);
 }
 
-TEST(ResidentPartsTest, PassesOverWhatIsNoMapping) {
-  const ResidentParts parts =
+TEST(ResidentSetTest, PassesOverWhatIsNoMapping) {
+  const ResidentSet parts =
       ClassifyMappings("Rss: 4 kB\nnonsense\n-\n\n0-zz rw-p 0 0:0 0\n", {}, "/",
                        [](AddressRange) { return int64_t{0}; });
   EXPECT_EQ(parts.explained_bytes(), 0);
@@ -89,14 +97,14 @@ TEST(ResidentPartsTest, PassesOverWhatIsNoMapping) {
 constexpr size_t kBlockBytes = size_t{64} << 20;
 
 // Of this very process, before and after something of a known size.
-ResidentParts Grown(const std::vector<AddressRange>& ranges,
-                    const std::function<void()>& grow) {
-  const absl::StatusOr<ResidentParts> before =
-      ReadResidentParts(getpid(), ranges, "/nowhere");
+ResidentSet Grown(const std::vector<AddressRange>& ranges,
+                  const std::function<void()>& grow) {
+  const absl::StatusOr<ResidentSet> before =
+      ReadResidentSet(getpid(), ranges, "/nowhere");
   EXPECT_THAT(before.status(), IsOk());
   grow();
-  absl::StatusOr<ResidentParts> after =
-      ReadResidentParts(getpid(), ranges, "/nowhere");
+  absl::StatusOr<ResidentSet> after =
+      ReadResidentSet(getpid(), ranges, "/nowhere");
   EXPECT_THAT(after.status(), IsOk());
   after->heap_bytes -= before->heap_bytes;
   after->mapped_bytes -= before->mapped_bytes;
@@ -110,11 +118,11 @@ void* Map(size_t bytes, int flags) {
               0);
 }
 
-TEST(ResidentPartsTest, SeesTouchedPagesOnly) {
+TEST(ResidentSetTest, SeesTouchedPagesOnly) {
   void* const block = Map(kBlockBytes, MAP_PRIVATE);
   ASSERT_NE(block, MAP_FAILED);
   madvise(block, kBlockBytes, MADV_NOHUGEPAGE);
-  const ResidentParts grown =
+  const ResidentSet grown =
       Grown({}, [&] { std::memset(block, 1, kBlockBytes / 2); });
   EXPECT_NEAR(grown.mapped_bytes, kBlockBytes / 2, 1 << 20);
   EXPECT_NEAR(grown.unexplained_bytes, 0, 1 << 20);
@@ -122,30 +130,29 @@ TEST(ResidentPartsTest, SeesTouchedPagesOnly) {
   munmap(block, kBlockBytes);
 }
 
-TEST(ResidentPartsTest, TellsTheAllocatorsHalfOfOneMapping) {
+TEST(ResidentSetTest, TellsTheAllocatorsHalfOfOneMapping) {
   void* const block = Map(kBlockBytes, MAP_PRIVATE);
   ASSERT_NE(block, MAP_FAILED);
   const auto begin = reinterpret_cast<uint64_t>(block);
-  const ResidentParts grown = Grown({{begin, begin + kBlockBytes / 2}}, [&] {
-    std::memset(block, 1, kBlockBytes);
-  });
+  const ResidentSet grown = Grown({{begin, begin + kBlockBytes / 2}},
+                                  [&] { std::memset(block, 1, kBlockBytes); });
   EXPECT_EQ(grown.heap_bytes, kBlockBytes / 2);
   EXPECT_NEAR(grown.mapped_bytes, kBlockBytes / 2, 1 << 20);
   munmap(block, kBlockBytes);
 }
 
-TEST(ResidentPartsTest, TellsSharedMemory) {
+TEST(ResidentSetTest, TellsSharedMemory) {
   void* const block = Map(kBlockBytes, MAP_SHARED);
   ASSERT_NE(block, MAP_FAILED);
-  const ResidentParts grown =
+  const ResidentSet grown =
       Grown({}, [&] { std::memset(block, 1, kBlockBytes); });
   EXPECT_NEAR(grown.shared_bytes, kBlockBytes, 1 << 20);
   munmap(block, kBlockBytes);
 }
 
-TEST(ResidentPartsTest, TellsThatAProcessHasEnded) {
+TEST(ResidentSetTest, TellsThatAProcessHasEnded) {
   // Above the highest number that Linux gives.
-  EXPECT_THAT(ReadResidentParts(1 << 23, {}, "/nowhere").status(),
+  EXPECT_THAT(ReadResidentSet(1 << 23, {}, "/nowhere").status(),
               StatusIs(absl::StatusCode::kNotFound));
 }
 

@@ -1,4 +1,4 @@
-#include "footprint/profiling/resident/resident_parts.h"
+#include "footprint/profiling/resident/resident_set.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -29,6 +29,7 @@ struct Mapping {
   absl::string_view path;
   int64_t resident_bytes = 0;
   int64_t proportional_bytes = 0;
+  int64_t written_bytes = 0;  // no longer as the file has them
   int64_t swapped_bytes = 0;
 };
 
@@ -74,6 +75,8 @@ std::vector<Mapping> ParseMappings(absl::string_view text) {
         mapping.resident_bytes = KibibytesOf(line);
       } else if (absl::StartsWith(line, "Pss:")) {
         mapping.proportional_bytes = KibibytesOf(line);
+      } else if (absl::StartsWith(line, "Anonymous:")) {
+        mapping.written_bytes = KibibytesOf(line);
       } else if (absl::StartsWith(line, "Swap:")) {
         mapping.swapped_bytes = KibibytesOf(line);
       }
@@ -104,17 +107,34 @@ class Classifier {
   }
 
   void Add(const Mapping& mapping) {
-    parts_.proportional_bytes += mapping.proportional_bytes;
     parts_.swapped_bytes += mapping.swapped_bytes;
+    AddToShares(mapping);
     const int64_t heap_bytes = HeapBytes(mapping);
     parts_.heap_bytes += heap_bytes;
     parts_.*PartOf(mapping) += mapping.resident_bytes - heap_bytes;
     before_ = mapping;
   }
 
-  const ResidentParts& parts() const { return parts_; }
+  const ResidentSet& parts() const { return parts_; }
 
  private:
+  bool IsAgent(absl::string_view path) const {
+    return absl::StartsWith(path, agent_folder_);
+  }
+
+  void AddToShares(const Mapping& mapping) {
+    if (IsAgent(mapping.path)) return;
+    const bool has_file = !mapping.path.empty() && mapping.path[0] == '/' &&
+                          !IsSharedMemory(mapping.path);
+    if (!has_file) {
+      parts_.anonymous_bytes += mapping.proportional_bytes;
+      return;
+    }
+    parts_.anonymous_bytes += mapping.written_bytes;
+    parts_.file_page_bytes[std::string(mapping.path)] +=
+        mapping.resident_bytes - mapping.written_bytes;
+  }
+
   int64_t HeapBytes(const Mapping& mapping) const {
     if (mapping.resident_bytes == 0 || !mapping.path.empty()) return 0;
     int64_t bytes = 0;
@@ -135,36 +155,33 @@ class Classifier {
     return found != has_code_.end() && found->second;
   }
 
-  int64_t ResidentParts::*PartOf(const Mapping& mapping) {
+  int64_t ResidentSet::*PartOf(const Mapping& mapping) {
     if (mapping.path.empty()) return AnonymousPartOf(mapping);
     follows_image_ = false;
     if (absl::StartsWith(mapping.path, "[stack")) {
-      return &ResidentParts::stack_bytes;
+      return &ResidentSet::stack_bytes;
     }
-    if (mapping.path[0] == '[') return &ResidentParts::other_bytes;
-    if (absl::StartsWith(mapping.path, agent_folder_)) {
-      return &ResidentParts::agent_bytes;
-    }
-    if (IsSharedMemory(mapping.path)) return &ResidentParts::shared_bytes;
+    if (mapping.path[0] == '[') return &ResidentSet::other_bytes;
+    if (IsAgent(mapping.path)) return &ResidentSet::agent_bytes;
+    if (IsSharedMemory(mapping.path)) return &ResidentSet::shared_bytes;
     follows_image_ = IsImage(mapping.path);
-    return follows_image_ ? &ResidentParts::image_bytes
-                          : &ResidentParts::file_bytes;
+    return follows_image_ ? &ResidentSet::image_bytes
+                          : &ResidentSet::file_bytes;
   }
 
-  int64_t ResidentParts::*AnonymousPartOf(const Mapping& mapping) {
-    if (mapping.is_shared) return &ResidentParts::shared_bytes;
+  int64_t ResidentSet::*AnonymousPartOf(const Mapping& mapping) {
+    if (mapping.is_shared) return &ResidentSet::shared_bytes;
     const bool adjoins = before_.range.end == mapping.range.begin;
     // An object's zeroed data lies behind what its file holds.
     if (follows_image_ && adjoins) {
       follows_image_ = false;
-      return &ResidentParts::image_bytes;
+      return &ResidentSet::image_bytes;
     }
     follows_image_ = false;
     // A thread's stack lies above pages that must not be touched.
     const bool has_guard = adjoins && before_.path.empty() &&
                            !before_.is_readable && !before_.is_executable;
-    return has_guard ? &ResidentParts::stack_bytes
-                     : &ResidentParts::mapped_bytes;
+    return has_guard ? &ResidentSet::stack_bytes : &ResidentSet::mapped_bytes;
   }
 
   const std::vector<AddressRange>& ranges_;
@@ -173,7 +190,7 @@ class Classifier {
   std::map<absl::string_view, bool> has_code_;
   Mapping before_;
   bool follows_image_ = false;
-  ResidentParts parts_;
+  ResidentSet parts_;
 };
 
 // /proc's files tell no size.
@@ -228,7 +245,7 @@ class PageMap {
 };
 
 // Of /proc/PID/stat: the words behind the name, which may hold anything.
-void ReadFaults(int process_id, ResidentParts* parts) {
+void ReadFaults(int process_id, ResidentSet* parts) {
   const absl::StatusOr<std::string> text =
       ReadKernelFile(absl::StrCat("/proc/", process_id, "/stat"));
   if (!text.ok()) return;
@@ -244,7 +261,7 @@ void ReadFaults(int process_id, ResidentParts* parts) {
 }
 
 // Of /proc/PID/status.
-void ReadStatus(int process_id, ResidentParts* parts) {
+void ReadStatus(int process_id, ResidentSet* parts) {
   const absl::StatusOr<std::string> text =
       ReadKernelFile(absl::StrCat("/proc/", process_id, "/status"));
   if (!text.ok()) return;
@@ -259,7 +276,7 @@ void ReadStatus(int process_id, ResidentParts* parts) {
 
 }  // namespace
 
-ResidentParts ClassifyMappings(
+ResidentSet ClassifyMappings(
     absl::string_view mappings,
     const std::vector<AddressRange>& allocator_ranges,
     const std::string& agent_folder,
@@ -270,14 +287,14 @@ ResidentParts ClassifyMappings(
   return classifier.parts();
 }
 
-absl::StatusOr<ResidentParts> ReadResidentParts(
+absl::StatusOr<ResidentSet> ReadResidentSet(
     int process_id, const std::vector<AddressRange>& allocator_ranges,
     const std::string& agent_folder) {
   const absl::StatusOr<std::string> mappings =
       ReadKernelFile(absl::StrCat("/proc/", process_id, "/smaps"));
   if (!mappings.ok()) return mappings.status();
   const PageMap pages(process_id);
-  ResidentParts parts = ClassifyMappings(
+  ResidentSet parts = ClassifyMappings(
       *mappings, allocator_ranges, agent_folder,
       [&](AddressRange range) { return pages.ResidentIn(range); });
   ReadStatus(process_id, &parts);
