@@ -2,8 +2,9 @@
 //
 //   leak_test_program WAY SEED MS [kill]
 //
-// For MS milliseconds it allocates in Subject by the way that is named, and
-// frees as much as it allocates elsewhere; then it returns, or is killed.
+// For MS milliseconds or more it allocates 6,000 times in Subject by the way
+// that is named, and frees as much as it allocates elsewhere; then it returns,
+// or is killed.
 //
 //   leak            nothing is freed
 //   leak_tenth      one block of ten is not freed
@@ -198,14 +199,11 @@ int main(int argc, char** argv) {
   const double seconds = atof(argv[3]) * 1e-3;
   const double begin = Now();
   Program program(argv[1]);
-  int done = 0;
-  for (double share = 0; share < 1; share = (Now() - begin) / seconds) {
+  // The same allocations however slow the machine is.
+  for (int done = 0; done < kAllocations; ++done) {
+    const double share = static_cast<double>(done) / kAllocations;
     Background();
-    if (share * kAllocations < done) {
-      usleep(50);
-      continue;
-    }
-    ++done;
+    while (Now() - begin < share * seconds) usleep(50);
     if (!program.Do(share)) {
       fprintf(stderr, "%s is no way to allocate\n", argv[1]);
       return 2;
