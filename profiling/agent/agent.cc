@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,19 +20,27 @@
 #include <new>
 
 #include "footprint/base/memory/resident_bytes.h"
+#include "footprint/profiling/agent/process_record_file.h"
+#include "footprint/profiling/agent/record_folder.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/heap/thread_start.h"
+#include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/growth_record.h"
+#include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
 #include "footprint/profiling/records/stack_tallies_record.h"
+#include "footprint/profiling/records/stage_record.h"
 #include "footprint/profiling/samples/copy_volume.h"
 #include "footprint/profiling/samples/processor_time.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/stages/file_stages.h"
+#include "footprint/profiling/stages/import_stages.h"
+#include "footprint/profiling/stages/stage_table.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -42,21 +49,14 @@ ProcessRecord* record = nullptr;
 PublishedAllocator* allocator = nullptr;
 // Of a process that shares our memory between vfork and exec, it is not ours.
 pid_t own_process = 0;
-// Opened before the program can change its root or its folder.
-int folder = -1;
 // -1: call sites are not recorded.
 int64_t sampling_interval_bytes = -1;
+bool children_are_recorded = true;
 // -1: not sampled.
 int64_t processor_interval_ns = -1;
 int64_t copy_interval_bytes = -1;
 // Looked for once: in the child of a fork the dynamic loader may be locked.
 bool has_foreign_new = false;
-
-int64_t TimeNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
 
 // The first `capacity` bytes of a file; their number.
 int32_t ReadStart(const char* path, char* text, size_t capacity) {
@@ -73,38 +73,6 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
   return static_cast<int32_t>(size);
 }
 
-// A mapped file of its full size, so that a full disk is met here and not by
-// the program. Null where there is none to be had.
-void* MapFile(int file, size_t size_bytes) {
-  if (posix_fallocate(file, 0, static_cast<off_t>(size_bytes)) != 0) {
-    return nullptr;
-  }
-  // Not by mmap, which counts.
-  void* const mapped = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-              file, 0));
-  return mapped == MAP_FAILED ? nullptr : mapped;
-}
-
-// The first number that no earlier image of the process has taken.
-ProcessRecord* OpenRecord(pid_t process) {
-  for (int32_t image = 0; image < 10000; ++image) {
-    char name[kRecordFileNameCapacity];
-    WriteRecordFileName(process, image, "record", name);
-    const int file =
-        openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0 && errno == EEXIST) continue;
-    if (file < 0) return nullptr;
-    auto* const opened =
-        static_cast<ProcessRecord*>(MapFile(file, sizeof(ProcessRecord)));
-    if (opened == nullptr) unlinkat(folder, name, 0);
-    close(file);
-    if (opened != nullptr) opened->image = image;
-    return opened;
-  }
-  return nullptr;
-}
-
 // Whether new or delete is the program's own, or another allocator's.
 bool HasForeignNew() {
   for (const char* name : {"_Znwm", "_ZdlPv"}) {
@@ -116,7 +84,7 @@ bool HasForeignNew() {
   return false;
 }
 
-void BeginSamples() {
+void BeginSamples(int folder) {
   char name[kRecordFileNameCapacity];
   if (processor_interval_ns >= 0) {
     WriteRecordFileName(own_process, record->image, kProcessorTimeContent,
@@ -133,34 +101,46 @@ void BeginSamples() {
 }
 
 // Without it, the resident set's parts are not told.
-void BeginAllocatorRecord() {
+void BeginAllocatorRecord(int folder) {
   PublishAllocator(nullptr);
   if (allocator != nullptr) {
     syscall(SYS_munmap, allocator, sizeof(PublishedAllocator));
   }
   char name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "allocator", name);
-  const int file =
-      openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  allocator = file < 0 ? nullptr
-                       : static_cast<PublishedAllocator*>(
-                             MapFile(file, sizeof(PublishedAllocator)));
-  if (file >= 0) close(file);
+  allocator = static_cast<PublishedAllocator*>(
+      CreateMappedFile(folder, name, sizeof(PublishedAllocator)));
   PublishAllocator(allocator);
+}
+
+// From here on, nothing goes to a record, which may be the parent's.
+void StopRecording() {
+  record = nullptr;
+  PublishHeap(nullptr);
+  PublishAllocator(nullptr);
+  BeginSampling(-1);
+  EndCallSites();
+  BeginStages(/*folder=*/-1, "", nullptr);
+  if (processor_interval_ns >= 0) {
+    BeginProcessorTime(/*folder=*/-1, "", processor_interval_ns);
+  }
+  if (copy_interval_bytes >= 0) {
+    BeginCopyVolume(/*folder=*/-1, "", copy_interval_bytes);
+  }
 }
 
 void BeginRecord(bool is_fork) {
   own_process = getpid();
-  record = OpenRecord(own_process);
+  const int folder = RecordFolder();
+  record = CreateProcessRecord(folder, own_process);
   if (record == nullptr) {
-    PublishHeap(nullptr);
-    PublishAllocator(nullptr);
+    StopRecording();
     return;
   }
   record->process_id = own_process;
   record->parent_process_id = getppid();
   record->is_fork = is_fork;
-  record->begin_time_ns = TimeNs();
+  record->begin_time_ns = MonotonicTimeNs();
   record->has_foreign_new = has_foreign_new;
   record->inherited_live_bytes = is_fork ? LiveHeapBytes() : 0;
   const ssize_t size = readlink("/proc/self/exe", record->executable,
@@ -169,7 +149,7 @@ void BeginRecord(bool is_fork) {
   record->command_line_size = ReadStart(
       "/proc/self/cmdline", record->command_line, sizeof(record->command_line));
   PublishHeap(&record->heap);
-  BeginAllocatorRecord();
+  BeginAllocatorRecord(folder);
   if (sampling_interval_bytes >= 0) {
     char name[kRecordFileNameCapacity];
     WriteRecordFileName(own_process, record->image, "sites", name);
@@ -179,7 +159,15 @@ void BeginRecord(bool is_fork) {
     BeginSiteGrowth(folder, name);
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
-  BeginSamples();
+  if (HasPythonInterpreter()) {
+    char name[kRecordFileNameCapacity];
+    WriteRecordFileName(own_process, record->image, "python", name);
+    BeginPythonRecord(folder, name, /*with_calls=*/record->has_sites != 0);
+  }
+  char stages_name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "stages", stages_name);
+  record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
+  BeginSamples(folder);
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -187,6 +175,7 @@ void BeginRecord(bool is_fork) {
 void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
+  CompleteStages();
   AddRemainingProcessorTime();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
@@ -196,7 +185,7 @@ void CompleteRecord(ProcessEnd end) {
   record->peak_resident_bytes.store(ReadResidentBytes().peak_bytes);
   record->thread_count.store(bytes.active_thread_count);
   record->threads_may_overlap.store(bytes.threads_may_overlap ? 1 : 0);
-  record->end_time_ns.store(TimeNs());
+  record->end_time_ns.store(MonotonicTimeNs());
   record->end.store(end);
 }
 
@@ -206,32 +195,52 @@ int64_t ReadInterval(const char* variable) {
   return interval == nullptr ? -1 : strtoll(interval, nullptr, 10);
 }
 
-// The parent's record is the parent's.
+// The parent's record is the parent's. A child that finds no room for its own
+// counts there, so that nobody takes what was measured for the whole.
 void AfterForkInChild() {
-  if (record != nullptr) {
-    syscall(SYS_munmap, record, sizeof(ProcessRecord));
-  }
+  ProcessRecord* const parents = record;
+  PublishHeap(nullptr);
   RestartProcessHeapPhase();
-  BeginRecord(/*is_fork=*/true);
+  if (children_are_recorded) {
+    BeginRecord(/*is_fork=*/true);
+    if (record == nullptr && parents != nullptr) {
+      parents->lost_child_count.fetch_add(1);
+    }
+  } else {
+    StopRecording();
+  }
+  if (parents != nullptr) CloseProcessRecord(parents);
+}
+
+// Whether the program alone is to be recorded, and this is none of its images.
+bool IsLeftOut() {
+  const char* const process = getenv(kOnlyProcessVariable);
+  children_are_recorded = process == nullptr;
+  return process != nullptr && strtol(process, nullptr, 10) != getpid();
 }
 
 // After the counters' handlers (101, 102), so that their locks are free again.
 __attribute__((constructor(103))) void Begin() {
-  const char* path = getenv(kRecordFolderVariable);
-  if (path == nullptr) return;
-  folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  // Out of the way of programs that count on the numbers of their files.
-  const int high = fcntl(folder, F_DUPFD_CLOEXEC, 1000);
-  if (high >= 0) {
-    close(folder);
-    folder = high;
-  }
+  const char* const path = getenv(kRecordFolderVariable);
+  if (path == nullptr || IsLeftOut() || !OpenRecordFolder(path)) return;
   sampling_interval_bytes = ReadInterval(kSamplingIntervalVariable);
   processor_interval_ns = ReadInterval(kProcessorIntervalVariable);
   copy_interval_bytes = ReadInterval(kCopyIntervalVariable);
   has_foreign_new = HasForeignNew();
+  FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
+  if (record == nullptr) {
+    CountLostImage(RecordFolder(), own_process, getppid());
+  }
+  const char* const stages = getenv(kStagesVariable);
+  if (stages == nullptr || strcmp(stages, "named") != 0) {
+    WatchFiles();
+    WatchImports();
+  }
+  // What was looked for in vain is no error of the program's. The second call
+  // gives its text back.
+  dlerror();
+  dlerror();
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
 

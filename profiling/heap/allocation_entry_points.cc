@@ -1,5 +1,6 @@
 // malloc and its kin, counted: each call goes straight to jemalloc, whose own
-// names were renamed (jemalloc_renames.txt), and then to heap_counters.h.
+// names were renamed (jemalloc_renames.txt). heap_counters.h says beforehand
+// whether a look must follow; where none does, the call ends in jemalloc's.
 //
 // Compiled three times: as exact_heap; with FOOTPRINT_COUNT_REQUESTED_BYTES as
 // exact_heap_with_requested_bytes; and with FOOTPRINT_WITHOUT_CPP_OPERATORS for
@@ -46,34 +47,56 @@ size_t footprint_jemalloc_sallocx(const void* block, int flags) noexcept;
 namespace footprint::profiling_internal {
 namespace {
 
+#ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
+constexpr bool kEveryCallIsSeen = true;
+#else
+constexpr bool kEveryCallIsSeen = false;
+#endif
+
 #ifdef FOOTPRINT_RECORD_CALL_SITES
 
-// Before the counters look, so that a peak finds its last block recorded.
-__attribute__((noinline)) void* CheckRecordedAllocation(void* block) {
+// Before the counters' look, so that a peak finds its last block recorded.
+void RecordSample(void* block) {
   ThreadCounters* const counters = &thread_counters;
-  if (IsSample(*counters)) {
-    RecordAllocation(
-        block, static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));
-    ScheduleNextSample(counters);
-    if (IsTimeToRecord()) RecordTime(LiveHeapBytes());
-  }
-  return CheckAllocation(block);
+  // A thread's first allocation may be a sample, too.
+  if (counters->state == ThreadCounters::State::kNew) RegisterThread();
+  if (!IsSample(*counters)) return;
+  RecordAllocation(block,
+                   static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));
+  ScheduleNextSample(counters);
+  if (IsTimeToRecord()) RecordTime(LiveHeapBytes());
 }
 
 #endif
 
-inline void* Counted(void* block, [[maybe_unused]] size_t size) {
-  if (__builtin_expect(block == nullptr, 0)) return nullptr;
+// After a call that was counted already.
+__attribute__((noinline)) void* Looked(void* block,
+                                       [[maybe_unused]] size_t size) {
+  if (__builtin_expect(block == nullptr, 0)) {
+    CountCalls(-1);
+    return nullptr;
+  }
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
   AddRequestedBlock(block, size);
 #endif
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-  CountCall(&thread_counters);
-  if (MustBeChecked(thread_counters)) return CheckRecordedAllocation(block);
-  return block;
-#else
-  return AfterAllocation(block);
+  RecordSample(block);
 #endif
+  return CheckAllocation(block);
+}
+
+// After any call that handed `block` out.
+inline void* Counted(void* block, size_t size) {
+  CountCalls(1);
+  return Looked(block, size);
+}
+
+inline bool NeedsLook(size_t size) {
+  if (kEveryCallIsSeen) {
+    CountCalls(1);
+    return true;
+  }
+  return !MayGoUnlooked(size);
 }
 
 // Before the block is freed, and its address is another's.
@@ -93,31 +116,46 @@ inline void ForgetBlock([[maybe_unused]] void* block) {
 #endif
 }
 
-__attribute__((noinline)) void FreeAmongThreads(void* block) {
-  // A thread that never called must not begin to count here: the C library
-  // frees null at a thread's end, when nothing would close the counters again.
+// A thread that never called must not begin to count here for null: the C
+// library frees that at a thread's end, when nothing would close the counters
+// again.
+__attribute__((noinline)) void FreeUnregistered(void* block) {
   if (block == nullptr) return;
   footprint_jemalloc_free(block);
-  AfterDeallocation();
+  CountFree();
 }
 
-__attribute__((noinline)) void SizedFreeAmongThreads(void* block, size_t size,
-                                                     int flags) {
-  footprint_jemalloc_sdallocx(block, size, flags);
-  AfterDeallocation();
-}
-
-// The way of a process with one thread ends in jemalloc's own function.
-inline void CountedFree(void* block) {
-  ForgetBlock(block);
-  if (FreesAreCounted()) return FreeAmongThreads(block);
+void CheckedFree(void* block) {
+  if (!ThreadIsRegistered()) return FreeUnregistered(block);
   footprint_jemalloc_free(block);
 }
+
+void SeenFree(void* block) {
+  ForgetBlock(block);
+  if (!ThreadIsRegistered()) return FreeUnregistered(block);
+  footprint_jemalloc_free(block);
+}
+
+__attribute__((noinline)) void SeenSizedFree(void* block, size_t size,
+                                             int flags) {
+  ForgetBlock(block);
+  footprint_jemalloc_sdallocx(block, size, flags);
+  if (!ThreadIsRegistered()) CountFree();
+}
+
+// Read by every free, so nothing that is written often shares the cache line.
+struct alignas(64) {
+  void (*way)(void*) = SeenFree;
+  bool are_seen = true;
+} frees;
+
+inline void CountedFree(void* block) { return frees.way(block); }
 
 inline void CountedSizedFree(void* block, size_t size, int flags) {
   if (block == nullptr) return;
-  ForgetBlock(block);
-  if (FreesAreCounted()) return SizedFreeAmongThreads(block, size, flags);
+  if (__builtin_expect(frees.are_seen, 0)) {
+    return SeenSizedFree(block, size, flags);
+  }
   footprint_jemalloc_sdallocx(block, size, flags);
 }
 
@@ -228,13 +266,22 @@ void* AllocateOrHandle(Allocate allocate, bool may_throw) {
   }
 }
 
-inline void* CountedNew(size_t size, bool may_throw) {
+__attribute__((noinline)) void* NewWithLook(size_t size, bool may_throw) {
   void* block = footprint_jemalloc_malloc(size);
   if (__builtin_expect(block == nullptr, 0)) {
+    CountCalls(-1);
     block = AllocateOrHandle([size] { return footprint_jemalloc_malloc(size); },
                              may_throw);
+    CountCalls(1);
   }
-  return Counted(block, size);
+  return Looked(block, size);
+}
+
+inline void* CountedNew(size_t size, bool may_throw) {
+  if (__builtin_expect(NeedsLook(size), 0)) return NewWithLook(size, may_throw);
+  void* const block = footprint_jemalloc_malloc(size);
+  if (__builtin_expect(block != nullptr, 1)) return block;
+  return NewWithLook(size, may_throw);
 }
 
 inline void* CountedNew(size_t size, std::align_val_t alignment,
@@ -253,24 +300,98 @@ inline void* CountedNew(size_t size, std::align_val_t alignment,
 #endif  // FOOTPRINT_WITHOUT_CPP_OPERATORS
 
 }  // namespace
+
+// The only thread's frees concern nobody, unless blocks are recorded.
+void ChooseFreeWay() {
+  const bool blocks_are_recorded =
+      kEveryCallIsSeen || process.sampling_interval_bytes >= 0;
+  frees.are_seen = blocks_are_recorded || !has_one_thread.load();
+  frees.way = blocks_are_recorded ? SeenFree
+              : frees.are_seen    ? CheckedFree
+                                  : footprint_jemalloc_free;
+}
+
 }  // namespace footprint::profiling_internal
 
-using footprint::profiling_internal::AfterDeallocation;
 using footprint::profiling_internal::Counted;
 using footprint::profiling_internal::CountedFree;
 using footprint::profiling_internal::CountedReallocation;
 using footprint::profiling_internal::CountedSizedFree;
+using footprint::profiling_internal::CountFree;
+using footprint::profiling_internal::DelayNextLook;
 using footprint::profiling_internal::ForgetBlock;
+using footprint::profiling_internal::kEveryCallIsSeen;
+using footprint::profiling_internal::Looked;
+using footprint::profiling_internal::NeedsLook;
+using footprint::profiling_internal::thread_counters;
+using footprint::profiling_internal::ThreadIsRegistered;
 
 extern "C" {
 
-void* malloc(size_t size) noexcept {
-  return Counted(footprint_jemalloc_malloc(size), size);
+__attribute__((visibility("hidden"))) void* footprint_malloc_with_look(
+    size_t size) noexcept {
+  void* const block = footprint_jemalloc_malloc(size);
+  if (!kEveryCallIsSeen && block != nullptr &&
+      DelayNextLook(&thread_counters)) {
+    return block;
+  }
+  return Looked(block, size);
 }
 
+#if defined(__x86_64__) && !defined(FOOTPRINT_COUNT_REQUESTED_BYTES)
+
+// As below, with a jump that depends on the subtraction to the other function,
+// which C++ cannot say. A refused size that wraps around counts as a call.
+using footprint::profiling_internal::kBytesPerCall;
+using footprint::profiling_internal::ThreadCounters;
+static_assert(kBytesPerCall == 13);
+static_assert(offsetof(ThreadCounters, allocated_bytes) == 0);
+static_assert(offsetof(ThreadCounters, allocation_count) == 16);
+static_assert(offsetof(ThreadCounters, budget_bytes) == 24);
+static_assert(offsetof(ThreadCounters, check_at_bytes) == 32);
+asm(R"(
+  .text
+  .p2align 5
+  .globl malloc
+  .type malloc, @function
+malloc:
+  .cfi_startproc
+  movq footprint_thread_counters@gottpoff(%rip), %rdx
+  addq $1, %fs:16(%rdx)
+  leaq 13(%rdi), %rax
+  subq %rax, %fs:24(%rdx)
+  jae footprint_jemalloc_malloc@PLT
+  movq $0, %fs:24(%rdx)
+  movq %fs:0(%rdx), %rax
+  movq (%rax), %rax
+  addq %rdi, %rax
+  cmpq %fs:32(%rdx), %rax
+  jb footprint_jemalloc_malloc@PLT
+  jmp footprint_malloc_with_look
+  .cfi_endproc
+  .size malloc, .-malloc
+)");
+void* malloc(size_t size) noexcept;
+
+#else
+
+void* malloc(size_t size) noexcept {
+  return NeedsLook(size) ? footprint_malloc_with_look(size)
+                         : footprint_jemalloc_malloc(size);
+}
+
+#endif
+
 void* calloc(size_t count, size_t size) noexcept {
-  // jemalloc has checked the product by the time it is used.
-  return Counted(footprint_jemalloc_calloc(count, size), count * size);
+  size_t product;
+  if (__builtin_mul_overflow(count, size, &product)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  if (NeedsLook(product)) {
+    return Looked(footprint_jemalloc_calloc(count, size), product);
+  }
+  return footprint_jemalloc_calloc(count, size);
 }
 
 void* realloc(void* block, size_t size) noexcept {
@@ -346,7 +467,7 @@ size_t xallocx(void* block, size_t size, size_t extra, int flags) noexcept {
 void dallocx(void* block, int flags) noexcept {
   ForgetBlock(block);
   footprint_jemalloc_dallocx(block, flags);
-  AfterDeallocation();
+  if (!ThreadIsRegistered()) CountFree();
 }
 
 size_t sallocx(const void* block, int flags) noexcept {

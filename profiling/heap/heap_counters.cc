@@ -9,31 +9,6 @@ namespace {
 
 using State = ThreadCounters::State;
 
-// Computes how much the only thread may allocate before it must be looked at
-// again.
-void DelayNextCheck(ThreadCounters* counters) {
-  while (!counters->has_lower_threshold.load()) {
-    const int64_t upper_threshold_bytes =
-        counters->upper_threshold_bytes.load();
-    const int64_t headroom_bytes =
-        std::min(upper_threshold_bytes, counters->peak_absolute_bytes.load()) -
-        counters->live_bytes();
-    counters->check_at_bytes.store(
-        std::min(
-            counters->sample_at_bytes,
-            *counters->allocated_bytes + 1 +
-                static_cast<uint64_t>(std::max<int64_t>(0, headroom_bytes))),
-        std::memory_order_relaxed);
-    // Against the compiler; against the processor, Membarrier.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (counters->upper_threshold_bytes.load() == upper_threshold_bytes &&
-        !counters->has_lower_threshold.load()) {
-      return;
-    }
-  }
-  counters->check_at_bytes.store(0, std::memory_order_relaxed);
-}
-
 // `level_bytes` is the calling thread's live bytes, or more where two blocks
 // were live for the moment.
 void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
@@ -45,44 +20,47 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
       counters->peak_absolute_bytes.load(std::memory_order_relaxed)) {
     counters->peak_absolute_bytes.store(level_bytes, std::memory_order_relaxed);
   }
-  if (level_bytes >
-      counters->upper_threshold_bytes.load(std::memory_order_relaxed)) {
+  const int64_t threshold_bytes =
+      counters->threshold_bytes.load(std::memory_order_relaxed);
+  if (level_bytes > threshold_bytes ||
+      (threshold_bytes - level_bytes > kWindowBytes &&
+       !has_one_thread.load())) {
     ProcessLock lock;
     if (counters->state == State::kEnded) {
       CountAfterEnd(counters, /*is_allocation=*/true);
       return;
     }
-    counters->thresholds_are_pending = false;
     // Again: a phase event may have begun a new peak since the look above.
     counters->peak_absolute_bytes.store(
         std::max(counters->peak_absolute_bytes.load(), level_bytes));
-    RaiseThresholds(counters, level_bytes);
+    if (level_bytes > counters->threshold_bytes.load()) {
+      RaiseThreshold(counters, level_bytes);
+    } else if (!has_one_thread.load()) {
+      CentreThreshold(counters);
+    }
   }
-  if (!counters->has_lower_threshold.load(std::memory_order_relaxed)) {
-    DelayNextCheck(counters);
-  }
+  DelayNextLook(counters);
 }
 
 }  // namespace
 
 void* CheckAllocation(void* block) {
-  CheckLevel(&thread_counters, thread_counters.live_bytes());
+  ThreadCounters* const counters = &thread_counters;
+  if (!DelayNextLook(counters) && !RaisePeakOfOnlyThread(counters)) {
+    CheckLevel(counters, counters->live_bytes());
+  }
   return block;
 }
 
-void FreedBelowLowerThreshold() {
-  ThreadCounters* counters = &thread_counters;
+void CountFree() {
+  ThreadCounters* const counters = &thread_counters;
   if (counters->state == State::kNew) {
     RegisterThread();
     return;
   }
+  if (counters->state == State::kRegistered) return;
   ProcessLock lock;
-  if (counters->state == State::kEnded) {
-    CountAfterEnd(counters, /*is_allocation=*/false);
-  } else if (!OneThreadIsAlone()) {
-    counters->thresholds_are_pending = false;
-    CentreThresholds(counters);
-  }
+  CountAfterEnd(counters, /*is_allocation=*/false);
 }
 
 Reallocation::Reallocation() {
@@ -97,17 +75,21 @@ void Reallocation::After(bool in_place, bool succeeded) {
       *counters->allocated_bytes - allocated_bytes_before_);
   const int64_t taken_back_bytes = static_cast<int64_t>(
       *counters->deallocated_bytes - deallocated_bytes_before_);
-  if (succeeded && in_place) {
+  if (!succeeded) {
+    // It may have freed.
+    if (!ThreadIsRegistered()) CountFree();
+    return;
+  }
+  CountCalls(1);
+  if (in_place) {
     counters->kept_in_place_bytes.store(
         counters->kept_in_place_bytes.load(std::memory_order_relaxed) +
             std::min(handed_out_bytes, taken_back_bytes),
         std::memory_order_relaxed);
-    AfterAllocation(nullptr);
-  } else if (succeeded) {
-    CountCall(counters);
+    CheckLevel(counters, counters->live_bytes());
+  } else {
     CheckLevel(counters, counters->live_bytes() + taken_back_bytes);
   }
-  AfterDeallocation();
 }
 
 void CountMappedBytes(int64_t change_bytes) {

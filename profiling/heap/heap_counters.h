@@ -1,7 +1,8 @@
 // What the entry points in allocation_entry_points.cc and
 // mapping_entry_points.cc call around each call of the program.
 //
-//   return AfterAllocation(real_malloc(size));
+//   if (MayGoUnlooked(size)) return real_malloc(size);
+//   return CheckAllocation(real_malloc(size));
 //
 // Everything here works before main, inside malloc and at a thread's end, so it
 // allocates nothing. How a thread's own counters make the process's peak:
@@ -12,7 +13,9 @@
 #ifndef FOOTPRINT_PROFILING_HEAP_HEAP_COUNTERS_H_
 #define FOOTPRINT_PROFILING_HEAP_HEAP_COUNTERS_H_
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "footprint/profiling/heap/process_counters.h"
@@ -20,49 +23,87 @@
 
 namespace footprint::profiling_internal {
 
-// The slow halves of the functions below. Returns `block`, so that an entry
+inline void CountCalls(int64_t count) {
+  std::atomic<int64_t>* const calls = &thread_counters.allocation_count;
+  calls->store(calls->load(std::memory_order_relaxed) + count,
+               std::memory_order_relaxed);
+}
+
+// An allocator may hand out up to a quarter, and 16 bytes, more than it is
+// asked for (jemalloc's size classes). So calls that ask for no more than
+// BudgetOf(headroom), each with kBytesPerCall besides, use up at most the
+// headroom.
+inline constexpr uint64_t kBytesPerCall = 13;
+inline uint64_t BudgetOf(uint64_t headroom_bytes) {
+  // Just below four fifths, in two instructions.
+  return headroom_bytes * 51 / 64;
+}
+
+// To be called before an allocation of a size: counts the call, and says
+// whether CheckAllocation may be left out after it.
+inline bool MayGoUnlooked(size_t size) {
+  ThreadCounters* const counters = &thread_counters;
+  CountCalls(1);
+  const uint64_t budget_bytes =
+      counters->budget_bytes.load(std::memory_order_relaxed);
+  if (size < budget_bytes && size + kBytesPerCall <= budget_bytes) {
+    counters->budget_bytes.store(budget_bytes - size - kBytesPerCall,
+                                 std::memory_order_relaxed);
+    return true;
+  }
+  const uint64_t check_at_bytes =
+      counters->check_at_bytes.load(std::memory_order_relaxed);
+  const uint64_t allocated_bytes =
+      __atomic_load_n(counters->allocated_bytes, __ATOMIC_RELAXED);
+  return size < check_at_bytes && allocated_bytes < check_at_bytes - size;
+}
+
+// The first half of a look: grants the thread what it may be handed out before
+// the next one. False, and nothing granted, if a peak or a sample may be due,
+// or more is left to the thread than it may hold without the lock.
+inline bool DelayNextLook(ThreadCounters* counters) {
+  const uint64_t allocated_bytes = *counters->allocated_bytes;
+  const int64_t live_bytes = counters->live_bytes();
+  const int64_t peak_bytes = counters->peak_absolute_bytes.load();
+  const int64_t threshold_bytes = counters->threshold_bytes.load();
+  const int64_t top_bytes = std::min(peak_bytes, threshold_bytes);
+  // Without a sign: it may be UINT64_MAX.
+  const uint64_t sample_at_bytes = counters->sample_at_bytes;
+  if (live_bytes > top_bytes || allocated_bytes >= sample_at_bytes) {
+    ForceLook(counters);
+    return false;
+  }
+  const uint64_t budget_bytes =
+      BudgetOf(std::min(static_cast<uint64_t>(top_bytes - live_bytes),
+                        sample_at_bytes - allocated_bytes - 1));
+  if (has_one_thread.load()) {
+    counters->budget_bytes.store(budget_bytes, std::memory_order_relaxed);
+    // Against the compiler; against the processor, Membarrier.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (has_one_thread.load()) return true;
+  } else if (threshold_bytes - live_bytes <= kWindowBytes) {
+    counters->check_at_bytes.store(allocated_bytes + budget_bytes -
+                                   std::min(budget_bytes, kBytesPerCall));
+    if (counters->threshold_bytes.load() == threshold_bytes &&
+        counters->peak_absolute_bytes.load() == peak_bytes) {
+      return true;
+    }
+  }
+  ForceLook(counters);
+  return false;
+}
+
+// The look, after a call that handed `block` out; returns it, so that an entry
 // point can end in this call.
 void* CheckAllocation(void* block);
-void FreedBelowLowerThreshold();
 
-inline void CountCall(ThreadCounters* counters) {
-  counters->allocation_count.store(
-      counters->allocation_count.load(std::memory_order_relaxed) + 1,
-      std::memory_order_relaxed);
-}
+// To be called after a call that took memory back in a thread that is not
+// registered. Frees of others need no call.
+void CountFree();
 
-// Whether the allocation that was counted last needs CheckAllocation.
-inline bool MustBeChecked(const ThreadCounters& counters) {
+inline bool ThreadIsRegistered() {
   return __builtin_expect(
-      __atomic_load_n(counters.allocated_bytes, __ATOMIC_RELAXED) >=
-          counters.check_at_bytes.load(std::memory_order_relaxed),
-      0);
-}
-
-// To be called after every call that handed `block` out; returns it.
-inline void* AfterAllocation(void* block) {
-  CountCall(&thread_counters);
-  if (MustBeChecked(thread_counters)) return CheckAllocation(block);
-  return block;
-}
-
-// While it is false, a call that takes memory back need not be followed by
-// AfterDeallocation. A call that looked before the answer became true is
-// allowed for: see `thresholds_are_pending`.
-inline bool FreesAreCounted() {
-  return __builtin_expect(
-      thread_counters.has_lower_threshold.load(std::memory_order_relaxed), 0);
-}
-
-// To be called after every call that took memory back, if FreesAreCounted() was
-// true before or might be now.
-inline void AfterDeallocation() {
-  ThreadCounters* counters = &thread_counters;
-  if (counters->has_lower_threshold.load(std::memory_order_relaxed) &&
-      counters->live_bytes() <
-          counters->lower_threshold_bytes.load(std::memory_order_relaxed)) {
-    FreedBelowLowerThreshold();
-  }
+      thread_counters.state == ThreadCounters::State::kRegistered, 1);
 }
 
 // Around a call that may move a block:

@@ -6,28 +6,67 @@
 namespace footprint::profiling_internal {
 namespace {
 
-void SetThresholds(ThreadCounters* counters, int64_t upper_bytes) {
-  // No store that changes nothing: it would take the cache line from the
-  // thread.
-  if (upper_bytes == counters->counted_upper_threshold_bytes &&
-      upper_bytes == counters->upper_threshold_bytes.load()) {
+// What a thread that may be running has live, at one moment.
+int64_t LiveBytesOf(const ThreadCounters& counters) {
+  constexpr int kAttempts = 1000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const uint64_t allocated_bytes =
+        __atomic_load_n(counters.allocated_bytes, __ATOMIC_ACQUIRE);
+    const uint64_t deallocated_bytes =
+        __atomic_load_n(counters.deallocated_bytes, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(counters.allocated_bytes, __ATOMIC_ACQUIRE) ==
+        allocated_bytes) {
+      return static_cast<int64_t>(allocated_bytes - deallocated_bytes);
+    }
+  }
+  return std::min(counters.live_bytes(), counters.threshold_bytes.load());
+}
+
+void PublishPeak(int64_t sum_bytes) {
+  PublishedHeap* const published = process.published;
+  if (published == nullptr ||
+      sum_bytes <= published->peak_live_bytes.load(std::memory_order_relaxed)) {
     return;
   }
-  process.sum_of_upper_thresholds +=
-      upper_bytes - counters->counted_upper_threshold_bytes;
-  counters->counted_upper_threshold_bytes = upper_bytes;
-  if (counters->thresholds_are_pending) return;
-  counters->upper_threshold_bytes.store(upper_bytes);
-  counters->lower_threshold_bytes.store(upper_bytes - kHysteresisBytes);
-  counters->has_lower_threshold.store(true);
-  counters->check_at_bytes.store(0);
+  published->peak_live_bytes.store(sum_bytes, std::memory_order_relaxed);
+  published->peak_time_ns.store(CoarseTimeNs(), std::memory_order_relaxed);
+  published->peak_stage.store(published->stage.load(std::memory_order_relaxed),
+                              std::memory_order_relaxed);
+  published->peak_count.store(
+      published->peak_count.load(std::memory_order_relaxed) + 1,
+      std::memory_order_relaxed);
+}
+
+// The only thread may be about to store what it computed while it was that, or
+// be between reading its budget and writing what is left of it. The calling
+// thread, if it is another, has no threshold yet.
+void TakeBudget(ThreadCounters* counters) {
+  constexpr int kAttempts = 1000;
+  counters->budget_bytes.store(0);
+  if (counters == &thread_counters) return;
+  // Another value than the one that it may be about to raise.
+  const int64_t threshold_bytes = counters->threshold_bytes.exchange(INT64_MIN);
+  process.peak_absolute_bytes = std::max(
+      process.peak_absolute_bytes, threshold_bytes + process.ended.live_bytes);
+  counters->threshold_bytes.store(threshold_bytes - 1);
+  process.sum_of_thresholds = threshold_bytes - 1;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    Membarrier();
+    if (counters->budget_bytes.load() == 0) return;
+    counters->budget_bytes.store(0);
+  }
 }
 
 }  // namespace
 
 const uint64_t kNoBytes = 0;
-__thread ThreadCounters thread_counters;
+// The model again, or this file's own uses lose it: the function that they
+// would call may allocate (after dlopen of libraries with storage of their
+// own).
+__thread ThreadCounters thread_counters
+    __attribute__((tls_model("initial-exec")));
 ProcessCounters process;
+FlagOnOwnCacheLine has_one_thread{false};
 
 uint32_t CurrentStage() {
   const PublishedHeap* const published = process.published;
@@ -43,45 +82,54 @@ void SetOpen(int phase, bool is_open) {
       is_open ? process.open_phases | bit : process.open_phases & ~bit;
 }
 
-bool OneThreadIsAlone() {
-  return process.thread_count == 1 && process.can_synchronise;
+void SettlePeakOfOnlyThread() {
+  if (!has_one_thread.load()) return;
+  process.sum_of_thresholds = process.first_thread->threshold_bytes.load();
+  process.peak_absolute_bytes =
+      std::max(process.peak_absolute_bytes,
+               process.sum_of_thresholds + process.ended.live_bytes);
 }
 
-void ForceSlowPath(ThreadCounters* counters) {
-  counters->check_at_bytes.store(0);
-  counters->upper_threshold_bytes.store(INT64_MIN);
-  counters->lower_threshold_bytes.store(INT64_MAX);
-  counters->has_lower_threshold.store(true);
+void FindWhetherOneThread() {
+  const bool is_so = process.thread_count == 1 &&
+                     process.unjoined_thread_count == 0 &&
+                     !process.has_unknown_threads && process.can_synchronise;
+  if (is_so == has_one_thread.load()) return;
+  has_one_thread.store(is_so);
+  if (ChooseFreeWay != nullptr) ChooseFreeWay();
+  if (is_so) {
+    SetThreshold(process.first_thread,
+                 process.peak_absolute_bytes - process.ended.live_bytes);
+    return;
+  }
+  for (ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    TakeBudget(each);
+  }
 }
 
-void SetThresholdOfOnlyThread() {
-  ThreadCounters* counters = process.first_thread;
-  counters->thresholds_are_pending = false;
-  counters->upper_threshold_bytes.store(process.peak_absolute_bytes -
-                                        process.ended.live_bytes);
-  counters->has_lower_threshold.store(false);
-  counters->check_at_bytes.store(0);
-  if (counters == &thread_counters) return;
-  // The thread may be about to store what it computed from the old threshold.
-  Membarrier();
-  counters->check_at_bytes.store(0);
+void ForceLook(ThreadCounters* counters) {
+  if (counters->check_at_bytes.load() != 0) counters->check_at_bytes.store(0);
+  // Another's is zero: it is not the only thread.
+  if (counters == &thread_counters) counters->budget_bytes.store(0);
+}
+
+void SetThreshold(ThreadCounters* counters, int64_t threshold_bytes) {
+  const int64_t before_bytes = counters->threshold_bytes.load();
+  // No store that changes nothing: it would take the cache line from the
+  // thread.
+  if (threshold_bytes == before_bytes) return;
+  process.sum_of_thresholds += threshold_bytes - before_bytes;
+  counters->threshold_bytes.store(threshold_bytes);
+  ForceLook(counters);
 }
 
 int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes) {
   int64_t sum = process.ended.live_bytes;
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
-    if (each == counters) {
-      each->summed_live_bytes = level_bytes;
-    } else if (each == &thread_counters || each->thresholds_are_pending ||
-               OneThreadIsAlone()) {
-      each->summed_live_bytes = each->live_bytes();
-    } else {
-      const int64_t upper_bytes = each->counted_upper_threshold_bytes;
-      each->summed_live_bytes =
-          std::max(upper_bytes - kHysteresisBytes,
-                   std::min(each->live_bytes(), upper_bytes));
-    }
+    each->summed_live_bytes =
+        each == counters ? level_bytes : LiveBytesOf(*each);
     sum += each->summed_live_bytes;
   }
   return sum;
@@ -90,78 +138,67 @@ int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes) {
 void RaisePeak(int64_t sum_bytes) {
   if (sum_bytes <= process.peak_absolute_bytes) return;
   process.peak_absolute_bytes = sum_bytes;
-  PublishedHeap* const published = process.published;
-  if (published == nullptr ||
-      sum_bytes <= published->peak_live_bytes.load(std::memory_order_relaxed)) {
-    return;
+  PublishPeak(sum_bytes);
+}
+
+bool RaisePeakOfOnlyThread(ThreadCounters* counters) {
+  if (!has_one_thread.load() ||
+      counters->state != ThreadCounters::State::kRegistered) {
+    return false;
   }
-  published->peak_live_bytes.store(sum_bytes, std::memory_order_relaxed);
-  published->peak_time_ns.store(CoarseTimeNs(), std::memory_order_relaxed);
-  published->peak_stage.store(published->stage.load(std::memory_order_relaxed),
-                              std::memory_order_relaxed);
-  published->peak_count.store(published->peak_count.load() + 1,
-                              std::memory_order_relaxed);
+  const int64_t live_bytes = counters->live_bytes();
+  int64_t threshold_bytes = counters->threshold_bytes.load();
+  if (live_bytes > threshold_bytes) {
+    // Not if another has begun meanwhile and taken the threshold into account.
+    if (!counters->threshold_bytes.compare_exchange_strong(threshold_bytes,
+                                                           live_bytes)) {
+      return false;
+    }
+    PublishPeak(live_bytes + process.ended.live_bytes);
+  }
+  if (live_bytes > counters->peak_absolute_bytes.load()) {
+    counters->peak_absolute_bytes.store(live_bytes, std::memory_order_relaxed);
+  }
+  return has_one_thread.load();
 }
 
 void ShareHeadroom(int64_t sum_bytes) {
-  if (OneThreadIsAlone()) {
-    SetThresholdOfOnlyThread();
-    return;
-  }
-  const int64_t headroom_bytes =
-      process.thread_count == 0
-          ? 0
-          : (process.peak_absolute_bytes - sum_bytes) / process.thread_count;
-  const int64_t share_bytes = std::min(headroom_bytes, kHysteresisBytes / 2);
+  const int64_t headroom_bytes = process.peak_absolute_bytes - sum_bytes;
+  const int64_t share_bytes =
+      has_one_thread.load()
+          ? headroom_bytes
+          : std::min(headroom_bytes / std::max(1, process.thread_count),
+                     kWindowBytes / 2);
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
-    SetThresholds(each, each->summed_live_bytes + share_bytes);
+    SetThreshold(each, each->summed_live_bytes + share_bytes);
   }
 }
 
-void CentreThresholds(ThreadCounters* counters) {
-  const int64_t left_bytes = process.peak_absolute_bytes -
-                             process.ended.live_bytes -
-                             (process.sum_of_upper_thresholds -
-                              counters->counted_upper_threshold_bytes);
-  SetThresholds(
-      counters,
-      std::min(counters->live_bytes() + kHysteresisBytes / 2, left_bytes));
+void CentreThreshold(ThreadCounters* counters) {
+  const int64_t left_bytes =
+      process.peak_absolute_bytes - process.ended.live_bytes -
+      (process.sum_of_thresholds - counters->threshold_bytes.load());
+  SetThreshold(counters,
+               std::min(counters->live_bytes() + kWindowBytes / 2, left_bytes));
 }
 
-void RaiseThresholds(ThreadCounters* counters, int64_t level_bytes) {
-  if (!OneThreadIsAlone()) {
-    const int64_t others_bytes = process.sum_of_upper_thresholds -
-                                 counters->counted_upper_threshold_bytes;
-    if (level_bytes + others_bytes + process.ended.live_bytes <=
-        process.peak_absolute_bytes) {
-      CentreThresholds(counters);
-      return;
-    }
+void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes) {
+  const int64_t others_bytes =
+      process.sum_of_thresholds - counters->threshold_bytes.load();
+  if (level_bytes + others_bytes + process.ended.live_bytes <=
+          process.peak_absolute_bytes &&
+      !has_one_thread.load()) {
+    CentreThreshold(counters);
+    return;
   }
   const int64_t sum_bytes = SumLiveBytes(counters, level_bytes);
   RaisePeak(sum_bytes);
   ShareHeadroom(sum_bytes);
   // A block that was live for the moment only is gone by now.
-  if (!OneThreadIsAlone() && level_bytes > counters->live_bytes()) {
-    CentreThresholds(counters);
+  if (level_bytes > counters->live_bytes() && !has_one_thread.load()) {
+    CentreThreshold(counters);
   }
-}
-
-// The first thread had no lower threshold while it was alone, and looked before
-// each free whether it had. One free may have looked before it got one and end
-// at any time: until the thread's next call, its live bytes are taken as they
-// are read.
-void BeginLowerThresholds() {
-  ThreadCounters* counters = process.first_thread;
-  counters->thresholds_are_pending = true;
-  ForceSlowPath(counters);
-  Membarrier();
-  counters->check_at_bytes.store(0);
-  counters->counted_upper_threshold_bytes =
-      std::min(counters->live_bytes(),
-               process.peak_absolute_bytes - process.ended.live_bytes);
-  process.sum_of_upper_thresholds = counters->counted_upper_threshold_bytes;
 }
 
 }  // namespace footprint::profiling_internal

@@ -7,13 +7,17 @@
 // Everything here works before main, inside malloc and at a thread's end, so it
 // allocates nothing and uses no library that might.
 //
-// Each thread has counters of its own, and two thresholds for its live bytes
-// (hysteresis). Invariant with several threads: the sum of all upper
-// thresholds, and of what threads that ended left live, is at most the peak
-// known so far. No thread above its upper threshold means no new peak; a thread
-// that passes it takes the lock and sums. The lower threshold is 4 KiB below
-// the upper one: a thread that frees its way below it takes the lock to move
-// both, so a racing sum is wrong by at most 4 KiB a thread.
+// Each thread has counters of its own and a threshold for its live bytes.
+// Invariant: the sum of all thresholds, and of what threads that ended left
+// live, is at most the peak known so far. No thread above its threshold means
+// no new peak; a thread that passes it takes the lock and sums.
+//
+// Live bytes rise in allocations only, so a thread computes how much it may be
+// handed out before it can reach its threshold, and looks when that is used up;
+// a free is never looked at. The only thread of a process may use up all that
+// is left below the peak. Among several, a thread that finds more than 4 KiB
+// left takes the lock to lower its threshold. So while another sums, none can
+// grow by more than 4 KiB, and a racing sum is wrong by at most 4 KiB a thread.
 //
 // Thread-safety: `process` and all functions need ProcessLock, but for what is
 // said of ThreadCounters.
@@ -33,8 +37,9 @@
 
 namespace footprint::profiling_internal {
 
-// How far a free-running thread may stray from what it has published.
-inline constexpr int64_t kHysteresisBytes = 4096;
+// How far a free-running thread may grow without a look that others can hold
+// up.
+inline constexpr int64_t kWindowBytes = 4096;
 // What counters point to until the thread is registered.
 extern const uint64_t kNoBytes;
 
@@ -43,7 +48,7 @@ struct ThreadRecord;
 
 // One thread's counters, in the thread's own storage. The thread writes them,
 // except for what the holder of the process's lock may write: everything after
-// `state`.
+// `state`. allocation_entry_points.cc knows the places of the first ones.
 struct ThreadCounters {
   enum class State : int { kNew, kRegistered, kEnded };
 
@@ -51,30 +56,23 @@ struct ThreadCounters {
   const uint64_t* allocated_bytes = &kNoBytes;
   const uint64_t* deallocated_bytes = &kNoBytes;
   std::atomic<int64_t> allocation_count{0};
+  // What the only thread may still ask for without a look; see
+  // heap_counters.h. Zero among several threads.
+  std::atomic<uint64_t> budget_bytes{0};
+  // Among several threads: an allocation needs a look unless
+  // `*allocated_bytes` and the size that is asked for are at most this
+  // together. Zero: the next one does.
+  std::atomic<uint64_t> check_at_bytes{0};
   // Bytes that a realloc in place kept: jemalloc counts them again.
   std::atomic<int64_t> kept_in_place_bytes{0};
   State state = State::kNew;
+  // What remains is also written by others, under the lock.
+  //
   // Since the last phase event, creation or join by this thread: the
   // high-water mark of its live bytes.
   std::atomic<int64_t> peak_absolute_bytes{INT64_MIN};
-  // What remains is also written by others, under the lock.
-  //
-  // Live bytes cannot have passed peak or threshold while `*allocated_bytes` is
-  // below this: it is the allocation's only test. Zero, so that every
-  // allocation is looked at, unless the thread is the only one.
-  std::atomic<uint64_t> check_at_bytes{0};
-  // An allocation that lifts the live bytes above the upper threshold, and a
-  // free that sinks them below the lower one, take the lock; so does every call
-  // of a thread that is not registered.
-  std::atomic<int64_t> upper_threshold_bytes{INT64_MIN};
-  std::atomic<int64_t> lower_threshold_bytes{INT64_MAX};
-  // False while the thread is the only one, whose frees concern nobody.
-  std::atomic<bool> has_lower_threshold{true};
-  // The upper threshold as the process counts it. The thread's own thresholds
-  // follow it, unless `thresholds_are_pending`: then they make the thread's
-  // next call take the lock.
-  int64_t counted_upper_threshold_bytes = 0;
-  bool thresholds_are_pending = false;
+  // An allocation that lifts the live bytes above this takes the lock.
+  std::atomic<int64_t> threshold_bytes{INT64_MIN};
   // Read under the lock for one sum over all threads.
   int64_t summed_live_bytes = 0;
   // An allocation that lifts `*allocated_bytes` to this is a sample.
@@ -99,8 +97,9 @@ struct ThreadCounters {
 };
 
 // __thread, not thread_local: no wrapper function around each use.
-extern __thread ThreadCounters thread_counters
-    __attribute__((tls_model("initial-exec")));
+// The plain name is for assembly.
+extern __thread ThreadCounters thread_counters __asm__(
+    "footprint_thread_counters") __attribute__((tls_model("initial-exec")));
 
 // What counts requested bytes, if anything does; see requested_bytes.h.
 struct RequestedBytesCounter {
@@ -171,8 +170,13 @@ struct ProcessCounters {
   PhaseSet open_phases = 0;
   // Since the last phase event.
   int64_t peak_absolute_bytes = 0;
-  // Of all threads; kept only while there are several.
-  int64_t sum_of_upper_thresholds = 0;
+  // Of all threads.
+  int64_t sum_of_thresholds = 0;
+  // Threads that the program created and that nobody has joined so far: they
+  // may call at any time, also after they gave up their counters.
+  int unjoined_thread_count = 0;
+  // Threads of whose creation nobody told: one more may begin at any time.
+  bool has_unknown_threads = false;
   // What threads that ended left behind.
   Totals ended;
   int64_t mapped_bytes = 0;
@@ -188,9 +192,23 @@ struct ProcessCounters {
 
 extern ProcessCounters process;
 
+// Whether the first thread is the only one that can call. Written under the
+// lock, and read without by every look: what is written often would take the
+// cache line away.
+struct alignas(64) FlagOnOwnCacheLine : std::atomic<bool> {
+  using std::atomic<bool>::atomic;
+};
+extern FlagOnOwnCacheLine has_one_thread;
+
+// The only thread raises its threshold without the lock, and the peak with it.
+void SettlePeakOfOnlyThread();
+
 class ProcessLock {
  public:
-  ProcessLock() { pthread_mutex_lock(&process.lock); }
+  ProcessLock() {
+    pthread_mutex_lock(&process.lock);
+    SettlePeakOfOnlyThread();
+  }
   ~ProcessLock() { pthread_mutex_unlock(&process.lock); }
   ProcessLock(const ProcessLock&) = delete;
   ProcessLock& operator=(const ProcessLock&) = delete;
@@ -201,37 +219,41 @@ uint32_t CurrentStage();
 
 void SetOpen(int phase, bool is_open);
 
-// Only a thread that can be made to see when it is no longer alone is spared
-// the looks that several threads need.
-bool OneThreadIsAlone();
+// To be called after the counts of threads changed.
+void FindWhetherOneThread();
 
-// Makes the thread's next call take the lock.
-void ForceSlowPath(ThreadCounters* counters);
+// Called when has_one_thread or the sampling interval changed, by which the
+// entry points decide whether frees must be looked at. Weak: null without them.
+__attribute__((weak)) void ChooseFreeWay();
 
-// The only thread may grow to the peak, and its frees concern nobody.
-void SetThresholdOfOnlyThread();
+// Makes the thread's next allocation look.
+void ForceLook(ThreadCounters* counters);
 
-// Before a second thread is added.
-void BeginLowerThresholds();
+// The threshold of a thread that counts.
+void SetThreshold(ThreadCounters* counters, int64_t threshold_bytes);
 
 // Live bytes of all threads, `counters` at `level_bytes` (null: every thread
-// as it is) and the others as far as their thresholds allow.
+// as it is).
 int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes);
 
 // `sum_bytes` were live at once.
 void RaisePeak(int64_t sum_bytes);
 
+// The same for the calling thread, if it is the only one and holds no lock.
+// False otherwise.
+bool RaisePeakOfOnlyThread(ThreadCounters* counters);
+
 // Gives every thread an equal share of what is left below the peak, after
 // SumLiveBytes found `sum_bytes`.
 void ShareHeadroom(int64_t sum_bytes);
 
-// Puts the thresholds of the calling thread around its live bytes, without
-// giving it more than others leave.
-void CentreThresholds(ThreadCounters* counters);
+// Puts the threshold of the calling thread half a window above its live bytes,
+// without giving it more than others leave.
+void CentreThreshold(ThreadCounters* counters);
 
-// After the calling thread's live bytes passed its upper threshold: raises
-// the peak if all threads together have passed it.
-void RaiseThresholds(ThreadCounters* counters, int64_t level_bytes);
+// After the calling thread's live bytes passed its threshold: raises the peak
+// if all threads together have passed it.
+void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes);
 
 }  // namespace footprint::profiling_internal
 

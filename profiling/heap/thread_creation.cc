@@ -10,13 +10,27 @@ ThreadRecord* BeginThread(void* (*function)(void*), void* argument) {
   RegisterThread();
   ProcessLock lock;
   ThreadCounters* counters = &thread_counters;
-  if (counters->state != ThreadCounters::State::kRegistered) return nullptr;
+  if (counters->state != ThreadCounters::State::kRegistered) {
+    process.has_unknown_threads = true;
+    FindWhetherOneThread();
+    return nullptr;
+  }
+  ++process.unjoined_thread_count;
+  FindWhetherOneThread();
   ThreadRecord* const record = NewRecord();
   record->function = function;
   record->argument = argument;
   EndSegment(counters);
   AddChild(process.open_phases, &counters->record->node, &record->node);
   return record;
+}
+
+ThreadRecord* BeginDetachedThread() {
+  RegisterThread();
+  ProcessLock lock;
+  process.has_unknown_threads = true;
+  FindWhetherOneThread();
+  return nullptr;
 }
 
 void* RunThread(void* given_record) {
@@ -41,6 +55,8 @@ void* RunThread(void* given_record) {
 void EndCreation(ThreadRecord* record, int error, const pthread_t* thread) {
   ProcessLock lock;
   if (error != 0) {
+    --process.unjoined_thread_count;
+    FindWhetherOneThread();
     record->function = nullptr;
     MakeRoot(record);
     return;
@@ -70,8 +86,12 @@ ThreadRecord* BeginJoin(pthread_t thread) {
 }
 
 void EndJoin(ThreadRecord* record, bool succeeded) {
-  if (record == nullptr || !succeeded) return;
+  if (!succeeded) return;
   ProcessLock lock;
+  // Zero: of a thread of whose creation nobody told.
+  if (process.unjoined_thread_count > 0) --process.unjoined_thread_count;
+  FindWhetherOneThread();
+  if (record == nullptr) return;
   ThreadNode* const joiner = record->node.creator;
   if (joiner == nullptr) return;
   EndSegment(&thread_counters);

@@ -55,7 +55,7 @@ bool IsDetached(const pthread_attr_t* attributes) {
 int CountedCreate(pthread_t* thread, const pthread_attr_t* attributes,
                   const ThreadStart& start) {
   ThreadRecord* const record =
-      IsDetached(attributes) ? nullptr
+      IsDetached(attributes) ? BeginDetachedThread()
                              : BeginThread(start.function, start.argument);
   if (record == nullptr) {
     return next_create(thread, attributes, start.function, start.argument);

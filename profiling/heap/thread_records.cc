@@ -121,7 +121,7 @@ void EndSegment(ThreadCounters* counters) {
                std::max(counters->peak_absolute_bytes.load(), live_bytes),
                &record->node);
   counters->peak_absolute_bytes.store(live_bytes);
-  counters->check_at_bytes.store(0);
+  ForceLook(counters);
 }
 
 bool WasActive(const ThreadCounters& counters, int phase) {

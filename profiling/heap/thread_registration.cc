@@ -16,9 +16,11 @@ namespace {
 using State = ThreadCounters::State;
 
 void AddThread(ThreadCounters* counters) {
-  if (OneThreadIsAlone()) BeginLowerThresholds();
   counters->peak_absolute_bytes.store(0);
+  counters->threshold_bytes.store(0);
   if (OwnRecord(*counters) == nullptr) {
+    // But for the first, the C library or the system made it.
+    if (process.thread_count > 0) process.has_unknown_threads = true;
     counters->record = NewRecord();
     counters->record_number = counters->record->number;
   }
@@ -27,15 +29,16 @@ void AddThread(ThreadCounters* counters) {
   process.first_thread = counters;
   ++process.thread_count;
   counters->state = State::kRegistered;
+  FindWhetherOneThread();
   // This also counts what the thread did before it was registered.
-  RaiseThresholds(counters, counters->live_bytes());
+  RaiseThreshold(counters, counters->live_bytes());
 }
 
 void RemoveThread(ThreadCounters* counters) {
   ThreadCounters** link = &process.first_thread;
   while (*link != counters) link = &(*link)->next;
   *link = counters->next;
-  process.sum_of_upper_thresholds -= counters->counted_upper_threshold_bytes;
+  process.sum_of_thresholds -= counters->threshold_bytes.load();
   for (int i = 0; i < kMaxOpenPhases; ++i) {
     if (!process.phases[i].open) continue;
     if (WasActive(*counters, i)) ++process.phases[i].ended_active_thread_count;
@@ -51,10 +54,11 @@ void RemoveThread(ThreadCounters* counters) {
   process.ended.Add(*counters);
   counters->state = State::kEnded;
   // Every later call of this thread comes to CountAfterEnd.
-  ForceSlowPath(counters);
+  counters->threshold_bytes.store(INT64_MIN);
+  ForceLook(counters);
   counters->summed_live_bytes = counters->live_bytes();
   --process.thread_count;
-  if (OneThreadIsAlone()) SetThresholdOfOnlyThread();
+  FindWhetherOneThread();
 }
 
 // pthread's callbacks.
@@ -65,7 +69,10 @@ void AtThreadEnd(void* /*counters*/) {
   RemoveThread(&thread_counters);
 }
 
-void BeforeFork() { pthread_mutex_lock(&process.lock); }
+void BeforeFork() {
+  pthread_mutex_lock(&process.lock);
+  SettlePeakOfOnlyThread();
+}
 
 void AfterForkInParent() {
   ++process.forked_process_count;
@@ -85,6 +92,9 @@ void AfterForkInChild() {
     if (each != OwnRecord(thread_counters)) MakeRoot(each);
     each = next;
   }
+  process.unjoined_thread_count = 0;
+  process.has_unknown_threads = false;
+  FindWhetherOneThread();
   pthread_mutex_unlock(&process.lock);
 }
 
@@ -115,7 +125,7 @@ void RegisterThread() {
   AddThread(counters);
   counters->peak_absolute_bytes.store(
       std::max<int64_t>(counters->live_bytes(), 0));
-  ScheduleNextSample(counters);
+  ScheduleFirstSample(counters);
 }
 
 void CountAfterEnd(ThreadCounters* counters, bool is_allocation) {

@@ -1,14 +1,18 @@
 // A program that does nothing but allocate and free: what accounting costs at
-// worst. See accounting_cost.sh.
+// worst. See accounting_cost.sh and counting_cost.py.
 //
-//   allocation_loop [THREADS [MILLION_CALLS]]
+//   allocation_loop [THREADS [MILLION_PAIRS [mixed|slots [MARKED_PAIRS]]]]
 //
-// Builds up 200,000 blocks of 16 to 270 bytes, then frees and allocates one at
-// a time at random, a few large ones among them, then frees all.
+// "mixed" builds up 200,000 blocks of 16 to 270 bytes, then frees and allocates
+// one at a time at random, a few large ones among them, then frees all. "slots"
+// does the same with 1,000 blocks of 8 to 63 bytes, whose live bytes are always
+// close to their peak. That many pairs more follow between two marks for
+// tools/bench/count_instructions.cc.
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -17,7 +21,16 @@
 
 namespace {
 
-constexpr int kBlockCount = 200000;
+struct Blocks {
+  uint64_t count;
+  uint64_t least_bytes;
+  uint64_t size_count;
+  // One block in so many is large; none if 0.
+  uint64_t large_every;
+};
+
+constexpr Blocks kMixed = {200000, 16, 255, 4096};
+constexpr Blocks kSlots = {1000, 8, 56, 0};
 
 // The compiler must not see that a block is not used.
 char* Allocate(size_t size) {
@@ -26,32 +39,68 @@ char* Allocate(size_t size) {
   return block;
 }
 
-void Churn(uint64_t seed, int64_t call_count) {
-  std::vector<std::unique_ptr<char[]>> blocks(kBlockCount);
-  footprint::RandomSequence random(seed);
-  for (auto& block : blocks) block.reset(Allocate(16 + random.Below(255)));
-  for (int64_t call = 0; call < call_count; ++call) {
-    auto& block = blocks[random.Below(kBlockCount)];
-    block.reset();
-    const bool large = random.Below(4096) == 0;
-    block.reset(Allocate(large ? 100000 : 16 + random.Below(255)));
+template <const Blocks& kBlocks>
+class Churn {
+ public:
+  explicit Churn(uint64_t seed) : blocks_(kBlocks.count), random_(seed) {
+    for (auto& block : blocks_) block.reset(Allocate(SmallSize()));
   }
+
+  void Pairs(int64_t count) {
+    for (int64_t pair = 0; pair < count; ++pair) {
+      auto& block = blocks_[random_.Below(kBlocks.count)];
+      block.reset();
+      bool large = false;
+      if constexpr (kBlocks.large_every != 0) {
+        large = random_.Below(kBlocks.large_every) == 0;
+      }
+      block.reset(Allocate(large ? 100000 : SmallSize()));
+    }
+  }
+
+ private:
+  size_t SmallSize() {
+    return kBlocks.least_bytes + random_.Below(kBlocks.size_count);
+  }
+
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  footprint::RandomSequence random_;
+};
+
+void Mark() { asm volatile("int3"); }
+
+template <const Blocks& kBlocks>
+void Run(uint64_t seed, int64_t pair_count, int64_t marked_pair_count) {
+  Churn<kBlocks> churn(seed);
+  churn.Pairs(pair_count);
+  if (marked_pair_count == 0) return;
+  Mark();
+  churn.Pairs(marked_pair_count);
+  Mark();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const int thread_count = argc > 1 ? std::atoi(argv[1]) : 1;
-  const int64_t call_count = (argc > 2 ? std::atoll(argv[2]) : 2) * 1000000;
-  if (thread_count < 1 || call_count < 0) {
-    std::fprintf(stderr, "usage: allocation_loop [THREADS [MILLION_CALLS]]\n");
+  const int64_t pair_count = (argc > 2 ? std::atoll(argv[2]) : 2) * 1000000;
+  const char* const kind = argc > 3 ? argv[3] : "mixed";
+  const int64_t marked_pair_count = argc > 4 ? std::atoll(argv[4]) : 0;
+  const bool is_mixed = std::strcmp(kind, "mixed") == 0;
+  if (thread_count < 1 || pair_count < 0 || marked_pair_count < 0 ||
+      (!is_mixed && std::strcmp(kind, "slots") != 0)) {
+    std::fprintf(stderr,
+                 "usage: allocation_loop [THREADS [MILLION_PAIRS "
+                 "[mixed|slots [MARKED_PAIRS]]]]\n");
     return 2;
   }
+  const auto run = [&](uint64_t seed) {
+    return is_mixed ? Run<kMixed>(seed, pair_count, marked_pair_count)
+                    : Run<kSlots>(seed, pair_count, marked_pair_count);
+  };
   std::vector<std::thread> threads;
-  for (int i = 1; i < thread_count; ++i) {
-    threads.emplace_back(Churn, i + 1, call_count);
-  }
-  Churn(1, call_count);
+  for (int i = 1; i < thread_count; ++i) threads.emplace_back(run, i + 1);
+  run(1);
   for (std::thread& thread : threads) thread.join();
   return 0;
 }

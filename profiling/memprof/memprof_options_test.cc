@@ -42,6 +42,19 @@ TEST(MemprofOptionsTest, ADoubleDashEndsTheOptions) {
   EXPECT_THAT(options->run.arguments, ElementsAre("--strange"));
 }
 
+TEST(MemprofOptionsTest, AutomaticStagesCanBeTurnedOff) {
+  auto options = Parse({"python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_TRUE(options->run.has_automatic_stages);
+  options = Parse({"--stages=named", "python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_FALSE(options->run.has_automatic_stages);
+  options = Parse({"--stages=all", "python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_TRUE(options->run.has_automatic_stages);
+  ExpectRefused({"--stages=some", "python3"}, "--stages=named or --stages=all");
+}
+
 TEST(MemprofOptionsTest, RecordsAreReadInsteadOfRun) {
   auto options = Parse({"--from=a.run"});
   ASSERT_THAT(options, IsOk());
@@ -53,6 +66,28 @@ TEST(MemprofOptionsTest, RecordsAreReadInsteadOfRun) {
   EXPECT_EQ(options->compare_after_path, "b.run");
   ExpectRefused({"--compare=a.run"}, "compare which runs?");
   ExpectRefused({"--compare=a.run", "b", "c"}, "compare which runs?");
+}
+
+TEST(MemprofOptionsTest, ChildrenAreRecordedUnlessTheyAreNotTo) {
+  EXPECT_TRUE(Parse({"x"})->run.children_are_recorded);
+  EXPECT_TRUE(Parse({"--children=yes", "x"})->run.children_are_recorded);
+  EXPECT_FALSE(Parse({"--children=no", "x"})->run.children_are_recorded);
+  ExpectRefused({"--children=two", "x"}, "=yes or =no");
+}
+
+TEST(MemprofOptionsTest, ThresholdsHideWhatIsSmall) {
+  auto options = Parse({"--memory_threshold=64KiB", "--cpu_threshold=5%", "x"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_EQ(options->memory_threshold.amount, 65536);
+  EXPECT_EQ(options->cpu_threshold.share, 0.05);
+  EXPECT_FALSE(options->is_reduced);
+  options = Parse({"--reduced", "--cpu_threshold=5%", "x"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_TRUE(options->is_reduced);
+  EXPECT_EQ(options->memory_threshold.share, 0.01);
+  EXPECT_EQ(options->cpu_threshold.share, 0.05);
+  ExpectRefused({"--cpu_threshold=64KiB", "x"}, "--cpu_threshold: a threshold");
+  ExpectRefused({"--reduced=1%", "x"}, "thresholds have");
 }
 
 TEST(MemprofOptionsTest, ErrorsSayTheNextStep) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <map>
 
 #include "absl/status/status.h"
@@ -22,20 +22,25 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
+#include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/stack_tallies_record.h"
+#include "footprint/profiling/records/stage_record.h"
 
 namespace footprint {
 namespace {
 
 using profiling_internal::kCopyIntervalVariable;
+using profiling_internal::kOnlyProcessVariable;
 using profiling_internal::kProcessorIntervalVariable;
 using profiling_internal::kRecordFolderVariable;
 using profiling_internal::kSamplingIntervalVariable;
+using profiling_internal::kStagesVariable;
 
 constexpr int kLookIntervalMs = 10;
 constexpr int64_t kGraphicsIntervalNs = 100'000'000;
@@ -101,12 +106,6 @@ class SignalsForProgram {
   void (*child_before_)(int);
 };
 
-int64_t TimeNs(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
-
 int64_t ToNs(const timeval& time) {
   return time.tv_sec * int64_t{1000000000} + time.tv_usec * int64_t{1000};
 }
@@ -129,15 +128,16 @@ class RunFolder {
   }
 
   absl::Status Create() {
-    const char* const parent = std::getenv("TMPDIR");
-    std::string path =
-        absl::StrCat(parent == nullptr || *parent == '\0' ? "/tmp" : parent,
-                     "/memprof-XXXXXX");
+    absl::StatusOr<std::string> parent = Parent();
+    if (!parent.ok()) return parent.status();
+    std::string path = absl::StrCat(*parent, "/memprof-XXXXXX");
     if (mkdtemp(path.data()) == nullptr) {
       return FileError(errno, path, "cannot be made",
                        "set TMPDIR to a folder that can be written");
     }
     path_ = path;
+    // Workers of a service that root starts write as other users.
+    if (geteuid() == 0) chmod(path_.c_str(), 01733);
     return absl::OkStatus();
   }
 
@@ -145,7 +145,7 @@ class RunFolder {
   absl::Status AddObject(const std::string& path,
                          absl::string_view bytes) const {
     const FileDescriptor file(
-        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500));
+        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555));
     if (!file.is_open()) return FileError(errno, path, "cannot be written");
     // A limit of file sizes is to be an error of the call, and no signal.
     const auto before = std::signal(SIGXFSZ, SIG_IGN);
@@ -162,14 +162,42 @@ class RunFolder {
   std::string copies_path() const { return absl::StrCat(path_, "/copies.so"); }
 
  private:
+  // As LD_PRELOAD can name it, from whatever folder the program goes to.
+  static absl::StatusOr<std::string> Parent() {
+    const char* const variable = std::getenv("TMPDIR");
+    const std::string named =
+        variable == nullptr || *variable == '\0' ? "/tmp" : variable;
+    char* const found = realpath(named.c_str(), nullptr);
+    if (found == nullptr) {
+      return FileError(errno, named, "cannot be used",
+                       "set TMPDIR to a folder that can be written");
+    }
+    const std::string path = found;
+    std::free(found);
+    if (path.find_first_of(" :;$") != std::string::npos) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path,
+          " cannot hold the agent, as LD_PRELOAD ends a path at a space "
+          "or colon; set TMPDIR to another folder"));
+    }
+    return path;
+  }
+
   std::string path_;
 };
+
+// The loader of a program that is audited keeps little room for the
+// thread-local storage of what is preloaded.
+constexpr char kTunables[] = "GLIBC_TUNABLES=";
+constexpr char kMoreThreadStorage[] = "glibc.rtld.optional_static_tls=16384";
 
 // This process's environment, with the agent in front of what is preloaded.
 std::vector<std::string> AgentEnvironment(const AgentRun& run,
                                           const RunFolder& folder) {
   std::vector<std::string> variables;
   std::string preloaded = folder.agent_path();
+  std::string tunables;
+  const bool is_audited = std::getenv("LD_AUDIT") != nullptr;
   if (run.copy_interval_bytes >= 0) {
     absl::StrAppend(&preloaded, ":", folder.copies_path());
   }
@@ -182,10 +210,19 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
                       variable.substr(std::strlen("LD_PRELOAD=")));
       continue;
     }
+    if (is_audited && absl::StartsWith(variable, kTunables)) {
+      tunables = absl::StrCat(variable.substr(std::strlen(kTunables)), ":");
+      continue;
+    }
     variables.emplace_back(variable);
+  }
+  if (is_audited) {
+    variables.push_back(absl::StrCat(kTunables, tunables, kMoreThreadStorage));
   }
   variables.push_back(absl::StrCat("LD_PRELOAD=", preloaded));
   variables.push_back(absl::StrCat(kRecordFolderVariable, "=", folder.path()));
+  variables.push_back(absl::StrCat(kStagesVariable, "=",
+                                   run.has_automatic_stages ? "all" : "named"));
   const auto add_interval = [&](const char* variable, int64_t interval) {
     if (interval < 0) return;
     variables.push_back(absl::StrCat(variable, "=", interval));
@@ -209,8 +246,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 // closes.
 absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
                             const SignalsForProgram& signals) {
-  const std::vector<std::string> environment = AgentEnvironment(run, folder);
-  const std::vector<char*> variables = Pointers(environment);
+  std::vector<std::string> environment = AgentEnvironment(run, folder);
   const std::vector<char*> arguments = Pointers(run.arguments);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -226,7 +262,11 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
   }
   if (process == 0) {
     signals.RestoreInProgram();
-    execve(run.program.c_str(), arguments.data(), variables.data());
+    // Only here is its number known.
+    if (!run.children_are_recorded) {
+      environment.push_back(absl::StrCat(kOnlyProcessVariable, "=", getpid()));
+    }
+    execve(run.program.c_str(), arguments.data(), Pointers(environment).data());
     const int error = errno;
     (void)!write(write_end.get(), &error, sizeof(error));
     _exit(127);
@@ -259,7 +299,7 @@ class MachineWatch {
 
   void Look() {
     resident_.Look();
-    const int64_t now_ns = TimeNs(CLOCK_MONOTONIC);
+    const int64_t now_ns = MonotonicTimeNs();
     if (!graphics_.ok() || now_ns < next_graphics_look_ns_) return;
     next_graphics_look_ns_ = now_ns + kGraphicsIntervalNs;
     graphics_->Look(resident_.process_ids());
@@ -331,17 +371,17 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
     status = folder.AddObject(folder.copies_path(), EmbeddedCopyCounter());
   }
   if (!status.ok()) return status;
-  const int64_t begin_ns = TimeNs(CLOCK_MONOTONIC);
+  const int64_t begin_ns = MonotonicTimeNs();
   SignalsForProgram signals;
   absl::StatusOr<pid_t> process = Start(run, folder, signals);
   if (!process.ok()) return process.status();
   signals.PassTo(*process);
   AgentRunEnd end;
-  end.begin_unix_time_ns = TimeNs(CLOCK_REALTIME);
+  end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
   MachineWatch watch(folder);
   status = Wait(*process, &watch, &end);
   if (!status.ok()) return status;
-  end.wall_time_ns = TimeNs(CLOCK_MONOTONIC) - begin_ns;
+  end.wall_time_ns = MonotonicTimeNs() - begin_ns;
   watch.StoreIn(&end);
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());

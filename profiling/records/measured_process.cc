@@ -33,6 +33,8 @@ using profiling_internal::ProcessRecord;
 
 constexpr char kRecordSuffix[] = ".record";
 constexpr char kSitesSuffix[] = ".sites";
+constexpr char kPythonSuffix[] = ".python";
+constexpr char kStagesSuffix[] = ".stages";
 
 // Text that ends at a null, or where its room ends.
 template <size_t capacity>
@@ -76,15 +78,20 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   process.thread_count = record.thread_count.load();
   process.threads_may_overlap = record.threads_may_overlap.load() != 0;
   process.has_foreign_new = record.has_foreign_new != 0;
+  process.peak_stage = record.heap.peak_stage.load();
   return process;
+}
+
+// The file of that kind beside a record.
+std::string Beside(const std::string& record_path, absl::string_view suffix) {
+  return absl::StrCat(absl::StripSuffix(record_path, kRecordSuffix), suffix);
 }
 
 // What lies beside the record at `path`, unless it was not sampled.
 absl::Status ReadSamples(const std::string& path, const char* content,
                          std::optional<StackTallies>* samples) {
-  absl::StatusOr<StackTallies> tallies = ReadStackTallies(
-      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), ".", content),
-      content);
+  absl::StatusOr<StackTallies> tallies =
+      ReadStackTallies(Beside(path, absl::StrCat(".", content)), content);
   if (absl::IsNotFound(tallies.status())) return absl::OkStatus();
   if (!tallies.ok()) return tallies.status();
   *samples = *std::move(tallies);
@@ -101,12 +108,45 @@ absl::Status ReadGrowth(const std::string& path, MeasuredProcess* process) {
   return absl::OkStatus();
 }
 
-// Nothing of a process that was killed in its first microseconds, or is about
-// to begin.
+absl::Status ReadFilesBeside(const std::string& path,
+                             const ProcessRecord& record,
+                             MeasuredProcess* process) {
+  if (record.has_sites != 0) {
+    absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
+        Beside(path, kSitesSuffix), record.heap.peak_count.load());
+    if (!sites.ok()) return sites.status();
+    process->sites = *std::move(sites);
+    absl::Status status = ReadGrowth(path, process);
+    if (!status.ok()) return status;
+  }
+  if (record.has_stages != 0) {
+    absl::StatusOr<StageProfile> stages =
+        ReadStageProfile(Beside(path, kStagesSuffix),
+                         {process->peak_live_bytes, process->peak_stage});
+    if (!stages.ok()) return stages.status();
+    process->stages = *std::move(stages);
+  }
+  absl::Status status =
+      ReadSamples(path, kProcessorTimeContent, &process->processor_time);
+  status.Update(ReadSamples(path, kCopiesContent, &process->copies));
+  if (!status.ok()) return status;
+  absl::StatusOr<PythonCodes> python =
+      ReadPythonCodes(Beside(path, kPythonSuffix));
+  if (python.ok()) {
+    process->python = *std::move(python);
+  } else if (!absl::IsNotFound(python.status())) {
+    return python.status();
+  }
+  return absl::OkStatus();
+}
+
+// Nothing of a process that was killed in its first microseconds, is about to
+// begin, or found no room: its parent's record counts it then.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
     const std::string& path) {
   absl::StatusOr<std::string> bytes = ReadWholeFile(path);
   if (!bytes.ok()) return bytes.status();
+  if (bytes->empty()) return std::nullopt;
   if (bytes->size() != sizeof(ProcessRecord)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": no record of this version's agent: ", bytes->size(),
@@ -120,17 +160,7 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         absl::StrCat(path, ": no record of this version's agent"));
   }
   MeasuredProcess process = ToMeasuredProcess(*record);
-  absl::Status status =
-      ReadSamples(path, kProcessorTimeContent, &process.processor_time);
-  status.Update(ReadSamples(path, kCopiesContent, &process.copies));
-  if (!status.ok()) return status;
-  if (record->has_sites == 0) return process;
-  absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
-      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kSitesSuffix),
-      record->heap.peak_count.load());
-  if (!sites.ok()) return sites.status();
-  process.sites = *std::move(sites);
-  status = ReadGrowth(path, &process);
+  absl::Status status = ReadFilesBeside(path, *record, &process);
   if (!status.ok()) return status;
   return process;
 }

@@ -20,8 +20,10 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/profiling/records/growth_profile.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
 #include "footprint/profiling/records/stack_tallies.h"
+#include "footprint/profiling/records/stage_profile.h"
 
 namespace footprint {
 
@@ -66,10 +68,20 @@ struct MeasuredProcess {
   // Its operator new need not pass malloc.
   bool has_foreign_new = false;
 
+  // False: an allocator of its own serves it, or nothing was ever allocated.
+  bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
+
+  // Not set: the process is no Python interpreter.
+  std::optional<PythonCodes> python;
+
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
   // Of the sites; not set: not followed.
   std::optional<GrowthProfile> growth;
+  // Not set: there was no room for its file.
+  std::optional<StageProfile> stages;
+  // Index of `stages`, as sites and points name them.
+  uint32_t peak_stage = 0;
   // Not set: not sampled.
   std::optional<StackTallies> processor_time;
   std::optional<StackTallies> copies;

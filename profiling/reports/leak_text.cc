@@ -1,5 +1,3 @@
-#include <cmath>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,44 +9,27 @@
 #include "footprint/profiling/runs/site_rows.h"
 
 namespace footprint {
-namespace {
-
-constexpr int kMaxLeaks = 6;
-constexpr size_t kMaxFunctionBytes = 60;
-
-std::string BytesPerSecond(double bytes) {
-  // A record may hold anything.
-  const bool is_bytes = std::isfinite(bytes) && std::abs(bytes) < 1e18;
-  return is_bytes ? absl::StrCat(
-                        FormatRoundedBytes(static_cast<int64_t>(bytes)), "/s")
-                  : "-";
-}
-
-}  // namespace
 
 std::string LeakText(const MeasuredRun& run, const MeasuredImage& image) {
+  constexpr int kMaxRows = 8;
+  constexpr size_t kMaxFunctionBytes = 60;
   if (image.suspected_leaks().empty()) return "";
-  TextTable table({{"leak?", TextTable::kFigures},
+  TextTable table({{"suspected leak", TextTable::kFigures},
                    {"live", TextTable::kFigures},
                    {"growth", TextTable::kFigures},
                    {"function"},
                    {"where"}});
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> cells;
   for (const SuspectedLeak& leak : image.suspected_leaks()) {
-    if (rows.size() == kMaxLeaks) break;
+    if (cells.size() == kMaxRows) break;
     const CodeFrame place = PlaceOf(run, leak.call());
-    rows.push_back({absl::StrFormat("%.0f %%", 100 * leak.probability()),
-                    FormatRoundedBytes(leak.live_bytes()),
-                    BytesPerSecond(leak.growth_bytes_per_s()),
-                    Shortened(place.function(), kMaxFunctionBytes),
-                    PlaceText(place)});
-    table.Fit(rows.back());
+    cells.push_back(
+        {absl::StrFormat("%.0f %%", 100 * leak.probability()),
+         FormatRoundedBytes(leak.live_bytes()),
+         absl::StrCat(AbbreviateBytes(leak.growth_bytes_per_s()), "/s"),
+         Shortened(place.function(), kMaxFunctionBytes), PlaceText(place)});
   }
-  std::string text = table.Headings();
-  for (const std::vector<std::string>& row : rows) {
-    absl::StrAppend(&text, table.Row(row));
-  }
-  return absl::StrCat(text, "grew to the last: a leak, or kept by intention\n");
+  return TableText(table, cells);
 }
 
 }  // namespace footprint

@@ -50,17 +50,6 @@ std::vector<Place<Sum>> Sorted(Places<Sum> places, Size size) {
   return sorted;
 }
 
-std::string TableText(std::vector<TextTable::Column> columns,
-                      const std::vector<std::vector<std::string>>& rows) {
-  TextTable table(std::move(columns));
-  for (const std::vector<std::string>& row : rows) table.Fit(row);
-  std::string text = table.Headings();
-  for (const std::vector<std::string>& row : rows) {
-    absl::StrAppend(&text, table.Row(row));
-  }
-  return text;
-}
-
 void AddTo(const ProcessorTime& time, ProcessorTime* sum) {
   sum->set_sample_count(SaturatedSum(sum->sample_count(), time.sample_count()));
   sum->set_native_ns(SaturatedSum(sum->native_ns(), time.native_ns()));
@@ -76,7 +65,8 @@ int64_t WholeNs(const ProcessorTime& time) {
 
 }  // namespace
 
-std::string ProcessorText(const MeasuredRun& run) {
+std::string ProcessorText(const MeasuredRun& run,
+                          const ReportThreshold& threshold) {
   Places<ProcessorTime> places;
   ProcessorTime whole;
   for (const MeasuredImage& image : run.images()) {
@@ -89,8 +79,10 @@ std::string ProcessorText(const MeasuredRun& run) {
   if (whole_ns == 0) return "";
   std::vector<std::vector<std::string>> rows;
   for (const Place<ProcessorTime>& place : Sorted(std::move(places), WholeNs)) {
-    if (rows.size() == kMaxRows) break;
     const ProcessorTime& time = place.sum;
+    if (rows.size() == kMaxRows || threshold.Hides(WholeNs(time), whole_ns)) {
+      break;
+    }
     rows.push_back({Seconds(WholeNs(time)), Share(WholeNs(time), whole_ns),
                     Seconds(time.native_ns()), Seconds(time.interpreter_ns()),
                     Seconds(time.system_ns()),
@@ -102,13 +94,13 @@ std::string ProcessorText(const MeasuredRun& run) {
                       Seconds(whole.interpreter_ns()), " interpreter, ",
                       Seconds(whole.system_ns()), " system; in ",
                       FormatCount(whole.sample_count()), " samples\n",
-                      TableText({{"time", TextTable::kFigures},
-                                 {"share", TextTable::kFigures},
-                                 {"native", TextTable::kFigures},
-                                 {"interpreter", TextTable::kFigures},
-                                 {"system", TextTable::kFigures},
-                                 {"function"},
-                                 {"where"}},
+                      TableText(TextTable({{"time", TextTable::kFigures},
+                                           {"share", TextTable::kFigures},
+                                           {"native", TextTable::kFigures},
+                                           {"interpreter", TextTable::kFigures},
+                                           {"system", TextTable::kFigures},
+                                           {"function"},
+                                           {"where"}}),
                                 rows));
 }
 
@@ -138,12 +130,12 @@ std::string CopyText(const MeasuredRun& run) {
       "copied     ", FormatRoundedBytes(whole.bytes()), " by calls of memcpy ",
       "and its kin; what the compiler or the C library copies inside is not ",
       "seen\n",
-      TableText({{"copied", TextTable::kFigures},
-                 {"share", TextTable::kFigures},
-                 {"sigma", TextTable::kFigures},
-                 {"calls", TextTable::kFigures},
-                 {"function"},
-                 {"where"}},
+      TableText(TextTable({{"copied", TextTable::kFigures},
+                           {"share", TextTable::kFigures},
+                           {"sigma", TextTable::kFigures},
+                           {"calls", TextTable::kFigures},
+                           {"function"},
+                           {"where"}}),
                 rows));
 }
 

@@ -8,12 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
 #include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/call_forest.h"
 #include "footprint/profiling/runs/native_calls.h"
 #include "footprint/profiling/runs/sampled_calls.h"
+#include "footprint/profiling/runs/stage_figures.h"
 #include "footprint/profiling/runs/suspected_leaks.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 
@@ -74,6 +76,28 @@ void SetFigures(const MeasuredProcess& process, MeasuredImage* image) {
   image->set_peak_resident_bytes(process.peak_resident_bytes);
   image->set_thread_count(process.thread_count);
   image->set_threads_may_overlap(process.threads_may_overlap);
+}
+
+void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
+  image->set_interpreter(python.interpreter);
+  image->set_python_objects(python.objects_are_counted
+                                ? MeasuredImage::COUNTED
+                                : MeasuredImage::IN_ARENAS);
+  if (!python.has_calls) {
+    image->add_notes(absl::StrCat(
+        python.interpreter,
+        " is not a version whose calls can be read (3.11 to 3.14 are): native "
+        "functions stand alone, without Python's functions and lines"));
+  }
+  if (!python.objects_are_counted) {
+    image->add_notes(
+        "Python's small objects are not in the live bytes: they come from "
+        "arenas, which count as mapped bytes. Without PYTHONMALLOC and -X dev, "
+        "from 3.8 to 3.14, each object is counted");
+  }
+  if (python.is_incomplete) {
+    image->add_notes("some Python functions found no room and have no name");
+  }
 }
 
 // The threads that allocated or used processor time, and what.
@@ -163,10 +187,12 @@ void SetSamples(const MeasuredProcess& process, const Threads& threads,
   }
 }
 
-void SetTimeline(const SiteProfile& profile, MeasuredImage* image) {
+void SetTimeline(const SiteProfile& profile, uint32_t peak_stage,
+                 MeasuredImage* image) {
   std::vector<SiteProfile::Point> points = profile.timeline;
   // A look comes at most every so many nanoseconds, and the peak when it will.
-  points.push_back({image->peak_time_ns(), image->peak_live_bytes(), 0});
+  points.push_back(
+      {image->peak_time_ns(), image->peak_live_bytes(), peak_stage});
   std::stable_sort(
       points.begin(), points.end(),
       [](const SiteProfile::Point& a, const SiteProfile::Point& b) {
@@ -190,6 +216,8 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     MeasuredImage* const image = run->add_images();
     SetFigures(process, image);
     image->set_end(EndOf(process, processes));
+    if (process.python.has_value()) SetInterpreter(*process.python, image);
+    if (process.stages.has_value()) SetStages(*process.stages, image);
     const Threads threads(process);
     SetSamples(process, threads, &symbolizer, &forest, image);
     if (process.processor_time.has_value() && !process.sites.has_value()) {
@@ -199,10 +227,11 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     image->set_has_sites(true);
     image->set_sites_are_incomplete(process.sites->is_incomplete);
     NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
-                      &forest);
+                      &forest,
+                      process.python.has_value() ? &*process.python : nullptr);
     SetSites(*process.sites, threads, &calls, image);
     threads.Write(image);
-    SetTimeline(*process.sites, image);
+    SetTimeline(*process.sites, process.peak_stage, image);
     if (process.growth.has_value()) {
       SetSuspectedLeaks(*process.sites, *process.growth, &calls, image);
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "footprint/profiling/records/call_tree.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/runs/call_forest.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 #include "gtest/gtest.h"
@@ -88,6 +89,37 @@ TEST_F(NativeCallsTest, CodeOfNoFileIsUnknown) {
   EXPECT_EQ(CallOf(CallTree::kNone), 0u);
   CallOf(0);
   EXPECT_EQ(run_.frames(0).kind(), CodeFrame::UNKNOWN);
+}
+
+// A call of Python code stands with its line; the interpreter's own functions
+// that it calls serve it.
+TEST_F(NativeCallsTest, PythonCallsHaveTheirLines) {
+  tree_.modules = {{"/usr/bin/python3", "", 0, 0x4000},
+                   {"/lib/numpy.so", "", 0, 0x9000}};
+  CallTree::Node python;
+  python.parent = 0;
+  python.python_code = 0;
+  python.python_instruction = 1;
+  CallTree::Node lost = python;
+  lost.python_code = 7;
+  tree_.nodes = {
+      {CallTree::kNone, 0, 0x10}, python, {1, 0, 0x10}, {2, 1, 0x20}, lost};
+  PythonCodes codes;
+  codes.module_begin_address = 0x4000;
+  // One code unit on line 3, one on line 5.
+  codes.codes = {{"/home/train.py", "Model.fit", "\x80\x01\xe0\x01\x01", 3}};
+  NativeCalls calls(tree_.modules, tree_.nodes, &symbolizer_, &forest_, &codes);
+  EXPECT_EQ(Stack(run_, calls.CallOf(3)),
+            (std::vector<std::string>{"numpy.so+0x20", "python3+0x10",
+                                      "Model.fit", "python3+0x10"}));
+  EXPECT_EQ(run_.frames(0).kind(), CodeFrame::NATIVE);
+  const CodeFrame& line = run_.frames(1);
+  EXPECT_EQ(line.kind(), CodeFrame::PYTHON);
+  EXPECT_EQ(line.file(), "/home/train.py");
+  EXPECT_EQ(line.line(), 5);
+  EXPECT_EQ(run_.frames(2).kind(), CodeFrame::INTERPRETER);
+  EXPECT_EQ(run_.frames(3).kind(), CodeFrame::NATIVE);
+  EXPECT_EQ(Stack(run_, calls.CallOf(4))[0], "[a Python function]");
 }
 
 // A recursion as deep as a record may be does not end the reader.

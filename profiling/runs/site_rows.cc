@@ -59,11 +59,18 @@ CodeFrame PlaceOf(const MeasuredRun& run, uint32_t call) {
     none.set_function("[before the agent began]");
     return none;
   }
+  const CodeFrame* innermost = nullptr;
+  const CodeFrame* with_line = nullptr;
   for (uint32_t each = call; each != 0; each = ParentOf(run, each)) {
     const CodeFrame& frame = FrameOf(run, each);
-    if (!ServesItsCaller(frame)) return frame;
+    if (ServesItsCaller(frame)) continue;
+    if (innermost == nullptr) innermost = &frame;
+    if (frame.kind() == CodeFrame::PYTHON) {
+      return with_line != nullptr ? *with_line : frame;
+    }
+    if (with_line == nullptr && frame.line() > 0) with_line = &frame;
   }
-  return FrameOf(run, call);
+  return innermost != nullptr ? *innermost : FrameOf(run, call);
 }
 
 std::vector<SiteRow> SiteRows(const MeasuredRun& run,

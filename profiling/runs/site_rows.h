@@ -33,7 +33,8 @@ struct SiteRow {
 std::vector<SiteRow> SiteRows(const MeasuredRun& run,
                               const MeasuredImage& image);
 
-// The place of a call, as sites name it.
+// The place of a call, as sites name it. Below a call of Python code, a native
+// one is the place only if its line is known; else the line of Python is.
 CodeFrame PlaceOf(const MeasuredRun& run, uint32_t call);
 
 // Whether the frame allocates, or interprets, for the one around it.

@@ -43,6 +43,17 @@ TEST(SiteRowsTest, WhereEachServesTheInnermostStands) {
   EXPECT_EQ(PlaceOf(run, 1).function(), "operator new");
 }
 
+// A library without known lines allocates for the line of Python that called
+// it; one whose lines are known is a place by itself.
+TEST(SiteRowsTest, BelowPythonALineIsThePlace) {
+  MeasuredRun run = NestedRun();
+  run.mutable_frames(0)->set_kind(CodeFrame::PYTHON);
+  EXPECT_EQ(PlaceOf(run, 5).function(), "main");
+  run.mutable_frames(1)->set_line(7);
+  EXPECT_EQ(PlaceOf(run, 5).function(), "Fit");
+  EXPECT_EQ(PlaceOf(run, 1).function(), "main");
+}
+
 TEST(SiteRowsTest, RowsAddUpAndAreSorted) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     RandomSequence random(seed);

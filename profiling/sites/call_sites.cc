@@ -225,6 +225,11 @@ void BeginSiteGrowth(int folder, const char* file_name) {
   last_time_point_ns = CoarseTimeNs();
 }
 
+void EndCallSites() {
+  SitesLock guard;
+  ForgetParent();
+}
+
 void RecordFreeOfOlder(int64_t size_bytes) {
   if (size_bytes == 0) return;
   SitesLock guard;

@@ -45,6 +45,10 @@ bool BeginCallSites(int folder, const char* file_name,
 // (growth_record.h). Without it, if the file cannot be had.
 void BeginSiteGrowth(int folder, const char* file_name);
 
+// Nothing is recorded any more, and the file is closed: in the child of a fork,
+// the parent's.
+void EndCallSites();
+
 // Whether each block is recorded. What is freed and was not is older.
 extern bool every_allocation_is_recorded;
 void RecordFreeOfOlder(int64_t size_bytes);

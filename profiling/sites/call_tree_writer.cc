@@ -8,7 +8,6 @@
 #include "footprint/profiling/sites/loaded_object.h"
 
 namespace footprint::profiling_internal {
-
 bool CallTreeWriter::Begin(GrowingFile* file, CallTreeRecord* tree,
                            size_t offset_bytes) {
   tree_ = tree;
@@ -25,26 +24,20 @@ bool CallTreeWriter::Begin(GrowingFile* file, CallTreeRecord* tree,
 
 // The object that holds the code now.
 uint32_t CallTreeWriter::FindModule(uintptr_t program_counter) {
+  if ((program_counter & kInterpretedCall) != 0) return kInterpretedModule;
   dl_find_object found;
   if (_dl_find_object(reinterpret_cast<void*>(program_counter), &found) != 0) {
     return kNoModule;
   }
   const uint32_t count = tree_->module_count.load(std::memory_order_relaxed);
-  const uint64_t begin = reinterpret_cast<uint64_t>(found.dlfo_map_start);
-  const uint64_t end = reinterpret_cast<uint64_t>(found.dlfo_map_end);
   for (uint32_t i = count; i-- > 0;) {
-    const ModuleRecord& module = tree_->modules[i];
-    if (module.begin_address == begin && module.end_address == end &&
-        module.load_bias == found.dlfo_link_map->l_addr) {
-      return i;
-    }
+    if (IsLoadedObject(tree_->modules[i], found)) return i;
   }
   if (!modules_.Reach(count)) {
     NoteFull();
     return kNoModule;
   }
-  ModuleRecord& module = tree_->modules[count];
-  DescribeLoadedObject(found, &module);
+  DescribeLoadedObject(found, &tree_->modules[count]);
   tree_->module_count.store(count + 1, std::memory_order_release);
   return count;
 }

@@ -61,4 +61,24 @@ void DescribeLoadedObject(const dl_find_object& found, ModuleRecord* module) {
   module->begin_address = begin;
 }
 
+bool IsLoadedObject(const ModuleRecord& recorded, const dl_find_object& found) {
+  const link_map* const map = found.dlfo_link_map;
+  const auto begin = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
+  if (recorded.begin_address != begin ||
+      recorded.end_address != reinterpret_cast<uintptr_t>(found.dlfo_map_end) ||
+      recorded.load_bias != map->l_addr) {
+    return false;
+  }
+  // The program itself has no name there, and stays.
+  if (map->l_name == nullptr || *map->l_name == '\0') return true;
+  if (strncmp(recorded.path, map->l_name, sizeof(recorded.path) - 1) != 0) {
+    return false;
+  }
+  ModuleRecord loaded;
+  loaded.build_id_size = 0;
+  ReadBuildId(map, begin, &loaded);
+  return recorded.build_id_size == loaded.build_id_size &&
+         memcmp(recorded.build_id, loaded.build_id, loaded.build_id_size) == 0;
+}
+
 }  // namespace footprint::profiling_internal

@@ -20,6 +20,10 @@ namespace footprint::profiling_internal {
 // Fills `module`, which must be zeros; its addresses last.
 void DescribeLoadedObject(const dl_find_object& found, ModuleRecord* module);
 
+// Whether the object is the recorded one: another may have been loaded to the
+// addresses of one that is gone, even by the same path.
+bool IsLoadedObject(const ModuleRecord& recorded, const dl_find_object& found);
+
 }  // namespace footprint::profiling_internal
 
 #endif  // FOOTPRINT_PROFILING_SITES_LOADED_OBJECT_H_
