@@ -29,6 +29,7 @@
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/heap/thread_start.h"
 #include "footprint/profiling/python/python_interpreter.h"
+#include "footprint/profiling/records/growth_record.h"
 #include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
@@ -155,6 +156,8 @@ void BeginRecord(bool is_fork) {
     WriteRecordFileName(own_process, record->image, "sites", name);
     record->has_sites =
         BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
+    WriteRecordFileName(own_process, record->image, kGrowthContent, name);
+    BeginSiteGrowth(folder, name);
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
   if (HasPythonInterpreter()) {

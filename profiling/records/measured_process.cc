@@ -17,6 +17,7 @@
 #include "absl/strings/strip.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/profiling/records/growth_record.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/stack_tallies_record.h"
 
@@ -24,6 +25,7 @@ namespace footprint {
 namespace {
 
 using profiling_internal::kCopiesContent;
+using profiling_internal::kGrowthContent;
 using profiling_internal::kProcessorTimeContent;
 using profiling_internal::kRecordMagic;
 using profiling_internal::ProcessEnd;
@@ -108,6 +110,16 @@ absl::Status ReadSamples(const std::string& path, const char* content,
   return absl::OkStatus();
 }
 
+absl::Status ReadGrowth(const std::string& path, MeasuredProcess* process) {
+  absl::StatusOr<GrowthProfile> growth = ReadGrowthProfile(
+      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), ".", kGrowthContent),
+      *process->sites);
+  if (absl::IsNotFound(growth.status())) return absl::OkStatus();
+  if (!growth.ok()) return growth.status();
+  process->growth = *std::move(growth);
+  return absl::OkStatus();
+}
+
 absl::Status ReadFilesBeside(const std::string& path,
                              const ProcessRecord& record,
                              MeasuredProcess* process) {
@@ -116,6 +128,8 @@ absl::Status ReadFilesBeside(const std::string& path,
         Beside(path, kSitesSuffix), record.heap.peak_count.load());
     if (!sites.ok()) return sites.status();
     process->sites = *std::move(sites);
+    absl::Status status = ReadGrowth(path, process);
+    if (!status.ok()) return status;
   }
   if (record.has_stages != 0) {
     absl::StatusOr<StageProfile> stages =

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/profiling/records/growth_profile.h"
 #include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
 #include "footprint/profiling/records/stack_tallies.h"
@@ -80,6 +81,8 @@ struct MeasuredProcess {
 
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
+  // Of the sites; not set: not followed.
+  std::optional<GrowthProfile> growth;
   // Not set: there was no room for its file.
   std::optional<StageProfile> stages;
   // Index of `stages`, as sites and points name them.

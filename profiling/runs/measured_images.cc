@@ -17,6 +17,7 @@
 #include "footprint/profiling/runs/native_calls.h"
 #include "footprint/profiling/runs/sampled_calls.h"
 #include "footprint/profiling/runs/stage_figures.h"
+#include "footprint/profiling/runs/suspected_leaks.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 
 namespace footprint {
@@ -235,6 +236,9 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     SetSites(*process.sites, threads, &calls, image);
     threads.Write(image);
     SetTimeline(*process.sites, process.peak_stage, image);
+    if (process.growth.has_value()) {
+      SetSuspectedLeaks(*process.sites, *process.growth, &calls, image);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <new>
@@ -16,6 +17,7 @@
 #include "footprint/profiling/sites/current_stack.h"
 #include "footprint/profiling/sites/growing_file.h"
 #include "footprint/profiling/sites/number_index.h"
+#include "footprint/profiling/sites/site_growth.h"
 #include "footprint/profiling/sites/thread_number.h"
 #include "footprint/profiling/stacks/stack_unwinder.h"
 
@@ -27,6 +29,8 @@ bool every_allocation_is_recorded = false;
 namespace {
 
 constexpr int64_t kLeastTimeResolutionNs = 1'000'000;
+// Between two points of the timeline of a process that is busy.
+constexpr int64_t kMostActiveNs = 10'000'000;
 
 pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 
@@ -43,6 +47,8 @@ SiteFile* sites = nullptr;
 // 0: of every allocation; meaningless without `sites`.
 int64_t interval_bytes = 0;
 int64_t live_bytes = 0;
+SiteGrowth growth;
+int64_t last_time_point_ns = 0;
 std::atomic<int64_t> next_time_point_ns{0};
 CallTreeWriter call_tree;
 GrowingArray site_array;
@@ -119,6 +125,8 @@ void AddLive(uint32_t number, int64_t size_bytes, int sign) {
   site->live_count += sign * estimate.count;
   site->live_variance += sign * estimate.variance;
   live_bytes += sign * estimate.bytes;
+  growth.Change(number, site->live_bytes - sign * estimate.bytes,
+                site->live_bytes);
 }
 
 void AddAllocated(uint32_t number, int64_t size_bytes) {
@@ -172,6 +180,7 @@ __attribute__((constructor(102))) void WatchForks() {
 
 void ForgetParent() {
   site_file.Close();
+  growth.Close();
   sites = nullptr;
   every_allocation_is_recorded = false;
   site_index.Clear();
@@ -208,6 +217,12 @@ bool BeginCallSites(int folder, const char* file_name,
   }
   __atomic_store_n(&opened->magic, kSiteMagic, __ATOMIC_RELEASE);
   return true;
+}
+
+void BeginSiteGrowth(int folder, const char* file_name) {
+  SitesLock guard;
+  if (sites != nullptr) growth.Begin(folder, file_name, CoarseTimeNs());
+  last_time_point_ns = CoarseTimeNs();
 }
 
 void EndCallSites() {
@@ -291,6 +306,11 @@ void RecordTime(int64_t live_now_bytes) {
     HalveTimePoints();
     count = kMaxTimePoints / 2;
   }
+  // Of a longer pause, the process was waiting for most.
+  growth.Advance(now_ns, std::min(now_ns - last_time_point_ns,
+                                  std::max(kMostActiveNs,
+                                           sites->time_resolution_ns.load())));
+  last_time_point_ns = now_ns;
   sites->time_points[count] = {now_ns, live_now_bytes, CurrentStage(), 0};
   sites->time_point_count.store(count + 1, std::memory_order_release);
 }

@@ -41,6 +41,10 @@ namespace footprint::profiling_internal {
 bool BeginCallSites(int folder, const char* file_name,
                     int64_t sampling_interval_bytes);
 
+// After BeginCallSites: follows how the sites grow, in a file of its own
+// (growth_record.h). Without it, if the file cannot be had.
+void BeginSiteGrowth(int folder, const char* file_name);
+
 // Nothing is recorded any more, and the file is closed: in the child of a fork,
 // the parent's.
 void EndCallSites();

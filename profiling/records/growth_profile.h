@@ -1,0 +1,43 @@
+// How the live bytes of call sites went on, as values: reads the file that the
+// agent wrote beside that of the sites (growth_record.h).
+//
+//   absl::StatusOr<GrowthProfile> growth =
+//       ReadGrowthProfile("1234.0.growth", sites);
+//   growth->sites[i].floor_bytes.back();  // of sites.sites[i], in the end
+//
+// The process may still run and write. Thread-safe. Memory: 200 bytes a site.
+// Errors: the file's, and kInvalidArgument for one of another version, cut
+// short or damaged.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
+#define FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/records/site_profile.h"
+
+namespace footprint {
+
+struct GrowthProfile {
+  struct Site {
+    // In which the site had its first bytes.
+    int first_window = 0;
+    // The least that was live in each window; empty: the site is not known.
+    std::vector<double> floor_bytes;
+  };
+
+  // When each window began; the last is not over.
+  std::vector<int64_t> begin_time_ns;
+  // As in the profile of sites.
+  std::vector<Site> sites;
+};
+
+absl::StatusOr<GrowthProfile> ReadGrowthProfile(const std::string& path,
+                                                const SiteProfile& profile);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_

@@ -1,0 +1,76 @@
+// How the live bytes of call sites went on, as an agent keeps it in a file
+// beside that of the sites: for each site the least that was live in each of
+// some windows of the process's life, its floor, which only lasting growth
+// lifts.
+//
+// Windows are counted by the time in which the process allocates: a process
+// that waits does not grow, and is not found to have stopped. When all windows
+// are used, pairs become one and the next are twice as long; so there are
+// always 12 to 24 of equal length. A site is brought up to date when it next
+// changes: until then, what was live stayed live.
+//
+// Plain memory: no pointer, no destructor. Written by one process, read by
+// others at any time.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_RECORD_H_
+#define FOOTPRINT_PROFILING_RECORDS_GROWTH_RECORD_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "footprint/profiling/records/site_record.h"
+
+namespace footprint::profiling_internal {
+
+inline constexpr uint32_t kMaxGrowthWindows = 24;
+
+struct GrowthRecord {
+  // Nothing else is valid before the site's first bytes.
+  uint32_t is_used;
+  // In which the site had its first bytes.
+  uint32_t first_window;
+  // Of the last change; and how often windows had become longer by then.
+  uint32_t window;
+  uint32_t halvings;
+  float floor_bytes[kMaxGrowthWindows];
+
+  // To the process's current window, for a site of which `live_bytes` were
+  // live since its last change.
+  void BringTo(uint32_t current_window, uint32_t current_halvings,
+               float live_bytes) {
+    while (halvings < current_halvings) {
+      Fill(kMaxGrowthWindows - 1, live_bytes);
+      for (uint32_t i = 0; i < kMaxGrowthWindows / 2; ++i) {
+        floor_bytes[i] = std::min(floor_bytes[2 * i], floor_bytes[2 * i + 1]);
+      }
+      window = kMaxGrowthWindows / 2 - 1;
+      first_window /= 2;
+      ++halvings;
+    }
+    Fill(current_window, live_bytes);
+  }
+
+ private:
+  void Fill(uint32_t last, float live_bytes) {
+    while (window < last) floor_bytes[++window] = live_bytes;
+  }
+};
+
+// Of the layout below. A reader refuses another.
+inline constexpr uint64_t kGrowthMagic = 0x31306874'776f7267;
+// Of the records' file names.
+inline constexpr char kGrowthContent[] = "growth";
+
+struct GrowthFile {
+  uint64_t magic;
+  std::atomic<uint32_t> window;
+  std::atomic<uint32_t> halvings;
+  // When each window began.
+  int64_t begin_time_ns[kMaxGrowthWindows];
+  alignas(4096) GrowthRecord sites[kMaxSites];
+};
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_GROWTH_RECORD_H_

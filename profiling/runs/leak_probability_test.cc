@@ -1,0 +1,94 @@
+#include "footprint/profiling/runs/leak_probability.h"
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "footprint/base/random/random_sequence.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+std::vector<double> Windows(int count, const std::function<double(int)>& at) {
+  std::vector<double> floors;
+  for (int i = 0; i < count; ++i) floors.push_back(at(i));
+  return floors;
+}
+
+TEST(LeakProbabilityTest, IsWhatTheHeaderSays) {
+  const double floors[] = {10, 20, 31, 40, 50, 62, 70, 80, 91, 100};
+  EXPECT_NEAR(LeakProbability(floors), 0.87, 0.005);
+}
+
+TEST(LeakProbabilityTest, MoreRisesAreSurer) {
+  double before = 0;
+  for (int count = 4; count <= 24; ++count) {
+    const double probability =
+        LeakProbability(Windows(count, [](int i) { return 5.0 + i; }));
+    EXPECT_GT(probability, before);
+    before = probability;
+  }
+  EXPECT_NEAR(before, 0.96, 0.005);
+}
+
+// Three rises, by hand.
+TEST(LeakProbabilityTest, FollowsBayesRule) {
+  const double grows = 175.0 / 256;  // 4 * the integral of p^3 above 3/4
+  const double stays = 27.0 / 256;
+  // A rise and then two, or two and then one.
+  const double bounded = (7.0 / 8 * 3 / 16 + 37.0 / 48 * 3 / 8) / 2;
+  EXPECT_NEAR(LeakProbability(Windows(4, [](int i) { return 1.0 + i; })),
+              grows / (grows + stays + bounded), 1e-9);
+}
+
+TEST(LeakProbabilityTest, WhatWasFilledIsNone) {
+  for (int last_rise = 1; last_rise <= 17; ++last_rise) {
+    EXPECT_LT(LeakProbability(Windows(
+                  24, [&](int i) { return 5.0 + std::min(i, last_rise); })),
+              0.3)
+        << last_rise;
+  }
+}
+
+TEST(LeakProbabilityTest, WhatGoesUpAndDownIsNone) {
+  RandomSequence random(1);
+  int suspected = 0;
+  for (int round = 0; round < 1000; ++round) {
+    const std::vector<double> floors =
+        Windows(24, [&](int) { return 100 + random.Uniform(); });
+    if (LeakProbability(floors) >= 0.5) ++suspected;
+  }
+  EXPECT_LT(suspected, 5);
+}
+
+TEST(LeakProbabilityTest, WhatIsGoneIsNone) {
+  std::vector<double> floors = Windows(24, [](int i) { return 5.0 + i; });
+  floors.back() = 1;
+  EXPECT_EQ(LeakProbability(floors), 0);
+  EXPECT_EQ(LeakProbability(Windows(24, [](int) { return 0.0; })), 0);
+  EXPECT_EQ(LeakProbability({}), 0);
+}
+
+TEST(WindowsForSamplesTest, HaveFourSamplesEach) {
+  const std::vector<double> floors =
+      Windows(24, [](int i) { return 100.0 + i; });
+  EXPECT_EQ(WindowsForSamples(floors, 1000).size(), 24u);
+  EXPECT_EQ(WindowsForSamples(floors, 96).size(), 24u);
+  EXPECT_EQ(WindowsForSamples(floors, 95).size(), 12u);
+  EXPECT_EQ(WindowsForSamples(floors, 20).size(), 4u);
+  EXPECT_TRUE(WindowsForSamples(floors, 15).empty());
+  EXPECT_TRUE(WindowsForSamples(floors, NAN).empty());
+  EXPECT_TRUE(
+      WindowsForSamples(absl::MakeConstSpan(floors).subspan(21), 1e9).empty());
+}
+
+// The least of each, and the last window is the last.
+TEST(WindowsForSamplesTest, AreTheLeastOfWhatTheyJoin) {
+  const double floors[] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
+  EXPECT_EQ(WindowsForSamples(floors, 16), (std::vector<double>{7, 5, 3, 1}));
+}
+
+}  // namespace
+}  // namespace footprint
