@@ -125,6 +125,11 @@ __attribute__((noinline)) void FreeUnregistered(void* block) {
   CountFree();
 }
 
+void CheckedFree(void* block) {
+  if (!ThreadIsRegistered()) return FreeUnregistered(block);
+  footprint_jemalloc_free(block);
+}
+
 void SeenFree(void* block) {
   ForgetBlock(block);
   if (!ThreadIsRegistered()) return FreeUnregistered(block);
@@ -138,8 +143,7 @@ __attribute__((noinline)) void SeenSizedFree(void* block, size_t size,
   if (!ThreadIsRegistered()) CountFree();
 }
 
-// The only thread's frees concern nobody, unless blocks are recorded. Read by
-// every free, so nothing that is written often shares the cache line.
+// Read by every free, so nothing that is written often shares the cache line.
 struct alignas(64) {
   void (*way)(void*) = SeenFree;
   bool are_seen = true;
@@ -297,10 +301,14 @@ inline void* CountedNew(size_t size, std::align_val_t alignment,
 
 }  // namespace
 
+// The only thread's frees concern nobody, unless blocks are recorded.
 void ChooseFreeWay() {
-  frees.are_seen = kEveryCallIsSeen || !has_one_thread.load() ||
-                   process.sampling_interval_bytes >= 0;
-  frees.way = frees.are_seen ? SeenFree : footprint_jemalloc_free;
+  const bool blocks_are_recorded =
+      kEveryCallIsSeen || process.sampling_interval_bytes >= 0;
+  frees.are_seen = blocks_are_recorded || !has_one_thread.load();
+  frees.way = blocks_are_recorded ? SeenFree
+              : frees.are_seen    ? CheckedFree
+                                  : footprint_jemalloc_free;
 }
 
 }  // namespace footprint::profiling_internal
@@ -310,16 +318,24 @@ using footprint::profiling_internal::CountedFree;
 using footprint::profiling_internal::CountedReallocation;
 using footprint::profiling_internal::CountedSizedFree;
 using footprint::profiling_internal::CountFree;
+using footprint::profiling_internal::DelayNextLook;
 using footprint::profiling_internal::ForgetBlock;
+using footprint::profiling_internal::kEveryCallIsSeen;
 using footprint::profiling_internal::Looked;
 using footprint::profiling_internal::NeedsLook;
+using footprint::profiling_internal::thread_counters;
 using footprint::profiling_internal::ThreadIsRegistered;
 
 extern "C" {
 
 __attribute__((visibility("hidden"))) void* footprint_malloc_with_look(
     size_t size) noexcept {
-  return Looked(footprint_jemalloc_malloc(size), size);
+  void* const block = footprint_jemalloc_malloc(size);
+  if (!kEveryCallIsSeen && block != nullptr &&
+      DelayNextLook(&thread_counters)) {
+    return block;
+  }
+  return Looked(block, size);
 }
 
 #if defined(__x86_64__) && !defined(FOOTPRINT_COUNT_REQUESTED_BYTES)

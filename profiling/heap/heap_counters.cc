@@ -9,45 +9,6 @@ namespace {
 
 using State = ThreadCounters::State;
 
-// Grants the thread what it may be handed out before it must look again. False,
-// and nothing granted, if a peak may be due, or more is left to the thread than
-// it may hold without the lock.
-bool DelayNextLook(ThreadCounters* counters) {
-  const uint64_t allocated_bytes = *counters->allocated_bytes;
-  const int64_t live_bytes = counters->live_bytes();
-  const int64_t peak_bytes = counters->peak_absolute_bytes.load();
-  const int64_t threshold_bytes = counters->threshold_bytes.load();
-  if (live_bytes > std::min(peak_bytes, threshold_bytes)) {
-    ForceLook(counters);
-    return false;
-  }
-  // Without a sign: it may be UINT64_MAX.
-  const uint64_t before_sample_bytes =
-      counters->sample_at_bytes > allocated_bytes
-          ? counters->sample_at_bytes - allocated_bytes - 1
-          : 0;
-  const uint64_t headroom_bytes =
-      static_cast<uint64_t>(std::min(peak_bytes, threshold_bytes) - live_bytes);
-  const uint64_t budget_bytes =
-      BudgetOf(std::min(headroom_bytes, before_sample_bytes));
-  const bool is_only_thread = has_one_thread.load();
-  if (is_only_thread) {
-    counters->budget_bytes.store(budget_bytes, std::memory_order_relaxed);
-    // Against the compiler; against the processor, Membarrier.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (has_one_thread.load()) return true;
-  } else if (threshold_bytes - live_bytes <= kWindowBytes) {
-    counters->check_at_bytes.store(allocated_bytes + budget_bytes -
-                                   std::min(budget_bytes, kBytesPerCall));
-    if (counters->threshold_bytes.load() == threshold_bytes &&
-        counters->peak_absolute_bytes.load() == peak_bytes) {
-      return true;
-    }
-  }
-  ForceLook(counters);
-  return false;
-}
-
 // `level_bytes` is the calling thread's live bytes, or more where two blocks
 // were live for the moment.
 void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {

@@ -26,11 +26,10 @@ bool IsAnyKind(const char* begin, const char* end,
   return false;
 }
 
-// Behind the last dot before `end`, in the last part of the path; null: there
-// is none, or nothing stands before it.
+// Behind the last dot before `end`, which is no kind where a folder has it;
+// null: there is none, or nothing stands before it.
 const char* FindKind(const char* path, const char* end) {
   for (const char* at = end; at-- > path;) {
-    if (*at == '/') return nullptr;
     if (*at == '.') return at == path || at[-1] == '/' ? nullptr : at + 1;
   }
   return nullptr;

@@ -31,7 +31,6 @@ struct Visit {
   uint32_t stage;
   uint32_t thread;
   StageKind kind;
-  bool is_inherited;
   HeapPhase phase;
   int64_t begin_time_ns;
 };
@@ -250,7 +249,7 @@ int64_t BeginVisitLocked(StageKind kind, const char* name) {
     return kUnrecordedVisit;
   }
   Visit& visit = visits[visit_count];
-  visit = {++last_visit_number, stage, thread, kind, false, {}, 0};
+  visit = {++last_visit_number, stage, thread, kind, {}, 0};
   OpenVisit(&visit);
   ++visit_count;
   PublishStage();
@@ -354,7 +353,6 @@ void InheritVisits(const StageFile& parents) {
     if (!IsInherited(visit)) continue;
     visit.stage = CopyStage(parents, visit.stage);
     if (visit.stage == 0) continue;
-    visit.is_inherited = true;
     visit.thread = ThreadNumber();
     stages->stages[visit.stage].is_inherited = 1;
     visits[visit_count] = visit;
@@ -363,8 +361,16 @@ void InheritVisits(const StageFile& parents) {
   }
 }
 
-void LockStages() { pthread_mutex_lock(&lock); }
-void UnlockStages() { pthread_mutex_unlock(&lock); }
+// A signal handler that interrupts a fork is inside, too.
+void LockStages() {
+  is_inside = true;
+  pthread_mutex_lock(&lock);
+}
+
+void UnlockStages() {
+  pthread_mutex_unlock(&lock);
+  is_inside = false;
+}
 
 // After the counters' (101), whose lock is taken inside of this one.
 __attribute__((constructor(102))) void WatchForks() {
@@ -379,7 +385,7 @@ void AddTimePoint(StageKind kind) {
 
 // Whether this thread could take the lock: of another thread it is soon free.
 bool IsSoonFree(pthread_mutex_t* mutex) {
-  for (int attempt = 0; attempt < 100; ++attempt) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
     if (pthread_mutex_trylock(mutex) == 0) {
       pthread_mutex_unlock(mutex);
       return true;
@@ -419,8 +425,7 @@ void CompleteStages() {
   StagesLock guard;
   if (stages == nullptr) return;
   while (visit_count > 0) {
-    const Visit& last = visits[visit_count - 1];
-    if (!last.is_inherited) Add(&stages->stages[last.stage].left_open_count, 1);
+    Add(&stages->stages[visits[visit_count - 1].stage].left_open_count, 1);
     EndVisitAt(visit_count - 1);
   }
   // Mapped on: the child of a fork that comes now begins without stages.

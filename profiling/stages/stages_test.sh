@@ -41,6 +41,9 @@ measure end end begin=a hold=1 end end
 check 'figures("a") == [1, 1, 1, 1]' '"3 ends of a stage came where none was open" in notes'
 measure begin=a thread end join hold=1
 check '"another thread than its begin" in notes' 'stage("a")["growth"] < B'
+measure begin=a thread begin=b join hold=1 end hold=1
+check '"another thread" not in notes' 'not stage("a")["left_open"]' \
+  'figures("b") == [2, 2, 2, 2] and stage("b")["left_open"]'
 measure open=a open=b hold=1 close=0 hold=1 close=1 close=1
 check '"\"a\" ended before \"b\"" in notes and "1 ends of a stage came" in notes' \
   'figures("a")[0] == 1 and figures("b")[0] == 2'
