@@ -54,6 +54,19 @@ std::string Percent(double share) {
   return absl::StrFormat("%.0f %%", percent);
 }
 
+std::string ScriptText(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : EscapeForTerminal(text)) {
+    if (c == '<') {
+      quoted += "\\u003c";  // neither </script> nor <!--
+    } else {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
 std::string Caption(const std::string& title, const std::string& description) {
   std::string html =
       absl::StrCat("<figcaption>", EscapeForXml(title), "</figcaption>\n");
@@ -67,6 +80,7 @@ std::string Caption(const std::string& title, const std::string& description) {
 std::string Legend(const std::vector<std::string>& names, size_t first_colour) {
   std::string html = "<ul class=\"legend\">";
   for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) continue;
     absl::StrAppend(&html, "<li><span class=\"key\" style=\"background:var(--c",
                     (first_colour + i) % kColourCount, ")\"></span>",
                     EscapeForXml(names[i]), "</li>");

@@ -32,10 +32,14 @@ std::string Length(double value);
 // "25 %"; "<1 %" and ">99 %" for what is nearly nothing or nearly all.
 std::string Percent(double share);
 
+// A text as a script's data holds it, in quotes: nothing in it ends the script.
+std::string ScriptText(const std::string& text);
+
 // Title and description of a figure.
 std::string Caption(const std::string& title, const std::string& description);
 
 // The names of series in their colours, of which the first has `first_colour`.
+// An empty name has no entry.
 std::string Legend(const std::vector<std::string>& names,
                    size_t first_colour = 0);
 

@@ -1,7 +1,9 @@
 #include "footprint/base/page/page.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/page/chart_drawing.h"
+#include "footprint/base/page/page_scripts.h"
 #include "footprint/base/text/report_escape.h"
 
 namespace footprint {
@@ -9,9 +11,15 @@ namespace footprint {
 using page_internal::kChartColours;
 using page_internal::kChartStyle;
 using page_internal::kColourCount;
+using page_internal::kFlameGraphBegin;
+using page_internal::kFlameGraphScript;
+using page_internal::kFlameGraphStyle;
 using page_internal::kGroupBegin;
 using page_internal::kGroupEnd;
 using page_internal::kGroupName;
+using page_internal::kTimelineBegin;
+using page_internal::kTimelineScript;
+using page_internal::kTimelineStyle;
 
 namespace {
 
@@ -19,7 +27,8 @@ constexpr char kStyle[] = R"css(
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem;
+  overflow-wrap: anywhere; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .5rem;
   letter-spacing: -.01em; }
 h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; }
@@ -33,6 +42,8 @@ caption span { display: inline-block; max-width: calc(100vw - 2.5rem); }
 .plain th, .plain td { padding: .3rem .9rem .3rem 0; text-align: right;
   border-bottom: 1px solid var(--rule); white-space: nowrap; }
 .plain .text { text-align: left; }
+.wrapping .text { white-space: normal;
+  min-width: 7rem; max-width: 30rem; }
 .plain thead th { color: var(--soft); font-weight: 500; }
 .plain tbody th { font-weight: 400; }
 figure { margin: 1.25rem 0 .75rem; }
@@ -81,6 +92,16 @@ summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
 .views > input:focus-visible + label { outline: 2px solid var(--accent);
   outline-offset: 2px; }
 .view { display: none; }
+.warnings { margin: 0 0 1.5rem; padding: .7rem 1rem .7rem 2rem;
+  background: var(--wash); border-left: 4px solid var(--c1);
+  border-radius: 4px; }
+.figures { display: grid; gap: 1.25rem 2rem; margin: 1.5rem 0;
+  grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
+.figures dt { color: var(--soft); font-size: .9rem; }
+.figures dd { margin: 0; }
+.figures dd:nth-of-type(1) { font-size: 1.6rem; line-height: 1.3;
+  font-weight: 600; font-variant-numeric: tabular-nums; }
+.figures dd:nth-of-type(2) { color: var(--soft); font-size: .875rem; }
 @media print { .view { display: block; } }
 )css";
 
@@ -112,13 +133,33 @@ void PageContent::AddParagraph(absl::string_view text) {
   absl::StrAppend(&html_, "<p>", EscapeForXml(text), "</p>\n");
 }
 
+void PageContent::AddWarnings(const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return;
+  absl::StrAppend(&html_, "<ul class=\"warnings\">\n");
+  for (const std::string& warning : warnings) {
+    absl::StrAppend(&html_, "<li>", EscapeForXml(warning), "</li>\n");
+  }
+  absl::StrAppend(&html_, "</ul>\n");
+}
+
+void PageContent::AddFigures(const std::vector<PageFigure>& figures) {
+  absl::StrAppend(&html_, "<dl class=\"figures\">\n");
+  for (const PageFigure& figure : figures) {
+    absl::StrAppend(&html_, "<div><dt>", EscapeForXml(figure.name), "</dt><dd>",
+                    EscapeForXml(figure.value), "</dd><dd>",
+                    EscapeForXml(figure.meaning), "</dd></div>\n");
+  }
+  absl::StrAppend(&html_, "</dl>\n");
+}
+
 void PageContent::AddTable(const PageTable& table) {
   const auto text_class = [&table](size_t column) {
     return column < table.text_columns ? " class=\"text\"" : "";
   };
   absl::StrAppend(&html_,
                   "<div class=\"scroll\" tabindex=\"0\">"
-                  "<table class=\"plain\"><caption><span>",
+                  "<table class=\"plain",
+                  table.wraps_text ? " wrapping" : "", "\"><caption><span>",
                   EscapeForXml(table.caption), "</span></caption><thead><tr>");
   for (size_t i = 0; i < table.header.size(); ++i) {
     absl::StrAppend(&html_, "<th scope=\"col\"", text_class(i), ">",
@@ -147,6 +188,14 @@ void PageContent::AddLineChart(const LineChart& chart) {
 
 void PageContent::AddLayoutChart(const LayoutChart& chart) {
   html_ += DrawLayoutChart(chart);
+}
+
+void PageContent::AddTimeline(const Timeline& timeline) {
+  html_ += DrawTimeline(timeline);
+}
+
+void PageContent::AddFlameGraph(const FlameGraph& graph) {
+  html_ += DrawFlameGraph(graph);
 }
 
 void PageContent::AddFold(absl::string_view summary,
@@ -182,6 +231,16 @@ std::string Page::Html() const {
                     "):checked ~ .view:nth-of-type(", i,
                     ") { display: block; }\n");
   }
+  // Page text is escaped, so none of it looks like a picture's begin.
+  std::string script;
+  if (absl::StrContains(html_, kFlameGraphBegin)) {
+    absl::StrAppend(&style, kFlameGraphStyle);
+    absl::StrAppend(&script, "<script>", kFlameGraphScript, "</script>\n");
+  }
+  if (absl::StrContains(html_, kTimelineBegin)) {
+    absl::StrAppend(&style, kTimelineStyle);
+    absl::StrAppend(&script, "<script>", kTimelineScript, "</script>\n");
+  }
   return absl::StrCat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
@@ -189,7 +248,7 @@ std::string Page::Html() const {
       EscapeForXml(title_), "</title>\n<style>", style,
       "</style>\n</head>\n<body>\n<main>\n<h1>", EscapeForXml(title_),
       "</h1>\n<p class=\"lead\">", EscapeForXml(lead_), "</p>\n",
-      NameGroups(html_), "</main>\n</body>\n</html>\n");
+      NameGroups(html_), "</main>\n", script, "</body>\n</html>\n");
 }
 
 }  // namespace footprint

@@ -9,10 +9,12 @@
 //   page.AddStackedBars(chart);
 //   WriteFile("report.html", page.Html());
 //
-// A page needs no network, no script and no font of its own; it follows the
-// reader's choice of light or dark, fits a telephone and a wide screen, prints
-// every view, and says in words what a picture shows. Any text may be given:
-// what HTML would understand otherwise is escaped. Equal data give equal bytes.
+// A page needs no network and no font of its own, and a script only for a flame
+// graph and for the single points of a timeline: then it holds that script. It
+// follows the reader's choice of light or dark, fits a telephone and a wide
+// screen, prints every view, and says in words what a picture shows. Any text
+// may be given: what HTML would understand otherwise is escaped. Equal data
+// give equal bytes.
 //
 // Thread-compatible. Memory: the page's text, twice in Html. Time: linear.
 
@@ -24,9 +26,11 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "footprint/base/page/flame_graph.h"
 #include "footprint/base/page/layout_chart.h"
 #include "footprint/base/page/line_chart.h"
 #include "footprint/base/page/stacked_bars.h"
+#include "footprint/base/page/timeline.h"
 #include "footprint/base/text/format_bytes.h"
 
 namespace footprint {
@@ -38,6 +42,14 @@ struct PageTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
   size_t text_columns = 1;
+  // Long texts take several lines, so that the numbers stay in sight.
+  bool wraps_text = false;
+};
+
+struct PageFigure {
+  std::string name;
+  std::string value;
+  std::string meaning;
 };
 
 // What a page, a view or a fold holds, in the order in which it was added.
@@ -45,10 +57,16 @@ class PageContent {
  public:
   void AddHeading(absl::string_view text);
   void AddParagraph(absl::string_view text);
+  // What the reader must know before anything else; one a line.
+  void AddWarnings(const std::vector<std::string>& warnings);
+  // Large figures, each with its name above it and what it means below.
+  void AddFigures(const std::vector<PageFigure>& figures);
   void AddTable(const PageTable& table);
   void AddStackedBars(const StackedBars& chart);
   void AddLineChart(const LineChart& chart);
   void AddLayoutChart(const LayoutChart& chart);
+  void AddTimeline(const Timeline& timeline);
+  void AddFlameGraph(const FlameGraph& graph);
 
   // Shown only when the reader opens it.
   void AddFold(absl::string_view summary, const PageContent& content);

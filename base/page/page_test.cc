@@ -30,7 +30,10 @@ std::string FindUnclosed(const std::string& html) {
     const std::string tag = html.substr(at + 1, end - at - 1);
     const std::string name = tag.substr(0, tag.find_first_of(" /\n", 1));
     if (tag.back() == '/' || IsVoid(name)) continue;
-    if (tag[0] != '/') {
+    if (name == "script") {  // its text is not HTML; its end is
+      at = html.find("</script>", end);
+      if (at == std::string::npos) return name;
+    } else if (tag[0] != '/') {
       open.push_back(name);
     } else if (open.empty() || "/" + open.back() != tag) {
       return tag;
@@ -55,6 +58,22 @@ std::string HtmlOf(const StackedBars& chart) {
   return page.Html();
 }
 
+Timeline TwoPoints() {
+  Timeline timeline;
+  timeline.title = "Live bytes";
+  timeline.series = {"all"};
+  timeline.points = {{0, 1, 0}, {5, 2, 0}};
+  return timeline;
+}
+
+FlameGraph OneCall() {
+  FlameGraph graph;
+  graph.title = "Calls";
+  graph.measures = {{"peak"}};
+  graph.nodes = {{-1, "main", "", 0, {7}}};
+  return graph;
+}
+
 TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   Page page("Title", "Lead.");
   page.AddHeading("First");
@@ -69,6 +88,10 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   layout.title = "Layout";
   layout.boxes = {{"box", 0, 4, 0, 30}};
   page.AddLayoutChart(layout);
+  page.AddWarnings({"Beware."});
+  page.AddFigures({{"Peak", "5 B", "What it means."}});
+  page.AddTimeline(TwoPoints());
+  page.AddFlameGraph(OneCall());
   PageContent inner;
   inner.AddParagraph("Inner.");
   page.AddFold("More", inner);
@@ -78,7 +101,8 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   size_t last = 0;
   for (const std::string text :
        {"<h1>Title", "Lead.", "<h2>First", "Words.", "Caption", "Stages",
-        "Growth", "Layout", "More", "Inner.", "Choose", "two"}) {
+        "Growth", "Layout", "Beware.", "Peak", "5 B", "What it means.",
+        "Live bytes", "Calls", "More", "Inner.", "Choose", "two"}) {
     const size_t found = html.find(text, last);
     EXPECT_NE(found, std::string::npos) << text;
     last = found;
@@ -105,6 +129,8 @@ TEST(PageTest, EscapesWhatHtmlWouldUnderstand) {
   layout.series = {evil, evil};
   layout.boxes = {{evil, 0, 4, 0, 30}};
   page.AddLayoutChart(layout);
+  page.AddWarnings({evil});
+  page.AddFigures({{evil, evil, evil}});
   page.AddFold(evil, PageContent());
   page.AddViews(evil, {{evil, PageContent()}});
   EXPECT_THAT(page.Html(), Not(HasSubstr("<script")));
@@ -118,6 +144,33 @@ TEST(PageTest, NeedsNothingFromElsewhere) {
   for (const char* foreign :
        {"http", "src=", "@import", "url(", "<script", "<link"}) {
     EXPECT_THAT(html, Not(HasSubstr(foreign)));
+  }
+}
+
+TEST(PageTest, HoldsAScriptOnceForThePicturesThatNeedIt) {
+  const auto count = [](const Page& page, const std::string& text) {
+    const std::string html = page.Html();
+    int found = 0;
+    for (size_t at = html.find(text); at != std::string::npos;
+         at = html.find(text, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  Page page("Title", "class FlameGraph <figure class=\"flame\">");
+  page.AddParagraph("<figure class=\"flame\">");
+  EXPECT_EQ(count(page, "<script"), 0);
+  page.AddFlameGraph(OneCall());
+  page.AddFlameGraph(OneCall());
+  EXPECT_EQ(count(page, "<script>"), 1);
+  PageContent inner;
+  inner.AddTimeline(TwoPoints());
+  page.AddFold("More", inner);
+  EXPECT_EQ(count(page, "<script>"), 2);
+  EXPECT_EQ(count(page, "'use strict'"), 2);
+  EXPECT_EQ(count(page, "application/json"), 3);
+  for (const char* foreign : {"https:", "src=", "@import", "fetch(", "eval("}) {
+    EXPECT_EQ(count(page, foreign), 0) << foreign;
   }
 }
 

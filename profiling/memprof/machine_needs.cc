@@ -79,8 +79,7 @@ HeapOverTime HeapOf(const MeasuredProcess& process, int64_t run_end_ns) {
   }
   const int64_t peak_time_ns =
       process.sites.has_value() ? process.peak_time_ns : heap.begin_ns;
-  heap.live_bytes_by_time_ns.push_back(
-      {peak_time_ns, OwnPeakBytes(process)});
+  heap.live_bytes_by_time_ns.push_back({peak_time_ns, OwnPeakBytes(process)});
   std::stable_sort(
       heap.live_bytes_by_time_ns.begin(), heap.live_bytes_by_time_ns.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });

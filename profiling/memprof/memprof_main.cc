@@ -24,6 +24,8 @@
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"
+#include "footprint/profiling/run_page/comparison_page.h"
+#include "footprint/profiling/run_page/run_page.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/reduced_run.h"
@@ -54,8 +56,8 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 
 // Before the program runs: so that no run is lost to a path that was mistyped.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  for (const std::string& path :
-       {options.record_path, options.json_path, options.pprof_path}) {
+  for (const std::string& path : {options.record_path, options.json_path,
+                                  options.pprof_path, options.page_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckReplaceable(path);
     if (!status.ok()) return status;
@@ -72,6 +74,9 @@ absl::Status WriteOutputs(const MeasuredRun& run,
   if (!options.json_path.empty()) {
     status.Update(
         ReplaceFile(options.json_path, JsonReport(run), ToDisk::kFlush));
+  }
+  if (!options.page_path.empty()) {
+    status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
   }
   if (!options.pprof_path.empty()) {
     const absl::StatusOr<std::string> bytes = PprofReport(run);
@@ -145,6 +150,10 @@ absl::StatusOr<int> CompareRecords(const MemprofOptions& options) {
       ReadMeasuredRunFile(options.compare_after_path);
   if (!after.ok()) return after.status();
   std::cout << CompareText(*before, *after);
+  if (options.page_path.empty()) return 0;
+  const absl::Status status = ReplaceFile(
+      options.page_path, ComparisonPage(*before, *after), ToDisk::kFlush);
+  if (!status.ok()) return status;
   return 0;
 }
 

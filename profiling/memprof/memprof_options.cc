@@ -52,6 +52,7 @@ What is written, besides the report:
   --json=FILE     the same, for other programs to read
   --pprof=FILE    call stacks for pprof and flame-graph viewers, as in
                   go tool pprof -sample_index=peak_space -http=: FILE
+  --html=FILE     a page: figures, timeline, flame graph; needs no network
 
 How much the report says:
   --memory_threshold=1% | 64KiB
@@ -61,8 +62,8 @@ How much the report says:
   --reduced       in FILEs, too; 1 % of each where no threshold is given
 
 A record, read again on any machine, with any of the options for output:
-  memprof --from=FILE [--limit=BYTES] [--json=FILE] [--pprof=FILE] ...
-  memprof --compare=BEFORE AFTER
+  memprof --from=FILE [--limit=BYTES] [--json=FILE] [--html=FILE] ...
+  memprof [--html=FILE] --compare=BEFORE AFTER
 
 The program keeps its input, output and exit status; the report goes to
 standard error, after the program has ended. Without --limit, memprof exits as
@@ -156,6 +157,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       PathOption("--record", &options->record_path),
       PathOption("--json", &options->json_path),
       PathOption("--pprof", &options->pprof_path),
+      PathOption("--html", &options->page_path),
       PathOption("--from", &options->from_path),
       PathOption("--compare", &options->compare_before_path),
       {"--sampling",

@@ -34,6 +34,7 @@ struct MemprofOptions {
   std::string record_path;
   std::string json_path;
   std::string pprof_path;
+  std::string page_path;
 
   // Below them, the text says nothing; where `is_reduced`, nothing does.
   ReportThreshold memory_threshold;

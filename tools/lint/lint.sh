@@ -12,7 +12,7 @@ readonly PARTS=(format buildifier shellcheck docs mutations layers layering tidy
 lint_format() {
   need clang-format clang-format
   local files
-  mapfile -t files < <(tree_files '*.h' '*.cc')
+  mapfile -t files < <(tree_files '*.h' '*.cc' '*.js')
   clang-format --dry-run --Werror "${files[@]}"
 }
 

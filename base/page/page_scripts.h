@@ -1,0 +1,15 @@
+// The scripts of a page's pictures, from flame_graph.js and timeline.js.
+//
+// Constants; thread-safe.
+
+#ifndef FOOTPRINT_BASE_PAGE_PAGE_SCRIPTS_H_
+#define FOOTPRINT_BASE_PAGE_PAGE_SCRIPTS_H_
+
+namespace footprint::page_internal {
+
+extern const char kFlameGraphScript[];
+extern const char kTimelineScript[];
+
+}  // namespace footprint::page_internal
+
+#endif  // FOOTPRINT_BASE_PAGE_PAGE_SCRIPTS_H_

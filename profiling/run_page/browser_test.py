@@ -1,0 +1,285 @@
+"""Pages of runs in a real browser: Chromium, by its debugging pipe.
+
+Keys and clicks are the browser's own events. Not part of `bazel test //...`, since
+it needs Debian's package chromium: without it, the test fails and says so.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+_PROGRAM = pathlib.Path(__file__).parent / "write_example_pages"
+_CODES = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
+          "ArrowDown": 40, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34}
+_PICTURES = os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR")
+
+
+class _Browser:
+    """One tab of Chromium."""
+
+    def __init__(self, folder):
+        program = shutil.which("chromium")
+        if program is None:
+            raise RuntimeError("no chromium here: apt-get install chromium")
+        commands, self._write = os.pipe()
+        self._read, answers = os.pipe()
+
+        def take_pipes():  # Chromium reads descriptor 3 and writes 4
+            os.dup2(commands, 103)
+            os.dup2(answers, 104)
+            os.dup2(103, 3)
+            os.dup2(104, 4)
+
+        self._process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+             "--disable-dev-shm-usage", "--remote-debugging-pipe",
+             f"--user-data-dir={folder}/profile", "about:blank"],
+            preexec_fn=take_pipes, close_fds=False, env={**os.environ, "HOME": folder},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(commands)
+        os.close(answers)
+        self._session, self._count, self._rest, self.events = None, 0, b"", []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target,
+                                  flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+
+    def _message(self):
+        while b"\0" not in self._rest:
+            part = os.read(self._read, 1 << 20)
+            if not part:
+                raise RuntimeError("chromium ended")
+            self._rest += part
+        one, self._rest = self._rest.split(b"\0", 1)
+        return json.loads(one)
+
+    def call(self, method, **parameters):
+        self._count += 1
+        message = {"id": self._count, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._message()
+            if answer.get("id") != self._count:
+                self.events.append(answer)
+            elif "error" in answer:
+                raise RuntimeError(f"{method}: {answer['error']}")
+            else:
+                return answer["result"]
+
+    def open(self, path, width=1400, dark=False):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                  deviceScaleFactor=1, mobile=width < 600)
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.events = []
+        self.call("Page.navigate", url=f"file://{path}")
+        while not any(e["method"] == "Page.loadEventFired" for e in self.events):
+            self.events.append(self._message())
+
+    def faults(self):
+        """What went wrong, and what was fetched."""
+        return [e for e in self.events
+                if e["method"] in ("Runtime.exceptionThrown", "Log.entryAdded",
+                                   "Runtime.consoleAPICalled")
+                or (e["method"] == "Network.requestWillBeSent"
+                    and not e["params"]["request"]["url"].startswith("file:"))]
+
+    def ask(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(answer["exceptionDetails"])
+        return answer["result"].get("value")
+
+    def press(self, *keys):
+        for key in keys:
+            code = _CODES.get(key, ord(key[0].upper()))
+            parts = {"key": key, "windowsVirtualKeyCode": code}
+            if key == "Enter" or len(key) == 1:
+                parts["text"] = "\r" if key == "Enter" else key
+            self.call("Input.dispatchKeyEvent", type="keyDown", **parts)
+            parts.pop("text", None)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **parts)
+
+    def tab_to(self, selector):
+        for _ in range(40):
+            self.press("Tab")
+            if self.ask(f"document.activeElement.matches({json.dumps(selector)})"):
+                return
+        raise RuntimeError(f"Tab never reaches {selector}")
+
+    def point(self, selector, click=False):
+        box = self.ask(f"""(() => {{
+            const found = document.querySelector({json.dumps(selector)});
+            found.scrollIntoView({{block: 'center'}});
+            const box = found.getBoundingClientRect();
+            return [box.left + box.width / 2, box.top + box.height / 2];
+        }})()""")
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+        for kind in ("mousePressed", "mouseReleased") if click else ():
+            self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left",
+                      clickCount=1)
+
+    def picture(self, path):
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True,
+                         clip={"x": 0, "y": 0, "width": size["width"],
+                               "height": min(size["height"], 12000), "scale": 1})["data"]
+        pathlib.Path(path).write_bytes(base64.b64decode(data))
+
+    def close(self):
+        self.call("Browser.close")
+        self._process.wait()
+        os.close(self._read)
+        os.close(self._write)
+
+
+class BrowserTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls._folder = tempfile.TemporaryDirectory()
+        subprocess.run([_PROGRAM, cls._folder.name], check=True)
+        cls.browser = _Browser(cls._folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls._folder.cleanup()
+
+    def _open(self, name, **how):
+        self.browser.open(f"{self._folder.name}/{name}.html", **how)
+
+    def _told(self, which="flame"):
+        return self.browser.ask(f"document.querySelector('.{which}-told').textContent")
+
+    def _focused(self):
+        return self.browser.ask("document.activeElement.getAttribute('aria-label')")
+
+    def test_nothing_fails_nothing_is_fetched_and_all_fits(self):
+        for name in ("full", "hostile", "large", "comparison", "hostile_comparison"):
+            for width in (1400, 390):
+                for dark in (False, True):
+                    with self.subTest(f"{name} {width} {dark}"):
+                        self._open(name, width=width, dark=dark)
+                        self.assertEqual(self.browser.faults(), [])
+                        self.assertEqual(
+                            self.browser.ask("document.documentElement.scrollWidth"), width)
+                        self.assertNotEqual(self.browser.ask("document.title"), "owned")
+                        if _PICTURES:
+                            self.browser.picture(f"{_PICTURES}/{name}-{width}-"
+                                                 f"{'dark' if dark else 'light'}.png")
+
+    def test_light_and_dark(self):
+        ground = []
+        for dark in (False, True):
+            self._open("full", dark=dark)
+            ground.append(self.browser.ask("getComputedStyle(document.body).backgroundColor"))
+        self.assertEqual(ground, ["rgb(252, 252, 251)", "rgb(21, 23, 27)"])
+
+    def test_keys_read_the_timeline(self):
+        self._open("full")
+        self.assertTrue(self._told("timeline").startswith("peak, after 3.000 s: 12.00 MiB"))
+        self.browser.tab_to(".timeline-read")
+        self.browser.press("ArrowLeft")
+        self.assertTrue(self._told("timeline").startswith("after 2.900 s: 11.60 MiB"))
+        self.assertIn("fit", self._told("timeline"))
+        self.browser.press("Home")
+        self.assertTrue(self._told("timeline").startswith("after 0.000 s: 0 B"))
+        self.browser.press("End", "ArrowRight")
+        self.assertTrue(self._told("timeline").startswith("after 4.000 s"))
+        self.browser.press("p")
+        self.assertEqual(self.browser.ask(
+            "document.activeElement.getAttribute('aria-valuetext')"), self._told("timeline"))
+        self.assertTrue(self._told("timeline").startswith("peak"))
+
+    def test_the_mouse_reads_the_timeline(self):
+        for width in (1400, 390):
+            self._open("full", width=width)
+            self.browser.point(".timeline-read")
+            self.assertRegex(self._told("timeline"), r"^after (1\.[89]|2\.[012])00 s")
+
+    def test_keys_choose_the_process(self):
+        self._open("full")
+        self.browser.tab_to(".views > input")
+        self.browser.press("ArrowRight")
+        self.assertEqual(self.browser.ask(
+            "[...document.querySelectorAll('.view')].map((v) => v.clientHeight > 0).join()"),
+            "false,true")
+
+    def test_keys_move_in_the_flame_graph(self):
+        self._open("full")
+        self.browser.tab_to("[role=treeitem]")
+        self.assertIn("python3 train.py, 12.0 MiB", self._focused())
+        self.browser.press("ArrowRight")
+        self.assertIn("python3 worker.py, 3.00 MiB", self._focused())
+        self.browser.press("Home", "ArrowDown", "ArrowDown", "ArrowDown")
+        self.assertIn("fit, 7.00 MiB \u00b1 97.7 KiB (46.7 %)", self._focused())
+        self.assertIn("allocated in all 30.0 MiB", self._told())
+        self.browser.press("ArrowUp")
+        self.assertIn("<module>", self._focused())
+
+    def test_keys_enlarge_a_call_and_go_back(self):
+        self._open("full")
+        width = ("document.activeElement.clientWidth / "
+                 "document.querySelector('.flame-calls').clientWidth > 0.99")
+        self.browser.tab_to("[role=treeitem]")
+        self.browser.press("ArrowDown", "ArrowDown", "ArrowDown")
+        self.assertFalse(self.browser.ask(width))
+        self.browser.press("Enter")
+        self.assertTrue(self.browser.ask(width))
+        self.assertTrue(self._focused().startswith("fit,"))
+        self.browser.press("Escape", "Escape", "Escape", "Escape")
+        self.assertTrue(self.browser.ask("document.querySelector('.flame-tools button').disabled"))
+        self.assertIn("role", self.browser.ask("document.activeElement.outerHTML"))
+
+    def test_a_click_enlarges_and_the_button_goes_back(self):
+        self._open("full")
+        box = "[role=treeitem][aria-level='4']"
+        self.browser.point(box)
+        self.assertTrue(self._told().startswith("fit"))
+        self.browser.point(box, click=True)
+        self.assertTrue(self.browser.ask(
+            f"document.querySelector({json.dumps(box)}).clientWidth > 900"))
+        self.browser.point(".flame-tools button", click=True)
+        self.assertFalse(self.browser.ask(
+            f"document.querySelector({json.dumps(box)}).clientWidth > 900"))
+
+    def test_keys_choose_the_measure(self):
+        self._open("full")
+        self.browser.tab_to(".flame-tools input[type=radio]")
+        self.browser.press("ArrowRight")
+        self.assertTrue(self._told().startswith("All, allocated in all: 46.0 MiB"))
+        self.browser.press("ArrowRight", "ArrowRight", "ArrowRight")
+        self.assertTrue(self._told().startswith("All, processor time: 2.75 s"))
+
+    def test_a_name_is_found(self):
+        self._open("full")
+        self.browser.tab_to("input[type=search]")
+        self.browser.press(*"FIT")
+        found = "document.querySelector('.flame-found').textContent"
+        # In both processes; what fit calls is not added again.
+        self.assertEqual(self.browser.ask(found), "2 found: 10.0 MiB (66.7 %)")
+        self.assertEqual(self.browser.ask("document.querySelectorAll('.hit').length"), 2)
+        self.browser.press("x")
+        self.assertEqual(self.browser.ask(found), "not found")
+
+    def test_a_comparison_tells_changes(self):
+        self._open("comparison")
+        self.browser.tab_to("[role=treeitem]")
+        self.browser.press("ArrowDown", "ArrowDown", "ArrowDown")
+        self.assertIn("change: +2.00 MiB \u00b1 138 KiB", self._told())
+        self.assertNotIn("chance", self._told())
+        self.browser.press("ArrowRight")
+        self.assertIn("no change", self._told())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,21 @@
+#include "footprint/profiling/run_page/page_sections.h"
+#include "footprint/profiling/run_page/run_flame_graph.h"
+
+namespace footprint {
+
+void AddCalls(const MeasuredRun& run, const PageLimits& limits,
+              PageContent* page) {
+  FlameGraph graph = RunFlameGraph(run, limits.flame_graph_bytes);
+  if (graph.nodes.empty()) return;
+  graph.description =
+      run.images_size() > 1
+          ? "Each process at its own peak, callers above what they call. "
+            "Processes of one command are put together."
+          : "Callers above what they call; the width is what the call and "
+            "those "
+            "below it have.";
+  page->AddHeading("Where from");
+  page->AddFlameGraph(graph);
+}
+
+}  // namespace footprint

@@ -1,0 +1,161 @@
+#include "footprint/profiling/run_page/code_owner.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+namespace {
+
+absl::string_view FileName(absl::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool IsInstalled(absl::string_view path) {
+  for (absl::string_view folder : {"/usr/", "/lib/", "/lib64/", "/opt/"}) {
+    if (absl::StartsWith(path, folder) &&
+        !absl::StartsWith(path, "/usr/local/bin/")) {
+      return true;
+    }
+  }
+  return absl::StrContains(path, "/site-packages/") ||
+         absl::StrContains(path, "/dist-packages/") ||
+         absl::StrContains(path, "/lib/python3") ||
+         absl::StartsWith(path, "<frozen ");
+}
+
+bool IsInterpreter(const MeasuredImage& image) {
+  return !image.interpreter().empty() ||
+         absl::StartsWith(FileName(image.executable()), "python");
+}
+
+bool IsExecutable(absl::string_view module, const MeasuredImage& image) {
+  return !module.empty() && FileName(module) == FileName(image.executable());
+}
+
+// Loads a library: the dynamic loader's constructors, an import of Python.
+bool IsLoading(const CodeFrame& frame) {
+  if (frame.kind() == CodeFrame::PYTHON) {
+    return absl::StartsWith(frame.file(), "<frozen importlib") ||
+           absl::StartsWith(frame.module(), "<frozen importlib");
+  }
+  for (absl::string_view name :
+       {"call_init", "_dl_init", "dl_open_worker", "_dl_open", "dlopen",
+        "__libc_csu_init", "PyImport_ImportModuleLevelObject"}) {
+    if (frame.function() == name) return true;
+  }
+  return false;
+}
+
+// How the calls around a frame settle whose a block is.
+enum class Asker : uint8_t { kNone, kProgram, kLoader, kNobodyKnown };
+
+Asker AskerOf(const CodeFrame& frame, const MeasuredImage& image) {
+  if (IsLoading(frame)) return Asker::kLoader;
+  return OwnerOf(frame, image) == CodeOwner::kProgram ? Asker::kProgram
+                                                      : Asker::kNone;
+}
+
+// Of each call, the innermost one around it that settles it.
+std::vector<Asker> AskersOfCalls(const MeasuredRun& run,
+                                 const MeasuredImage& image) {
+  std::vector<Asker> of_frames;
+  of_frames.reserve(static_cast<size_t>(run.frames_size()));
+  for (const CodeFrame& frame : run.frames()) {
+    of_frames.push_back(AskerOf(frame, image));
+  }
+  std::vector<Asker> askers = {Asker::kNobodyKnown};
+  askers.reserve(static_cast<size_t>(run.calls_size()) + 1);
+  for (const Call& call : run.calls()) {
+    Asker asker = call.frame() < of_frames.size() ? of_frames[call.frame()]
+                                                  : Asker::kNone;
+    if (asker == Asker::kNone && call.parent() != 0 &&
+        call.parent() < askers.size()) {
+      asker = askers[call.parent()];
+    }
+    askers.push_back(asker);
+  }
+  return askers;
+}
+
+// Of calls that nothing settles: whether the interpreter is among them.
+bool IsInterpretersOwn(const MeasuredRun& run, const MeasuredImage& image,
+                       uint32_t call) {
+  while (call != 0 && call <= static_cast<uint32_t>(run.calls_size())) {
+    const Call& each = run.calls(static_cast<int>(call) - 1);
+    if (each.frame() < static_cast<uint32_t>(run.frames_size())) {
+      const CodeOwner owner =
+          OwnerOf(run.frames(static_cast<int>(each.frame())), image);
+      if (owner == CodeOwner::kInterpreter) return true;
+      if (owner == CodeOwner::kLibraries) return false;
+    }
+    if (each.parent() >= call) break;
+    call = each.parent();
+  }
+  return false;
+}
+
+bool HasFramesOfPython(const MeasuredRun& run) {
+  for (const CodeFrame& frame : run.frames()) {
+    if (frame.kind() == CodeFrame::PYTHON) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CodeOwner OwnerOf(const CodeFrame& frame, const MeasuredImage& image) {
+  switch (frame.kind()) {
+    case CodeFrame::ALLOCATOR:
+      return CodeOwner::kAllocation;
+    case CodeFrame::INTERPRETER:
+      return CodeOwner::kInterpreter;
+    case CodeFrame::UNKNOWN:
+      return CodeOwner::kUnknown;
+    case CodeFrame::PYTHON:
+      return IsInstalled(frame.file()) || IsInstalled(frame.module())
+                 ? CodeOwner::kLibraries
+                 : CodeOwner::kProgram;
+    default:
+      break;
+  }
+  if (frame.module().empty()) return CodeOwner::kUnknown;
+  if (IsInterpreter(image) &&
+      (IsExecutable(frame.module(), image) ||
+       absl::StartsWith(FileName(frame.module()), "libpython"))) {
+    return CodeOwner::kInterpreter;
+  }
+  if (IsExecutable(frame.module(), image)) return CodeOwner::kProgram;
+  return IsInstalled(frame.module()) || !absl::StartsWith(frame.module(), "/")
+             ? CodeOwner::kLibraries
+             : CodeOwner::kProgram;
+}
+
+PeakShares PeakSharesOf(const MeasuredRun& run, const MeasuredImage& image) {
+  PeakShares shares;
+  shares.are_known =
+      image.has_sites() && (!IsInterpreter(image) || HasFramesOfPython(run));
+  if (!shares.are_known) return shares;
+  const std::vector<Asker> askers = AskersOfCalls(run, image);
+  for (const SiteAmounts& site : image.sites()) {
+    const int64_t bytes = site.at_peak().bytes();
+    if (bytes == 0) continue;
+    const Asker asker =
+        site.call() < askers.size() ? askers[site.call()] : Asker::kNobodyKnown;
+    if (asker == Asker::kProgram) {
+      shares.program_bytes += bytes;
+    } else if (asker == Asker::kNobodyKnown) {
+      shares.unknown_bytes += bytes;
+    } else if (asker == Asker::kNone &&
+               IsInterpretersOwn(run, image, site.call())) {
+      shares.interpreter_bytes += bytes;
+    } else {
+      shares.libraries_bytes += bytes;
+    }
+  }
+  return shares;
+}
+
+}  // namespace footprint

@@ -1,0 +1,89 @@
+// What code_owner.h promises.
+
+#include "footprint/profiling/run_page/code_owner.h"
+
+#include "footprint/profiling/run_page/example_runs.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+CodeFrame Frame(CodeFrame::Kind kind, const char* file, const char* module) {
+  CodeFrame frame;
+  frame.set_kind(kind);
+  frame.set_function("Function");
+  frame.set_file(file);
+  frame.set_module(module);
+  return frame;
+}
+
+MeasuredImage Image(const char* executable) {
+  MeasuredImage image;
+  image.set_executable(executable);
+  return image;
+}
+
+TEST(CodeOwnerTest, TellsCodeApart) {
+  const MeasuredImage train = Image("/home/me/train");
+  const MeasuredImage python = Image("/usr/bin/python3.11");
+  const auto native = [](const char* module) {
+    return Frame(CodeFrame::NATIVE, "", module);
+  };
+  const auto script = [](const char* file) {
+    return Frame(CodeFrame::PYTHON, file, file);
+  };
+  EXPECT_EQ(OwnerOf(native("/home/me/train"), train), CodeOwner::kProgram);
+  EXPECT_EQ(OwnerOf(native("/home/me/libmine.so"), train), CodeOwner::kProgram);
+  EXPECT_EQ(OwnerOf(native("/usr/lib/libopenblas.so"), train),
+            CodeOwner::kLibraries);
+  EXPECT_EQ(OwnerOf(native("/lib/x86_64-linux-gnu/libc.so.6"), train),
+            CodeOwner::kLibraries);
+  EXPECT_EQ(OwnerOf(native("/usr/bin/g++"), Image("/usr/bin/g++")),
+            CodeOwner::kProgram);
+  EXPECT_EQ(OwnerOf(native(""), train), CodeOwner::kUnknown);
+  EXPECT_EQ(OwnerOf(native("/usr/bin/python3.11"), python),
+            CodeOwner::kInterpreter);
+  EXPECT_EQ(OwnerOf(native("/usr/lib/libpython3.11.so.1"), python),
+            CodeOwner::kInterpreter);
+  EXPECT_EQ(OwnerOf(script("train.py"), python), CodeOwner::kProgram);
+  EXPECT_EQ(OwnerOf(script("<string>"), python), CodeOwner::kProgram);
+  EXPECT_EQ(OwnerOf(script("/usr/lib/python3.11/json/decoder.py"), python),
+            CodeOwner::kLibraries);
+  EXPECT_EQ(
+      OwnerOf(script("/home/me/v/lib/python3.11/site-packages/x.py"), python),
+      CodeOwner::kLibraries);
+  EXPECT_EQ(OwnerOf(script("<frozen importlib._bootstrap>"), python),
+            CodeOwner::kLibraries);
+  EXPECT_EQ(OwnerOf(Frame(CodeFrame::ALLOCATOR, "", "/home/me/train"), train),
+            CodeOwner::kAllocation);
+  EXPECT_EQ(OwnerOf(Frame(CodeFrame::UNKNOWN, "", ""), train),
+            CodeOwner::kUnknown);
+}
+
+// Of 12 MiB: 7 that fit() asked NumPy for and 1 that the script asked zlib for;
+// 2 while NumPy was imported; 1 of the interpreter; 1 before the record began.
+TEST(CodeOwnerTest, TellsWhoseDataThePeakIs) {
+  const MeasuredRun run = FullRun();
+  const PeakShares shares = PeakSharesOf(run, run.images(0));
+  EXPECT_TRUE(shares.are_known);
+  EXPECT_EQ(shares.program_bytes, 8 * kMiB);
+  EXPECT_EQ(shares.libraries_bytes, 2 * kMiB);
+  EXPECT_EQ(shares.interpreter_bytes, kMiB);
+  EXPECT_EQ(shares.unknown_bytes, kMiB);
+}
+
+TEST(CodeOwnerTest, KnowsNothingWithoutTheProgramsCalls) {
+  MeasuredRun run = FullRun();
+  for (CodeFrame& frame : *run.mutable_frames()) {
+    if (frame.kind() == CodeFrame::PYTHON) frame.set_kind(CodeFrame::NATIVE);
+  }
+  EXPECT_FALSE(PeakSharesOf(run, run.images(0)).are_known);
+  run = FullRun();
+  run.mutable_images(0)->set_has_sites(false);
+  EXPECT_FALSE(PeakSharesOf(run, run.images(0)).are_known);
+}
+
+}  // namespace
+}  // namespace footprint

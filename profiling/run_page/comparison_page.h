@@ -1,0 +1,27 @@
+// Two measured runs beside each other, as one page that needs no network.
+//
+//   absl::Status status = ReplaceFile(
+//       "change.html", ComparisonPage(before, after), ToDisk::kFlush);
+//
+// Figures, a flame graph whose colours tell growth, lines of code and stages
+// that changed, and of estimates, whether the change may be chance. Of several
+// processes, tables compare those with the highest peaks. The page has at most
+// kMostPageBytes (run_page.h).
+//
+// Pure; thread-safe. Any names may stand in a run. Memory: some 20 bytes a
+// call. Time: linear in calls and sites.
+
+#ifndef FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_
+#define FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_
+
+#include <string>
+
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+std::string ComparisonPage(const MeasuredRun& before, const MeasuredRun& after);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_

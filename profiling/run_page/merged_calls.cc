@@ -1,0 +1,254 @@
+#include "footprint/profiling/run_page/merged_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kNotRecorded[] = "[before the agent began]";
+constexpr char kOthers[] = "others";
+constexpr char kSmallerCalls[] = "smaller calls";
+constexpr uint32_t kNoName = ~uint32_t{0};
+constexpr uint32_t kNameOfOthers = 1;
+
+// A name may be as long as a template's arguments make it.
+constexpr size_t kMostNameBytes = 160;
+
+std::string ShortName(absl::string_view name) {
+  if (name.size() <= kMostNameBytes) return std::string(name);
+  size_t end = kMostNameBytes - 3;
+  // No half of a character.
+  while (end > 0 && (name[end] & 0xC0) == 0x80) --end;
+  return absl::StrCat(name.substr(0, end), "...");
+}
+
+absl::string_view FileName(absl::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+absl::string_view DetailOf(const CodeFrame& frame) {
+  return FileName(frame.kind() == CodeFrame::PYTHON && !frame.file().empty()
+                      ? frame.file()
+                      : frame.module());
+}
+
+}  // namespace
+
+MergedCalls::MergedCalls(size_t measure_count)
+    : values_(measure_count),
+      variances_(measure_count),
+      wholes_(measure_count) {
+  names_.push_back({"", ""});
+  names_.push_back({kOthers, kSmallerCalls});
+  nodes_.push_back({0, 0, CodeOwner::kUnknown});
+  for (std::vector<int64_t>& values : values_) values.push_back(0);
+}
+
+uint32_t MergedCalls::NameOf(absl::string_view name, absl::string_view detail) {
+  const auto [named, is_new] = name_indices_.try_emplace(
+      NameKey(name, detail), static_cast<uint32_t>(names_.size()));
+  if (is_new) names_.push_back(named->first);
+  return named->second;
+}
+
+uint32_t MergedCalls::Child(uint32_t parent, absl::string_view name,
+                            absl::string_view detail, CodeOwner owner) {
+  return ChildOfName(parent, NameOf(name, detail), [&] { return owner; });
+}
+
+uint32_t MergedCalls::Others(uint32_t parent) {
+  return ChildOfName(parent, kNameOfOthers, [] { return CodeOwner::kUnknown; });
+}
+
+template <typename FindOwner>
+uint32_t MergedCalls::ChildOfName(uint32_t parent, uint32_t name,
+                                  FindOwner find_owner) {
+  const uint64_t key = (uint64_t{parent} << 32) | name;
+  const auto [child, is_new] =
+      children_.try_emplace(key, static_cast<uint32_t>(nodes_.size()));
+  if (is_new) {
+    nodes_.push_back({parent, name, find_owner()});
+    for (std::vector<int64_t>& values : values_) values.push_back(0);
+  }
+  return child->second;
+}
+
+void MergedCalls::Add(uint32_t node, size_t measure, int64_t value,
+                      double variance) {
+  if (value <= 0) return;
+  values_[measure][node] += value;
+  wholes_[measure] += value;
+  if (!(variance > 0)) return;
+  std::vector<double>& variances = variances_[measure];
+  if (variances.size() < nodes_.size()) {
+    if (variances.empty()) variances.reserve(nodes_.capacity());
+    variances.resize(nodes_.size());
+  }
+  variances[node] += variance;
+}
+
+// Of each node, its greatest share of any measure, with what it calls.
+std::vector<double> MergedCalls::Scores() const {
+  std::vector<double> scores(nodes_.size());
+  for (size_t m = 0; m < values_.size(); ++m) {
+    if (wholes_[m] == 0) continue;
+    std::vector<int64_t> sums = values_[m];
+    for (size_t i = nodes_.size() - 1; i > 0; --i) {
+      sums[nodes_[i].parent] += sums[i];
+      scores[i] = std::max(scores[i], static_cast<double>(sums[i]) /
+                                          static_cast<double>(wholes_[m]));
+    }
+  }
+  return scores;
+}
+
+// About how many bytes the node adds to a page, the others of it included.
+size_t MergedCalls::CostOf(uint32_t node, std::vector<bool>* has_name) const {
+  constexpr size_t kBytesOfNode = 24;
+  constexpr size_t kBytesOfValue = 14;
+  size_t cost = kBytesOfNode + kBytesOfValue * values_.size();
+  const uint32_t name = nodes_[node].name;
+  if (!(*has_name)[name]) {
+    (*has_name)[name] = true;
+    cost += std::min(names_[name].first.size(), kMostNameBytes) +
+            std::min(names_[name].second.size(), kMostNameBytes) + 8;
+  }
+  return cost;
+}
+
+std::vector<uint32_t> MergedCalls::Choose(size_t most_bytes) const {
+  constexpr double kLeastScore = 1e-4;
+  constexpr size_t kMostNodes = 6000;
+  const std::vector<double> scores = Scores();
+  std::vector<std::pair<double, uint32_t>> scored;
+  for (size_t i = 1; i < nodes_.size(); ++i) {
+    if (scores[i] >= kLeastScore && nodes_[i].name != kNameOfOthers) {
+      scored.push_back({-scores[i], static_cast<uint32_t>(i)});
+    }
+  }
+  // A call has at most its caller's score and a higher index, so callers come
+  // first.
+  const size_t most = std::min(kMostNodes, scored.size());
+  std::partial_sort(scored.begin(),
+                    scored.begin() + static_cast<std::ptrdiff_t>(most),
+                    scored.end());
+  std::vector<uint32_t> chosen;
+  std::vector<bool> has_name(names_.size());
+  size_t cost = 0;
+  for (size_t i = 0; i < most; ++i) {
+    cost += CostOf(scored[i].second, &has_name);
+    if (cost > most_bytes) break;
+    chosen.push_back(scored[i].second);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+FlameGraph::Node MergedCalls::GraphNode(uint32_t node, int parent) const {
+  const NameKey& name = names_[nodes_[node].name];
+  FlameGraph::Node graph_node;
+  graph_node.parent = parent;
+  graph_node.name = ShortName(name.first);
+  graph_node.detail = ShortName(name.second);
+  graph_node.kind = static_cast<size_t>(nodes_[node].owner);
+  graph_node.own_values.resize(values_.size());
+  graph_node.own_sigmas.resize(values_.size());
+  AddOwn(node, &graph_node);
+  return graph_node;
+}
+
+// Adds a node's own figures. While they are added up, sigmas are variances.
+void MergedCalls::AddOwn(uint32_t node, FlameGraph::Node* sum) const {
+  for (size_t m = 0; m < values_.size(); ++m) {
+    sum->own_values[m] += values_[m][node];
+    if (node < variances_[m].size()) sum->own_sigmas[m] += variances_[m][node];
+  }
+}
+
+// Callers have a score of at least their calls', so they are kept, too.
+std::vector<FlameGraph::Node> MergedCalls::LargestNodes(
+    size_t most_bytes) const {
+  std::vector<FlameGraph::Node> kept;
+  // By node: place in `kept` plus 1, of itself or else of the nearest call
+  // around it that is kept; 0: there is none.
+  std::vector<uint32_t> places(nodes_.size());
+  std::vector<bool> is_kept(nodes_.size());
+  is_kept[0] = true;
+  for (const uint32_t node : Choose(most_bytes)) {
+    kept.push_back(
+        GraphNode(node, static_cast<int>(places[nodes_[node].parent]) - 1));
+    places[node] = static_cast<uint32_t>(kept.size());
+    is_kept[node] = true;
+  }
+  std::map<uint32_t, FlameGraph::Node> others;  // by place
+  for (uint32_t i = 1; i < nodes_.size(); ++i) {
+    if (is_kept[i]) continue;
+    places[i] = places[nodes_[i].parent];
+    const auto [sum, is_new] = others.try_emplace(places[i]);
+    if (is_new) {
+      sum->second = GraphNode(i, static_cast<int>(places[i]) - 1);
+      sum->second.name = kOthers;
+      sum->second.detail = kSmallerCalls;
+      sum->second.kind = static_cast<size_t>(CodeOwner::kUnknown);
+    } else {
+      AddOwn(i, &sum->second);
+    }
+  }
+  for (auto& [place, sum] : others) kept.push_back(std::move(sum));
+  for (FlameGraph::Node& node : kept) {
+    for (double& sigma : node.own_sigmas) sigma = std::sqrt(sigma);
+  }
+  return kept;
+}
+
+MergedCalls::Stacks::Stacks(const MeasuredRun& run, const MeasuredImage& image,
+                            const std::vector<uint32_t>& nearest, uint32_t root,
+                            MergedCalls* merged)
+    : run_(run),
+      image_(image),
+      nearest_(nearest),
+      root_(root),
+      merged_(*merged),
+      nodes_(static_cast<size_t>(run.calls_size()) + 1),
+      names_(static_cast<size_t>(run.frames_size()), kNoName) {}
+
+uint32_t MergedCalls::Stacks::ChildOf(uint32_t parent, uint32_t call) {
+  const uint32_t index = run_.calls(static_cast<int>(call) - 1).frame();
+  const CodeFrame& frame = run_.frames(static_cast<int>(index));
+  if (names_[index] == kNoName) {
+    names_[index] = merged_.NameOf(frame.function(), DetailOf(frame));
+  }
+  return merged_.ChildOfName(parent, names_[index],
+                             [&] { return OwnerOf(frame, image_); });
+}
+
+uint32_t MergedCalls::Stacks::NodeOf(uint32_t call) {
+  if (call == 0) {
+    return merged_.Child(root_, kNotRecorded, "", CodeOwner::kUnknown);
+  }
+  const uint32_t kept = nearest_[call];
+  const uint32_t node = kept == 0 ? root_ : NodeOfKept(kept);
+  return kept == call ? node : merged_.Others(node);
+}
+
+// Callers of a kept call are kept, too.
+uint32_t MergedCalls::Stacks::NodeOfKept(uint32_t call) {
+  path_.clear();
+  uint32_t each = call;
+  while (each != 0 && nodes_[each] == 0) {
+    path_.push_back(each);
+    each = run_.calls(static_cast<int>(each) - 1).parent();
+  }
+  uint32_t node = each == 0 ? root_ : nodes_[each];
+  for (auto step = path_.rbegin(); step != path_.rend(); ++step) {
+    node = ChildOf(node, *step);
+    nodes_[*step] = node;
+  }
+  return node;
+}
+
+}  // namespace footprint

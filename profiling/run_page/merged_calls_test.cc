@@ -1,0 +1,185 @@
+// What merged_calls.h and run_flame_graph.h promise.
+
+#include "footprint/profiling/run_page/merged_calls.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/profiling/run_page/example_runs.h"
+#include "footprint/profiling/run_page/run_flame_graph.h"
+#include "footprint/profiling/runs/random_run.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+int64_t SumOf(const FlameGraph& graph, size_t measure) {
+  int64_t sum = 0;
+  for (const FlameGraph::Node& node : graph.nodes) {
+    sum += node.own_values[measure];
+  }
+  return sum;
+}
+
+// By the names on the way to a node, its own value.
+std::map<std::string, int64_t> ByPath(const FlameGraph& graph, size_t measure) {
+  std::vector<std::string> paths;
+  std::map<std::string, int64_t> values;
+  for (const FlameGraph::Node& node : graph.nodes) {
+    paths.push_back(
+        (node.parent < 0 ? "" : paths[static_cast<size_t>(node.parent)]) + "/" +
+        node.name);
+    if (node.own_values[measure] != 0) {
+      values[paths.back()] += node.own_values[measure];
+    }
+  }
+  return values;
+}
+
+// The same, site by site.
+std::map<std::string, int64_t> NaivePeaks(const MeasuredRun& run) {
+  std::map<std::string, int64_t> values;
+  for (const MeasuredImage& image : run.images()) {
+    for (const SiteAmounts& site : image.sites()) {
+      std::string path =
+          site.call() == 0 ? "/[before the agent began]" : std::string();
+      for (uint32_t call = site.call(); call != 0;
+           call = run.calls(static_cast<int>(call) - 1).parent()) {
+        const Call& each = run.calls(static_cast<int>(call) - 1);
+        path =
+            "/" + run.frames(static_cast<int>(each.frame())).function() + path;
+      }
+      if (run.images_size() > 1) {
+        path = "/" + image.command_line(0) + path;
+      }
+      if (site.at_peak().bytes() != 0) values[path] += site.at_peak().bytes();
+    }
+  }
+  return values;
+}
+
+TEST(MergedCallsTest, HoldsEachStackOfAnyRun) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    RandomSequence random(seed);
+    const MeasuredRun run = RandomRun(&random);
+    const FlameGraph graph = RunFlameGraph(run, 1'000'000);
+    // "others": what has less than a ten-thousandth.
+    std::map<std::string, int64_t> found = ByPath(graph, 0);
+    const std::map<std::string, int64_t> expected = NaivePeaks(run);
+    int64_t sum = 0;
+    for (const auto& [path, bytes] : expected) sum += bytes;
+    EXPECT_EQ(SumOf(graph, 0), sum) << seed;
+    for (const auto& [path, bytes] : expected) {
+      if (bytes * 10'000 >= sum) {
+        EXPECT_EQ(found[path], bytes) << seed << " " << path;
+      }
+    }
+  }
+}
+
+TEST(MergedCallsTest, AddsUpHoweverLittleRoomThereIs) {
+  const MeasuredRun run = LargeRun(20'000, /*seed=*/3);
+  std::vector<int64_t> sums(3);
+  for (const SiteAmounts& site : run.images(0).sites()) {
+    sums[0] += site.at_peak().bytes();
+    sums[1] += site.allocated().bytes();
+    sums[2] += site.at_end().bytes();
+  }
+  for (const size_t most_bytes : {0, 1, 200, 5'000, 100'000, 10'000'000}) {
+    const FlameGraph graph = RunFlameGraph(run, most_bytes);
+    for (size_t measure = 0; measure < sums.size(); ++measure) {
+      EXPECT_EQ(SumOf(graph, measure), sums[measure]) << most_bytes;
+    }
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      EXPECT_LT(graph.nodes[i].parent, static_cast<int>(i));
+      for (const int64_t value : graph.nodes[i].own_values) {
+        EXPECT_GE(value, 0);
+      }
+    }
+    EXPECT_LE(DrawFlameGraph(graph).size(), 1.5 * most_bytes + 3'000)
+        << most_bytes;
+  }
+}
+
+TEST(MergedCallsTest, AddsUpVariancesToo) {
+  const MeasuredRun run = FullRun();
+  double expected = 0;
+  for (const MeasuredImage& image : run.images()) {
+    for (const SiteAmounts& site : image.sites()) {
+      expected += site.at_peak().variance();
+    }
+  }
+  for (const size_t most_bytes : {0, 300, 100'000}) {
+    double variance = 0;
+    for (const FlameGraph::Node& node : RunFlameGraph(run, most_bytes).nodes) {
+      variance += node.own_sigmas[0] * node.own_sigmas[0];
+    }
+    EXPECT_NEAR(variance, expected, 1e-6 * expected);
+  }
+}
+
+TEST(MergedCallsTest, PutsLinesOfAFunctionTogether) {
+  MeasuredRun run;
+  for (const int line : {3, 4}) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_function("Fit");
+    frame->set_line(line);
+    run.add_calls()->set_frame(static_cast<uint32_t>(run.frames_size() - 1));
+  }
+  MeasuredImage* const image = run.add_images();
+  image->set_has_sites(true);
+  for (const uint32_t call : {1, 2}) {
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(call);
+    site->mutable_at_peak()->set_bytes(10 * call);
+  }
+  const FlameGraph graph = RunFlameGraph(run, 1'000);
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].own_values[0], 30);
+}
+
+TEST(MergedCallsTest, HasTheMeasuresThatTheRunHas) {
+  const FlameGraph full = RunFlameGraph(FullRun(), 100'000);
+  ASSERT_EQ(full.measures.size(), 5u);
+  EXPECT_EQ(full.measures[3].name, "copied");
+  EXPECT_EQ(SumOf(full, 3), 25 << 20);
+  EXPECT_EQ(full.measures[4].unit, FlameGraph::Measure::Unit::kNanoseconds);
+  EXPECT_EQ(SumOf(full, 4), 2'750'000'000);
+  MeasuredRun run = FullRun();
+  for (MeasuredImage& image : *run.mutable_images()) {
+    image.clear_copies();
+    image.clear_processor_time();
+    image.set_has_totals(false);
+  }
+  EXPECT_EQ(RunFlameGraph(run, 100'000).measures.size(), 2u);
+}
+
+TEST(MergedCallsTest, ComparesCallByCall) {
+  const FlameGraph graph =
+      ComparisonFlameGraph(FullRun(), FullRunLater(), 100'000);
+  EXPECT_TRUE(graph.is_comparison);
+  EXPECT_EQ(SumOf(graph, 1) - SumOf(graph, 0), (2 << 20) + 1000);
+  for (const FlameGraph::Node& node : graph.nodes) {
+    if (node.name == "malloc" && node.own_values[0] == 7 << 20) {
+      EXPECT_EQ(node.own_values[1], 9 << 20);
+    }
+  }
+}
+
+TEST(MergedCallsTest, ShortensLongNamesBetweenCharacters) {
+  std::string name;
+  for (int i = 0; i < 200; ++i) name += "\u00e9";
+  const FlameGraph graph = RunFlameGraph(RunNamed(name), 1'000'000);
+  ASSERT_FALSE(graph.nodes.empty());
+  for (const FlameGraph::Node& node : graph.nodes) {
+    EXPECT_LE(node.name.size(), 160u);
+    EXPECT_NE(node.name.find("\u00e9..."), std::string::npos);
+    break;
+  }
+}
+
+}  // namespace
+}  // namespace footprint

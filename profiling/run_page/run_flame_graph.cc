@@ -1,0 +1,244 @@
+#include "footprint/profiling/run_page/run_flame_graph.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/run_page/merged_calls.h"
+
+namespace footprint {
+namespace {
+
+using Measure = FlameGraph::Measure;
+
+constexpr size_t kMostCommandBytes = 80;
+
+// Which figures of a run the graph has, and where.
+struct Places {
+  static constexpr size_t kAbsent = ~size_t{0};
+  size_t at_peak = kAbsent;
+  size_t allocated = kAbsent;
+  size_t at_end = kAbsent;
+  size_t copied = kAbsent;
+  size_t processor = kAbsent;
+};
+
+// Processes of one command line are one outermost call; of one command line
+// alone, none is needed.
+class Commands {
+ public:
+  uint32_t RootOf(const MeasuredImage& image, bool has_others,
+                  MergedCalls* merged) {
+    if (!has_others) return 0;
+    const std::string name = ShortCommand(image, kMostCommandBytes);
+    if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
+      names_.push_back(name);
+    }
+    return merged->Child(0, *std::find(names_.begin(), names_.end(), name),
+                         "a process", CodeOwner::kUnknown);
+  }
+
+ private:
+  std::deque<std::string> names_;  // the tree points to them
+};
+
+void Add(uint32_t node, size_t measure, const Amount& amount,
+         MergedCalls* merged) {
+  if (measure == Places::kAbsent) return;
+  merged->Add(node, measure, amount.bytes(), amount.variance());
+}
+
+// Calls that have, with what they call, so large a share of any measure that
+// they can be seen once they are put together: a forest of millions has
+// thousands.
+class KeptCalls {
+ public:
+  explicit KeptCalls(const MeasuredRun& run)
+      : run_(run), is_kept_(static_cast<size_t>(run.calls_size()) + 1) {
+    const auto each_site = [&run](auto add) {
+      for (const MeasuredImage& image : run.images()) {
+        for (const SiteAmounts& site : image.sites()) add(site);
+      }
+    };
+    Keep([&](Sums* sums) {
+      each_site([sums](const SiteAmounts& site) {
+        (*sums)[site.call()] += site.at_peak().bytes();
+      });
+    });
+    Keep([&](Sums* sums) {
+      each_site([sums](const SiteAmounts& site) {
+        (*sums)[site.call()] += site.allocated().bytes();
+      });
+    });
+    Keep([&](Sums* sums) {
+      each_site([sums](const SiteAmounts& site) {
+        (*sums)[site.call()] += site.at_end().bytes();
+      });
+    });
+    Keep([&](Sums* sums) {
+      for (const MeasuredImage& image : run.images()) {
+        for (const CopyAmounts& copy : image.copies()) {
+          (*sums)[copy.call()] += copy.copied().bytes();
+        }
+      }
+    });
+    Keep([&](Sums* sums) {
+      for (const MeasuredImage& image : run.images()) {
+        for (const ProcessorTime& time : image.processor_time()) {
+          (*sums)[time.call()] += NsOf(time);
+        }
+      }
+    });
+  }
+
+  static int64_t NsOf(const ProcessorTime& time) {
+    return time.native_ns() + time.interpreter_ns() + time.system_ns();
+  }
+
+  // Of each call, as sites name it, the nearest one around it or itself; 0:
+  // none.
+  std::vector<uint32_t> Nearest() const {
+    std::vector<uint32_t> nearest(is_kept_.size());
+    for (uint32_t call = 1; call < nearest.size(); ++call) {
+      nearest[call] = is_kept_[call] ? call : nearest[ParentOf(call)];
+    }
+    return nearest;
+  }
+
+ private:
+  using Sums = std::vector<int64_t>;
+
+  uint32_t ParentOf(size_t call) const {
+    return run_.calls(static_cast<int>(call) - 1).parent();
+  }
+
+  // `add_own` adds the figures of one measure, by call.
+  template <typename AddOwn>
+  void Keep(AddOwn add_own) {
+    constexpr int64_t kLeastShare = 50'000;  // its inverse
+    Sums sums(is_kept_.size());
+    add_own(&sums);
+    for (size_t call = sums.size() - 1; call > 0; --call) {
+      sums[ParentOf(call)] += sums[call];
+    }
+    for (size_t call = 1; call < sums.size(); ++call) {
+      if (sums[call] > 0 && sums[call] >= sums[0] / kLeastShare) {
+        is_kept_[call] = true;
+      }
+    }
+  }
+
+  const MeasuredRun& run_;
+  std::vector<bool> is_kept_;
+};
+
+void AddImage(const MeasuredRun& run, const MeasuredImage& image,
+              const std::vector<uint32_t>& nearest, uint32_t root,
+              const Places& places, MergedCalls* merged) {
+  MergedCalls::Stacks stacks(run, image, nearest, root, merged);
+  for (const SiteAmounts& site : image.sites()) {
+    const uint32_t node = stacks.NodeOf(site.call());
+    Add(node, places.at_peak, site.at_peak(), merged);
+    Add(node, places.allocated, site.allocated(), merged);
+    Add(node, places.at_end, site.at_end(), merged);
+  }
+  if (places.copied != Places::kAbsent) {
+    for (const CopyAmounts& copy : image.copies()) {
+      Add(stacks.NodeOf(copy.call()), places.copied, copy.copied(), merged);
+    }
+  }
+  if (places.processor != Places::kAbsent) {
+    for (const ProcessorTime& time : image.processor_time()) {
+      merged->Add(stacks.NodeOf(time.call()), places.processor,
+                  KeptCalls::NsOf(time), /*variance=*/0);
+    }
+  }
+}
+
+void AddRun(const MeasuredRun& run, const Places& places, bool has_commands,
+            Commands* commands, MergedCalls* merged) {
+  const std::vector<uint32_t> nearest = KeptCalls(run).Nearest();
+  for (const MeasuredImage& image : run.images()) {
+    AddImage(run, image, nearest, commands->RootOf(image, has_commands, merged),
+             places, merged);
+  }
+}
+
+std::vector<std::string> KindNames() {
+  return {"the program's own code",
+          "libraries",
+          "the interpreter",
+          "allocation",
+          "",
+          "others, not known"};
+}
+
+bool HasCommands(const MeasuredRun& run) { return run.images_size() > 1; }
+
+}  // namespace
+
+FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes) {
+  bool has_ends = false;
+  bool has_copies = false;
+  bool has_times = false;
+  for (const MeasuredImage& image : run.images()) {
+    has_ends = has_ends || (image.has_sites() && image.has_totals());
+    has_copies = has_copies || image.copies_size() > 0;
+    has_times = has_times || image.processor_time_size() > 0;
+  }
+  FlameGraph graph;
+  graph.title = "Calls";
+  graph.kinds = KindNames();
+  Places places;
+  const auto add_measure = [&graph](const char* name, Measure::Unit unit) {
+    graph.measures.push_back({name, unit});
+    return graph.measures.size() - 1;
+  };
+  places.at_peak = add_measure("at the peak", Measure::Unit::kBytes);
+  places.allocated = add_measure("allocated in all", Measure::Unit::kBytes);
+  if (has_ends) {
+    places.at_end = add_measure("left at exit", Measure::Unit::kBytes);
+  }
+  if (has_copies) {
+    places.copied = add_measure("copied", Measure::Unit::kBytes);
+  }
+  if (has_times) {
+    places.processor =
+        add_measure("processor time", Measure::Unit::kNanoseconds);
+  }
+  MergedCalls merged(graph.measures.size());
+  Commands commands;
+  AddRun(run, places, HasCommands(run), &commands, &merged);
+  graph.nodes = merged.LargestNodes(most_bytes);
+  return graph;
+}
+
+FlameGraph ComparisonFlameGraph(const MeasuredRun& before,
+                                const MeasuredRun& after, size_t most_bytes) {
+  FlameGraph graph;
+  graph.title = "Calls, before and after";
+  graph.is_comparison = true;
+  graph.measures = {{"at the peak, before"},
+                    {"at the peak, after"},
+                    {"allocated in all, before"},
+                    {"allocated in all, after"}};
+  MergedCalls merged(graph.measures.size());
+  Commands commands;
+  const bool has_commands = HasCommands(before) || HasCommands(after);
+  Places places;
+  places.at_peak = 0;
+  places.allocated = 2;
+  AddRun(before, places, has_commands, &commands, &merged);
+  places.at_peak = 1;
+  places.allocated = 3;
+  AddRun(after, places, has_commands, &commands, &merged);
+  graph.nodes = merged.LargestNodes(most_bytes);
+  return graph;
+}
+
+}  // namespace footprint

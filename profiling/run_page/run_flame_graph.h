@@ -1,0 +1,35 @@
+// The calls of a run as a flame graph of bounded size.
+//
+//   FlameGraph graph = RunFlameGraph(run, /*most_bytes=*/120'000);
+//   page.AddFlameGraph(graph);
+//
+// Below one outermost call a program (where there are several) stand the
+// functions; calls of one function from different lines of another are one. The
+// measures are the bytes at the peak of each process, all that was allocated
+// and, where the run has them, what was left at exit, copies and processor
+// time. Calls that are too small for the bound are put together as "others",
+// so every measure adds up to what the run's sites add up to.
+//
+// Pure; thread-safe. Memory: some 20 bytes a call, and 150 a call that can be
+// seen. Time: linear in calls and sites.
+
+#ifndef FOOTPRINT_PROFILING_RUN_PAGE_RUN_FLAME_GRAPH_H_
+#define FOOTPRINT_PROFILING_RUN_PAGE_RUN_FLAME_GRAPH_H_
+
+#include <cstddef>
+
+#include "footprint/base/page/flame_graph.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+// `most_bytes`: about how long the graph is on a page.
+FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes);
+
+// The same calls in two runs, the peak and the volume.
+FlameGraph ComparisonFlameGraph(const MeasuredRun& before,
+                                const MeasuredRun& after, size_t most_bytes);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUN_PAGE_RUN_FLAME_GRAPH_H_

@@ -1,0 +1,32 @@
+// All that is known of one measured run, as one page that needs no network.
+//
+//   absl::Status status = ReplaceFile("run.html", RunPage(run),
+//   ToDisk::kFlush);
+//
+// Peak, when, where and whose; live bytes over time; a flame graph; lines of
+// code, stages, threads, processes, leaks, copies, processor time and resident
+// parts. At the top stands what was not counted, at the end what was not
+// measured. The page has at most kMostPageBytes, however large the run; what
+// finds no room is added up.
+//
+// Pure; thread-safe. Any names may stand in a run. Memory: some 20 bytes a
+// call, and the page. Time: linear in calls and sites.
+
+#ifndef FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_
+#define FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_
+
+#include <cstddef>
+#include <string>
+
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+inline constexpr size_t kMostPageBytes = 300'000;
+
+// A run as CheckMeasuredRun (measured_run_file.h) accepts it.
+std::string RunPage(const MeasuredRun& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_

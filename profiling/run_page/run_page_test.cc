@@ -1,0 +1,170 @@
+// What run_page.h and comparison_page.h promise. That a page is HTML is the
+// matter of page_structure_test.py, how it behaves that of browser_test.py.
+
+#include "footprint/profiling/run_page/run_page.h"
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/profiling/run_page/comparison_page.h"
+#include "footprint/profiling/run_page/example_runs.h"
+#include "footprint/profiling/runs/random_run.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// A page is too long to be printed.
+::testing::AssertionResult Holds(const std::string& html,
+                                 const std::string& text) {
+  if (absl::StrContains(html, text)) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "not there: " << text;
+}
+
+size_t CountOf(const std::string& html, const std::string& text) {
+  size_t count = 0;
+  for (size_t at = html.find(text); at != std::string::npos;
+       at = html.find(text, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(RunPageTest, BeginsWithTheFigures) {
+  const std::string html = RunPage(FullRun());
+  EXPECT_TRUE(Holds(html,
+                    "<dt>Peak heap</dt><dd>12.0 MiB</dd>"
+                    "<dd>12,582,912 B were live at once"));
+  EXPECT_TRUE(Holds(html, "of process 100, python3 train.py"));
+  EXPECT_TRUE(Holds(html,
+                    "<dt>When</dt><dd>3.000 s</dd><dd>after the "
+                    "begin, of 4.000 s in all, in stage fit."));
+  EXPECT_TRUE(Holds(html,
+                    "<dt>Where</dt><dd>58.3 %</dd><dd>of it, 7.00 MiB "
+                    "\u00b1 97.7 KiB, was allocated in "
+                    "PyArray_NewFromDescr (ctors.c:830)."));
+  // 1 + 2 + 3 + 4 MiB.
+  EXPECT_TRUE(Holds(html, "<dt>The allocator keeps</dt><dd>10.0 MiB</dd>"));
+  EXPECT_TRUE(Holds(html, "<dt>The machine must have</dt><dd>90.0 MiB</dd>"));
+  EXPECT_TRUE(Holds(html,
+                    "the program 8.0 MiB (67 %), libraries 2.0 MiB "
+                    "(17 %), the interpreter 1.0 MiB (8 %), not "
+                    "known 1.0 MiB (8 %)"));
+}
+
+TEST(RunPageTest, SaysFirstWhatWasNotCounted) {
+  MeasuredRun run = FullRun();
+  run.set_signal_number(9);
+  run.mutable_images(1)->set_has_foreign_new(true);
+  const std::string html = RunPage(run);
+  const size_t figures = html.find("Peak heap");
+  for (const char* warning :
+       {"ended by signal 9", "Blocks of dlopen", "operator new of its own"}) {
+    EXPECT_LT(html.find(warning), figures) << warning;
+  }
+}
+
+TEST(RunPageTest, HasASectionForEachPartOfARun) {
+  const std::string html = RunPage(FullRun());
+  for (const char* heading :
+       {"Over time", "Where from", "Stages", "Lines of code at the peak",
+        "Lines of code by volume", "Temporary allocations", "Left at exit",
+        "Copies", "Processor time", "Suspected leaks", "Threads", "Processes",
+        "Resident memory", "Graphics memory", "How it was measured"}) {
+    EXPECT_TRUE(Holds(html, absl::StrCat("<h2>", heading, "</h2>")));
+  }
+  EXPECT_FALSE(Holds(html, "Not measured:"));
+  EXPECT_TRUE(Holds(html, ">fit / epoch</th>"));
+  EXPECT_TRUE(Holds(html, ">fit (never closed)</th>"));
+  EXPECT_TRUE(Holds(html, ">import numpy</th>"));
+  EXPECT_TRUE(Holds(html, "97.5 %"));
+  EXPECT_TRUE(Holds(html, ">2 worker</th><td>5.00 MiB</td>"));
+  EXPECT_TRUE(Holds(html,
+                    ">handed out, never touched</th>"
+                    "<td>-2.00 MiB</td>"));
+  EXPECT_TRUE(Holds(html, "<td>600 MiB</td><td>1.000 s</td><td>100</td>"));
+  EXPECT_TRUE(Holds(html, "one device tells no times"));
+  EXPECT_TRUE(Holds(html, "small objects count one by one"));
+  EXPECT_TRUE(Holds(html,
+                    "<dt>Recommended container limit</dt>"
+                    "<dd>110 MiB</dd>"));
+  EXPECT_TRUE(Holds(html, "native code 2.000 s (73 %)"));
+}
+
+TEST(RunPageTest, LeavesOutWhatIsNotKnown) {
+  MeasuredRun run = FullRun();
+  run.mutable_images()->DeleteSubrange(1, 1);
+  MeasuredImage* const image = run.mutable_images(0);
+  image->clear_sites();
+  image->clear_timeline();
+  image->clear_stages();
+  image->clear_threads();
+  image->clear_copies();
+  image->clear_processor_time();
+  image->clear_suspected_leaks();
+  image->clear_resident_at_peak();
+  image->set_has_sites(false);
+  image->set_has_totals(false);
+  run.set_sampling_interval_bytes(-1);
+  const std::string html = RunPage(run);
+  EXPECT_EQ(CountOf(html, "<h2>"), 1u) << "how it was measured";
+  EXPECT_EQ(CountOf(html, "<script"), 0u);
+  EXPECT_TRUE(Holds(html,
+                    "Not measured: call sites, live bytes over time, "
+                    "stages (no stage was begun), copies"));
+  EXPECT_EQ(CountOf(html, "<dd>not measured</dd>"), 3u);
+}
+
+TEST(RunPageTest, IsMadeOfAnyRun) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    RandomSequence random(seed);
+    const MeasuredRun before = RandomRun(&random);
+    const MeasuredRun after = RandomRun(&random);
+    EXPECT_TRUE(Holds(RunPage(before), "</html>"));
+    EXPECT_TRUE(Holds(ComparisonPage(before, after), "</html>"));
+  }
+  EXPECT_TRUE(Holds(RunPage(MeasuredRun()), "Nothing was measured"));
+  EXPECT_TRUE(Holds(ComparisonPage(MeasuredRun(), FullRun()),
+                    "Nothing can be compared"));
+}
+
+TEST(RunPageTest, StaysSmall) {
+  EXPECT_LE(RunPage(LargeRun(50'000, /*seed=*/1)).size(), kMostPageBytes);
+  const std::string html = ComparisonPage(LargeRun(20'000, /*seed=*/1),
+                                          LargeRun(20'000, /*seed=*/2));
+  EXPECT_LE(html.size(), kMostPageBytes);
+  EXPECT_TRUE(Holds(html, "<h2>Where from"));
+  EXPECT_TRUE(Holds(html, " others."));
+}
+
+// Every byte of these names is escaped by six.
+TEST(RunPageTest, StaysSmallWhateverNamesThereAre) {
+  MeasuredRun run = LargeRun(20'000, /*seed=*/1);
+  int number = 0;
+  for (CodeFrame& frame : *run.mutable_frames()) {
+    frame.set_function(
+        absl::StrCat(number++, std::string(500, '<'), "\xff\xff"));
+  }
+  EXPECT_LE(RunPage(run).size(), kMostPageBytes);
+}
+
+TEST(RunPageTest, ComparesFiguresAndLines) {
+  const std::string html = ComparisonPage(FullRun(), FullRunLater());
+  EXPECT_TRUE(Holds(html, "<dt>Peak heap</dt><dd>+2.00 MiB</dd>"));
+  EXPECT_TRUE(Holds(html, "+16.7 %"));
+  EXPECT_TRUE(Holds(html,
+                    "PyArray_NewFromDescr (ctors.c:830)</th>"
+                    "<td>+2.00 MiB \u00b1 138 KiB</td><td>7.00 MiB \u00b1 "
+                    "97.7 KiB</td><td>9.00 MiB \u00b1 97.7 KiB</td>"
+                    "<td>yes</td>"));
+  EXPECT_TRUE(Holds(html, "<td>+1000 B \u00b1 138 KiB</td>"));
+  EXPECT_TRUE(Holds(html, "<td>may be chance</td>"));
+  EXPECT_TRUE(Holds(html, "Nothing changed."));
+  EXPECT_TRUE(Holds(html, "Before: Blocks of dlopen"));
+  EXPECT_LT(html.find("PyArray_NewFromDescr ("), html.find("PyType_New ("));
+}
+
+}  // namespace
+}  // namespace footprint

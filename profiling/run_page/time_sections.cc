@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/run_page/page_sections.h"
+#include "footprint/profiling/runs/measured_images.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kMostSeries = 7;  // and one for the others
+constexpr size_t kMostCommandBytes = 40;
+
+// Indices of at most about `most` points: of each part the lowest and the
+// highest, so that the peak is never left out.
+std::vector<int> ChosenPoints(const MeasuredImage& image, size_t most) {
+  const int count = image.timeline_size();
+  std::vector<int> chosen;
+  const int parts = static_cast<int>(std::max<size_t>(1, most / 2));
+  if (count <= 2 * parts) {
+    for (int i = 0; i < count; ++i) chosen.push_back(i);
+    return chosen;
+  }
+  const auto bytes = [&image](int i) { return image.timeline(i).live_bytes(); };
+  for (int part = 0; part < parts; ++part) {
+    const auto at = [&](int64_t which) {
+      return static_cast<int>(which * count / parts);
+    };
+    int low = at(part);
+    int high = low;
+    for (int i = at(part); i < at(part + 1); ++i) {
+      if (bytes(i) < bytes(low)) low = i;
+      if (bytes(i) > bytes(high)) high = i;
+    }
+    chosen.push_back(std::min(low, high));
+    if (low != high) chosen.push_back(std::max(low, high));
+  }
+  if (chosen.back() != count - 1) chosen.push_back(count - 1);
+  return chosen;
+}
+
+// The series of each stage, and their names: a stage of its own where it takes
+// much of the time.
+class StageSeries {
+ public:
+  explicit StageSeries(const MeasuredImage& image) {
+    std::map<size_t, int64_t> durations;
+    for (int i = 0; i < image.timeline_size(); ++i) {
+      const TimelinePoint& point = image.timeline(i);
+      const int64_t end_ns = i + 1 < image.timeline_size()
+                                 ? image.timeline(i + 1).time_ns()
+                                 : point.time_ns();
+      durations[point.stage()] += end_ns - point.time_ns();
+    }
+    std::vector<std::pair<int64_t, size_t>> longest;
+    for (const auto& [stage, duration_ns] : durations) {
+      longest.push_back({-duration_ns, stage});
+    }
+    std::sort(longest.begin(), longest.end());
+    if (longest.size() > kMostSeries + 1) longest.resize(kMostSeries);
+    // By number, which is the order in which they began.
+    std::sort(longest.begin(), longest.end(),
+              [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (const auto& [duration_ns, stage] : longest) {
+      series_[stage] = names_.size();
+      names_.push_back(StageName(image, stage));
+    }
+    if (durations.size() > series_.size()) names_.push_back("other stages");
+  }
+
+  size_t Of(size_t stage) const {
+    const auto found = series_.find(stage);
+    return found == series_.end() ? names_.size() - 1 : found->second;
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::map<size_t, size_t> series_;
+  std::vector<std::string> names_;
+};
+
+Timeline TimelineOf(const MeasuredRun& run, const MeasuredImage& image,
+                    size_t most_points) {
+  Timeline timeline;
+  timeline.title = "Live bytes of the heap";
+  timeline.description =
+      image.inherited_live_bytes() > 0
+          ? absl::StrCat("From the process's begin on, with ",
+                         FormatRoundedBytes(image.inherited_live_bytes()),
+                         " that its parent had at the fork.")
+          : "The peak is never missed; between two points much may happen.";
+  const StageSeries stages(image);
+  timeline.series = stages.names();
+  timeline.marked_label =
+      absl::StrCat("peak ", FormatRoundedBytes(image.peak_live_bytes()));
+  for (const int i : ChosenPoints(image, most_points)) {
+    const TimelinePoint& point = image.timeline(i);
+    timeline.points.push_back(
+        {std::max<int64_t>(0, point.time_ns() - BeginTimeNs(run)),
+         point.live_bytes(), stages.Of(point.stage())});
+    const Timeline::Point& marked = timeline.points[timeline.marked_point];
+    if (point.live_bytes() > marked.bytes) {
+      timeline.marked_point = timeline.points.size() - 1;
+    }
+  }
+  return timeline;
+}
+
+const char* KindName(StageFigures::Kind kind) {
+  switch (kind) {
+    case StageFigures::IMPORT:
+      return "import";
+    case StageFigures::FILE:
+      return "file";
+    default:
+      return "named";
+  }
+}
+
+// The stage's name, with what a reader of its figures must know.
+std::string StageTitle(const MeasuredImage& image, size_t stage) {
+  const StageFigures& figures = image.stages(static_cast<int>(stage));
+  std::string title = StageName(image, stage);
+  if (figures.was_left_open()) absl::StrAppend(&title, " (never closed)");
+  if (figures.is_inherited()) absl::StrAppend(&title, " (begun by the parent)");
+  if (figures.lacks_last_visit()) {
+    absl::StrAppend(&title, " (without its last visit)");
+  }
+  if (figures.unmeasured_visit_count() > 0) {
+    absl::StrAppend(&title, " (", FormatCount(figures.unmeasured_visit_count()),
+                    " visits among too many at once)");
+  }
+  return title;
+}
+
+std::vector<std::string> StageRow(const MeasuredImage& image, size_t stage,
+                                  const SummedAmount& at_peak) {
+  const StageFigures& figures = image.stages(static_cast<int>(stage));
+  return {StageTitle(image, stage),
+          KindName(figures.kind()),
+          FormatRoundedBytes(figures.peak_live_bytes()),
+          FormatRoundedBytes(figures.peak_live_absolute_bytes()),
+          AmountText(at_peak),
+          FormatRoundedBytes(figures.allocated_bytes()),
+          FormatCount(figures.allocation_count()),
+          FormatRoundedBytes(figures.net_growth_bytes()),
+          FormatCount(figures.visit_count()),
+          Seconds(figures.wall_time_ns())};
+}
+
+}  // namespace
+
+void AddTimelines(const MeasuredRun& run, const PageLimits& limits,
+                  PageContent* page) {
+  constexpr int kLeastPoints = 2;
+  std::vector<const MeasuredImage*> images;
+  for (const MeasuredImage& image : run.images()) {
+    if (image.timeline_size() >= kLeastPoints) images.push_back(&image);
+  }
+  if (images.empty()) return;
+  std::stable_sort(images.begin(), images.end(),
+                   [](const MeasuredImage* a, const MeasuredImage* b) {
+                     return OwnPeakBytes(*a) > OwnPeakBytes(*b);
+                   });
+  if (images.size() > limits.timelines) images.resize(limits.timelines);
+  page->AddHeading("Over time");
+  if (images.size() == 1) {
+    page->AddTimeline(TimelineOf(run, *images[0], limits.timeline_points));
+    return;
+  }
+  std::vector<PageContent::View> views;
+  for (const MeasuredImage* image : images) {
+    PageContent content;
+    content.AddTimeline(TimelineOf(
+        run, *image, limits.timeline_points / (views.empty() ? 1 : 2)));
+    views.push_back({absl::StrCat(image->process_id(), ": ",
+                                  ShortCommand(*image, kMostCommandBytes)),
+                     content});
+  }
+  page->AddViews("Process", views);
+}
+
+void AddStages(const MeasuredImage& image, const PageLimits& limits,
+               PageContent* page) {
+  if (image.stages_size() < 2) return;
+  std::vector<SummedAmount> at_peak(static_cast<size_t>(image.stages_size()));
+  for (const SiteAmounts& site : image.sites()) {
+    at_peak[site.stage()].Add(site.at_peak());
+  }
+  PageTable table;
+  table.caption =
+      "In the order in which they began. Peak: above what was live at the "
+      "stage's begin. Live at the peak: of the process's peak, what was "
+      "allocated in the stage.";
+  table.header = {
+      "stage",     "kind",  "peak",   "peak, absolute", "live at the peak",
+      "allocated", "calls", "growth", "visits",         "time"};
+  table.text_columns = 2;
+  table.wraps_text = true;
+  const auto count = static_cast<size_t>(image.stages_size());
+  for (size_t i = 1; i < count && table.rows.size() < limits.table_rows; ++i) {
+    table.rows.push_back(StageRow(image, i, at_peak[i]));
+  }
+  page->AddHeading("Stages");
+  page->AddTable(table);
+  if (count - 1 > table.rows.size()) {
+    page->AddParagraph(absl::StrCat(
+        "And ",
+        FormatCount(static_cast<int64_t>(count - 1 - table.rows.size())),
+        " stages that began later."));
+  }
+}
+
+}  // namespace footprint
