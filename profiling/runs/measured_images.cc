@@ -170,6 +170,11 @@ void SetSites(const SiteProfile& profile, const Threads& threads,
   for (auto& [key, site] : sites) *image->add_sites() = std::move(site);
 }
 
+// Null: the process is no interpreter.
+const PythonCodes* PythonOf(const MeasuredProcess& process) {
+  return process.python.has_value() ? &*process.python : nullptr;
+}
+
 // What else of the process has stacks.
 void SetSamples(const MeasuredProcess& process, const Threads& threads,
                 Symbolizer* symbolizer, CallForest* forest,
@@ -177,8 +182,8 @@ void SetSamples(const MeasuredProcess& process, const Threads& threads,
   if (process.processor_time.has_value()) {
     SetProcessorTime(
         *process.processor_time,
-        [&](uint32_t number) { return threads.IndexOf(number); }, symbolizer,
-        forest, image);
+        [&](uint32_t number) { return threads.IndexOf(number); },
+        PythonOf(process), symbolizer, forest, image);
     const int missed = process.processor_time->missed_thread_count;
     if (missed > 0) {
       image->add_notes(
@@ -187,7 +192,7 @@ void SetSamples(const MeasuredProcess& process, const Threads& threads,
     }
   }
   if (process.copies.has_value()) {
-    SetCopies(*process.copies, symbolizer, forest, image);
+    SetCopies(*process.copies, PythonOf(process), symbolizer, forest, image);
   }
 }
 
@@ -231,8 +236,7 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     image->set_has_sites(true);
     image->set_sites_are_incomplete(process.sites->is_incomplete);
     NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
-                      &forest,
-                      process.python.has_value() ? &*process.python : nullptr);
+                      &forest, PythonOf(process));
     SetSites(*process.sites, threads, &calls, image);
     threads.Write(image);
     SetTimeline(*process.sites, process.peak_stage, image);

@@ -20,7 +20,9 @@ uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
 
 bool IsInterpreters(const CallTree& tree, int node) {
   if (node == CallTree::kNone) return false;
-  const int module = tree.nodes[static_cast<size_t>(node)].module;
+  const CallTree::Node& innermost = tree.nodes[static_cast<size_t>(node)];
+  if (innermost.python_code != CallTree::kNone) return true;
+  const int module = innermost.module;
   return module != CallTree::kNone &&
          IsInterpreterPath(tree.modules[static_cast<size_t>(module)].path);
 }
@@ -49,9 +51,10 @@ bool IsInterpreterPath(absl::string_view path) {
 void SetProcessorTime(
     const StackTallies& tallies,
     const std::function<uint32_t(uint32_t number)>& thread_index,
-    Symbolizer* symbolizer, CallForest* forest, MeasuredImage* image) {
+    const PythonCodes* python, Symbolizer* symbolizer, CallForest* forest,
+    MeasuredImage* image) {
   NativeCalls calls(tallies.tree.modules, tallies.tree.nodes, symbolizer,
-                    forest);
+                    forest, python);
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, ProcessorTime> times;
   for (const StackTallies::Tally& tally : tallies.tallies) {
     const uint32_t call = calls.CallOf(tally.node);
@@ -68,10 +71,11 @@ void SetProcessorTime(
   }
 }
 
-void SetCopies(const StackTallies& tallies, Symbolizer* symbolizer,
-               CallForest* forest, MeasuredImage* image) {
+void SetCopies(const StackTallies& tallies, const PythonCodes* python,
+               Symbolizer* symbolizer, CallForest* forest,
+               MeasuredImage* image) {
   NativeCalls calls(tallies.tree.modules, tallies.tree.nodes, symbolizer,
-                    forest);
+                    forest, python);
   std::map<std::pair<uint32_t, uint32_t>, CopyAmounts> copies;
   for (const StackTallies::Tally& tally : tallies.tallies) {
     const uint32_t call = calls.CallOf(tally.node);

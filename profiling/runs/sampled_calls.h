@@ -1,13 +1,16 @@
 // What an agent sampled without a lock, as parts of a measured image: where
 // processor time went, and who copied.
 //
-//   SetProcessorTime(*process.processor_time, thread_index, &symbolizer,
-//                    &forest, image);
-//   SetCopies(*process.copies, &symbolizer, &forest, image);
+//   SetProcessorTime(*process.processor_time, thread_index, python,
+//                    &symbolizer, &forest, image);
+//   SetCopies(*process.copies, python, &symbolizer, &forest, image);
+//
+// `python` names the calls of Python code, and may be null.
 //
 // Time counts as the interpreter's where the innermost call of a sample lies in
-// its program or library (python3.11, libpython3.11.so): the interpreter was at
-// work itself, and not a library that it called, the C library included.
+// its program or library (python3.11, libpython3.11.so) or is Python's own: the
+// interpreter was at work itself, and not a library that it called, the C
+// library included.
 //
 // Different addresses of a line are one call. Thread-compatible. Owns nothing.
 // Memory: that of NativeCalls. Time: the symbolizer's.
@@ -19,6 +22,7 @@
 #include <functional>
 
 #include "absl/strings/string_view.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/runs/call_forest.h"
 #include "footprint/profiling/runs/measured_run.pb.h"
@@ -31,10 +35,12 @@ namespace footprint {
 void SetProcessorTime(
     const StackTallies& tallies,
     const std::function<uint32_t(uint32_t number)>& thread_index,
-    Symbolizer* symbolizer, CallForest* forest, MeasuredImage* image);
+    const PythonCodes* python, Symbolizer* symbolizer, CallForest* forest,
+    MeasuredImage* image);
 
-void SetCopies(const StackTallies& tallies, Symbolizer* symbolizer,
-               CallForest* forest, MeasuredImage* image);
+void SetCopies(const StackTallies& tallies, const PythonCodes* python,
+               Symbolizer* symbolizer, CallForest* forest,
+               MeasuredImage* image);
 
 // Whether the object of that path is Python's interpreter.
 bool IsInterpreterPath(absl::string_view path);

@@ -6,6 +6,7 @@
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/profiling/samples/stack_tally_writer.h"
+#include "footprint/profiling/sites/current_stack.h"
 #include "footprint/profiling/stacks/readable_stack.h"
 #include "footprint/profiling/stacks/stack_end.h"
 #include "footprint/profiling/stacks/stack_unwinder.h"
@@ -64,7 +65,10 @@ int64_t SampleCopy(size_t size_bytes, const void* caller) {
   const StackFrame frame = CallingFrame();
   uintptr_t end = FindStackEnd(frame.stack_pointer);
   if (end == 0) end = ReadableStackEnd(frame.stack_pointer);
-  const int count = UnwindStack(frame, end, calls, kMaxCopyCalls);
+  uintptr_t stack_pointers[kMaxCopyCalls];
+  int count = UnwindStack(frame, end, calls, kMaxCopyCalls, stack_pointers);
+  // The recorder copies, too, while it holds its lock.
+  count = AddInterpreterCalls(stack_pointers, count, calls, kMaxCopyCalls);
   int first = 0;
   while (first < count && calls[first] != reinterpret_cast<uintptr_t>(caller)) {
     ++first;

@@ -17,6 +17,7 @@
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/profiling/samples/stack_tally_writer.h"
+#include "footprint/profiling/sites/current_stack.h"
 #include "footprint/profiling/sites/thread_number.h"
 #include "footprint/profiling/stacks/readable_stack.h"
 #include "footprint/profiling/stacks/stack_end.h"
@@ -119,7 +120,12 @@ int InterruptedStack(const void* context,
   uintptr_t end = FindStackEnd(frame.stack_pointer);
   if (end == 0) end = ReadableStackEnd(frame.stack_pointer);
   // Code that breaks the rules for stacks must not make us read elsewhere.
-  return UnwindStack(frame, end, calls, end == 0 ? 1 : kMaxSampledCalls);
+  uintptr_t stack_pointers[kMaxSampledCalls];
+  const int count = UnwindStack(
+      frame, end, calls, end == 0 ? 1 : kMaxSampledCalls, stack_pointers);
+  // Behind its instruction, as return addresses are, which readers expect.
+  ++calls[0];
+  return AddInterpreterCalls(stack_pointers, count, calls, kMaxSampledCalls);
 }
 
 void TakeSample(int number, siginfo_t* info, void* context) {
@@ -133,8 +139,6 @@ void TakeSample(int number, siginfo_t* info, void* context) {
   const int error = errno;
   uintptr_t calls[kMaxSampledCalls];
   const int count = InterruptedStack(context, calls);
-  // Behind its instruction, as return addresses are, which readers expect.
-  ++calls[0];
   writer.Add(calls, count, TakeTime(clock, 1));
   ArmTimer(clock);
   errno = error;

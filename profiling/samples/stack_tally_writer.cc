@@ -123,6 +123,7 @@ void StackTallyWriter::Close() {
 // write an entry; an entry that is still being written matches nothing.
 uint32_t StackTallyWriter::FindModule(StackTalliesFile* file,
                                       uintptr_t program_counter) {
+  if ((program_counter & kInterpretedCall) != 0) return kInterpretedModule;
   dl_find_object found;
   if (_dl_find_object(reinterpret_cast<void*>(program_counter), &found) != 0) {
     return kNoModule;
