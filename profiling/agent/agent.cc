@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,16 +20,22 @@
 #include <new>
 
 #include "footprint/base/memory/resident_bytes.h"
+#include "footprint/profiling/agent/process_record_file.h"
 #include "footprint/profiling/agent/record_folder.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
+#include "footprint/profiling/heap/thread_start.h"
 #include "footprint/profiling/python/python_interpreter.h"
+#include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/records/stack_tallies_record.h"
 #include "footprint/profiling/records/stage_record.h"
+#include "footprint/profiling/samples/copy_volume.h"
+#include "footprint/profiling/samples/processor_time.h"
 #include "footprint/profiling/sites/call_sites.h"
 #include "footprint/profiling/stages/file_stages.h"
 #include "footprint/profiling/stages/import_stages.h"
@@ -45,14 +50,12 @@ PublishedAllocator* allocator = nullptr;
 pid_t own_process = 0;
 // -1: call sites are not recorded.
 int64_t sampling_interval_bytes = -1;
+bool children_are_recorded = true;
+// -1: not sampled.
+int64_t processor_interval_ns = -1;
+int64_t copy_interval_bytes = -1;
 // Looked for once: in the child of a fork the dynamic loader may be locked.
 bool has_foreign_new = false;
-
-int64_t TimeNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
 
 // The first `capacity` bytes of a file; their number.
 int32_t ReadStart(const char* path, char* text, size_t capacity) {
@@ -69,39 +72,6 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
   return static_cast<int32_t>(size);
 }
 
-// A mapped file of its full size, so that a full disk is met here and not by
-// the program. Null where there is none to be had.
-void* MapFile(int file, size_t size_bytes) {
-  if (!FileMayHave(size_bytes) ||
-      posix_fallocate(file, 0, static_cast<off_t>(size_bytes)) != 0) {
-    return nullptr;
-  }
-  // Not by mmap, which counts.
-  void* const mapped = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-              file, 0));
-  return mapped == MAP_FAILED ? nullptr : mapped;
-}
-
-// The first number that no earlier image of the process has taken.
-ProcessRecord* OpenRecord(pid_t process, int folder) {
-  for (int32_t image = 0; image < 10000; ++image) {
-    char name[kRecordFileNameCapacity];
-    WriteRecordFileName(process, image, "record", name);
-    const int file =
-        openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0 && errno == EEXIST) continue;
-    if (file < 0) return nullptr;
-    auto* const opened =
-        static_cast<ProcessRecord*>(MapFile(file, sizeof(ProcessRecord)));
-    if (opened == nullptr) unlinkat(folder, name, 0);
-    close(file);
-    if (opened != nullptr) opened->image = image;
-    return opened;
-  }
-  return nullptr;
-}
-
 // Whether new or delete is the program's own, or another allocator's.
 bool HasForeignNew() {
   for (const char* name : {"_Znwm", "_ZdlPv"}) {
@@ -113,6 +83,22 @@ bool HasForeignNew() {
   return false;
 }
 
+void BeginSamples(int folder) {
+  char name[kRecordFileNameCapacity];
+  if (processor_interval_ns >= 0) {
+    WriteRecordFileName(own_process, record->image, kProcessorTimeContent,
+                        name);
+    static const ThreadWrapper wrapper = {TimedThread, ForgetTimedThread};
+    if (BeginProcessorTime(folder, name, processor_interval_ns)) {
+      SetThreadWrapper(&wrapper);
+    }
+  }
+  if (copy_interval_bytes >= 0) {
+    WriteRecordFileName(own_process, record->image, kCopiesContent, name);
+    BeginCopyVolume(folder, name, copy_interval_bytes);
+  }
+}
+
 // Without it, the resident set's parts are not told.
 void BeginAllocatorRecord(int folder) {
   PublishAllocator(nullptr);
@@ -121,29 +107,39 @@ void BeginAllocatorRecord(int folder) {
   }
   char name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "allocator", name);
-  const int file =
-      openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  allocator = file < 0 ? nullptr
-                       : static_cast<PublishedAllocator*>(
-                             MapFile(file, sizeof(PublishedAllocator)));
-  if (file >= 0) close(file);
+  allocator = static_cast<PublishedAllocator*>(
+      CreateMappedFile(folder, name, sizeof(PublishedAllocator)));
   PublishAllocator(allocator);
+}
+
+// From here on, nothing goes to a record, which may be the parent's.
+void StopRecording() {
+  record = nullptr;
+  PublishHeap(nullptr);
+  PublishAllocator(nullptr);
+  BeginSampling(-1);
+  EndCallSites();
+  BeginStages(/*folder=*/-1, "", nullptr);
+  if (processor_interval_ns >= 0) {
+    BeginProcessorTime(/*folder=*/-1, "", processor_interval_ns);
+  }
+  if (copy_interval_bytes >= 0) {
+    BeginCopyVolume(/*folder=*/-1, "", copy_interval_bytes);
+  }
 }
 
 void BeginRecord(bool is_fork) {
   own_process = getpid();
   const int folder = RecordFolder();
-  record = OpenRecord(own_process, folder);
+  record = CreateProcessRecord(folder, own_process);
   if (record == nullptr) {
-    PublishHeap(nullptr);
-    PublishAllocator(nullptr);
-    ForgetCallSites();
+    StopRecording();
     return;
   }
   record->process_id = own_process;
   record->parent_process_id = getppid();
   record->is_fork = is_fork;
-  record->begin_time_ns = TimeNs();
+  record->begin_time_ns = MonotonicTimeNs();
   record->has_foreign_new = has_foreign_new;
   record->inherited_live_bytes = is_fork ? LiveHeapBytes() : 0;
   const ssize_t size = readlink("/proc/self/exe", record->executable,
@@ -168,6 +164,7 @@ void BeginRecord(bool is_fork) {
   char stages_name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "stages", stages_name);
   record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
+  BeginSamples(folder);
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -176,6 +173,7 @@ void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
   CompleteStages();
+  AddRemainingProcessorTime();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
   record->allocated_bytes.store(bytes.allocated_bytes);
@@ -184,32 +182,53 @@ void CompleteRecord(ProcessEnd end) {
   record->peak_resident_bytes.store(ReadResidentBytes().peak_bytes);
   record->thread_count.store(bytes.active_thread_count);
   record->threads_may_overlap.store(bytes.threads_may_overlap ? 1 : 0);
-  record->end_time_ns.store(TimeNs());
+  record->end_time_ns.store(MonotonicTimeNs());
   record->end.store(end);
 }
 
-// The parent's record is the parent's.
+// -1: the variable is not set.
+int64_t ReadInterval(const char* variable) {
+  const char* const interval = getenv(variable);
+  return interval == nullptr ? -1 : strtoll(interval, nullptr, 10);
+}
+
+// The parent's record is the parent's. A child that finds no room for its own
+// counts there, so that nobody takes what was measured for the whole.
 void AfterForkInChild() {
-  ProcessRecord* const of_parent = record;
+  ProcessRecord* const parents = record;
   PublishHeap(nullptr);
   RestartProcessHeapPhase();
-  BeginRecord(/*is_fork=*/true);
-  if (of_parent == nullptr) return;
-  if (record == nullptr) ++of_parent->lost_child_count;
-  syscall(SYS_munmap, of_parent, sizeof(ProcessRecord));
+  if (children_are_recorded) {
+    BeginRecord(/*is_fork=*/true);
+    if (record == nullptr && parents != nullptr) {
+      parents->lost_child_count.fetch_add(1);
+    }
+  } else {
+    StopRecording();
+  }
+  if (parents != nullptr) CloseProcessRecord(parents);
+}
+
+// Whether the program alone is to be recorded, and this is none of its images.
+bool IsLeftOut() {
+  const char* const process = getenv(kOnlyProcessVariable);
+  children_are_recorded = process == nullptr;
+  return process != nullptr && strtol(process, nullptr, 10) != getpid();
 }
 
 // After the counters' handlers (101, 102), so that their locks are free again.
 __attribute__((constructor(103))) void Begin() {
   const char* const path = getenv(kRecordFolderVariable);
-  if (path == nullptr || !OpenRecordFolder(path)) return;
-  const char* const interval = getenv(kSamplingIntervalVariable);
-  if (interval != nullptr) {
-    sampling_interval_bytes = strtoll(interval, nullptr, 10);
-  }
+  if (path == nullptr || IsLeftOut() || !OpenRecordFolder(path)) return;
+  sampling_interval_bytes = ReadInterval(kSamplingIntervalVariable);
+  processor_interval_ns = ReadInterval(kProcessorIntervalVariable);
+  copy_interval_bytes = ReadInterval(kCopyIntervalVariable);
   has_foreign_new = HasForeignNew();
   FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
+  if (record == nullptr) {
+    CountLostImage(RecordFolder(), own_process, getppid());
+  }
   const char* const stages = getenv(kStagesVariable);
   if (stages == nullptr || strcmp(stages, "named") != 0) {
     WatchFiles();
@@ -243,7 +262,11 @@ int CloseObject(void* object) {
       reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
   const uint64_t before = UnloadCount();
   const int error = next(object);
-  if (UnloadCount() != before) ForgetCode();
+  if (UnloadCount() != before) {
+    ForgetCode();
+    ForgetCodeOfProcessorTime();
+    ForgetCodeOfCopyVolume();
+  }
   return error;
 }
 
@@ -285,6 +308,14 @@ _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action,
 // What lay there may be another's next.
 int dlclose(void* object) noexcept {
   return footprint::profiling_internal::CloseObject(object);
+}
+
+// Called by copy_entry_points.cc.
+int64_t footprint_sample_copy(size_t size_bytes, const void* caller) {
+  return footprint::profiling_internal::SampleCopy(size_bytes, caller);
+}
+int64_t footprint_next_copy_distance() {
+  return footprint::profiling_internal::NextCopyDistance();
 }
 
 __attribute__((noreturn)) void _exit(int status) {

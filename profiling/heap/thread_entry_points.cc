@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "footprint/profiling/heap/thread_creation.h"
+#include "footprint/profiling/heap/thread_start.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -51,6 +52,20 @@ bool IsDetached(const pthread_attr_t* attributes) {
          state == PTHREAD_CREATE_DETACHED;
 }
 
+int CountedCreate(pthread_t* thread, const pthread_attr_t* attributes,
+                  const ThreadStart& start) {
+  ThreadRecord* const record =
+      IsDetached(attributes) ? BeginDetachedThread()
+                             : BeginThread(start.function, start.argument);
+  if (record == nullptr) {
+    return next_create(thread, attributes, start.function, start.argument);
+  }
+  const int error =
+      next_create(thread, attributes, RunThread, static_cast<void*>(record));
+  EndCreation(record, error, thread);
+  return error;
+}
+
 template <typename Join>
 int CountedJoin(pthread_t thread, Join join) {
   ThreadRecord* const record = BeginJoin(thread);
@@ -62,34 +77,29 @@ int CountedJoin(pthread_t thread, Join join) {
 }  // namespace
 }  // namespace footprint::profiling_internal
 
-using footprint::profiling_internal::BeginDetachedThread;
-using footprint::profiling_internal::BeginThread;
+using footprint::profiling_internal::CountedCreate;
 using footprint::profiling_internal::CountedJoin;
-using footprint::profiling_internal::EndCreation;
+using footprint::profiling_internal::CurrentThreadWrapper;
 using footprint::profiling_internal::ForgetThread;
-using footprint::profiling_internal::IsDetached;
 using footprint::profiling_internal::next_clockjoin;
-using footprint::profiling_internal::next_create;
 using footprint::profiling_internal::next_detach;
 using footprint::profiling_internal::next_join;
 using footprint::profiling_internal::next_timedjoin;
 using footprint::profiling_internal::next_tryjoin;
-using footprint::profiling_internal::RunThread;
-using footprint::profiling_internal::ThreadRecord;
+using footprint::profiling_internal::ThreadStart;
+using footprint::profiling_internal::ThreadWrapper;
 
 extern "C" {
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                    void* (*function)(void*), void* argument) noexcept {
-  ThreadRecord* const record = IsDetached(attributes)
-                                   ? BeginDetachedThread()
-                                   : BeginThread(function, argument);
-  if (record == nullptr) {
-    return next_create(thread, attributes, function, argument);
+  const ThreadWrapper* const wrapper = CurrentThreadWrapper();
+  if (wrapper == nullptr) {
+    return CountedCreate(thread, attributes, {function, argument});
   }
-  const int error =
-      next_create(thread, attributes, RunThread, static_cast<void*>(record));
-  EndCreation(record, error, thread);
+  const ThreadStart start = wrapper->wrap({function, argument});
+  const int error = CountedCreate(thread, attributes, start);
+  if (error != 0) wrapper->forget(start);
   return error;
 }
 

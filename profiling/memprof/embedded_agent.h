@@ -1,9 +1,10 @@
-// The agent's shared object, as bytes inside this program: so that the program
-// is one file, which may be copied anywhere.
+// The shared objects that are preloaded into a measured program, the agent's
+// and the one that counts copies, as bytes inside this program: so that the
+// program is one file, which may be copied anywhere.
 //
 //   absl::Status status = ReplaceFile(path, EmbeddedAgent());
 //
-// A constant: thread-safe, valid until the process ends.
+// Constants: thread-safe, valid until the process ends.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_EMBEDDED_AGENT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_EMBEDDED_AGENT_H_
@@ -13,6 +14,8 @@
 extern "C" {
 extern const char footprint_agent_begin[];
 extern const char footprint_agent_end[];
+extern const char footprint_copy_counter_begin[];
+extern const char footprint_copy_counter_end[];
 }
 
 namespace footprint {
@@ -21,6 +24,12 @@ inline absl::string_view EmbeddedAgent() {
   return absl::string_view(
       footprint_agent_begin,
       static_cast<size_t>(footprint_agent_end - footprint_agent_begin));
+}
+
+inline absl::string_view EmbeddedCopyCounter() {
+  return absl::string_view(footprint_copy_counter_begin,
+                           static_cast<size_t>(footprint_copy_counter_end -
+                                               footprint_copy_counter_begin));
 }
 
 }  // namespace footprint

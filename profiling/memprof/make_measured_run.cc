@@ -1,6 +1,7 @@
 #include "footprint/profiling/memprof/make_measured_run.h"
 
 #include <string>
+#include <vector>
 
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/memprof/machine_needs.h"
@@ -9,6 +10,27 @@
 #include "footprint/profiling/runs/this_machine.h"
 
 namespace footprint {
+namespace {
+
+// What was asked for and is not there. Images stand in the processes' order.
+void AddNotes(const AgentRun& agent_run,
+              const std::vector<MeasuredProcess>& processes, MeasuredRun* run) {
+  for (size_t i = 0; i < processes.size(); ++i) {
+    MeasuredImage* const image = run->mutable_images(static_cast<int>(i));
+    if (agent_run.processor_interval_ns >= 0 &&
+        !processes[i].processor_time.has_value()) {
+      image->add_notes(
+          "processor time was not sampled: that needs Linux 5.11, x86-64, and "
+          "room in TMPDIR");
+    }
+    if (agent_run.copy_interval_bytes >= 0 &&
+        !processes[i].copies.has_value()) {
+      image->add_notes("copies were not sampled: that needs room in TMPDIR");
+    }
+  }
+}
+
+}  // namespace
 
 MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
   MeasuredRun run;
@@ -25,6 +47,7 @@ MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
   run.set_peak_resident_sum_bytes(end.peak_resident_sum_bytes);
   run.set_sampling_interval_bytes(agent_run.sampling_interval_bytes);
   AddMeasuredImages(end.processes, &run);
+  AddNotes(agent_run, end.processes, &run);
   AddMachineNeeds(end, &run);
   *run.mutable_machine() = ThisMachine();
   return run;

@@ -13,6 +13,7 @@
 //   plugin=N     loads and unloads libz N times, and allocates between
 //   die_in_malloc  a signal whose handler calls _exit, at any place of malloc
 //   close        closes every descriptor above 2
+//   limit_files  lets no file be longer than 100 bytes
 //   print        writes a line
 
 #include <dlfcn.h>
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,6 +171,9 @@ int main(int argc, char** argv) {
       DieInMalloc();
     } else if (name == "close") {
       for (int file = 3; file < 4096; ++file) close(file);
+    } else if (name == "limit_files") {
+      const rlimit limit = {100, 100};
+      setrlimit(RLIMIT_FSIZE, &limit);
     } else if (name == "print") {
       puts("the program's own line");
     }

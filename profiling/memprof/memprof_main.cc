@@ -2,9 +2,12 @@
 //
 //   memprof [OPTIONS] PROGRAM ARGUMENT...
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,12 +20,15 @@
 #include "footprint/profiling/memprof/measurable_program.h"
 #include "footprint/profiling/memprof/memprof_options.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
+#include "footprint/profiling/reports/compare_text.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"
+#include "footprint/profiling/run_page/comparison_page.h"
 #include "footprint/profiling/run_page/run_page.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
+#include "footprint/profiling/runs/reduced_run.h"
 
 namespace footprint {
 namespace {
@@ -69,18 +75,55 @@ absl::Status WriteOutputs(const MeasuredRun& run,
     status.Update(
         ReplaceFile(options.json_path, JsonReport(run), ToDisk::kFlush));
   }
-<<<<<<< HEAD
-  if (!options.page_path.empty()) {
-    status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
-=======
   if (!options.pprof_path.empty()) {
     const absl::StatusOr<std::string> bytes = PprofReport(run);
     status.Update(bytes.ok()
                       ? ReplaceFile(options.pprof_path, *bytes, ToDisk::kFlush)
                       : bytes.status());
->>>>>>> integration2
+  }
+  if (!options.page_path.empty()) {
+    status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
   }
   return status;
+}
+
+TextOptions TextOptionsFor(const MemprofOptions& options, int descriptor) {
+  TextOptions text;
+  text.is_colored = isatty(descriptor) == 1;
+  text.memory_threshold = options.memory_threshold;
+  text.cpu_threshold = options.cpu_threshold;
+  return text;
+}
+
+MeasuredRun Reduced(MeasuredRun run, const MemprofOptions& options) {
+  if (!options.is_reduced) return run;
+  RunThresholds thresholds;
+  thresholds.memory_share = options.memory_threshold.share;
+  thresholds.memory_bytes = options.memory_threshold.amount;
+  thresholds.processor_share = options.cpu_threshold.share;
+  return ReducedRun(run, thresholds);
+}
+
+// While names are found, which may take seconds: a line on a terminal, gone
+// afterwards. None while the program runs, whose terminal it is.
+class NamingNotice {
+ public:
+  NamingNotice() : is_shown_(isatty(STDERR_FILENO) == 1) {
+    if (is_shown_) std::cerr << "memprof: finding names ...";
+  }
+  ~NamingNotice() {
+    if (is_shown_) std::cerr << "\r\x1b[K";
+  }
+  NamingNotice(const NamingNotice&) = delete;
+  NamingNotice& operator=(const NamingNotice&) = delete;
+
+ private:
+  const bool is_shown_;
+};
+
+MeasuredRun NamedRun(const MemprofOptions& options, const AgentRunEnd& end) {
+  const NamingNotice notice;
+  return Reduced(MakeMeasuredRun(options.run, end), options);
 }
 
 absl::StatusOr<int> ReportRun(MemprofOptions options) {
@@ -92,10 +135,11 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   if (!status.ok()) return status;
   absl::StatusOr<AgentRunEnd> end = RunWithAgent(options.run);
   if (!end.ok()) return end.status();
-  const MeasuredRun run = MakeMeasuredRun(options.run, *end);
+  const MeasuredRun run = NamedRun(options, *end);
   std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
-            << TextReport(run);
-  if (run.images().empty()) {
+            << TextReport(run, TextOptionsFor(options, STDERR_FILENO));
+  // A signal may come before the agent begins.
+  if (run.images().empty() && run.signal_number() == 0) {
     return absl::InternalError(
         "the agent wrote nothing: the program may have ended before main, or "
         "its loader refused the agent (see above)");
@@ -108,17 +152,34 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
 }
 
 absl::StatusOr<int> ReportRecord(const MemprofOptions& options) {
-  const absl::StatusOr<MeasuredRun> run =
-      ReadMeasuredRunFile(options.from_path);
-  if (!run.ok()) return run.status();
+  absl::StatusOr<MeasuredRun> read = ReadMeasuredRunFile(options.from_path);
+  if (!read.ok()) return read.status();
+  const MeasuredRun run = Reduced(*std::move(read), options);
   absl::Status status = CheckOutputs(options);
   if (!status.ok()) return status;
-  std::cout << "memprof: " << absl::StrJoin(run->program(), " ") << "\n"
-            << TextReport(*run);
-  status = WriteOutputs(*run, options);
+  std::cout << "memprof: " << absl::StrJoin(run.program(), " ") << "\n"
+            << TextReport(run, TextOptionsFor(options, STDOUT_FILENO));
+  status = WriteOutputs(run, options);
   if (!status.ok()) return status;
-  return options.limit_bytes.has_value() ? Judge(*run, *options.limit_bytes)
-                                         : 0;
+  return options.limit_bytes.has_value() ? Judge(run, *options.limit_bytes) : 0;
+}
+
+absl::StatusOr<int> CompareRecords(const MemprofOptions& options) {
+  const absl::StatusOr<MeasuredRun> before =
+      ReadMeasuredRunFile(options.compare_before_path);
+  if (!before.ok()) return before.status();
+  const absl::StatusOr<MeasuredRun> after =
+      ReadMeasuredRunFile(options.compare_after_path);
+  if (!after.ok()) return after.status();
+  absl::Status status = CheckOutputs(options);
+  if (!status.ok()) return status;
+  std::cout << CompareText(*before, *after);
+  if (!options.page_path.empty()) {
+    status = ReplaceFile(options.page_path, ComparisonPage(*before, *after),
+                         ToDisk::kFlush);
+    if (!status.ok()) return status;
+  }
+  return 0;
 }
 
 absl::StatusOr<int> Run(int argc, char** argv) {
@@ -129,12 +190,14 @@ absl::StatusOr<int> Run(int argc, char** argv) {
     std::cout << kMemprofHelp;
     return FinishStandardOutput("memprof");
   }
-  if (!options->from_path.empty()) {
-    const absl::StatusOr<int> exit_code = ReportRecord(*options);
-    if (!exit_code.ok()) return exit_code;
-    return FinishStandardOutput("memprof", *exit_code);
+  const bool is_comparison = !options->compare_before_path.empty();
+  if (!is_comparison && options->from_path.empty()) {
+    return ReportRun(*std::move(options));
   }
-  return ReportRun(*std::move(options));
+  const absl::StatusOr<int> exit_code =
+      is_comparison ? CompareRecords(*options) : ReportRecord(*options);
+  if (!exit_code.ok()) return exit_code;
+  return FinishStandardOutput("memprof", *exit_code);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -20,6 +21,9 @@ const char kMemprofHelp[] =
 
   memprof python3 train.py            what it needed, after its own output
   memprof --limit=64MiB ./serve       exit 0 if its peak fits, 1 if it does not
+  memprof --sampling=0 ./serve        by the byte: each allocation's call site
+  memprof --record=old.run ./serve    kept; after a change, the same as new.run:
+  memprof --compare=old.run new.run   what became of the peak, and where
 
 Options, before PROGRAM:
   --limit=BYTES   judge: 0 the peak heap of each process fits, 1 it does not,
@@ -29,21 +33,42 @@ Options, before PROGRAM:
                   how many bytes lie between two allocations whose call sites
                   are recorded, on average; 512KiB if not given; 0: each
                   allocation is; none: only the peak is measured
+  --cpu[=RATE]    where processor time goes, too: samples a second of each
+                  thread's own time, 100 if not given
+  --cpu_only[=RATE]
+                  the same; of memory, only the peak
+  --copies[=BYTES]
+                  who copies, too: how many bytes lie between two calls of
+                  memcpy and its kin that are recorded, on average; 4MiB if
+                  not given; 0: each is
+  --children=no   measure the program's own process alone; what it starts runs
+                  as it would
   --stages=named  only stages that the program names (footprint_stage.h,
                   footprint.py); else each outermost import of Python and each
                   data or model file, from open to close, is a stage, too
-  --record=FILE   all that was measured, to be read again by --from
-  --json=FILE     the same, for other programs to read
-  --pprof=FILE    call stacks for pprof and flame-graph viewers (profile.proto)
-  --html=FILE     a page: figures, timeline, flame graph; needs no network
-  --help          this text
 
-A record, read again on any machine:
-  memprof --from=FILE [--json=FILE] [--pprof=FILE] [--html=FILE]
+What is written, besides the report:
+  --record=FILE   all that was measured, for --from and --compare
+  --json=FILE     the same, for other programs to read
+  --html=FILE     a page: figures, timeline, flame graph; needs no network
+  --pprof=FILE    call stacks for pprof and flame-graph viewers, as in
+                  go tool pprof -sample_index=peak_space -http=: FILE
+
+How much the report says:
+  --memory_threshold=1% | 64KiB
+                  call sites with less at the peak are put together
+  --cpu_threshold=1%
+                  the same of processor time
+  --reduced       in FILEs, too; 1 % of each where no threshold is given
+
+A record, read again on any machine, with any of the options for output:
+  memprof --from=FILE [--limit=BYTES] [--html=FILE] [--json=FILE] ...
+  memprof --compare=BEFORE AFTER [--html=FILE]
 
 The program keeps its input, output and exit status; the report goes to
-standard error. Without --limit, memprof exits as the program did (128 + n
-after signal n). Exit 2: memprof could not run it.
+standard error, after the program has ended: nothing is written while it runs.
+Without --limit, memprof exits as
+the program did (128 + n after signal n). Exit 2: memprof could not run it.
 
 The peak is exact: the highest sum of live heap bytes, by jemalloc's own
 counters, looked at in each allocation. Children are measured, too: by fork,
@@ -70,6 +95,21 @@ Option PathOption(const char* name, std::string* path) {
           }};
 }
 
+Option ThresholdOption(
+    const char* name,
+    absl::StatusOr<ReportThreshold> (*parse)(absl::string_view),
+    ReportThreshold* threshold) {
+  return {name, [name, parse, threshold](absl::string_view value) {
+            const absl::StatusOr<ReportThreshold> parsed = parse(value);
+            if (parsed.ok()) {
+              *threshold = *parsed;
+              return absl::OkStatus();
+            }
+            return absl::InvalidArgumentError(
+                absl::StrCat(name, ": ", parsed.status().message()));
+          }};
+}
+
 absl::Status SetSampling(absl::string_view value, AgentRun* run) {
   if (value == "none") {
     run->sampling_interval_bytes = -1;
@@ -89,6 +129,30 @@ absl::Status SetStages(absl::string_view value, AgentRun* run) {
   return absl::OkStatus();
 }
 
+// Samples a second; empty: the usual number.
+absl::Status SetProcessorRate(absl::string_view value, AgentRun* run) {
+  double rate = 100;
+  if (!value.empty() &&
+      (!absl::SimpleAtod(value, &rate) || !(rate >= 0.1 && rate <= 1e4))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        value,
+        " is no number of samples a second from 0.1 to 10000; write "
+        "--cpu or, for example, --cpu=250"));
+  }
+  run->processor_interval_ns = static_cast<int64_t>(1e9 / rate);
+  return absl::OkStatus();
+}
+
+absl::Status SetCopyInterval(absl::string_view value, AgentRun* run) {
+  if (value.empty()) {
+    run->copy_interval_bytes = int64_t{4} << 20;
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
+  if (bytes.ok()) run->copy_interval_bytes = *bytes;
+  return bytes.status();
+}
+
 std::vector<Option> OptionsInto(MemprofOptions* options) {
   return {
       PathOption("--record", &options->record_path),
@@ -101,9 +165,40 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
        [options](absl::string_view value) {
          return SetSampling(value, &options->run);
        }},
+      ThresholdOption("--memory_threshold", ParseMemoryThreshold,
+                      &options->memory_threshold),
+      ThresholdOption("--cpu_threshold", ParseShareThreshold,
+                      &options->cpu_threshold),
+      {"--reduced",
+       [options](absl::string_view value) {
+         options->is_reduced = true;
+         return value.empty() ? absl::OkStatus()
+                              : absl::InvalidArgumentError(
+                                    "--reduced has no value; thresholds have");
+       }},
+      {"--children",
+       [options](absl::string_view value) {
+         options->run.children_are_recorded = value == "yes";
+         return value == "yes" || value == "no"
+                    ? absl::OkStatus()
+                    : absl::InvalidArgumentError("--children is =yes or =no");
+       }},
       {"--stages",
        [options](absl::string_view value) {
          return SetStages(value, &options->run);
+       }},
+      {"--cpu",
+       [options](absl::string_view value) {
+         return SetProcessorRate(value, &options->run);
+       }},
+      {"--cpu_only",
+       [options](absl::string_view value) {
+         options->run.sampling_interval_bytes = -1;
+         return SetProcessorRate(value, &options->run);
+       }},
+      {"--copies",
+       [options](absl::string_view value) {
+         return SetCopyInterval(value, &options->run);
        }},
       {"--limit",
        [options](absl::string_view value) {
@@ -136,6 +231,16 @@ absl::Status SetOption(absl::string_view word,
   return absl::InvalidArgumentError(
       absl::StrCat("unknown option ", word, DidYouMean(name, names),
                    "; memprof --help lists them"));
+}
+
+void SetDefaultThresholds(MemprofOptions* options) {
+  constexpr double kShare = 0.01;
+  for (ReportThreshold* threshold :
+       {&options->memory_threshold, &options->cpu_threshold}) {
+    if (threshold->share == 0 && threshold->amount == 0) {
+      threshold->share = kShare;
+    }
+  }
 }
 
 // What is left once the options were read.
@@ -185,6 +290,7 @@ absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
     absl::Status status = SetOption(word, known);
     if (!status.ok()) return status;
   }
+  if (options.is_reduced) SetDefaultThresholds(&options);
   absl::Status status =
       SetWords(std::vector<std::string>(argv + i, argv + argc), &options);
   if (!status.ok()) return status;

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
+#include "footprint/profiling/reports/report_threshold.h"
 
 namespace footprint {
 
@@ -32,8 +33,13 @@ struct MemprofOptions {
   // Files to write; empty: not.
   std::string record_path;
   std::string json_path;
-  std::string pprof_path;
   std::string page_path;
+  std::string pprof_path;
+
+  // Below them, the text says nothing; where `is_reduced`, nothing does.
+  ReportThreshold memory_threshold;
+  ReportThreshold cpu_threshold;
+  bool is_reduced = false;
 };
 
 // kInvalidArgument.

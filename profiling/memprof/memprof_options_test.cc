@@ -68,6 +68,28 @@ TEST(MemprofOptionsTest, RecordsAreReadInsteadOfRun) {
   ExpectRefused({"--compare=a.run", "b", "c"}, "compare which runs?");
 }
 
+TEST(MemprofOptionsTest, ChildrenAreRecordedUnlessTheyAreNotTo) {
+  EXPECT_TRUE(Parse({"x"})->run.children_are_recorded);
+  EXPECT_TRUE(Parse({"--children=yes", "x"})->run.children_are_recorded);
+  EXPECT_FALSE(Parse({"--children=no", "x"})->run.children_are_recorded);
+  ExpectRefused({"--children=two", "x"}, "=yes or =no");
+}
+
+TEST(MemprofOptionsTest, ThresholdsHideWhatIsSmall) {
+  auto options = Parse({"--memory_threshold=64KiB", "--cpu_threshold=5%", "x"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_EQ(options->memory_threshold.amount, 65536);
+  EXPECT_EQ(options->cpu_threshold.share, 0.05);
+  EXPECT_FALSE(options->is_reduced);
+  options = Parse({"--reduced", "--cpu_threshold=5%", "x"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_TRUE(options->is_reduced);
+  EXPECT_EQ(options->memory_threshold.share, 0.01);
+  EXPECT_EQ(options->cpu_threshold.share, 0.05);
+  ExpectRefused({"--cpu_threshold=64KiB", "x"}, "--cpu_threshold: a threshold");
+  ExpectRefused({"--reduced=1%", "x"}, "thresholds have");
+}
+
 TEST(MemprofOptionsTest, ErrorsSayTheNextStep) {
   ExpectRefused({}, "memprof python3 train.py");
   ExpectRefused({"--limit=1"}, "which program?");

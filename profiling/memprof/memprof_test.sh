@@ -5,6 +5,7 @@ set -uo pipefail
 memprof=$PWD/$1
 program=$PWD/$2
 own_new=$PWD/$3
+read_pprof=$PWD/$4
 scratch=$TEST_TMPDIR
 failures=0
 export TMPDIR=$scratch
@@ -41,7 +42,7 @@ processes = run["processes"]
 own = [process["own_peak_bytes"] // 10240 for process in processes]
 first = processes[0]
 sys.exit(0 if eval(sys.argv[2]) else print(json.dumps(
-    [{k: v for k, v in p.items() if k not in ("sites", "timeline")}
+    [{k: v for k, v in p.items() if k not in ("sites", "stacks", "timeline")}
      for p in processes], indent=1)) or 1)
 PYTHON
 }
@@ -136,6 +137,74 @@ until [[ -n $(cat /proc/$launcher/task/*/children 2>/dev/null) ]]; do sleep 0.01
 kill -TERM "$launcher"
 wait "$launcher"
 [[ $? == 143 ]] || fail "a signal did not reach the program"
+
+# A process that finds no room for its record counts in the one before it, and is
+# not ended by the limit.
+for sampling in 0 none; do
+  measure --sampling=$sampling "$program" hold=10 limit_files fork=3
+  check "len(processes) == 1 and first['lost_child_count'] == 3"
+done
+[[ $(<"$scratch/error") == *"3 children of process"*"could not be measured"* ]] ||
+  fail "lost children are not told: $(cat "$scratch/error")"
+measure "$program" limit_files exec="$program" hold=10
+check "len(processes) == 1 and first['lost_child_count'] == 1"
+measure "$program" limit_files spawn="$program" fork=2
+check "len(processes) == 1 and first['lost_child_count'] == 1"
+expect 3 "not everything was counted" --limit=1GiB "$program" limit_files fork=1
+
+# Children are left alone where they are not wanted; the program itself is
+# measured, whatever it becomes.
+measure --children=no "$program" hold=100 fork=3
+check "len(processes) == 1 and own[0] >= 100"
+measure --children=no sh -c "$program hold=300; exec $program hold=30"
+check "len(processes) == 2 and 100 <= own[1] < 140"
+
+# A saved record says what the run said, and writes what it wrote.
+rm -f "$scratch"/again.*
+measure --sampling=0 --record="$scratch/a.run" --pprof="$scratch/a.pb.gz" "$program" hold=1000
+"$memprof" --from="$scratch/a.run" --json="$scratch/again.json" \
+  --pprof="$scratch/again.pb.gz" >"$scratch/again.txt" || fail "--from failed"
+cmp "$scratch/run.json" "$scratch/again.json" || fail "the JSON differs"
+cmp "$scratch/a.pb.gz" "$scratch/again.pb.gz" || fail "pprof's format differs"
+diff <(tail -n +2 "$scratch/again.txt") <(tail -n +3 "$scratch/error") ||
+  fail "the text differs"
+expect 1 "over the limit" --from="$scratch/a.run" --limit=1MiB
+expect 2 "is no measured run" --from="$scratch/run.json"
+head -c 1000 "$scratch/a.run" >"$scratch/cut.run"
+expect 2 "memprof --record=FILE" --from="$scratch/cut.run"
+python3 "$read_pprof" "$scratch/a.pb.gz" >"$scratch/pprof.json" || fail "no profile"
+python3 - "$scratch/run.json" "$scratch/pprof.json" <<'PYTHON' || fail "pprof's format says otherwise"
+import json, sys
+run, profile = (json.load(open(path)) for path in sys.argv[1:])
+process = run["processes"][0]
+stacks = process["stacks"]
+assert profile["types"] == ["peak_space/bytes", "peak_objects/count",
+    "alloc_space/bytes", "alloc_objects/count", "inuse_space/bytes"]
+assert profile["sums"] == [sum(s[a].get(b, 0) for s in stacks) for a, b in (
+    ("at_peak", "bytes"), ("at_peak", "count"), ("allocated", "bytes"),
+    ("allocated", "count"), ("at_end", "bytes"))], profile["sums"]
+assert profile["sums"][0] == process["peak_live_bytes"]
+largest = max(profile["samples"], key=lambda sample: sample["values"][0])
+assert largest["values"][:2] == [1000 * 10240, 1000], largest
+assert "Allocate" in largest["stack"][0] and "main" in largest["stack"][1:3]
+PYTHON
+if go tool pprof -h >/dev/null 2>&1 || [[ $? == 2 ]]; then
+  go tool pprof -sample_index=peak_space -unit=b -top "$scratch/a.pb.gz" 2>&1 |
+    grep -q "10240000B .*Allocate" || fail "Google's pprof does not read it"
+else
+  echo "SKIPPED: no go tool pprof here, which would read the profile, too"
+fi
+
+# Less of it, and two of them.
+measure --reduced --from="$scratch/a.run"
+check "all(site['function'][0] == '[' or site['at_peak_bytes'] * 100 >= first['peak_live_bytes'] for site in first['sites'])"
+check "sum(site['at_peak_bytes'] for site in first['sites']) == first['peak_live_bytes']"
+measure --sampling=0 --record="$scratch/b.run" "$program" hold=1500
+expect 0 "" --compare="$scratch/a.run" "$scratch/b.run"
+[[ $(<"$scratch/output") == *"+4.88 MiB  9.77 MiB  14.6 MiB  "*Allocate* ]] ||
+  fail "the comparison says $(<"$scratch/output")"
+expect 2 "none.run" --compare="$scratch/a.run" "$scratch/none.run"
+"$memprof" --from="$scratch/a.run" | grep -q $'\x1b' && fail "colour in a pipe"
 
 # The limit judges the largest process, and a program that failed is not judged.
 expect 0 "" --limit=20MiB "$program" hold=1000

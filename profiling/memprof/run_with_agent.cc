@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <map>
 
 #include "absl/status/status.h"
@@ -23,16 +22,22 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
+#include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/stack_tallies_record.h"
 #include "footprint/profiling/records/stage_record.h"
 
 namespace footprint {
 namespace {
 
+using profiling_internal::kCopyIntervalVariable;
+using profiling_internal::kOnlyProcessVariable;
+using profiling_internal::kProcessorIntervalVariable;
 using profiling_internal::kRecordFolderVariable;
 using profiling_internal::kSamplingIntervalVariable;
 using profiling_internal::kStagesVariable;
@@ -101,12 +106,6 @@ class SignalsForProgram {
   void (*child_before_)(int);
 };
 
-int64_t TimeNs(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
-
 int64_t ToNs(const timeval& time) {
   return time.tv_sec * int64_t{1000000000} + time.tv_usec * int64_t{1000};
 }
@@ -139,23 +138,28 @@ class RunFolder {
     path_ = path;
     // Workers of a service that root starts write as other users.
     if (geteuid() == 0) chmod(path_.c_str(), 01733);
-    const std::string agent = agent_path();
+    return absl::OkStatus();
+  }
+
+  // A shared object of this program's, to be preloaded.
+  absl::Status AddObject(const std::string& path,
+                         absl::string_view bytes) const {
     const FileDescriptor file(
-        open(agent.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555));
-    if (!file.is_open()) return FileError(errno, agent, "cannot be written");
+        open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555));
+    if (!file.is_open()) return FileError(errno, path, "cannot be written");
     // A limit of file sizes is to be an error of the call, and no signal.
     const auto before = std::signal(SIGXFSZ, SIG_IGN);
-    const absl::string_view bytes = EmbeddedAgent();
     const bool is_written =
         WriteOn(file.get(), bytes.data(), static_cast<int64_t>(bytes.size()));
     const int error = errno;
     std::signal(SIGXFSZ, before);
     return is_written ? absl::OkStatus()
-                      : FileError(error, agent, "cannot be written");
+                      : FileError(error, path, "cannot be written");
   }
 
   const std::string& path() const { return path_; }
   std::string agent_path() const { return absl::StrCat(path_, "/agent.so"); }
+  std::string copies_path() const { return absl::StrCat(path_, "/copies.so"); }
 
  private:
   // As LD_PRELOAD can name it, from whatever folder the program goes to.
@@ -194,6 +198,9 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   std::string preloaded = folder.agent_path();
   std::string tunables;
   const bool is_audited = std::getenv("LD_AUDIT") != nullptr;
+  if (run.copy_interval_bytes >= 0) {
+    absl::StrAppend(&preloaded, ":", folder.copies_path());
+  }
   for (char** each = environ; *each != nullptr; ++each) {
     absl::string_view variable = *each;
     // Of a memprof around this one.
@@ -216,10 +223,13 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   variables.push_back(absl::StrCat(kRecordFolderVariable, "=", folder.path()));
   variables.push_back(absl::StrCat(kStagesVariable, "=",
                                    run.has_automatic_stages ? "all" : "named"));
-  if (run.sampling_interval_bytes >= 0) {
-    variables.push_back(absl::StrCat(kSamplingIntervalVariable, "=",
-                                     run.sampling_interval_bytes));
-  }
+  const auto add_interval = [&](const char* variable, int64_t interval) {
+    if (interval < 0) return;
+    variables.push_back(absl::StrCat(variable, "=", interval));
+  };
+  add_interval(kSamplingIntervalVariable, run.sampling_interval_bytes);
+  add_interval(kProcessorIntervalVariable, run.processor_interval_ns);
+  add_interval(kCopyIntervalVariable, run.copy_interval_bytes);
   return variables;
 }
 
@@ -236,8 +246,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 // closes.
 absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
                             const SignalsForProgram& signals) {
-  const std::vector<std::string> environment = AgentEnvironment(run, folder);
-  const std::vector<char*> variables = Pointers(environment);
+  std::vector<std::string> environment = AgentEnvironment(run, folder);
   const std::vector<char*> arguments = Pointers(run.arguments);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -253,7 +262,11 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
   }
   if (process == 0) {
     signals.RestoreInProgram();
-    execve(run.program.c_str(), arguments.data(), variables.data());
+    // Only here is its number known.
+    if (!run.children_are_recorded) {
+      environment.push_back(absl::StrCat(kOnlyProcessVariable, "=", getpid()));
+    }
+    execve(run.program.c_str(), arguments.data(), Pointers(environment).data());
     const int error = errno;
     (void)!write(write_end.get(), &error, sizeof(error));
     _exit(127);
@@ -286,7 +299,7 @@ class MachineWatch {
 
   void Look() {
     resident_.Look();
-    const int64_t now_ns = TimeNs(CLOCK_MONOTONIC);
+    const int64_t now_ns = MonotonicTimeNs();
     if (!graphics_.ok() || now_ns < next_graphics_look_ns_) return;
     next_graphics_look_ns_ = now_ns + kGraphicsIntervalNs;
     graphics_->Look(resident_.process_ids());
@@ -353,17 +366,22 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   RunFolder folder;
   absl::Status status = folder.Create();
   if (!status.ok()) return status;
-  const int64_t begin_ns = TimeNs(CLOCK_MONOTONIC);
+  status = folder.AddObject(folder.agent_path(), EmbeddedAgent());
+  if (status.ok() && run.copy_interval_bytes >= 0) {
+    status = folder.AddObject(folder.copies_path(), EmbeddedCopyCounter());
+  }
+  if (!status.ok()) return status;
+  const int64_t begin_ns = MonotonicTimeNs();
   SignalsForProgram signals;
   absl::StatusOr<pid_t> process = Start(run, folder, signals);
   if (!process.ok()) return process.status();
   signals.PassTo(*process);
   AgentRunEnd end;
-  end.begin_unix_time_ns = TimeNs(CLOCK_REALTIME);
+  end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
   MachineWatch watch(folder);
   status = Wait(*process, &watch, &end);
   if (!status.ok()) return status;
-  end.wall_time_ns = TimeNs(CLOCK_MONOTONIC) - begin_ns;
+  end.wall_time_ns = MonotonicTimeNs() - begin_ns;
   watch.StoreIn(&end);
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());

@@ -37,8 +37,14 @@ struct AgentRun {
   // Mean bytes between two samples of call sites; 0: each allocation is
   // recorded; -1: none is.
   int64_t sampling_interval_bytes = int64_t{512} << 10;
+  // Else only the program's own process is, also after exec.
+  bool children_are_recorded = true;
   // Imports and data files are stages, besides those that the program names.
   bool has_automatic_stages = true;
+  // Mean processor time between two samples of a thread; -1: none are taken.
+  int64_t processor_interval_ns = -1;
+  // Mean bytes between two samples of copies; 0: each copy is; -1: none is.
+  int64_t copy_interval_bytes = -1;
 };
 
 struct AgentRunEnd {

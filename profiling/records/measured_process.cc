@@ -18,10 +18,13 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/stack_tallies_record.h"
 
 namespace footprint {
 namespace {
 
+using profiling_internal::kCopiesContent;
+using profiling_internal::kProcessorTimeContent;
 using profiling_internal::kRecordMagic;
 using profiling_internal::ProcessEnd;
 using profiling_internal::ProcessRecord;
@@ -78,8 +81,19 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
 }
 
 // The file of that kind beside a record.
-std::string Beside(const std::string& record_path, const char* suffix) {
+std::string Beside(const std::string& record_path, absl::string_view suffix) {
   return absl::StrCat(absl::StripSuffix(record_path, kRecordSuffix), suffix);
+}
+
+// What lies beside the record at `path`, unless it was not sampled.
+absl::Status ReadSamples(const std::string& path, const char* content,
+                         std::optional<StackTallies>* samples) {
+  absl::StatusOr<StackTallies> tallies =
+      ReadStackTallies(Beside(path, absl::StrCat(".", content)), content);
+  if (absl::IsNotFound(tallies.status())) return absl::OkStatus();
+  if (!tallies.ok()) return tallies.status();
+  *samples = *std::move(tallies);
+  return absl::OkStatus();
 }
 
 absl::Status ReadFilesBeside(const std::string& path,
@@ -98,6 +112,10 @@ absl::Status ReadFilesBeside(const std::string& path,
     if (!stages.ok()) return stages.status();
     process->stages = *std::move(stages);
   }
+  absl::Status status =
+      ReadSamples(path, kProcessorTimeContent, &process->processor_time);
+  status.Update(ReadSamples(path, kCopiesContent, &process->copies));
+  if (!status.ok()) return status;
   absl::StatusOr<PythonCodes> python =
       ReadPythonCodes(Beside(path, kPythonSuffix));
   if (python.ok()) {

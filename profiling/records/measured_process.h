@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/records/stage_profile.h"
 
 namespace footprint {
@@ -78,6 +79,9 @@ struct MeasuredProcess {
   std::optional<StageProfile> stages;
   // Index of `stages`, as sites and points name them.
   uint32_t peak_stage = 0;
+  // Not set: not sampled.
+  std::optional<StackTallies> processor_time;
+  std::optional<StackTallies> copies;
 };
 
 // In the order in which they began.

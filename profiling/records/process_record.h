@@ -23,6 +23,8 @@ inline constexpr char kRecordFolderVariable[] = "FOOTPRINT_MEMPROF_FOLDER";
 // Mean bytes between two samples of call sites; not set: none are taken.
 inline constexpr char kSamplingIntervalVariable[] =
     "FOOTPRINT_MEMPROF_SAMPLING_INTERVAL";
+// The number of the program's process, where its children are not recorded.
+inline constexpr char kOnlyProcessVariable[] = "FOOTPRINT_MEMPROF_PROCESS";
 // Of the layout below. A reader refuses another.
 inline constexpr uint64_t kRecordMagic = 0x33306370'6d656d66;
 

@@ -1,12 +1,42 @@
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/text_parts.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/code_owner.h"
 #include "footprint/profiling/runs/measured_images.h"
 
 namespace footprint {
+
+namespace {
+
+// Whose data is live at the peak.
+std::string ShareText(const MeasuredRun& run, const MeasuredImage& image) {
+  const PeakShares shares = PeakSharesOf(run, image);
+  if (!shares.are_known) return "";
+  int64_t all_bytes = 0;
+  for (int64_t bytes : {shares.program_bytes, shares.libraries_bytes,
+                        shares.interpreter_bytes, shares.unknown_bytes}) {
+    all_bytes = SaturatedSum(all_bytes, bytes);
+  }
+  if (all_bytes <= 0) return "";
+  std::string text;
+  for (const auto& [bytes, owner] :
+       {std::pair(shares.program_bytes, " the program's own data"),
+        std::pair(shares.libraries_bytes, " libraries"),
+        std::pair(shares.interpreter_bytes, " the interpreter"),
+        std::pair(shares.unknown_bytes, " of no known call")}) {
+    if (bytes <= 0) continue;
+    absl::StrAppend(&text, text.empty() ? "           " : ", ",
+                    Share(bytes, all_bytes), owner);
+  }
+  return absl::StrCat(text, "\n");
+}
+
+}  // namespace
 
 std::string HeadlineText(const MeasuredRun& run, const MeasuredImage& image) {
   constexpr size_t kMaxCommandBytes = 60;
@@ -19,7 +49,7 @@ std::string HeadlineText(const MeasuredRun& run, const MeasuredImage& image) {
     absl::StrAppend(&text, "           in process ", image.process_id(), ": ",
                     ShortCommand(image, kMaxCommandBytes), "\n");
   }
-  absl::StrAppend(&text, "resident   ",
+  absl::StrAppend(&text, ShareText(run, image), "resident   ",
                   FormatBytes(std::max(run.peak_resident_sum_bytes(),
                                        image.peak_resident_bytes())),
                   has_children ? " at most at once, all processes together\n"

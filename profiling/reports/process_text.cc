@@ -48,13 +48,8 @@ std::string ProcessText(const MeasuredRun& run) {
                         ? "-"
                         : FormatRoundedBytes(each.peak_resident_bytes()),
                     EndText(each.end()), ShortCommand(each, kMaxCommandBytes)});
-    table.Fit(rows.back());
   }
-  std::string text = table.Headings();
-  for (const std::vector<std::string>& row : rows) {
-    absl::StrAppend(&text, table.Row(row));
-  }
-  return text;
+  return TableText(table, rows);
 }
 
 }  // namespace footprint

@@ -43,6 +43,16 @@ absl::string_view FileName(absl::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+std::string TableText(TextTable table,
+                      const std::vector<std::vector<std::string>>& rows) {
+  for (const std::vector<std::string>& row : rows) table.Fit(row);
+  std::string text = table.Headings();
+  for (const std::vector<std::string>& row : rows) {
+    absl::StrAppend(&text, table.Row(row));
+  }
+  return text;
+}
+
 int64_t BeginTimeNs(const MeasuredRun& run) {
   return run.images_size() == 0 ? 0 : run.images(0).begin_time_ns();
 }

@@ -13,8 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "footprint/base/text/text_table.h"
 #include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {
@@ -34,6 +36,10 @@ std::string PlaceText(const CodeFrame& frame);
 
 // The name in a path.
 absl::string_view FileName(absl::string_view path);
+
+// The headings and the rows, each column as wide as its widest cell.
+std::string TableText(TextTable table,
+                      const std::vector<std::vector<std::string>>& rows);
 
 // When the run began, by the clock of its images.
 int64_t BeginTimeNs(const MeasuredRun& run);

@@ -27,7 +27,9 @@ std::vector<std::string> Cells(const SiteRow& row, int64_t peak_bytes,
 
 }  // namespace
 
-std::string SiteText(const MeasuredRun& run, const MeasuredImage& image) {
+std::string SiteText(const MeasuredRun& run, const MeasuredImage& image,
+                     const std::vector<SiteRow>& rows,
+                     const ReportThreshold& threshold) {
   if (!image.has_sites()) return "";
   const bool is_sampled = run.sampling_interval_bytes() > 0;
   TextTable table({{"at the peak", TextTable::kFigures},
@@ -37,18 +39,15 @@ std::string SiteText(const MeasuredRun& run, const MeasuredImage& image) {
                    {"where"}});
   std::vector<std::vector<std::string>> shown;
   int64_t other_bytes = 0;
-  for (const SiteRow& row : SiteRows(run, image)) {
-    if (shown.size() == kMaxSites || row.at_peak.bytes() <= 0) {
+  for (const SiteRow& row : rows) {
+    if (shown.size() == kMaxSites || row.at_peak.bytes() <= 0 ||
+        threshold.Hides(row.at_peak.bytes(), image.peak_live_bytes())) {
       other_bytes = SaturatedSum(other_bytes, row.at_peak.bytes());
       continue;
     }
     shown.push_back(Cells(row, image.peak_live_bytes(), is_sampled));
-    table.Fit(shown.back());
   }
-  std::string text = table.Headings();
-  for (const std::vector<std::string>& cells : shown) {
-    absl::StrAppend(&text, table.Row(cells));
-  }
+  std::string text = TableText(table, shown);
   if (other_bytes > 0) {
     absl::StrAppend(&text, "and ", FormatBytes(other_bytes),
                     " at other places\n");

@@ -10,8 +10,11 @@
 #define FOOTPRINT_PROFILING_REPORTS_TEXT_PARTS_H_
 
 #include <string>
+#include <vector>
 
+#include "footprint/profiling/reports/report_threshold.h"
 #include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/runs/site_rows.h"
 
 namespace footprint {
 
@@ -21,11 +24,41 @@ std::string HeadlineText(const MeasuredRun& run, const MeasuredImage& image);
 // What is not in the figures, so that nobody takes them for the whole.
 std::string WarningText(const MeasuredRun& run, const MeasuredImage& image);
 
+// Live bytes over time as a line of blocks, the peak marked, and which stage it
+// was.
+std::string TimelineText(const MeasuredImage& image);
+
+// The rows are SiteRows(run, image), here and below. The places with most bytes
+// at the peak.
+std::string SiteText(const MeasuredRun& run, const MeasuredImage& image,
+                     const std::vector<SiteRow>& rows,
+                     const ReportThreshold& threshold);
+
+// How the largest of them were called.
+std::string CallPathText(const MeasuredRun& run, const MeasuredImage& image,
+                         const std::vector<SiteRow>& rows);
+
+// Blocks that were freed before the thread's next allocation.
+std::string TemporaryText(const std::vector<SiteRow>& rows);
+
+// What was left when the process ended.
+std::string LeftText(const MeasuredImage& image,
+                     const std::vector<SiteRow>& rows);
+
+// Sites that grew all the while.
+std::string LeakText(const MeasuredRun& run, const MeasuredImage& image);
+
 // What each stage needed: those that the program names, imports, data files.
 std::string StageText(const MeasuredImage& image);
 
-// The places with most bytes at the peak.
-std::string SiteText(const MeasuredRun& run, const MeasuredImage& image);
+std::string ThreadText(const MeasuredImage& image);
+
+// Where processor time went, in all processes together.
+std::string ProcessorText(const MeasuredRun& run,
+                          const ReportThreshold& threshold);
+
+// Who copied, in all processes together.
+std::string CopyText(const MeasuredRun& run);
 
 // The parts of the resident set, graphics memory, a container's limit.
 std::string MachineText(const MeasuredRun& run, const MeasuredImage& image);

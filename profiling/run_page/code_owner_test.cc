@@ -1,6 +1,6 @@
 // What code_owner.h promises.
 
-#include "footprint/profiling/run_page/code_owner.h"
+#include "footprint/profiling/runs/code_owner.h"
 
 #include "footprint/profiling/run_page/example_runs.h"
 #include "gtest/gtest.h"

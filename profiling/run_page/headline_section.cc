@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/reports/report_words.h"
-#include "footprint/profiling/run_page/code_owner.h"
 #include "footprint/profiling/run_page/page_sections.h"
+#include "footprint/profiling/runs/code_owner.h"
 #include "footprint/profiling/runs/measured_images.h"
 
 namespace footprint {

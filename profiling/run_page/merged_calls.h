@@ -26,7 +26,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/page/flame_graph.h"
-#include "footprint/profiling/run_page/code_owner.h"
+#include "footprint/profiling/runs/code_owner.h"
 #include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {

@@ -10,9 +10,11 @@
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/call_forest.h"
 #include "footprint/profiling/runs/native_calls.h"
+#include "footprint/profiling/runs/sampled_calls.h"
 #include "footprint/profiling/runs/stage_figures.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 
@@ -97,12 +99,21 @@ void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
   }
 }
 
-// The threads that allocated, and what.
+// The threads that allocated or used processor time, and what.
 class Threads {
  public:
-  explicit Threads(const SiteProfile& profile) {
+  explicit Threads(const MeasuredProcess& process) {
     indices_[0] = 0;
-    for (const SiteProfile::Site& site : profile.sites) indices_[site.thread];
+    if (process.sites.has_value()) {
+      for (const SiteProfile::Site& site : process.sites->sites) {
+        indices_[site.thread];
+      }
+    }
+    if (process.processor_time.has_value()) {
+      for (const StackTallies::Tally& time : process.processor_time->tallies) {
+        indices_[time.thread];
+      }
+    }
     uint32_t index = 0;
     for (auto& [number, place] : indices_) place = index++;
   }
@@ -133,9 +144,8 @@ uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
 }
 
 // Different addresses of a line are one call, so sites become fewer.
-void SetSites(const SiteProfile& profile, NativeCalls* calls,
-              MeasuredImage* image) {
-  const Threads threads(profile);
+void SetSites(const SiteProfile& profile, const Threads& threads,
+              NativeCalls* calls, MeasuredImage* image) {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, SiteAmounts> sites;
   for (const SiteProfile::Site& site : profile.sites) {
     const uint32_t call = calls->CallOf(site.node);
@@ -153,7 +163,27 @@ void SetSites(const SiteProfile& profile, NativeCalls* calls,
     sum.set_sample_count(SaturatedSum(sum.sample_count(), site.sample_count));
   }
   for (auto& [key, site] : sites) *image->add_sites() = std::move(site);
-  threads.Write(image);
+}
+
+// What else of the process has stacks.
+void SetSamples(const MeasuredProcess& process, const Threads& threads,
+                Symbolizer* symbolizer, CallForest* forest,
+                MeasuredImage* image) {
+  if (process.processor_time.has_value()) {
+    SetProcessorTime(
+        *process.processor_time,
+        [&](uint32_t number) { return threads.IndexOf(number); }, symbolizer,
+        forest, image);
+    const int missed = process.processor_time->missed_thread_count;
+    if (missed > 0) {
+      image->add_notes(
+          absl::StrCat("processor time of threads was not sampled: ", missed,
+                       ", for which no timer was to be had (ulimit -i)"));
+    }
+  }
+  if (process.copies.has_value()) {
+    SetCopies(*process.copies, symbolizer, forest, image);
+  }
 }
 
 void SetTimeline(const SiteProfile& profile, uint32_t peak_stage,
@@ -187,13 +217,19 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     image->set_end(EndOf(process, processes));
     if (process.python.has_value()) SetInterpreter(*process.python, image);
     if (process.stages.has_value()) SetStages(*process.stages, image);
+    const Threads threads(process);
+    SetSamples(process, threads, &symbolizer, &forest, image);
+    if (process.processor_time.has_value() && !process.sites.has_value()) {
+      threads.Write(image);
+    }
     if (!process.sites.has_value()) continue;
     image->set_has_sites(true);
     image->set_sites_are_incomplete(process.sites->is_incomplete);
     NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
                       &forest,
                       process.python.has_value() ? &*process.python : nullptr);
-    SetSites(*process.sites, &calls, image);
+    SetSites(*process.sites, threads, &calls, image);
+    threads.Write(image);
     SetTimeline(*process.sites, process.peak_stage, image);
   }
 }

@@ -96,9 +96,29 @@ absl::Status CheckTimes(const MeasuredImage& image, const IndexCheck& check) {
   return absl::OkStatus();
 }
 
+// Differences of what is not negative fit.
+absl::Status CheckSigns(const MeasuredImage& image) {
+  for (int64_t figure : {image.begin_time_ns(), image.end_time_ns(),
+                         image.peak_time_ns(), image.peak_live_bytes(),
+                         image.inherited_live_bytes(), image.live_bytes()}) {
+    if (figure < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a time or the bytes of a process are ", figure));
+    }
+  }
+  for (const TimelinePoint& point : image.timeline()) {
+    if (point.time_ns() < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a time is ", point.time_ns()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckImage(const MeasuredRun& run, const MeasuredImage& image) {
   const IndexCheck check(run, image);
-  absl::Status status = CheckSites(image, check);
+  absl::Status status = CheckSigns(image);
+  status.Update(CheckSites(image, check));
   status.Update(CheckTimes(image, check));
   for (const SuspectedLeak& leak : image.suspected_leaks()) {
     status.Update(check.Call(leak.call()));

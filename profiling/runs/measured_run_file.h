@@ -32,8 +32,8 @@ absl::StatusOr<MeasuredRun> ReadMeasuredRunFile(const std::string& path);
 absl::Status WriteMeasuredRunFile(const MeasuredRun& run,
                                   const std::string& path);
 
-// kInvalidArgument for an index that leads nowhere or back, and for a variance
-// that is no variance; says which.
+// kInvalidArgument for an index that leads nowhere or back, a variance that is
+// no variance, and a time or a process's live bytes below zero; says which.
 absl::Status CheckMeasuredRun(const MeasuredRun& run);
 
 }  // namespace footprint

@@ -117,6 +117,12 @@ TEST(MeasuredRunFileTest, IndicesThatLeadNowhereAreRefused) {
   run = SmallRun();
   run.mutable_images(0)->add_stages()->set_parent(1);
   expect_refused(run, "stage 1");
+  run = SmallRun();
+  run.mutable_images(0)->set_peak_live_bytes(-1);
+  expect_refused(run, "bytes of a process are -1");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_timeline(0)->set_time_ns(-5);
+  expect_refused(run, "a time is -5");
   for (double variance : {-1.0, std::numeric_limits<double>::quiet_NaN(),
                           std::numeric_limits<double>::infinity()}) {
     run = SmallRun();

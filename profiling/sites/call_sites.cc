@@ -210,7 +210,7 @@ bool BeginCallSites(int folder, const char* file_name,
   return true;
 }
 
-void ForgetCallSites() {
+void EndCallSites() {
   SitesLock guard;
   ForgetParent();
 }

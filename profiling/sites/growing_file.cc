@@ -90,12 +90,19 @@ bool GrowingFile::TakeSpace(size_t offset_bytes, size_t size_bytes) {
                  end_bytes - begin_bytes, kPopulateByWriting) == 0;
 }
 
+// Threads may take the same range at once, but none counts one that is not
+// taken.
 bool GrowingArray::Take(size_t wanted_bytes) {
-  while (taken_bytes_ < wanted_bytes) {
-    if (!file_->TakeSpace(offset_bytes_ + taken_bytes_, kGrowthBytes)) {
+  size_t taken_bytes = __atomic_load_n(&taken_bytes_, __ATOMIC_RELAXED);
+  while (taken_bytes < wanted_bytes) {
+    if (!file_->TakeSpace(offset_bytes_ + taken_bytes, kGrowthBytes)) {
       return false;
     }
-    taken_bytes_ += kGrowthBytes;
+    if (__atomic_compare_exchange_n(
+            &taken_bytes_, &taken_bytes, taken_bytes + kGrowthBytes,
+            /*weak=*/false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      taken_bytes += kGrowthBytes;
+    }
   }
   return true;
 }

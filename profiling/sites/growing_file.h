@@ -8,8 +8,9 @@
 //   GrowingArray nodes(&file, offsetof(SiteFile, nodes), sizeof(Node), 4096);
 //   if (nodes.Reach(number)) sites->nodes[number] = ...;
 //
-// Lives inside malloc: system calls alone. Thread-compatible. Memory: the
-// pages that were written to, which the kernel shares with the file.
+// Lives inside malloc: system calls alone. Thread-compatible, but Reach may be
+// called by several threads at once, and in signal handlers. Memory: the pages
+// that were written to, which the kernel shares with the file.
 
 #ifndef FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_
 #define FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_
@@ -65,7 +66,8 @@ class GrowingArray {
   bool Reach(uint32_t index) {
     if (index >= capacity_) return false;
     const size_t wanted_bytes = (index + size_t{1}) * entry_bytes_;
-    return wanted_bytes <= taken_bytes_ || Take(wanted_bytes);
+    return wanted_bytes <= __atomic_load_n(&taken_bytes_, __ATOMIC_RELAXED) ||
+           Take(wanted_bytes);
   }
 
  private:

@@ -1,8 +1,8 @@
 // Whose code a frame is, and whose data a block is.
 //
 //   OwnerOf(frame, image);            // CodeOwner::kLibraries: NumPy's own
-//   code PeakShares shares = PeakSharesOf(run, image); shares.program_bytes; //
-//   what the script made NumPy allocate
+//   PeakShares shares = PeakSharesOf(run, image);
+//   shares.program_bytes;  // what the script made NumPy allocate
 //
 // Code is the program's own where it lies in the executable, in an object or
 // a Python file outside of the folders that the system and package managers
@@ -13,8 +13,8 @@
 // Pure; thread-safe. Memory of PeakSharesOf: a byte a call and a frame. Time:
 // linear in frames, calls and sites.
 
-#ifndef FOOTPRINT_PROFILING_RUN_PAGE_CODE_OWNER_H_
-#define FOOTPRINT_PROFILING_RUN_PAGE_CODE_OWNER_H_
+#ifndef FOOTPRINT_PROFILING_RUNS_CODE_OWNER_H_
+#define FOOTPRINT_PROFILING_RUNS_CODE_OWNER_H_
 
 #include <cstdint>
 
@@ -47,4 +47,4 @@ PeakShares PeakSharesOf(const MeasuredRun& run, const MeasuredImage& image);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_PROFILING_RUN_PAGE_CODE_OWNER_H_
+#endif  // FOOTPRINT_PROFILING_RUNS_CODE_OWNER_H_

@@ -1,10 +1,11 @@
-#include "footprint/profiling/run_page/code_owner.h"
+#include "footprint/profiling/runs/code_owner.h"
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "footprint/profiling/runs/amounts.h"
 
 namespace footprint {
 namespace {
@@ -145,14 +146,14 @@ PeakShares PeakSharesOf(const MeasuredRun& run, const MeasuredImage& image) {
     const Asker asker =
         site.call() < askers.size() ? askers[site.call()] : Asker::kNobodyKnown;
     if (asker == Asker::kProgram) {
-      shares.program_bytes += bytes;
+      shares.program_bytes = SaturatedSum(shares.program_bytes, bytes);
     } else if (asker == Asker::kNobodyKnown) {
-      shares.unknown_bytes += bytes;
+      shares.unknown_bytes = SaturatedSum(shares.unknown_bytes, bytes);
     } else if (asker == Asker::kNone &&
                IsInterpretersOwn(run, image, site.call())) {
-      shares.interpreter_bytes += bytes;
+      shares.interpreter_bytes = SaturatedSum(shares.interpreter_bytes, bytes);
     } else {
-      shares.libraries_bytes += bytes;
+      shares.libraries_bytes = SaturatedSum(shares.libraries_bytes, bytes);
     }
   }
   return shares;

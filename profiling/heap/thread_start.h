@@ -1,0 +1,32 @@
+// What a thread begins with, and a recorder's way to come before it.
+//
+//   static const ThreadWrapper wrapper = {TimedThread, ForgetTimedThread};
+//   SetThreadWrapper(&wrapper);
+//
+// Thread-safe.
+
+#ifndef FOOTPRINT_PROFILING_HEAP_THREAD_START_H_
+#define FOOTPRINT_PROFILING_HEAP_THREAD_START_H_
+
+namespace footprint::profiling_internal {
+
+struct ThreadStart {
+  void* (*function)(void*);
+  void* argument;
+};
+
+struct ThreadWrapper {
+  // What pthread_create begins a thread with instead.
+  ThreadStart (*wrap)(ThreadStart start);
+  // The thread of what `wrap` returned was not created.
+  void (*forget)(ThreadStart start);
+};
+
+// For threads that are created from now on. `wrapper` must live as long as the
+// process; null: threads begin with what they are given.
+void SetThreadWrapper(const ThreadWrapper* wrapper);
+const ThreadWrapper* CurrentThreadWrapper();
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_HEAP_THREAD_START_H_

@@ -1,0 +1,67 @@
+// Allocates without end in sight: MILLIONS of blocks of 16 to 271 bytes, by 64
+// functions, each in place of one of SLOTS that are live at once.
+//
+//   allocation_churn MILLIONS SLOTS
+//
+// Each block is touched. Writes the kernel's mark of its own resident set, in
+// bytes.
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <utility>
+#include <vector>
+
+namespace {
+
+constexpr int kSiteCount = 64;
+
+template <int site>
+__attribute__((noinline)) void* Allocate(size_t size_bytes) {
+  void* const block = malloc(size_bytes);
+  // Keeps the functions apart.
+  asm volatile("" : : "r"(block), "i"(site) : "memory");
+  *static_cast<char*>(block) = 1;
+  return block;
+}
+
+using Site = void* (*)(size_t);
+
+template <int... sites>
+std::vector<Site> Sites(std::integer_sequence<int, sites...>) {
+  return {Allocate<sites>...};
+}
+
+int64_t ResidentPeakBytes() {
+  FILE* const status = fopen("/proc/self/status", "r");
+  char line[256];
+  int64_t kib = 0;
+  while (status != nullptr && fgets(line, sizeof(line), status) != nullptr) {
+    if (sscanf(line, "VmHWM: %" SCNd64, &kib) == 1) break;
+  }
+  if (status != nullptr) fclose(status);
+  return kib * 1024;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const uint64_t count = strtoull(argv[1], nullptr, 10) * 1000000;
+  std::vector<void*> slots(strtoull(argv[2], nullptr, 10));
+  const std::vector<Site> sites =
+      Sites(std::make_integer_sequence<int, kSiteCount>());
+  uint64_t random = 88172645463325252;
+  for (uint64_t i = 0; i < count; ++i) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    void*& slot = slots[(random >> 16) % slots.size()];
+    free(slot);
+    slot = sites[random % kSiteCount](16 + (random >> 56));
+  }
+  printf("%" PRId64 "\n", ResidentPeakBytes());
+  return 0;
+}

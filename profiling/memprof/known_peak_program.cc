@@ -1,0 +1,114 @@
+// Programs whose peak is known by construction, in requested bytes and, since
+// every size is one that jemalloc hands out as it is, in usable ones:
+//
+//   known_peak_program hold     1,000 blocks of 10,240 bytes, kept
+//   known_peak_program spike    4,000 of them, freed; then 1,000, kept
+//   known_peak_program small N  400,000 blocks of 112 bytes; then N million
+//                               times one of them is freed and allocated
+//   known_peak_program threads  4 threads hold 500 blocks of 10,240 bytes each
+//   known_peak_program sites N  each function of kSites holds its blocks, after
+//                               N bytes that differ from run to run
+//   known_peak_program none     nothing
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+namespace {
+
+constexpr size_t kBlockBytes = 10240;
+constexpr int kSmallCount = 400000;
+constexpr int kThreads = 4;
+
+__attribute__((noinline)) void* Allocate(size_t size_bytes) {
+  void* const block = malloc(size_bytes);
+  memset(block, 1, 16);
+  return block;
+}
+
+void* blocks[kSmallCount];
+
+void Hold(int count, size_t size_bytes) {
+  for (int i = 0; i < count; ++i) blocks[i] = Allocate(size_bytes);
+}
+
+void Release(int count) {
+  for (int i = 0; i < count; ++i) free(blocks[i]);
+}
+
+void ReplaceSmall(int count) {
+  uint64_t random = 88172645463325252;
+  for (int i = 0; i < count; ++i) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    void*& block = blocks[(random >> 16) % kSmallCount];
+    free(block);
+    block = Allocate(112);
+  }
+}
+
+pthread_barrier_t barrier;
+
+void* HoldInThread(void*) {
+  void* held[500];
+  for (void*& block : held) block = Allocate(kBlockBytes);
+  pthread_barrier_wait(&barrier);
+  for (void* block : held) free(block);
+  return nullptr;
+}
+
+void HoldInThreads() {
+  pthread_barrier_init(&barrier, nullptr, kThreads);
+  pthread_t threads[kThreads];
+  for (pthread_t& thread : threads) {
+    pthread_create(&thread, nullptr, HoldInThread, nullptr);
+  }
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+}
+
+// Named by what it holds: the test reads the name.
+template <int size_bytes, int count>
+__attribute__((noinline)) void HoldSite() {
+  for (int i = 0; i < count; ++i) {
+    void* const block = malloc(size_bytes);
+    memset(block, 1, 16);
+    asm volatile("" : : "r"(block) : "memory");
+  }
+}
+
+void HoldSites(size_t shift_bytes) {
+  asm volatile("" : : "r"(malloc(shift_bytes)) : "memory");
+  HoldSite<16, 200000>();
+  HoldSite<64, 50000>();
+  HoldSite<128, 200000>();
+  HoldSite<1024, 2000>();
+  HoldSite<1280, 10000>();
+  HoldSite<10240, 400>();
+  HoldSite<65536, 60>();
+  HoldSite<1048576, 12>();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  if (strcmp(argv[1], "hold") == 0) {
+    Hold(1000, kBlockBytes);
+  } else if (strcmp(argv[1], "spike") == 0) {
+    Hold(4000, kBlockBytes);
+    Release(4000);
+    Hold(1000, kBlockBytes);
+  } else if (strcmp(argv[1], "small") == 0 && argc == 3) {
+    Hold(kSmallCount, 112);
+    ReplaceSmall(atoi(argv[2]) * 1000000);
+  } else if (strcmp(argv[1], "threads") == 0) {
+    HoldInThreads();
+  } else if (strcmp(argv[1], "sites") == 0 && argc == 3) {
+    HoldSites(strtoull(argv[2], nullptr, 10));
+  } else if (strcmp(argv[1], "none") != 0) {
+    return 2;
+  }
+  return 0;
+}

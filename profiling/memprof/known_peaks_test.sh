@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Peaks that are known by construction are told to the byte, with each sampling;
+# with each allocation recorded, so is every site.
+set -uo pipefail
+# shellcheck source=profiling/memprof/memprof_test_functions.sh
+. "$(dirname "$0")/memprof_test_functions.sh" "$1"
+program=$PWD/$2
+
+peak() { python3 -c "import json; print(json.load(open('$scratch/run.json'))['processes'][0]['peak_live_bytes'])"; }
+measure --sampling=none "$program" none || fail "status $?"
+base=$(peak)
+# The C++ library keeps 72,704 bytes for exceptions.
+((base < 100000)) || fail "a program of nothing holds $base bytes"
+
+# Threads need 320 bytes each for the library's own table.
+while read -r mode bytes thread_bytes; do
+  for sampling in none 512KiB 0; do
+    # shellcheck disable=SC2086
+    measure --sampling=$sampling "$program" ${mode/,/ } || fail "status $? of $mode"
+    # With threads, a block that is older than the agent may be free by then.
+    check "0 <= $base + $bytes + $thread_bytes - first['peak_live_bytes'] <= ($thread_bytes and 96)"
+  done
+  check "adds_up and first['sites'][0]['at_peak_bytes'] == $bytes"
+done <<'END'
+hold 10240000 0
+spike 40960000 0
+small,0 44800000 0
+threads 20480000 1280
+END
+measure --sampling=0 "$program" sites 1000
+check "adds_up"
+for site in '16, 200000' '64, 50000' '128, 200000' '1024, 2000' '1280, 10000' '10240, 400' '65536, 60' '1048576, 12'; do
+  check "[s['at_peak_bytes'] for s in first['sites'] if 'HoldSite<$site>' in s['function']] == [${site/,/ *}]"
+  check "[s['at_peak_count'] for s in first['sites'] if 'HoldSite<$site>' in s['function']] == [${site#*,}]"
+done
+((failures == 0))

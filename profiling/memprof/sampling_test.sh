@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Processor time and copies of programs of which they are known, and that
+# sampling changes nothing that a program can see.
+set -uo pipefail
+
+memprof=$PWD/$1
+program=$PWD/$2
+scratch=$TEST_TMPDIR
+failures=0
+export TMPDIR=$scratch
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+# measure OPTION... -- WORD...: the program's run as $scratch/run.json.
+measure() {
+  rm -f "$scratch/run.json"
+  "$memprof" --json="$scratch/run.json" "$@" >"$scratch/output" \
+    2>"$scratch/error"
+}
+
+# check EXPRESSION: of the last run, as Python sees it. time(NAME) and
+# copied(NAME) are seconds and bytes of all stacks through a function of that
+# name, of all processes; `whole` is all time, `told` the kernel's own account.
+check() {
+  python3 - "$scratch/run.json" "$1" <<'PYTHON' || fail "not so: $1"
+import json, sys
+run = json.load(open(sys.argv[1]))
+processes = run["processes"]
+def names(call):
+    while call:
+        yield run["frames"][run["calls"][call - 1]["frame"]]["function"]
+        call = run["calls"][call - 1]["parent"]
+def through(call, name):
+    return any(name in each for each in names(call))
+def seconds(entry):
+    return (entry["native_ns"] + entry["interpreter_ns"]
+            + entry["system_ns"]) / 1e9
+times = [entry for process in processes for entry in process["processor_time"]]
+copies = [entry for process in processes for entry in process["copies"]]
+def time(name, entries=times):
+    return sum(seconds(e) for e in entries if through(e["call"], name))
+def copied(name):
+    return sum(e["copied"]["bytes"] for e in copies if through(e["call"], name))
+def sigma(name):
+    return sum(e["copied"]["variance"] for e in copies
+               if through(e["call"], name)) ** 0.5
+whole = sum(map(seconds, times))
+system = sum(e["system_ns"] for e in times) / 1e9
+told = (run["user_time_ns"] + run["system_time_ns"]) / 1e9
+samples = sum(e["sample_count"] for e in times)
+sys.exit(0 if eval(sys.argv[2]) else print(
+    dict(whole=whole, system=system, told=told, samples=samples,
+         long=time("SpinLong"), short=time("SpinShort"), much=copied("CopyMuch"),
+         notes=[p["notes"] for p in processes])) or 1)
+PYTHON
+}
+
+# All time is there, and where it went: 450 and 150 ms.
+measure --cpu=250 "$program" spin=150
+check "0.6 <= whole <= told + 0.1"
+check "samples > 30"
+check "time('SpinLong') + time('SpinShort') > 0.9 * whole"
+check "0.6 < time('SpinLong') / (time('SpinLong') + time('SpinShort')) < 0.88"
+check "all(e['interpreter_ns'] == 0 for e in times)"
+measure --cpu_only=250 "$program" system=300
+check "'sites' not in processes[0] or not processes[0]['sites']"
+check "system > 0.15 and time('AskKernel') > 0.25"
+
+# Of every thread, however it was begun and ends.
+measure --cpu=250 "$program" threads=80
+check "0.4 <= time('SpinLong') <= 0.6"
+check "len({e['thread'] for e in times if through(e['call'], 'SpinLong')}) == 3"
+# Of every process, up to its last moment.
+measure --cpu=250 "$program" fork=100
+check "len(processes) == 2 and 0.07 < time('SpinShort', processes[1]['processor_time']) < 0.2"
+measure --cpu=250 "$program" spin=50 kill
+check "processes[0]['end'] == 'KILLED' and 0.15 < time('Spin') < 0.3"
+measure --cpu=250 "$program" spin=30 exec="$program" spin=30
+check "len(processes) == 2 and all(0.08 < time('Spin', p['processor_time']) for p in processes)"
+
+# Whatever the program does with signals.
+measure --cpu=250 "$program" mask spin=50
+check "samples > 10 and time('Spin') > 0.18"
+measure --cpu=250 "$program" profile=400
+[[ $(<"$scratch/output") == "own signals" ]] || fail "SIGPROF was disturbed"
+check "time('SpinLong') > 0.38"
+measure --cpu=1000 "$program" users
+[[ $(<"$scratch/output") == "changed users" ]] ||
+  fail "users: $(cat "$scratch/error")"
+check "time('SpinShort') > 0.09 and samples > 5"
+# No call is ended by a sample.
+measure --cpu=1000 --copies "$program" wait=600
+[[ $(<"$scratch/output") == "0 calls were ended by a signal" ]] ||
+  fail "$(cat "$scratch/output")"
+check "samples > 2"
+# Samples that fall into malloc and its recorder.
+measure --cpu=1000 --copies --sampling=0 "$program" malloc=300
+check "time('AllocateFor') > 0.3"
+
+# Copies: all of them, then a sample, which is right within 4 sigma.
+measure --copies=0 "$program" copy=300
+check "copied('CopyMuch') == 300 * 100000 and copied('CopyLittle') == 300000"
+check "sigma('CopyMuch') == 0"
+measure --copies=100KiB "$program" copy=3000
+check "abs(copied('CopyMuch') - 3000 * 100000) < 4 * sigma('CopyMuch')"
+check "0 < sigma('CopyMuch') < 20e6 and copied('CopyLittle') < 20e6"
+measure --copies=0 "$program" copy=100 fork=1 kill
+check "copied('CopyMuch') == 100 * 100000"
+measure --copies "$program" overlap
+[[ $(<"$scratch/output") == "bcdefefh" ]] || fail "overlap: $(cat "$scratch/output")"
+measure "$program" copy=100
+check "not copies and not times"
+
+# Without a timer, the run goes on, and says so.
+(ulimit -i 0 && exec "$memprof" --cpu "$program" spin=10) 2>"$scratch/error" ||
+  fail "status $? without timers"
+[[ $(<"$scratch/error") == *"processor time of threads was not sampled: 1,"* ]] ||
+  fail "nothing is said without timers: $(cat "$scratch/error")"
+
+# Programs that are not ours say what they say without it.
+unchanged() {
+  local without with
+  without=$("$@" 2>/dev/null)
+  with=$("$memprof" --cpu=1000 --copies=0 "$@" 2>"$scratch/error") ||
+    fail "status $? of $*: $(cat "$scratch/error")"
+  [[ $with == "$without" ]] || fail "another output of $*: $with"
+}
+unchanged /usr/bin/python3 -c 'print(sum(range(10**6)), sorted("memory"))'
+check_installed() {
+  command -v "$1" >/dev/null || {
+    echo "SKIPPED: $1 is not installed" >&2
+    return 1
+  }
+}
+check_installed git && unchanged git --version
+check_installed node &&
+  unchanged node -e 'let s=0; for (let i=0;i<1e6;++i) s+=i; console.log(s)'
+check_installed java && unchanged java --version
+
+((failures == 0))

@@ -1,0 +1,70 @@
+// What was sampled, added up by stack of calls, thread and stage, as an agent
+// keeps it in a file that it maps: where processor time went, or who copied.
+//
+// Written without a lock by all threads of one process, also in signal
+// handlers, and read by others at any time: an entry counts from the moment
+// when its array's count includes it, and may be all zeros for a moment more.
+//
+// Plain memory: no pointer, no destructor.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_RECORD_H_
+#define FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_RECORD_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "footprint/profiling/records/call_tree_record.h"
+
+namespace footprint::profiling_internal {
+
+// Nanoseconds of processor time between two samples of a thread; not set: none
+// are taken.
+inline constexpr char kProcessorIntervalVariable[] =
+    "FOOTPRINT_MEMPROF_PROCESSOR_INTERVAL";
+// Bytes between two samples of copies; not set: none are taken.
+inline constexpr char kCopyIntervalVariable[] =
+    "FOOTPRINT_MEMPROF_COPY_INTERVAL";
+// Of the records' file names.
+inline constexpr char kProcessorTimeContent[] = "processor_time";
+inline constexpr char kCopiesContent[] = "copies";
+
+// What they mean is said by who samples.
+inline constexpr int kTallyAmounts = 2;
+
+struct StackTally {
+  uint32_t node;
+  uint32_t thread;
+  uint32_t stage;
+  // Of the entries with the same hash; 0: the last.
+  uint32_t next;
+  std::atomic<int64_t> sample_count;
+  std::atomic<int64_t> amounts[kTallyAmounts];
+  // Of the first amount; 0: it is exact.
+  std::atomic<double> variance;
+};
+
+inline constexpr uint32_t kMaxStackTallies = uint32_t{1} << 20;
+inline constexpr uint32_t kNodeBuckets = uint32_t{1} << 14;
+inline constexpr uint32_t kTallyBuckets = uint32_t{1} << 13;
+// Of the layout below. A reader refuses another.
+inline constexpr uint64_t kStackTalliesMagic = 0x31307365'696c6c74;
+
+struct StackTalliesFile {
+  uint64_t magic;
+  // Between two samples, on average.
+  int64_t sampling_interval;
+  std::atomic<uint32_t> tally_count;
+  // Threads that could not be sampled.
+  std::atomic<uint32_t> missed_thread_count;
+  // The first entry of each hash; 0: none.
+  std::atomic<uint32_t> first_nodes[kNodeBuckets];
+  std::atomic<uint32_t> first_tallies[kTallyBuckets];
+  alignas(4096) StackTally tallies[kMaxStackTallies];
+  // The next node of the same hash.
+  alignas(4096) uint32_t next_nodes[kMaxCallNodes];
+  CallTreeRecord tree;
+};
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_RECORD_H_

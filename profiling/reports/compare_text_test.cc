@@ -1,0 +1,80 @@
+#include "footprint/profiling/reports/compare_text.h"
+
+#include <string>
+
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/profiling/runs/random_run.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+// Fit at that line, and Load.
+MeasuredRun RunWithFit(int64_t fit_bytes, int line, double variance = 0) {
+  MeasuredRun run;
+  run.add_program("train");
+  run.set_wall_time_ns(1'000'000'000);
+  if (variance > 0) run.set_sampling_interval_bytes(1 << 19);
+  MeasuredImage* const image = run.add_images();
+  image->set_has_sites(true);
+  image->set_peak_live_bytes(fit_bytes + kMiB);
+  for (const char* function : {"Fit", "Load"}) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_function(function);
+    frame->set_file("/home/train.cc");
+    frame->set_line(line);
+    run.add_calls()->set_frame(static_cast<uint32_t>(run.frames_size()) - 1);
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(static_cast<uint32_t>(run.calls_size()));
+    site->mutable_at_peak()->set_bytes(function[0] == 'F' ? fit_bytes : kMiB);
+    site->mutable_at_peak()->set_variance(variance);
+  }
+  return run;
+}
+
+TEST(CompareTextTest, SaysWhatChangedAndWhere) {
+  EXPECT_EQ(CompareText(RunWithFit(3 * kMiB, 10), RunWithFit(5 * kMiB, 20)),
+            "before     train\n"
+            "after      train\n"
+            "\n"
+            "             before     after     change\n"
+            "peak heap  4.00 MiB  6.00 MiB  +2.00 MiB  +50.0 %\n"
+            "time        1.000 s   1.000 s    0.000 s   +0.0 %\n"
+            "\n"
+            "at the peak    before     after  function  where\n"
+            "  +2.00 MiB  3.00 MiB  5.00 MiB  Fit       /home/train.cc:20\n");
+}
+
+TEST(CompareTextTest, ADifferenceOfEstimatesIsMarkedWhereItIsHardlyChance) {
+  const double variance = static_cast<double>(kMiB) * static_cast<double>(kMiB);
+  const std::string small = CompareText(RunWithFit(3 * kMiB, 1, variance),
+                                        RunWithFit(5 * kMiB, 1, variance));
+  EXPECT_THAT(small, HasSubstr("+2.00 MiB  1.41 MiB    3.00 MiB"));
+  const std::string large = CompareText(RunWithFit(3 * kMiB, 1, variance),
+                                        RunWithFit(9 * kMiB, 1, variance));
+  EXPECT_THAT(large, HasSubstr("+6.00 MiB  1.41 MiB *  3.00 MiB"));
+  EXPECT_THAT(large, HasSubstr("hardly chance"));
+}
+
+TEST(CompareTextTest, ARunIsItsOwnEqual) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomSequence random(seed);
+    const MeasuredRun run = RandomRun(&random);
+    const std::string text = CompareText(run, run);
+    EXPECT_THAT(text, Not(HasSubstr("*"))) << seed;
+  }
+}
+
+TEST(CompareTextTest, AnEmptyRunIsNamed) {
+  EXPECT_THAT(CompareText(RunWithFit(1, 1), MeasuredRun()),
+              HasSubstr("nothing was measured in the second"));
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,91 @@
+// Runs in which any byte may be anything: refused, or told by every report
+// without a crash.
+
+#include <cstdint>
+#include <string>
+
+#include "footprint/base/random/property_seeds.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/profiling/reports/compare_text.h"
+#include "footprint/profiling/reports/json_report.h"
+#include "footprint/profiling/reports/pprof_report.h"
+#include "footprint/profiling/reports/text_report.h"
+#include "footprint/profiling/runs/measured_run_file.h"
+#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/runs/reduced_run.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// As ReadMeasuredRunFile has it, but for the checksum, which would find out.
+bool Parse(const std::string& bytes, MeasuredRun* run) {
+  return run->ParseFromString(bytes) && CheckMeasuredRun(*run).ok();
+}
+
+void TellByEveryReport(const MeasuredRun& run) {
+  EXPECT_FALSE(TextReport(run).empty());
+  EXPECT_FALSE(JsonReport(run).empty());
+  EXPECT_FALSE(CompareText(run, run).empty());
+  (void)PprofReport(run);
+  RunThresholds thresholds;
+  thresholds.memory_share = 0.1;
+  EXPECT_TRUE(CheckMeasuredRun(ReducedRun(run, thresholds)).ok());
+}
+
+TEST(ReportFuzzTest, DamagedRunsDoNoHarm) {
+  int told_count = 0;
+  for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) {
+    RandomSequence random(seed);
+    const std::string whole = RandomRun(&random).SerializeAsString();
+    for (int round = 0; round < 5 && !whole.empty(); ++round) {
+      std::string damaged = whole;
+      for (uint64_t flips = 1 + random.Below(3); flips > 0; --flips) {
+        char& byte = damaged[random.Below(damaged.size())];
+        byte = static_cast<char>(random.Below(4) == 0
+                                     ? random.Below(256)
+                                     : static_cast<unsigned char>(byte) ^
+                                           (1u << random.Below(8)));
+      }
+      MeasuredRun run;
+      if (!Parse(damaged, &run)) continue;
+      ++told_count;
+      TellByEveryReport(run);
+    }
+  }
+  // Else nothing was tried.
+  EXPECT_GT(told_count, static_cast<int>(PropertySeedCount()) / 4);
+}
+
+// What no run has, but a field can hold.
+TEST(ReportFuzzTest, ExtremeFiguresDoNoHarm) {
+  for (int64_t extreme : {INT64_MIN, int64_t{-1}, int64_t{0}, INT64_MAX}) {
+    RandomSequence random(3);
+    MeasuredRun run = RandomRun(&random);
+    MeasuredImage* const image = run.add_images();
+    image->set_has_sites(true);
+    image->set_has_totals(true);
+    image->set_peak_live_bytes(extreme);
+    image->set_inherited_live_bytes(extreme);
+    image->set_begin_time_ns(extreme);
+    image->set_peak_time_ns(extreme);
+    image->set_live_bytes(extreme);
+    image->add_stages();
+    StageFigures* const stage = image->add_stages();
+    stage->set_peak_live_bytes(extreme);
+    stage->set_wall_time_ns(extreme);
+    for (int i = 0; i < 2; ++i) {
+      SiteAmounts* const site = image->add_sites();
+      site->mutable_at_peak()->set_bytes(extreme);
+      site->mutable_at_end()->set_bytes(extreme);
+      site->set_temporary_count(extreme);
+      image->add_timeline()->set_time_ns(i == 0 ? 0 : extreme);
+      image->add_processor_time()->set_native_ns(extreme);
+      image->add_copies()->mutable_copied()->set_bytes(extreme);
+    }
+    if (CheckMeasuredRun(run).ok()) TellByEveryReport(run);
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,36 @@
+// What is too small to be shown: below a share of the whole, or a figure.
+//
+//   absl::StatusOr<ReportThreshold> threshold = ParseMemoryThreshold("1%");
+//   threshold->Hides(row.at_peak.bytes(), peak_bytes);
+//
+// Pure; thread-safe.
+
+#ifndef FOOTPRINT_PROFILING_REPORTS_REPORT_THRESHOLD_H_
+#define FOOTPRINT_PROFILING_REPORTS_REPORT_THRESHOLD_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+struct ReportThreshold {
+  double share = 0;  // of the whole, 0 to 1
+  int64_t amount = 0;
+
+  bool Hides(int64_t part, int64_t whole) const {
+    return part < amount ||
+           static_cast<double>(part) < share * static_cast<double>(whole);
+  }
+};
+
+// A percentage, "2.5%", or bytes, "64KiB". kInvalidArgument for others.
+absl::StatusOr<ReportThreshold> ParseMemoryThreshold(absl::string_view text);
+
+// A percentage. kInvalidArgument for others.
+absl::StatusOr<ReportThreshold> ParseShareThreshold(absl::string_view text);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_REPORTS_REPORT_THRESHOLD_H_

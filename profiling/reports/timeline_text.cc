@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/reports/text_parts.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kColumns = 60;
+constexpr size_t kMaxNamedStages = 8;
+constexpr char kIndent[] = "           ";
+
+struct Column {
+  int64_t highest_bytes = 0;
+  uint32_t stage = 0;  // the last
+};
+
+// The process's time in equal parts. Each begins as the one before it ended.
+std::vector<Column> Columns(const MeasuredImage& image, int64_t begin_ns,
+                            int64_t width_ns) {
+  std::vector<Column> columns(kColumns);
+  int64_t last_bytes = 0;
+  uint32_t last_stage = 0;
+  int next = 0;
+  for (size_t i = 0; i < kColumns; ++i) {
+    Column& column = columns[i];
+    const int64_t end_ns = begin_ns + width_ns * static_cast<int64_t>(i + 1);
+    const bool is_last = i + 1 == kColumns;
+    column.highest_bytes = last_bytes;
+    while (next < image.timeline_size() &&
+           (is_last || image.timeline(next).time_ns() < end_ns)) {
+      last_bytes = image.timeline(next).live_bytes();
+      last_stage = image.timeline(next).stage();
+      column.highest_bytes = std::max(column.highest_bytes, last_bytes);
+      ++next;
+    }
+    column.stage = last_stage;
+  }
+  return columns;
+}
+
+// Eighths of a line's height; a blank is nothing at all.
+std::string Blocks(const std::vector<Column>& columns, int64_t peak_bytes) {
+  static constexpr const char* kBlocks[] = {" ", "▁", "▂", "▃", "▄",
+                                            "▅", "▆", "▇", "█"};
+  std::string text;
+  for (const Column& column : columns) {
+    const double share = static_cast<double>(column.highest_bytes) /
+                         static_cast<double>(peak_bytes);
+    const int eighths = column.highest_bytes <= 0
+                            ? 0
+                            : std::clamp(static_cast<int>(share * 8), 1, 8);
+    text += kBlocks[eighths];
+  }
+  return text;
+}
+
+// A letter for each stage that is long enough to be seen.
+std::string StageLines(const MeasuredImage& image,
+                       const std::vector<Column>& columns) {
+  if (image.stages_size() < 2) return "";
+  std::map<uint32_t, char> letters;
+  std::string line;
+  std::string names;
+  for (const Column& column : columns) {
+    if (column.stage == 0) {
+      line += '.';
+      continue;
+    }
+    const auto [found, is_new] = letters.try_emplace(column.stage, '*');
+    if (is_new && letters.size() <= kMaxNamedStages) {
+      found->second = static_cast<char>('a' + letters.size() - 1);
+      absl::StrAppend(&names, names.empty() ? "" : "  ",
+                      std::string(1, found->second), " ",
+                      EscapeForTerminal(
+                          image.stages(static_cast<int>(column.stage)).name()));
+    }
+    line += found->second;
+  }
+  if (letters.empty()) return "";
+  if (letters.size() > kMaxNamedStages) absl::StrAppend(&names, "  * others");
+  return absl::StrCat("stages     ", line, "\n", kIndent, names, "\n");
+}
+
+}  // namespace
+
+std::string TimelineText(const MeasuredImage& image) {
+  if (image.timeline_size() < 2 || image.peak_live_bytes() <= 0) return "";
+  const int64_t begin_ns = image.timeline(0).time_ns();
+  const int64_t end_ns = std::max(
+      image.end_time_ns(), image.timeline(image.timeline_size() - 1).time_ns());
+  const int64_t width_ns =
+      (end_ns - begin_ns) / static_cast<int64_t>(kColumns) + 1;
+  const std::vector<Column> columns = Columns(image, begin_ns, width_ns);
+  const size_t peak_column = std::min<size_t>(
+      kColumns - 1,
+      static_cast<size_t>(
+          std::max<int64_t>(0, image.peak_time_ns() - begin_ns) / width_ns));
+  return absl::StrCat("timeline   ", Blocks(columns, image.peak_live_bytes()),
+                      "\n", kIndent, std::string(peak_column, ' '), "^ ",
+                      FormatRoundedBytes(image.peak_live_bytes()), "; ",
+                      Seconds(end_ns - begin_ns), " in all\n",
+                      StageLines(image, columns));
+}
+
+}  // namespace footprint

@@ -1,0 +1,215 @@
+#include "footprint/profiling/runs/reduced_run.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/call_forest.h"
+#include "footprint/profiling/runs/site_rows.h"
+
+namespace footprint {
+namespace {
+
+// What a place has in one process.
+struct PlaceFigures {
+  Amount at_peak;
+  Amount at_end;
+  Amount allocated;
+  int64_t processor_ns = 0;
+
+  void Add(const SiteAmounts& site) {
+    AddTo(site.at_peak(), &at_peak);
+    AddTo(site.at_end(), &at_end);
+    AddTo(site.allocated(), &allocated);
+  }
+  void Add(const ProcessorTime& time) {
+    for (int64_t ns :
+         {time.native_ns(), time.interpreter_ns(), time.system_ns()}) {
+      processor_ns = SaturatedSum(processor_ns, ns);
+    }
+  }
+};
+
+bool Reaches(int64_t part, int64_t whole, double share, int64_t least) {
+  return part > 0 && part >= least &&
+         static_cast<double>(part) >= share * static_cast<double>(whole);
+}
+
+// Places of calls, each found once.
+class Places {
+ public:
+  explicit Places(const MeasuredRun& run) : run_(run) {}
+
+  const std::string& Of(uint32_t call) {
+    const auto [found, is_new] = keys_.try_emplace(call);
+    if (is_new) {
+      CodeFrame frame = PlaceOf(run_, call);
+      frame.clear_is_inlined();
+      found->second = frame.SerializeAsString();
+    }
+    return found->second;
+  }
+
+ private:
+  const MeasuredRun& run_;
+  std::unordered_map<uint32_t, std::string> keys_;
+};
+
+class Reducer {
+ public:
+  Reducer(const MeasuredRun& run, const RunThresholds& thresholds)
+      : run_(run),
+        thresholds_(thresholds),
+        places_(run),
+        reduced_(run),
+        forest_(&reduced_) {
+    reduced_.clear_frames();
+    reduced_.clear_calls();
+  }
+
+  MeasuredRun Reduce() {
+    for (MeasuredImage& image : *reduced_.mutable_images()) Reduce(&image);
+    return std::move(reduced_);
+  }
+
+ private:
+  void Reduce(MeasuredImage* image) {
+    FindKept(*image);
+    MergeSites(image);
+    MergeCopies(image);
+    MergeTimes(image);
+    for (SuspectedLeak& leak : *image->mutable_suspected_leaks()) {
+      leak.set_call(Kept(leak.call()));
+    }
+  }
+
+  void FindKept(const MeasuredImage& image) {
+    std::map<std::string, PlaceFigures> places;
+    PlaceFigures all;
+    for (const SiteAmounts& site : image.sites()) {
+      places[places_.Of(site.call())].Add(site);
+      all.Add(site);
+    }
+    for (const ProcessorTime& time : image.processor_time()) {
+      places[places_.Of(time.call())].Add(time);
+      all.Add(time);
+    }
+    is_kept_.clear();
+    for (const auto& [place, figures] : places) {
+      is_kept_[place] = ReachesMemory(figures.at_peak, all.at_peak) ||
+                        ReachesMemory(figures.at_end, all.at_end) ||
+                        ReachesMemory(figures.allocated, all.allocated) ||
+                        Reaches(figures.processor_ns, all.processor_ns,
+                                thresholds_.processor_share, 1);
+    }
+  }
+
+  bool ReachesMemory(const Amount& part, const Amount& whole) const {
+    return Reaches(part.bytes(), whole.bytes(), thresholds_.memory_share,
+                   thresholds_.memory_bytes);
+  }
+
+  // The call in the reduced run.
+  uint32_t CallFor(uint32_t call) {
+    return call == 0 || is_kept_[places_.Of(call)] ? Kept(call) : Others();
+  }
+
+  uint32_t Kept(uint32_t call) {
+    std::vector<uint32_t> path;
+    for (; call != 0 && kept_.find(call) == kept_.end();
+         call = run_.calls(static_cast<int>(call) - 1).parent()) {
+      path.push_back(call);
+    }
+    uint32_t kept = call == 0 ? 0 : kept_[call];
+    for (auto each = path.rbegin(); each != path.rend(); ++each) {
+      const uint32_t frame = run_.calls(static_cast<int>(*each) - 1).frame();
+      kept = forest_.Call(kept,
+                          forest_.Frame(run_.frames(static_cast<int>(frame))));
+      kept_[*each] = kept;
+    }
+    return kept;
+  }
+
+  uint32_t Others() {
+    CodeFrame frame;
+    frame.set_kind(CodeFrame::UNKNOWN);
+    frame.set_function("[below the threshold]");
+    return forest_.Call(0, forest_.Frame(frame));
+  }
+
+  void MergeSites(MeasuredImage* image) {
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, SiteAmounts> merged;
+    for (const SiteAmounts& site : image->sites()) {
+      const uint32_t call = CallFor(site.call());
+      SiteAmounts& sum = merged[{call, site.thread(), site.stage()}];
+      sum.set_call(call);
+      sum.set_thread(site.thread());
+      sum.set_stage(site.stage());
+      AddTo(site.at_peak(), sum.mutable_at_peak());
+      AddTo(site.at_end(), sum.mutable_at_end());
+      AddTo(site.allocated(), sum.mutable_allocated());
+      sum.set_temporary_count(
+          SaturatedSum(sum.temporary_count(), site.temporary_count()));
+      sum.set_sample_count(
+          SaturatedSum(sum.sample_count(), site.sample_count()));
+    }
+    image->clear_sites();
+    for (auto& [key, site] : merged) *image->add_sites() = std::move(site);
+  }
+
+  void MergeCopies(MeasuredImage* image) {
+    std::map<std::pair<uint32_t, uint32_t>, CopyAmounts> merged;
+    for (const CopyAmounts& copy : image->copies()) {
+      const uint32_t call = CallFor(copy.call());
+      CopyAmounts& sum = merged[{call, copy.stage()}];
+      sum.set_call(call);
+      sum.set_stage(copy.stage());
+      AddTo(copy.copied(), sum.mutable_copied());
+    }
+    image->clear_copies();
+    for (auto& [key, copy] : merged) *image->add_copies() = std::move(copy);
+  }
+
+  void MergeTimes(MeasuredImage* image) {
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, ProcessorTime> merged;
+    for (const ProcessorTime& time : image->processor_time()) {
+      const uint32_t call = CallFor(time.call());
+      ProcessorTime& sum = merged[{call, time.thread(), time.stage()}];
+      sum.set_call(call);
+      sum.set_thread(time.thread());
+      sum.set_stage(time.stage());
+      sum.set_sample_count(
+          SaturatedSum(sum.sample_count(), time.sample_count()));
+      sum.set_native_ns(SaturatedSum(sum.native_ns(), time.native_ns()));
+      sum.set_interpreter_ns(
+          SaturatedSum(sum.interpreter_ns(), time.interpreter_ns()));
+      sum.set_system_ns(SaturatedSum(sum.system_ns(), time.system_ns()));
+    }
+    image->clear_processor_time();
+    for (auto& [key, time] : merged) {
+      *image->add_processor_time() = std::move(time);
+    }
+  }
+
+  const MeasuredRun& run_;
+  const RunThresholds& thresholds_;
+  Places places_;
+  MeasuredRun reduced_;
+  CallForest forest_;
+  std::map<std::string, bool> is_kept_;  // places of one image
+  std::unordered_map<uint32_t, uint32_t> kept_;
+};
+
+}  // namespace
+
+MeasuredRun ReducedRun(const MeasuredRun& run,
+                       const RunThresholds& thresholds) {
+  return Reducer(run, thresholds).Reduce();
+}
+
+}  // namespace footprint

@@ -1,0 +1,89 @@
+#include "footprint/profiling/runs/reduced_run.h"
+
+#include <map>
+
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/measured_run_file.h"
+#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/runs/site_rows.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+TEST(ReducedRunTest, SumsStayByThreadAndStage) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    RandomSequence random(seed);
+    const MeasuredRun run = RandomRun(&random);
+    RunThresholds thresholds;
+    thresholds.memory_share = random.Uniform() / 2;
+    const MeasuredRun reduced = ReducedRun(run, thresholds);
+    ASSERT_THAT(CheckMeasuredRun(reduced), IsOk());
+    EXPECT_LE(reduced.calls_size(), run.calls_size() + 1);
+    for (int i = 0; i < run.images_size(); ++i) {
+      std::map<std::pair<uint32_t, uint32_t>, int64_t> differences;
+      for (const SiteAmounts& site : run.images(i).sites()) {
+        differences[{site.thread(), site.stage()}] += site.at_peak().bytes();
+      }
+      for (const SiteAmounts& site : reduced.images(i).sites()) {
+        differences[{site.thread(), site.stage()}] -= site.at_peak().bytes();
+      }
+      for (const auto& [key, bytes] : differences) EXPECT_EQ(bytes, 0) << seed;
+      EXPECT_EQ(reduced.images(i).timeline_size(),
+                run.images(i).timeline_size());
+    }
+  }
+}
+
+TEST(ReducedRunTest, SmallPlacesAreOneAndLargeOnesStay) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  for (int i = 0; i < 10; ++i) {
+    run.add_frames()->set_function("Function" + std::to_string(i));
+    run.add_calls()->set_frame(static_cast<uint32_t>(i));
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(static_cast<uint32_t>(i) + 1);
+    site->mutable_at_peak()->set_bytes(i == 3 ? 910 : 10);
+  }
+  RunThresholds thresholds;
+  thresholds.memory_share = 0.5;
+  MeasuredRun reduced = ReducedRun(run, thresholds);
+  auto rows = SiteRows(reduced, reduced.images(0));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].frame.function(), "Function3");
+  EXPECT_EQ(rows[1].frame.function(), "[below the threshold]");
+  EXPECT_EQ(rows[1].at_peak.bytes(), 90);
+  thresholds.memory_share = 0;
+  thresholds.memory_bytes = 11;
+  reduced = ReducedRun(run, thresholds);
+  EXPECT_EQ(SiteRows(reduced, reduced.images(0)).size(), 2u);
+}
+
+// A place that needs time is kept, too, if it allocates nothing.
+TEST(ReducedRunTest, ProcessorTimeKeepsAPlace) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  for (int i = 0; i < 3; ++i) {
+    run.add_frames()->set_function("Function" + std::to_string(i));
+    run.add_calls()->set_frame(static_cast<uint32_t>(i));
+    ProcessorTime* const time = image->add_processor_time();
+    time->set_call(static_cast<uint32_t>(i) + 1);
+    time->set_native_ns(i == 1 ? 1000 : 1);
+  }
+  RunThresholds thresholds;
+  thresholds.memory_share = 0.01;
+  thresholds.processor_share = 0.01;
+  const MeasuredRun reduced = ReducedRun(run, thresholds);
+  ASSERT_EQ(reduced.images(0).processor_time_size(), 2);
+  EXPECT_EQ(reduced.frames_size(), 2);
+  int64_t sum_ns = 0;
+  for (const ProcessorTime& time : reduced.images(0).processor_time()) {
+    sum_ns += time.native_ns();
+  }
+  EXPECT_EQ(sum_ns, 1002);
+}
+
+}  // namespace
+}  // namespace footprint
