@@ -4,7 +4,7 @@
 //   graph.title = "Calls";
 //   graph.measures = {{"at the peak"}, {"allocated in all"}};
 //   graph.nodes = {{-1, "train", "", 0, {0, 0}},
-//                  {0, "Fit", "fit.cc", 0, {512, 2048}}};
+//                  {0, "Fit", "libfit", 0, {512, 2048}}};
 //   std::string html = DrawFlameGraph(graph);
 //
 // A node's values are its own; the picture adds those of its calls. The reader

@@ -78,7 +78,7 @@ void AddMeasuring(const MeasuredRun& run, const MeasuredImage& image,
 
 // Names for cells of tables.
 
-// "Fit (train.cc:31)"
+// The function and, in brackets, file and line.
 std::string PlaceName(const CodeFrame* frame);
 
 // The stages around it, too: "fit / epoch".

@@ -41,32 +41,33 @@ class Places {
     }
   }
 
-  // A call that serves its caller has its caller's place, if it has one; so has
-  // a native one whose line is not known, below Python's (site_rows.h).
+  // The rule of PlaceOf (site_rows.h), from callers to what they call.
   void AddCalls(const MeasuredRun& run) {
-    of_calls_.reserve(static_cast<size_t>(run.calls_size()) + 1);
-    of_calls_.push_back(kNowhere);
-    std::vector<bool> is_settled = {false};
-    std::vector<bool> is_in_python = {false};
-    is_settled.reserve(of_calls_.capacity());
-    is_in_python.reserve(of_calls_.capacity());
-    for (const Call& call : run.calls()) {
-      const uint32_t parent =
-          call.parent() < of_calls_.size() ? call.parent() : 0;
-      uint32_t place = kNowhere;
-      bool is_own = false;
-      bool is_python = false;
-      if (call.frame() < of_frames_.size()) {
-        const CodeFrame& frame = run.frames(static_cast<int>(call.frame()));
-        place = of_frames_[call.frame()];
-        is_python = frame.kind() == CodeFrame::PYTHON;
-        is_own = !ServesItsCaller(frame) &&
-                 (is_python || frame.line() > 0 || !is_in_python[parent]);
+    const size_t count = static_cast<size_t>(run.calls_size()) + 1;
+    of_calls_.assign(count, kNowhere);
+    // Of what is called from here without a line: the line of Python or of the
+    // native code below it; kNowhere outside of Python.
+    std::vector<uint32_t> in_python(count, kNowhere);
+    std::vector<bool> is_settled(count);
+    for (size_t call = 1; call < count; ++call) {
+      const Call& each = run.calls(static_cast<int>(call) - 1);
+      const CodeFrame& frame = run.frames(static_cast<int>(each.frame()));
+      const uint32_t parent = each.parent();
+      const uint32_t own = of_frames_[each.frame()];
+      in_python[call] = in_python[parent];
+      if (ServesItsCaller(frame)) {
+        is_settled[call] = is_settled[parent];
+        of_calls_[call] = is_settled[parent] ? of_calls_[parent] : own;
+        continue;
       }
-      const bool is_callers = !is_own && is_settled[parent];
-      of_calls_.push_back(is_callers ? of_calls_[parent] : place);
-      is_settled.push_back(is_own || is_callers);
-      is_in_python.push_back(is_python || is_in_python[parent]);
+      is_settled[call] = true;
+      const bool is_python = frame.kind() == CodeFrame::PYTHON;
+      const bool has_line = is_python || frame.line() > 0;
+      of_calls_[call] =
+          has_line || in_python[parent] == kNowhere ? own : in_python[parent];
+      if (is_python || (has_line && in_python[parent] != kNowhere)) {
+        in_python[call] = own;
+      }
     }
   }
 
@@ -101,11 +102,6 @@ std::vector<PlaceFigures> FiguresByPlace(const MeasuredRun& run,
     sum.system_ns += time.system_ns();
   }
   return figures;
-}
-
-const CodeFrame* PlaceOfCall(const MeasuredRun& run, uint32_t call) {
-  const Places places(run);
-  return places.frames()[places.OfCall(call)];
 }
 
 }  // namespace footprint

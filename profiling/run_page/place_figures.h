@@ -1,5 +1,5 @@
-// All figures of a process by the place in the code that they are put down to:
-// the innermost call that does not allocate for its caller.
+// All figures of a process by the place in the code that they are put down to,
+// by the rule of PlaceOf (site_rows.h).
 //
 //   for (const PlaceFigures& place : FiguresByPlace(run, image)) {
 //     std::cout << place.frame->function() << " " << place.at_peak.bytes;
@@ -59,9 +59,6 @@ struct PlaceFigures {
 // The first is the one without a frame.
 std::vector<PlaceFigures> FiguresByPlace(const MeasuredRun& run,
                                          const MeasuredImage& image);
-
-// The place of one call, as sites name it; null: none. Time: linear in calls.
-const CodeFrame* PlaceOfCall(const MeasuredRun& run, uint32_t call);
 
 }  // namespace footprint
 

@@ -68,12 +68,5 @@ TEST(PlaceFiguresTest, AddsCopiesAndProcessorTime) {
   EXPECT_EQ(temporary_count, 30);
 }
 
-TEST(PlaceFiguresTest, FindsThePlaceOfOneCall) {
-  const MeasuredRun run = FullRun();
-  EXPECT_EQ(PlaceOfCall(run, 5)->function(), "PyArray_NewFromDescr");
-  EXPECT_EQ(PlaceOfCall(run, 8)->function(), "PyType_New");
-  EXPECT_EQ(PlaceOfCall(run, 0), nullptr);
-}
-
 }  // namespace
 }  // namespace footprint

@@ -6,6 +6,7 @@
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/run_page/page_sections.h"
+#include "footprint/profiling/runs/site_rows.h"
 
 namespace footprint {
 namespace {
@@ -220,8 +221,9 @@ void AddSuspectedLeaks(const MeasuredRun& run, const MeasuredImage& image,
   table.wraps_text = true;
   for (const SuspectedLeak& leak : image.suspected_leaks()) {
     if (table.rows.size() >= limits.table_rows / 2) break;
+    const CodeFrame place = PlaceOf(run, leak.call());
     table.rows.push_back(
-        {PlaceName(PlaceOfCall(run, leak.call())),
+        {PlaceName(&place),
          absl::StrFormat("%.1f %%", 100 * leak.probability()),
          FormatRoundedBytes(leak.live_bytes()),
          FormatRoundedBytes(static_cast<int64_t>(leak.growth_bytes_per_s()))});

@@ -109,6 +109,7 @@ TEST(RunPageTest, LeavesOutWhatIsNotKnown) {
   image->set_has_sites(false);
   image->set_has_totals(false);
   run.set_sampling_interval_bytes(-1);
+  run.clear_graphics();
   const std::string html = RunPage(run);
   EXPECT_EQ(CountOf(html, "<h2>"), 1u) << "how it was measured";
   EXPECT_EQ(CountOf(html, "<script"), 0u);
