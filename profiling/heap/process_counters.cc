@@ -182,9 +182,9 @@ void CentreThreshold(ThreadCounters* counters) {
 void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes) {
   const int64_t others_bytes =
       process.sum_of_thresholds - counters->threshold_bytes.load();
-  if (level_bytes + others_bytes + process.ended.live_bytes <=
-          process.peak_absolute_bytes &&
-      !has_one_thread.load()) {
+  if (!has_one_thread.load() &&
+      level_bytes + others_bytes + process.ended.live_bytes <=
+          process.peak_absolute_bytes) {
     CentreThreshold(counters);
     return;
   }
