@@ -1,6 +1,7 @@
 #include "footprint/memo/load_meter.h"
 
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -192,13 +194,21 @@ const char* FindDoubt(const MemoryReading& growth, bool was_alone) {
     return "something was mapped or unmapped while the process had other "
            "threads, whose mappings, or stacks, it may be";
   }
-  if (growth.inaccessible_count != 0 && MayHaveHadOtherThreads()) {
+  if ((growth.inaccessible_count != 0 || !StacksAreTold()) &&
+      MayHaveHadOtherThreads()) {
     return "what was mapped may be the stack of a thread that has ended";
   }
   return nullptr;
 }
 
 }  // namespace
+
+bool StacksAreTold() {
+  int major = 0;
+  int minor = 0;
+  return std::sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 &&
+         major == 2 && minor < 42;
+}
 
 MemoryReading& MemoryReading::operator+=(const MemoryReading& other) {
   thread_bytes += other.thread_bytes;

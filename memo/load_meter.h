@@ -81,6 +81,11 @@ struct MemoryReading {
 // Zeros without jemalloc.
 MemoryReading ReadMemory();
 
+// Whether inaccessible pages tell a thread's stack from other mappings. Not
+// since glibc 2.42, whose guard pages look like any others: then what was
+// mapped while there were threads, or after, is in doubt, and may hold stacks.
+bool StacksAreTold();
+
 // While it lives, what its thread allocates and frees is known to whoever
 // compares, and puts no other thread's figure in doubt.
 class MeteredStretch {

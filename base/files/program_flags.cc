@@ -52,6 +52,8 @@ bool BazelStartedThis() {
              absl::StrCat("/", program_invocation_short_name, ".runfiles/"));
 }
 
+}  // namespace
+
 void EnterCallersFolder() {
   const char* const folder = getenv("BUILD_WORKING_DIRECTORY");
   if (folder == nullptr || !BazelStartedThis() || chdir(folder) == 0) return;
@@ -59,8 +61,6 @@ void EnterCallersFolder() {
           folder, strerror(errno));
   exit(1);
 }
-
-}  // namespace
 
 std::vector<char*> ParseProgramFlags(int argc, char** argv,
                                      int wrong_flag_exit_code) {

@@ -27,6 +27,11 @@ namespace footprint {
 std::vector<char*> ParseProgramFlags(int argc, char** argv,
                                      int wrong_flag_exit_code = 2);
 
+// The same step for a program whose command line is another's in part, so that
+// it parses its own. Ends the program with 1 where the folder cannot be
+// entered.
+void EnterCallersFolder();
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_BASE_FILES_PROGRAM_FLAGS_H_

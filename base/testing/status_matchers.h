@@ -32,13 +32,18 @@ const absl::Status& StatusOf(const absl::StatusOr<T>& value) {
   return value.status();
 }
 
+// Without the places in the source that a newer Abseil adds.
+inline std::string StatusText(const absl::Status& status) {
+  return status.ToString(absl::StatusToStringMode::kWithPayload);
+}
+
 class IsOkMatcher {
  public:
   template <typename StatusOrValue>
   bool MatchAndExplain(const StatusOrValue& value,
                        testing::MatchResultListener* listener) const {
     const absl::Status& status = StatusOf(value);
-    if (!status.ok()) *listener << "which is " << status;
+    if (!status.ok()) *listener << "which is " << StatusText(status);
     return status.ok();
   }
   void DescribeTo(std::ostream* out) const { *out << "is OK"; }
@@ -55,7 +60,7 @@ class StatusIsMatcher {
   bool MatchAndExplain(const StatusOrValue& value,
                        testing::MatchResultListener* listener) const {
     const absl::Status& status = StatusOf(value);
-    *listener << "which is " << status;
+    *listener << "which is " << StatusText(status);
     return code_.Matches(status.code()) &&
            message_.Matches(std::string(status.message()));
   }
@@ -90,7 +95,7 @@ class IsOkAndHoldsImplementation
   bool MatchAndExplain(StatusOrValue value,
                        testing::MatchResultListener* listener) const override {
     if (value.ok()) return value_.MatchAndExplain(*value, listener);
-    *listener << "which is " << value.status();
+    *listener << "which is " << StatusText(value.status());
     return false;
   }
   void DescribeTo(std::ostream* out) const override {

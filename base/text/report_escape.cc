@@ -87,6 +87,10 @@ std::string EscapeForTerminal(absl::string_view text) {
   });
 }
 
+std::string EscapeForProto(absl::string_view text) {
+  return Escape(text, kShown, [](char c, std::string* out) { *out += c; });
+}
+
 std::string EscapeForXml(absl::string_view text) {
   return Escape(text, kShown, [](char c, std::string* out) {
     switch (c) {

@@ -20,6 +20,9 @@ namespace footprint {
 // One line: newlines and tabs are shown as \n and \t.
 std::string EscapeForTerminal(absl::string_view text);
 
+// For protobuf's strings: as above, but newlines and tabs stay.
+std::string EscapeForProto(absl::string_view text);
+
 // For attributes in double quotes and for element text, of HTML and SVG, too.
 std::string EscapeForXml(absl::string_view text);
 

@@ -8,6 +8,11 @@
 namespace footprint {
 namespace {
 
+TEST(ReportEscapeTest, ProtoKeepsTextThatIsUtf8) {
+  EXPECT_EQ(EscapeForProto("a\n\tb \xc3\xa9 <&>"), "a\n\tb \xc3\xa9 <&>");
+  EXPECT_EQ(EscapeForProto("a\xff\x1b["), "a\\xff\\x1b[");
+}
+
 TEST(ReportEscapeTest, PlainTextStaysAsItIs) {
   const std::string plain = "BM_Fit/rows:10 caf\xc3\xa9, 1.50 MiB";
   EXPECT_EQ(EscapeForTerminal(plain), plain);

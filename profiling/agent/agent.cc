@@ -21,14 +21,20 @@
 #include <new>
 
 #include "footprint/base/memory/resident_bytes.h"
+#include "footprint/profiling/agent/record_folder.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/heap/published_heap.h"
 #include "footprint/profiling/heap/sample_schedule.h"
+#include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/records/stage_record.h"
 #include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/stages/file_stages.h"
+#include "footprint/profiling/stages/import_stages.h"
+#include "footprint/profiling/stages/stage_table.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -37,8 +43,6 @@ ProcessRecord* record = nullptr;
 PublishedAllocator* allocator = nullptr;
 // Of a process that shares our memory between vfork and exec, it is not ours.
 pid_t own_process = 0;
-// Opened before the program can change its root or its folder.
-int folder = -1;
 // -1: call sites are not recorded.
 int64_t sampling_interval_bytes = -1;
 // Looked for once: in the child of a fork the dynamic loader may be locked.
@@ -68,7 +72,8 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
 // A mapped file of its full size, so that a full disk is met here and not by
 // the program. Null where there is none to be had.
 void* MapFile(int file, size_t size_bytes) {
-  if (posix_fallocate(file, 0, static_cast<off_t>(size_bytes)) != 0) {
+  if (!FileMayHave(size_bytes) ||
+      posix_fallocate(file, 0, static_cast<off_t>(size_bytes)) != 0) {
     return nullptr;
   }
   // Not by mmap, which counts.
@@ -79,7 +84,7 @@ void* MapFile(int file, size_t size_bytes) {
 }
 
 // The first number that no earlier image of the process has taken.
-ProcessRecord* OpenRecord(pid_t process) {
+ProcessRecord* OpenRecord(pid_t process, int folder) {
   for (int32_t image = 0; image < 10000; ++image) {
     char name[kRecordFileNameCapacity];
     WriteRecordFileName(process, image, "record", name);
@@ -109,7 +114,7 @@ bool HasForeignNew() {
 }
 
 // Without it, the resident set's parts are not told.
-void BeginAllocatorRecord() {
+void BeginAllocatorRecord(int folder) {
   PublishAllocator(nullptr);
   if (allocator != nullptr) {
     syscall(SYS_munmap, allocator, sizeof(PublishedAllocator));
@@ -127,10 +132,12 @@ void BeginAllocatorRecord() {
 
 void BeginRecord(bool is_fork) {
   own_process = getpid();
-  record = OpenRecord(own_process);
+  const int folder = RecordFolder();
+  record = OpenRecord(own_process, folder);
   if (record == nullptr) {
     PublishHeap(nullptr);
     PublishAllocator(nullptr);
+    ForgetCallSites();
     return;
   }
   record->process_id = own_process;
@@ -145,7 +152,7 @@ void BeginRecord(bool is_fork) {
   record->command_line_size = ReadStart(
       "/proc/self/cmdline", record->command_line, sizeof(record->command_line));
   PublishHeap(&record->heap);
-  BeginAllocatorRecord();
+  BeginAllocatorRecord(folder);
   if (sampling_interval_bytes >= 0) {
     char name[kRecordFileNameCapacity];
     WriteRecordFileName(own_process, record->image, "sites", name);
@@ -153,6 +160,14 @@ void BeginRecord(bool is_fork) {
         BeginCallSites(folder, name, sampling_interval_bytes) ? 1 : 0;
     BeginSampling(record->has_sites != 0 ? sampling_interval_bytes : -1);
   }
+  if (HasPythonInterpreter()) {
+    char name[kRecordFileNameCapacity];
+    WriteRecordFileName(own_process, record->image, "python", name);
+    BeginPythonRecord(folder, name, /*with_calls=*/record->has_sites != 0);
+  }
+  char stages_name[kRecordFileNameCapacity];
+  WriteRecordFileName(own_process, record->image, "stages", stages_name);
+  record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
   // Last: who sees it sees all of the above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
@@ -160,6 +175,7 @@ void BeginRecord(bool is_fork) {
 void CompleteRecord(ProcessEnd end) {
   // In the child of a vfork, all of this is the parent's.
   if (record == nullptr || getpid() != own_process) return;
+  CompleteStages();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
   record->live_bytes.store(LiveHeapBytes());
   record->allocated_bytes.store(bytes.allocated_bytes);
@@ -174,31 +190,35 @@ void CompleteRecord(ProcessEnd end) {
 
 // The parent's record is the parent's.
 void AfterForkInChild() {
-  if (record != nullptr) {
-    syscall(SYS_munmap, record, sizeof(ProcessRecord));
-  }
+  ProcessRecord* const of_parent = record;
+  PublishHeap(nullptr);
   RestartProcessHeapPhase();
   BeginRecord(/*is_fork=*/true);
+  if (of_parent == nullptr) return;
+  if (record == nullptr) ++of_parent->lost_child_count;
+  syscall(SYS_munmap, of_parent, sizeof(ProcessRecord));
 }
 
 // After the counters' handlers (101, 102), so that their locks are free again.
 __attribute__((constructor(103))) void Begin() {
-  const char* path = getenv(kRecordFolderVariable);
-  if (path == nullptr) return;
-  folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  // Out of the way of programs that count on the numbers of their files.
-  const int high = fcntl(folder, F_DUPFD_CLOEXEC, 1000);
-  if (high >= 0) {
-    close(folder);
-    folder = high;
-  }
+  const char* const path = getenv(kRecordFolderVariable);
+  if (path == nullptr || !OpenRecordFolder(path)) return;
   const char* const interval = getenv(kSamplingIntervalVariable);
   if (interval != nullptr) {
     sampling_interval_bytes = strtoll(interval, nullptr, 10);
   }
   has_foreign_new = HasForeignNew();
+  FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
+  const char* const stages = getenv(kStagesVariable);
+  if (stages == nullptr || strcmp(stages, "named") != 0) {
+    WatchFiles();
+    WatchImports();
+  }
+  // What was looked for in vain is no error of the program's. The second call
+  // gives its text back.
+  dlerror();
+  dlerror();
   pthread_atfork(nullptr, nullptr, AfterForkInChild);
 }
 

@@ -126,8 +126,13 @@ auto Failure(const AnyRun& run, int)
 }
 template <typename AnyRun>
 auto Failure(const AnyRun& run, long) -> decltype(run.skipped, std::string()) {
-  return run.skipped != decltype(run.skipped){} ? "skipped: " + run.skip_message
-                                                : "";
+  // By their numbers: the release that has error_occurred lacks the names.
+  constexpr int kNotSkipped = 0;
+  constexpr int kSkippedWithMessage = 1;
+  const int skipped = static_cast<int>(run.skipped);
+  if (skipped == kNotSkipped) return "";
+  return (skipped == kSkippedWithMessage ? "skipped: " : "error: ") +
+         run.skip_message;
 }
 
 void AddArguments(const std::string& arguments, BenchmarkMemory* memory) {

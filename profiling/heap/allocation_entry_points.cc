@@ -58,6 +58,8 @@ constexpr bool kEveryCallIsSeen = false;
 // Before the counters' look, so that a peak finds its last block recorded.
 void RecordSample(void* block) {
   ThreadCounters* const counters = &thread_counters;
+  // A thread's first allocation may be a sample, too.
+  if (counters->state == ThreadCounters::State::kNew) RegisterThread();
   if (!IsSample(*counters)) return;
   RecordAllocation(block,
                    static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));

@@ -180,9 +180,11 @@ bool HeapIsAccounted() { return process.in_use; }
 
 bool RequestedBytesAreCounted() { return process.requested != nullptr; }
 
+HeapPhase TryBeginHeapPhase() { return {profiling_internal::BeginAnyPhase()}; }
+
 HeapPhase BeginHeapPhase() {
-  const int number = profiling_internal::BeginAnyPhase();
-  if (number < 0) {
+  const HeapPhase phase = TryBeginHeapPhase();
+  if (phase.number < 0) {
     static constexpr char kMessage[] =
         "footprint: more than 32 heap phases are open at once; end one before "
         "beginning another\n";
@@ -190,7 +192,7 @@ HeapPhase BeginHeapPhase() {
     if (write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1) < 0) std::abort();
     std::abort();
   }
-  return {number};
+  return phase;
 }
 
 HeapPhaseBytes ReadHeapPhase(const HeapPhase& phase) {

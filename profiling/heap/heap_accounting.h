@@ -55,6 +55,9 @@ bool RequestedBytesAreCounted();
 // Begins a phase now. Ends the process with a message if 32 are open.
 HeapPhase BeginHeapPhase();
 
+// The same, for those who can do without: number is -1 if 32 are open.
+HeapPhase TryBeginHeapPhase();
+
 // What `phase` needed up to now.
 HeapPhaseBytes ReadHeapPhase(const HeapPhase& phase);
 

@@ -60,7 +60,11 @@ void TakeBudget(ThreadCounters* counters) {
 }  // namespace
 
 const uint64_t kNoBytes = 0;
-__thread ThreadCounters thread_counters;
+// The model again, or this file's own uses lose it: the function that they
+// would call may allocate (after dlopen of libraries with storage of their
+// own).
+__thread ThreadCounters thread_counters
+    __attribute__((tls_model("initial-exec")));
 ProcessCounters process;
 FlagOnOwnCacheLine has_one_thread{false};
 

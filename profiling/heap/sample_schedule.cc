@@ -6,18 +6,9 @@
 
 namespace footprint::profiling_internal {
 
-void BeginSampling(int64_t interval_bytes) {
-  ThreadCounters* const counters = &thread_counters;
-  {
-    ProcessLock lock;
-    process.sampling_interval_bytes = interval_bytes;
-    if (ChooseFreeWay != nullptr) ChooseFreeWay();
-  }
-  ScheduleNextSample(counters);
-  ForceLook(counters);
-}
+namespace {
 
-void ScheduleNextSample(ThreadCounters* counters) {
+void ScheduleSampleAfter(uint64_t allocated_bytes, ThreadCounters* counters) {
   const int64_t interval_bytes = process.sampling_interval_bytes;
   if (interval_bytes <= 0) {
     counters->sample_at_bytes = interval_bytes == 0 ? 0 : UINT64_MAX;
@@ -32,7 +23,30 @@ void ScheduleNextSample(ThreadCounters* counters) {
   const double distance =
       -std::log(uniform) * static_cast<double>(interval_bytes);
   counters->sample_at_bytes =
-      *counters->allocated_bytes + 1 + static_cast<uint64_t>(distance);
+      allocated_bytes + 1 + static_cast<uint64_t>(distance);
+}
+
+}  // namespace
+
+void BeginSampling(int64_t interval_bytes) {
+  ProcessLock lock;
+  process.sampling_interval_bytes = interval_bytes;
+  if (ChooseFreeWay != nullptr) ChooseFreeWay();
+  // Libraries may have started threads before this.
+  for (ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    ScheduleNextSample(each);
+    ForceLook(each);
+  }
+}
+
+void ScheduleFirstSample(ThreadCounters* counters) {
+  ScheduleSampleAfter(0, counters);
+}
+
+void ScheduleNextSample(ThreadCounters* counters) {
+  ScheduleSampleAfter(
+      __atomic_load_n(counters->allocated_bytes, __ATOMIC_RELAXED), counters);
 }
 
 }  // namespace footprint::profiling_internal

@@ -29,6 +29,10 @@ inline bool IsSample(const ThreadCounters& counters) {
          counters.sample_at_bytes;
 }
 
+// Of a thread that is new: its first allocation is registered after it was
+// made, and may be the sample.
+void ScheduleFirstSample(ThreadCounters* counters);
+
 // From what the thread has allocated so far: the process has no memory.
 void ScheduleNextSample(ThreadCounters* counters);
 

@@ -125,7 +125,7 @@ void RegisterThread() {
   AddThread(counters);
   counters->peak_absolute_bytes.store(
       std::max<int64_t>(counters->live_bytes(), 0));
-  ScheduleNextSample(counters);
+  ScheduleFirstSample(counters);
 }
 
 void CountAfterEnd(ThreadCounters* counters, bool is_allocation) {

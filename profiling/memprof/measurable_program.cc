@@ -89,20 +89,28 @@ class ElfFile {
 
   bool HasLoader() const { return Segment(PT_INTERP) != nullptr; }
 
+  // The path of what loads the program.
+  absl::string_view Loader() const {
+    const Elf64_Phdr* const segment = Segment(PT_INTERP);
+    if (segment == nullptr || segment->p_offset > bytes_.size()) return "";
+    const absl::string_view path =
+        bytes_.substr(segment->p_offset, segment->p_filesz);
+    return path.substr(0, path.find('\0'));
+  }
+
+  // Whether the name stands among those that the loader binds.
+  bool Names(absl::string_view name) const {
+    const uint64_t begin = OffsetOf(DynamicValue(DT_STRTAB));
+    if (begin >= bytes_.size()) return false;
+    return absl::StrContains(bytes_.substr(begin, DynamicValue(DT_STRSZ)),
+                             absl::StrCat(absl::string_view("\0", 1), name,
+                                          absl::string_view("\0", 1)));
+  }
+
   // Whether a library of that begin of a name is needed.
   bool Needs(absl::string_view prefix) const {
-    const Elf64_Phdr* const dynamic = Segment(PT_DYNAMIC);
-    if (dynamic == nullptr) return false;
-    const auto entry = [&](uint64_t i) {
-      return i * sizeof(Elf64_Dyn) < dynamic->p_filesz
-                 ? At<Elf64_Dyn>(dynamic->p_offset + i * sizeof(Elf64_Dyn))
-                 : nullptr;
-    };
-    uint64_t names = 0;
-    for (uint64_t i = 0; const Elf64_Dyn* each = entry(i); ++i) {
-      if (each->d_tag == DT_STRTAB) names = OffsetOf(each->d_un.d_ptr);
-    }
-    for (uint64_t i = 0; const Elf64_Dyn* each = entry(i); ++i) {
+    const uint64_t names = OffsetOf(DynamicValue(DT_STRTAB));
+    for (uint64_t i = 0; const Elf64_Dyn* each = DynamicEntry(i); ++i) {
       if (each->d_tag != DT_NEEDED) continue;
       const uint64_t name = names + each->d_un.d_val;
       if (name < bytes_.size() &&
@@ -139,6 +147,22 @@ class ElfFile {
     return nullptr;
   }
 
+  // Null behind the last.
+  const Elf64_Dyn* DynamicEntry(uint64_t i) const {
+    const Elf64_Phdr* const dynamic = Segment(PT_DYNAMIC);
+    return dynamic != nullptr && i * sizeof(Elf64_Dyn) < dynamic->p_filesz
+               ? At<Elf64_Dyn>(dynamic->p_offset + i * sizeof(Elf64_Dyn))
+               : nullptr;
+  }
+
+  // 0 where there is none.
+  uint64_t DynamicValue(int64_t tag) const {
+    for (uint64_t i = 0; const Elf64_Dyn* each = DynamicEntry(i); ++i) {
+      if (each->d_tag == tag) return each->d_un.d_val;
+    }
+    return 0;
+  }
+
   uint64_t OffsetOf(uint64_t address) const {
     const Elf64_Ehdr* const header = At<Elf64_Ehdr>(0);
     for (int i = 0; i < header->e_phnum; ++i) {
@@ -165,15 +189,17 @@ absl::Status CheckElf(const std::string& path, const ElfFile& elf) {
                    "it is linked statically, so nothing can be preloaded; link "
                    "it dynamically, or with //profiling:exact_heap");
   }
-  for (absl::string_view runtime : {"libasan.", "libtsan.", "liblsan."}) {
-    if (elf.Needs(runtime)) {
+  // A runtime is a library, or linked into the program, as clang does it.
+  for (absl::string_view sanitizer : {"asan", "tsan", "lsan", "hwasan"}) {
+    if (elf.Needs(absl::StrCat("lib", sanitizer, ".")) ||
+        elf.Names(absl::StrCat("__", sanitizer, "_init"))) {
       return Refused(path,
-                     absl::StrCat("it is built with a sanitizer (", runtime,
-                                  "so), whose malloc must come first; "
+                     absl::StrCat("it is built with a sanitizer (", sanitizer,
+                                  "), whose malloc must come first; "
                                   "build it without -fsanitize"));
     }
   }
-  if (elf.Needs("libc.musl")) {
+  if (elf.Needs("libc.musl") || absl::StrContains(elf.Loader(), "ld-musl")) {
     return Refused(path, "it uses musl, and the agent needs glibc");
   }
   return absl::OkStatus();

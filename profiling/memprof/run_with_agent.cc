@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,14 +28,17 @@
 #include "footprint/base/files/read_write.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
 #include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/stage_record.h"
 
 namespace footprint {
 namespace {
 
 using profiling_internal::kRecordFolderVariable;
 using profiling_internal::kSamplingIntervalVariable;
+using profiling_internal::kStagesVariable;
 
 constexpr int kLookIntervalMs = 10;
+constexpr int64_t kGraphicsIntervalNs = 100'000'000;
 constexpr int kPassedSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                   SIGUSR1, SIGUSR2, SIGWINCH};
 
@@ -97,9 +101,9 @@ class SignalsForProgram {
   void (*child_before_)(int);
 };
 
-int64_t TimeNs() {
+int64_t TimeNs(clockid_t clock) {
   timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
 }
 
@@ -125,18 +129,19 @@ class RunFolder {
   }
 
   absl::Status Create() {
-    const char* const parent = std::getenv("TMPDIR");
-    std::string path =
-        absl::StrCat(parent == nullptr || *parent == '\0' ? "/tmp" : parent,
-                     "/memprof-XXXXXX");
+    absl::StatusOr<std::string> parent = Parent();
+    if (!parent.ok()) return parent.status();
+    std::string path = absl::StrCat(*parent, "/memprof-XXXXXX");
     if (mkdtemp(path.data()) == nullptr) {
       return FileError(errno, path, "cannot be made",
                        "set TMPDIR to a folder that can be written");
     }
     path_ = path;
+    // Workers of a service that root starts write as other users.
+    if (geteuid() == 0) chmod(path_.c_str(), 01733);
     const std::string agent = agent_path();
     const FileDescriptor file(
-        open(agent.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500));
+        open(agent.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555));
     if (!file.is_open()) return FileError(errno, agent, "cannot be written");
     // A limit of file sizes is to be an error of the call, and no signal.
     const auto before = std::signal(SIGXFSZ, SIG_IGN);
@@ -153,14 +158,42 @@ class RunFolder {
   std::string agent_path() const { return absl::StrCat(path_, "/agent.so"); }
 
  private:
+  // As LD_PRELOAD can name it, from whatever folder the program goes to.
+  static absl::StatusOr<std::string> Parent() {
+    const char* const variable = std::getenv("TMPDIR");
+    const std::string named =
+        variable == nullptr || *variable == '\0' ? "/tmp" : variable;
+    char* const found = realpath(named.c_str(), nullptr);
+    if (found == nullptr) {
+      return FileError(errno, named, "cannot be used",
+                       "set TMPDIR to a folder that can be written");
+    }
+    const std::string path = found;
+    std::free(found);
+    if (path.find_first_of(" :;$") != std::string::npos) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path,
+          " cannot hold the agent, as LD_PRELOAD ends a path at a space "
+          "or colon; set TMPDIR to another folder"));
+    }
+    return path;
+  }
+
   std::string path_;
 };
+
+// The loader of a program that is audited keeps little room for the
+// thread-local storage of what is preloaded.
+constexpr char kTunables[] = "GLIBC_TUNABLES=";
+constexpr char kMoreThreadStorage[] = "glibc.rtld.optional_static_tls=16384";
 
 // This process's environment, with the agent in front of what is preloaded.
 std::vector<std::string> AgentEnvironment(const AgentRun& run,
                                           const RunFolder& folder) {
   std::vector<std::string> variables;
   std::string preloaded = folder.agent_path();
+  std::string tunables;
+  const bool is_audited = std::getenv("LD_AUDIT") != nullptr;
   for (char** each = environ; *each != nullptr; ++each) {
     absl::string_view variable = *each;
     // Of a memprof around this one.
@@ -170,10 +203,19 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
                       variable.substr(std::strlen("LD_PRELOAD=")));
       continue;
     }
+    if (is_audited && absl::StartsWith(variable, kTunables)) {
+      tunables = absl::StrCat(variable.substr(std::strlen(kTunables)), ":");
+      continue;
+    }
     variables.emplace_back(variable);
+  }
+  if (is_audited) {
+    variables.push_back(absl::StrCat(kTunables, tunables, kMoreThreadStorage));
   }
   variables.push_back(absl::StrCat("LD_PRELOAD=", preloaded));
   variables.push_back(absl::StrCat(kRecordFolderVariable, "=", folder.path()));
+  variables.push_back(absl::StrCat(kStagesVariable, "=",
+                                   run.has_automatic_stages ? "all" : "named"));
   if (run.sampling_interval_bytes >= 0) {
     variables.push_back(absl::StrCat(kSamplingIntervalVariable, "=",
                                      run.sampling_interval_bytes));
@@ -235,41 +277,43 @@ bool IsLastImage(const MeasuredProcess& process,
                       });
 }
 
-int64_t ResidentBytes(int process_id) {
-  const std::string path = absl::StrCat("/proc/", process_id, "/statm");
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char text[128];
-  if (!file.is_open()) return 0;
-  const ssize_t size = read(file.get(), text, sizeof(text) - 1);
-  if (size <= 0) return 0;
-  text[size] = '\0';
-  int64_t mapped = 0;
-  int64_t resident = 0;
-  std::sscanf(text, "%ld %ld", &mapped, &resident);
-  return resident * sysconf(_SC_PAGESIZE);
-}
+// Sees what the run needs of the machine: often its resident sets, now and then
+// its graphics memory.
+class MachineWatch {
+ public:
+  explicit MachineWatch(const RunFolder& folder)
+      : resident_(folder.path()), graphics_(GraphicsWatch::Open()) {}
 
-// The processes that have a record now.
-int64_t ResidentSum(const RunFolder& folder) {
-  std::vector<int> processes;
-  DIR* const directory = opendir(folder.path().c_str());
-  if (directory == nullptr) return 0;
-  while (const dirent* entry = readdir(directory)) {
-    const absl::string_view name = entry->d_name;
-    int process = 0;
-    if (absl::EndsWith(name, ".record") &&
-        absl::SimpleAtoi(name.substr(0, name.find('.')), &process)) {
-      processes.push_back(process);
+  void Look() {
+    resident_.Look();
+    const int64_t now_ns = TimeNs(CLOCK_MONOTONIC);
+    if (!graphics_.ok() || now_ns < next_graphics_look_ns_) return;
+    next_graphics_look_ns_ = now_ns + kGraphicsIntervalNs;
+    graphics_->Look(resident_.process_ids());
+  }
+
+  void StoreIn(AgentRunEnd* end) const {
+    end->peak_resident_sum_bytes = resident_.peak_sum_bytes();
+    end->shared_once = resident_.shared_once();
+    end->resident_peaks = resident_.peaks();
+    if (!graphics_.ok()) {
+      end->graphics_note = std::string(graphics_.status().message());
+      return;
+    }
+    end->graphics_uses = graphics_->uses();
+    if (graphics_->unmatched_process_count() > 0) {
+      end->graphics_note = absl::StrCat(
+          graphics_->unmatched_process_count(),
+          " other processes were on the devices; in a container the driver may "
+          "name this run's by numbers that are not known here");
     }
   }
-  closedir(directory);
-  std::sort(processes.begin(), processes.end());
-  processes.erase(std::unique(processes.begin(), processes.end()),
-                  processes.end());
-  int64_t sum = 0;
-  for (int process : processes) sum += ResidentBytes(process);
-  return sum;
-}
+
+ private:
+  ResidentWatch resident_;
+  absl::StatusOr<GraphicsWatch> graphics_;
+  int64_t next_graphics_look_ns_ = 0;
+};
 
 // Returns when the process ended, a signal came, or the interval is over.
 void WaitForLook(const FileDescriptor& process) {
@@ -277,7 +321,7 @@ void WaitForLook(const FileDescriptor& process) {
   poll(&watched, 1, kLookIntervalMs);
 }
 
-absl::Status Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
+absl::Status Wait(pid_t process, MachineWatch* watch, AgentRunEnd* end) {
   // Where the kernel has none, poll passes over it.
   const FileDescriptor watched(
       static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
@@ -290,8 +334,7 @@ absl::Status Wait(pid_t process, const RunFolder& folder, AgentRunEnd* end) {
       return absl::InternalError(
           absl::StrCat("cannot wait for the program: ", std::strerror(errno)));
     }
-    end->peak_resident_sum_bytes =
-        std::max(end->peak_resident_sum_bytes, ResidentSum(folder));
+    watch->Look();
     WaitForLook(watched);
   }
   if (WIFSIGNALED(status)) {
@@ -310,16 +353,18 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   RunFolder folder;
   absl::Status status = folder.Create();
   if (!status.ok()) return status;
-  const int64_t begin_ns = TimeNs();
+  const int64_t begin_ns = TimeNs(CLOCK_MONOTONIC);
   SignalsForProgram signals;
   absl::StatusOr<pid_t> process = Start(run, folder, signals);
   if (!process.ok()) return process.status();
   signals.PassTo(*process);
   AgentRunEnd end;
-  end.wanted_sites = run.sampling_interval_bytes >= 0;
-  status = Wait(*process, folder, &end);
+  end.begin_unix_time_ns = TimeNs(CLOCK_REALTIME);
+  MachineWatch watch(folder);
+  status = Wait(*process, &watch, &end);
   if (!status.ok()) return status;
-  end.wall_time_ns = TimeNs() - begin_ns;
+  end.wall_time_ns = TimeNs(CLOCK_MONOTONIC) - begin_ns;
+  watch.StoreIn(&end);
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());
   if (!processes.ok()) return processes.status();

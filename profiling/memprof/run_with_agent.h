@@ -25,6 +25,8 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/profiling/records/measured_process.h"
+#include "footprint/profiling/resident/graphics_memory.h"
+#include "footprint/profiling/resident/resident_watch.h"
 
 namespace footprint {
 
@@ -35,20 +37,28 @@ struct AgentRun {
   // Mean bytes between two samples of call sites; 0: each allocation is
   // recorded; -1: none is.
   int64_t sampling_interval_bytes = int64_t{512} << 10;
+  // Imports and data files are stages, besides those that the program names.
+  bool has_automatic_stages = true;
 };
 
 struct AgentRunEnd {
   // Of the program itself; of the two one is set.
   int exit_status = 0;
   int signal_number = 0;
+  int64_t begin_unix_time_ns = 0;
   int64_t wall_time_ns = 0;
   int64_t user_time_ns = 0;
   int64_t system_time_ns = 0;
   // The most that the program and its children had resident at once, as sampled
   // every 10 ms: what two of them share counts twice.
   int64_t peak_resident_sum_bytes = 0;
-  // Whether call sites were to be recorded.
-  bool wanted_sites = false;
+  // Of the moment nearest to it, what they share counted once.
+  SharedOnce shared_once;
+  // Of each process image by itself, as sampled.
+  std::vector<ResidentPeak> resident_peaks;
+  std::vector<GraphicsUse> graphics_uses;
+  // Why graphics memory is not known, or not all of it; empty: it is.
+  std::string graphics_note;
   std::vector<MeasuredProcess> processes;
 };
 

@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/string_view.h"
 #include "footprint/profiling/records/call_tree_record.h"
+#include "footprint/profiling/records/python_record.h"
 
 namespace footprint {
 namespace {
 
 using profiling_internal::CallNode;
 using profiling_internal::CallTreeRecord;
+using profiling_internal::kInstructionBits;
+using profiling_internal::kInterpretedCall;
+using profiling_internal::kInterpretedModule;
 using profiling_internal::kMaxCallNodes;
 using profiling_internal::kMaxModules;
 using profiling_internal::kNoModule;
@@ -28,7 +33,16 @@ CallTree::Module ToModule(const ModuleRecord& record) {
   module.build_id = absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(record.build_id), size));
   module.load_bias = record.load_bias;
+  module.begin_address = record.begin_address;
   return module;
+}
+
+void SetPythonCall(CallTree::Node* node) {
+  const uint64_t call = node->address & ~kInterpretedCall;
+  node->address = 0;
+  node->python_code = static_cast<int>(call >> kInstructionBits & INT32_MAX);
+  node->python_instruction =
+      static_cast<int>(call & ((uint64_t{1} << kInstructionBits) - 1)) - 1;
 }
 
 absl::Status AddNodes(const RecordFileReader& file,
@@ -39,7 +53,9 @@ absl::Status AddNodes(const RecordFileReader& file,
     CallTree::Node node;
     node.parent = static_cast<int>(record.parent) - 1;
     node.address = record.program_counter;
-    if (record.module != kNoModule) {
+    if (record.module == kInterpretedModule) {
+      SetPythonCall(&node);
+    } else if (record.module != kNoModule) {
       if (record.module >= tree->modules.size()) {
         return file.Damaged("a call lies in no module");
       }

@@ -28,6 +28,7 @@ struct CallTree {
     std::string path;
     std::string build_id;  // hexadecimal digits; empty: it has none
     uint64_t load_bias = 0;
+    uint64_t begin_address = 0;
   };
 
   static constexpr int kNone = -1;
@@ -38,6 +39,10 @@ struct CallTree {
     int module = kNone;
     // The return address; in a module, less what the loader added.
     uint64_t address = 0;
+    // Of a call of Python code: the index of its function in the process's
+    // PythonCodes, and the instruction there; -1: it has not begun.
+    int python_code = kNone;
+    int python_instruction = kNone;
   };
 
   std::vector<Module> modules;

@@ -23,6 +23,9 @@ struct CallNode {
   uint32_t module;
 };
 inline constexpr uint32_t kNoModule = ~uint32_t{0};
+// The program counter names a call of an interpreter's code (python_record.h).
+inline constexpr uint32_t kInterpretedModule = ~uint32_t{1};
+inline constexpr uint64_t kInterpretedCall = uint64_t{1} << 63;
 // No call: above the outermost.
 inline constexpr uint32_t kRootNode = 0;
 

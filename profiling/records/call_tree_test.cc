@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/records/call_tree_record.h"
+#include "footprint/profiling/records/python_record.h"
 #include "footprint/profiling/records/record_file_reader.h"
 #include "gtest/gtest.h"
 
@@ -18,6 +19,9 @@ namespace {
 
 using profiling_internal::CallNode;
 using profiling_internal::CallTreeRecord;
+using profiling_internal::kInstructionBits;
+using profiling_internal::kInterpretedCall;
+using profiling_internal::kInterpretedModule;
 using profiling_internal::kMaxCallNodes;
 using profiling_internal::kNoModule;
 using profiling_internal::ModuleRecord;
@@ -77,6 +81,18 @@ TEST_F(CallTreeTest, IsWhatTheFileHolds) {
   EXPECT_EQ(tree->nodes[1].module, CallTree::kNone);
   EXPECT_EQ(tree->nodes[1].parent, 0);
   EXPECT_FALSE(tree->is_incomplete);
+}
+
+TEST_F(CallTreeTest, CallsOfPythonNameFunctionAndInstruction) {
+  SetNode(2, {kInterpretedCall | 5u << kInstructionBits | 8, 1,
+              kInterpretedModule});
+  const auto tree = Read();
+  ASSERT_THAT(tree, IsOk());
+  EXPECT_EQ(tree->nodes[0].python_code, CallTree::kNone);
+  EXPECT_EQ(tree->nodes[1].python_code, 5);
+  EXPECT_EQ(tree->nodes[1].python_instruction, 7);
+  EXPECT_EQ(tree->nodes[1].module, CallTree::kNone);
+  EXPECT_EQ(tree->nodes[1].address, 0u);
 }
 
 TEST_F(CallTreeTest, SaysWhetherCallsAreMissing) {

@@ -28,6 +28,8 @@ using profiling_internal::ProcessRecord;
 
 constexpr char kRecordSuffix[] = ".record";
 constexpr char kSitesSuffix[] = ".sites";
+constexpr char kPythonSuffix[] = ".python";
+constexpr char kStagesSuffix[] = ".stages";
 
 // Text that ends at a null, or where its room ends.
 template <size_t capacity>
@@ -61,6 +63,8 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   process.inherited_live_bytes = record.inherited_live_bytes;
   process.peak_mapped_bytes = record.heap.peak_mapped_bytes.load();
   process.has_totals = record.end.load() != ProcessEnd::kNone;
+  process.ended_at_once = record.end.load() == ProcessEnd::kAtOnce;
+  process.lost_child_count = record.lost_child_count.load();
   process.live_bytes = record.live_bytes.load();
   process.allocated_bytes = record.allocated_bytes.load();
   process.allocation_count = record.allocation_count.load();
@@ -69,15 +73,48 @@ MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
   process.thread_count = record.thread_count.load();
   process.threads_may_overlap = record.threads_may_overlap.load() != 0;
   process.has_foreign_new = record.has_foreign_new != 0;
+  process.peak_stage = record.heap.peak_stage.load();
   return process;
 }
 
-// Nothing of a process that was killed in its first microseconds, or is about
-// to begin.
+// The file of that kind beside a record.
+std::string Beside(const std::string& record_path, const char* suffix) {
+  return absl::StrCat(absl::StripSuffix(record_path, kRecordSuffix), suffix);
+}
+
+absl::Status ReadFilesBeside(const std::string& path,
+                             const ProcessRecord& record,
+                             MeasuredProcess* process) {
+  if (record.has_sites != 0) {
+    absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
+        Beside(path, kSitesSuffix), record.heap.peak_count.load());
+    if (!sites.ok()) return sites.status();
+    process->sites = *std::move(sites);
+  }
+  if (record.has_stages != 0) {
+    absl::StatusOr<StageProfile> stages =
+        ReadStageProfile(Beside(path, kStagesSuffix),
+                         {process->peak_live_bytes, process->peak_stage});
+    if (!stages.ok()) return stages.status();
+    process->stages = *std::move(stages);
+  }
+  absl::StatusOr<PythonCodes> python =
+      ReadPythonCodes(Beside(path, kPythonSuffix));
+  if (python.ok()) {
+    process->python = *std::move(python);
+  } else if (!absl::IsNotFound(python.status())) {
+    return python.status();
+  }
+  return absl::OkStatus();
+}
+
+// Nothing of a process that was killed in its first microseconds, is about to
+// begin, or found no room: its parent's record counts it then.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
     const std::string& path) {
   absl::StatusOr<std::string> bytes = ReadWholeFile(path);
   if (!bytes.ok()) return bytes.status();
+  if (bytes->empty()) return std::nullopt;
   if (bytes->size() != sizeof(ProcessRecord)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": no record of this version's agent: ", bytes->size(),
@@ -91,12 +128,8 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         absl::StrCat(path, ": no record of this version's agent"));
   }
   MeasuredProcess process = ToMeasuredProcess(*record);
-  if (record->has_sites == 0) return process;
-  absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
-      absl::StrCat(absl::StripSuffix(path, kRecordSuffix), kSitesSuffix),
-      record->heap.peak_count.load());
-  if (!sites.ok()) return sites.status();
-  process.sites = *std::move(sites);
+  absl::Status status = ReadFilesBeside(path, *record, &process);
+  if (!status.ok()) return status;
   return process;
 }
 

@@ -19,7 +19,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/records/stage_profile.h"
 
 namespace footprint {
 
@@ -47,8 +49,13 @@ struct MeasuredProcess {
   // It had not ended when its record was read.
   bool is_running = false;
 
+  // Children that could not be measured: their records found no room.
+  int lost_child_count = 0;
+
   // As of the end: known only where `has_totals`.
   bool has_totals = false;
+  // By _exit, without destructors.
+  bool ended_at_once = false;
   int64_t live_bytes = 0;
   int64_t allocated_bytes = 0;
   int64_t allocation_count = 0;
@@ -62,14 +69,15 @@ struct MeasuredProcess {
   // False: an allocator of its own serves it, or nothing was ever allocated.
   bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
 
+  // Not set: the process is no Python interpreter.
+  std::optional<PythonCodes> python;
+
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
-
-  // What the process itself needed of the heap: of a fork, beyond what its
-  // parent had.
-  int64_t own_peak_bytes() const {
-    return peak_live_bytes - inherited_live_bytes;
-  }
+  // Not set: there was no room for its file.
+  std::optional<StageProfile> stages;
+  // Index of `stages`, as sites and points name them.
+  uint32_t peak_stage = 0;
 };
 
 // In the order in which they began.

@@ -62,6 +62,7 @@ TEST_F(MeasuredProcessTest, FiguresAreTheRecords) {
   auto record = Record(7, 10);
   record->is_fork = 1;
   record->inherited_live_bytes = 300;
+  record->lost_child_count = 3;
   std::strcpy(record->executable, "/usr/bin/python3");
   std::memcpy(record->command_line, "python3\0-c\0pass\0", 16);
   record->command_line_size = 16;
@@ -69,7 +70,9 @@ TEST_F(MeasuredProcessTest, FiguresAreTheRecords) {
   auto processes = ReadRecords(folder_);
   ASSERT_THAT(processes, IsOk());
   const MeasuredProcess& process = processes->front();
-  EXPECT_EQ(process.own_peak_bytes(), 700);
+  EXPECT_EQ(process.peak_live_bytes, 1000);
+  EXPECT_EQ(process.inherited_live_bytes, 300);
+  EXPECT_EQ(process.lost_child_count, 3);
   EXPECT_TRUE(process.is_fork);
   EXPECT_FALSE(process.has_totals);
   EXPECT_EQ(process.executable, "/usr/bin/python3");
@@ -81,6 +84,7 @@ TEST_F(MeasuredProcessTest, FiguresAreTheRecords) {
   processes = ReadRecords(folder_);
   ASSERT_THAT(processes, IsOk());
   EXPECT_TRUE(processes->front().has_totals);
+  EXPECT_TRUE(processes->front().ended_at_once);
 }
 
 // A size that a damaged record has is not believed.

@@ -24,7 +24,7 @@ inline constexpr char kRecordFolderVariable[] = "FOOTPRINT_MEMPROF_FOLDER";
 inline constexpr char kSamplingIntervalVariable[] =
     "FOOTPRINT_MEMPROF_SAMPLING_INTERVAL";
 // Of the layout below. A reader refuses another.
-inline constexpr uint64_t kRecordMagic = 0x31306370'6d656d66;
+inline constexpr uint64_t kRecordMagic = 0x33306370'6d656d66;
 
 enum class ProcessEnd : int32_t {
   kNone,    // it runs, was killed, or became another program by exec
@@ -49,6 +49,10 @@ struct ProcessRecord {
   int32_t has_foreign_new;
   // There is a file of sites beside (site_record.h).
   int32_t has_sites;
+  // Children whose own record found no room; each counts itself.
+  std::atomic<int32_t> lost_child_count;
+  // There is a file of stages beside (stage_record.h).
+  int32_t has_stages;
   // Live when the record began: of a fork, what the parent had allocated.
   int64_t inherited_live_bytes;
   PublishedHeap heap;

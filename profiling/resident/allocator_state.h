@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/profiling/heap/published_allocator.h"
-#include "footprint/profiling/resident/resident_parts.h"
+#include "footprint/profiling/resident/resident_set.h"
 
 namespace footprint {
 

@@ -1,6 +1,8 @@
 #include "footprint/profiling/resident/container_limit.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <tuple>
 
 namespace footprint {
 namespace {
@@ -8,17 +10,62 @@ namespace {
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr int64_t kMarginDivisor = 20;
 
+// From that time on, the process has that much.
+struct Change {
+  int64_t time_ns;
+  size_t process;
+  int64_t bytes;
+};
+
+std::vector<Change> Changes(const std::vector<HeapOverTime>& heaps) {
+  std::vector<Change> changes;
+  for (size_t i = 0; i < heaps.size(); ++i) {
+    for (const auto& [time_ns, bytes] : heaps[i].live_bytes_by_time_ns) {
+      changes.push_back(
+          {time_ns, i,
+           std::clamp<int64_t>(bytes, 0,
+                               std::max<int64_t>(0, heaps[i].most_bytes))});
+    }
+    changes.push_back({heaps[i].end_ns, i, 0});
+  }
+  // Who ends makes room before others grow.
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& a, const Change& b) {
+                     return std::make_tuple(a.time_ns, a.bytes != 0) <
+                            std::make_tuple(b.time_ns, b.bytes != 0);
+                   });
+  return changes;
+}
+
 }  // namespace
 
+int64_t PeakHeapSumBytes(const std::vector<HeapOverTime>& heaps) {
+  std::vector<int64_t> bytes(heaps.size(), 0);
+  int64_t sum_bytes = 0;
+  int64_t peak_bytes = 0;
+  for (const Change& change : Changes(heaps)) {
+    sum_bytes += change.bytes - bytes[change.process];
+    bytes[change.process] = change.bytes;
+    peak_bytes = std::max(peak_bytes, sum_bytes);
+  }
+  return peak_bytes;
+}
+
 ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
-                                       int64_t peak_resident_bytes) {
+                                       int64_t peak_resident_bytes,
+                                       int64_t peak_heap_sum_bytes) {
   ContainerLimit limit;
   if (seen.resident_sum_bytes == 0) return limit;
-  // Grown since the look at which shared pages were told apart.
-  const int64_t unseen_bytes =
-      std::max<int64_t>(0, peak_resident_bytes - seen.resident_sum_bytes);
-  limit.resident_bytes = seen.proportional_bytes - seen.agent_bytes +
-                         seen.swapped_bytes + unseen_bytes;
+  // What has grown since the look at which shared pages were told apart is
+  // taken to be shared as much.
+  const int64_t once_bytes = seen.anonymous_bytes + seen.file_bytes;
+  const double growth =
+      std::max(1.0, static_cast<double>(peak_resident_bytes) /
+                        static_cast<double>(seen.resident_sum_bytes));
+  limit.resident_bytes =
+      std::max(static_cast<int64_t>(growth * static_cast<double>(once_bytes)),
+               seen.file_bytes + peak_heap_sum_bytes) +
+      seen.swapped_bytes;
   limit.kernel_bytes = seen.page_table_bytes + seen.kernel_stack_bytes;
   limit.margin_bytes =
       (limit.resident_bytes + limit.kernel_bytes) / kMarginDivisor;

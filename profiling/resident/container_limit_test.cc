@@ -9,8 +9,8 @@ constexpr int64_t kMebibyte = int64_t{1} << 20;
 
 SharedOnce Seen() {
   SharedOnce seen;
-  seen.proportional_bytes = 90 * kMebibyte;
-  seen.agent_bytes = 2 * kMebibyte;
+  seen.anonymous_bytes = 60 * kMebibyte;
+  seen.file_bytes = 28 * kMebibyte;
   seen.swapped_bytes = 4 * kMebibyte;
   seen.page_table_bytes = 1 * kMebibyte;
   seen.kernel_stack_bytes = 1 * kMebibyte;
@@ -19,26 +19,59 @@ SharedOnce Seen() {
 }
 
 TEST(ContainerLimitTest, AddsTheKernelsShareAndATwentieth) {
-  const ContainerLimit limit = RecommendContainerLimit(Seen(), 126 * kMebibyte);
-  EXPECT_EQ(limit.resident_bytes, (90 - 2 + 4 + 6) * kMebibyte);
+  const ContainerLimit limit =
+      RecommendContainerLimit(Seen(), 126 * kMebibyte, 0);
+  // The sum has grown by a twentieth since it was told apart.
+  EXPECT_NEAR(limit.resident_bytes, (88 * 1.05 + 4) * kMebibyte, 1);
   EXPECT_EQ(limit.kernel_bytes, 2 * kMebibyte);
-  EXPECT_EQ(limit.margin_bytes, 5 * kMebibyte);
-  EXPECT_EQ(limit.bytes, 105 * kMebibyte);
+  EXPECT_NEAR(limit.margin_bytes, (88 * 1.05 + 6) / 20 * kMebibyte, 1);
+  EXPECT_EQ(limit.bytes, 104 * kMebibyte);
 }
 
 TEST(ContainerLimitTest, IsWholeMebibytesUpwards) {
   SharedOnce seen = Seen();
-  seen.proportional_bytes += 1;
-  EXPECT_EQ(RecommendContainerLimit(seen, 126 * kMebibyte).bytes,
-            106 * kMebibyte);
+  // 92 and 2, and no twentieth part is a fraction of a byte.
+  seen.kernel_stack_bytes += 6 * kMebibyte;
+  EXPECT_EQ(RecommendContainerLimit(seen, 0, 0).bytes, 105 * kMebibyte);
+  seen.anonymous_bytes += 1;
+  EXPECT_EQ(RecommendContainerLimit(seen, 0, 0).bytes, 106 * kMebibyte);
 }
 
 TEST(ContainerLimitTest, TakesNothingOffForAPeakBelowWhatWasSeen) {
-  EXPECT_EQ(RecommendContainerLimit(Seen(), 0).resident_bytes, 92 * kMebibyte);
+  EXPECT_EQ(RecommendContainerLimit(Seen(), 0, 0).resident_bytes,
+            92 * kMebibyte);
+}
+
+TEST(ContainerLimitTest, HasRoomForHeapsThatNoLookSaw) {
+  EXPECT_EQ(RecommendContainerLimit(Seen(), 0, 100 * kMebibyte).resident_bytes,
+            (28 + 100 + 4) * kMebibyte);
 }
 
 TEST(ContainerLimitTest, RecommendsNothingWhereNothingWasSeen) {
-  EXPECT_EQ(RecommendContainerLimit({}, 126 * kMebibyte).bytes, 0);
+  EXPECT_EQ(RecommendContainerLimit({}, 126 * kMebibyte, 0).bytes, 0);
+}
+
+TEST(PeakHeapSumTest, AddsWhatIsLiveAtOnce) {
+  const std::vector<HeapOverTime> heaps = {
+      {0, 100, {{0, 10}, {50, 90}, {60, 20}}, 1000},
+      {40, 58, {{40, 5}, {55, 70}}, 1000},
+  };
+  // At 55: 90 and 70.
+  EXPECT_EQ(PeakHeapSumBytes(heaps), 160);
+}
+
+TEST(PeakHeapSumTest, AProcessThatHasEndedHasNothing) {
+  const std::vector<HeapOverTime> heaps = {
+      {0, 50, {{0, 100}}, 1000},
+      {50, 80, {{50, 100}}, 1000},
+  };
+  EXPECT_EQ(PeakHeapSumBytes(heaps), 100);
+}
+
+TEST(PeakHeapSumTest, CountsNoMoreThanWasEverResident) {
+  EXPECT_EQ(PeakHeapSumBytes({{0, 9, {{0, 5000}}, 300}}), 300);
+  EXPECT_EQ(PeakHeapSumBytes({{0, 9, {{0, -5}}, 300}}), 0);
+  EXPECT_EQ(PeakHeapSumBytes({}), 0);
 }
 
 }  // namespace

@@ -89,39 +89,48 @@ std::map<int, int> ResidentWatch::Images() const {
 void ResidentWatch::ReadParts(int process_id, int image) {
   const absl::StatusOr<AllocatorState> state = ReadAllocatorState(
       absl::StrCat(folder_, "/", process_id, ".", image, ".allocator"));
-  absl::StatusOr<ResidentParts> parts = ReadResidentParts(
+  absl::StatusOr<ResidentSet> parts = ReadResidentSet(
       process_id, state.ok() ? state->ranges : std::vector<AddressRange>(),
       folder_);
   // It may have ended, or it is another user's.
   if (!parts.ok()) return;
   ResidentPeak& peak = peaks_[{process_id, image}];
-  if (peak.parts.resident_bytes >= parts->resident_bytes) return;
+  if (peak.parts.explained_bytes() >= parts->explained_bytes()) return;
   peak = {process_id, image, TimeNs(), *parts, {}};
   if (state.ok()) peak.books = state->books;
 }
 
-void ResidentWatch::AddUp(const std::map<int, int>& images,
-                          int64_t resident_sum_bytes) {
+void ResidentWatch::AddUp(const std::map<int, int>& images) {
   SharedOnce sum;
-  sum.resident_sum_bytes = resident_sum_bytes;
+  std::map<std::string, int64_t> files;
   for (const auto& [process_id, image] : images) {
-    const absl::StatusOr<ResidentParts> parts =
-        ReadResidentParts(process_id, {}, folder_);
+    const absl::StatusOr<ResidentSet> parts =
+        ReadResidentSet(process_id, {}, folder_);
     if (!parts.ok()) continue;
-    sum.proportional_bytes += parts->proportional_bytes;
-    sum.agent_bytes += parts->agent_bytes;
+    // The process may have grown since its mappings were listed.
+    sum.resident_sum_bytes += parts->explained_bytes();
+    sum.anonymous_bytes += parts->anonymous_bytes;
+    for (const auto& [path, bytes] : parts->file_page_bytes) {
+      files[path] = std::max(files[path], bytes);
+    }
     sum.swapped_bytes += parts->swapped_bytes;
     sum.page_table_bytes += parts->page_table_bytes;
     sum.kernel_stack_bytes += ThreadCount(process_id) * kKernelStackBytes;
   }
-  shared_once_ = sum;
+  for (const auto& [path, bytes] : files) sum.file_bytes += bytes;
+  // Some may have ended since they were seen to be large.
+  if (sum.resident_sum_bytes > shared_once_.resident_sum_bytes) {
+    shared_once_ = sum;
+  }
 }
 
 void ResidentWatch::Look() {
   const std::map<int, int> images = Images();
   int64_t sum_bytes = 0;
+  process_ids_.clear();
   for (const auto& [process_id, image] : images) {
     const int64_t bytes = ResidentBytes(process_id);
+    if (bytes > 0) process_ids_.insert(process_id);
     sum_bytes += bytes;
     const auto known = peaks_.find({process_id, image});
     if (HasGrown(bytes, known == peaks_.end()
@@ -132,7 +141,7 @@ void ResidentWatch::Look() {
   }
   peak_sum_bytes_ = std::max(peak_sum_bytes_, sum_bytes);
   if (HasGrown(sum_bytes, shared_once_.resident_sum_bytes)) {
-    AddUp(images, sum_bytes);
+    AddUp(images);
   }
 }
 

@@ -18,11 +18,13 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "footprint/profiling/heap/published_allocator.h"
-#include "footprint/profiling/resident/resident_parts.h"
+#include "footprint/profiling/resident/resident_set.h"
 
 namespace footprint {
 
@@ -31,19 +33,21 @@ struct ResidentPeak {
   int process_id = 0;
   int image = 0;
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
-  ResidentParts parts;
+  ResidentSet parts;
   // The allocator's, of a moment near by.
   profiling_internal::AllocatorBooks books = {};
 };
 
-// What all processes together need of a machine, each shared page once.
+// What all processes together need of a machine, without the agent: of a file
+// that several have mapped, the most that one of them has of it.
 struct SharedOnce {
-  int64_t proportional_bytes = 0;
-  int64_t agent_bytes = 0;
+  int64_t anonymous_bytes = 0;
+  int64_t file_bytes = 0;
   int64_t swapped_bytes = 0;
   int64_t page_table_bytes = 0;
   int64_t kernel_stack_bytes = 0;
-  int64_t resident_sum_bytes = 0;  // at that moment
+  // At that moment, what processes share as often as they have it.
+  int64_t resident_sum_bytes = 0;
 };
 
 class ResidentWatch {
@@ -59,16 +63,19 @@ class ResidentWatch {
   // Of the moment nearest to it.
   const SharedOnce& shared_once() const { return shared_once_; }
   std::vector<ResidentPeak> peaks() const;
+  // Those that were there at the last look.
+  const std::set<int>& process_ids() const { return process_ids_; }
 
  private:
   // By process, the number of its last image.
   std::map<int, int> Images() const;
   void ReadParts(int process_id, int image);
-  void AddUp(const std::map<int, int>& images, int64_t resident_sum_bytes);
+  void AddUp(const std::map<int, int>& images);
 
   std::string folder_;
   int64_t peak_sum_bytes_ = 0;
   SharedOnce shared_once_;
+  std::set<int> process_ids_;
   std::map<std::pair<int, int>, ResidentPeak> peaks_;
 };
 

@@ -96,9 +96,14 @@ TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
   munmap(block, kBlockBytes);
   const SharedOnce once = watch.shared_once();
   EXPECT_GE(once.resident_sum_bytes, static_cast<int64_t>(2 * kBlockBytes));
-  EXPECT_LE(once.proportional_bytes,
+  const int64_t once_bytes = once.anonymous_bytes + once.file_bytes;
+  EXPECT_LE(once_bytes,
             once.resident_sum_bytes - static_cast<int64_t>(kBlockBytes));
-  EXPECT_GE(once.proportional_bytes, static_cast<int64_t>(kBlockBytes));
+  EXPECT_GE(once_bytes, static_cast<int64_t>(kBlockBytes));
+  // The program's own code, which both have.
+  EXPECT_GT(once.file_bytes, 1 << 20);
+  EXPECT_LT(2 * once.file_bytes + once.anonymous_bytes,
+            once.resident_sum_bytes - static_cast<int64_t>(kBlockBytes / 2));
   EXPECT_GT(once.page_table_bytes, 0);
   EXPECT_EQ(once.kernel_stack_bytes, 2 * (16 << 10));
 }

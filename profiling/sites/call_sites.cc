@@ -210,6 +210,11 @@ bool BeginCallSites(int folder, const char* file_name,
   return true;
 }
 
+void ForgetCallSites() {
+  SitesLock guard;
+  ForgetParent();
+}
+
 void RecordFreeOfOlder(int64_t size_bytes) {
   if (size_bytes == 0) return;
   SitesLock guard;

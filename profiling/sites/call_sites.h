@@ -41,6 +41,9 @@ namespace footprint::profiling_internal {
 bool BeginCallSites(int folder, const char* file_name,
                     int64_t sampling_interval_bytes);
 
+// In the child of a fork that has no record: what it does is not its parent's.
+void ForgetCallSites();
+
 // Whether each block is recorded. What is freed and was not is older.
 extern bool every_allocation_is_recorded;
 void RecordFreeOfOlder(int64_t size_bytes);

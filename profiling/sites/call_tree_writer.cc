@@ -44,11 +44,26 @@ void WritePath(const link_map* map, ModuleRecord* module) {
   const size_t capacity = sizeof(module->path) - 1;
   if (map->l_name != nullptr && *map->l_name != '\0') {
     strncpy(module->path, map->l_name, capacity);
+    module->path[capacity] = '\0';
     return;
   }
   // The program itself has no name there.
   const ssize_t size = readlink("/proc/self/exe", module->path, capacity);
-  if (size < 0) module->path[0] = '\0';
+  module->path[size < 0 ? 0 : size] = '\0';
+}
+
+// Whether the object is the recorded one: another may have been loaded to the
+// addresses of one that is gone, even by the same path.
+bool IsSame(const ModuleRecord& recorded, const ModuleRecord& loaded,
+            const char* name) {
+  return recorded.begin_address == loaded.begin_address &&
+         recorded.end_address == loaded.end_address &&
+         recorded.load_bias == loaded.load_bias &&
+         recorded.build_id_size == loaded.build_id_size &&
+         memcmp(recorded.build_id, loaded.build_id, loaded.build_id_size) ==
+             0 &&
+         (name == nullptr || *name == '\0' ||
+          strncmp(recorded.path, name, sizeof(recorded.path) - 1) == 0);
 }
 
 }  // namespace
@@ -69,17 +84,20 @@ bool CallTreeWriter::Begin(GrowingFile* file, CallTreeRecord* tree,
 
 // The object that holds the code now.
 uint32_t CallTreeWriter::FindModule(uintptr_t program_counter) {
+  if ((program_counter & kInterpretedCall) != 0) return kInterpretedModule;
   dl_find_object found;
   if (_dl_find_object(reinterpret_cast<void*>(program_counter), &found) != 0) {
     return kNoModule;
   }
   const uint32_t count = tree_->module_count.load(std::memory_order_relaxed);
-  const uint64_t begin = reinterpret_cast<uint64_t>(found.dlfo_map_start);
-  const uint64_t end = reinterpret_cast<uint64_t>(found.dlfo_map_end);
+  ModuleRecord loaded;
+  loaded.begin_address = reinterpret_cast<uint64_t>(found.dlfo_map_start);
+  loaded.end_address = reinterpret_cast<uint64_t>(found.dlfo_map_end);
+  loaded.load_bias = found.dlfo_link_map->l_addr;
+  loaded.build_id_size = 0;
+  ReadBuildId(found.dlfo_link_map, &loaded);
   for (uint32_t i = count; i-- > 0;) {
-    const ModuleRecord& module = tree_->modules[i];
-    if (module.begin_address == begin && module.end_address == end &&
-        module.load_bias == found.dlfo_link_map->l_addr) {
+    if (IsSame(tree_->modules[i], loaded, found.dlfo_link_map->l_name)) {
       return i;
     }
   }
@@ -87,12 +105,8 @@ uint32_t CallTreeWriter::FindModule(uintptr_t program_counter) {
     NoteFull();
     return kNoModule;
   }
-  ModuleRecord& module = tree_->modules[count];
-  module.begin_address = begin;
-  module.end_address = end;
-  module.load_bias = found.dlfo_link_map->l_addr;
-  WritePath(found.dlfo_link_map, &module);
-  ReadBuildId(found.dlfo_link_map, &module);
+  WritePath(found.dlfo_link_map, &loaded);
+  tree_->modules[count] = loaded;
   tree_->module_count.store(count + 1, std::memory_order_release);
   return count;
 }

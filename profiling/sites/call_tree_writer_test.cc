@@ -105,6 +105,13 @@ TEST_F(CallTreeWriterTest, NamesTheObjectThatHoldsTheCode) {
   EXPECT_GE(tree.modules[0].build_id.size(), 16u);
 }
 
+TEST_F(CallTreeWriterTest, CallsOfAnInterpreterAreInNoObject) {
+  const uintptr_t calls[] = {kInterpretedCall | 9};
+  const uint32_t node = tree_.FindNode(calls, 1);
+  EXPECT_EQ(record_->nodes[node].module, kInterpretedModule);
+  EXPECT_EQ(Read().nodes[0].python_instruction, 8);
+}
+
 TEST_F(CallTreeWriterTest, CallsAreOtherOnesAfterCodeWasForgotten) {
   const uintptr_t calls[] = {16};
   const uint32_t before = tree_.FindNode(calls, 1);

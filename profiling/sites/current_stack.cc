@@ -3,9 +3,37 @@
 #include "footprint/profiling/stacks/stack_end.h"
 
 namespace footprint::profiling_internal {
+namespace {
+
+InterleaveCalls interleave_calls = nullptr;
+
+// By itself, so that others' stacks need no room for it.
+__attribute__((noinline)) int ReadInterleaved(const StackFrame& innermost,
+                                              uintptr_t (&calls)[kMaxCalls]) {
+  uintptr_t stack_pointers[kMaxCalls];
+  const int count =
+      UnwindStack(innermost, FindStackEnd(innermost.stack_pointer), calls,
+                  kMaxCalls, stack_pointers);
+  return interleave_calls(/*in_signal_handler=*/false, stack_pointers, count,
+                          calls, kMaxCalls);
+}
+
+}  // namespace
+
+void SetInterpreterCalls(InterleaveCalls interleave) {
+  interleave_calls = interleave;
+}
+
+int AddInterpreterCalls(const uintptr_t* stack_pointers, int count,
+                        uintptr_t* calls, int capacity) {
+  if (interleave_calls == nullptr) return count;
+  return interleave_calls(/*in_signal_handler=*/true, stack_pointers, count,
+                          calls, capacity);
+}
 
 int ReadCurrentStack(const StackFrame& innermost,
                      uintptr_t (&calls)[kMaxCalls]) {
+  if (interleave_calls != nullptr) return ReadInterleaved(innermost, calls);
   return UnwindStack(innermost, FindStackEnd(innermost.stack_pointer), calls,
                      kMaxCalls);
 }

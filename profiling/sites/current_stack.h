@@ -18,6 +18,23 @@ namespace footprint::profiling_internal {
 
 inline constexpr int kMaxCalls = 256;
 
+// Puts an interpreter's calls between the `count` native ones, whose stack
+// pointers are given; returns how many there are then, at most `capacity`. They
+// have a bit that no return address has, kInterpretedCall (call_tree_record.h).
+// In a signal handler it waits for nobody, and believes nothing unseen.
+using InterleaveCalls = int (*)(bool in_signal_handler,
+                                const uintptr_t* stack_pointers, int count,
+                                uintptr_t* calls, int capacity);
+
+// Before there is a second thread. Null: there is no interpreter.
+void SetInterpreterCalls(InterleaveCalls interleave);
+
+// For who unwinds by himself, in a signal handler or wherever the recorder's
+// own code may be below: adds the interpreter's calls to the native ones.
+// `capacity` is at most kMaxCalls.
+int AddInterpreterCalls(const uintptr_t* stack_pointers, int count,
+                        uintptr_t* calls, int capacity);
+
 // Fills `calls`, innermost first; returns their number. The outermost calls of
 // a deeper stack are left out.
 int ReadCurrentStack(const StackFrame& innermost,

@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "footprint/profiling/records/call_tree_record.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -30,6 +31,36 @@ TEST(CurrentStackTest, OuterCallsOfADeepStackAreLeftOut) {
   uintptr_t calls[kMaxCalls];
   EXPECT_EQ(CountCalls(400, calls), kMaxCalls);
   EXPECT_EQ(calls[kMaxCalls - 1], calls[1]);
+}
+
+// An interpreter with one call, around the second native one.
+int AddCall(bool in_signal_handler, const uintptr_t* stack_pointers, int count,
+            uintptr_t* calls, int capacity) {
+  EXPECT_EQ(in_signal_handler, capacity != kMaxCalls);
+  EXPECT_LT(stack_pointers[0], stack_pointers[1]);
+  for (int i = count; i > 2; --i) calls[i] = calls[i - 1];
+  calls[2] = kInterpretedCall | 77;
+  return count + 1;
+}
+
+TEST(CurrentStackTest, AnInterpretersCallsStandBetweenNativeOnes) {
+  uintptr_t calls[kMaxCalls];
+  const int native = CountCalls(3, calls);
+  SetInterpreterCalls(AddCall);
+  EXPECT_EQ(CountCalls(3, calls), native + 1);
+  SetInterpreterCalls(nullptr);
+  EXPECT_EQ(calls[2], kInterpretedCall | 77);
+  EXPECT_EQ(calls[3], calls[1]);
+}
+
+TEST(CurrentStackTest, WhoUnwindsByHimselfCanAddThem) {
+  const uintptr_t stack_pointers[] = {16, 32, 48};
+  uintptr_t calls[4] = {1, 2, 3, 0};
+  EXPECT_EQ(AddInterpreterCalls(stack_pointers, 3, calls, 4), 3);
+  SetInterpreterCalls(AddCall);
+  EXPECT_EQ(AddInterpreterCalls(stack_pointers, 3, calls, 4), 4);
+  SetInterpreterCalls(nullptr);
+  EXPECT_EQ(calls[2], kInterpretedCall | 77);
 }
 
 TEST(CurrentStackTest, GoesToAThreadsStart) {

@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 namespace footprint::profiling_internal {
 namespace {
@@ -36,6 +39,11 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
   if (file < 0) return nullptr;
   descriptor_ = MoveUp(file);
   size_bytes_ = size_bytes;
+  struct stat status;
+  if (fstat(descriptor_, &status) == 0) {
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+  }
   if (ftruncate(descriptor_, static_cast<off_t>(size_bytes)) != 0 ||
       posix_fallocate(descriptor_, 0, static_cast<off_t>(head_bytes)) != 0) {
     Close();
@@ -55,17 +63,36 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
 
 void GrowingFile::Close() {
   if (mapped_ != nullptr) syscall(SYS_munmap, mapped_, size_bytes_);
-  if (descriptor_ >= 0) close(descriptor_);
+  if (HasDescriptor()) close(descriptor_);
   mapped_ = nullptr;
   size_bytes_ = 0;
   descriptor_ = -1;
 }
 
+bool GrowingFile::HasDescriptor() const {
+  struct stat status;
+  return descriptor_ >= 0 && fstat(descriptor_, &status) == 0 &&
+         status.st_dev == device_ && status.st_ino == inode_;
+}
+
+bool GrowingFile::TakeSpace(size_t offset_bytes, size_t size_bytes) {
+  if (HasDescriptor() && !FileSizeIsLimited(size_bytes_)) {
+    return posix_fallocate(descriptor_, static_cast<off_t>(offset_bytes),
+                           static_cast<off_t>(size_bytes)) == 0;
+  }
+  // Linux 5.14's MADV_POPULATE_WRITE: an error where a write would be a signal.
+  constexpr int kPopulateByWriting = 23;
+  constexpr size_t kPageMask = 4095;
+  const size_t begin_bytes = offset_bytes & ~kPageMask;
+  const size_t end_bytes =
+      std::min(offset_bytes + size_bytes + kPageMask, size_bytes_) & ~kPageMask;
+  return madvise(static_cast<char*>(mapped_) + begin_bytes,
+                 end_bytes - begin_bytes, kPopulateByWriting) == 0;
+}
+
 bool GrowingArray::Take(size_t wanted_bytes) {
   while (taken_bytes_ < wanted_bytes) {
-    if (posix_fallocate(file_->descriptor_,
-                        static_cast<off_t>(offset_bytes_ + taken_bytes_),
-                        kGrowthBytes) != 0) {
+    if (!file_->TakeSpace(offset_bytes_ + taken_bytes_, kGrowthBytes)) {
       return false;
     }
     taken_bytes_ += kGrowthBytes;

@@ -14,6 +14,8 @@
 #ifndef FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_
 #define FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -36,9 +38,16 @@ class GrowingFile {
  private:
   friend class GrowingArray;
 
+  // Whether the descriptor is still this file's: the program may have closed
+  // it, and opened another file by its number.
+  bool HasDescriptor() const;
+  bool TakeSpace(size_t offset_bytes, size_t size_bytes);
+
   void* mapped_ = nullptr;
   size_t size_bytes_ = 0;
   int descriptor_ = -1;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
 };
 
 class GrowingArray {

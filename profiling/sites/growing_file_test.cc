@@ -87,5 +87,34 @@ TEST_F(GrowingFileTest, AProgramsLimitOfFilesIsHeeded) {
   EXPECT_NE(Create(), nullptr);
 }
 
+// A daemon closes what it does not know, and opens files of its own.
+TEST_F(GrowingFileTest, GrowsWithoutItsDescriptorAndTouchesNoOther) {
+  auto* const bytes = static_cast<char*>(Create());
+  ASSERT_NE(bytes, nullptr);
+  int descriptor = 1000;
+  struct stat wanted;
+  struct stat found;
+  ASSERT_EQ(stat(Path().c_str(), &wanted), 0);
+  while (fstat(descriptor, &found) != 0 || found.st_ino != wanted.st_ino) {
+    ASSERT_LT(++descriptor, 1100);
+  }
+  const std::string other = testing::TempDir() + "/other";
+  const int file = open(other.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  ASSERT_EQ(dup2(file, descriptor), descriptor);
+  close(file);
+  GrowingArray array(&file_, kHeadBytes, 1024, 1 << 20);
+  for (uint32_t i = 0; i < 2000; ++i) {
+    ASSERT_TRUE(array.Reach(i));
+    bytes[kHeadBytes + i * 1024] = 'x';
+  }
+  EXPECT_GE(SpaceBytes(), 2000 * 1024);
+  file_.Close();
+  // Neither grown nor closed.
+  EXPECT_EQ(fstat(descriptor, &found), 0);
+  EXPECT_EQ(found.st_size, 0);
+  close(descriptor);
+  unlink(other.c_str());
+}
+
 }  // namespace
 }  // namespace footprint::profiling_internal

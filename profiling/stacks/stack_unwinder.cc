@@ -194,10 +194,13 @@ class Walk {
 }  // namespace
 
 int UnwindStack(StackFrame innermost, uintptr_t stack_end, uintptr_t* pcs,
-                int capacity) {
+                int capacity, uintptr_t* stack_pointers) {
   Walk walk(innermost, stack_end);
   int count = 0;
   while (count < capacity) {
+    if (stack_pointers != nullptr) {
+      stack_pointers[count] = walk.frame().stack_pointer;
+    }
     pcs[count++] = walk.frame().program_counter;
     if (!walk.GoOut()) break;
   }

@@ -48,9 +48,11 @@ __attribute__((always_inline)) inline StackFrame CallingFrame() {
 // Fills `pcs` with return addresses, but for the first if `innermost` is none;
 // at most `capacity`. Returns their number. Addresses at or above `stack_end`
 // are not read; 0: it is not known, then frames without information end the
-// stack.
+// stack. `stack_pointers`, of the same capacity, gets the stack pointer of each
+// call, so that what lies at one of them or above, and below the next, is the
+// call's.
 int UnwindStack(StackFrame innermost, uintptr_t stack_end, uintptr_t* pcs,
-                int capacity);
+                int capacity, uintptr_t* stack_pointers = nullptr);
 
 // To be called after a shared object was unloaded: another may lie there next.
 void ForgetFrameRows();

@@ -121,6 +121,41 @@ TEST(StackUnwinderTest, StopsWhereThereIsNoMoreRoom) {
   EXPECT_TRUE(std::equal(some, some + 3, all));
 }
 
+// A variable of a call lies between its stack pointer and the next.
+__attribute__((noinline)) int FindVariable(int depth, const int* variable,
+                                           uintptr_t* pcs) {
+  volatile int own = depth;
+  int found = -1;
+  if (depth > 0) {
+    found = FindVariable(depth - 1, variable, pcs);
+  } else {
+    uintptr_t stack_pointers[kMaxFrames];
+    const int count =
+        UnwindStack(CallingFrame(), 0, pcs, kMaxFrames, stack_pointers);
+    const auto address = reinterpret_cast<uintptr_t>(variable);
+    for (int i = 0; i + 1 < count; ++i) {
+      EXPECT_LT(stack_pointers[i], stack_pointers[i + 1]);
+      if (stack_pointers[i] <= address && address < stack_pointers[i + 1]) {
+        found = i;
+      }
+    }
+  }
+  asm volatile("" : : "r"(own));
+  return found;
+}
+
+__attribute__((noinline)) int FindOwnVariable(int depth) {
+  int variable = 0;
+  uintptr_t pcs[kMaxFrames];
+  const int found = FindVariable(depth, &variable, pcs);
+  asm volatile("" : : "r"(&variable) : "memory");
+  return found;
+}
+
+TEST(StackUnwinderTest, TellsWhichPartOfTheStackIsACalls) {
+  for (int depth : {0, 1, 7}) EXPECT_EQ(FindOwnVariable(depth), depth + 1);
+}
+
 // Frames without information are left by their frame pointer, if it points into
 // the stack.
 TEST(StackUnwinderTest, FollowsFramePointersOfUnknownCode) {

@@ -189,12 +189,22 @@ limited() {
   )
 }
 
+# Below this the system's loader, or the C library, cannot start the program.
+least_kilobytes() {
+  local least=16384
+  until limited $least "$1" --help >/dev/null; do
+    least=$((least + 256))
+  done
+  echo $least
+}
+
 # short_of_memory PROGRAM TEXT ARGUMENTS...: for ever more memory, from what the
 # program takes to start: each run ends well, or in an error about memory; one
 # of them says TEXT, and is the last.
 short_of_memory() {
-  local program=$1 wanted=$2 limit=$least_kilobytes output status
+  local program=$1 wanted=$2 limit output status
   shift 2
+  limit=$(least_kilobytes "$program")
   for (( ; limit < 262144; limit += 512)); do
     output=$(limited $limit "$program" "${outputs[@]}" "$@")
     status=$?
@@ -209,11 +219,6 @@ short_of_memory() {
 "$MAKE_TABLE" --features=1 --rows=150000 --output=tall.csv || exit 2
 "$MAKE_TABLE" --from_csv=tall.csv --format=binary --output=tall.table || exit 2
 "$MAKE_TABLE" --features=1200 --rows=10 --output=wide.csv || exit 2
-# Below this the system's loader, or the C library, cannot start a program.
-least_kilobytes=16384
-until limited $least_kilobytes "$NETWORK" --help >/dev/null; do
-  least_kilobytes=$((least_kilobytes + 256))
-done
 short_of_memory "$LINEAR" ":1: no memory for the table: " --data=tall.csv
 short_of_memory "$LINEAR" "no memory for the table: 2400000 bytes" \
   --data=tall.table --io=binary

@@ -1,0 +1,134 @@
+#include "footprint/profiling/memprof/machine_needs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "footprint/base/text/report_escape.h"
+#include "footprint/profiling/heap/published_allocator.h"
+#include "footprint/profiling/resident/container_limit.h"
+
+namespace footprint {
+namespace {
+
+using profiling_internal::AllocatorBooks;
+
+// jemalloc's share of the heap's pages, by its books of a moment near by.
+void AddAllocatorParts(const AllocatorBooks& books, ResidentParts* parts) {
+  if (books.time_ns == 0) return;
+  parts->set_live_bytes(books.live_bytes);
+  parts->set_thread_cache_bytes(books.thread_cache_bytes);
+  parts->set_fragmentation_bytes(books.active_bytes - books.allocated_bytes);
+  parts->set_allocator_metadata_bytes(books.metadata_bytes);
+  parts->set_dirty_bytes(books.dirty_bytes);
+  parts->set_untouched_bytes(
+      parts->heap_bytes() - books.live_bytes - books.thread_cache_bytes -
+      parts->fragmentation_bytes() - books.metadata_bytes - books.dirty_bytes);
+}
+
+ResidentParts ToParts(const ResidentPeak& peak) {
+  const ResidentSet& set = peak.parts;
+  ResidentParts parts;
+  parts.set_time_ns(peak.time_ns);
+  parts.set_resident_bytes(set.resident_bytes);
+  parts.set_anonymous_bytes(set.anonymous_bytes);
+  parts.set_heap_bytes(set.heap_bytes);
+  parts.set_mapped_bytes(set.mapped_bytes);
+  parts.set_stack_bytes(set.stack_bytes);
+  parts.set_image_bytes(set.image_bytes);
+  parts.set_agent_bytes(set.agent_bytes);
+  parts.set_file_bytes(set.file_bytes);
+  parts.set_shared_bytes(set.shared_bytes);
+  parts.set_other_bytes(set.other_bytes);
+  parts.set_unexplained_bytes(set.unexplained_bytes);
+  parts.set_minor_fault_count(set.minor_fault_count);
+  parts.set_major_fault_count(set.major_fault_count);
+  parts.set_swapped_bytes(set.swapped_bytes);
+  parts.set_page_table_bytes(set.page_table_bytes);
+  AddAllocatorParts(peak.books, &parts);
+  return parts;
+}
+
+// Where there was one process, the kernel knows its peak to the page; of the
+// sum of several, the looks know the most that they saw.
+int64_t PeakResidentBytes(const AgentRunEnd& end) {
+  int64_t bytes = end.peak_resident_sum_bytes;
+  for (const MeasuredProcess& process : end.processes) {
+    bytes = std::max(bytes, process.peak_resident_bytes);
+  }
+  return bytes;
+}
+
+int64_t OwnPeakBytes(const MeasuredProcess& process) {
+  return process.peak_live_bytes - process.inherited_live_bytes;
+}
+
+// A process that was killed had its heap to the end of the run, for all that is
+// known.
+HeapOverTime HeapOf(const MeasuredProcess& process, int64_t run_end_ns) {
+  HeapOverTime heap;
+  heap.begin_ns = process.begin_time_ns;
+  heap.end_ns = process.end_time_ns != 0 ? process.end_time_ns : run_end_ns;
+  heap.most_bytes = process.peak_resident_bytes != 0
+                        ? process.peak_resident_bytes
+                        : OwnPeakBytes(process);
+  if (process.sites.has_value()) {
+    for (const SiteProfile::Point& point : process.sites->timeline) {
+      heap.live_bytes_by_time_ns.push_back(
+          {point.time_ns, point.live_bytes - process.inherited_live_bytes});
+    }
+  }
+  const int64_t peak_time_ns =
+      process.sites.has_value() ? process.peak_time_ns : heap.begin_ns;
+  heap.live_bytes_by_time_ns.push_back(
+      {peak_time_ns, OwnPeakBytes(process)});
+  std::stable_sort(
+      heap.live_bytes_by_time_ns.begin(), heap.live_bytes_by_time_ns.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  return heap;
+}
+
+int64_t PeakHeapSum(const AgentRunEnd& end) {
+  if (end.processes.empty()) return 0;
+  const int64_t run_end_ns =
+      end.processes.front().begin_time_ns + end.wall_time_ns;
+  std::vector<HeapOverTime> heaps;
+  for (const MeasuredProcess& process : end.processes) {
+    heaps.push_back(HeapOf(process, run_end_ns));
+  }
+  return PeakHeapSumBytes(heaps);
+}
+
+void AddGraphics(const AgentRunEnd& end, MeasuredRun* run) {
+  run->set_graphics_note(EscapeForProto(end.graphics_note));
+  for (const GraphicsUse& use : end.graphics_uses) {
+    GraphicsMemory* const memory = run->add_graphics();
+    memory->set_process_id(use.process_id);
+    memory->set_device(use.device);
+    memory->set_device_name(EscapeForProto(use.device_name));
+    if (use.peak_bytes.has_value()) memory->set_peak_bytes(*use.peak_bytes);
+    memory->set_busy_ns(use.busy_ns);
+  }
+}
+
+}  // namespace
+
+void AddMachineNeeds(const AgentRunEnd& end, MeasuredRun* run) {
+  for (MeasuredImage& image : *run->mutable_images()) {
+    for (const ResidentPeak& peak : end.resident_peaks) {
+      if (peak.process_id == image.process_id() &&
+          peak.image == image.image()) {
+        *image.mutable_resident_at_peak() = ToParts(peak);
+      }
+    }
+  }
+  const ContainerLimit limit = RecommendContainerLimit(
+      end.shared_once, PeakResidentBytes(end), PeakHeapSum(end));
+  ContainerNeeds* const needs = run->mutable_container_needs();
+  needs->set_limit_bytes(limit.bytes);
+  needs->set_resident_bytes(limit.resident_bytes);
+  needs->set_kernel_bytes(limit.kernel_bytes);
+  needs->set_margin_bytes(limit.margin_bytes);
+  AddGraphics(end, run);
+}
+
+}  // namespace footprint

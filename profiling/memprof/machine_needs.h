@@ -1,0 +1,22 @@
+// What a run needed of the machine, as parts of its value: the parts of each
+// process's resident set, graphics memory, and the limit of a container.
+//
+//   AddMeasuredImages(end.processes, &run);
+//   AddMachineNeeds(end, &run);
+//
+// After the run's images, which it completes. Pure; thread-safe. Memory: the
+// run's.
+
+#ifndef FOOTPRINT_PROFILING_MEMPROF_MACHINE_NEEDS_H_
+#define FOOTPRINT_PROFILING_MEMPROF_MACHINE_NEEDS_H_
+
+#include "footprint/profiling/memprof/run_with_agent.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+void AddMachineNeeds(const AgentRunEnd& end, MeasuredRun* run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_MEMPROF_MACHINE_NEEDS_H_

@@ -1,0 +1,22 @@
+// The one value of a run that all reports read, from how the run ended.
+//
+//   absl::StatusOr<AgentRunEnd> end = RunWithAgent(agent_run);
+//   const MeasuredRun run = MakeMeasuredRun(agent_run, *end);
+//   std::cerr << TextReport(run);
+//
+// Names are found here, once, so the program's objects must still be there.
+// Thread-safe. Memory and time: those of AddMeasuredImages.
+
+#ifndef FOOTPRINT_PROFILING_MEMPROF_MAKE_MEASURED_RUN_H_
+#define FOOTPRINT_PROFILING_MEMPROF_MAKE_MEASURED_RUN_H_
+
+#include "footprint/profiling/memprof/run_with_agent.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_MEMPROF_MAKE_MEASURED_RUN_H_

@@ -1,0 +1,44 @@
+// The command line of memprof, understood.
+//
+//   absl::StatusOr<MemprofOptions> options = ParseMemprofOptions(argc, argv);
+//   if (!options.ok()) ...  // says which word is wrong, and what to write
+//
+// Options stand before the program; all that follows is the program's. Pure;
+// thread-safe. Memory: the words.
+
+#ifndef FOOTPRINT_PROFILING_MEMPROF_MEMPROF_OPTIONS_H_
+#define FOOTPRINT_PROFILING_MEMPROF_MEMPROF_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/memprof/run_with_agent.h"
+
+namespace footprint {
+
+extern const char kMemprofHelp[];
+
+struct MemprofOptions {
+  // What is to be done: `run` unless one of the others is set.
+  bool help = false;
+  std::string from_path;
+  std::string compare_before_path;
+  std::string compare_after_path;
+  AgentRun run;
+
+  std::optional<int64_t> limit_bytes;
+  // Files to write; empty: not.
+  std::string record_path;
+  std::string json_path;
+  std::string pprof_path;
+};
+
+// kInvalidArgument.
+absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
+                                                   const char* const* argv);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_MEMPROF_MEMPROF_OPTIONS_H_

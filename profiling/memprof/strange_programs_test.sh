@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# Programs and surroundings that memprof must measure, or refuse with the reason.
+# Built here, by the compiler that is there.
+set -uo pipefail
+# shellcheck source=profiling/memprof/memprof_test_functions.sh
+. "$(dirname "$0")/memprof_test_functions.sh" "$1"
+cd "$scratch" || exit 1
+
+cat >hello.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int count, char** words) {
+  for (int i = 0; i < (count > 1 ? atoi(words[1]) : 100); ++i) {
+    memset(malloc(10240), 1, 10240);
+  }
+  puts("hello");
+  return 3;
+}
+C
+build() { gcc -O1 -fno-builtin -w -o "$@" 2>build.log; }
+build hello hello.c || fail "gcc: $(cat build.log)"
+
+# refused NAME REASON
+refused() {
+  expect 2 "$2" "./$1"
+  [[ ! -s output ]] || fail "$1 ran, though it is refused"
+}
+
+# What nothing can be preloaded into.
+for name in asan:address tsan:thread lsan:leak; do
+  if build "${name%:*}" hello.c -fsanitize="${name#*:}"; then
+    refused "${name%:*}" "it is built with a sanitizer (${name%:*})"
+  else
+    skip "no ${name#*:} sanitizer here"
+  fi
+done
+# As clang links it: the runtime is in the program, and exported.
+printf '%s\n' 'void __asan_init(void) {}' | cat hello.c - >clang.c
+build clang clang.c -rdynamic && refused clang "sanitizer (asan)"
+build static hello.c -static && refused static "linked statically"
+build static_pie hello.c -static-pie && refused static_pie "linked statically"
+if command -v musl-gcc >/dev/null; then
+  musl-gcc -o musl hello.c && refused musl "it uses musl"
+else
+  skip "no musl-gcc; a program that names musl's loader stands for it"
+fi
+build loader hello.c -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 &&
+  refused loader "it uses musl"
+printf '\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0\x01\0\0\0%0100d' 0 >elf32
+chmod +x elf32
+refused elf32 "built for another processor"
+printf '\x7fELF\x02\x01\x01' >cut && chmod +x cut
+refused cut "cannot be measured"
+# A corrupt file of any kind ends in a sentence, never in a crash.
+python3 - <<'PYTHON'
+import os, random
+image = open("hello", "rb").read()
+random.seed(1)
+for number in range(60):
+    corrupt = bytearray(image)
+    for _ in range(random.randrange(1, 40)):
+        corrupt[random.randrange(0, 1200)] = random.randrange(256)
+    if number % 3 == 0:
+        corrupt = corrupt[:random.randrange(len(corrupt))]
+    with open("corrupt%d" % number, "wb") as file:
+        file.write(corrupt)
+    os.chmod("corrupt%d" % number, 0o755)
+PYTHON
+for ((i = 0; i < 60; ++i)); do
+  (ulimit -c 0 && timeout 10 "$memprof" ./corrupt$i) >output 2>error
+  status=$?
+  [[ $status -lt 128 || $(<error) == *"memprof:"* ]] || fail "status $status of corrupt$i: $(cat error)"
+done
+cp hello other_group && chmod g+s other_group && refused other_group "set-uid"
+refused . "is no program"
+
+# Scripts of scripts, as deep as the kernel goes.
+printf '#!/bin/sh\nexit 5\n' >s3 && printf '#!./s3\n' >s2 && printf '#!./s2 word\n' >s1
+printf '#!./loop\n' >loop && printf '#!/none/such\n' >no_interpreter && chmod +x s? loop no_interpreter
+expect 5 "peak heap" ./s1
+refused loop "too deep"
+refused no_interpreter "/none/such"
+printf '#!/usr/bin/env sh\nexit 6\n' >by_env && chmod +x by_env
+expect 6 "peak heap" ./by_env
+
+# What ends before main.
+echo 'int f(void) { return 1; }' >gone.c && build libgone.so gone.c -shared -fPIC
+echo 'int f(void); int main() { return f(); }' >needs.c
+build needs needs.c -L. -lgone -Wl,--no-as-needed && rm libgone.so
+expect 2 "libgone.so" ./needs
+[[ $(<error) == *"ended before main"* ]] || fail "no reason: $(cat error)"
+
+# Without symbols: where the code lies, and in which build, stays.
+build stripped hello.c -s -Wl,--build-id
+measure --sampling=0 ./stripped
+check "any('stripped+0x' in site['function'] and site['at_peak_bytes'] == 1024000 for site in first['sites'])"
+build_id=$(readelf -n stripped | sed -n 's/.*Build ID: //p')
+grep -q "$build_id" run.json || fail "the build id $build_id is lost"
+
+# Allocators that the program brings along.
+cat >own.c <<'C'
+#include <stdio.h>
+#include <string.h>
+static char pool[1 << 24];
+static size_t used;
+void* malloc(size_t size) { void* p = pool + used; used += (size + 15) / 16 * 16; return p; }
+void* calloc(size_t n, size_t size) { return malloc(n * size); }
+void* realloc(void* p, size_t size) { return p ? memcpy(malloc(size), p, size) : malloc(size); }
+void free(void* p) {}
+int main(int n, char** words) { for (int i = 0; i < 100; ++i) memset(malloc(10240), 1, 10240); return n > 1 ? 0 : 3; }
+C
+build own own.c
+expect 3 "allocated nothing by malloc" ./own
+expect 3 "not everything was counted" --limit=1GiB ./own well
+for library in tcmalloc jemalloc; do
+  if build with_$library hello.c -Wl,--no-as-needed -l$library; then
+    # Its malloc comes behind ours, its operator new does not.
+    expect 3 "operator new of its own" ./with_$library
+    measure --sampling=0 ./with_$library
+    check "any(site['at_peak_bytes'] == 1024000 for site in first['sites'])"
+  else
+    skip "no lib$library to link with"
+  fi
+done
+
+# What the user preloads comes behind the agent, and audits go on.
+cat >preloaded.c <<'C'
+#include <stdlib.h>
+__attribute__((constructor)) void begin(void) {
+  setenv("THEIRS", "here", 1);
+  for (int i = 0; i < 50; ++i) *(char*)malloc(10240) = 1;
+}
+C
+build preloaded.so preloaded.c -shared -fPIC
+measured=preloaded
+LD_PRELOAD=$PWD/preloaded.so "$memprof" --sampling=0 --json=run.json \
+  sh -c "echo \$THEIRS; exec ./hello" >output 2>error
+[[ $(<output) == here*hello ]] || fail "what was preloaded is lost: $(cat output error)"
+# Before the agent began, and after.
+check "run['exit_status'] == 3 and all(p['peak_live_bytes'] >= 512000 for p in processes)"
+check "own[-1] >= 150 and any(site['at_peak_bytes'] == 1024000 for site in processes[-1]['sites'])"
+cat >audit.c <<'C'
+#define _GNU_SOURCE
+#include <link.h>
+#include <stdlib.h>
+unsigned la_version(unsigned version) { free(malloc(100)); return LAV_CURRENT; }
+C
+build audit.so audit.c -shared -fPIC
+(export LD_AUDIT=$PWD/audit.so && measure --sampling=0 ./hello)
+check "any(site['at_peak_bytes'] == 1024000 for site in first['sites'])"
+
+# Folders for the records.
+mkdir -p relative 'with space'
+(export TMPDIR=relative && measure sh -c "cd / && $PWD/hello 30 >/dev/null; $PWD/hello 40")
+check "len(processes) == 3 and own[1:] == [30, 40]"
+TMPDIR="$PWD/with space" expect 2 "set TMPDIR to another folder" ./hello
+(unset TMPDIR && measure ./hello)
+check "own == [100]"
+if ((EUID == 0)) && mkdir full && mount -t tmpfs -o size=1400k tmpfs full 2>/dev/null; then
+  # As full as can be, in steps: each run ends well, or says that it cannot be.
+  step=0
+  for ((step = 0; step <= 1400; step += 100)); do
+    rm -f full/filler
+    head -c "${step}k" /dev/zero >full/filler 2>/dev/null
+    status=0
+    TMPDIR=$PWD/full timeout 20 "$memprof" --sampling=0 ./hello 300 >output 2>error || status=$?
+    case $status in
+      3) [[ $(<output) == hello && $(<error) == *"peak heap"* ]] || fail "$step KiB full: $(cat error)" ;;
+      2) [[ $(<error) == *"memprof: "* ]] || fail "$step KiB full: $(cat error)" ;;
+      *) fail "status $status with $step KiB full: $(cat error)" ;;
+    esac
+    statuses+=" $status"
+  done
+  [[ $statuses == *3*2* ]] || fail "the disk was never full, or always:$statuses"
+  mount -o remount,ro full
+  TMPDIR=$PWD/full expect 2 "set TMPDIR to a folder that can be written" ./hello
+  umount full
+else
+  skip "no mount here: neither a full disk nor a read-only folder"
+fi
+
+# Whose environment has nothing preloaded is not measured, and is left alone.
+expect 3 "" env -i ./hello
+[[ $(<output) == hello ]] || fail "env -i: $(cat output)"
+
+((failures == 0))

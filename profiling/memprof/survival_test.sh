@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Programs that do what preloaded agents die of: each must end as it would alone,
+# and be measured.
+set -uo pipefail
+# shellcheck source=profiling/memprof/memprof_test_functions.sh
+. "$(dirname "$0")/memprof_test_functions.sh" "$1"
+program=$PWD/$2
+storage=$PWD/$3
+other_storage=$PWD/$4
+
+# survives ARGUMENT...: exits with 0, sampled, and with each allocation recorded:
+# that run is checked.
+survives() {
+  local sampling
+  for sampling in 512KiB 0; do
+    measure --sampling=$sampling "$program" "$@" ||
+      fail "status $? of $*: $(tail -5 "$scratch/error")"
+  done
+}
+
+base=$(survives hold=0 &&
+  python3 -c "import json; print(json.load(open('$scratch/run.json'))['processes'][0]['peak_live_bytes'])")
+
+# Ends of threads.
+survives keys=8
+check "first['thread_count'] == 9"
+survives objects=8
+check "first['thread_count'] == 9"
+survives detached=3
+survives stacks=8
+check "first['thread_count'] == 9"
+# 32 threads hold 100 blocks each at once, and each thread's blocks are freed by
+# another.
+survives threads=32
+check "first['peak_live_bytes'] - $base >= 3200 * 10240 and own[0] < 3400"
+check "sum(site['at_peak_count'] for site in first['sites'] if site['at_peak_bytes'] >= 10240 * 1000) == 3200"
+check "adds_up"
+
+# Thread-local storage runs out, and code changes at its place.
+mkdir "$scratch/libraries"
+for ((i = 0; i < 64; ++i)); do cp "$storage" "$scratch/libraries/$i.so"; done
+survives libraries="$scratch/libraries"
+(cd "$scratch" && survives swap="$storage:$other_storage" hold=10
+check "adds_up"
+# The second library lies there still; what was the first's is not taken for it.
+check "sum(site['at_peak_bytes'] for site in first['sites'] if 'AllocateThere' in site['function']) == 10 * 10240"
+((failures == 0))) || failures=$((failures + 1))
+
+# Forks while threads allocate: every child is there.
+measure --sampling=none "$program" storm=60 || fail "status $? of 60 forks"
+check "len(processes) == 61 and all(10 <= peak < 13 for peak in own[1:])"
+measure --sampling=0 "$program" storm=15 || fail "status $? of 15 forks"
+check "len(processes) == 16 and all(10 <= peak < 13 for peak in own[1:])"
+
+# Handlers that allocate, and that never return.
+survives handler=40
+survives jump=40
+check "first['peak_live_bytes'] - $base <= 2 * 10240"
+
+# Before main and after exit: the peak lies in the last destructor.
+survives ends
+check "first['peak_live_bytes'] >= 201 * 10240 and first['live_bytes'] == first['peak_live_bytes']"
+
+# A daemon closes what it does not know, and outlives memprof.
+(
+  cd "$scratch" && touch go
+  measure --sampling=0 "$program" daemon sleep=300
+  check "len(processes) == 3 and own[2] == 300 and processes[2]['is_running']"
+  rm go
+  ((failures == 0))
+) || failures=$((failures + 1))
+measure --sampling=0 sh -c "$program daemon; sleep 0.1"
+check "len(processes) >= 4"
+check "any(peak == 400 for peak in own)"
+# Closed descriptors, then more call sites than there was room for, and a child.
+survives close storm=2
+check "len(processes) == 3"
+
+# Another root and another user; the child is there, too.
+if ((EUID == 0)); then
+  mkdir -p "$scratch/root"
+  survives chroot="$scratch/root"
+  check "len(processes) == 2 and own[1] == 15"
+  check "adds_up"
+else
+  skip "chroot needs root"
+fi
+
+# Limits of the system.
+for what in AS NPROC; do survives limit=$what; done
+check "first['peak_live_bytes'] - $base == 20 * 10240"
+# A child without descriptors or files is told, and is not its parent.
+for what in NOFILE FSIZE; do
+  survives limit=$what
+  check "first['peak_live_bytes'] - $base == 20 * 10240 and adds_up"
+  check "len(processes) == 1 and first['lost_child_count'] == 1"
+done
+survives strict
+check "len(processes) == 2 and own[1] == 20"
+(ulimit -v 150000 && measure "$program" hold=100) ||
+  fail "a limit of addresses: $(cat "$scratch/error")"
+check "first['peak_live_bytes'] - $base == 100 * 10240"
+for files in 5 8 16; do
+  (ulimit -n $files && "$memprof" "$program" hold=1) >/dev/null 2>"$scratch/error" ||
+    fail "$files files: $(cat "$scratch/error")"
+done
+
+# Each signal that ends a program.
+for signal in 1 2 3 4 6 7 8 9 11 13 14 15 24 31 64; do
+  (ulimit -c 0 && measure --sampling=0 "$program" hold=50 die=$signal)
+  (($? == 128 + signal)) || fail "signal $signal is lost"
+  check "len(processes) == 1 and first['peak_live_bytes'] - $base == 50 * 10240 and adds_up"
+done
+
+# The program finds open what it would alone, also where standard ones are closed.
+for closing in '' '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+  eval "'$program' descriptors='$scratch/alone' $closing"
+  eval "timeout 20 '$memprof' --sampling=0 '$program' descriptors='$scratch/measured' $closing" \
+    2>"$scratch/error"
+  cmp "$scratch/alone" "$scratch/measured" || fail "descriptors differ with '$closing'"
+done
+
+leftovers=$(find "$scratch" -name 'memprof-*')
+[[ -z $leftovers ]] || fail "left behind: $leftovers"
+((failures == 0))

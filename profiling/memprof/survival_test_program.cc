@@ -1,0 +1,547 @@
+// A program that does what preloaded agents die of, for tests of memprof: each
+// argument is done in turn. Blocks are of 10,240 bytes, which is what jemalloc
+// hands out for them; heaps are known by construction.
+//
+//   keys=N        N threads end with a key whose destructor allocates 4 times
+//   objects=N     N threads end with a thread_local object that allocates
+//   detached=N    N detached threads allocate until the process has gone
+//   stacks=N      N threads with the least stack that pthread allows allocate
+//   libraries=DIR every library in the folder is loaded, its thread-local
+//                 storage used by a new thread, and then unloaded
+//   storm=N       N children by fork while 2 threads allocate and map: each
+//                 child allocates 10 blocks and starts a thread
+//   handler=N     a signal each millisecond whose handler allocates, for N ms
+//   inside=N      the same where the handler may interrupt malloc itself
+//   jump=N        N times a handler leaves a computation by siglongjmp
+//   recover       a stack overflow inside of nested allocations, left by
+//                 siglongjmp; then 100 blocks
+//   ends          a block by atexit, and 200 at once in the last destructor
+//   daemon        2 forks, each descriptor closed; the grandchild holds 300
+//                 blocks and leaves by _exit once the file "go" is gone
+//   chroot=DIR    changes its root and its user, then allocates 20 blocks
+//   limit=WHAT    AS, NPROC, NOFILE or FSIZE is made tight, then 20 blocks
+//   strict        a child that may only read, write and exit allocates
+//   clone         a child by clone, without fork's handlers, holds 500 blocks
+//   unset=PATH    runs the program without LD_PRELOAD, with what follows
+//   threads=N     N threads at once hold 100 blocks each, freed by others
+//   swap=A:B      loads A, calls it, unloads it; B the same, at its addresses
+//   close         closes every descriptor above 2
+//   descriptors=FILE  writes the descriptors below 1,000 that are open
+//   die=N         ends by the signal
+//   hold=N        N blocks that are kept
+//   sleep=N       N milliseconds
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr size_t kBlockBytes = 10240;
+
+[[noreturn]] void Fail(const char* what) {
+  perror(what);
+  _exit(99);
+}
+
+__attribute__((noinline)) void* Allocate() {
+  void* const block = malloc(kBlockBytes);
+  if (block == nullptr) Fail("malloc");
+  memset(block, 1, kBlockBytes);
+  return block;
+}
+
+std::vector<void*> held;
+
+__attribute__((noinline)) void Hold(int count) {
+  for (int i = 0; i < count; ++i) held.push_back(Allocate());
+}
+
+void SleepMs(int ms) { usleep(static_cast<useconds_t>(ms) * 1000); }
+
+template <typename Function>
+void RunThreads(int count, Function* function, void* argument,
+                const pthread_attr_t* attributes = nullptr) {
+  std::vector<pthread_t> threads(static_cast<size_t>(count));
+  for (pthread_t& thread : threads) {
+    if (pthread_create(&thread, attributes, function, argument) != 0) {
+      Fail("pthread_create");
+    }
+  }
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+}
+
+// Allocates in each of the rounds that pthread gives a key's destructor.
+pthread_key_t key;
+void AllocateInDestructor(void* rounds_left) {
+  free(Allocate());
+  free(rounds_left);
+  static thread_local int rounds = 0;
+  if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(key, Allocate());
+  }
+}
+
+void* UseKey(void*) {
+  pthread_setspecific(key, Allocate());
+  return nullptr;
+}
+
+struct AllocatesAtEnd {
+  void* block = Allocate();
+  ~AllocatesAtEnd() {
+    free(Allocate());
+    free(block);
+  }
+};
+
+void* UseObject(void*) {
+  static thread_local AllocatesAtEnd object;
+  *static_cast<char*>(object.block) = 2;
+  return nullptr;
+}
+
+void* AllocateForever(void*) {
+  for (;;) {
+    free(Allocate());
+    void* const mapped = mmap(nullptr, 65536, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(mapped, 65536);
+  }
+}
+
+void StartDetached(int count) {
+  for (int i = 0; i < count; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, AllocateForever, nullptr) != 0) {
+      Fail("pthread_create");
+    }
+    pthread_detach(thread);
+  }
+}
+
+void* AllocateOnce(void*) {
+  free(Allocate());
+  return nullptr;
+}
+
+void UseSmallStacks(int count) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN) != 0) {
+    Fail("pthread_attr_setstacksize");
+  }
+  RunThreads(count, AllocateOnce, nullptr, &attributes);
+}
+
+void* Call(void* function) {
+  reinterpret_cast<void (*)()>(function)();
+  return nullptr;
+}
+
+void UseLibraries(const char* folder) {
+  std::vector<void*> objects;
+  DIR* const directory = opendir(folder);
+  if (directory == nullptr) Fail(folder);
+  while (const dirent* entry = readdir(directory)) {
+    if (strstr(entry->d_name, ".so") == nullptr) continue;
+    const std::string path = std::string(folder) + "/" + entry->d_name;
+    void* const object = dlopen(path.c_str(), RTLD_NOW);
+    if (object == nullptr) {
+      fprintf(stderr, "%s\n", dlerror());
+      _exit(99);
+    }
+    objects.push_back(object);
+    RunThreads(1, Call, dlsym(object, "UseThreadStorage"));
+  }
+  closedir(directory);
+  for (void* object : objects) dlclose(object);
+}
+
+void ForkWhileThreadsAllocate(int count) {
+  StartDetached(2);
+  for (int i = 0; i < count; ++i) {
+    const pid_t process = fork();
+    if (process < 0) Fail("fork");
+    if (process == 0) {
+      alarm(20);
+      Hold(10);
+      RunThreads(1, AllocateOnce, nullptr);
+      _exit(0);
+    }
+    int status = 0;
+    if (waitpid(process, &status, 0) != process || status != 0) {
+      fprintf(stderr, "child %d of %d ended with status %d\n", i, count,
+              status);
+      _exit(98);
+    }
+  }
+}
+
+// A signal each millisecond of processor time.
+void StartTimer(void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGPROF, &action, nullptr);
+  const itimerval timer = {{0, 1000}, {0, 1000}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+void StopTimer() {
+  const itimerval timer = {};
+  setitimer(ITIMER_PROF, &timer, nullptr);
+  signal(SIGPROF, SIG_IGN);
+}
+
+std::atomic<int> handled{0};
+
+void AllocateInHandler(int) {
+  void* const block = malloc(300);
+  memset(block, 1, 300);
+  free(block);
+  ++handled;
+}
+
+volatile uint64_t sum = 0;
+__attribute__((noinline)) void Compute(int rounds) {
+  for (int i = 0; i < rounds; ++i) sum = sum + static_cast<uint64_t>(i);
+}
+
+void HandleWhileComputing(int count) {
+  StartTimer(AllocateInHandler);
+  while (handled < count) Compute(10000);
+  StopTimer();
+}
+
+// Small blocks by jemalloc's own way without a lock, at the peak.
+void HandleInsideMalloc(int count) {
+  std::vector<void*> blocks(4000);
+  StartTimer(AllocateInHandler);
+  while (handled < count) {
+    for (void*& block : blocks) block = malloc(32);
+    for (void* block : blocks) free(block);
+  }
+  StopTimer();
+}
+
+sigjmp_buf place;
+volatile sig_atomic_t may_jump = 0;
+
+void Jump(int) {
+  free(Allocate());
+  if (may_jump != 0) siglongjmp(place, 1);
+}
+
+void LeaveHandlers(int count) {
+  StartTimer(Jump);
+  for (volatile int i = 0; i < count; i = i + 1) {
+    if (sigsetjmp(place, 1) == 0) {
+      may_jump = 1;
+      for (;;) Compute(1000);
+    }
+    may_jump = 0;
+    free(Allocate());
+  }
+  StopTimer();
+}
+
+// Each frame allocates, so that the overflow comes inside malloc as well.
+__attribute__((noinline)) int AllocateAndRecurse(int depth) {
+  volatile char frame[48];
+  void* const block = malloc(48);
+  frame[0] = static_cast<char>(depth);
+  const int result = AllocateAndRecurse(depth + 1) + frame[0];
+  free(block);
+  return result;
+}
+
+void LeaveOverflow(int) { siglongjmp(place, 1); }
+
+void RecoverFromOverflow() {
+  static char stack[65536];
+  stack_t alternate = {};
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof(stack);
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = LeaveOverflow;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGSEGV, &action, nullptr);
+  for (volatile int round = 0; round < 20; round = round + 1) {
+    if (sigsetjmp(place, 1) == 0) AllocateAndRecurse(0);
+  }
+  signal(SIGSEGV, SIG_DFL);
+  Hold(100);
+}
+
+bool has_ends = false;
+void* volatile held_at_end = nullptr;
+void AllocateAtExit() { held_at_end = Allocate(); }
+// After the destructors of objects and what atexit was given.
+__attribute__((destructor(102))) void AllocateInLastDestructor() {
+  if (has_ends) held_at_end = malloc(200 * kBlockBytes);
+}
+
+__attribute__((constructor(101))) void AllocateBeforeMain() {
+  free(Allocate());
+}
+void AllocateBeforeConstructors() { free(Allocate()); }
+__attribute__((section(".preinit_array"),
+               used)) void (*const preinit)() = AllocateBeforeConstructors;
+
+void BecomeDaemon() {
+  const pid_t process = fork();
+  if (process == 0) {
+    setsid();
+    if (fork() != 0) _exit(0);
+    for (int file = 0; file < 4096; ++file) close(file);
+    Hold(300);
+    while (access("go", F_OK) == 0) SleepMs(5);
+    Hold(100);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(process, &status, 0);
+}
+
+void ChangeRoot(const char* folder) {
+  if (chroot(folder) != 0 || chdir("/") != 0) Fail("chroot");
+  if (setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0) {
+    Fail("setuid");
+  }
+  const pid_t process = fork();
+  if (process == 0) {
+    Hold(15);
+    _exit(0);
+  }
+  waitpid(process, nullptr, 0);
+  Hold(20);
+}
+
+void TightenLimit(const std::string& what) {
+  const struct {
+    const char* name;
+    int resource;
+    rlim_t value;
+  } kLimits[] = {{"AS", RLIMIT_AS, 512 << 20},
+                 {"NPROC", RLIMIT_NPROC, 1},
+                 {"NOFILE", RLIMIT_NOFILE, 3},
+                 {"FSIZE", RLIMIT_FSIZE, 0}};
+  for (const auto& each : kLimits) {
+    if (what != each.name) continue;
+    const rlimit limit = {each.value, each.value};
+    if (setrlimit(static_cast<__rlimit_resource>(each.resource), &limit) != 0) {
+      Fail("setrlimit");
+    }
+    if (what == "AS") {
+      // A call that must fail, and be the program's to handle.
+      if (malloc(size_t{1} << 30) != nullptr) _exit(97);
+    }
+    const pid_t process = what == "NPROC" ? 0 : fork();
+    if (process == 0 && what != "NPROC") {
+      Hold(5);
+      _exit(0);
+    }
+    if (process > 0) waitpid(process, nullptr, 0);
+    Hold(20);
+    return;
+  }
+  Fail("no such limit");
+}
+
+void AllocateInStrictMode() {
+  const pid_t process = fork();
+  if (process == 0) {
+    Hold(20);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    for (int i = 0; i < 2000; ++i) free(malloc(100));
+    syscall(SYS_exit, 7);
+  }
+  int status = 0;
+  waitpid(process, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) {
+    fprintf(stderr, "the strict child ended with status %d\n", status);
+    _exit(96);
+  }
+}
+
+int HoldInClone(void*) {
+  Hold(500);
+  _exit(0);
+}
+
+void Clone() {
+  static char stack[1 << 18];
+  const pid_t process =
+      clone(HoldInClone, stack + sizeof(stack), SIGCHLD, nullptr);
+  if (process < 0) Fail("clone");
+  waitpid(process, nullptr, 0);
+}
+
+[[noreturn]] void RunWithoutPreload(const char* path, char** arguments) {
+  unsetenv("LD_PRELOAD");
+  pid_t process;
+  if (posix_spawn(&process, path, nullptr, nullptr, arguments, environ) != 0) {
+    Fail(path);
+  }
+  int status = 0;
+  waitpid(process, &status, 0);
+  exit(WEXITSTATUS(status));
+}
+
+pthread_barrier_t barrier;
+std::vector<std::vector<void*>> blocks_of_threads;
+
+void* AllocateForNext(void* number) {
+  const size_t own = reinterpret_cast<size_t>(number);
+  std::vector<void*>& blocks = blocks_of_threads[own];
+  for (void*& block : blocks) block = Allocate();
+  pthread_barrier_wait(&barrier);
+  for (void* block : blocks_of_threads[(own + 1) % blocks_of_threads.size()]) {
+    free(block);
+  }
+  return nullptr;
+}
+
+void FreeAcrossThreads(int count) {
+  const size_t size = static_cast<size_t>(count);
+  blocks_of_threads.assign(size, std::vector<void*>(100));
+  pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(count));
+  std::vector<pthread_t> threads(size);
+  for (size_t i = 0; i < size; ++i) {
+    pthread_create(&threads[i], nullptr, AllocateForNext,
+                   reinterpret_cast<void*>(i));
+  }
+  for (pthread_t thread : threads) pthread_join(thread, nullptr);
+}
+
+void SwapLibraries(const std::string& paths) {
+  const size_t middle = paths.find(':');
+  const std::string path = paths.substr(0, middle);
+  const std::string other = paths.substr(middle + 1);
+  for (int round = 0; round < 20; ++round) {
+    // The same path with other code.
+    unlink("swapped.so");
+    if (symlink((round % 2 == 0 ? path : other).c_str(), "swapped.so") != 0) {
+      Fail("symlink");
+    }
+    void* const object = dlopen("./swapped.so", RTLD_NOW);
+    if (object == nullptr) {
+      fprintf(stderr, "%s\n", dlerror());
+      _exit(99);
+    }
+    reinterpret_cast<void (*)()>(dlsym(object, "UseThreadStorage"))();
+    if (dlclose(object) != 0) Fail("dlclose");
+  }
+}
+
+void ListDescriptors(const char* path) {
+  std::string list;
+  for (int file = 0; file < 1000; ++file) {
+    if (fcntl(file, F_GETFD) >= 0) list += std::to_string(file) + "\n";
+  }
+  FILE* const output = fopen(path, "w");
+  if (output == nullptr) Fail(path);
+  fputs(list.c_str(), output);
+  fclose(output);
+}
+
+void Die(int number) {
+  signal(number, SIG_DFL);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_UNBLOCK, &all, nullptr);
+  raise(number);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  held.reserve(100000);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::string name = word.substr(0, word.find('='));
+    const char* const value =
+        name.size() < word.size() ? argv[i] + name.size() + 1 : "0";
+    const int count = atoi(value);
+    if (name == "keys") {
+      pthread_key_create(&key, AllocateInDestructor);
+      RunThreads(count, UseKey, nullptr);
+    } else if (name == "objects") {
+      RunThreads(count, UseObject, nullptr);
+    } else if (name == "detached") {
+      StartDetached(count);
+    } else if (name == "stacks") {
+      UseSmallStacks(count);
+    } else if (name == "libraries") {
+      UseLibraries(value);
+    } else if (name == "storm") {
+      ForkWhileThreadsAllocate(count);
+    } else if (name == "handler") {
+      HandleWhileComputing(count);
+    } else if (name == "inside") {
+      HandleInsideMalloc(count);
+    } else if (name == "jump") {
+      LeaveHandlers(count);
+    } else if (name == "recover") {
+      RecoverFromOverflow();
+    } else if (name == "ends") {
+      has_ends = true;
+      atexit(AllocateAtExit);
+    } else if (name == "daemon") {
+      BecomeDaemon();
+    } else if (name == "chroot") {
+      ChangeRoot(value);
+    } else if (name == "limit") {
+      TightenLimit(value);
+    } else if (name == "strict") {
+      AllocateInStrictMode();
+    } else if (name == "clone") {
+      Clone();
+    } else if (name == "unset") {
+      argv[i] = const_cast<char*>(value);
+      RunWithoutPreload(value, argv + i);
+    } else if (name == "threads") {
+      FreeAcrossThreads(count);
+    } else if (name == "swap") {
+      SwapLibraries(value);
+    } else if (name == "close") {
+      for (int file = 3; file < 4096; ++file) close(file);
+    } else if (name == "descriptors") {
+      ListDescriptors(value);
+    } else if (name == "die") {
+      Die(count);
+    } else if (name == "hold") {
+      Hold(count);
+    } else if (name == "sleep") {
+      SleepMs(count);
+    } else {
+      fprintf(stderr, "no such step: %s\n", argv[i]);
+      return 95;
+    }
+  }
+  return 0;
+}

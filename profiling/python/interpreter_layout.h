@@ -1,0 +1,72 @@
+// Where CPython keeps what its threads are executing: offsets of members, by
+// version, so that the agent reads them without Python's headers.
+//
+//   InterpreterLayout layout;
+//   if (FindInterpreterLayout(0x030b02f0, runtime, &layout)) ...
+//
+// Those of 3.11 and 3.12 are a table, which python_layout_test.py compares with
+// the interpreter that runs it; 3.13 and 3.14 tell them themselves, at the
+// begin of _PyRuntime. Another version, or one without its lock (3.13t), has
+// none here. Pure.
+//
+// Source: CPython's Include/cpython/{pystate,code,unicodeobject}.h and
+// Include/internal/pycore_{frame,runtime}.h.
+
+#ifndef FOOTPRINT_PROFILING_PYTHON_INTERPRETER_LAYOUT_H_
+#define FOOTPRINT_PROFILING_PYTHON_INTERPRETER_LAYOUT_H_
+
+#include <cstdint>
+
+namespace footprint::profiling_internal {
+
+// Offsets in bytes; kNoMember where a version has no such member.
+struct InterpreterLayout {
+  static constexpr uint32_t kNoMember = ~uint32_t{0};
+
+  // PyThreadState. Before 3.13 the frame is behind `thread_c_frame`.
+  uint32_t thread_id;
+  uint32_t thread_current_frame;
+  uint32_t thread_c_frame;
+  // _PyCFrame, which lies in the stack frame of the evaluating function.
+  uint32_t c_frame_current_frame;
+  uint32_t c_frame_previous;
+  // _PyInterpreterFrame.
+  uint32_t frame_code;
+  uint32_t frame_previous;
+  uint32_t frame_instruction;
+  uint32_t frame_owner;
+  // 3.11: not 0 for the outermost frame of an evaluating function.
+  uint32_t frame_is_entry;
+  // PyCodeObject.
+  uint32_t code_first_line;
+  uint32_t code_file_name;
+  uint32_t code_qualified_name;
+  uint32_t code_line_table;
+  uint32_t code_instructions;
+  // Where the characters of a str begin.
+  uint32_t str_ascii;
+  uint32_t str_compact;
+};
+
+// Members that no version moved.
+inline constexpr uint32_t kObjectType = 8;
+inline constexpr uint32_t kBytesSize = 16;
+inline constexpr uint32_t kBytesContent = 32;
+inline constexpr uint32_t kStrLength = 16;
+inline constexpr uint32_t kStrState = 32;
+// From 3.12 on: of a frame that lies in the stack frame of the evaluating
+// function and stands for its begin.
+inline constexpr uint8_t kOwnedByCStack = 3;
+
+// `version` is Py_Version, `runtime` the address of _PyRuntime or null. False:
+// the version is not known.
+bool FindInterpreterLayout(uint32_t version, const void* runtime,
+                           InterpreterLayout* layout);
+
+// From 3.13 on: whether one lock guards the interpreter's objects, so that they
+// may come from any allocator. `runtime` may be null.
+bool IsWithGlobalLock(const void* runtime);
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_PYTHON_INTERPRETER_LAYOUT_H_

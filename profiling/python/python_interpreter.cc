@@ -1,0 +1,166 @@
+#include "footprint/profiling/python/python_interpreter.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <cstdint>
+
+#include "footprint/profiling/python/interpreter_layout.h"
+#include "footprint/profiling/python/object_memory.h"
+#include "footprint/profiling/python/python_allocators.h"
+#include "footprint/profiling/python/python_calls.h"
+#include "footprint/profiling/python/python_codes.h"
+#include "footprint/profiling/records/python_record.h"
+#include "footprint/profiling/sites/current_stack.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+struct Interpreter {
+  // 0: there is none.
+  uint32_t version = 0;
+  bool can_read_frames = false;
+  bool counts_objects = false;
+  uint64_t module_begin_address = 0;
+  InterpreterLayout layout = {};
+  PythonTypes types;
+  // Of the thread that has the interpreter's lock, or of this one; and of this
+  // thread's first one, whether it has the lock or not.
+  void* (*current_thread_state)() = nullptr;
+  void* (*own_thread_state)() = nullptr;
+};
+
+Interpreter interpreter;
+PythonCodeWriter codes;
+pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+
+void LockCodes() { pthread_mutex_lock(&lock); }
+void UnlockCodes() { pthread_mutex_unlock(&lock); }
+
+__attribute__((constructor(102))) void WatchForks() {
+  pthread_atfork(LockCodes, UnlockCodes, UnlockCodes);
+}
+
+uint32_t NumberCodeLocked(uintptr_t code) { return codes.FindNumber(code); }
+
+// With subinterpreters a thread may have several, of which the current one
+// counts; before 3.12 the current one may be another thread's. 0: none.
+uintptr_t FindThreadState() {
+  const auto current =
+      reinterpret_cast<uintptr_t>(interpreter.current_thread_state());
+  if (MayBeObject(current) &&
+      LoadAs<uint64_t>(current + interpreter.layout.thread_id) ==
+          pthread_self()) {
+    return current;
+  }
+  const auto own = reinterpret_cast<uintptr_t>(interpreter.own_thread_state());
+  return MayBeObject(own) ? own : 0;
+}
+
+int Interleave(bool in_signal_handler, const uintptr_t* stack_pointers,
+               int count, uintptr_t* calls, int capacity) {
+  const uintptr_t thread_state = FindThreadState();
+  if (thread_state == 0) return count;
+  // The thread that a signal interrupted may hold it.
+  if (in_signal_handler ? pthread_mutex_trylock(&lock) != 0
+                        : pthread_mutex_lock(&lock) != 0) {
+    return count;
+  }
+  const int merged_count = InterleavePythonCalls(
+      interpreter.layout, thread_state, in_signal_handler, stack_pointers,
+      count, NumberCodeLocked, calls, capacity);
+  UnlockCodes();
+  return merged_count;
+}
+
+uintptr_t AddressOf(const char* name) {
+  return reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, name));
+}
+
+template <typename Function>
+void FindFunction(const char* name, Function** function) {
+  *function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+// As Py_Version has it since 3.11; 0: no interpreter.
+uint32_t FindVersion() {
+  const uintptr_t version = AddressOf("Py_Version");
+  if (version != 0) {
+    return static_cast<uint32_t>(LoadAs<unsigned long>(version));
+  }
+  const char* (*get_version)() = nullptr;
+  FindFunction("Py_GetVersion", &get_version);
+  if (get_version == nullptr) return 0;
+  // "3.9.2 (default, ..."
+  char* end = nullptr;
+  const unsigned long major = strtoul(get_version(), &end, 10);
+  const unsigned long minor = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
+  const unsigned long micro = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
+  return static_cast<uint32_t>(major << 24 | minor << 16 | micro << 8);
+}
+
+uint64_t BeginOfObject(uintptr_t address) {
+  dl_find_object found;
+  return _dl_find_object(reinterpret_cast<void*>(address), &found) != 0
+             ? 0
+             : reinterpret_cast<uint64_t>(found.dlfo_map_start);
+}
+
+bool FindFrames(const void* runtime) {
+  interpreter.types.code = AddressOf("PyCode_Type");
+  interpreter.types.str = AddressOf("PyUnicode_Type");
+  interpreter.types.bytes = AddressOf("PyBytes_Type");
+  FindFunction("_PyThreadState_UncheckedGet",
+               &interpreter.current_thread_state);
+  if (interpreter.current_thread_state == nullptr) {
+    FindFunction("PyThreadState_GetUnchecked",
+                 &interpreter.current_thread_state);
+  }
+  FindFunction("PyGILState_GetThisThreadState", &interpreter.own_thread_state);
+  return interpreter.types.code != 0 && interpreter.types.str != 0 &&
+         interpreter.types.bytes != 0 &&
+         interpreter.current_thread_state != nullptr &&
+         interpreter.own_thread_state != nullptr &&
+         FindInterpreterLayout(interpreter.version, runtime,
+                               &interpreter.layout);
+}
+
+}  // namespace
+
+void FindPythonInterpreter() {
+  interpreter.version = FindVersion();
+  if (interpreter.version == 0) return;
+  interpreter.module_begin_address = BeginOfObject(AddressOf("Py_GetVersion"));
+  const auto* const runtime =
+      reinterpret_cast<const void*>(AddressOf("_PyRuntime"));
+  interpreter.can_read_frames = FindFrames(runtime);
+  CountPythonObjects(interpreter.version, runtime, [] {
+    LockCodes();
+    interpreter.counts_objects = true;
+    codes.NoteThatObjectsCount();
+    UnlockCodes();
+  });
+}
+
+bool HasPythonInterpreter() { return interpreter.version != 0; }
+
+bool BeginPythonRecord(int folder, const char* file_name, bool with_calls) {
+  LockCodes();
+  codes.SetLayout(interpreter.layout, interpreter.types);
+  const bool has_begun =
+      codes.Begin(folder, file_name,
+                  {interpreter.version,
+                   interpreter.can_read_frames ? PythonFrames::kRead
+                                               : PythonFrames::kUntested,
+                   interpreter.counts_objects ? PythonObjects::kCounted
+                                              : PythonObjects::kAsChosen,
+                   interpreter.module_begin_address});
+  UnlockCodes();
+  SetInterpreterCalls(has_begun && with_calls && interpreter.can_read_frames
+                          ? Interleave
+                          : nullptr);
+  return has_begun;
+}
+
+}  // namespace footprint::profiling_internal

@@ -1,0 +1,52 @@
+// The Python functions that a process's call trees name, as values: reads the
+// file that its agent wrote (python_record.h).
+//
+//   absl::StatusOr<PythonCodes> python = ReadPythonCodes(path);
+//   const PythonCodes::Code& code =
+//       python->codes[static_cast<size_t>(node.python_code)];
+//   int line = FindPythonLine(code.line_table, code.first_line,
+//                             node.python_instruction);
+//
+// The process may still run and write. Thread-safe. Memory: of what the file
+// holds. Errors: the file's, and kInvalidArgument for one of another version or
+// damaged.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
+#define FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+struct PythonCodes {
+  // A function, class body or module, as it was compiled.
+  struct Code {
+    std::string file;  // as the interpreter names it; UTF-8
+    std::string name;  // qualified: "Model.fit.<locals>.<lambda>"; UTF-8
+    std::string line_table;
+    int first_line = 0;
+  };
+
+  std::string interpreter;  // "CPython 3.11.2"
+  // False: the version is not known, and no call of Python code was recorded.
+  bool has_calls = false;
+  // Python's objects are counted one by one, with malloc's blocks. False: as
+  // its user chose an allocator, its arenas count as mapped memory.
+  bool objects_are_counted = false;
+  // Some functions found no room.
+  bool is_incomplete = false;
+  // Of the program or library that holds the interpreter: the begin_address of
+  // one of the modules.
+  uint64_t module_begin_address = 0;
+  std::vector<Code> codes;
+};
+
+absl::StatusOr<PythonCodes> ReadPythonCodes(const std::string& path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_

@@ -1,0 +1,69 @@
+// What a process's agent tells of its Python interpreter: the version, and of
+// each function that call trees name, its name and where its lines are. A file
+// "PID.IMAGE.python" beside the others; there is one only where the process is
+// an interpreter.
+//
+// A call of Python code is a node of a call tree whose module is
+// kInterpretedModule. Its program counter, less kInterpretedCall, has the
+// function's index here in the bits above kInstructionBits; the bits below are
+// the instruction that is executed, in code units, plus 1.
+//
+// The file is sparse, as the other ones are. Plain memory: no pointer, no
+// destructor. Written by one process, read by others at any time; an entry
+// counts from the moment when the count includes it.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_PYTHON_RECORD_H_
+#define FOOTPRINT_PROFILING_RECORDS_PYTHON_RECORD_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace footprint::profiling_internal {
+
+inline constexpr int kInstructionBits = 24;
+
+// A code object. Its texts stand one after the other: file name, name, table.
+struct PythonCodeRecord {
+  uint64_t text_offset;
+  uint32_t file_name_bytes;
+  uint32_t name_bytes;
+  uint32_t line_table_bytes;
+  int32_t first_line;
+  // Bytes a character: 1, 2 or 4.
+  uint8_t file_name_kind;
+  uint8_t name_kind;
+};
+
+enum class PythonFrames : int32_t {
+  kRead,      // the calls of Python code are in the call trees
+  kUntested,  // the version is not known: native calls alone
+};
+
+enum class PythonObjects : int32_t {
+  kCounted,   // small objects come from malloc, as the agent made them
+  kAsChosen,  // PYTHONMALLOC chose; what its arenas map is counted as mapped
+};
+
+inline constexpr uint32_t kMaxPythonCodes = uint32_t{1} << 18;
+inline constexpr uint32_t kMaxPythonTextBytes = uint32_t{1} << 28;
+// Of the layout below. A reader refuses another.
+inline constexpr uint64_t kPythonMagic = 0x32306e68'74797066;
+
+struct PythonRecord {
+  uint64_t magic;
+  // As Py_Version has it: 0x030b02f0 is 3.11.2.
+  uint32_t version;
+  PythonFrames frames;
+  PythonObjects objects;
+  // Of the object that holds the interpreter, as ModuleRecord has it.
+  uint64_t module_begin_address;
+  std::atomic<uint32_t> code_count;
+  // An array or the disk was full, so some functions have no name.
+  std::atomic<uint32_t> is_full;
+  alignas(4096) PythonCodeRecord codes[kMaxPythonCodes];
+  alignas(4096) char text[kMaxPythonTextBytes];
+};
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_PYTHON_RECORD_H_

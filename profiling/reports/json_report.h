@@ -1,0 +1,45 @@
+// A run as JSON, for programs to read.
+//
+//   absl::Status status = ReplaceFile("run.json", JsonReport(run));
+//
+// All of the run, by the names that measured_run.proto gives and explains:
+// bytes and nanoseconds, as numbers. What differs from the message:
+//
+//   {"program": ["python3", "train.py"], "exit_status": 0,
+//    "wall_time_ns": ..., "peak_resident_sum_bytes": ..., "machine": {...},
+//    "frames": [{"kind": "NATIVE", "function": ..., "file": ..., ...}],
+//    "calls": [{"parent": 0, "frame": 3}],
+//    "processes": [{                      // the message's images
+//      "process_id": ..., "peak_live_bytes": ...,
+//      "own_peak_bytes": ...,             // of a fork, beyond its parent's
+//      "is_running": false,
+//      "stacks": [{"call": 7, "at_peak": {"bytes": ...}}],  // its sites
+//      "sites": [{                        // the stacks, by place in the code
+//        "function": ..., "file": ..., "line": ..., "module": ...,
+//        "kind": ..., "at_peak_bytes": ..., "at_peak_count": ...,
+//        "at_peak_sigma_bytes": ...,      // only of an estimate
+//        "at_end_bytes": ..., "allocated_bytes": ...,
+//        "allocation_count": ..., "temporary_count": ...}],
+//      "timeline": [[time_ns, live_bytes, stage], ...]}]}
+//
+// "sites" are sorted by what they have at the peak, and add up to "stacks".
+// Left out are, of the exit status and the signal, the one that is not;
+// "sites", "stacks" and "timeline" where call sites were not recorded; and the
+// totals of a process whose end nobody saw ("has_totals": false).
+//
+// Pure; thread-safe. Memory: the text, some times.
+
+#ifndef FOOTPRINT_PROFILING_REPORTS_JSON_REPORT_H_
+#define FOOTPRINT_PROFILING_REPORTS_JSON_REPORT_H_
+
+#include <string>
+
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+std::string JsonReport(const MeasuredRun& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_REPORTS_JSON_REPORT_H_

@@ -1,0 +1,198 @@
+#include "footprint/profiling/reports/pprof_report.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "footprint/profiling/reports/call_stack_profile.pb.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/runs/site_rows.h"
+#include "google/protobuf/io/gzip_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+
+namespace footprint {
+namespace {
+
+class ProfileWriter {
+ public:
+  explicit ProfileWriter(const MeasuredRun& run) : run_(run) {
+    Text("");
+    AddType("peak_space", "bytes");
+    AddType("peak_objects", "count");
+    AddType("alloc_space", "bytes");
+    AddType("alloc_objects", "count");
+    AddType("inuse_space", "bytes");
+    profile_.set_default_sample_type(Text("peak_space"));
+    profile_.mutable_period_type()->set_type(Text("space"));
+    profile_.mutable_period_type()->set_unit(Text("bytes"));
+    profile_.set_period(std::max<int64_t>(1, run.sampling_interval_bytes()));
+    profile_.set_time_nanos(run.begin_unix_time_ns());
+    profile_.set_duration_nanos(run.wall_time_ns());
+    profile_.add_comment(Text(absl::StrJoin(run.program(), " ")));
+  }
+
+  void AddImage(const MeasuredImage& image) {
+    constexpr size_t kMaxCommandBytes = 60;
+    const std::string process = absl::StrCat(
+        image.process_id(), " ", ShortCommand(image, kMaxCommandBytes));
+    for (const SiteAmounts& site : image.sites()) {
+      StackSample* const sample = profile_.add_sample();
+      for (uint64_t location : LocationsOf(site.call())) {
+        sample->add_location_id(location);
+      }
+      sample->add_value(site.at_peak().bytes());
+      sample->add_value(site.at_peak().count());
+      sample->add_value(site.allocated().bytes());
+      sample->add_value(site.allocated().count());
+      sample->add_value(site.at_end().bytes());
+      AddLabel("process", process, sample);
+      AddLabel("thread", absl::StrCat(ThreadNumber(image, site.thread())),
+               sample);
+      if (site.stage() != 0) {
+        AddLabel("stage", image.stages(static_cast<int>(site.stage())).name(),
+                 sample);
+      }
+    }
+  }
+
+  const CallStackProfile& profile() const { return profile_; }
+
+ private:
+  static uint32_t ThreadNumber(const MeasuredImage& image, uint32_t thread) {
+    return thread == 0 ? 0 : image.threads(static_cast<int>(thread)).number();
+  }
+
+  int64_t Text(const std::string& text) {
+    const auto [found, is_new] =
+        texts_.emplace(text, profile_.string_table_size());
+    if (is_new) profile_.add_string_table(text);
+    return found->second;
+  }
+
+  void AddType(const char* type, const char* unit) {
+    StackValueType* const added = profile_.add_sample_type();
+    added->set_type(Text(type));
+    added->set_unit(Text(unit));
+  }
+
+  void AddLabel(const char* key, const std::string& text, StackSample* sample) {
+    StackLabel* const label = sample->add_label();
+    label->set_key(Text(key));
+    label->set_str(Text(text));
+  }
+
+  // The innermost first. An inlined call is part of the location of the call
+  // whose code it is.
+  std::vector<uint64_t> LocationsOf(uint32_t call) {
+    if (call == 0) return {Location({PlaceOf(run_, 0)}, "0")};
+    std::vector<uint64_t> locations;
+    std::vector<CodeFrame> frames;
+    std::string key;
+    for (; call != 0; call = CallAt(call).parent()) {
+      const uint32_t frame = CallAt(call).frame();
+      frames.push_back(run_.frames(static_cast<int>(frame)));
+      absl::StrAppend(&key, frame + 1, ",");
+      if (frames.back().is_inlined() && CallAt(call).parent() != 0) continue;
+      locations.push_back(Location(frames, key));
+      frames.clear();
+      key.clear();
+    }
+    return locations;
+  }
+
+  const Call& CallAt(uint32_t call) const {
+    return run_.calls(static_cast<int>(call) - 1);
+  }
+
+  uint64_t Location(const std::vector<CodeFrame>& frames,
+                    const std::string& key) {
+    const auto [found, is_new] =
+        locations_.emplace(key, profile_.location_size() + 1);
+    if (!is_new) return found->second;
+    StackLocation* const location = profile_.add_location();
+    location->set_id(found->second);
+    location->set_address(frames.back().address());
+    location->set_mapping_id(Mapping(frames.back()));
+    for (const CodeFrame& frame : frames) {
+      StackLine* const line = location->add_line();
+      line->set_function_id(Function(frame));
+      line->set_line(frame.line());
+    }
+    return found->second;
+  }
+
+  // 0: none.
+  uint64_t Mapping(const CodeFrame& frame) {
+    if (frame.module().empty()) return 0;
+    const auto [found, is_new] =
+        mappings_.emplace(frame.module(), profile_.mapping_size() + 1);
+    if (is_new) {
+      StackMapping* const mapping = profile_.add_mapping();
+      mapping->set_id(found->second);
+      mapping->set_filename(Text(frame.module()));
+      mapping->set_has_functions(true);
+      mapping->set_has_filenames(true);
+      mapping->set_has_line_numbers(true);
+      mapping->set_has_inline_frames(true);
+    }
+    if (!frame.build_id().empty()) {
+      profile_.mutable_mapping(static_cast<int>(found->second) - 1)
+          ->set_build_id(Text(frame.build_id()));
+    }
+    return found->second;
+  }
+
+  uint64_t Function(const CodeFrame& frame) {
+    const auto [found, is_new] =
+        functions_.emplace(std::pair(frame.function(), frame.file()),
+                           profile_.function_size() + 1);
+    if (is_new) {
+      StackFunction* const function = profile_.add_function();
+      function->set_id(found->second);
+      function->set_name(Text(frame.function()));
+      function->set_system_name(Text(frame.function()));
+      function->set_filename(Text(frame.file()));
+    }
+    return found->second;
+  }
+
+  const MeasuredRun& run_;
+  CallStackProfile profile_;
+  std::unordered_map<std::string, int64_t> texts_;
+  // Ids, by the frames of a location, innermost first.
+  std::unordered_map<std::string, uint64_t> locations_;
+  std::unordered_map<std::string, uint64_t> mappings_;
+  std::map<std::pair<std::string, std::string>, uint64_t> functions_;
+};
+
+std::string Gzipped(const CallStackProfile& profile) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::GzipOutputStream gzip(&stream);
+  profile.SerializeToZeroCopyStream(&gzip);
+  gzip.Close();
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> PprofReport(const MeasuredRun& run) {
+  if (std::none_of(
+          run.images().begin(), run.images().end(),
+          [](const MeasuredImage& image) { return image.has_sites(); })) {
+    return absl::FailedPreconditionError(
+        "pprof's format needs call sites, and none were recorded: measure "
+        "with --sampling=BYTES");
+  }
+  ProfileWriter writer(run);
+  for (const MeasuredImage& image : run.images()) writer.AddImage(image);
+  return Gzipped(writer.profile());
+}
+
+}  // namespace footprint

@@ -1,0 +1,33 @@
+// A run in the format that pprof reads, and flame-graph viewers with it.
+//
+//   absl::StatusOr<std::string> bytes = PprofReport(run);
+//   absl::Status status = ReplaceFile("run.pb.gz", *bytes, ToDisk::kFlush);
+//   // go tool pprof -sample_index=peak_space -top run.pb.gz
+//
+// Sample types, by stack of calls:
+//   peak_space, peak_objects    live at the process's peak
+//   alloc_space, alloc_objects  allocated in all
+//   inuse_space                 live at the process's end
+// Figures are estimates where call sites were sampled: scaled, as they are in
+// the other reports. Labels: process (its number and command), thread, stage.
+// Processes without call sites have no samples.
+//
+// Thread-safe. Memory: the profile and its bytes. Errors: kFailedPrecondition
+// where no process has call sites. Source: the format's public description,
+// google/pprof.
+
+#ifndef FOOTPRINT_PROFILING_REPORTS_PPROF_REPORT_H_
+#define FOOTPRINT_PROFILING_REPORTS_PPROF_REPORT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+absl::StatusOr<std::string> PprofReport(const MeasuredRun& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_REPORTS_PPROF_REPORT_H_

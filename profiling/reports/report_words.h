@@ -1,0 +1,43 @@
+// Words and figures that the parts of a text report share.
+//
+//   Seconds(1500000000);        // "1.500 s"
+//   Share(1, 8);                // "12.5 %"
+//   ShortCommand(image, 60);    // "python3 train.py --epochs=3"
+//   PlaceText(frame);           // "train.cc:31"
+//
+// Pure; thread-safe. Text that programs chose is shown as one line of UTF-8.
+
+#ifndef FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_
+#define FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+std::string Seconds(int64_t ns);
+
+// Of a whole that is nothing, "-".
+std::string Share(int64_t part, int64_t whole);
+
+// At most so many bytes, "..." at the end where it was cut.
+std::string Shortened(absl::string_view text, size_t most);
+
+std::string ShortCommand(const MeasuredImage& image, size_t most);
+
+// File and line, else the object's name.
+std::string PlaceText(const CodeFrame& frame);
+
+// The name in a path.
+absl::string_view FileName(absl::string_view path);
+
+// When the run began, by the clock of its images.
+int64_t BeginTimeNs(const MeasuredRun& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_

@@ -1,0 +1,58 @@
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/reports/text_parts.h"
+#include "footprint/profiling/runs/measured_images.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kMaxCommandBytes = 60;
+
+std::string OfProcess(const MeasuredImage& image) {
+  std::string text;
+  if (!IsCounted(image)) {
+    absl::StrAppend(
+        &text, "warning    process ", image.process_id(), " (",
+        ShortCommand(image, kMaxCommandBytes),
+        image.has_foreign_new()
+            ? ") has an operator new of its own: what that hands out "
+              "may not be counted\n"
+            : ") allocated nothing by malloc: does it have an "
+              "allocator of its own?\n");
+  }
+  if (image.lost_child_count() > 0) {
+    absl::StrAppend(&text, "warning    ", FormatCount(image.lost_child_count()),
+                    image.lost_child_count() == 1 ? " child" : " children",
+                    " of process ", image.process_id(), " (",
+                    ShortCommand(image, kMaxCommandBytes),
+                    ") could not be measured: no room in TMPDIR, or a limit "
+                    "of file sizes (ulimit -f)\n");
+  }
+  for (const std::string& note : image.notes()) {
+    absl::StrAppend(&text, "note       ", EscapeForTerminal(note), "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string WarningText(const MeasuredRun& run, const MeasuredImage& image) {
+  std::string text;
+  for (const MeasuredImage& each : run.images()) {
+    absl::StrAppend(&text, OfProcess(each));
+  }
+  if (run.sampling_interval_bytes() >= 0 && !image.has_sites()) {
+    absl::StrAppend(&text,
+                    "warning    call sites were not recorded: no room in "
+                    "TMPDIR, or a limit of file sizes (ulimit -f)\n");
+  } else if (image.sites_are_incomplete()) {
+    absl::StrAppend(&text,
+                    "warning    some call sites found no room: their bytes "
+                    "stand under [before the agent began] or nowhere\n");
+  }
+  return text;
+}
+
+}  // namespace footprint

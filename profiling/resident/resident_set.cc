@@ -1,0 +1,310 @@
+#include "footprint/profiling/resident/resident_set.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+
+namespace footprint {
+namespace {
+
+constexpr uint64_t kPresent = uint64_t{1} << 63;
+
+struct Mapping {
+  AddressRange range;
+  bool is_readable = false;
+  bool is_executable = false;
+  bool is_shared = false;
+  absl::string_view path;
+  int64_t resident_bytes = 0;
+  int64_t proportional_bytes = 0;
+  int64_t written_bytes = 0;  // no longer as the file has them
+  int64_t swapped_bytes = 0;
+};
+
+// "Rss:      4 kB".
+int64_t KibibytesOf(absl::string_view line) {
+  line.remove_prefix(std::min(line.size(), line.find(':') + 1));
+  line = absl::StripLeadingAsciiWhitespace(line);
+  int64_t kibibytes = 0;
+  (void)absl::SimpleAtoi(line.substr(0, line.find(' ')), &kibibytes);
+  return kibibytes * 1024;
+}
+
+// "7f00-7f10 rw-p 00000000 00:00 0      [stack]"; false for any other line.
+bool ParseHeading(absl::string_view line, Mapping* mapping) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(line, absl::MaxSplits(' ', 5));
+  if (words.size() < 5) return false;
+  const std::pair<absl::string_view, absl::string_view> ends =
+      absl::StrSplit(words[0], absl::MaxSplits('-', 1));
+  if (words[1].size() != 4 ||
+      !absl::SimpleHexAtoi(ends.first, &mapping->range.begin) ||
+      !absl::SimpleHexAtoi(ends.second, &mapping->range.end)) {
+    return false;
+  }
+  mapping->is_readable = words[1][0] == 'r';
+  mapping->is_executable = words[1][2] == 'x';
+  mapping->is_shared = words[1][3] == 's';
+  if (words.size() == 6) {
+    mapping->path = absl::StripLeadingAsciiWhitespace(words[5]);
+  }
+  return true;
+}
+
+std::vector<Mapping> ParseMappings(absl::string_view text) {
+  std::vector<Mapping> mappings;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    Mapping begun;
+    if (ParseHeading(line, &begun)) {
+      mappings.push_back(begun);
+    } else if (!mappings.empty()) {
+      Mapping& mapping = mappings.back();
+      if (absl::StartsWith(line, "Rss:")) {
+        mapping.resident_bytes = KibibytesOf(line);
+      } else if (absl::StartsWith(line, "Pss:")) {
+        mapping.proportional_bytes = KibibytesOf(line);
+      } else if (absl::StartsWith(line, "Anonymous:")) {
+        mapping.written_bytes = KibibytesOf(line);
+      } else if (absl::StartsWith(line, "Swap:")) {
+        mapping.swapped_bytes = KibibytesOf(line);
+      }
+    }
+  }
+  return mappings;
+}
+
+bool IsSharedMemory(absl::string_view path) {
+  return absl::StartsWith(path, "/dev/shm/") ||
+         absl::StartsWith(path, "/dev/zero") ||
+         absl::StartsWith(path, "/memfd:") || absl::StartsWith(path, "/SYSV");
+}
+
+// Puts mappings down to parts, in their order: some are told by the one before.
+class Classifier {
+ public:
+  Classifier(const std::vector<Mapping>& mappings,
+             const std::vector<AddressRange>& allocator_ranges,
+             const std::string& agent_folder,
+             absl::FunctionRef<int64_t(AddressRange)> resident_in)
+      : ranges_(allocator_ranges),
+        agent_folder_(agent_folder),
+        resident_in_(resident_in) {
+    for (const Mapping& mapping : mappings) {
+      if (mapping.is_executable) has_code_[mapping.path] = true;
+    }
+  }
+
+  void Add(const Mapping& mapping) {
+    parts_.swapped_bytes += mapping.swapped_bytes;
+    AddToShares(mapping);
+    const int64_t heap_bytes = HeapBytes(mapping);
+    parts_.heap_bytes += heap_bytes;
+    parts_.*PartOf(mapping) += mapping.resident_bytes - heap_bytes;
+    before_ = mapping;
+  }
+
+  const ResidentSet& parts() const { return parts_; }
+
+ private:
+  bool IsAgent(absl::string_view path) const {
+    return absl::StartsWith(path, agent_folder_);
+  }
+
+  void AddToShares(const Mapping& mapping) {
+    if (IsAgent(mapping.path)) return;
+    const bool has_file = !mapping.path.empty() && mapping.path[0] == '/' &&
+                          !IsSharedMemory(mapping.path);
+    if (!has_file) {
+      parts_.anonymous_bytes += mapping.proportional_bytes;
+      return;
+    }
+    parts_.anonymous_bytes += mapping.written_bytes;
+    parts_.file_page_bytes[std::string(mapping.path)] +=
+        mapping.resident_bytes - mapping.written_bytes;
+  }
+
+  int64_t HeapBytes(const Mapping& mapping) const {
+    if (mapping.resident_bytes == 0 || !mapping.path.empty()) return 0;
+    int64_t bytes = 0;
+    for (const AddressRange& range : ranges_) {
+      const AddressRange common = {std::max(range.begin, mapping.range.begin),
+                                   std::min(range.end, mapping.range.end)};
+      if (common.begin >= common.end) continue;
+      bytes +=
+          common.begin == mapping.range.begin && common.end == mapping.range.end
+              ? mapping.resident_bytes
+              : resident_in_(common);
+    }
+    return std::min(bytes, mapping.resident_bytes);
+  }
+
+  bool IsImage(absl::string_view path) const {
+    const auto found = has_code_.find(path);
+    return found != has_code_.end() && found->second;
+  }
+
+  int64_t ResidentSet::*PartOf(const Mapping& mapping) {
+    if (mapping.path.empty()) return AnonymousPartOf(mapping);
+    follows_image_ = false;
+    if (absl::StartsWith(mapping.path, "[stack")) {
+      return &ResidentSet::stack_bytes;
+    }
+    if (mapping.path[0] == '[') return &ResidentSet::other_bytes;
+    if (IsAgent(mapping.path)) return &ResidentSet::agent_bytes;
+    if (IsSharedMemory(mapping.path)) return &ResidentSet::shared_bytes;
+    follows_image_ = IsImage(mapping.path);
+    return follows_image_ ? &ResidentSet::image_bytes
+                          : &ResidentSet::file_bytes;
+  }
+
+  int64_t ResidentSet::*AnonymousPartOf(const Mapping& mapping) {
+    if (mapping.is_shared) return &ResidentSet::shared_bytes;
+    const bool adjoins = before_.range.end == mapping.range.begin;
+    // An object's zeroed data lies behind what its file holds.
+    if (follows_image_ && adjoins) {
+      follows_image_ = false;
+      return &ResidentSet::image_bytes;
+    }
+    follows_image_ = false;
+    // A thread's stack lies above pages that must not be touched.
+    const bool has_guard = adjoins && before_.path.empty() &&
+                           !before_.is_readable && !before_.is_executable;
+    return has_guard ? &ResidentSet::stack_bytes : &ResidentSet::mapped_bytes;
+  }
+
+  const std::vector<AddressRange>& ranges_;
+  const std::string& agent_folder_;
+  absl::FunctionRef<int64_t(AddressRange)> resident_in_;
+  std::map<absl::string_view, bool> has_code_;
+  Mapping before_;
+  bool follows_image_ = false;
+  ResidentSet parts_;
+};
+
+// /proc's files tell no size.
+absl::StatusOr<std::string> ReadKernelFile(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return FileError(errno, path, "cannot be read");
+  std::string text;
+  char piece[1 << 16];
+  while (true) {
+    const ssize_t size = read(file.get(), piece, sizeof(piece));
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return FileError(errno, path, "cannot be read");
+    if (size == 0) return text;
+    text.append(piece, static_cast<size_t>(size));
+  }
+}
+
+// How many bytes of ranges of a process are in memory.
+class PageMap {
+ public:
+  explicit PageMap(int process_id)
+      : file_(open(absl::StrCat("/proc/", process_id, "/pagemap").c_str(),
+                   O_RDONLY | O_CLOEXEC)),
+        page_bytes_(static_cast<uint64_t>(sysconf(_SC_PAGESIZE))) {}
+
+  int64_t ResidentIn(AddressRange range) const {
+    int64_t bytes = 0;
+    uint64_t entries[512];
+    for (uint64_t page = range.begin / page_bytes_;
+         page < range.end / page_bytes_;) {
+      const uint64_t count = std::min<uint64_t>(std::size(entries),
+                                                range.end / page_bytes_ - page);
+      const ssize_t read_bytes =
+          pread(file_.get(), entries, count * sizeof(uint64_t),
+                static_cast<off_t>(page * sizeof(uint64_t)));
+      if (read_bytes <= 0) break;
+      const uint64_t read_count =
+          static_cast<uint64_t>(read_bytes) / sizeof(uint64_t);
+      for (uint64_t i = 0; i < read_count; ++i) {
+        if ((entries[i] & kPresent) != 0) {
+          bytes += static_cast<int64_t>(page_bytes_);
+        }
+      }
+      page += read_count;
+    }
+    return bytes;
+  }
+
+ private:
+  FileDescriptor file_;
+  uint64_t page_bytes_;
+};
+
+// Of /proc/PID/stat: the words behind the name, which may hold anything.
+void ReadFaults(int process_id, ResidentSet* parts) {
+  const absl::StatusOr<std::string> text =
+      ReadKernelFile(absl::StrCat("/proc/", process_id, "/stat"));
+  if (!text.ok()) return;
+  const absl::string_view behind_name =
+      absl::string_view(*text).substr(text->rfind(')') + 1);
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(behind_name, ' ', absl::SkipEmpty());
+  constexpr size_t kMinorFaults = 7;
+  constexpr size_t kMajorFaults = 9;
+  if (words.size() <= kMajorFaults) return;
+  (void)absl::SimpleAtoi(words[kMinorFaults], &parts->minor_fault_count);
+  (void)absl::SimpleAtoi(words[kMajorFaults], &parts->major_fault_count);
+}
+
+// Of /proc/PID/status.
+void ReadStatus(int process_id, ResidentSet* parts) {
+  const absl::StatusOr<std::string> text =
+      ReadKernelFile(absl::StrCat("/proc/", process_id, "/status"));
+  if (!text.ok()) return;
+  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+    if (absl::ConsumePrefix(&line, "VmPTE:")) {
+      parts->page_table_bytes = KibibytesOf(absl::StrCat(":", line));
+    } else if (absl::ConsumePrefix(&line, "VmRSS:")) {
+      parts->resident_bytes = KibibytesOf(absl::StrCat(":", line));
+    }
+  }
+}
+
+}  // namespace
+
+ResidentSet ClassifyMappings(
+    absl::string_view mappings,
+    const std::vector<AddressRange>& allocator_ranges,
+    const std::string& agent_folder,
+    absl::FunctionRef<int64_t(AddressRange)> resident_in) {
+  const std::vector<Mapping> parsed = ParseMappings(mappings);
+  Classifier classifier(parsed, allocator_ranges, agent_folder, resident_in);
+  for (const Mapping& mapping : parsed) classifier.Add(mapping);
+  return classifier.parts();
+}
+
+absl::StatusOr<ResidentSet> ReadResidentSet(
+    int process_id, const std::vector<AddressRange>& allocator_ranges,
+    const std::string& agent_folder) {
+  const absl::StatusOr<std::string> mappings =
+      ReadKernelFile(absl::StrCat("/proc/", process_id, "/smaps"));
+  if (!mappings.ok()) return mappings.status();
+  const PageMap pages(process_id);
+  ResidentSet parts = ClassifyMappings(
+      *mappings, allocator_ranges, agent_folder,
+      [&](AddressRange range) { return pages.ResidentIn(range); });
+  ReadStatus(process_id, &parts);
+  if (parts.resident_bytes == 0) {
+    return absl::NotFoundError(
+        absl::StrCat("process ", process_id, " has ended"));
+  }
+  parts.unexplained_bytes = parts.resident_bytes - parts.explained_bytes();
+  ReadFaults(process_id, &parts);
+  return parts;
+}
+
+}  // namespace footprint

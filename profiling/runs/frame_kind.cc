@@ -1,0 +1,66 @@
+#include "footprint/profiling/runs/frame_kind.h"
+
+#include "absl/strings/match.h"
+
+namespace footprint {
+namespace {
+
+constexpr absl::string_view kAllocatorPrefixes[] = {"operator new",
+                                                    "std::",
+                                                    "__gnu_cxx::",
+                                                    "malloc",
+                                                    "calloc",
+                                                    "realloc",
+                                                    "memalign",
+                                                    "posix_memalign",
+                                                    "aligned_alloc",
+                                                    "__libc_malloc",
+                                                    "xmalloc",
+                                                    "xcalloc",
+                                                    "xrealloc",
+                                                    "strdup",
+                                                    "__strdup",
+                                                    "strndup",
+                                                    "__strndup",
+                                                    "_PyMem_",
+                                                    "PyMem_",
+                                                    "PyObject_Malloc",
+                                                    "PyObject_Calloc",
+                                                    "PyObject_Realloc",
+                                                    "_PyObject_Malloc",
+                                                    "_PyObject_Calloc",
+                                                    "_PyObject_Realloc",
+                                                    "g_malloc",
+                                                    "g_realloc"};
+
+// A demangled template function begins with the type that it returns.
+absl::string_view WithoutReturnType(absl::string_view function) {
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < function.size(); ++i) {
+    const char c = function[i];
+    if (c == '<') ++depth;
+    if (c == '>') --depth;
+    if (depth != 0) continue;
+    if (c == '(' && i != begin) break;
+    if (c == ' ') begin = i + 1;
+  }
+  return function.substr(begin);
+}
+
+bool IsAllocator(absl::string_view function) {
+  for (absl::string_view prefix : kAllocatorPrefixes) {
+    if (absl::StartsWith(function, prefix)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CodeFrame::Kind NativeFrameKind(absl::string_view function) {
+  return IsAllocator(function) || IsAllocator(WithoutReturnType(function))
+             ? CodeFrame::ALLOCATOR
+             : CodeFrame::NATIVE;
+}
+
+}  // namespace footprint

@@ -1,0 +1,21 @@
+// Whether a native function allocates for its caller.
+//
+//   NativeFrameKind("std::vector<int>::_M_realloc_insert(int&&)");  //
+//   ALLOCATOR NativeFrameKind("Fit(Matrix const&)"); // NATIVE
+//
+// By its demangled name: malloc's family and the functions that libraries put
+// around it, operator new, the standard library. Pure; thread-safe.
+
+#ifndef FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_
+#define FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_
+
+#include "absl/strings/string_view.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+CodeFrame::Kind NativeFrameKind(absl::string_view function);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_

@@ -1,0 +1,210 @@
+#include "footprint/profiling/runs/measured_images.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/profiling/records/python_codes.h"
+#include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/call_forest.h"
+#include "footprint/profiling/runs/native_calls.h"
+#include "footprint/profiling/runs/stage_figures.h"
+#include "footprint/profiling/symbols/symbolizer.h"
+
+namespace footprint {
+namespace {
+
+// Other writers than this version's agent may have put anything there.
+double Variance(double value) {
+  return std::isfinite(value) && value > 0 ? value : 0;
+}
+
+void AddTo(const SiteProfile::Figure& figure, Amount* sum) {
+  Amount amount;
+  amount.set_bytes(figure.bytes);
+  amount.set_count(figure.count);
+  amount.set_variance(Variance(figure.variance));
+  AddTo(amount, sum);
+}
+
+MeasuredImage::End EndOf(const MeasuredProcess& process,
+                         const std::vector<MeasuredProcess>& processes) {
+  if (process.has_totals) {
+    return process.ended_at_once ? MeasuredImage::EXITED_AT_ONCE
+                                 : MeasuredImage::EXITED;
+  }
+  if (process.is_running) return MeasuredImage::RUNS_ON;
+  for (const MeasuredProcess& each : processes) {
+    if (each.process_id == process.process_id && each.image > process.image) {
+      return MeasuredImage::BECAME_ANOTHER;
+    }
+  }
+  return MeasuredImage::KILLED;
+}
+
+void SetFigures(const MeasuredProcess& process, MeasuredImage* image) {
+  image->set_process_id(process.process_id);
+  image->set_parent_process_id(process.parent_process_id);
+  image->set_image(process.image);
+  image->set_is_fork(process.is_fork);
+  image->set_executable(EscapeForProto(process.executable));
+  for (const std::string& word : process.command_line) {
+    image->add_command_line(EscapeForProto(word));
+  }
+  image->set_begin_time_ns(process.begin_time_ns);
+  image->set_end_time_ns(process.end_time_ns);
+  image->set_peak_live_bytes(process.peak_live_bytes);
+  image->set_peak_time_ns(process.peak_time_ns);
+  image->set_inherited_live_bytes(process.inherited_live_bytes);
+  image->set_peak_mapped_bytes(process.peak_mapped_bytes);
+  image->set_has_foreign_new(process.has_foreign_new);
+  image->set_lost_child_count(process.lost_child_count);
+  image->set_has_totals(process.has_totals);
+  if (!process.has_totals) return;
+  image->set_live_bytes(process.live_bytes);
+  image->set_allocated_bytes(process.allocated_bytes);
+  image->set_allocation_count(process.allocation_count);
+  image->set_sum_thread_peak_bytes(process.sum_thread_peak_bytes);
+  image->set_peak_resident_bytes(process.peak_resident_bytes);
+  image->set_thread_count(process.thread_count);
+  image->set_threads_may_overlap(process.threads_may_overlap);
+}
+
+void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
+  image->set_interpreter(python.interpreter);
+  image->set_python_objects(python.objects_are_counted
+                                ? MeasuredImage::COUNTED
+                                : MeasuredImage::IN_ARENAS);
+  if (!python.has_calls) {
+    image->add_notes(absl::StrCat(
+        python.interpreter,
+        " is not a version whose calls can be read (3.11 to 3.14 are): native "
+        "functions stand alone, without Python's functions and lines"));
+  }
+  if (!python.objects_are_counted) {
+    image->add_notes(
+        "Python's small objects are not in the live bytes: they come from "
+        "arenas, which count as mapped bytes. Without PYTHONMALLOC and -X dev, "
+        "from 3.8 to 3.14, each object is counted");
+  }
+  if (python.is_incomplete) {
+    image->add_notes("some Python functions found no room and have no name");
+  }
+}
+
+// The threads that allocated, and what.
+class Threads {
+ public:
+  explicit Threads(const SiteProfile& profile) {
+    indices_[0] = 0;
+    for (const SiteProfile::Site& site : profile.sites) indices_[site.thread];
+    uint32_t index = 0;
+    for (auto& [number, place] : indices_) place = index++;
+  }
+
+  uint32_t IndexOf(uint32_t number) const { return indices_.at(number); }
+
+  void Write(MeasuredImage* image) const {
+    for (const auto& [number, index] : indices_) {
+      image->add_threads()->set_number(number);
+    }
+    for (const SiteAmounts& site : image->sites()) {
+      MeasuredThread* const thread =
+          image->mutable_threads(static_cast<int>(site.thread()));
+      thread->set_allocated_bytes(
+          SaturatedSum(thread->allocated_bytes(), site.allocated().bytes()));
+      thread->set_at_peak_bytes(
+          SaturatedSum(thread->at_peak_bytes(), site.at_peak().bytes()));
+    }
+  }
+
+ private:
+  std::map<uint32_t, uint32_t> indices_;  // by number
+};
+
+// What has no name counts as outside of all stages.
+uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
+  return stage < static_cast<uint32_t>(image.stages_size()) ? stage : 0;
+}
+
+// Different addresses of a line are one call, so sites become fewer.
+void SetSites(const SiteProfile& profile, NativeCalls* calls,
+              MeasuredImage* image) {
+  const Threads threads(profile);
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, SiteAmounts> sites;
+  for (const SiteProfile::Site& site : profile.sites) {
+    const uint32_t call = calls->CallOf(site.node);
+    const uint32_t thread = threads.IndexOf(site.thread);
+    const uint32_t stage = KnownStage(site.stage, *image);
+    SiteAmounts& sum = sites[{call, thread, stage}];
+    sum.set_call(call);
+    sum.set_thread(thread);
+    sum.set_stage(stage);
+    AddTo(site.at_peak, sum.mutable_at_peak());
+    AddTo(site.at_end, sum.mutable_at_end());
+    AddTo(site.allocated, sum.mutable_allocated());
+    sum.set_temporary_count(
+        SaturatedSum(sum.temporary_count(), site.temporary_count));
+    sum.set_sample_count(SaturatedSum(sum.sample_count(), site.sample_count));
+  }
+  for (auto& [key, site] : sites) *image->add_sites() = std::move(site);
+  threads.Write(image);
+}
+
+void SetTimeline(const SiteProfile& profile, uint32_t peak_stage,
+                 MeasuredImage* image) {
+  std::vector<SiteProfile::Point> points = profile.timeline;
+  // A look comes at most every so many nanoseconds, and the peak when it will.
+  points.push_back(
+      {image->peak_time_ns(), image->peak_live_bytes(), peak_stage});
+  std::stable_sort(
+      points.begin(), points.end(),
+      [](const SiteProfile::Point& a, const SiteProfile::Point& b) {
+        return a.time_ns < b.time_ns;
+      });
+  for (const SiteProfile::Point& point : points) {
+    TimelinePoint* const added = image->add_timeline();
+    added->set_time_ns(point.time_ns);
+    added->set_live_bytes(point.live_bytes);
+    added->set_stage(KnownStage(point.stage, *image));
+  }
+}
+
+}  // namespace
+
+void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
+                       MeasuredRun* run) {
+  CallForest forest(run);
+  Symbolizer symbolizer;
+  for (const MeasuredProcess& process : processes) {
+    MeasuredImage* const image = run->add_images();
+    SetFigures(process, image);
+    image->set_end(EndOf(process, processes));
+    if (process.python.has_value()) SetInterpreter(*process.python, image);
+    if (process.stages.has_value()) SetStages(*process.stages, image);
+    if (!process.sites.has_value()) continue;
+    image->set_has_sites(true);
+    image->set_sites_are_incomplete(process.sites->is_incomplete);
+    NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
+                      &forest,
+                      process.python.has_value() ? &*process.python : nullptr);
+    SetSites(*process.sites, &calls, image);
+    SetTimeline(*process.sites, process.peak_stage, image);
+  }
+}
+
+const MeasuredImage* LargestImage(const MeasuredRun& run) {
+  const auto largest =
+      std::max_element(run.images().begin(), run.images().end(),
+                       [](const MeasuredImage& a, const MeasuredImage& b) {
+                         return OwnPeakBytes(a) < OwnPeakBytes(b);
+                       });
+  return largest == run.images().end() ? nullptr : &*largest;
+}
+
+}  // namespace footprint

@@ -1,0 +1,42 @@
+// The processes that the agents recorded, as parts of a run: names found,
+// stacks in one forest.
+//
+//   MeasuredRun run;
+//   AddMeasuredImages(*ReadRecords(folder), &run);
+//
+// A run gets its processes once. Thread-safe. Memory: the run, and of each
+// object, what of its debug information was read. Time: the symbolizer's, up
+// to a second an object.
+
+#ifndef FOOTPRINT_PROFILING_RUNS_MEASURED_IMAGES_H_
+#define FOOTPRINT_PROFILING_RUNS_MEASURED_IMAGES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "footprint/profiling/records/measured_process.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
+                       MeasuredRun* run);
+
+// What the process itself needed of the heap: of a fork, beyond what its parent
+// had.
+inline int64_t OwnPeakBytes(const MeasuredImage& image) {
+  return image.peak_live_bytes() - image.inherited_live_bytes();
+}
+
+// False: an allocator of its own serves it, or nothing was ever allocated.
+inline bool IsCounted(const MeasuredImage& image) {
+  return !image.has_foreign_new() && image.peak_live_bytes() > 0;
+}
+
+// The image with the highest own peak, which the reports are about; null where
+// nothing was measured.
+const MeasuredImage* LargestImage(const MeasuredRun& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUNS_MEASURED_IMAGES_H_

@@ -1,0 +1,154 @@
+#include "footprint/profiling/runs/measured_images.h"
+
+#include <limits>
+#include <vector>
+
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/records/measured_process.h"
+#include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/measured_run_file.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+MeasuredProcess Process(int id, int image = 0) {
+  MeasuredProcess process;
+  process.process_id = id;
+  process.image = image;
+  process.command_line = {"program"};
+  process.peak_live_bytes = 1000;
+  return process;
+}
+
+SiteProfile::Figure RandomFigure(RandomSequence* random) {
+  return {static_cast<int64_t>(random->Below(1 << 30)),
+          static_cast<int64_t>(random->Below(1000)),
+          static_cast<double>(random->Below(1 << 30))};
+}
+
+SiteProfile RandomProfile(RandomSequence* random) {
+  SiteProfile profile;
+  profile.modules = {{"/bin/a", "", 0}, {"/tmp/memprof-1/agent.so", "", 0}};
+  for (int i = 0; i < 30; ++i) {
+    profile.nodes.push_back(
+        {static_cast<int>(random->Below(static_cast<uint64_t>(i) + 1)) - 1,
+         static_cast<int>(random->Below(3)) - 1, random->Below(5)});
+  }
+  for (int i = 0; i < 100; ++i) {
+    SiteProfile::Site site;
+    site.node = static_cast<int>(random->Below(31)) - 1;
+    site.thread = static_cast<uint32_t>(random->Below(4)) * 1'000'000'000;
+    site.stage = static_cast<uint32_t>(random->Below(3));
+    site.at_peak = RandomFigure(random);
+    site.at_end = RandomFigure(random);
+    site.allocated = RandomFigure(random);
+    site.temporary_count = static_cast<int64_t>(random->Below(100));
+    profile.sites.push_back(site);
+  }
+  return profile;
+}
+
+// However stacks are merged, nothing is lost and nothing counts twice.
+TEST(MeasuredImagesTest, SitesAndThreadsAddUpToTheRecords) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    RandomSequence random(seed);
+    MeasuredProcess process = Process(1);
+    process.sites = RandomProfile(&random);
+    int64_t at_peak_bytes = 0;
+    int64_t allocated_count = 0;
+    int64_t temporary_count = 0;
+    for (const SiteProfile::Site& site : process.sites->sites) {
+      at_peak_bytes += site.at_peak.bytes;
+      allocated_count += site.allocated.count;
+      temporary_count += site.temporary_count;
+    }
+    MeasuredRun run;
+    AddMeasuredImages({process}, &run);
+    ASSERT_THAT(CheckMeasuredRun(run), IsOk());
+    const MeasuredImage& image = run.images(0);
+    EXPECT_LE(image.sites_size(), 100);
+    for (const SiteAmounts& site : image.sites()) {
+      at_peak_bytes -= site.at_peak().bytes();
+      allocated_count -= site.allocated().count();
+      temporary_count -= site.temporary_count();
+    }
+    EXPECT_EQ(at_peak_bytes, 0) << seed;
+    EXPECT_EQ(allocated_count, 0) << seed;
+    EXPECT_EQ(temporary_count, 0) << seed;
+    int64_t threads_bytes = 0;
+    Amount sites;
+    for (const SiteAmounts& site : image.sites()) AddTo(site.at_peak(), &sites);
+    for (const MeasuredThread& thread : image.threads()) {
+      threads_bytes += thread.at_peak_bytes();
+    }
+    EXPECT_EQ(threads_bytes, sites.bytes());
+  }
+}
+
+TEST(MeasuredImagesTest, TheEndIsTold) {
+  std::vector<MeasuredProcess> processes = {Process(1), Process(1, 1),
+                                            Process(2), Process(3), Process(4)};
+  processes[1].has_totals = true;
+  processes[2].has_totals = true;
+  processes[2].ended_at_once = true;
+  processes[3].is_running = true;
+  MeasuredRun run;
+  AddMeasuredImages(processes, &run);
+  EXPECT_EQ(run.images(0).end(), MeasuredImage::BECAME_ANOTHER);
+  EXPECT_EQ(run.images(1).end(), MeasuredImage::EXITED);
+  EXPECT_EQ(run.images(2).end(), MeasuredImage::EXITED_AT_ONCE);
+  EXPECT_EQ(run.images(3).end(), MeasuredImage::RUNS_ON);
+  EXPECT_EQ(run.images(4).end(), MeasuredImage::KILLED);
+}
+
+TEST(MeasuredImagesTest, TheTimelineHoldsThePeak) {
+  MeasuredProcess process = Process(1);
+  process.peak_time_ns = 15;
+  process.sites.emplace();
+  process.sites->timeline = {{20, 600, 0}, {10, 500, 0}};
+  MeasuredRun run;
+  AddMeasuredImages({process}, &run);
+  ASSERT_EQ(run.images(0).timeline_size(), 3);
+  EXPECT_EQ(run.images(0).timeline(0).live_bytes(), 500);
+  EXPECT_EQ(run.images(0).timeline(1).live_bytes(), 1000);
+  EXPECT_EQ(run.images(0).timeline(2).live_bytes(), 600);
+}
+
+TEST(MeasuredImagesTest, TheLargestIsTheOneThatNeededMostItself) {
+  MeasuredProcess parent = Process(1);
+  MeasuredProcess fork = Process(2);
+  fork.peak_live_bytes = 1500;
+  fork.inherited_live_bytes = 900;
+  MeasuredRun run;
+  EXPECT_EQ(LargestImage(run), nullptr);
+  AddMeasuredImages({parent, fork}, &run);
+  EXPECT_EQ(LargestImage(run)->process_id(), 1);
+  EXPECT_EQ(OwnPeakBytes(run.images(1)), 600);
+}
+
+// A record that another wrote may hold anything: no figure is believed so far
+// that it would end the reader.
+TEST(MeasuredImagesTest, AbsurdFiguresDoNoHarm) {
+  MeasuredProcess process = Process(1);
+  process.command_line = {"\xff\xfe"};
+  process.sites.emplace();
+  SiteProfile::Site site;
+  site.thread = ~0u;
+  site.stage = ~0u;
+  site.at_peak = {std::numeric_limits<int64_t>::max(),
+                  std::numeric_limits<int64_t>::min(),
+                  std::numeric_limits<double>::quiet_NaN()};
+  process.sites->sites = {site, site};
+  MeasuredRun run;
+  AddMeasuredImages({process}, &run);
+  ASSERT_THAT(CheckMeasuredRun(run), IsOk());
+  EXPECT_EQ(run.images(0).sites(0).at_peak().bytes(),
+            std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(run.images(0).command_line(0), "\\xff\\xfe");
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,134 @@
+#include "footprint/profiling/runs/measured_run_file.h"
+
+#include <limits>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/runs/random_run.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using ::google::protobuf::util::MessageDifferencer;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Path() { return testing::TempDir() + "/a.run"; }
+
+void Write(absl::string_view bytes) {
+  ASSERT_THAT(ReplaceFile(Path(), bytes, ToDisk::kNoFsync), IsOk());
+}
+
+// A process with a site of a call of a frame.
+MeasuredRun SmallRun() {
+  MeasuredRun run;
+  run.set_schema_version(kMeasuredRunSchemaVersion);
+  run.add_frames()->set_function("main");
+  run.add_calls();
+  MeasuredImage* const image = run.add_images();
+  image->add_threads();
+  image->add_stages();
+  image->add_sites()->set_call(1);
+  image->add_copies();
+  image->add_processor_time();
+  image->add_timeline();
+  image->add_suspected_leaks();
+  return run;
+}
+
+TEST(MeasuredRunFileTest, WhatWasWrittenIsRead) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    RandomSequence random(seed);
+    const MeasuredRun run = RandomRun(&random);
+    ASSERT_THAT(WriteMeasuredRunFile(run, Path()), IsOk());
+    const auto read = ReadMeasuredRunFile(Path());
+    ASSERT_THAT(read, IsOk());
+    EXPECT_TRUE(MessageDifferencer::Equals(run, *read)) << seed;
+  }
+}
+
+TEST(MeasuredRunFileTest, OtherFilesAreRefused) {
+  Write("no run at all");
+  EXPECT_THAT(ReadMeasuredRunFile(Path()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr(Path()), HasSubstr("no measured run"),
+                             HasSubstr("memprof --record=FILE"))));
+  EXPECT_THAT(ReadMeasuredRunFile(Path() + ".none"),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+// Whatever happens to a file, a reader says so, and does not believe it.
+TEST(MeasuredRunFileTest, ADamagedFileIsRefused) {
+  ASSERT_THAT(WriteMeasuredRunFile(SmallRun(), Path()), IsOk());
+  const auto whole = ReadWholeFile(Path());
+  ASSERT_THAT(whole, IsOk());
+  for (size_t size = 0; size < whole->size(); ++size) {
+    Write(whole->substr(0, size));
+    EXPECT_FALSE(ReadMeasuredRunFile(Path()).ok()) << "cut to " << size;
+  }
+  for (size_t bit = 0; bit < whole->size() * 8; ++bit) {
+    std::string damaged = *whole;
+    damaged[bit / 8] =
+        static_cast<char>(damaged[bit / 8] ^ (1 << static_cast<int>(bit % 8)));
+    Write(damaged);
+    EXPECT_FALSE(ReadMeasuredRunFile(Path()).ok()) << "bit " << bit;
+  }
+}
+
+// A checksum tells accidents; indices are looked at all the same.
+TEST(MeasuredRunFileTest, IndicesThatLeadNowhereAreRefused) {
+  const auto expect_refused = [](const MeasuredRun& run, const char* what) {
+    EXPECT_THAT(CheckMeasuredRun(run),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(what)));
+  };
+  EXPECT_THAT(CheckMeasuredRun(SmallRun()), IsOk());
+  MeasuredRun run = SmallRun();
+  run.mutable_calls(0)->set_frame(1);
+  expect_refused(run, "frame 1 does not exist");
+  run = SmallRun();
+  run.mutable_calls(0)->set_parent(1);
+  expect_refused(run, "call 1 does not exist");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_sites(0)->set_call(2);
+  expect_refused(run, "call 2 does not exist");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_sites(0)->set_thread(1);
+  expect_refused(run, "thread 1 does not exist");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_sites(0)->set_stage(~0u);
+  expect_refused(run, "stage 4294967295 does not exist");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_copies(0)->set_call(2);
+  expect_refused(run, "call 2");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_processor_time(0)->set_thread(3);
+  expect_refused(run, "thread 3");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_timeline(0)->set_stage(1);
+  expect_refused(run, "stage 1");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_suspected_leaks(0)->set_call(2);
+  expect_refused(run, "call 2");
+  run = SmallRun();
+  run.mutable_images(0)->add_stages()->set_parent(1);
+  expect_refused(run, "stage 1");
+  for (double variance : {-1.0, std::numeric_limits<double>::quiet_NaN(),
+                          std::numeric_limits<double>::infinity()}) {
+    run = SmallRun();
+    run.mutable_images(0)->mutable_sites(0)->mutable_at_peak()->set_variance(
+        variance);
+    expect_refused(run, "a variance is");
+  }
+  ASSERT_THAT(WriteMeasuredRunFile(run, Path()), IsOk());
+  EXPECT_THAT(ReadMeasuredRunFile(Path()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no consistent measured run")));
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,63 @@
+// The stacks of one process image in a run's forest: names found, inlined
+// functions as calls of their own, the agent's own frames left out, Python's
+// calls by their lines.
+//
+//   NativeCalls calls(profile.modules, profile.nodes, &symbolizer, &forest,
+//                     python);
+//   site->set_call(calls.CallOf(profile_site.node));
+//
+// Thread-compatible. Owns none of what it is given, which must outlive it.
+// Memory: 4 bytes a node and some 100 a different address. Time: the
+// symbolizer's.
+
+#ifndef FOOTPRINT_PROFILING_RUNS_NATIVE_CALLS_H_
+#define FOOTPRINT_PROFILING_RUNS_NATIVE_CALLS_H_
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "footprint/profiling/records/call_tree.h"
+#include "footprint/profiling/records/python_codes.h"
+#include "footprint/profiling/runs/call_forest.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/symbols/symbolizer.h"
+
+namespace footprint {
+
+class NativeCalls {
+ public:
+  // A process's tree of calls. `python` may be null.
+  NativeCalls(absl::Span<const CallTree::Module> modules,
+              absl::Span<const CallTree::Node> nodes, Symbolizer* symbolizer,
+              CallForest* forest, const PythonCodes* python = nullptr);
+
+  // Of a node of the tree; 0 for kNone. The innermost call.
+  uint32_t CallOf(int node);
+
+ private:
+  // Outermost first; none for the agent's own code.
+  const std::vector<uint32_t>& FramesOf(const CallTree::Node& node,
+                                        bool is_below_python);
+  std::vector<uint32_t> LookUp(const CallTree::Node& node,
+                               bool is_below_python);
+  CodeFrame PythonFrame(const CallTree::Node& node) const;
+  bool IsInterpreter(const CallTree::Module& module) const;
+
+  absl::Span<const CallTree::Module> modules_;
+  absl::Span<const CallTree::Node> nodes_;
+  Symbolizer& symbolizer_;
+  CallForest& forest_;
+  const PythonCodes* const python_;
+  // By node.
+  std::vector<uint32_t> calls_;
+  std::vector<bool> is_below_python_;
+  // By module and address, or code object and instruction.
+  std::map<std::tuple<int, int, int64_t, bool>, std::vector<uint32_t>> frames_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUNS_NATIVE_CALLS_H_

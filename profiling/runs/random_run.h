@@ -1,0 +1,21 @@
+// Runs of every shape, for property tests: consistent, and otherwise random.
+//
+//   RandomSequence random(seed);
+//   const MeasuredRun run = RandomRun(&random);
+//
+// Of each process that has sites, what they have at the peak adds up to
+// its peak, and the timeline holds the peak. Pure. Memory: some hundred KiB.
+
+#ifndef FOOTPRINT_PROFILING_RUNS_RANDOM_RUN_H_
+#define FOOTPRINT_PROFILING_RUNS_RANDOM_RUN_H_
+
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+MeasuredRun RandomRun(RandomSequence* random);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUNS_RANDOM_RUN_H_

@@ -1,0 +1,95 @@
+#include "footprint/profiling/runs/site_rows.h"
+
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/random_run.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// main calls Fit, which has a container allocate.
+MeasuredRun NestedRun() {
+  MeasuredRun run;
+  const auto add = [&run](const char* function, CodeFrame::Kind kind) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_function(function);
+    frame->set_kind(kind);
+    Call* const call = run.add_calls();
+    call->set_parent(static_cast<uint32_t>(run.calls_size()) - 1);
+    call->set_frame(static_cast<uint32_t>(run.frames_size()) - 1);
+  };
+  add("main", CodeFrame::NATIVE);
+  add("Fit", CodeFrame::NATIVE);
+  add("interpret", CodeFrame::INTERPRETER);
+  add("std::vector", CodeFrame::ALLOCATOR);
+  add("operator new", CodeFrame::ALLOCATOR);
+  return run;
+}
+
+TEST(SiteRowsTest, ThePlaceIsTheInnermostCallThatDoesNotServeItsCaller) {
+  const MeasuredRun run = NestedRun();
+  EXPECT_EQ(PlaceOf(run, 5).function(), "Fit");
+  EXPECT_EQ(PlaceOf(run, 2).function(), "Fit");
+  EXPECT_EQ(PlaceOf(run, 1).function(), "main");
+  EXPECT_EQ(PlaceOf(run, 0).function(), "[before the agent began]");
+}
+
+TEST(SiteRowsTest, WhereEachServesTheInnermostStands) {
+  MeasuredRun run;
+  run.add_frames()->set_function("operator new");
+  run.mutable_frames(0)->set_kind(CodeFrame::ALLOCATOR);
+  run.add_calls();
+  EXPECT_EQ(PlaceOf(run, 1).function(), "operator new");
+}
+
+// A library without known lines allocates for the line of Python that called
+// it; one whose lines are known is a place by itself.
+TEST(SiteRowsTest, BelowPythonALineIsThePlace) {
+  MeasuredRun run = NestedRun();
+  run.mutable_frames(0)->set_kind(CodeFrame::PYTHON);
+  EXPECT_EQ(PlaceOf(run, 5).function(), "main");
+  run.mutable_frames(1)->set_line(7);
+  EXPECT_EQ(PlaceOf(run, 5).function(), "Fit");
+  EXPECT_EQ(PlaceOf(run, 1).function(), "main");
+}
+
+TEST(SiteRowsTest, RowsAddUpAndAreSorted) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    RandomSequence random(seed);
+    const MeasuredRun run = RandomRun(&random);
+    for (const MeasuredImage& image : run.images()) {
+      Amount sites;
+      for (const SiteAmounts& site : image.sites()) {
+        AddTo(site.allocated(), &sites);
+      }
+      Amount sum;
+      int64_t before = INT64_MAX;
+      for (const SiteRow& row : SiteRows(run, image)) {
+        AddTo(row.allocated, &sum);
+        EXPECT_LE(row.at_peak.bytes(), before);
+        before = row.at_peak.bytes();
+      }
+      EXPECT_EQ(sum.bytes(), sites.bytes()) << seed;
+      EXPECT_EQ(sum.count(), sites.count()) << seed;
+      EXPECT_DOUBLE_EQ(sum.variance(), sites.variance()) << seed;
+    }
+  }
+}
+
+TEST(SiteRowsTest, ARowNamesItsLargestCall) {
+  MeasuredRun run = NestedRun();
+  MeasuredImage* const image = run.add_images();
+  for (uint32_t call : {2, 4, 5}) {
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(call);
+    site->mutable_at_peak()->set_bytes(call == 4 ? 900 : 100);
+  }
+  const auto rows = SiteRows(run, *image);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].largest_call, 4u);
+  EXPECT_EQ(rows[0].at_peak.bytes(), 1100);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,18 @@
+// The machine that this program runs on, as a run remembers it.
+//
+//   *run.mutable_machine() = ThisMachine();
+//
+// What the system does not tell stays empty. Thread-safe. Memory: its texts.
+
+#ifndef FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_
+#define FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_
+
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+MeasuredMachine ThisMachine();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_

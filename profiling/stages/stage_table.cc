@@ -1,0 +1,507 @@
+#include "footprint/profiling/stages/stage_table.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+
+#include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/heap/thread_registration.h"
+#include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/sites/growing_file.h"
+#include "footprint/profiling/sites/number_index.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+// Of imports and files at most half, so that there is room for names.
+constexpr int kMaxOpenVisits = 256;
+constexpr int kMaxMeasuredAutomaticVisits = kMaxOpenPhases / 2 - 1;
+constexpr int64_t kUnrecordedVisit = -1;
+// The last entries are for what finds no room by its own name.
+constexpr uint32_t kMaxOwnStages = kMaxStages - 3;
+
+struct Visit {
+  int64_t number;
+  uint32_t stage;
+  uint32_t thread;
+  StageKind kind;
+  HeapPhase phase;
+  int64_t begin_time_ns;
+};
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__thread bool is_inside __attribute__((tls_model("initial-exec"))) = false;
+
+// The thread's number, and how many of its named visits found no room.
+__thread uint32_t thread_number __attribute__((tls_model("initial-exec"))) = 0;
+__thread int unrecorded_visits __attribute__((tls_model("initial-exec"))) = 0;
+std::atomic<uint32_t> last_thread{0};
+
+class StagesLock {
+ public:
+  StagesLock() {
+    is_inside = true;
+    pthread_mutex_lock(&lock);
+  }
+  ~StagesLock() {
+    pthread_mutex_unlock(&lock);
+    is_inside = false;
+  }
+  StagesLock(const StagesLock&) = delete;
+  StagesLock& operator=(const StagesLock&) = delete;
+};
+
+// What follows needs the lock.
+
+StageFile* stages = nullptr;
+// In the child of a fork, this one's and the parent's.
+GrowingFile files[2];
+int file_number = 0;
+GrowingArray stage_array;
+NumberIndex stage_index;
+PublishedHeap* heap = nullptr;
+// Of a process that shares our memory between vfork and exec, it is not ours.
+pid_t own_process = 0;
+uint32_t main_thread = 0;
+// In the order of their begin.
+Visit visits[kMaxOpenVisits];
+int visit_count = 0;
+int64_t last_visit_number = 0;
+
+int64_t TimeNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
+uint32_t ThreadNumber() {
+  if (thread_number == 0) thread_number = ++last_thread;
+  return thread_number;
+}
+
+bool IsAutomatic(const Visit& visit) { return visit.kind != StageKind::kNamed; }
+
+bool IsOwnProcess() {
+  return __atomic_load_n(&own_process, __ATOMIC_RELAXED) == getpid();
+}
+
+uint64_t HashOf(StageKind kind, uint32_t parent, const char* name) {
+  uint64_t hash = HashPair(static_cast<uint64_t>(kind), parent);
+  for (; *name != '\0'; ++name) {
+    hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3;
+  }
+  return HashPair(hash, 0);
+}
+
+// The end of a name that is too long, from the begin of a character of UTF-8.
+const char* EndThatFits(const char* name) {
+  constexpr size_t kCapacity = sizeof(StageRecord::name) - 1;
+  const size_t size = strlen(name);
+  if (size <= kCapacity) return name;
+  name += size - kCapacity;
+  while ((static_cast<unsigned char>(*name) & 0xc0) == 0x80) ++name;
+  return name;
+}
+
+// 0: there is no room.
+uint32_t AddStage(StageKind kind, uint32_t parent, const char* name) {
+  const uint32_t number = stages->stage_count.load(std::memory_order_relaxed);
+  if (!stage_array.Reach(number) ||
+      !stage_index.Add(HashOf(kind, parent, name), number)) {
+    stages->is_full.store(1, std::memory_order_relaxed);
+    return 0;
+  }
+  StageRecord& stage = stages->stages[number];
+  strncpy(stage.name, name, sizeof(stage.name) - 1);
+  stage.kind = kind;
+  stage.parent = parent;
+  stages->stage_count.store(number + 1, std::memory_order_release);
+  return number;
+}
+
+// 0: there is none.
+uint32_t FindKnownStage(StageKind kind, uint32_t parent, const char* name) {
+  return stage_index.Find(HashOf(kind, parent, name), [&](uint32_t number) {
+    const StageRecord& stage = stages->stages[number];
+    return stage.kind == kind && stage.parent == parent &&
+           strcmp(stage.name, name) == 0;
+  });
+}
+
+const char* NameOfMore(StageKind kind) {
+  switch (kind) {
+    case StageKind::kImport:
+      return "[more imports]";
+    case StageKind::kFile:
+      return "[more files]";
+    default:
+      return "[more stages]";
+  }
+}
+
+uint32_t FindStage(StageKind kind, uint32_t parent, const char* name) {
+  name = EndThatFits(name);
+  uint32_t known = FindKnownStage(kind, parent, name);
+  if (known != 0) return known;
+  if (stages->stage_count.load(std::memory_order_relaxed) >= kMaxOwnStages) {
+    stages->is_full.store(1, std::memory_order_relaxed);
+    name = NameOfMore(kind);
+    parent = 0;
+    known = FindKnownStage(kind, parent, name);
+    if (known != 0) return known;
+  }
+  return AddStage(kind, parent, name);
+}
+
+// The last visit inside of which others may be; 0: the thread has none.
+uint32_t LastStageOfThread(uint32_t thread) {
+  for (int i = visit_count; i-- > 0;) {
+    if (visits[i].thread == thread && visits[i].kind != StageKind::kFile) {
+      return visits[i].stage;
+    }
+  }
+  return 0;
+}
+
+uint32_t ParentOfNewVisit(uint32_t thread) {
+  const uint32_t own = LastStageOfThread(thread);
+  return own != 0 ? own : LastStageOfThread(main_thread);
+}
+
+bool IsImporting(uint32_t thread) {
+  return std::any_of(visits, visits + visit_count, [&](const Visit& each) {
+    return each.kind == StageKind::kImport && each.thread == thread;
+  });
+}
+
+void PublishStage() {
+  if (heap == nullptr) return;
+  uint32_t stage = 0;
+  for (int i = visit_count; i-- > 0;) {
+    if (!IsAutomatic(visits[i])) {
+      stage = visits[i].stage;
+      break;
+    }
+    if (stage == 0) stage = visits[i].stage;
+  }
+  heap->stage.store(stage, std::memory_order_relaxed);
+}
+
+bool HasRoom(StageKind kind) {
+  if (kind == StageKind::kNamed) return visit_count < kMaxOpenVisits;
+  return std::count_if(visits, visits + visit_count, IsAutomatic) <
+         kMaxOpenVisits / 2;
+}
+
+HeapPhase BeginPhase(StageKind kind) {
+  if (kind != StageKind::kNamed &&
+      std::count_if(visits, visits + visit_count, [](const Visit& each) {
+        return IsAutomatic(each) && each.phase.number >= 0;
+      }) >= kMaxMeasuredAutomaticVisits) {
+    return {};
+  }
+  return TryBeginHeapPhase();
+}
+
+void RaiseTo(std::atomic<int64_t>* figure, int64_t value) {
+  if (value > figure->load(std::memory_order_relaxed)) {
+    figure->store(value, std::memory_order_relaxed);
+  }
+}
+
+void Add(std::atomic<int64_t>* figure, int64_t value) {
+  figure->store(figure->load(std::memory_order_relaxed) + value,
+                std::memory_order_relaxed);
+}
+
+// Last of all but the figures: nothing before it counts as the stage's.
+void OpenVisit(Visit* visit) {
+  StageRecord& stage = stages->stages[visit->stage];
+  visit->phase = BeginPhase(visit->kind);
+  visit->begin_time_ns = TimeNs();
+  if (stage.visit_count.load(std::memory_order_relaxed) == 0) {
+    stage.begin_time_ns = visit->begin_time_ns;
+  }
+  stage.last_begin_time_ns.store(visit->begin_time_ns,
+                                 std::memory_order_relaxed);
+  stage.last_begin_live_bytes.store(LiveHeapBytes(), std::memory_order_relaxed);
+  if (visit->phase.number < 0) Add(&stage.unmeasured_visit_count, 1);
+  Add(&stage.visit_count, 1);
+  Add(&stage.open_visit_count, 1);
+}
+
+int64_t BeginVisitLocked(StageKind kind, const char* name) {
+  if (stages == nullptr) return 0;
+  const uint32_t thread = ThreadNumber();
+  if (kind == StageKind::kFile && IsImporting(thread)) return 0;
+  const uint32_t stage =
+      HasRoom(kind) ? FindStage(kind, ParentOfNewVisit(thread), name) : 0;
+  if (stage == 0) {
+    Add(&stages->unrecorded_visit_count, 1);
+    if (kind != StageKind::kNamed) return 0;
+    ++unrecorded_visits;
+    return kUnrecordedVisit;
+  }
+  Visit& visit = visits[visit_count];
+  visit = {++last_visit_number, stage, thread, kind, {}, 0};
+  OpenVisit(&visit);
+  ++visit_count;
+  PublishStage();
+  return visit.number;
+}
+
+footprint_stage_figures FiguresOf(const Visit& visit,
+                                  const HeapPhaseBytes& bytes) {
+  return {bytes.peak_live_net_bytes, bytes.peak_live_absolute_bytes,
+          bytes.allocated_bytes,     bytes.allocation_count,
+          bytes.net_growth_bytes,    TimeNs() - visit.begin_time_ns};
+}
+
+void EndVisitAt(int index) {
+  const Visit visit = visits[index];
+  StageRecord& stage = stages->stages[visit.stage];
+  HeapPhaseBytes bytes;
+  if (visit.phase.number >= 0) bytes = EndHeapPhase(visit.phase);
+  const footprint_stage_figures figures = FiguresOf(visit, bytes);
+  RaiseTo(&stage.peak_live_net_bytes, figures.peak_live_bytes);
+  RaiseTo(&stage.peak_live_absolute_bytes, figures.peak_live_absolute_bytes);
+  Add(&stage.allocated_bytes, figures.allocated_bytes);
+  Add(&stage.allocation_count, figures.allocation_count);
+  Add(&stage.net_growth_bytes, figures.net_growth_bytes);
+  Add(&stage.wall_time_ns, figures.wall_time_ns);
+  Add(&stage.open_visit_count, -1);
+  std::copy(visits + index + 1, visits + visit_count, visits + index);
+  --visit_count;
+  PublishStage();
+}
+
+int FindVisit(int64_t number) {
+  for (int i = visit_count; i-- > 0;) {
+    if (visits[i].number == number) return i;
+  }
+  return -1;
+}
+
+// A named stage that began inside of a named one ends before it.
+void NoteCrossing(int index) {
+  for (int i = visit_count; --i > index;) {
+    if (IsAutomatic(visits[i]) || visits[i].thread != visits[index].thread) {
+      continue;
+    }
+    if (stages->crossed_end_count.load(std::memory_order_relaxed) == 0) {
+      stages->first_crossed_stage.store(visits[index].stage);
+      stages->first_stage_inside.store(visits[i].stage);
+    }
+    Add(&stages->crossed_end_count, 1);
+    return;
+  }
+}
+
+// The named visit that the thread began last, else any thread; -1: none.
+int FindLastNamedVisit() {
+  int last = -1;
+  for (int i = visit_count; i-- > 0;) {
+    if (IsAutomatic(visits[i])) continue;
+    if (visits[i].thread == ThreadNumber()) return i;
+    if (last < 0) last = i;
+  }
+  return last;
+}
+
+// A file beside the one that is mapped.
+StageFile* MapStages(int folder, const char* file_name) {
+  file_number ^= 1;
+  GrowingFile* const file = &files[file_number];
+  void* const mapped = file->Create(folder, file_name, sizeof(StageFile),
+                                    offsetof(StageFile, stages));
+  stage_array = GrowingArray(file, offsetof(StageFile, stages),
+                             sizeof(StageRecord), kMaxStages);
+  if (mapped == nullptr || stage_array.Reach(0)) {
+    return static_cast<StageFile*>(mapped);
+  }
+  file->Close();
+  return nullptr;
+}
+
+// The stage of another file, with those around it; 0: there is no room.
+uint32_t CopyStage(const StageFile& from, uint32_t number) {
+  if (number == 0) return 0;
+  const StageRecord& stage = from.stages[number];
+  return FindStage(stage.kind, CopyStage(from, stage.parent), stage.name);
+}
+
+// After a fork: the other threads are gone, but for their files and for the
+// stages of the main thread, which this thread may be in.
+bool IsInherited(const Visit& visit) {
+  return visit.kind == StageKind::kFile || visit.thread == ThreadNumber() ||
+         visit.thread == main_thread;
+}
+
+void InheritVisits(const StageFile& parents) {
+  const int count = visit_count;
+  visit_count = 0;
+  for (int i = 0; i < count; ++i) {
+    Visit visit = visits[i];
+    if (visit.phase.number >= 0) EndHeapPhase(visit.phase);
+    visit.phase = {};
+    if (!IsInherited(visit)) continue;
+    visit.stage = CopyStage(parents, visit.stage);
+    if (visit.stage == 0) continue;
+    visit.thread = ThreadNumber();
+    stages->stages[visit.stage].is_inherited = 1;
+    visits[visit_count] = visit;
+    OpenVisit(&visits[visit_count]);
+    ++visit_count;
+  }
+}
+
+// A signal handler that interrupts a fork is inside, too.
+void LockStages() {
+  is_inside = true;
+  pthread_mutex_lock(&lock);
+}
+
+void UnlockStages() {
+  pthread_mutex_unlock(&lock);
+  is_inside = false;
+}
+
+// After the counters' (101), whose lock is taken inside of this one.
+__attribute__((constructor(102))) void WatchForks() {
+  pthread_atfork(LockStages, UnlockStages, UnlockStages);
+}
+
+// So that the timeline changes its stage where the program does. Not for files,
+// which a signal handler may open that interrupted the timeline.
+void AddTimePoint(StageKind kind) {
+  if (kind != StageKind::kFile && IsTimeToRecord()) RecordTime(LiveHeapBytes());
+}
+
+// Whether this thread could take the lock: of another thread it is soon free.
+bool IsSoonFree(pthread_mutex_t* mutex) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    if (pthread_mutex_trylock(mutex) == 0) {
+      pthread_mutex_unlock(mutex);
+      return true;
+    }
+    const timespec moment = {0, 10'000};
+    nanosleep(&moment, nullptr);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool BeginStages(int folder, const char* file_name, PublishedHeap* published) {
+  RegisterThread();
+  StagesLock guard;
+  StageFile* const parents = stages;
+  heap = published;
+  own_process = getpid();
+  stage_index.Clear();
+  stages = MapStages(folder, file_name);
+  if (stages == nullptr) {
+    visit_count = 0;
+  } else {
+    stages->stage_count = 1;
+    if (parents != nullptr) InheritVisits(*parents);
+  }
+  main_thread = ThreadNumber();
+  files[file_number ^ 1].Close();
+  if (stages == nullptr) return false;
+  PublishStage();
+  __atomic_store_n(&stages->magic, kStageMagic, __ATOMIC_RELEASE);
+  return true;
+}
+
+void CompleteStages() {
+  if (!IsOwnProcess() || is_inside || !IsSoonFree(&lock)) return;
+  StagesLock guard;
+  if (stages == nullptr) return;
+  while (visit_count > 0) {
+    Add(&stages->stages[visits[visit_count - 1].stage].left_open_count, 1);
+    EndVisitAt(visit_count - 1);
+  }
+  // Mapped on: the child of a fork that comes now begins without stages.
+  stages = nullptr;
+}
+
+int64_t BeginVisit(StageKind kind, const char* name) {
+  if (name == nullptr || !IsOwnProcess()) return 0;
+  // Under the lock it could wait for the allocator's, which a fork may hold
+  // that waits for this one.
+  RegisterThread();
+  int64_t visit;
+  {
+    StagesLock guard;
+    visit = BeginVisitLocked(kind, name);
+  }
+  AddTimePoint(kind);
+  return visit;
+}
+
+bool MayEnterStages() {
+  return !is_inside && IsOwnProcess() && IsSoonFree(&process.lock);
+}
+
+void EndVisit(StageKind kind, int64_t visit) {
+  if (visit == 0 || !IsOwnProcess()) return;
+  RegisterThread();
+  {
+    StagesLock guard;
+    if (stages == nullptr) return;
+    if (visit == kUnrecordedVisit) {
+      if (unrecorded_visits > 0) --unrecorded_visits;
+      return;
+    }
+    const int index = FindVisit(visit);
+    if (index < 0) {
+      if (kind == StageKind::kNamed) Add(&stages->needless_end_count, 1);
+      return;
+    }
+    if (kind == StageKind::kNamed) NoteCrossing(index);
+    EndVisitAt(index);
+  }
+  AddTimePoint(kind);
+}
+
+void EndLastNamedVisit() {
+  if (!IsOwnProcess()) return;
+  RegisterThread();
+  {
+    StagesLock guard;
+    if (stages == nullptr) return;
+    if (unrecorded_visits > 0) {
+      --unrecorded_visits;
+      return;
+    }
+    const int index = FindLastNamedVisit();
+    if (index < 0) {
+      Add(&stages->needless_end_count, 1);
+      return;
+    }
+    if (visits[index].thread != ThreadNumber()) {
+      Add(&stages->other_thread_end_count, 1);
+    }
+    EndVisitAt(index);
+  }
+  AddTimePoint(StageKind::kNamed);
+}
+
+bool ReadVisit(int64_t visit, footprint_stage_figures* figures) {
+  if (!IsOwnProcess()) return false;
+  RegisterThread();
+  StagesLock guard;
+  const int index = stages == nullptr ? -1 : FindVisit(visit);
+  if (index < 0 || visits[index].phase.number < 0) return false;
+  *figures = FiguresOf(visits[index], ReadHeapPhase(visits[index].phase));
+  return true;
+}
+
+}  // namespace footprint::profiling_internal
