@@ -43,7 +43,7 @@ ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                    "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"}
 SAMPLED = 524288
 # Of the rows without a goal.
-FEWER_ROUNDS = 5
+FEWER_ROUNDS = 3
 
 
 def preloaded(library, records, interval=None):

@@ -318,14 +318,16 @@ inline void* CountedNew(size_t size, std::align_val_t alignment,
 // The only thread's frees concern nobody, unless blocks are recorded.
 void ChooseFreeWay() {
   const bool is_only_thread = has_one_thread.load();
-  const int64_t interval_bytes = process.sampling_interval_bytes;
-  frees.are_seen = kEveryCallIsSeen || !is_only_thread || interval_bytes >= 0;
-  if (kEveryCallIsSeen || interval_bytes == 0) {
+  const bool every_free_is_seen =
+      kEveryCallIsSeen || process.sampling_interval_bytes == 0;
+  frees.are_seen =
+      every_free_is_seen || process.has_recorded_blocks || !is_only_thread;
+  if (every_free_is_seen) {
     frees.way = SeenFree;
     return;
   }
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-  if (interval_bytes > 0) {
+  if (process.has_recorded_blocks) {
     frees.way = is_only_thread ? SampledFree : CheckedSampledFree;
     return;
   }
