@@ -132,9 +132,23 @@ void CheckedFree(void* block) {
 
 void SeenFree(void* block) {
   ForgetBlock(block);
-  if (!ThreadIsRegistered()) return FreeUnregistered(block);
+  CheckedFree(block);
+}
+
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+
+// Where blocks are samples: nearly none is, and none but those need more.
+void SampledFree(void* block) {
+  if (MayBeRecorded(block)) return SeenFree(block);
   footprint_jemalloc_free(block);
 }
+
+void CheckedSampledFree(void* block) {
+  if (MayBeRecorded(block) || !ThreadIsRegistered()) return SeenFree(block);
+  footprint_jemalloc_free(block);
+}
+
+#endif
 
 __attribute__((noinline)) void SeenSizedFree(void* block, size_t size,
                                              int flags) {
@@ -303,12 +317,22 @@ inline void* CountedNew(size_t size, std::align_val_t alignment,
 
 // The only thread's frees concern nobody, unless blocks are recorded.
 void ChooseFreeWay() {
-  const bool blocks_are_recorded =
-      kEveryCallIsSeen || process.sampling_interval_bytes >= 0;
-  frees.are_seen = blocks_are_recorded || !has_one_thread.load();
-  frees.way = blocks_are_recorded ? SeenFree
-              : frees.are_seen    ? CheckedFree
-                                  : footprint_jemalloc_free;
+  const bool is_only_thread = has_one_thread.load();
+  const bool every_free_is_seen =
+      kEveryCallIsSeen || process.sampling_interval_bytes == 0;
+  frees.are_seen =
+      every_free_is_seen || process.has_recorded_blocks || !is_only_thread;
+  if (every_free_is_seen) {
+    frees.way = SeenFree;
+    return;
+  }
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+  if (process.has_recorded_blocks) {
+    frees.way = is_only_thread ? SampledFree : CheckedSampledFree;
+    return;
+  }
+#endif
+  frees.way = is_only_thread ? footprint_jemalloc_free : CheckedFree;
 }
 
 }  // namespace footprint::profiling_internal
@@ -384,7 +408,7 @@ void* malloc(size_t size) noexcept {
 
 void* calloc(size_t count, size_t size) noexcept {
   size_t product;
-  if (__builtin_mul_overflow(count, size, &product)) {
+  if (__builtin_mul_overflow(size, count, &product)) {
     errno = ENOMEM;
     return nullptr;
   }

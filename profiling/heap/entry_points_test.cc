@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -91,6 +92,47 @@ TEST(EntryPointsTest, SizesThatOverflowAreOutOfMemory) {
   EXPECT_EQ(errno, ENOMEM);
   const HeapPhaseBytes bytes = EndHeapPhase(phase);
   EXPECT_EQ(bytes.peak_live_net_bytes, 0);
+  EXPECT_EQ(bytes.net_growth_bytes, 0);
+}
+
+// What BudgetOf (heap_counters.h) takes for granted.
+TEST(EntryPointsTest, ABlockIsAtMostAQuarterAndSixteenBytesLargerThanAskedFor) {
+  for (size_t size = 0; size < (size_t{64} << 20); size += 1 + size / 1000) {
+    for (const size_t asked : {size, size + 1}) {
+      void* block = Opaque(std::malloc(asked));
+      EXPECT_LE(malloc_usable_size(block), (asked + 13) * 5 / 4) << asked;
+      std::free(block);
+    }
+  }
+}
+
+// A look that is due is taken by every function that allocates.
+TEST(EntryPointsTest, AllCallsCountAgainstOnePeak) {
+  const HeapPhase phase = BeginHeapPhase();
+  int64_t live_bytes = 0;
+  int64_t peak_bytes = 0;
+  const auto hold = [&](void* block) {
+    live_bytes += static_cast<int64_t>(malloc_usable_size(block));
+    peak_bytes = std::max(peak_bytes, live_bytes);
+    return block;
+  };
+  const auto drop = [&](void* block) {
+    live_bytes -= static_cast<int64_t>(malloc_usable_size(block));
+    std::free(block);
+  };
+  for (size_t size = 1; size < 20000; size = size * 5 / 4 + 1) {
+    void* first = hold(Opaque(std::malloc(size)));
+    void* second = hold(Opaque(std::calloc(size, 3)));
+    drop(first);
+    first = hold(Opaque(std::calloc(3, size)));
+    drop(second);
+    second = hold(Opaque(::operator new(size + 100)));
+    live_bytes -= static_cast<int64_t>(malloc_usable_size(second));
+    ::operator delete(second, size + 100);
+    drop(first);
+  }
+  const HeapPhaseBytes bytes = EndHeapPhase(phase);
+  EXPECT_EQ(bytes.peak_live_net_bytes, peak_bytes);
   EXPECT_EQ(bytes.net_growth_bytes, 0);
 }
 

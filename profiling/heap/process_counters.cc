@@ -37,6 +37,20 @@ void PublishPeak(int64_t sum_bytes) {
       std::memory_order_relaxed);
 }
 
+// Whether a thread has freed more than a window since it was summed: then the
+// sum may be of no moment. With one other thread, it is of that of its reading.
+bool SomeFreedMeanwhile(const ThreadCounters* summed_at_level) {
+  if (process.thread_count <= 2) return false;
+  for (ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    if (each != summed_at_level &&
+        LiveBytesOf(*each) < each->summed_live_bytes - kWindowBytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The only thread may be about to store what it computed while it was that, or
 // be between reading its budget and writing what is left of it. The calling
 // thread, if it is another, has no threshold yet.
@@ -125,14 +139,17 @@ void SetThreshold(ThreadCounters* counters, int64_t threshold_bytes) {
 }
 
 int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes) {
-  int64_t sum = process.ended.live_bytes;
-  for (ThreadCounters* each = process.first_thread; each != nullptr;
-       each = each->next) {
-    each->summed_live_bytes =
-        each == counters ? level_bytes : LiveBytesOf(*each);
-    sum += each->summed_live_bytes;
+  constexpr int kAttempts = 100;
+  for (int attempt = 1;; ++attempt) {
+    int64_t sum = process.ended.live_bytes;
+    for (ThreadCounters* each = process.first_thread; each != nullptr;
+         each = each->next) {
+      each->summed_live_bytes =
+          each == counters ? level_bytes : LiveBytesOf(*each);
+      sum += each->summed_live_bytes;
+    }
+    if (attempt == kAttempts || !SomeFreedMeanwhile(counters)) return sum;
   }
-  return sum;
 }
 
 void RaisePeak(int64_t sum_bytes) {
@@ -186,9 +203,9 @@ void CentreThreshold(ThreadCounters* counters) {
 void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes) {
   const int64_t others_bytes =
       process.sum_of_thresholds - counters->threshold_bytes.load();
-  if (level_bytes + others_bytes + process.ended.live_bytes <=
-          process.peak_absolute_bytes &&
-      !has_one_thread.load()) {
+  if (!has_one_thread.load() &&
+      level_bytes + others_bytes + process.ended.live_bytes <=
+          process.peak_absolute_bytes) {
     CentreThreshold(counters);
     return;
   }

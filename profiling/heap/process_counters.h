@@ -187,6 +187,7 @@ struct ProcessCounters {
   PublishedHeap* published = nullptr;
   // See sample_schedule.h.
   int64_t sampling_interval_bytes = -1;
+  bool has_recorded_blocks = false;
   std::atomic<int> forked_process_count{0};
 };
 
@@ -222,8 +223,9 @@ void SetOpen(int phase, bool is_open);
 // To be called after the counts of threads changed.
 void FindWhetherOneThread();
 
-// Called when has_one_thread or the sampling interval changed, by which the
-// entry points decide whether frees must be looked at. Weak: null without them.
+// Called when has_one_thread, the sampling interval or has_recorded_blocks
+// changed, by which the entry points decide whether frees must be looked at.
+// Weak: null without them.
 __attribute__((weak)) void ChooseFreeWay();
 
 // Makes the thread's next allocation look.

@@ -40,6 +40,13 @@ void BeginSampling(int64_t interval_bytes) {
   }
 }
 
+void SetHasRecordedBlocks(bool has_recorded_blocks) {
+  if (process.has_recorded_blocks == has_recorded_blocks) return;
+  ProcessLock lock;
+  process.has_recorded_blocks = has_recorded_blocks;
+  if (ChooseFreeWay != nullptr) ChooseFreeWay();
+}
+
 void ScheduleFirstSample(ThreadCounters* counters) {
   ScheduleSampleAfter(0, counters);
 }

@@ -23,6 +23,11 @@ namespace footprint::profiling_internal {
 // Mean bytes between two points; 0: every allocation is a sample; -1: none is.
 void BeginSampling(int64_t interval_bytes);
 
+// Whether some block that was sampled is live: while none is, a free need not
+// ask. To be called by one thread at a time, before the first such block is
+// handed out and after the last was taken back.
+void SetHasRecordedBlocks(bool has_recorded_blocks);
+
 // After an allocation was counted.
 inline bool IsSample(const ThreadCounters& counters) {
   return __atomic_load_n(counters.allocated_bytes, __ATOMIC_RELAXED) >=

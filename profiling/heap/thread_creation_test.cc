@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,6 +19,7 @@
 
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/opaque_block.h"
+#include "footprint/profiling/heap/process_counters.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -248,6 +251,88 @@ TEST(ThreadCreationTest, ThreadsThatOnlyMapMayOverlap) {
   const HeapPhaseBytes bytes = MeasureThreads(in_turn);
   EXPECT_FALSE(bytes.threads_may_overlap);
   EXPECT_GE(bytes.peak_mapped_net_bytes, kThreadBytes);
+}
+
+// It is looked at more seldom than among others. In a process of its own, in
+// which no thread was detached.
+TEST(ThreadCreationTest, OneThreadIsAloneUntilItCreatesAndAfterItJoined) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool is_alone_before = profiling_internal::has_one_thread;
+    static bool is_alone_in_thread = true;
+    std::thread other(
+        [] { is_alone_in_thread = profiling_internal::has_one_thread; });
+    const bool is_alone_meanwhile = profiling_internal::has_one_thread;
+    other.join();
+    const bool is_alone_after = profiling_internal::has_one_thread;
+    std::thread([] {}).detach();
+    const bool is_alone_beside_detached = profiling_internal::has_one_thread;
+    _exit(!is_alone_before           ? 1
+          : is_alone_in_thread       ? 2
+          : is_alone_meanwhile       ? 3
+          : !is_alone_after          ? 4
+          : is_alone_beside_detached ? 5
+                                     : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ThreadCreationTest, AThreadThatOnlyFreesCounts) {
+  constexpr int kCount = 8;
+  static void* blocks[kCount];
+  const HeapPhaseBytes bytes = MeasureThreads([] {
+    for (void*& block : blocks) block = Opaque(std::malloc(kThreadBytes));
+    pthread_t thread;
+    pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          for (void* block : blocks) std::free(block);
+          return nullptr;
+        },
+        nullptr);
+    pthread_join(thread, nullptr);
+    std::free(Opaque(std::malloc(kThreadBytes)));
+  });
+  EXPECT_EQ(bytes.net_growth_bytes, 0);
+  EXPECT_EQ(bytes.peak_live_net_bytes, kCount * HeldBytes());
+}
+
+// C11's functions do not tell of their threads. In a process of its own: from
+// then on, none knows that it is alone.
+TEST(ThreadCreationTest, AThreadOfWhoseCreationNobodyToldEndsWhatWasGranted) {
+  const pid_t child = fork();
+  if (child == 0) {
+    static pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, nullptr, 2);
+    const auto hold = [](void*) {
+      void* block = Opaque(std::malloc(3 * kThreadBytes));
+      pthread_barrier_wait(&barrier);
+      pthread_barrier_wait(&barrier);
+      std::free(block);
+      return 0;
+    };
+    const HeapPhase phase = BeginHeapPhase();
+    // The second finds that much may be granted.
+    std::free(Opaque(std::malloc(4 * kThreadBytes)));
+    std::free(Opaque(std::malloc(8)));
+    thrd_t thread;
+    thrd_create(&thread, hold, nullptr);
+    pthread_barrier_wait(&barrier);
+    std::free(Opaque(std::malloc(2 * kThreadBytes)));
+    pthread_barrier_wait(&barrier);
+    thrd_join(thread, nullptr);
+    const bool is_alone = profiling_internal::has_one_thread;
+    const int64_t peak_bytes = EndHeapPhase(phase).peak_live_net_bytes;
+    _exit(is_alone                                                   ? 1
+          : peak_bytes < 5 * kThreadBytes                            ? 2
+          : peak_bytes > 5 * kThreadBytes * 5 / 4 + kThreadCostBytes ? 3
+                                                                     : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(ThreadCreationTest, ACreationThatFailsLeavesNothing) {

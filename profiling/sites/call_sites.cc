@@ -12,6 +12,7 @@
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"
+#include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/records/site_record.h"
 #include "footprint/profiling/sites/call_tree_writer.h"
 #include "footprint/profiling/sites/current_stack.h"
@@ -186,6 +187,7 @@ void ForgetParent() {
   site_index.Clear();
   // Blocks that the parent recorded are the child's to free.
   new (&recorded_blocks) BlockTable();
+  SetHasRecordedBlocks(false);
   live_bytes = 0;
   RestartThreadNumbers();
 }
@@ -249,6 +251,7 @@ void RecordAllocation(void* block, int64_t size_bytes) {
     NoteFull();
     return;
   }
+  SetHasRecordedBlocks(true);
   AddLive(site, size_bytes, 1);
   RaiseOwnPeak();
 }
@@ -257,6 +260,7 @@ void RecordFree(void* block) {
   SitesLock guard;
   RecordedBlock recorded;
   if (sites == nullptr || !recorded_blocks.Remove(block, &recorded)) return;
+  SetHasRecordedBlocks(recorded_blocks.size() != 0);
   SiteRecord& site = sites->sites[recorded.site];
   if (site.thread == ThreadNumber() && recorded.calls == CallsOfThread()) {
     site.temporary_count += EstimateOf(recorded.size_bytes).count;
@@ -281,6 +285,7 @@ void AttachAgain(const RecordedBlock& detached) {
     NoteFull();
     AddLive(detached.site, detached.size_bytes, -1);
   }
+  SetHasRecordedBlocks(recorded_blocks.size() != 0);
 }
 
 void ForgetCode() {
