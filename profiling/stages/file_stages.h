@@ -8,9 +8,9 @@
 //   EndVisit(StageKind::kFile, visit);
 //
 // Only regular files whose names tell their kind (data_file_kinds.h). A file
-// that is closed in a way that is not seen (dup2, close_range, node's own system
-// call) is a stage until its number is used again, or the process ends. errno
-// stays as it is.
+// that is closed in a way that is not seen (dup2, close_range, node's own
+// system call) is a stage until its number is used again, or the process ends.
+// errno stays as it is.
 //
 // Thread-safe, also in signal handlers. Memory: 32 KiB. Time: a look at the
 // path; of data files the stage's own, and fstat.
