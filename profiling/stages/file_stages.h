@@ -12,8 +12,10 @@
 // system call) is a stage until its number is used again, or the process ends.
 // errno stays as it is.
 //
-// Thread-safe, also in signal handlers. Memory: 32 KiB. Time: a look at the
-// path; of data files the stage's own, and fstat.
+// Thread-safe, also in signal handlers: where the stages are busy for longer
+// than a millisecond or so, as in a fork, a file is no stage, or stays one.
+// Memory: 32 KiB. Time: a look at the path; of data files the stage's own, and
+// fstat.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_FILE_STAGES_H_
 #define FOOTPRINT_PROFILING_STAGES_FILE_STAGES_H_
