@@ -8,11 +8,14 @@
 //   EndVisit(StageKind::kFile, visit);
 //
 // Only regular files whose names tell their kind (data_file_kinds.h). A file
-// that is closed in a way that is not seen (dup2, close_range) is a stage until
-// its number is used again. errno stays as it is.
+// that is closed in a way that is not seen (dup2, close_range, node's own
+// system call) is a stage until its number is used again, or the process ends.
+// errno stays as it is.
 //
-// Thread-safe, also in signal handlers. Memory: 32 KiB. Time: a look at the
-// path; of data files the stage's own, and fstat.
+// Thread-safe, also in signal handlers: where the stages are busy for longer
+// than a millisecond or so, as in a fork, a file is no stage, or stays one.
+// Memory: 32 KiB. Time: a look at the path; of data files the stage's own, and
+// fstat.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_FILE_STAGES_H_
 #define FOOTPRINT_PROFILING_STAGES_FILE_STAGES_H_

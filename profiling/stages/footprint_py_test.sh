@@ -107,6 +107,31 @@ assert stage.figures() is None
 check 'first["stages"][-1]["name"].startswith("größer?")' \
   '[s["visits"] for s in first["stages"]][-2:] == [4, 3]'
 
+# Arrays of a known size, loaded and saved.
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+  run '
+import numpy as np
+import footprint
+with footprint.stage("make"):
+    array = np.ones(1 << 20)
+np.save("array.npy", array)
+with footprint.stage("load"):
+    loaded = np.load("array.npy")
+with footprint.stage("sum"):
+    total = (loaded + array).sum()
+print(total)
+'
+  # 8 MiB and what jemalloc rounds that up to.
+  check 'stage("numpy")["kind"] == "import" and stage("numpy")["peak"] > 1 << 20' \
+    '8 << 20 <= stage("make")["peak"] < 11 << 20' \
+    '8 << 20 <= stage("load")["growth"] < 11 << 20' \
+    '8 << 20 <= stage("sum")["peak"] < 11 << 20 and stage("sum")["growth"] < 1 << 20' \
+    'sorted(s["parent"] > 0 for s in first["stages"] if s["name"] == "array.npy") == [False, True]' \
+    'all(s["visits"] == 1 for s in first["stages"] if s["kind"] == "file")'
+else
+  echo "SKIPPED: /usr/bin/python3 has no numpy: apt-get install python3-numpy" >&2
+fi
+
 # Without the agent nothing is loaded that the program did not load.
 [[ $(/usr/bin/python3 -c '
 import sys, footprint

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,18 +44,37 @@ __thread uint32_t thread_number __attribute__((tls_model("initial-exec"))) = 0;
 __thread int unrecorded_visits __attribute__((tls_model("initial-exec"))) = 0;
 std::atomic<uint32_t> last_thread{0};
 
+// Of a file it may fail: a signal handler may open one that interrupted the
+// allocator, for whose locks a fork waits that holds this one.
 class StagesLock {
  public:
-  StagesLock() {
-    is_inside = true;
-    pthread_mutex_lock(&lock);
+  explicit StagesLock(StageKind kind = StageKind::kNamed) {
+    if (kind != StageKind::kFile) {
+      is_inside = true;
+      is_held_ = pthread_mutex_lock(&lock) == 0;
+      return;
+    }
+    for (int attempt = 0; attempt < 20 && !is_held_; ++attempt) {
+      is_inside = true;
+      is_held_ = pthread_mutex_trylock(&lock) == 0;
+      if (is_held_) return;
+      is_inside = false;
+      const timespec moment = {0, 10'000};
+      nanosleep(&moment, nullptr);
+    }
   }
   ~StagesLock() {
+    if (!is_held_) return;
     pthread_mutex_unlock(&lock);
     is_inside = false;
   }
   StagesLock(const StagesLock&) = delete;
   StagesLock& operator=(const StagesLock&) = delete;
+
+  bool is_held() const { return is_held_; }
+
+ private:
+  bool is_held_ = false;
 };
 
 // What follows needs the lock.
@@ -383,13 +403,18 @@ void AddTimePoint(StageKind kind) {
   if (kind != StageKind::kFile && IsTimeToRecord()) RecordTime(LiveHeapBytes());
 }
 
-// Whether this thread could take the lock: of another thread it is soon free.
+// Whether this thread could take the lock: another soon gives it back, but a
+// signal handler that interrupted its own thread under it waits for ever. Where
+// the owner is not known, it is just being taken, or given back.
 bool IsSoonFree(pthread_mutex_t* mutex) {
+  const auto own_thread = static_cast<int>(syscall(SYS_gettid));
   for (int attempt = 0; attempt < 20; ++attempt) {
     if (pthread_mutex_trylock(mutex) == 0) {
       pthread_mutex_unlock(mutex);
       return true;
     }
+    const int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+    if (owner != 0) return owner != own_thread;
     const timespec moment = {0, 10'000};
     nanosleep(&moment, nullptr);
   }
@@ -439,7 +464,8 @@ int64_t BeginVisit(StageKind kind, const char* name) {
   RegisterThread();
   int64_t visit;
   {
-    StagesLock guard;
+    StagesLock guard(kind);
+    if (!guard.is_held()) return 0;
     visit = BeginVisitLocked(kind, name);
   }
   AddTimePoint(kind);
@@ -454,8 +480,8 @@ void EndVisit(StageKind kind, int64_t visit) {
   if (visit == 0 || !IsOwnProcess()) return;
   RegisterThread();
   {
-    StagesLock guard;
-    if (stages == nullptr) return;
+    StagesLock guard(kind);
+    if (!guard.is_held() || stages == nullptr) return;
     if (visit == kUnrecordedVisit) {
       if (unrecorded_visits > 0) --unrecorded_visits;
       return;
