@@ -6,8 +6,9 @@
 //   known_peak_program small N  400,000 blocks of 112 bytes; then N million
 //                               times one of them is freed and allocated
 //   known_peak_program threads  4 threads hold 500 blocks of 10,240 bytes each
-//   known_peak_program sites N  each function of kSites holds its blocks, after
-//                               N bytes that differ from run to run
+//   known_peak_program sites N  each of 8 functions holds its blocks, after N
+//                               blocks of 2 MiB were freed again, so that a
+//                               sampler's random numbers are others
 //   known_peak_program none     nothing
 
 #include <pthread.h>
@@ -78,8 +79,12 @@ __attribute__((noinline)) void HoldSite() {
   }
 }
 
-void HoldSites(size_t shift_bytes) {
-  asm volatile("" : : "r"(malloc(shift_bytes)) : "memory");
+void HoldSites(int earlier_count) {
+  for (int i = 0; i < earlier_count; ++i) {
+    void* const block = malloc(2 << 20);
+    asm volatile("" : : "r"(block) : "memory");
+    free(block);
+  }
   HoldSite<16, 200000>();
   HoldSite<64, 50000>();
   HoldSite<128, 200000>();
@@ -106,7 +111,7 @@ int main(int argc, char** argv) {
   } else if (strcmp(argv[1], "threads") == 0) {
     HoldInThreads();
   } else if (strcmp(argv[1], "sites") == 0 && argc == 3) {
-    HoldSites(strtoull(argv[2], nullptr, 10));
+    HoldSites(atoi(argv[2]));
   } else if (strcmp(argv[1], "none") != 0) {
     return 2;
   }

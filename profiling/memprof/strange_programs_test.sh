@@ -150,6 +150,35 @@ build audit.so audit.c -shared -fPIC
 (export LD_AUDIT=$PWD/audit.so && measure --sampling=0 ./hello)
 check "any(site['at_peak_bytes'] == 1024000 for site in first['sites'])"
 
+# A thread that a library began before the agent: what it allocates later is
+# recorded.
+cat >early.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static pthread_barrier_t barrier;
+static void* held[100];
+static void* work(void* unused) {
+  free(malloc(100));
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  for (int i = 0; i < 100; ++i) held[i] = memset(malloc(10240), 1, 10240);
+  return held;
+}
+static pthread_t thread;
+__attribute__((constructor)) static void begin(void) {
+  pthread_barrier_init(&barrier, 0, 2);
+  pthread_create(&thread, 0, work, 0);
+  pthread_barrier_wait(&barrier);
+}
+void finish(void) { pthread_barrier_wait(&barrier); pthread_join(thread, 0); }
+C
+echo 'void finish(void); int main() { finish(); return 0; }' >late.c
+build libearly.so early.c -shared -fPIC
+build late late.c -L. -learly -Wl,-rpath,"$PWD"
+measure --sampling=0 ./late
+check "any(site['at_peak_bytes'] == 1024000 for site in first['sites'])"
+
 # Folders for the records.
 mkdir -p relative 'with space'
 (export TMPDIR=relative && measure sh -c "cd / && $PWD/hello 30 >/dev/null; $PWD/hello 40")
