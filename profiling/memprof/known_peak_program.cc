@@ -6,6 +6,7 @@
 //   known_peak_program small N  400,000 blocks of 112 bytes; then N million
 //                               times one of them is freed and allocated
 //   known_peak_program threads  4 threads hold 500 blocks of 10,240 bytes each
+//   known_peak_program first    a thread whose first block has 64 MiB, kept
 //   known_peak_program sites N  each of 8 functions holds its blocks, after N
 //                               blocks of 2 MiB were freed again, so that a
 //                               sampler's random numbers are others
@@ -69,6 +70,14 @@ void HoldInThreads() {
   for (pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
+void* HoldFirst(void*) { return Allocate(64 << 20); }
+
+void HoldInNewThread() {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, HoldFirst, nullptr);
+  pthread_join(thread, &blocks[0]);
+}
+
 // Named by what it holds: the test reads the name.
 template <int size_bytes, int count>
 __attribute__((noinline)) void HoldSite() {
@@ -110,6 +119,8 @@ int main(int argc, char** argv) {
     ReplaceSmall(atoi(argv[2]) * 1000000);
   } else if (strcmp(argv[1], "threads") == 0) {
     HoldInThreads();
+  } else if (strcmp(argv[1], "first") == 0) {
+    HoldInNewThread();
   } else if (strcmp(argv[1], "sites") == 0 && argc == 3) {
     HoldSites(atoi(argv[2]));
   } else if (strcmp(argv[1], "none") != 0) {

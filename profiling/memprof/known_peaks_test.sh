@@ -28,6 +28,9 @@ spike 40960000 0
 small,0 44800000 0
 threads 20480000 1280
 END
+# So large that it cannot be missed, though it is the first of its thread.
+measure --sampling=512KiB "$program" first
+check "first['sites'][0]['at_peak_bytes'] == 64 << 20"
 measure --sampling=0 "$program" sites 3
 check "adds_up"
 for site in '16, 200000' '64, 50000' '128, 200000' '1024, 2000' '1280, 10000' '10240, 400' '65536, 60' '1048576, 12'; do
