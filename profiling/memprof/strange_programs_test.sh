@@ -50,7 +50,7 @@ build loader hello.c -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 &&
 printf '\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0\x01\0\0\0%0100d' 0 >elf32
 chmod +x elf32
 refused elf32 "built for another processor"
-printf '\x7fELF\x02\x01\x01' >cut && chmod +x cut
+printf '\x7fELF\x02\x01\x01' >'cut' && chmod +x 'cut'
 refused cut "cannot be measured"
 # A corrupt file of any kind ends in a sentence, never in a crash.
 python3 - <<'PYTHON'
