@@ -58,8 +58,12 @@ constexpr bool kEveryCallIsSeen = false;
 // Before the counters' look, so that a peak finds its last block recorded.
 void RecordSample(void* block) {
   ThreadCounters* const counters = &thread_counters;
-  // A thread's first allocation may be a sample, too.
-  if (counters->state == ThreadCounters::State::kNew) RegisterThread();
+  // A thread's first allocation may be a sample, too. Registering it would
+  // look.
+  if (counters->state == ThreadCounters::State::kNew &&
+      FindAllocatorsCounters()) {
+    ScheduleFirstSample(counters);
+  }
   if (!IsSample(*counters)) return;
   RecordAllocation(block,
                    static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));

@@ -1,5 +1,6 @@
 #include "footprint/profiling/heap/sample_schedule.h"
 
+#include <atomic>
 #include <cmath>
 
 #include "footprint/base/random/random_sequence.h"
@@ -8,18 +9,17 @@ namespace footprint::profiling_internal {
 
 namespace {
 
-void ScheduleSampleAfter(uint64_t allocated_bytes, ThreadCounters* counters) {
+std::atomic<uint64_t> first_sample_count{0};
+
+void ScheduleSampleAfter(uint64_t allocated_bytes, uint64_t random,
+                         ThreadCounters* counters) {
   const int64_t interval_bytes = process.sampling_interval_bytes;
   if (interval_bytes <= 0) {
     counters->sample_at_bytes = interval_bytes == 0 ? 0 : UINT64_MAX;
     return;
   }
   // Of (0, 1].
-  const double uniform =
-      static_cast<double>(
-          (RandomAt(counters->record_number, ++counters->sample_number) >> 11) +
-          1) *
-      0x1p-53;
+  const double uniform = static_cast<double>((random >> 11) + 1) * 0x1p-53;
   const double distance =
       -std::log(uniform) * static_cast<double>(interval_bytes);
   counters->sample_at_bytes =
@@ -48,12 +48,14 @@ void SetHasRecordedBlocks(bool has_recorded_blocks) {
 }
 
 void ScheduleFirstSample(ThreadCounters* counters) {
-  ScheduleSampleAfter(0, counters);
+  // Threads that are registered have records from 1 on.
+  ScheduleSampleAfter(0, RandomAt(0, ++first_sample_count), counters);
 }
 
 void ScheduleNextSample(ThreadCounters* counters) {
   ScheduleSampleAfter(
-      __atomic_load_n(counters->allocated_bytes, __ATOMIC_RELAXED), counters);
+      __atomic_load_n(counters->allocated_bytes, __ATOMIC_RELAXED),
+      RandomAt(counters->record_number, ++counters->sample_number), counters);
 }
 
 }  // namespace footprint::profiling_internal

@@ -107,13 +107,20 @@ __attribute__((constructor(101))) void WatchForks() {
 
 }  // namespace
 
+bool FindAllocatorsCounters() {
+  ThreadCounters* const counters = &thread_counters;
+  if (counters->allocated_bytes != &kNoBytes) return true;
+  const ThreadHeapCounters of_allocator = FindThreadHeapCounters();
+  if (of_allocator.allocated_bytes == nullptr) return false;
+  counters->allocated_bytes = of_allocator.allocated_bytes;
+  counters->deallocated_bytes = of_allocator.deallocated_bytes;
+  return true;
+}
+
 void RegisterThread() {
   ThreadCounters* counters = &thread_counters;
   if (counters->state != State::kNew) return;
-  const ThreadHeapCounters of_allocator = FindThreadHeapCounters();
-  if (of_allocator.allocated_bytes == nullptr) return;
-  counters->allocated_bytes = of_allocator.allocated_bytes;
-  counters->deallocated_bytes = of_allocator.deallocated_bytes;
+  if (!FindAllocatorsCounters()) return;
   ProcessLock lock;
   if (!process.in_use) {
     process.in_use = true;
@@ -125,7 +132,7 @@ void RegisterThread() {
   AddThread(counters);
   counters->peak_absolute_bytes.store(
       std::max<int64_t>(counters->live_bytes(), 0));
-  ScheduleFirstSample(counters);
+  if (counters->sample_at_bytes == UINT64_MAX) ScheduleFirstSample(counters);
 }
 
 void CountAfterEnd(ThreadCounters* counters, bool is_allocation) {

@@ -17,6 +17,10 @@
 
 namespace footprint::profiling_internal {
 
+// Finds the allocator's counters of the calling thread, which may not be
+// registered yet. False: it has none so far.
+bool FindAllocatorsCounters();
+
 // Nothing if the calling thread is registered or has ended.
 void RegisterThread();
 

@@ -6,8 +6,10 @@
 //   known_peak_program small N  400,000 blocks of 112 bytes; then N million
 //                               times one of them is freed and allocated
 //   known_peak_program threads  4 threads hold 500 blocks of 10,240 bytes each
-//   known_peak_program sites N  each function of kSites holds its blocks, after
-//                               N bytes that differ from run to run
+//   known_peak_program first    a thread whose first block has 64 MiB, kept
+//   known_peak_program sites N  each of 8 functions holds its blocks, after N
+//                               blocks of 2 MiB were freed again, so that a
+//                               sampler's random numbers are others
 //   known_peak_program none     nothing
 
 #include <pthread.h>
@@ -68,6 +70,14 @@ void HoldInThreads() {
   for (pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
+void* HoldFirst(void*) { return Allocate(64 << 20); }
+
+void HoldInNewThread() {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, HoldFirst, nullptr);
+  pthread_join(thread, &blocks[0]);
+}
+
 // Named by what it holds: the test reads the name.
 template <int size_bytes, int count>
 __attribute__((noinline)) void HoldSite() {
@@ -78,8 +88,12 @@ __attribute__((noinline)) void HoldSite() {
   }
 }
 
-void HoldSites(size_t shift_bytes) {
-  asm volatile("" : : "r"(malloc(shift_bytes)) : "memory");
+void HoldSites(int earlier_count) {
+  for (int i = 0; i < earlier_count; ++i) {
+    void* const block = malloc(2 << 20);
+    asm volatile("" : : "r"(block) : "memory");
+    free(block);
+  }
   HoldSite<16, 200000>();
   HoldSite<64, 50000>();
   HoldSite<128, 200000>();
@@ -105,8 +119,10 @@ int main(int argc, char** argv) {
     ReplaceSmall(atoi(argv[2]) * 1000000);
   } else if (strcmp(argv[1], "threads") == 0) {
     HoldInThreads();
+  } else if (strcmp(argv[1], "first") == 0) {
+    HoldInNewThread();
   } else if (strcmp(argv[1], "sites") == 0 && argc == 3) {
-    HoldSites(strtoull(argv[2], nullptr, 10));
+    HoldSites(atoi(argv[2]));
   } else if (strcmp(argv[1], "none") != 0) {
     return 2;
   }

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What memprof's tests share; sourced, with the path of memprof, and then:
 #
 #   measure --sampling=0 PROGRAM ARGUMENT...

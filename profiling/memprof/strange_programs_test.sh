@@ -50,7 +50,7 @@ build loader hello.c -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 &&
 printf '\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0\x01\0\0\0%0100d' 0 >elf32
 chmod +x elf32
 refused elf32 "built for another processor"
-printf '\x7fELF\x02\x01\x01' >cut && chmod +x cut
+printf '\x7fELF\x02\x01\x01' >'cut' && chmod +x 'cut'
 refused cut "cannot be measured"
 # A corrupt file of any kind ends in a sentence, never in a crash.
 python3 - <<'PYTHON'
@@ -148,6 +148,35 @@ unsigned la_version(unsigned version) { free(malloc(100)); return LAV_CURRENT; }
 C
 build audit.so audit.c -shared -fPIC
 (export LD_AUDIT=$PWD/audit.so && measure --sampling=0 ./hello)
+check "any(site['at_peak_bytes'] == 1024000 for site in first['sites'])"
+
+# A thread that a library began before the agent: what it allocates later is
+# recorded.
+cat >early.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static pthread_barrier_t barrier;
+static void* held[100];
+static void* work(void* unused) {
+  free(malloc(100));
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  for (int i = 0; i < 100; ++i) held[i] = memset(malloc(10240), 1, 10240);
+  return held;
+}
+static pthread_t thread;
+__attribute__((constructor)) static void begin(void) {
+  pthread_barrier_init(&barrier, 0, 2);
+  pthread_create(&thread, 0, work, 0);
+  pthread_barrier_wait(&barrier);
+}
+void finish(void) { pthread_barrier_wait(&barrier); pthread_join(thread, 0); }
+C
+echo 'void finish(void); int main() { finish(); return 0; }' >late.c
+build libearly.so early.c -shared -fPIC
+build late late.c -L. -learly -Wl,-rpath,"$PWD"
+measure --sampling=0 ./late
 check "any(site['at_peak_bytes'] == 1024000 for site in first['sites'])"
 
 # Folders for the records.
