@@ -247,7 +247,7 @@ __attribute__((constructor(103))) void Begin() {
 
 __attribute__((destructor(101))) void End() {
   CompleteRecord(ProcessEnd::kExit);
-  if (record == nullptr || getpid() != own_process) return;
+  if (record == nullptr || own_process != getpid()) return;
   char name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "objects", name);
   WriteObjectList(RecordFolder(), name);

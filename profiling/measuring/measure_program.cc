@@ -215,7 +215,7 @@ absl::Status LinkData(const std::vector<DataFile>& data,
   return absl::OkStatus();
 }
 
-// "x" of "//package:folder/x": the program's name in its folder.
+// The last word of the label: the program's name in its folder.
 std::string ProgramName(const ProgramMeasurement& measurement) {
   return measurement.label.substr(measurement.label.find_last_of(":/") + 1);
 }

@@ -72,8 +72,10 @@ else
   same 0 java -Xmx64m -XX:+PrintFlagsFinal -version
 fi
 same 0 ls -la /usr/lib
+# shellcheck disable=SC2016  # the other language's variables
 same 0 perl -e 'print join(",", map { $_ * 2 } 1 .. 100000)'
 same 0 tar -C / -cf - etc/passwd etc/group
+# shellcheck disable=SC2016
 same 0 bash -c 'for i in {1..5}; do echo $i | cat; done; sleep 0.01 & wait'
 
 echo "measured: ${present[*]}"

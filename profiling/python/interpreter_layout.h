@@ -4,8 +4,8 @@
 //   InterpreterLayout layout;
 //   if (FindInterpreterLayout(0x030b02f0, runtime, &layout)) ...
 //
-// Those of 3.11 and 3.12 are a table, which python_layout_test.py compares with
-// the interpreter that runs it; 3.13 and 3.14 tell them themselves, at the
+// Those of 3.11 and 3.12 are a table, which interpreter_layout_test compares
+// with the interpreter that runs it; 3.13 and 3.14 tell them themselves, at the
 // begin of _PyRuntime. Another version, or one without its lock (3.13t), has
 // none here. Pure.
 //

@@ -22,7 +22,7 @@ using profiling_internal::PythonFrames;
 using profiling_internal::PythonObjects;
 using profiling_internal::PythonRecord;
 
-// A record of 3.11.2 with one function: "x.py", "f", a table of three bytes.
+// A record of 3.11.2 with one function: a file, a name, a table of three bytes.
 class PythonCodesTest : public testing::Test {
  protected:
   PythonCodesTest()

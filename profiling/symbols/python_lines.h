@@ -4,7 +4,7 @@
 //   int line = FindPythonLine(line_table, first_line, /*instruction=*/7);
 //
 // The form is that of CPython 3.11 to 3.14: a run of entries, each for one to
-// eight code units. Source: Objects/locations.md of CPython.
+// eight code units. Source: CPython, locations.md in its folder of objects.
 //
 // Pure. Time: linear in the table.
 

@@ -192,10 +192,10 @@ limited() {
 # Below this the system's loader, or the C library, cannot start the program.
 least_kilobytes() {
   local least=16384
-  until limited $least "$1" --help >/dev/null; do
+  until limited "$least" "$1" --help >/dev/null; do
     least=$((least + 256))
   done
-  echo $least
+  echo "$least"
 }
 
 # short_of_memory PROGRAM TEXT ARGUMENTS...: for ever more memory, from what the
@@ -206,7 +206,7 @@ short_of_memory() {
   shift 2
   limit=$(least_kilobytes "$program")
   for (( ; limit < 262144; limit += 512)); do
-    output=$(limited $limit "$program" "${outputs[@]}" "$@")
+    output=$(limited "$limit" "$program" "${outputs[@]}" "$@")
     status=$?
     [[ $status == 1 && "$output" =~ (memory|no\ room).*bytes &&
       "$output" != *": ;"* ]] ||
