@@ -14,6 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "footprint/base/memory/resident_bytes.h"
+#include "footprint/base/random/random_sequence.h"
+
 namespace {
 
 constexpr int kSiteCount = 64;
@@ -34,17 +37,6 @@ std::vector<Site> Sites(std::integer_sequence<int, sites...>) {
   return {Allocate<sites>...};
 }
 
-int64_t ResidentPeakBytes() {
-  FILE* const status = fopen("/proc/self/status", "r");
-  char line[256];
-  int64_t kib = 0;
-  while (status != nullptr && fgets(line, sizeof(line), status) != nullptr) {
-    if (sscanf(line, "VmHWM: %" SCNd64, &kib) == 1) break;
-  }
-  if (status != nullptr) fclose(status);
-  return kib * 1024;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,15 +45,13 @@ int main(int argc, char** argv) {
   std::vector<void*> slots(strtoull(argv[2], nullptr, 10));
   const std::vector<Site> sites =
       Sites(std::make_integer_sequence<int, kSiteCount>());
-  uint64_t random = 88172645463325252;
+  footprint::RandomSequence sequence(/*seed=*/1);
   for (uint64_t i = 0; i < count; ++i) {
-    random ^= random << 13;
-    random ^= random >> 7;
-    random ^= random << 17;
+    const uint64_t random = sequence.Next();
     void*& slot = slots[(random >> 16) % slots.size()];
     free(slot);
     slot = sites[random % kSiteCount](16 + (random >> 56));
   }
-  printf("%" PRId64 "\n", ResidentPeakBytes());
+  printf("%" PRId64 "\n", footprint::ReadResidentBytes().peak_bytes);
   return 0;
 }

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/random/random_sequence.h"
+
 namespace {
 
 constexpr size_t kBlockBytes = 10240;
@@ -40,11 +42,9 @@ void Release(int count) {
 }
 
 void ReplaceSmall(int count) {
-  uint64_t random = 88172645463325252;
+  footprint::RandomSequence sequence(/*seed=*/1);
   for (int i = 0; i < count; ++i) {
-    random ^= random << 13;
-    random ^= random >> 7;
-    random ^= random << 17;
+    const uint64_t random = sequence.Next();
     void*& block = blocks[(random >> 16) % kSmallCount];
     free(block);
     block = Allocate(112);

@@ -97,7 +97,7 @@ class PythonCodeWriter {
              a.first_line == b.first_line;
     }
   };
-  static constexpr uint32_t kKnownCount = uint32_t{1} << 13;
+  static constexpr uint32_t kKnownCount = 8192;
 
   InterpreterLayout layout_ = {};
   PythonTypes types_;

@@ -44,8 +44,8 @@ struct StackTally {
 };
 
 inline constexpr uint32_t kMaxStackTallies = uint32_t{1} << 20;
-inline constexpr uint32_t kNodeBuckets = uint32_t{1} << 14;
-inline constexpr uint32_t kTallyBuckets = uint32_t{1} << 13;
+inline constexpr uint32_t kNodeBuckets = 16384;
+inline constexpr uint32_t kTallyBuckets = 8192;
 // Of the layout below. A reader refuses another.
 inline constexpr uint64_t kStackTalliesMagic = 0x31307365'696c6c74;
 

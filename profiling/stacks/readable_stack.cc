@@ -4,10 +4,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "footprint/base/memory/alignment.h"
+
 namespace footprint::profiling_internal {
 namespace {
 
-constexpr uintptr_t kPageBytes = 4096;
+constexpr uintptr_t kPage = kPageBytes;
 constexpr int kPagesAtOnce = 16;
 constexpr int kMaxPages = 64;
 
@@ -18,7 +20,7 @@ int ReadablePages(uintptr_t page) {
   iovec places[kPagesAtOnce];
   for (int i = 0; i < kPagesAtOnce; ++i) {
     places[i].iov_base =
-        reinterpret_cast<void*>(page + static_cast<uintptr_t>(i) * kPageBytes);
+        reinterpret_cast<void*>(page + static_cast<uintptr_t>(i) * kPage);
     places[i].iov_len = 1;
   }
   const iovec own = {bytes, sizeof(bytes)};
@@ -30,10 +32,10 @@ int ReadablePages(uintptr_t page) {
 }  // namespace
 
 uintptr_t ReadableStackEnd(uintptr_t stack_pointer) {
-  uintptr_t end = stack_pointer & ~(kPageBytes - 1);
+  uintptr_t end = stack_pointer & ~(kPage - 1);
   for (int pages = 0; pages < kMaxPages; pages += kPagesAtOnce) {
     const int readable = ReadablePages(end);
-    end += static_cast<uintptr_t>(readable) * kPageBytes;
+    end += static_cast<uintptr_t>(readable) * kPage;
     if (readable < kPagesAtOnce) break;
   }
   return end <= stack_pointer ? 0 : end;

@@ -113,10 +113,13 @@ bool IsOwnProcess() {
 
 uint64_t HashOf(StageKind kind, uint32_t parent, const char* name) {
   uint64_t hash = HashPair(static_cast<uint64_t>(kind), parent);
-  for (; *name != '\0'; ++name) {
-    hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3;
+  const size_t size = strlen(name);
+  for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    memcpy(&word, name + i, std::min(sizeof(word), size - i));
+    hash = HashPair(hash, word);
   }
-  return HashPair(hash, 0);
+  return hash;
 }
 
 // The end of a name that is too long, from the begin of a character of UTF-8.
