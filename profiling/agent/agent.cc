@@ -313,6 +313,15 @@ _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action,
   return _URC_CONTINUE_UNWIND;
 }
 
+// Newer headers of C++'s library check themselves where nothing is optimised,
+// and call this by its C++ name, std::__glibcxx_assert_fail.
+[[noreturn]] void FootprintAssertFailed(
+    const char*, int, const char*,
+    const char*) asm("_ZSt21__glibcxx_assert_failPKciS0_S0_");
+void FootprintAssertFailed(const char*, int, const char*, const char*) {
+  __builtin_trap();
+}
+
 // What lay there may be another's next.
 int dlclose(void* object) noexcept {
   return footprint::profiling_internal::CloseObject(object);

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/testing/hex_bytes.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -51,7 +51,7 @@ TEST(InterpreterLayoutTest, IsThatOfTheInterpreter) {
     const std::vector<std::string> facts =
         absl::StrSplit(OutputOf(absl::StrCat(python, " ", kCheckLayout)), ' ');
     ASSERT_EQ(facts.size(), 2u) << python;
-    const std::string runtime = absl::HexStringToBytes(facts[1]);
+    const std::string runtime = BytesOfHex(facts[1]);
     std::vector<uint64_t> words(runtime.size() / 8);
     runtime.copy(reinterpret_cast<char*>(words.data()), words.size() * 8);
     InterpreterLayout layout;

@@ -6,7 +6,7 @@
 //
 // Uses PyMem_SetAllocator for the domains of memory and objects, before the
 // interpreter begins. Where the program's user chose an allocator (PYTHONMALLOC
-// or -X dev), that one stays. Decision 27 has what it means and costs.
+// or -X dev), that one stays. Decision 26 has what it means and costs.
 //
 // To be called once, before main. Finds the interpreter's functions by name; no
 // header of Python's is needed.

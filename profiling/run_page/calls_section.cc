@@ -12,8 +12,12 @@ void AddCalls(const MeasuredRun& run, const PageLimits& limits,
           ? "Each process at its own peak, callers above what they call. "
             "Processes of one command are put together."
           : "Callers above what they call; the width is what the call and "
-            "those "
-            "below it have.";
+            "those below it have.";
+  if (run.sampling_interval_bytes() > 0) {
+    graph.description +=
+        " Estimated from samples: the sum is not the exact "
+        "peak, but near it.";
+  }
   page->AddHeading("Where from");
   page->AddFlameGraph(graph);
 }

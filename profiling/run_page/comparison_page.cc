@@ -209,7 +209,8 @@ void AddWarningsOfBoth(const MeasuredRun& before, const MeasuredRun& after,
   std::vector<std::string> warnings;
   for (const auto& [name, run] : {std::make_pair("Before: ", &before),
                                   std::make_pair("After: ", &after)}) {
-    for (const std::string& warning : Warnings(*run, *LargestImage(*run))) {
+    const std::vector<std::string> of_run = Warnings(*run, *LargestImage(*run));
+    for (const std::string& warning : of_run) {
       warnings.push_back(absl::StrCat(name, warning));
     }
   }

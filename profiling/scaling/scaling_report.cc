@@ -48,7 +48,8 @@ std::vector<std::string> NumericNames(const ScaledRuns& runs) {
 }
 
 std::string Percent(double share) {
-  return absl::StrFormat(share < 0.1 ? "%.1f %%" : "%.0f %%", 100 * share);
+  return share < 0.1 ? absl::StrFormat("%.1f %%", 100 * share)
+                     : absl::StrFormat("%.0f %%", 100 * share);
 }
 
 std::vector<std::string> LawRow(const ScaledRuns& runs, const StageLaw& law) {

@@ -6,9 +6,9 @@
 #include <sstream>
 #include <string>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/random/property_seeds.h"
+#include "footprint/base/testing/hex_bytes.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -30,7 +30,7 @@ TEST(PythonLinesTest, AreThoseOfTheInterpreter) {
     int first_line = 0;
     ASSERT_TRUE(words >> version >> name >> first_line >> digits) << text;
     const std::string table =
-        digits == "-" ? "" : absl::HexStringToBytes(digits);
+        digits == "-" ? "" : BytesOfHex(digits);
     int line = 0;
     int instruction = 0;
     for (; words >> line; ++instruction) {

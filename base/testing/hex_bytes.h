@@ -1,0 +1,33 @@
+// Bytes that a test has as hexadecimal digits.
+//
+//   const std::string table = BytesOfHex("8000ff");  // three bytes
+//
+// absl::HexStringToBytes changed its form between the releases that are
+// supported. A digit too few or too many is a failure of the test.
+
+#ifndef FOOTPRINT_BASE_TESTING_HEX_BYTES_H_
+#define FOOTPRINT_BASE_TESTING_HEX_BYTES_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+
+inline std::string BytesOfHex(absl::string_view digits) {
+  EXPECT_EQ(digits.size() % 2, 0u) << digits;
+  std::string bytes;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+    unsigned byte = 0;
+    EXPECT_TRUE(absl::SimpleHexAtoi(digits.substr(i, 2), &byte)) << digits;
+    bytes.push_back(static_cast<char>(byte));
+  }
+  return bytes;
+}
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_TESTING_HEX_BYTES_H_
