@@ -2,7 +2,7 @@
 //
 //   const std::string table = BytesOfHex("8000ff");  // three bytes
 //
-// absl::HexStringToBytes changed its form between the releases that are
+// The function that Abseil has for it changed between the releases that are
 // supported. A digit too few or too many is a failure of the test.
 
 #ifndef FOOTPRINT_BASE_TESTING_HEX_BYTES_H_
