@@ -207,13 +207,13 @@ std::string CommandOf(const MeasuredRun& run) {
 void AddWarningsOfBoth(const MeasuredRun& before, const MeasuredRun& after,
                        PageContent* page) {
   std::vector<std::string> warnings;
-  for (const auto& [name, run] : {std::make_pair("Before: ", &before),
-                                  std::make_pair("After: ", &after)}) {
-    const std::vector<std::string> of_run = Warnings(*run, *LargestImage(*run));
-    for (const std::string& warning : of_run) {
+  const auto add = [&](const char* name, const MeasuredRun& run) {
+    for (const std::string& warning : Warnings(run, *LargestImage(run))) {
       warnings.push_back(absl::StrCat(name, warning));
     }
-  }
+  };
+  add("Before: ", before);
+  add("After: ", after);
   page->AddWarnings(warnings);
 }
 

@@ -29,8 +29,7 @@ TEST(PythonLinesTest, AreThoseOfTheInterpreter) {
     std::string digits;
     int first_line = 0;
     ASSERT_TRUE(words >> version >> name >> first_line >> digits) << text;
-    const std::string table =
-        digits == "-" ? "" : BytesOfHex(digits);
+    const std::string table = digits == "-" ? "" : BytesOfHex(digits);
     int line = 0;
     int instruction = 0;
     for (; words >> line; ++instruction) {
