@@ -29,7 +29,7 @@ import sys
 megabytes, copies = int(sys.argv[1]), int(sys.argv[2])
 print("the program's own output")
 if megabytes == 13: sys.exit("an unlucky number")
-held = [bytearray(megabytes * 1000000) for _ in range(copies)]
+held = [bytearray((megabytes << 20) - 1) for _ in range(copies)]
 PYTHON
 program=(/usr/bin/python3 hold.py "{megabytes}" "{copies}")
 
