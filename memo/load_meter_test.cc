@@ -227,7 +227,10 @@ TEST(LoadMeterTest, AMappingOfTheOnlyThreadIsCertain) {
   LoadMeter meter;
   const Mapping mapping(kBlockBytes);
   const LoadedBytes loaded = meter.Stop();
-  EXPECT_EQ(loaded.doubt, nullptr);
+  // Else it may be the stack of a thread that an earlier test had.
+  if (StacksAreTold()) {
+    EXPECT_EQ(loaded.doubt, nullptr);
+  }
   EXPECT_EQ(loaded.bytes, kBlockBytes);
 }
 

@@ -1,4 +1,7 @@
 #!/usr/bin/env bash
 # A program that knows nothing of profiles, to be measured as it is: Python, with
 # its script among the run-time files.
-exec /usr/bin/python3 "$RUNFILES_DIR/footprint/profiling/measuring/plain_test_program.py" "$@"
+# Bazel with modules calls the repository that it runs in _main.
+repository=$RUNFILES_DIR/footprint
+[[ -d $repository ]] || repository=$RUNFILES_DIR/_main
+exec /usr/bin/python3 "$repository/profiling/measuring/plain_test_program.py" "$@"
