@@ -2,50 +2,11 @@
 # What memprof does with programs of every kind: their figures, output and exit.
 set -uo pipefail
 
-memprof=$PWD/$1
+# shellcheck source=profiling/memprof/memprof_test_functions.sh
+. "$(dirname "$0")/memprof_test_functions.sh" "$1"
 program=$PWD/$2
 own_new=$PWD/$3
 read_pprof=$PWD/$4
-scratch=$TEST_TMPDIR
-failures=0
-export TMPDIR=$scratch
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-# expect STATUS TEXT ARGUMENT...: the exit status, and what standard error says.
-expect() {
-  local status=$1 text=$2 actual=0
-  shift 2
-  "$memprof" "$@" >"$scratch/output" 2>"$scratch/error" || actual=$?
-  ((actual == status)) || fail "status $actual, not $status, of: $*"
-  [[ $(<"$scratch/error") == *"$text"* ]] ||
-    fail "'$text' is not in '$(cat "$scratch/error")', from: $*"
-}
-
-# measure ARGUMENT...: the program's run as $scratch/run.json.
-measure() {
-  rm -f "$scratch/run.json"
-  "$memprof" --json="$scratch/run.json" "$@" >"$scratch/output" \
-    2>"$scratch/error"
-}
-
-# check EXPRESSION: of the last run, as Python sees it: `run`, `processes`, and
-# `own`, the peaks of the processes in blocks of 10,240 bytes, rounded down.
-check() {
-  python3 - "$scratch/run.json" "$1" <<'PYTHON' || fail "not so: $1"
-import json, sys
-run = json.load(open(sys.argv[1]))
-processes = run["processes"]
-own = [process["own_peak_bytes"] // 10240 for process in processes]
-first = processes[0]
-sys.exit(0 if eval(sys.argv[2]) else print(json.dumps(
-    [{k: v for k, v in p.items() if k not in ("sites", "stacks", "timeline")}
-     for p in processes], indent=1)) or 1)
-PYTHON
-}
 
 # The program's output and exit status are its own.
 expect 0 "peak heap" "$program" print

@@ -3,30 +3,16 @@
 # sampling changes nothing that a program can see.
 set -uo pipefail
 
-memprof=$PWD/$1
+# shellcheck source=profiling/memprof/memprof_test_functions.sh
+. "$(dirname "$0")/memprof_test_functions.sh" "$1"
 program=$PWD/$2
 leaks=$PWD/$3
-scratch=$TEST_TMPDIR
-failures=0
-export TMPDIR=$scratch
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-# measure OPTION... -- WORD...: the program's run as $scratch/run.json.
-measure() {
-  rm -f "$scratch/run.json"
-  "$memprof" --json="$scratch/run.json" "$@" >"$scratch/output" \
-    2>"$scratch/error"
-}
 
 # check EXPRESSION: of the last run, as Python sees it. time(NAME) and
 # copied(NAME) are seconds and bytes of all stacks through a function of that
 # name, of all processes; `whole` is all time, `told` the kernel's own account.
 check() {
-  python3 - "$scratch/run.json" "$1" <<'PYTHON' || fail "not so: $1"
+  python3 - "$scratch/run.json" "$1" <<'PYTHON' || fail "not so: $1; of $measured"
 import json, sys
 run = json.load(open(sys.argv[1]))
 processes = run["processes"]

@@ -11,27 +11,13 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/hex_bytes.h"
+#include "footprint/profiling/python/tested_interpreters.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
 namespace {
 
 constexpr char kCheckLayout[] = "profiling/python/testdata/check_layout.py";
-
-// Debian's, and those that FOOTPRINT_PYTHONS names (separated by colons).
-std::vector<std::string> Pythons() {
-  std::vector<std::string> pythons;
-  std::string paths = "/usr/bin/python3";
-  if (const char* more = std::getenv("FOOTPRINT_PYTHONS")) {
-    absl::StrAppend(&paths, ":", more);
-  }
-  for (absl::string_view path : absl::StrSplit(paths, ':')) {
-    if (access(std::string(path).c_str(), X_OK) == 0) {
-      pythons.emplace_back(path);
-    }
-  }
-  return pythons;
-}
 
 std::string OutputOf(const std::string& command) {
   std::string output;
@@ -46,8 +32,9 @@ std::string OutputOf(const std::string& command) {
 
 // Each offset against the interpreter's own objects, by its own hand.
 TEST(InterpreterLayoutTest, IsThatOfTheInterpreter) {
-  if (Pythons().empty()) GTEST_SKIP() << "no /usr/bin/python3: nothing checked";
-  for (const std::string& python : Pythons()) {
+  if (TestedInterpreters().empty())
+    GTEST_SKIP() << "no /usr/bin/python3: nothing checked";
+  for (const std::string& python : TestedInterpreters()) {
     const std::vector<std::string> facts =
         absl::StrSplit(OutputOf(absl::StrCat(python, " ", kCheckLayout)), ' ');
     ASSERT_EQ(facts.size(), 2u) << python;

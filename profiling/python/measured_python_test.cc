@@ -22,6 +22,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/python/tested_interpreters.h"
 #include "footprint/profiling/records/measured_process.h"
 #include "footprint/profiling/symbols/python_lines.h"
 #include "gtest/gtest.h"
@@ -30,21 +31,6 @@ namespace footprint {
 namespace {
 
 constexpr char kAgent[] = "profiling/agent/agent.so";
-
-// Debian's, and those that FOOTPRINT_PYTHONS names (separated by colons).
-std::vector<std::string> Pythons() {
-  std::vector<std::string> pythons;
-  std::string paths = "/usr/bin/python3";
-  if (const char* more = std::getenv("FOOTPRINT_PYTHONS")) {
-    absl::StrAppend(&paths, ":", more);
-  }
-  for (absl::string_view path : absl::StrSplit(paths, ':')) {
-    if (access(std::string(path).c_str(), X_OK) == 0) {
-      pythons.emplace_back(path);
-    }
-  }
-  return pythons;
-}
 
 std::string Absolute(const std::string& path) {
   char* const found = realpath(path.c_str(), nullptr);
@@ -194,11 +180,12 @@ std::string WithoutFolder(const PythonRun& run) {
 class MeasuredPythonTest : public testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Versions, MeasuredPythonTest,
-                         testing::ValuesIn(Pythons()));
+                         testing::ValuesIn(TestedInterpreters()));
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MeasuredPythonTest);
 
 TEST(MeasuredPythonsTest, ThereIsAnInterpreter) {
-  if (Pythons().empty()) GTEST_SKIP() << "no /usr/bin/python3: nothing checked";
+  if (TestedInterpreters().empty())
+    GTEST_SKIP() << "no /usr/bin/python3: nothing checked";
 }
 
 // Sizes that are jemalloc's own classes, so that usable bytes are those asked

@@ -73,9 +73,6 @@ struct MeasuredProcess {
   std::string allocator;
   std::vector<std::string> loaded_objects;
 
-  // False: an allocator of its own serves it, or nothing was ever allocated.
-  bool is_counted() const { return !has_foreign_new && peak_live_bytes > 0; }
-
   // Not set: the process is no Python interpreter.
   std::optional<PythonCodes> python;
 

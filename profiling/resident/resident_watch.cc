@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -16,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/file_descriptor.h"
+#include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/resident/allocator_state.h"
 
 namespace footprint {
@@ -23,12 +23,6 @@ namespace {
 
 // What the kernel takes for each thread.
 constexpr int64_t kKernelStackBytes = 16 << 10;
-
-int64_t TimeNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
 
 int64_t ResidentBytes(int process_id) {
   const std::string path = absl::StrCat("/proc/", process_id, "/statm");
@@ -96,7 +90,7 @@ void ResidentWatch::ReadParts(int process_id, int image) {
   if (!parts.ok()) return;
   ResidentPeak& peak = peaks_[{process_id, image}];
   if (peak.parts.explained_bytes() >= parts->explained_bytes()) return;
-  peak = {process_id, image, TimeNs(), *parts, {}};
+  peak = {process_id, image, MonotonicTimeNs(), *parts, {}};
   if (state.ok()) peak.books = state->books;
 }
 
