@@ -57,6 +57,9 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
     Close();
     return nullptr;
   }
+  // Else the kernel fills the page cache around each first touch: 8 ms of a
+  // process's begin on ext4.
+  madvise(mapped, size_bytes, MADV_RANDOM);
   mapped_ = mapped;
   return mapped_;
 }
