@@ -20,11 +20,7 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
       counters->peak_absolute_bytes.load(std::memory_order_relaxed)) {
     counters->peak_absolute_bytes.store(level_bytes, std::memory_order_relaxed);
   }
-  const int64_t threshold_bytes =
-      counters->threshold_bytes.load(std::memory_order_relaxed);
-  if (level_bytes > threshold_bytes ||
-      (threshold_bytes - level_bytes > kWindowBytes &&
-       !has_one_thread.load())) {
+  if (level_bytes > counters->threshold_bytes.load(std::memory_order_relaxed)) {
     ProcessLock lock;
     if (counters->state == State::kEnded) {
       CountAfterEnd(counters, /*is_allocation=*/true);
@@ -35,8 +31,6 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
         std::max(counters->peak_absolute_bytes.load(), level_bytes));
     if (level_bytes > counters->threshold_bytes.load()) {
       RaiseThreshold(counters, level_bytes);
-    } else if (!has_one_thread.load()) {
-      CentreThreshold(counters);
     }
   }
   DelayNextLook(counters);

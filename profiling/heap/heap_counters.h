@@ -59,8 +59,7 @@ inline bool MayGoUnlooked(size_t size) {
 }
 
 // The first half of a look: grants the thread what it may be handed out before
-// the next one. False, and nothing granted, if a peak or a sample may be due,
-// or more is left to the thread than it may hold without the lock.
+// the next one. False, and nothing granted, if a peak or a sample may be due.
 inline bool DelayNextLook(ThreadCounters* counters) {
   const uint64_t allocated_bytes = *counters->allocated_bytes;
   const int64_t live_bytes = counters->live_bytes();
@@ -81,7 +80,7 @@ inline bool DelayNextLook(ThreadCounters* counters) {
     // Against the compiler; against the processor, Membarrier.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (has_one_thread.load()) return true;
-  } else if (threshold_bytes - live_bytes <= kWindowBytes) {
+  } else {
     counters->check_at_bytes.store(allocated_bytes + budget_bytes -
                                    std::min(budget_bytes, kBytesPerCall));
     if (counters->threshold_bytes.load() == threshold_bytes &&

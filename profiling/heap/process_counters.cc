@@ -6,20 +6,31 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// What a thread that may be running has live, at one moment.
-int64_t LiveBytesOf(const ThreadCounters& counters) {
+// How far a sum may be from what was live at a moment, for each thread.
+constexpr uint64_t kSumToleranceBytes = 4096;
+// More than a thread can have live.
+constexpr int64_t kBelowAllBytes = int64_t{1} << 45;
+
+// What a thread that may be running has live, at one moment. Returns whether
+// it has allocated since the last call.
+bool ReadLiveBytes(ThreadCounters* counters) {
   constexpr int kAttempts = 1000;
+  const uint64_t before_bytes = counters->summed_allocated_bytes;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const uint64_t allocated_bytes =
-        __atomic_load_n(counters.allocated_bytes, __ATOMIC_ACQUIRE);
-    const uint64_t deallocated_bytes =
-        __atomic_load_n(counters.deallocated_bytes, __ATOMIC_ACQUIRE);
-    if (__atomic_load_n(counters.allocated_bytes, __ATOMIC_ACQUIRE) ==
-        allocated_bytes) {
-      return static_cast<int64_t>(allocated_bytes - deallocated_bytes);
+    counters->summed_allocated_bytes =
+        __atomic_load_n(counters->summed_allocated_from, __ATOMIC_ACQUIRE);
+    counters->summed_deallocated_bytes =
+        __atomic_load_n(counters->summed_deallocated_from, __ATOMIC_ACQUIRE);
+    counters->summed_live_bytes = static_cast<int64_t>(
+        counters->summed_allocated_bytes - counters->summed_deallocated_bytes);
+    if (__atomic_load_n(counters->summed_allocated_from, __ATOMIC_ACQUIRE) ==
+        counters->summed_allocated_bytes) {
+      return counters->summed_allocated_bytes != before_bytes;
     }
   }
-  return std::min(counters.live_bytes(), counters.threshold_bytes.load());
+  counters->summed_live_bytes =
+      std::min(counters->live_bytes(), counters->threshold_bytes.load());
+  return true;
 }
 
 void PublishPeak(int64_t sum_bytes) {
@@ -37,18 +48,72 @@ void PublishPeak(int64_t sum_bytes) {
       std::memory_order_relaxed);
 }
 
-// Whether a thread has freed more than a window since it was summed: then the
-// sum may be of no moment. With one other thread, it is of that of its reading.
-bool SomeFreedMeanwhile(const ThreadCounters* summed_at_level) {
-  if (process.thread_count <= 2) return false;
-  for (ThreadCounters* each = process.first_thread; each != nullptr;
+// With one other thread, a sum is of the moment of its reading.
+bool SeveralOthersRun() {
+  const bool is_registered =
+      thread_counters.state == ThreadCounters::State::kRegistered;
+  return process.thread_count - (is_registered ? 1 : 0) > 1;
+}
+
+// Whether a thread has freed too much since it was summed for the sum to be of
+// this moment.
+bool SomeFreedMeanwhile() {
+  for (const ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
-    if (each != summed_at_level &&
-        LiveBytesOf(*each) < each->summed_live_bytes - kWindowBytes) {
+    if (__atomic_load_n(each->summed_deallocated_from, __ATOMIC_ACQUIRE) -
+            each->summed_deallocated_bytes >
+        kSumToleranceBytes) {
       return true;
     }
   }
   return false;
+}
+
+// Every other thread waits for the lock at its next allocation.
+void HoldOthers() {
+  for (ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    each->threshold_before_hold_bytes = each->threshold_bytes.load();
+    if (each != &thread_counters) {
+      SetThreshold(each, each->threshold_before_hold_bytes - kBelowAllBytes);
+    }
+  }
+}
+
+void ReleaseOthers() {
+  for (ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    SetThreshold(each, each->threshold_before_hold_bytes);
+  }
+}
+
+struct LiveSum {
+  int64_t bytes;
+  // Since the last sum.
+  bool some_allocated;
+};
+
+LiveSum ReadAll(const ThreadCounters* counters, int64_t level_bytes) {
+  LiveSum sum = {process.ended.live_bytes, false};
+  for (ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    sum.some_allocated |= ReadLiveBytes(each);
+    if (each == counters) each->summed_live_bytes = level_bytes;
+    sum.bytes += each->summed_live_bytes;
+  }
+  return sum;
+}
+
+// Each thread ends at most one allocation more. Where none did between two
+// readings, what all freed meanwhile was live together at the begin.
+int64_t SumWithOthersHeld(const ThreadCounters* counters, int64_t level_bytes) {
+  HoldOthers();
+  LiveSum sum = ReadAll(counters, level_bytes);
+  do {
+    sum = ReadAll(counters, level_bytes);
+  } while (sum.some_allocated && SomeFreedMeanwhile());
+  ReleaseOthers();
+  return sum.bytes;
 }
 
 // The only thread may be about to store what it computed while it was that, or
@@ -139,17 +204,12 @@ void SetThreshold(ThreadCounters* counters, int64_t threshold_bytes) {
 }
 
 int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes) {
-  constexpr int kAttempts = 100;
-  for (int attempt = 1;; ++attempt) {
-    int64_t sum = process.ended.live_bytes;
-    for (ThreadCounters* each = process.first_thread; each != nullptr;
-         each = each->next) {
-      each->summed_live_bytes =
-          each == counters ? level_bytes : LiveBytesOf(*each);
-      sum += each->summed_live_bytes;
-    }
-    if (attempt == kAttempts || !SomeFreedMeanwhile(counters)) return sum;
+  constexpr int kAttempts = 20;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const LiveSum sum = ReadAll(counters, level_bytes);
+    if (!SeveralOthersRun() || !SomeFreedMeanwhile()) return sum.bytes;
   }
+  return SumWithOthersHeld(counters, level_bytes);
 }
 
 void RaisePeak(int64_t sum_bytes) {
@@ -182,40 +242,24 @@ bool RaisePeakOfOnlyThread(ThreadCounters* counters) {
 void ShareHeadroom(int64_t sum_bytes) {
   const int64_t headroom_bytes = process.peak_absolute_bytes - sum_bytes;
   const int64_t share_bytes =
-      has_one_thread.load()
-          ? headroom_bytes
-          : std::min(headroom_bytes / std::max(1, process.thread_count),
-                     kWindowBytes / 2);
+      headroom_bytes / std::max(1, process.thread_count);
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
     SetThreshold(each, each->summed_live_bytes + share_bytes);
   }
 }
 
-void CentreThreshold(ThreadCounters* counters) {
-  const int64_t left_bytes =
+void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes) {
+  const int64_t left_by_others_bytes =
       process.peak_absolute_bytes - process.ended.live_bytes -
       (process.sum_of_thresholds - counters->threshold_bytes.load());
-  SetThreshold(counters,
-               std::min(counters->live_bytes() + kWindowBytes / 2, left_bytes));
-}
-
-void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes) {
-  const int64_t others_bytes =
-      process.sum_of_thresholds - counters->threshold_bytes.load();
-  if (!has_one_thread.load() &&
-      level_bytes + others_bytes + process.ended.live_bytes <=
-          process.peak_absolute_bytes) {
-    CentreThreshold(counters);
+  if (!has_one_thread.load() && level_bytes <= left_by_others_bytes) {
+    SetThreshold(counters, left_by_others_bytes);
     return;
   }
   const int64_t sum_bytes = SumLiveBytes(counters, level_bytes);
   RaisePeak(sum_bytes);
   ShareHeadroom(sum_bytes);
-  // A block that was live for the moment only is gone by now.
-  if (level_bytes > counters->live_bytes() && !has_one_thread.load()) {
-    CentreThreshold(counters);
-  }
 }
 
 }  // namespace footprint::profiling_internal

@@ -14,10 +14,13 @@
 //
 // Live bytes rise in allocations only, so a thread computes how much it may be
 // handed out before it can reach its threshold, and looks when that is used up;
-// a free is never looked at. The only thread of a process may use up all that
-// is left below the peak. Among several, a thread that finds more than 4 KiB
-// left takes the lock to lower its threshold. So while another sums, none can
-// grow by more than 4 KiB, and a racing sum is wrong by at most 4 KiB a thread.
+// a free is never looked at. What is left below the peak is shared out equally.
+//
+// Threads run on while one sums. A sum is too high for every moment only by
+// what a thread freed after it was read, since another may have grown by as
+// much before it was read. So a sum in which one freed more than 4 KiB is taken
+// again; after some attempts all others are held up at their next allocation.
+// A sum is then within 4 KiB a thread of what was live at a moment.
 //
 // Thread-safety: `process` and all functions need ProcessLock, but for what is
 // said of ThreadCounters.
@@ -37,9 +40,6 @@
 
 namespace footprint::profiling_internal {
 
-// How far a free-running thread may grow without a look that others can hold
-// up.
-inline constexpr int64_t kWindowBytes = 4096;
 // What counters point to until the thread is registered.
 extern const uint64_t kNoBytes;
 
@@ -48,8 +48,10 @@ struct ThreadRecord;
 
 // One thread's counters, in the thread's own storage. The thread writes them,
 // except for what the holder of the process's lock may write: everything after
-// `state`. allocation_entry_points.cc knows the places of the first ones.
-struct ThreadCounters {
+// `state`, on cache lines of its own: to sum takes none away that the thread
+// writes in each call. allocation_entry_points.cc knows the places of the first
+// ones.
+struct alignas(64) ThreadCounters {
   enum class State : int { kNew, kRegistered, kEnded };
 
   // jemalloc's own counters of the thread.
@@ -70,11 +72,17 @@ struct ThreadCounters {
   //
   // Since the last phase event, creation or join by this thread: the
   // high-water mark of its live bytes.
-  std::atomic<int64_t> peak_absolute_bytes{INT64_MIN};
+  alignas(64) std::atomic<int64_t> peak_absolute_bytes{INT64_MIN};
   // An allocation that lifts the live bytes above this takes the lock.
   std::atomic<int64_t> threshold_bytes{INT64_MIN};
+  // The first two again, for those who sum.
+  const uint64_t* summed_allocated_from = &kNoBytes;
+  const uint64_t* summed_deallocated_from = &kNoBytes;
   // Read under the lock for one sum over all threads.
   int64_t summed_live_bytes = 0;
+  uint64_t summed_allocated_bytes = 0;
+  uint64_t summed_deallocated_bytes = 0;
+  int64_t threshold_before_hold_bytes = 0;
   // An allocation that lifts `*allocated_bytes` to this is a sample.
   uint64_t sample_at_bytes = UINT64_MAX;
   uint64_t sample_number = 0;
@@ -248,10 +256,6 @@ bool RaisePeakOfOnlyThread(ThreadCounters* counters);
 // Gives every thread an equal share of what is left below the peak, after
 // SumLiveBytes found `sum_bytes`.
 void ShareHeadroom(int64_t sum_bytes);
-
-// Puts the threshold of the calling thread half a window above its live bytes,
-// without giving it more than others leave.
-void CentreThreshold(ThreadCounters* counters);
 
 // After the calling thread's live bytes passed its threshold: raises the peak
 // if all threads together have passed it.

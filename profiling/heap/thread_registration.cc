@@ -114,6 +114,8 @@ bool FindAllocatorsCounters() {
   if (of_allocator.allocated_bytes == nullptr) return false;
   counters->allocated_bytes = of_allocator.allocated_bytes;
   counters->deallocated_bytes = of_allocator.deallocated_bytes;
+  counters->summed_allocated_from = of_allocator.allocated_bytes;
+  counters->summed_deallocated_from = of_allocator.deallocated_bytes;
   return true;
 }
 

@@ -9,17 +9,43 @@ constexpr size_t kLeastCapacity = 1024;
 
 }  // namespace
 
+bool BlockTable::Holds(const Keys& keys, uintptr_t address) {
+  for (size_t i = keys.Home(address);; i = (i + 1) & keys.mask) {
+    const uintptr_t key = keys.at[i].load(std::memory_order_relaxed);
+    if (key == 0) return false;
+    if (key == address) return true;
+  }
+}
+
+// Unless another block has it: then that has the same home, too.
+void BlockTable::ClearFilterBit(Keys* keys, uintptr_t address) {
+  const size_t home = keys->Home(address);
+  const uint64_t bit = keys->FilterBit(address);
+  for (size_t i = home;; i = (i + 1) & keys->mask) {
+    const uintptr_t key = keys->at[i].load(std::memory_order_relaxed);
+    if (key == 0) break;
+    if (key != kRemoved && keys->Home(key) == home &&
+        keys->FilterBit(key) == bit) {
+      return;
+    }
+  }
+  keys->filter[home].store(
+      keys->filter[home].load(std::memory_order_relaxed) & ~bit,
+      std::memory_order_relaxed);
+}
+
 BlockTable::Keys* BlockTable::NewKeys(size_t capacity) {
-  auto* const keys = static_cast<Keys*>(
-      TakePages(sizeof(Keys) + capacity * sizeof(std::atomic<uintptr_t>)));
+  const size_t size_bytes =
+      sizeof(Keys) + capacity * (sizeof(Keys::at) + sizeof(*Keys::filter));
+  auto* const keys = static_cast<Keys*>(TakePages(size_bytes));
   if (keys == nullptr) return nullptr;
   keys->blocks =
       static_cast<RecordedBlock*>(TakePages(capacity * sizeof(RecordedBlock)));
   if (keys->blocks == nullptr) {
-    GivePagesBack(keys,
-                  sizeof(Keys) + capacity * sizeof(std::atomic<uintptr_t>));
+    GivePagesBack(keys, size_bytes);
     return nullptr;
   }
+  keys->filter = reinterpret_cast<std::atomic<uint64_t>*>(keys->at + capacity);
   keys->mask = capacity - 1;
   keys->shift = 64 - __builtin_ctzl(capacity);
   return keys;
@@ -30,6 +56,11 @@ void BlockTable::Put(Keys* keys, const RecordedBlock& block) {
   while (keys->at[i].load(std::memory_order_relaxed) != 0) {
     i = (i + 1) & keys->mask;
   }
+  std::atomic<uint64_t>* const filter =
+      &keys->filter[keys->Home(block.address)];
+  filter->store(
+      filter->load(std::memory_order_relaxed) | keys->FilterBit(block.address),
+      std::memory_order_relaxed);
   keys->blocks[i] = block;
   keys->at[i].store(block.address, std::memory_order_release);
   ++used_;
@@ -92,6 +123,7 @@ bool BlockTable::Remove(const void* address, RecordedBlock* block) {
     *block = keys->blocks[i];
     --count_;
     keys->at[i].store(kRemoved, std::memory_order_relaxed);
+    ClearFilterBit(keys, wanted);
     TrimRun(keys, i);
     return true;
   }
