@@ -39,7 +39,8 @@ void PublishPeak(int64_t sum_bytes) {
 
 // Whether a thread has freed more than a window since it was summed: then the
 // sum may be of no moment. With one other thread, it is of that of its reading.
-bool SomeFreedMeanwhile(const ThreadCounters* summed_at_level) {
+bool SomeFreedMeanwhile(const ThreadCounters* summed_at_level)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   if (process.thread_count <= 2) return false;
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
@@ -54,7 +55,8 @@ bool SomeFreedMeanwhile(const ThreadCounters* summed_at_level) {
 // The only thread may be about to store what it computed while it was that, or
 // be between reading its budget and writing what is left of it. The calling
 // thread, if it is another, has no threshold yet.
-void TakeBudget(ThreadCounters* counters) {
+void TakeBudget(ThreadCounters* counters)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   constexpr int kAttempts = 1000;
   counters->budget_bytes.store(0);
   if (counters == &thread_counters) return;
@@ -158,7 +160,9 @@ void RaisePeak(int64_t sum_bytes) {
   PublishPeak(sum_bytes);
 }
 
-bool RaisePeakOfOnlyThread(ThreadCounters* counters) {
+// Unchecked: the only thread needs no lock, and finds out here whether it is.
+bool RaisePeakOfOnlyThread(ThreadCounters* counters)
+    ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (!has_one_thread.load() ||
       counters->state != ThreadCounters::State::kRegistered) {
     return false;
