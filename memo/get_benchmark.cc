@@ -6,12 +6,12 @@
 #include <any>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "absl/container/flat_hash_map.h"
 #include "benchmark/benchmark.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/memo/keep_read.h"
 #include "footprint/memo/memo.h"
 
@@ -66,14 +66,14 @@ void BM_CopySharedPointer(benchmark::State& state) {
 }
 
 void BM_LookUpMutexAndMap(benchmark::State& state) {
-  static std::mutex mutex;
-  static std::unordered_map<std::string, std::any> cache = {
-      {"hot", std::make_shared<const int>(42)}};
+  static Mutex mutex;
+  static std::unordered_map<std::string, std::any> cache ABSL_GUARDED_BY(
+      mutex) = {{"hot", std::make_shared<const int>(42)}};
   const std::string key = "hot";
   for (auto _ : state) {
     std::shared_ptr<const int> copy;
     {
-      std::lock_guard<std::mutex> lock(mutex);
+      MutexLock lock(&mutex);
       copy = std::any_cast<std::shared_ptr<const int>>(cache.find(key)->second);
     }
     KeepRead(*copy);
@@ -81,15 +81,15 @@ void BM_LookUpMutexAndMap(benchmark::State& state) {
 }
 
 void BM_LookUpMutexAndFlatHashMap(benchmark::State& state) {
-  static std::mutex mutex;
-  static auto* const cache =
+  static Mutex mutex;
+  static auto* const cache ABSL_PT_GUARDED_BY(mutex) =
       new absl::flat_hash_map<std::string, std::shared_ptr<const int>>{
           {"hot", std::make_shared<const int>(42)}};
   const std::string key = "hot";
   for (auto _ : state) {
     std::shared_ptr<const int> copy;
     {
-      std::lock_guard<std::mutex> lock(mutex);
+      MutexLock lock(&mutex);
       copy = cache->find(key)->second;
     }
     KeepRead(*copy);

@@ -60,14 +60,15 @@ MeteredThreads& Metered() {
   return *metered;
 }
 
-// fork runs these, so that it finds no list in the middle of a change; the
-// compiler does not see them meet.
-void LockMetered() ABSL_NO_THREAD_SAFETY_ANALYSIS { Metered().mutex.Lock(); }
-void UnlockMetered() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+// fork runs these, so that it finds no list in the middle of a change.
+void LockMetered() ABSL_EXCLUSIVE_LOCK_FUNCTION(Metered().mutex) {
+  Metered().mutex.Lock();
+}
+void UnlockMetered() ABSL_UNLOCK_FUNCTION(Metered().mutex) {
   Metered().mutex.Unlock();
 }
 // The child has one thread; the counters of the others are gone.
-void UnlockMeteredInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+void UnlockMeteredInChild() ABSL_UNLOCK_FUNCTION(Metered().mutex) {
   std::vector<MeteredThreads::Thread>& running = Metered().running;
   running.erase(std::remove_if(running.begin(), running.end(),
                                [](const MeteredThreads::Thread& thread) {

@@ -63,11 +63,14 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// No fork finds the registry in the middle of a change. The compiler does not
-// see that fork calls the first and one of the others.
-void LockRegistry() ABSL_NO_THREAD_SAFETY_ANALYSIS { memos_mutex.Lock(); }
-void UnlockRegistry() ABSL_NO_THREAD_SAFETY_ANALYSIS { memos_mutex.Unlock(); }
-void UnlockRegistryInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+// No fork finds the registry in the middle of a change.
+void LockRegistry() ABSL_EXCLUSIVE_LOCK_FUNCTION(memos_mutex) {
+  memos_mutex.Lock();
+}
+void UnlockRegistry() ABSL_UNLOCK_FUNCTION(memos_mutex) {
+  memos_mutex.Unlock();
+}
+void UnlockRegistryInChild() ABSL_UNLOCK_FUNCTION(memos_mutex) {
   MemoCore::LoseWhatOthersWereDoing();
   UnlockRegistry();
 }

@@ -19,6 +19,8 @@
 namespace footprint::memo_internal {
 namespace {
 
+using ::testing::Not;
+
 constexpr AfterEviction kKeep = AfterEviction::kKeepFreeMemory;
 struct Other {};
 
@@ -169,14 +171,14 @@ TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
 
 TEST(MemoCoreTest, AValueIsFoundByAddressAndTypeWhileItLives) {
   auto memo = MakeFake("found");
-  EXPECT_FALSE(FindMemoByValue(memo->value(), typeid(int)).ok());
+  EXPECT_THAT(FindMemoByValue(memo->value(), typeid(int)), Not(IsOk()));
   ASSERT_THAT(memo->Acquire(), IsOk());
   memo->Release();
   EXPECT_EQ(*FindMemoByValue(memo->value(), typeid(int)), memo);
   EXPECT_THAT(FindMemoByValue(memo->value(), typeid(std::vector<Other>)),
               StatusIs(absl::StatusCode::kNotFound));
   ASSERT_THAT(memo->Evict(kKeep), IsOk());
-  EXPECT_FALSE(FindMemoByValue(memo->value(), typeid(int)).ok());
+  EXPECT_THAT(FindMemoByValue(memo->value(), typeid(int)), Not(IsOk()));
 }
 
 TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
@@ -195,7 +197,7 @@ TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
       "anonymous namespace)::Other> >; ask for that type, or take another "
       "name");
   // What was refused must not have freed the name.
-  EXPECT_FALSE(AddMemo(other()).ok());
+  EXPECT_THAT(AddMemo(other()), Not(IsOk()));
   memo.reset();
   EXPECT_THAT(AddMemo(other()), IsOk());
 }

@@ -23,6 +23,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::AnyOf;
+
 using Values = std::vector<int>;
 
 Memo<Values> MakeValues(const std::string& name) {
@@ -231,8 +233,7 @@ TEST(MemoProcessTest, AThreadMayBeCancelledInAFactory) {
   pthread_cancel(loading.native_handle());
   loading.join();
   waiting.join();
-  EXPECT_TRUE(waited.ok() || waited.code() == absl::StatusCode::kCancelled)
-      << waited;
+  EXPECT_THAT(waited, AnyOf(IsOk(), StatusIs(absl::StatusCode::kCancelled)));
   EXPECT_THAT(memo.Get(), IsOk());
   EXPECT_EQ(memo.statistics().failed_load_count, 1u);
 }

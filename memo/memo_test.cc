@@ -22,6 +22,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 constexpr AfterEviction kKeep = AfterEviction::kKeepFreeMemory;
 
 static_assert(!std::is_copy_constructible_v<Handle<int>>);
@@ -84,7 +86,7 @@ TEST(MemoTest, AMovedHandlePinsOnce) {
   Handle<int> first = *memo.Get();
   Handle<int> second = std::move(first);
   second = *memo.Get();
-  EXPECT_FALSE(memo.Evict().ok());
+  EXPECT_THAT(memo.Evict(), Not(IsOk()));
   std::thread([&] { Handle<int> last = std::move(second); }).join();
   EXPECT_THAT(memo.Evict(), IsOk());
 }
@@ -193,11 +195,11 @@ TEST(MemoTest, CreationRefusesWhatCannotWork) {
   EXPECT_THAT(FindMemo<double>("taken"),
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(FindMemo<int>("absent"), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_FALSE(MakeMemo<int>("", [] { return 1; }).ok());
-  EXPECT_FALSE(MakeMemo<int>("null", nullptr).ok());
-  EXPECT_FALSE(MakeMemo<int>(
-                   "less", [] { return 1; }, -1)
-                   .ok());
+  EXPECT_THAT(MakeMemo<int>("", [] { return 1; }), Not(IsOk()));
+  EXPECT_THAT(MakeMemo<int>("null", nullptr), Not(IsOk()));
+  EXPECT_THAT(MakeMemo<int>(
+                  "less", [] { return 1; }, -1),
+              Not(IsOk()));
   EXPECT_THAT(MakeMemo<int>(
                   "more", [] { return 1; }, INT64_MAX),
               StatusIs(absl::StatusCode::kInvalidArgument));
@@ -462,7 +464,7 @@ TYPED_TEST(MemoOfSizeTest, KeepsItsValueAlignedAndDestroysItOnce) {
       auto found = GetMemoByValue(**handle);
       ASSERT_THAT(found, IsOk());
       EXPECT_EQ(*found, *memo);
-      EXPECT_FALSE(memo->Evict().ok());
+      EXPECT_THAT(memo->Evict(), Not(IsOk()));
     }
     ASSERT_THAT(memo->Evict(), IsOk());
     EXPECT_EQ(TypeParam::alive, 0);

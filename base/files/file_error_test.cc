@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -36,7 +37,7 @@ TEST(FileErrorTest, GivesEachErrorItsCode) {
         {EIO, Code::kUnavailable},
         {EBUSY, Code::kUnavailable}}) {
     const absl::Status status = FileError(error, "a/b", "cannot be read");
-    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_THAT(status, StatusIs(code));
     EXPECT_THAT(std::string(status.message()),
                 StartsWith("a/b: cannot be read: "));
   }

@@ -13,6 +13,7 @@ namespace footprint {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr SealedProtoFormat kFormat = {"list of sizes", 3, "list them again"};
 
@@ -81,12 +82,12 @@ TEST(SealedProtoFileTest, RefusesEveryFlippedBitAndEveryCut) {
   for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
     std::string damaged = whole;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
-    EXPECT_FALSE(StatusOf(damaged).ok()) << "bit " << bit;
+    EXPECT_THAT(StatusOf(damaged), Not(IsOk())) << "bit " << bit;
   }
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_FALSE(StatusOf(whole.substr(0, size)).ok()) << size;
+    EXPECT_THAT(StatusOf(whole.substr(0, size)), Not(IsOk())) << size;
   }
-  EXPECT_FALSE(StatusOf(whole + "x").ok());
+  EXPECT_THAT(StatusOf(whole + "x"), Not(IsOk()));
 }
 
 TEST(SealedProtoFileTest, SaysWhatIsWrongAndWhatToDo) {
@@ -116,7 +117,7 @@ TEST(SealedProtoFileTest, SaysWhatIsWrongAndWhatToDo) {
          absl::StatusCode::kFailedPrecondition,
          "has schema version 4, and this program reads up to 3"}}) {
     const absl::Status status = StatusOf(wrong.bytes);
-    EXPECT_EQ(status.code(), wrong.code) << status;
+    EXPECT_THAT(status, StatusIs(wrong.code));
     EXPECT_THAT(std::string(status.message()), HasSubstr(wrong.text));
     EXPECT_THAT(std::string(status.message()), HasSubstr("list them again"));
     EXPECT_THAT(std::string(status.message()), HasSubstr(TestPath("read")));

@@ -75,4 +75,6 @@ bool PurgeFreeMemory();
 
 }  // namespace footprint
 
+// Tested by allocator_jemalloc_test and allocator_other_test.
+
 #endif  // FOOTPRINT_BASE_MEMORY_ALLOCATOR_H_

@@ -8,7 +8,7 @@
 namespace footprint {
 namespace {
 
-TEST(LineFloats, BeginAtALine) {
+TEST(LineFloatsTest, BeginAtALine) {
   for (const int64_t count : {1, 16, 17, 1000}) {
     const LineFloats floats = AllocateLineFloats(count);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(floats.get()) % kLineBytes, 0u);
@@ -17,7 +17,7 @@ TEST(LineFloats, BeginAtALine) {
   }
 }
 
-TEST(LineFloats, TakeWholeLines) {
+TEST(LineFloatsTest, TakeWholeLines) {
   EXPECT_EQ(LineFloatBytes(0), 0);
   EXPECT_EQ(LineFloatBytes(1), 64);
   EXPECT_EQ(LineFloatBytes(16), 64);

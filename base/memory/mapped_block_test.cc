@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-TEST(MappedBlock, HasWholePagesThatAreCountedAsTheyAreTouched) {
+TEST(MappedBlockTest, HasWholePagesThatAreCountedAsTheyAreTouched) {
   auto arena = MappedBlock::Allocate(2000 * 4096 - 100);
   ASSERT_THAT(arena, IsOk());
   EXPECT_EQ(arena->size_bytes(), 2000 * 4096);
@@ -31,7 +31,7 @@ TEST(MappedBlockDeathTest, EndsAProgramThatGoesBeyondIt) {
   EXPECT_DEATH(*arena->At<volatile char>(4096) = 1, "");
 }
 
-TEST(MappedBlock, IsZeroWithHugePagesToo) {
+TEST(MappedBlockTest, IsZeroWithHugePagesToo) {
   const auto block = MappedBlock::AllocateHuge(5 << 20);
   ASSERT_THAT(block, IsOk());
   EXPECT_EQ(block->size_bytes(), 5 << 20);
@@ -40,7 +40,7 @@ TEST(MappedBlock, IsZeroWithHugePagesToo) {
               StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
-TEST(MappedBlock, SaysWhenThereIsNoMemory) {
+TEST(MappedBlockTest, SaysWhenThereIsNoMemory) {
   EXPECT_THAT(MappedBlock::Allocate(int64_t{1} << 60),
               StatusIs(absl::StatusCode::kResourceExhausted));
 }

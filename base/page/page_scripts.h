@@ -12,4 +12,7 @@ extern const char kTimelineScript[];
 
 }  // namespace footprint::page_internal
 
+// Tested by flame_graph_test, timeline_test and, in a browser,
+// //profiling/run_page:browser_test.
+
 #endif  // FOOTPRINT_BASE_PAGE_PAGE_SCRIPTS_H_

@@ -16,6 +16,7 @@ namespace footprint {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using Random = std::mt19937_64;
 
@@ -123,14 +124,15 @@ TEST(SafetensorsWriterTest, RefusesWhatNoReaderWouldTake) {
       HasSubstr("\"a\" stands twice"));
   EXPECT_THAT(StatusOf({{"\xff", DType::kU8, {1}}}),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_FALSE(StatusOf({{"__padding__9", DType::kU8, {1}}}).ok());
-  EXPECT_FALSE(StatusOf({{"a", DType::kU8, {-1}}}).ok());
-  EXPECT_FALSE(StatusOf({{"a", DType::kU8, {int64_t{1} << 62}},
-                         {"b", DType::kU8, {int64_t{1} << 62}}})
-                   .ok());
+  EXPECT_THAT(StatusOf({{"__padding__9", DType::kU8, {1}}}), Not(IsOk()));
+  EXPECT_THAT(StatusOf({{"a", DType::kU8, {-1}}}), Not(IsOk()));
+  EXPECT_THAT(StatusOf({{"a", DType::kU8, {int64_t{1} << 62}},
+                        {"b", DType::kU8, {int64_t{1} << 62}}}),
+              Not(IsOk()));
   SafetensorsWriterOptions options;
   options.alignment_bytes = 0;
-  EXPECT_FALSE(SafetensorsWriter::Create(TestPath("bad"), {}, options).ok());
+  EXPECT_THAT(SafetensorsWriter::Create(TestPath("bad"), {}, options),
+              Not(IsOk()));
 }
 
 TEST(SafetensorsWriterTest, RefusesTooFewAndTooManyValues) {

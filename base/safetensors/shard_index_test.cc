@@ -17,6 +17,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 absl::StatusOr<std::vector<Shard>> ReadText(const std::string& text) {
   return ReadShardIndex(WriteTestFile("model.safetensors.index.json", text));
 }
@@ -26,7 +28,7 @@ constexpr char kIndex[] = R"({"metadata": {"total_size": 12}, "weight_map": {
     "a": "model-00001-of-00002.safetensors",
     "c": "model-00001-of-00002.safetensors"}})";
 
-TEST(ReadShardIndex, NamesTheFilesInOrderAndTheirTensors) {
+TEST(ReadShardIndexTest, NamesTheFilesInOrderAndTheirTensors) {
   const auto shards = ReadText(kIndex);
   ASSERT_THAT(shards, IsOk());
   ASSERT_EQ(shards->size(), 2u);
@@ -35,7 +37,7 @@ TEST(ReadShardIndex, NamesTheFilesInOrderAndTheirTensors) {
   EXPECT_EQ((*shards)[1].tensors, (std::vector<std::string>{"b"}));
 }
 
-TEST(ReadShardIndex, RefusesWhatIsNoIndex) {
+TEST(ReadShardIndexTest, RefusesWhatIsNoIndex) {
   for (const char* text :
        {"", "[]", "{}", R"({"weight_map": {}})", R"({"weight_map": []})",
         R"({"weight_map": {"a": 1}})", R"({"weight_map": {"a": ""}})",
@@ -58,10 +60,10 @@ TEST(ReadShardIndex, RefusesWhatIsNoIndex) {
   }
 }
 
-TEST(ReadShardIndex, RefusesEveryShortenedIndexAndSurvivesAnyOther) {
+TEST(ReadShardIndexTest, RefusesEveryShortenedIndexAndSurvivesAnyOther) {
   const std::string whole = kIndex;
   for (size_t length = 0; length < whole.size(); ++length) {
-    EXPECT_FALSE(ReadText(whole.substr(0, length)).ok());
+    EXPECT_THAT(ReadText(whole.substr(0, length)), Not(IsOk()));
   }
   std::mt19937 random(1);
   for (int trial = 0; trial < 500; ++trial) {

@@ -12,4 +12,7 @@ enum class Activation { kNone, kGelu, kGeluTanh, kRelu };
 
 }  // namespace footprint
 
+// Tested by //lowmem/kernels:matrix_product_test and
+// //lowmem/kernels:token_kernels_test.
+
 #endif  // FOOTPRINT_BASE_SIMD_ACTIVATION_H_

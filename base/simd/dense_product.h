@@ -69,4 +69,6 @@ struct Epilogue {
 
 }  // namespace footprint
 
+// Tested by dense_tile_test.
+
 #endif  // FOOTPRINT_BASE_SIMD_DENSE_PRODUCT_H_

@@ -178,4 +178,6 @@ HWY_INLINE void MultiplySumBlock(const MatrixView& matrix, int64_t rows,
 }  // namespace footprint
 HWY_AFTER_NAMESPACE();
 
+// Tested by dense_tile_test.
+
 #endif  // FOOTPRINT_BASE_SIMD_DENSE_TILE_INL_H_

@@ -106,4 +106,7 @@ HWY_INLINE V GeluTanh(D d, V x) {
 }  // namespace footprint
 HWY_AFTER_NAMESPACE();
 
+// Tested by //lowmem/kernels:matrix_product_test and
+// //lowmem/kernels:token_kernels_test.
+
 #endif  // FOOTPRINT_BASE_SIMD_MATH_INL_H_

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(NearNames, AreTheClosestFirst) {
+TEST(NearNamesTest, AreTheClosestFirst) {
   const std::vector<absl::string_view> names = {
       "layer.1.bias", "layer.0.weight", "layer.0.bias", "pooler"};
   EXPECT_THAT(NearNames("layer.0.bia", names),
@@ -21,12 +21,12 @@ TEST(NearNames, AreTheClosestFirst) {
   EXPECT_THAT(NearNames("something else", names), IsEmpty());
 }
 
-TEST(NearNames, AreThreeAtMost) {
+TEST(NearNamesTest, AreThreeAtMost) {
   const std::vector<absl::string_view> names = {"a1", "a2", "a3", "a4"};
   EXPECT_THAT(NearNames("a0", names), ElementsAre("a1", "a2", "a3"));
 }
 
-TEST(NearNames, DoNotMindAPrefix) {
+TEST(NearNamesTest, DoNotMindAPrefix) {
   const std::vector<absl::string_view> names = {"bert.encoder.layer.0.bias"};
   EXPECT_THAT(NearNames("layer.0.bias", names), ElementsAre(names[0]));
   EXPECT_THAT(NearNames("model.bert.encoder.layer.0.bias", names),
@@ -36,7 +36,7 @@ TEST(NearNames, DoNotMindAPrefix) {
 }
 
 // Only the dot makes a prefix of what stands before.
-TEST(NearNames, LeaveOutWhatIsFarLongerOrShorter) {
+TEST(NearNamesTest, LeaveOutWhatIsFarLongerOrShorter) {
   const std::string tail(30, 'x');
   const std::vector<absl::string_view> names = {tail, "a"};
   EXPECT_THAT(NearNames("xx", names), ElementsAre("a"));
@@ -44,20 +44,20 @@ TEST(NearNames, LeaveOutWhatIsFarLongerOrShorter) {
   EXPECT_THAT(NearNames(std::string(46, 'x'), names), IsEmpty());
 }
 
-TEST(NearNames, LeaveOutWhatIsTooLongToCompare) {
+TEST(NearNamesTest, LeaveOutWhatIsTooLongToCompare) {
   const std::string long_name(600, 'a');
   const std::vector<absl::string_view> names = {long_name, "b"};
   EXPECT_THAT(NearNames(long_name, names), IsEmpty());
   EXPECT_THAT(NearNames("a", names), ElementsAre("b"));
 }
 
-TEST(NearNames, AreSaidInAnError) {
+TEST(NearNamesTest, AreSaidInAnError) {
   EXPECT_EQ(NearNamesText("wight", {"weight", "bias"}),
             "; the closest: \"weight\"");
   EXPECT_EQ(NearNamesText("wight", {}), ", and none with a name like it");
 }
 
-TEST(NearNames, AreAskedFor) {
+TEST(NearNamesTest, AreAskedFor) {
   EXPECT_EQ(DidYouMean("BM_Laod", {"BM_Save", "BM_Load", "BM_Loader"}),
             "; did you mean \"BM_Load\"?");
   EXPECT_EQ(DidYouMean("BM_Load/rows:10", {"BM_Load/rows:100"}),

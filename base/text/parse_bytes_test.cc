@@ -12,6 +12,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 TEST(ParseBytesTest, ReadsWhatPeopleWrite) {
   // region example
   EXPECT_EQ(*ParseBytes("16MiB"), 16777216);
@@ -48,9 +50,9 @@ TEST(ParseBytesTest, IsExactUpToTheLargest) {
   EXPECT_EQ(*ParseBytes("9007199254740993"), 9007199254740993);
   EXPECT_EQ(*ParseBytes("8388607TiB"), int64_t{8388607} << 40);
   EXPECT_EQ(*ParseBytes("0000000000000000000001KiB"), 1024);
-  EXPECT_FALSE(ParseBytes("9223372036854775808").ok());
-  EXPECT_FALSE(ParseBytes("8388608TiB").ok());
-  EXPECT_FALSE(ParseBytes("999999999999999999999999TiB").ok());
+  EXPECT_THAT(ParseBytes("9223372036854775808"), Not(IsOk()));
+  EXPECT_THAT(ParseBytes("8388608TiB"), Not(IsOk()));
+  EXPECT_THAT(ParseBytes("999999999999999999999999TiB"), Not(IsOk()));
 }
 
 TEST(ParseBytesTest, RefusesTheRest) {

@@ -36,7 +36,7 @@ std::vector<std::string> Written(const std::vector<int64_t>& done,
   return absl::StrSplit(text, '\n');
 }
 
-TEST(ProgressBar, WritesALineForEveryTenth) {
+TEST(ProgressBarTest, WritesALineForEveryTenth) {
   std::vector<int64_t> done;
   for (int64_t i = 0; i <= 1000; ++i) done.push_back(i * kMebibyte / 1000);
   const std::vector<std::string> lines = Written(done, kMebibyte);
@@ -53,26 +53,26 @@ TEST(ProgressBar, WritesALineForEveryTenth) {
   EXPECT_EQ(lines[11], "");
 }
 
-TEST(ProgressBar, CountsWhatIsNoBytes) {
+TEST(ProgressBarTest, CountsWhatIsNoBytes) {
   EXPECT_EQ(Written({3}, 9, "runs")[0],
             "packing [#############                           ]  33 % of 9 "
             "runs");
 }
 
-TEST(ProgressBar, DoesNotRepeatItself) {
+TEST(ProgressBarTest, DoesNotRepeatItself) {
   EXPECT_THAT(
       Written({kMebibyte / 2, kMebibyte / 2, kMebibyte / 2 + 1}, kMebibyte),
       SizeIs(2));
 }
 
-TEST(ProgressBar, IsDoneWithNothingToDo) {
+TEST(ProgressBarTest, IsDoneWithNothingToDo) {
   EXPECT_THAT(Written({0, 0}, 0),
               ElementsAre("packing [########################################] "
                           "100 % of 0.0 MiB",
                           ""));
 }
 
-TEST(ProgressBar, DrawsOneLineOverAndOverOnATerminal) {
+TEST(ProgressBarTest, DrawsOneLineOverAndOverOnATerminal) {
   const int leader = posix_openpt(O_RDWR | O_NOCTTY);
   ASSERT_GE(leader, 0);
   ASSERT_EQ(grantpt(leader), 0);

@@ -1,5 +1,5 @@
 // A mutex whose use Clang checks: what a GUARDED_BY member needs is locked, or
-// the code does not compile (`tools/dev lint layering`).
+// the code does not compile (`tools/dev lint locks`).
 //
 //   class Counter {
 //    public:

@@ -23,6 +23,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr char kText[] =
@@ -221,7 +222,7 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
                                              {"a cache", "two caches"}})}}));
   EXPECT_EQ(*Record(*recorded, "2026-11-22", "x"), *recorded);
   // What else is wrong is not mended.
-  EXPECT_FALSE(Record("nonsense", "2026-11-22", "x").ok());
+  EXPECT_THAT(Record("nonsense", "2026-11-22", "x"), Not(IsOk()));
   // On a day before the last entry's: dated as that, and said.
   const absl::StatusOr<RecordedChanges> early = RecordChangesByHand(
       "t", changed, "2026-11-20", "x", [](const Threshold&) { return ""; });
@@ -265,10 +266,10 @@ TEST(ThresholdEditTest, RecordsNothingThatIsLeftOut) {
   ASSERT_THAT(problems, SizeIs(1));
   EXPECT_THAT(problems[0].location(), HasSubstr("t:5:"));
   // What recording would not fix is refused also where it is left out.
-  EXPECT_FALSE(RecordChangesByHand(
-                   "t", absl::StrReplaceAll(text, {{"2026-11-21", "today"}}),
-                   "2026-11-22", "y", leave_out)
-                   .ok());
+  EXPECT_THAT(RecordChangesByHand(
+                  "t", absl::StrReplaceAll(text, {{"2026-11-21", "today"}}),
+                  "2026-11-22", "y", leave_out),
+              Not(IsOk()));
 }
 
 TEST(ThresholdEditTest, AppendedBlocksParse) {

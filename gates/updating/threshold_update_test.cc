@@ -23,6 +23,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr char kHeader[] =
@@ -162,7 +163,7 @@ TEST(ThresholdUpdateTest, ReadsAHeadroom) {
   EXPECT_EQ(ParseHeadroom("4096")->bytes(), 4096);
   for (const char* bad :
        {"", "none", "-1", "-1%", "%", "nan%", "inf%", "1.5", "4k"}) {
-    EXPECT_FALSE(ParseHeadroom(bad).ok()) << bad;
+    EXPECT_THAT(ParseHeadroom(bad), Not(IsOk())) << bad;
   }
 }
 

@@ -22,6 +22,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 using Random = std::mt19937_64;
 
@@ -174,7 +175,7 @@ TEST(PackTest, PutsEveryTensorAtAPageAndPanelsInARow) {
             weight.tensor().offset_bytes + (2 * 10 + 2) * 32 * 4);
   // The last panel is padded; a block does not show that.
   EXPECT_EQ(weight.Block(0, 10, 96, 4)->row_bytes, 16);
-  EXPECT_FALSE(weight.Block(0, 10, 96, 5).ok());
+  EXPECT_THAT(weight.Block(0, 10, 96, 5), Not(IsOk()));
   // Across panels there is no one tile.
   EXPECT_THAT(weight.Rows(0, 1), StatusIs(absl::StatusCode::kOutOfRange));
 }
@@ -201,7 +202,7 @@ TEST(PackTest, RefusesRulesThatMeanNothing) {
   EXPECT_THAT(std::string(Pack(path, path, WithRule("b*=2")).message()),
               HasSubstr("matches no matrix"));
   for (const char* text : {"", "=3", "m", "m=", "m=-1", "m=x"}) {
-    EXPECT_FALSE(ParseColumnBlockRule(text).ok()) << text;
+    EXPECT_THAT(ParseColumnBlockRule(text), Not(IsOk())) << text;
   }
   EXPECT_EQ(ParseColumnBlockRule("a=b=3")->pattern, "a=b");
 }

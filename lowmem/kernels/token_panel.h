@@ -27,4 +27,6 @@ constexpr int64_t PanelCount(int64_t tokens) {
 
 }  // namespace footprint
 
+// Tested by token_kernels_test and matrix_product_test.
+
 #endif  // FOOTPRINT_LOWMEM_KERNELS_TOKEN_PANEL_H_

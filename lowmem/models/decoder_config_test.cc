@@ -13,6 +13,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 // As the public gpt2-large has it.
 constexpr char kGpt2[] = R"({
   "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"],
@@ -100,7 +102,7 @@ TEST(ParseDecoderConfigTest, SaysWhetherTheOutputIsTheTableOfWords) {
 TEST(ParseDecoderConfigTest, RefusesEveryShortenedConfig) {
   const std::string whole = kGpt2;
   for (size_t length = 0; length < whole.size(); ++length) {
-    EXPECT_FALSE(ParseDecoderConfig(whole.substr(0, length), "c").ok());
+    EXPECT_THAT(ParseDecoderConfig(whole.substr(0, length), "c"), Not(IsOk()));
   }
 }
 

@@ -128,4 +128,6 @@ class DecoderPass : public LayerPass {
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by decoder_test and decoder_golden_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_

@@ -56,4 +56,6 @@ absl::StatusOr<std::unique_ptr<DecoderRun>> StartDecoderRun(
 }  // namespace lowmem_internal
 }  // namespace footprint
 
+// Tested by decoder_test and decoder_golden_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_

@@ -45,4 +45,6 @@ absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by decoder_test and decoder_golden_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_

@@ -59,4 +59,6 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
 
 }  // namespace footprint
 
+// Tested by decoder_test and decoder_golden_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_

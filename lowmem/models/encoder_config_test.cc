@@ -15,6 +15,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 constexpr char kBert[] = R"({
   "architectures": ["BertForMaskedLM"], "model_type": "bert",
   "hidden_act": "gelu", "hidden_size": 1024, "intermediate_size": 4096,
@@ -53,7 +55,7 @@ std::string Fault(const std::string& from, const std::string& to,
                   absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
   const auto config = ParseEncoderConfig(
       absl::StrReplaceAll(kBert, {{from, to}}), "config.json");
-  EXPECT_EQ(config.status().code(), code) << config.status();
+  EXPECT_THAT(config, StatusIs(code));
   return std::string(config.status().message());
 }
 
@@ -107,7 +109,7 @@ TEST(ParseEncoderConfigTest, RefusesRobertaWithoutItsName) {
                               "config.json");
   };
   for (const char* keys : {"", R"("architectures": ["RobertaForMaskedLM"],)"}) {
-    EXPECT_FALSE(parse(keys).ok()) << keys;
+    EXPECT_THAT(parse(keys), Not(IsOk())) << keys;
   }
   EXPECT_TRUE(absl::StrContains(parse("").status().message(), "RoBERTa"));
   // The same keys with BERT's name are BERT's.
@@ -119,7 +121,7 @@ TEST(ParseEncoderConfigTest, RefusesRobertaWithoutItsName) {
 TEST(ParseEncoderConfigTest, RefusesEveryShortenedConfig) {
   const std::string whole = kBert;
   for (size_t length = 0; length < whole.size(); ++length) {
-    EXPECT_FALSE(ParseEncoderConfig(whole.substr(0, length), "c").ok());
+    EXPECT_THAT(ParseEncoderConfig(whole.substr(0, length), "c"), Not(IsOk()));
   }
 }
 

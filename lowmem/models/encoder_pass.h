@@ -107,4 +107,6 @@ class EncoderPass : public LayerPass {
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by encoder_test and encoder_golden_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_

@@ -163,7 +163,8 @@ TEST(PlanEncoderTest, NeedsForABatchWhatItNeedsForOneAndTheOutput) {
        budget += 100'000) {
     const auto single = PlanEncoder(one, budget);
     const auto many = PlanEncoder(batch, budget + output_bytes);
-    ASSERT_TRUE(single.ok() && many.ok());
+    ASSERT_THAT(single, IsOk());
+    ASSERT_THAT(many, IsOk());
     EXPECT_EQ(many->peak_bytes, single->peak_bytes + output_bytes);
     EXPECT_EQ(many->tile_bytes, single->tile_bytes);
     EXPECT_EQ(many->chunk_features, single->chunk_features);

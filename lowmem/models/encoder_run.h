@@ -64,4 +64,6 @@ absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
 }  // namespace lowmem_internal
 }  // namespace footprint
 
+// Tested by encoder_test and encoder_golden_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_

@@ -432,7 +432,8 @@ void ExpectABatchIsItsSequences(const Encoder& encoder,
                                 std::mt19937* random) {
   const auto one = encoder.Start(single);
   const auto run = encoder.Start(batch);
-  ASSERT_TRUE(one.ok() && run.ok());
+  ASSERT_THAT(one, IsOk());
+  ASSERT_THAT(run, IsOk());
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::vector<int32_t>> types;
   std::vector<float> expected;
@@ -489,7 +490,8 @@ TEST(EncoderTest, ComputesABatchAsItsSequencesOneAfterTheOther) {
         const auto single = (*encoder)->Plan(kTokens, workers, budget);
         const auto batch =
             (*encoder)->Plan(kTokens, workers, budget + output_bytes, 16);
-        ASSERT_TRUE(single.ok() && batch.ok());
+        ASSERT_THAT(single, IsOk());
+        ASSERT_THAT(batch, IsOk());
         EXPECT_EQ(batch->peak_bytes, single->peak_bytes + output_bytes);
         ExpectABatchIsItsSequences(**encoder, config, *single, *batch,
                                    BatchLengths(backend), &random);

@@ -29,4 +29,6 @@ absl::Status RecordEncoderTiles(const EncoderWeights& weights,
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by encoder_test and encoder_golden_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_

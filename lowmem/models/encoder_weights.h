@@ -60,4 +60,6 @@ absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
 
 }  // namespace footprint
 
+// Tested by encoder_test and encoder_golden_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_

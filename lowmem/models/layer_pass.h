@@ -128,4 +128,6 @@ class LayerPass {
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by encoder_test and decoder_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_

@@ -86,4 +86,6 @@ absl::StatusOr<std::unique_ptr<Run>> StartRun(const Config& config,
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by encoder_test and decoder_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODELS_PLANNED_RUN_H_

@@ -63,4 +63,6 @@ class ChunkedEmbedding : public Module {
 
 }  // namespace footprint
 
+// Tested by lazy_loading_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODULES_EMBEDDING_MODULES_H_

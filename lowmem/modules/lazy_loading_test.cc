@@ -32,6 +32,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int64_t kHidden = 24;
 constexpr int64_t kVocabulary = 37;
@@ -431,7 +432,7 @@ TEST(LazyLoadingTest, SaysSoWhenTheFileChangesAndThenNothingIsHeld) {
     EXPECT_THAT(output, StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_THAT(std::string(output.status().message()),
                 HasSubstr("module \"words\": "));
-    EXPECT_FALSE((*loaded)->CheckFile().ok());
+    EXPECT_THAT((*loaded)->CheckFile(), Not(IsOk()));
     EXPECT_LE((*loaded)->held_bytes(), prefetch_bytes);
   }
 }

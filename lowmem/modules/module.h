@@ -171,4 +171,6 @@ class PanelModule : public Module {
 
 }  // namespace footprint
 
+// Tested by module_tree_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODULES_MODULE_H_

@@ -16,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // A module that others can be put into.
 class Node : public Module {
@@ -86,7 +87,7 @@ TEST(WalkModulesTest, RefusesWhatIsNoTree) {
   null.AddChild("nothing", nullptr);
   EXPECT_THAT(WalkModules(&null).status().message(),
               HasSubstr("module \"nothing\": is null"));
-  EXPECT_FALSE(WalkModules(nullptr).ok());
+  EXPECT_THAT(WalkModules(nullptr), Not(IsOk()));
 }
 
 TEST(WalkModulesTest, RefusesNamesThatAreTakenOrNone) {
@@ -98,7 +99,7 @@ TEST(WalkModulesTest, RefusesNamesThatAreTakenOrNone) {
         << bad;
     Node module;
     module.AddParameter(bad, {1});
-    EXPECT_FALSE(WalkModules(&module).ok()) << bad;
+    EXPECT_THAT(WalkModules(&module), Not(IsOk())) << bad;
   }
   Node same, one, other;
   same.AddChild("a", &one);
@@ -110,12 +111,12 @@ TEST(WalkModulesTest, RefusesNamesThatAreTakenOrNone) {
   root.AddChild("a", &a);
   a.AddChild("b", &b);
   root.AddChild("a.b", &dotted);
-  EXPECT_FALSE(WalkModules(&root).ok());
+  EXPECT_THAT(WalkModules(&root), Not(IsOk()));
   // A parameter and a module.
   Node mixed, child;
   mixed.AddParameter("weight", {1});
   mixed.AddChild("weight", &child);
-  EXPECT_FALSE(WalkModules(&mixed).ok());
+  EXPECT_THAT(WalkModules(&mixed), Not(IsOk()));
 }
 
 TEST(ChooseModulesTest, TakesAllUnlessTold) {

@@ -86,4 +86,6 @@ class SequentialModule : public PanelModule {
 
 }  // namespace footprint
 
+// Tested by lazy_loading_test.
+
 #endif  // FOOTPRINT_LOWMEM_MODULES_PANEL_MODULES_H_

@@ -74,4 +74,6 @@ int64_t MostTiles(int workers, const Record& record) {
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by //lowmem/models:encoder_test and //lowmem/models:decoder_test.
+
 #endif  // FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_

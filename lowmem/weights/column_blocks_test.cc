@@ -17,6 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // What a file says that has the one tensor "m" of that shape, 48 bytes.
 absl::StatusOr<ColumnBlocks> FindIn(const std::string& metadata,
@@ -82,7 +83,7 @@ TEST(PanelsTest, ReadWhatTheyWrite) {
   const auto blocks = FindIn(absl::StrCat("\"", ColumnBlocksKey("m"), "\":\"",
                                           ColumnBlocksText(2, 12, 8), "\""),
                              "[2,2,12]");
-  EXPECT_FALSE(blocks.ok());
+  EXPECT_THAT(blocks, Not(IsOk()));
   const auto fitting = FindIn(absl::StrCat("\"", ColumnBlocksKey("m"), "\":\"",
                                            ColumnBlocksText(3, 15, 8), "\""),
                               "[2,3,8]");

@@ -71,4 +71,6 @@ absl::StatusOr<TileView> ViewOrCopy(const Tile& tile, const char* image,
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by weight_store_test.
+
 #endif  // FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_

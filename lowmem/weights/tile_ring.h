@@ -65,4 +65,6 @@ absl::StatusOr<std::unique_ptr<TileStream>> OpenQueueStream(
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by tile_stream_test.
+
 #endif  // FOOTPRINT_LOWMEM_WEIGHTS_TILE_RING_H_

@@ -48,6 +48,7 @@ namespace footprint {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using Random = std::mt19937_64;
 
@@ -320,7 +321,7 @@ TEST_P(TileStreamTest, RefusesToWaitForASlotThatIsLent) {
   // A lease that was moved still counts.
   TileLease moved = *std::move(second);
   EXPECT_THAT(streaming->Next(), IsOk());
-  EXPECT_FALSE(streaming->Next().ok());
+  EXPECT_THAT(streaming->Next(), Not(IsOk()));
   moved = TileLease();
   EXPECT_THAT(streaming->Next(), IsOk());
 }
@@ -337,8 +338,8 @@ TEST_P(TileStreamTest, ReportsAFileThatChanges) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(std::string(status.message()), HasSubstr("shortened"));
   // It stays so.
-  EXPECT_EQ(streaming->Next().status().code(), status.code());
-  EXPECT_EQ(streaming->Rewind().code(), status.code());
+  EXPECT_THAT(streaming->Next(), StatusIs(status.code()));
+  EXPECT_THAT(streaming->Rewind(), StatusIs(status.code()));
 }
 
 TEST_P(TileStreamTest, EndsWithReadsUnderWay) {
@@ -361,7 +362,8 @@ TEST_P(TileStreamTest, RefusesArenasThatDoNotFit) {
   const std::vector<Tile> schedule = EvenTiles(4096, 5);
   TileStreamOptions options;
   options.depth = 0;
-  EXPECT_FALSE(TileStream::Open(store.get(), schedule, options, {}).ok());
+  EXPECT_THAT(TileStream::Open(store.get(), schedule, options, {}),
+              Not(IsOk()));
   options.depth = 3;
   const int64_t wanted = TileStream::ArenaBytes(*store, schedule, 3);
   const bool in_place = GetParam().backend == WeightBackend::kResident ||

@@ -18,4 +18,6 @@ absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(SafetensorsFile file);
 
 }  // namespace footprint::lowmem_internal
 
+// Tested by weight_store_test.
+
 #endif  // FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_BACKENDS_H_

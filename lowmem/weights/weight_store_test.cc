@@ -209,13 +209,13 @@ void ExpectNoticed(WeightStore& store, const std::string& before) {
   const Weight matrix = *store.Find("matrix");
   const Tile tile = *matrix.Rows(0, kRows);
   std::string read(tile.size_bytes(), '\0');
-  EXPECT_EQ(store.Read(tile, &read[0]).code(), expected);
+  EXPECT_THAT(store.Read(tile, &read[0]), StatusIs(expected));
   if (expected == absl::StatusCode::kOk) {
     EXPECT_EQ(read, before.substr(tile.offset_bytes, tile.size_bytes()));
   }
   Slot slot(store.SlotBytes(tile));
-  EXPECT_EQ(store.Load(tile, slot.data).status().code(), expected);
-  EXPECT_EQ(store.CheckFile().code(), expected);
+  EXPECT_THAT(store.Load(tile, slot.data), StatusIs(expected));
+  EXPECT_THAT(store.CheckFile(), StatusIs(expected));
 }
 
 TEST_P(WeightStoreTest, NoticesAShortenedFile) {

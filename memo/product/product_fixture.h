@@ -27,7 +27,6 @@
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/base/threads/mutex.h"
 #include "footprint/memo/memo.h"
 #include "footprint/memo/product/planned_benchmarks.h"
 #include "footprint/memo/product/product.h"
@@ -157,14 +156,12 @@ class ProductTest : public testing::Test {
   ProductBenchmarks<Model, Data> RegisterThreeByTwo() {
     auto product = Product(
         Unique("BM"),
-        [this](benchmark::State& state, const Model& model, const Data& data) {
+        [this](benchmark::State& state, const Model& model, const Data&) {
           ++call_count;
           for (auto _ : state) {
             int id = model.id;
             benchmark::DoNotOptimize(id);
           }
-          MutexLock lock(&mutex);
-          cells.emplace_back(model.id, data.id);
         },
         MakeAxis<Model>("model", 3, 400), MakeAxis<Data>("data", 2, 200));
     EXPECT_THAT(product, IsOk());
@@ -181,8 +178,6 @@ class ProductTest : public testing::Test {
   int most_live = 0;
   int failing_id = -1;
   std::atomic<int> call_count{0};
-  Mutex mutex;
-  std::vector<std::pair<int, int>> cells;
 };
 
 }  // namespace footprint

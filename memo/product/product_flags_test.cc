@@ -12,6 +12,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 struct Taken {
   absl::StatusOr<ProductOptions> options;
   std::vector<std::string> left;
@@ -76,8 +78,8 @@ TEST(ProductFlagsTest, ABudgetMayBeAutoAndCountEitherBytes) {
   EXPECT_FALSE(
       options_of({"--memo_budget=auto", "--memo_budget=1KiB"})->budget_is_auto);
   EXPECT_EQ(options_of({"--memo_remember=x"})->remember_path, "x");
-  EXPECT_FALSE(options_of({"--memo_budget_counts=virtual"}).ok());
-  EXPECT_FALSE(options_of({"--memo_remember="}).ok());
+  EXPECT_THAT(options_of({"--memo_budget_counts=virtual"}), Not(IsOk()));
+  EXPECT_THAT(options_of({"--memo_remember="}), Not(IsOk()));
 }
 
 TEST(ProductFlagsTest, SeesGoogleBenchmarksSwitches) {
@@ -112,7 +114,7 @@ TEST(ProductFlagsTest, TakesTheFileOfRowsFromTheEnvironmentToo) {
   setenv("BENCHMARK_OUT_FORMAT", "csv", 1);
   EXPECT_EQ(TakeFrom({}).options->benchmark_out_format, "csv");
   setenv("BENCHMARK_OUT_FORMAT", "xml", 1);
-  EXPECT_FALSE(TakeFrom({}).options.ok());
+  EXPECT_THAT(TakeFrom({}).options, Not(IsOk()));
   unsetenv("BENCHMARK_OUT_FORMAT");
   unsetenv("BENCHMARK_OUT");
 }

@@ -169,4 +169,6 @@ class ProductRegistry {
 }  // namespace memo_internal
 }  // namespace footprint
 
+// Tested by product_test, product_tasks_test and planned_benchmarks_test.
+
 #endif  // FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_

@@ -16,6 +16,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 std::string Path(const std::string& name) {
   return testing::TempDir() + "/" + name;
 }
@@ -148,7 +150,7 @@ TEST(MemoTraceFileTest, RefusesEveryCutFileAndSurvivesNoise) {
                           std::istreambuf_iterator<char>());
   for (size_t size = 0; size < whole.size(); ++size) {
     WriteText(Path("cut.binpb"), whole.substr(0, size));
-    EXPECT_FALSE(ReadMemoTraceFile(Path("cut.binpb")).ok()) << size;
+    EXPECT_THAT(ReadMemoTraceFile(Path("cut.binpb")), Not(IsOk())) << size;
   }
   std::mt19937 random(3);
   for (int round = 0; round < 300; ++round) {
@@ -213,7 +215,7 @@ TEST(MemoTraceFileTest, AnEmptyOrMissingFileRemembersNothing) {
   EXPECT_THAT(RememberSizes({{"a", Measured(100, 0)}}, path), IsOk());
   EXPECT_EQ(ReadRememberedSizes(path)->size(), 1u);
   WriteText(path, "no trace");
-  EXPECT_FALSE(RememberSizes({{"a", Measured(100, 0)}}, path).ok());
+  EXPECT_THAT(RememberSizes({{"a", Measured(100, 0)}}, path), Not(IsOk()));
 }
 
 }  // namespace

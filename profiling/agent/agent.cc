@@ -282,8 +282,8 @@ int CloseObject(void* object) {
 // interrupted it inside malloc, where it holds it.
 bool CountersAreFree() {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    if (pthread_mutex_trylock(&process.lock) == 0) {
-      pthread_mutex_unlock(&process.lock);
+    if (process.lock.TryLock()) {
+      process.lock.Unlock();
       return true;
     }
     const timespec moment = {0, 100'000};

@@ -34,4 +34,6 @@ class BenchmarkMemoryManager : public benchmark::MemoryManager {
 
 }  // namespace footprint
 
+// Tested by benchmark_profiler_test.
+
 #endif  // FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_MEMORY_MANAGER_H_

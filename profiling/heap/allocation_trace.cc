@@ -170,23 +170,23 @@ TraceRunner::~TraceRunner() {
 }
 
 TruePeak TraceRunner::Run() {
-  pthread_mutex_lock(&lock_);
+  MutexLock lock(&mutex_);
   next_step_ = 0;
-  pthread_cond_broadcast(&changed_);
+  changed_.NotifyAll();
   const int64_t step_count = static_cast<int64_t>(trace_.steps.size());
   while (next_step_ < step_count) {
     const TraceStep& step = trace_.steps[static_cast<size_t>(next_step_)];
     Worker& worker = workers_[static_cast<size_t>(step.thread)];
     if (step.call == TraceCall::kEndThread && !worker.ended) {
       worker.ended = true;
-      pthread_mutex_unlock(&lock_);
-      pthread_join(worker.thread, nullptr);
-      pthread_mutex_lock(&lock_);
+      {
+        MutexUnlock unlock(&mutex_);
+        pthread_join(worker.thread, nullptr);
+      }
       FinishStep();
     }
-    if (next_step_ < step_count) pthread_cond_wait(&changed_, &lock_);
+    if (next_step_ < step_count) changed_.Wait(&mutex_);
   }
-  pthread_mutex_unlock(&lock_);
   truth_.net_growth_usable_bytes = live_usable_bytes_;
   for (const Worker& worker : workers_) {
     truth_.sum_thread_peak_usable_bytes += worker.peak_bytes;
@@ -201,14 +201,14 @@ void* TraceRunner::RunWorker(void* worker) {
 }
 
 void TraceRunner::DoSteps(Worker* worker) {
-  pthread_mutex_lock(&lock_);
+  MutexLock lock(&mutex_);
   const int64_t step_count = static_cast<int64_t>(trace_.steps.size());
   while (next_step_ < step_count) {
     if (next_step_ >= 0) {
       const TraceStep& step = trace_.steps[static_cast<size_t>(next_step_)];
       if (step.thread == worker->number) {
         if (step.call == TraceCall::kEndThread) {
-          pthread_cond_broadcast(&changed_);
+          changed_.NotifyAll();
           break;
         }
         DoStep(worker, step);
@@ -216,14 +216,13 @@ void TraceRunner::DoSteps(Worker* worker) {
         continue;
       }
     }
-    pthread_cond_wait(&changed_, &lock_);
+    changed_.Wait(&mutex_);
   }
-  pthread_mutex_unlock(&lock_);
 }
 
 void TraceRunner::FinishStep() {
   ++next_step_;
-  pthread_cond_broadcast(&changed_);
+  changed_.NotifyAll();
 }
 
 void TraceRunner::DoStep(Worker* worker, const TraceStep& step) {

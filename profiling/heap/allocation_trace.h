@@ -20,6 +20,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "footprint/base/threads/mutex.h"
+
 namespace footprint {
 
 enum class TraceCall {
@@ -97,24 +99,28 @@ class TraceRunner {
 
   static void* RunWorker(void* worker);
   void DoSteps(Worker* worker);
-  void DoStep(Worker* worker, const TraceStep& step);
-  void Allocate(Worker* worker, const TraceStep& step);
-  void Reallocate(Worker* worker, const TraceStep& step);
-  void Free(Worker* worker, Block* block);
+  void DoStep(Worker* worker, const TraceStep& step)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Allocate(Worker* worker, const TraceStep& step)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Reallocate(Worker* worker, const TraceStep& step)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Free(Worker* worker, Block* block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Count(Worker* worker, int64_t usable_change, int64_t requested_change,
-             int64_t transient_usable, int64_t transient_requested);
-  void FinishStep();
+             int64_t transient_usable, int64_t transient_requested)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishStep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   AllocationTrace trace_;
   std::vector<Block> blocks_;
   std::vector<Worker> workers_;
-  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+  Mutex mutex_;
+  CondVar changed_;
   // Index of the step to do next; -1 until Run.
-  int64_t next_step_ = -1;
-  int64_t live_usable_bytes_ = 0;
-  int64_t live_requested_bytes_ = 0;
-  TruePeak truth_;
+  int64_t next_step_ ABSL_GUARDED_BY(mutex_) = -1;
+  int64_t live_usable_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t live_requested_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  TruePeak truth_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace footprint

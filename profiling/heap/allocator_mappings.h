@@ -18,4 +18,6 @@ __attribute__((weak)) void AllocatorUnmapped(uintptr_t begin,
 
 }  // namespace footprint::profiling_internal
 
+// Tested by published_allocator_test.
+
 #endif  // FOOTPRINT_PROFILING_HEAP_ALLOCATOR_MAPPINGS_H_

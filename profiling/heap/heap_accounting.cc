@@ -14,9 +14,8 @@ namespace footprint {
 namespace profiling_internal {
 namespace {
 
-// The functions below need the lock.
-
-Quantities CurrentQuantities(int64_t live_bytes) {
+Quantities CurrentQuantities(int64_t live_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   Totals totals = process.ended;
   for (const ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
@@ -34,7 +33,7 @@ Quantities CurrentQuantities(int64_t live_bytes) {
 }
 
 // Since the last phase event, of what is not only ever added to.
-Quantities TakePeaks() {
+Quantities TakePeaks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   Quantities peaks;
   peaks[HeapQuantity::kLiveBytes] = process.peak_absolute_bytes;
   peaks[HeapQuantity::kMappedBytes] = process.mapped_peak_absolute_bytes;
@@ -46,7 +45,7 @@ Quantities TakePeaks() {
   return peaks;
 }
 
-void FoldThreadPeaks() {
+void FoldThreadPeaks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
     UpdateNode(*each, each->summed_live_bytes, each->record);
@@ -59,7 +58,7 @@ void FoldThreadPeaks() {
 
 // Gives the peaks since the last phase event to every open phase and starts
 // new ones from what is live now, which is returned.
-int64_t FoldPeaks() {
+int64_t FoldPeaks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   const int64_t live_bytes = SumLiveBytes(nullptr, 0);
   const Quantities peaks = TakePeaks();
   for (Phase& phase : process.phases) {
@@ -71,7 +70,8 @@ int64_t FoldPeaks() {
   return live_bytes;
 }
 
-void BeginPhaseSlot(int slot, int64_t live_bytes) {
+void BeginPhaseSlot(int slot, int64_t live_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   Phase& phase = process.phases[slot];
   phase = Phase();
   SetOpen(slot, true);
@@ -84,7 +84,7 @@ void BeginPhaseSlot(int slot, int64_t live_bytes) {
 }
 
 // The bound over all interleavings.
-int64_t SumThreadPeaks(int slot) {
+int64_t SumThreadPeaks(int slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   int64_t sum_bytes = process.phases[slot].ended_thread_peak_net_bytes;
   for (const ThreadRecord* each = process.first_record; each != nullptr;
        each = each->next) {
@@ -96,7 +96,7 @@ int64_t SumThreadPeaks(int slot) {
 }
 
 // Whether there are several interleavings.
-bool ThreadsMayOverlap(int slot) {
+bool ThreadsMayOverlap(int slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   const Phase& phase = process.phases[slot];
   int active_root_count = phase.ended_root_count;
   bool overlap = phase.ended_roots_overlap;
@@ -109,7 +109,8 @@ bool ThreadsMayOverlap(int slot) {
   return overlap || active_root_count > 1;
 }
 
-int64_t MetricValue(const HeapMetric& metric, int slot, const Quantities& end) {
+int64_t MetricValue(const HeapMetric& metric, int slot, const Quantities& end)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   const Phase& phase = process.phases[slot];
   const HeapQuantity quantity = metric.quantity;
   switch (metric.statistic) {
@@ -125,7 +126,8 @@ int64_t MetricValue(const HeapMetric& metric, int slot, const Quantities& end) {
   return 0;
 }
 
-HeapPhaseBytes ReadPhaseSlot(int slot, int64_t live_bytes) {
+HeapPhaseBytes ReadPhaseSlot(int slot, int64_t live_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   const Quantities end = CurrentQuantities(live_bytes);
   HeapPhaseBytes bytes;
   for (const HeapMetric& metric : kHeapMetrics) {
@@ -176,9 +178,13 @@ using profiling_internal::ProcessLock;
 using profiling_internal::ReadPhaseSlot;
 using profiling_internal::RegisterThread;
 
-bool HeapIsAccounted() { return process.in_use; }
+// Unchecked, both: of one word that is set once, before main, and may be asked
+// for under any lock.
+bool HeapIsAccounted() ABSL_NO_THREAD_SAFETY_ANALYSIS { return process.in_use; }
 
-bool RequestedBytesAreCounted() { return process.requested != nullptr; }
+bool RequestedBytesAreCounted() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  return process.requested != nullptr;
+}
 
 HeapPhase TryBeginHeapPhase() { return {profiling_internal::BeginAnyPhase()}; }
 

@@ -43,4 +43,6 @@ inline constexpr HeapMetric kHeapMetrics[] = {
 
 }  // namespace footprint
 
+// Tested by heap_accounting_test.
+
 #endif  // FOOTPRINT_PROFILING_HEAP_HEAP_METRICS_H_

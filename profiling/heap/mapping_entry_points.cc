@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/allocator_mappings.h"
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
@@ -17,24 +18,26 @@
 namespace footprint::profiling_internal {
 namespace {
 
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-MappedRanges ranges;
+PthreadMutex ranges_lock;
+MappedRanges ranges ABSL_GUARDED_BY(ranges_lock);
 
-class RangesLock {
+class ABSL_SCOPED_LOCKABLE RangesLock {
  public:
-  RangesLock() {
+  RangesLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
     // Under the lock it could wait for the allocator's, which a fork may hold
     // that waits for this one.
     RegisterThread();
-    pthread_mutex_lock(&lock);
+    ranges_lock.Lock();
   }
-  ~RangesLock() { pthread_mutex_unlock(&lock); }
+  ~RangesLock() ABSL_UNLOCK_FUNCTION() { ranges_lock.Unlock(); }
   RangesLock(const RangesLock&) = delete;
   RangesLock& operator=(const RangesLock&) = delete;
 };
 
-void LockRanges() { pthread_mutex_lock(&lock); }
-void UnlockRanges() { pthread_mutex_unlock(&lock); }
+void LockRanges() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
+  ranges_lock.Lock();
+}
+void UnlockRanges() ABSL_UNLOCK_FUNCTION(ranges_lock) { ranges_lock.Unlock(); }
 
 // After the counters' (101), so that a fork takes this lock first, as mmap
 // does.

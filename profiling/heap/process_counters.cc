@@ -13,7 +13,8 @@ constexpr int64_t kBelowAllBytes = int64_t{1} << 45;
 
 // What a thread that may be running has live, at one moment. Returns whether
 // it has allocated since the last call.
-bool ReadLiveBytes(ThreadCounters* counters) {
+bool ReadLiveBytes(ThreadCounters* counters)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   constexpr int kAttempts = 1000;
   const uint64_t before_bytes = counters->summed_allocated_bytes;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -49,7 +50,7 @@ void PublishPeak(int64_t sum_bytes) {
 }
 
 // With one other thread, a sum is of the moment of its reading.
-bool SeveralOthersRun() {
+bool SeveralOthersRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   const bool is_registered =
       thread_counters.state == ThreadCounters::State::kRegistered;
   return process.thread_count - (is_registered ? 1 : 0) > 1;
@@ -57,7 +58,7 @@ bool SeveralOthersRun() {
 
 // Whether a thread has freed too much since it was summed for the sum to be of
 // this moment.
-bool SomeFreedMeanwhile() {
+bool SomeFreedMeanwhile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   for (const ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
     if (__atomic_load_n(each->summed_deallocated_from, __ATOMIC_ACQUIRE) -
@@ -70,7 +71,7 @@ bool SomeFreedMeanwhile() {
 }
 
 // Every other thread waits for the lock at its next allocation.
-void HoldOthers() {
+void HoldOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
     each->threshold_before_hold_bytes = each->threshold_bytes.load();
@@ -80,7 +81,7 @@ void HoldOthers() {
   }
 }
 
-void ReleaseOthers() {
+void ReleaseOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
     SetThreshold(each, each->threshold_before_hold_bytes);
@@ -93,7 +94,8 @@ struct LiveSum {
   bool some_allocated;
 };
 
-LiveSum ReadAll(const ThreadCounters* counters, int64_t level_bytes) {
+LiveSum ReadAll(const ThreadCounters* counters, int64_t level_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   LiveSum sum = {process.ended.live_bytes, false};
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
@@ -106,7 +108,8 @@ LiveSum ReadAll(const ThreadCounters* counters, int64_t level_bytes) {
 
 // Each thread ends at most one allocation more. Where none did between two
 // readings, what all freed meanwhile was live together at the begin.
-int64_t SumWithOthersHeld(const ThreadCounters* counters, int64_t level_bytes) {
+int64_t SumWithOthersHeld(const ThreadCounters* counters, int64_t level_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   HoldOthers();
   LiveSum sum = ReadAll(counters, level_bytes);
   do {
@@ -119,7 +122,8 @@ int64_t SumWithOthersHeld(const ThreadCounters* counters, int64_t level_bytes) {
 // The only thread may be about to store what it computed while it was that, or
 // be between reading its budget and writing what is left of it. The calling
 // thread, if it is another, has no threshold yet.
-void TakeBudget(ThreadCounters* counters) {
+void TakeBudget(ThreadCounters* counters)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   constexpr int kAttempts = 1000;
   counters->budget_bytes.store(0);
   if (counters == &thread_counters) return;
@@ -218,7 +222,9 @@ void RaisePeak(int64_t sum_bytes) {
   PublishPeak(sum_bytes);
 }
 
-bool RaisePeakOfOnlyThread(ThreadCounters* counters) {
+// Unchecked: the only thread needs no lock, and finds out here whether it is.
+bool RaisePeakOfOnlyThread(ThreadCounters* counters)
+    ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (!has_one_thread.load() ||
       counters->state != ThreadCounters::State::kRegistered) {
     return false;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "absl/base/thread_annotations.h"
 #include "footprint/profiling/heap/allocator_mappings.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
 
@@ -17,28 +18,40 @@ namespace {
 
 // Taken inside the allocator, whose own locks keep a fork away meanwhile: so
 // none of fork's handlers needs to take it.
-class RangesLock {
+class ABSL_LOCKABLE SpinLock {
  public:
-  RangesLock() {
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
     while (taken_.exchange(true, std::memory_order_acquire)) sched_yield();
   }
-  ~RangesLock() { taken_.store(false, std::memory_order_release); }
-  RangesLock(const RangesLock&) = delete;
-  RangesLock& operator=(const RangesLock&) = delete;
+  void Unlock() ABSL_UNLOCK_FUNCTION() {
+    taken_.store(false, std::memory_order_release);
+  }
 
  private:
-  static std::atomic<bool> taken_;
+  std::atomic<bool> taken_{false};
 };
-std::atomic<bool> RangesLock::taken_{false};
+SpinLock ranges_lock;
 
-MappedRanges ranges;
-PublishedAllocator* published = nullptr;
+class ABSL_SCOPED_LOCKABLE RangesLock {
+ public:
+  RangesLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) { ranges_lock.Lock(); }
+  ~RangesLock() ABSL_UNLOCK_FUNCTION() { ranges_lock.Unlock(); }
+  RangesLock(const RangesLock&) = delete;
+  RangesLock& operator=(const RangesLock&) = delete;
+};
+
+MappedRanges ranges ABSL_GUARDED_BY(ranges_lock);
+PublishedAllocator* published ABSL_GUARDED_BY(ranges_lock) = nullptr;
 std::atomic<int64_t> look_at_live_bytes{0};
 
-void BeginChange() { published->generation.fetch_add(1); }
-void EndChange() { published->generation.fetch_add(1); }
+void BeginChange() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
+  published->generation.fetch_add(1);
+}
+void EndChange() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
+  published->generation.fetch_add(1);
+}
 
-void StoreRanges() {
+void StoreRanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
   if (published == nullptr) return;
   BeginChange();
   const size_t count = ranges.range_count();

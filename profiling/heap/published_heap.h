@@ -46,4 +46,6 @@ void PublishHeap(PublishedHeap* published);
 
 }  // namespace footprint::profiling_internal
 
+// Tested by //profiling/sites:call_sites_test.
+
 #endif  // FOOTPRINT_PROFILING_HEAP_PUBLISHED_HEAP_H_

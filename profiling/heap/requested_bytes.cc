@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/process_counters.h"
 
@@ -24,10 +25,10 @@ struct Slot {
 
 // An open-addressing table with linear probing; erasing shifts followers back.
 struct alignas(64) Shard {
-  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  Slot* slots = nullptr;
-  size_t slot_count = 0;  // a power of two
-  size_t used_count = 0;
+  PthreadMutex lock;
+  Slot* slots ABSL_GUARDED_BY(lock) = nullptr;
+  size_t slot_count ABSL_GUARDED_BY(lock) = 0;  // a power of two
+  size_t used_count ABSL_GUARDED_BY(lock) = 0;
 };
 
 Shard shards[kShardCount];
@@ -40,11 +41,13 @@ uint64_t Hash(uintptr_t block) {
 
 Shard* ShardOf(uintptr_t block) { return &shards[Hash(block) >> 58]; }
 
-size_t HomeSlot(const Shard& shard, uintptr_t block) {
+size_t HomeSlot(const Shard& shard, uintptr_t block)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.lock) {
   return (Hash(block) >> 20) & (shard.slot_count - 1);
 }
 
-void Place(Shard* shard, Slot entry) {
+void Place(Shard* shard, Slot entry)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock) {
   size_t slot = HomeSlot(*shard, entry.block);
   while (shard->slots[slot].block != 0) {
     slot = (slot + 1) & (shard->slot_count - 1);
@@ -52,34 +55,35 @@ void Place(Shard* shard, Slot entry) {
   shard->slots[slot] = entry;
 }
 
-void Grow(Shard* shard) {
-  const Shard old = *shard;
+void Grow(Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock) {
+  Slot* const old_slots = shard->slots;
+  const size_t old_slot_count = shard->slot_count;
   shard->slot_count =
-      old.slot_count == 0 ? kFirstSlotCount : 2 * old.slot_count;
+      old_slot_count == 0 ? kFirstSlotCount : 2 * old_slot_count;
   void* pages = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, shard->slot_count * sizeof(Slot),
               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (pages == MAP_FAILED) std::abort();
   shard->slots = static_cast<Slot*>(pages);
-  for (size_t slot = 0; slot < old.slot_count; ++slot) {
-    if (old.slots[slot].block != 0) Place(shard, old.slots[slot]);
+  for (size_t slot = 0; slot < old_slot_count; ++slot) {
+    if (old_slots[slot].block != 0) Place(shard, old_slots[slot]);
   }
-  if (old.slots != nullptr) {
-    syscall(SYS_munmap, old.slots, old.slot_count * sizeof(Slot));
+  if (old_slots != nullptr) {
+    syscall(SYS_munmap, old_slots, old_slot_count * sizeof(Slot));
   }
 }
 
 void Insert(uintptr_t block, size_t size_bytes) {
   Shard* shard = ShardOf(block);
-  pthread_mutex_lock(&shard->lock);
+  PthreadMutexLock guard(&shard->lock);
   if (2 * (shard->used_count + 1) > shard->slot_count) Grow(shard);
   Place(shard, {block, size_bytes});
   ++shard->used_count;
-  pthread_mutex_unlock(&shard->lock);
 }
 
 // Closes the gap at `gap`, so that no probe sequence is cut.
-void ShiftBack(Shard* shard, size_t gap) {
+void ShiftBack(Shard* shard, size_t gap)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock) {
   const size_t mask = shard->slot_count - 1;
   for (size_t slot = (gap + 1) & mask; shard->slots[slot].block != 0;
        slot = (slot + 1) & mask) {
@@ -93,20 +97,16 @@ void ShiftBack(Shard* shard, size_t gap) {
 
 size_t Erase(uintptr_t block) {
   Shard* shard = ShardOf(block);
-  size_t size_bytes = 0;
-  pthread_mutex_lock(&shard->lock);
-  if (shard->slot_count != 0) {
-    size_t slot = HomeSlot(*shard, block);
-    while (shard->slots[slot].block != 0 && shard->slots[slot].block != block) {
-      slot = (slot + 1) & (shard->slot_count - 1);
-    }
-    if (shard->slots[slot].block == block) {
-      size_bytes = shard->slots[slot].size_bytes;
-      ShiftBack(shard, slot);
-      --shard->used_count;
-    }
+  PthreadMutexLock guard(&shard->lock);
+  if (shard->slot_count == 0) return 0;
+  size_t slot = HomeSlot(*shard, block);
+  while (shard->slots[slot].block != 0 && shard->slots[slot].block != block) {
+    slot = (slot + 1) & (shard->slot_count - 1);
   }
-  pthread_mutex_unlock(&shard->lock);
+  if (shard->slots[slot].block != block) return 0;
+  const size_t size_bytes = shard->slots[slot].size_bytes;
+  ShiftBack(shard, slot);
+  --shard->used_count;
   return size_bytes;
 }
 
@@ -121,12 +121,13 @@ void AddLiveBytes(int64_t change_bytes) {
   RaisePeak(live_bytes.fetch_add(change_bytes) + change_bytes);
 }
 
-// A child of fork must not find a lock that another thread held.
-void LockAllShards() {
-  for (Shard& shard : shards) pthread_mutex_lock(&shard.lock);
+// A child of fork must not find a lock that another thread held. Unchecked: the
+// analysis cannot name the locks of a loop.
+void LockAllShards() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  for (Shard& shard : shards) shard.lock.Lock();
 }
-void UnlockAllShards() {
-  for (Shard& shard : shards) pthread_mutex_unlock(&shard.lock);
+void UnlockAllShards() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  for (Shard& shard : shards) shard.lock.Unlock();
 }
 
 constexpr RequestedBytesCounter kCounter = {LiveRequestedBytes,

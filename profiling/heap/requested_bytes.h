@@ -47,4 +47,7 @@ int64_t TakeRequestedPeakBytes();
 
 }  // namespace footprint::profiling_internal
 
+// Tested by entry_points_test and heap_accounting_test, each in its second
+// build.
+
 #endif  // FOOTPRINT_PROFILING_HEAP_REQUESTED_BYTES_H_

@@ -11,8 +11,11 @@ namespace {
 
 std::atomic<uint64_t> first_sample_count{0};
 
+// Unchecked: a thread comes here after each of its samples, and one that reads
+// the interval while it changes has one more sample by the old one.
 void ScheduleSampleAfter(uint64_t allocated_bytes, uint64_t random,
-                         ThreadCounters* counters) {
+                         ThreadCounters* counters)
+    ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const int64_t interval_bytes = process.sampling_interval_bytes;
   if (interval_bytes <= 0) {
     counters->sample_at_bytes = interval_bytes == 0 ? 0 : UINT64_MAX;
@@ -40,7 +43,10 @@ void BeginSampling(int64_t interval_bytes) {
   }
 }
 
-void SetHasRecordedBlocks(bool has_recorded_blocks) {
+// Unchecked: the caller is the only one that writes it, so it may read it
+// before the lock.
+void SetHasRecordedBlocks(bool has_recorded_blocks)
+    ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (process.has_recorded_blocks == has_recorded_blocks) return;
   ProcessLock lock;
   process.has_recorded_blocks = has_recorded_blocks;

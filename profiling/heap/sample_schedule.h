@@ -43,4 +43,6 @@ void ScheduleNextSample(ThreadCounters* counters);
 
 }  // namespace footprint::profiling_internal
 
+// Tested by //profiling/sites:call_sites_test.
+
 #endif  // FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_

@@ -12,7 +12,7 @@ namespace footprint::profiling_internal {
 namespace {
 
 // Not from the heap, whose every call comes here.
-void MapRecords() {
+void MapRecords() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   constexpr size_t kCount = 32;
   void* const mapped = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, kCount * sizeof(ThreadRecord),

@@ -15,7 +15,8 @@ namespace {
 
 using State = ThreadCounters::State;
 
-void AddThread(ThreadCounters* counters) {
+void AddThread(ThreadCounters* counters)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   counters->peak_absolute_bytes.store(0);
   counters->threshold_bytes.store(0);
   if (OwnRecord(*counters) == nullptr) {
@@ -34,7 +35,8 @@ void AddThread(ThreadCounters* counters) {
   RaiseThreshold(counters, counters->live_bytes());
 }
 
-void RemoveThread(ThreadCounters* counters) {
+void RemoveThread(ThreadCounters* counters)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   ThreadCounters** link = &process.first_thread;
   while (*link != counters) link = &(*link)->next;
   *link = counters->next;
@@ -69,19 +71,19 @@ void AtThreadEnd(void* /*counters*/) {
   RemoveThread(&thread_counters);
 }
 
-void BeforeFork() {
-  pthread_mutex_lock(&process.lock);
+void BeforeFork() ABSL_EXCLUSIVE_LOCK_FUNCTION(process.lock) {
+  process.lock.Lock();
   SettlePeakOfOnlyThread();
 }
 
-void AfterForkInParent() {
+void AfterForkInParent() ABSL_UNLOCK_FUNCTION(process.lock) {
   ++process.forked_process_count;
-  pthread_mutex_unlock(&process.lock);
+  process.lock.Unlock();
 }
 
 // Only the thread that forked lives on. The others' counters must go: their
 // storage is used anew by threads that the child starts.
-void AfterForkInChild() {
+void AfterForkInChild() ABSL_UNLOCK_FUNCTION(process.lock) {
   for (ThreadCounters* each = process.first_thread; each != nullptr;) {
     ThreadCounters* const next = each->next;
     if (each != &thread_counters) RemoveThread(each);
@@ -95,7 +97,7 @@ void AfterForkInChild() {
   process.unjoined_thread_count = 0;
   process.has_unknown_threads = false;
   FindWhetherOneThread();
-  pthread_mutex_unlock(&process.lock);
+  process.lock.Unlock();
 }
 
 // Not in the first allocation: registering may itself allocate. Before

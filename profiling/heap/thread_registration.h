@@ -5,8 +5,7 @@
 // A thread's counters are given up by pthread at its end, and in the child of a
 // fork. What its last destructors do afterwards goes to those that ended.
 //
-// Thread-safety: any thread may call RegisterThread; CountAfterEnd needs
-// ProcessLock.
+// Thread-safety: any thread may call; CountAfterEnd needs ProcessLock.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_REGISTRATION_H_
 #define FOOTPRINT_PROFILING_HEAP_THREAD_REGISTRATION_H_
@@ -26,7 +25,8 @@ void RegisterThread();
 
 // A call of a thread that has ended: the last destructors. What changed since
 // the last such call goes to the counters of those that ended.
-void CountAfterEnd(ThreadCounters* counters, bool is_allocation);
+void CountAfterEnd(ThreadCounters* counters, bool is_allocation)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
 }  // namespace footprint::profiling_internal
 

@@ -29,4 +29,6 @@ const ThreadWrapper* CurrentThreadWrapper();
 
 }  // namespace footprint::profiling_internal
 
+// Tested by //profiling/memprof:sampling_test.
+
 #endif  // FOOTPRINT_PROFILING_HEAP_THREAD_START_H_

@@ -33,7 +33,7 @@ FreshProcess Shell(const std::string& script) {
 
 ProcessEnd EndOf(const FreshProcess& process) {
   absl::StatusOr<ProcessEnd> end = RunFreshProcess(process);
-  EXPECT_EQ(end.status(), absl::OkStatus());
+  EXPECT_THAT(end, IsOk());
   return end.ok() ? *end : ProcessEnd();
 }
 

@@ -39,7 +39,7 @@ ProgramMeasurement Program(const std::string& what) {
 
 MemoryMeasurement Measure(const ProgramMeasurement& measurement) {
   absl::StatusOr<MemoryMeasurement> measured = MeasureProgram(measurement);
-  EXPECT_EQ(measured.status(), absl::OkStatus());
+  EXPECT_THAT(measured, IsOk());
   return measured.ok() ? *measured : MemoryMeasurement();
 }
 

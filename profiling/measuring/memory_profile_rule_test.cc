@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 #include "footprint/profiling/schema/metric_reading.h"
@@ -30,7 +31,7 @@ std::string PathOf(const std::string& what) {
 
 MemoryProfile ProfileOf(const std::string& what) {
   absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(PathOf(what));
-  EXPECT_EQ(profile.status(), absl::OkStatus());
+  EXPECT_THAT(profile, IsOk());
   return profile.ok() ? *profile : MemoryProfile();
 }
 

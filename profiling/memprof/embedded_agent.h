@@ -34,4 +34,6 @@ inline absl::string_view EmbeddedCopyCounter() {
 
 }  // namespace footprint
 
+// Tested by memprof_test.
+
 #endif  // FOOTPRINT_PROFILING_MEMPROF_EMBEDDED_AGENT_H_

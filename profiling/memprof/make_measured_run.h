@@ -19,4 +19,6 @@ MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end);
 
 }  // namespace footprint
 
+// Tested by memprof_test.
+
 #endif  // FOOTPRINT_PROFILING_MEMPROF_MAKE_MEASURED_RUN_H_

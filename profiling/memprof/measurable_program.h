@@ -27,4 +27,6 @@ absl::StatusOr<std::string> FindMeasurableProgram(const std::string& name);
 
 }  // namespace footprint
 
+// Tested by strange_programs_test.
+
 #endif  // FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_

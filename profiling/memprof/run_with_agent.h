@@ -72,4 +72,6 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run);
 
 }  // namespace footprint
 
+// Tested by memprof_test and survival_test.
+
 #endif  // FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_

@@ -1,11 +1,11 @@
 #include "footprint/profiling/python/python_interpreter.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include <cstdint>
 
+#include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/python/interpreter_layout.h"
 #include "footprint/profiling/python/object_memory.h"
 #include "footprint/profiling/python/python_allocators.h"
@@ -32,17 +32,29 @@ struct Interpreter {
 };
 
 Interpreter interpreter;
-PythonCodeWriter codes;
-pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+PthreadMutex lock = PthreadMutex::Adaptive();
+PythonCodeWriter codes ABSL_GUARDED_BY(lock);
 
-void LockCodes() { pthread_mutex_lock(&lock); }
-void UnlockCodes() { pthread_mutex_unlock(&lock); }
+void LockCodes() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) { lock.Lock(); }
+void UnlockCodes() ABSL_UNLOCK_FUNCTION(lock) { lock.Unlock(); }
 
 __attribute__((constructor(102))) void WatchForks() {
   pthread_atfork(LockCodes, UnlockCodes, UnlockCodes);
 }
 
-uint32_t NumberCodeLocked(uintptr_t code) { return codes.FindNumber(code); }
+// Called by InterleavePythonCalls, under the lock.
+uint32_t NumberCodeLocked(uintptr_t code) {
+  lock.AssertHeld();
+  return codes.FindNumber(code);
+}
+
+// The thread that a signal interrupted may hold it.
+bool LockCodesFor(bool in_signal_handler)
+    ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true, lock) {
+  if (in_signal_handler) return lock.TryLock();
+  lock.Lock();
+  return true;
+}
 
 // With subinterpreters a thread may have several, of which the current one
 // counts; before 3.12 the current one may be another thread's. 0: none.
@@ -62,11 +74,7 @@ int Interleave(bool in_signal_handler, const uintptr_t* stack_pointers,
                int count, uintptr_t* calls, int capacity) {
   const uintptr_t thread_state = FindThreadState();
   if (thread_state == 0) return count;
-  // The thread that a signal interrupted may hold it.
-  if (in_signal_handler ? pthread_mutex_trylock(&lock) != 0
-                        : pthread_mutex_lock(&lock) != 0) {
-    return count;
-  }
+  if (!LockCodesFor(in_signal_handler)) return count;
   const int merged_count = InterleavePythonCalls(
       interpreter.layout, thread_state, in_signal_handler, stack_pointers,
       count, NumberCodeLocked, calls, capacity);

@@ -16,6 +16,7 @@ namespace footprint {
 namespace {
 
 using testing::ElementsAre;
+using testing::Not;
 
 struct CommandLine {
   explicit CommandLine(std::vector<std::string> given)
@@ -126,7 +127,8 @@ TEST(MemoryOutputFlagsTest, AForkedChildWritesNothing) {
 }
 
 TEST(MemoryOutputFlagsTest, SaysWhyItCannotWrite) {
-  EXPECT_FALSE(WriteMemoryOutputs(OneMetric(), {"/nowhere/profile", ""}).ok());
+  EXPECT_THAT(WriteMemoryOutputs(OneMetric(), {"/nowhere/profile", ""}),
+              Not(IsOk()));
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "footprint/profiling/recording/memory_phase.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
 
+#include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/heap_metrics.h"
 
 namespace footprint {
@@ -15,26 +14,18 @@ namespace {
 constexpr int kMaxRecords = 256;
 
 // In static storage and under pthread's lock: nothing here may allocate.
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-bool recording = false;
-RecordedMemoryPhase records[kMaxRecords];
-int record_count = 0;
-int unrecorded_count = 0;
+PthreadMutex lock;
+bool recording ABSL_GUARDED_BY(lock) = false;
+RecordedMemoryPhase records[kMaxRecords] ABSL_GUARDED_BY(lock);
+int record_count ABSL_GUARDED_BY(lock) = 0;
+int unrecorded_count ABSL_GUARDED_BY(lock) = 0;
 
 // The innermost phase of this thread, and of all threads that are in none.
 thread_local int thread_record = -1;
 std::atomic<int> process_record{-1};
 
-class RecordsLock {
- public:
-  RecordsLock() { pthread_mutex_lock(&lock); }
-  ~RecordsLock() { pthread_mutex_unlock(&lock); }
-  RecordsLock(const RecordsLock&) = delete;
-  RecordsLock& operator=(const RecordsLock&) = delete;
-};
-
 int FindOrAddRecord(const char* name, int parent) {
-  RecordsLock guard;
+  PthreadMutexLock guard(&lock);
   if (!recording) return -1;
   for (int i = 0; i < record_count; ++i) {
     if (records[i].parent == parent &&
@@ -87,26 +78,26 @@ void MemoryPhase::End() {
   } else {
     thread_record = outer_record_;
   }
-  RecordsLock guard;
+  PthreadMutexLock guard(&lock);
   Accumulate(&records[record_].bytes, visit);
   --records[record_].open_count;
   record_ = -1;
 }
 
 void RecordMemoryPhases() {
-  RecordsLock guard;
+  PthreadMutexLock guard(&lock);
   recording = true;
   record_count = 0;
   unrecorded_count = 0;
 }
 
 void StopRecordingMemoryPhases() {
-  RecordsLock guard;
+  PthreadMutexLock guard(&lock);
   recording = false;
 }
 
 std::vector<RecordedMemoryPhase> RecordedMemoryPhases() {
-  RecordsLock guard;
+  PthreadMutexLock guard(&lock);
   return std::vector<RecordedMemoryPhase>(records, records + record_count);
 }
 
@@ -125,7 +116,7 @@ std::string MemoryPhasesFault() {
 }
 
 int UnrecordedPhaseCount() {
-  RecordsLock guard;
+  PthreadMutexLock guard(&lock);
   return unrecorded_count;
 }
 

@@ -20,6 +20,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 constexpr int64_t kBlockBytes = 1 << 20;  // a size that jemalloc does not round
 
 int64_t Value(const google::protobuf::RepeatedPtrField<Metric>& metrics,
@@ -131,7 +133,7 @@ TEST(ProgramProfileTest, RefusesAPhaseThatIsStillOpen) {
   EXPECT_NE(std::string(status.message()).find("\"fit\" is still open"),
             std::string::npos)
       << status;
-  EXPECT_FALSE(ReadMemoryProfileFile(path).ok());
+  EXPECT_THAT(ReadMemoryProfileFile(path), Not(IsOk()));
 }
 
 }  // namespace

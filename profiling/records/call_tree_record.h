@@ -54,4 +54,6 @@ struct CallTreeRecord {
 
 }  // namespace footprint::profiling_internal
 
+// Tested by call_tree_test.
+
 #endif  // FOOTPRINT_PROFILING_RECORDS_CALL_TREE_RECORD_H_

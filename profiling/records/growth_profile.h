@@ -40,4 +40,6 @@ absl::StatusOr<GrowthProfile> ReadGrowthProfile(const std::string& path,
 
 }  // namespace footprint
 
+// Tested by //profiling/sites:site_growth_test.
+
 #endif  // FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_

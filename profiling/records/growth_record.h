@@ -73,4 +73,6 @@ struct GrowthFile {
 
 }  // namespace footprint::profiling_internal
 
+// Tested by //profiling/sites:site_growth_test.
+
 #endif  // FOOTPRINT_PROFILING_RECORDS_GROWTH_RECORD_H_

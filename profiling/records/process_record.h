@@ -75,4 +75,6 @@ struct ProcessRecord {
 
 }  // namespace footprint::profiling_internal
 
+// Tested by measured_process_test.
+
 #endif  // FOOTPRINT_PROFILING_RECORDS_PROCESS_RECORD_H_

@@ -66,4 +66,6 @@ struct PythonRecord {
 
 }  // namespace footprint::profiling_internal
 
+// Tested by python_codes_test.
+
 #endif  // FOOTPRINT_PROFILING_RECORDS_PYTHON_RECORD_H_

@@ -17,10 +17,13 @@
 #include "footprint/profiling/records/measured_process.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/site_record.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
+
+using ::testing::Not;
 
 using profiling_internal::kRecordMagic;
 using profiling_internal::kSiteMagic;
@@ -129,7 +132,7 @@ TEST_F(RecordFuzzTest, SitesThatWereCutShort) {
     ASSERT_EQ(ftruncate(file_, static_cast<off_t>(
                                    random.Below(offsetof(SiteFile, sites)))),
               0);
-    EXPECT_FALSE(ReadRecords(folder_).ok());
+    EXPECT_THAT(ReadRecords(folder_), Not(IsOk()));
   }
 }
 

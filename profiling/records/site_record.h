@@ -77,4 +77,6 @@ struct SiteFile {
 
 }  // namespace footprint::profiling_internal
 
+// Tested by site_profile_test.
+
 #endif  // FOOTPRINT_PROFILING_RECORDS_SITE_RECORD_H_

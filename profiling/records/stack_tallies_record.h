@@ -67,4 +67,6 @@ struct StackTalliesFile {
 
 }  // namespace footprint::profiling_internal
 
+// Tested by stack_tallies_test.
+
 #endif  // FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_RECORD_H_

@@ -83,4 +83,6 @@ struct StageFile {
 
 }  // namespace footprint::profiling_internal
 
+// Tested by stage_profile_test.
+
 #endif  // FOOTPRINT_PROFILING_RECORDS_STAGE_RECORD_H_

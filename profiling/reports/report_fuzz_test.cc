@@ -6,6 +6,7 @@
 
 #include "footprint/base/random/property_seeds.h"
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/reports/compare_text.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
@@ -13,6 +14,7 @@
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/random_run.h"
 #include "footprint/profiling/runs/reduced_run.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -30,7 +32,7 @@ void TellByEveryReport(const MeasuredRun& run) {
   (void)PprofReport(run);
   RunThresholds thresholds;
   thresholds.memory_share = 0.1;
-  EXPECT_TRUE(CheckMeasuredRun(ReducedRun(run, thresholds)).ok());
+  EXPECT_THAT(CheckMeasuredRun(ReducedRun(run, thresholds)), IsOk());
 }
 
 TEST(ReportFuzzTest, DamagedRunsDoNoHarm) {

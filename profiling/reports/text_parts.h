@@ -68,4 +68,6 @@ std::string ProcessText(const MeasuredRun& run);
 
 }  // namespace footprint
 
+// Tested by text_report_test and stage_text_test.
+
 #endif  // FOOTPRINT_PROFILING_REPORTS_TEXT_PARTS_H_

@@ -24,4 +24,6 @@ std::string ComparisonPage(const MeasuredRun& before, const MeasuredRun& after);
 
 }  // namespace footprint
 
+// Tested by run_page_test.
+
 #endif  // FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_

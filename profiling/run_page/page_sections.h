@@ -89,4 +89,6 @@ std::string AmountText(const SummedAmount& amount);
 
 }  // namespace footprint
 
+// Tested by run_page_test.
+
 #endif  // FOOTPRINT_PROFILING_RUN_PAGE_PAGE_SECTIONS_H_

@@ -32,4 +32,6 @@ FlameGraph ComparisonFlameGraph(const MeasuredRun& before,
 
 }  // namespace footprint
 
+// Tested by merged_calls_test.
+
 #endif  // FOOTPRINT_PROFILING_RUN_PAGE_RUN_FLAME_GRAPH_H_

@@ -8,6 +8,7 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/runs/random_run.h"
+#include "gmock/gmock.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 
@@ -17,6 +18,7 @@ namespace {
 using ::google::protobuf::util::MessageDifferencer;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string Path() { return testing::TempDir() + "/a.run"; }
 
@@ -69,14 +71,14 @@ TEST(MeasuredRunFileTest, ADamagedFileIsRefused) {
   ASSERT_THAT(whole, IsOk());
   for (size_t size = 0; size < whole->size(); ++size) {
     Write(whole->substr(0, size));
-    EXPECT_FALSE(ReadMeasuredRunFile(Path()).ok()) << "cut to " << size;
+    EXPECT_THAT(ReadMeasuredRunFile(Path()), Not(IsOk())) << "cut to " << size;
   }
   for (size_t bit = 0; bit < whole->size() * 8; ++bit) {
     std::string damaged = *whole;
     damaged[bit / 8] =
         static_cast<char>(damaged[bit / 8] ^ (1 << static_cast<int>(bit % 8)));
     Write(damaged);
-    EXPECT_FALSE(ReadMeasuredRunFile(Path()).ok()) << "bit " << bit;
+    EXPECT_THAT(ReadMeasuredRunFile(Path()), Not(IsOk())) << "bit " << bit;
   }
 }
 

@@ -47,4 +47,6 @@ bool IsInterpreterPath(absl::string_view path);
 
 }  // namespace footprint
 
+// Tested by //profiling/memprof:sampling_test.
+
 #endif  // FOOTPRINT_PROFILING_RUNS_SAMPLED_CALLS_H_

@@ -23,4 +23,6 @@ void SetSuspectedLeaks(const SiteProfile& profile, const GrowthProfile& growth,
 
 }  // namespace footprint
 
+// Tested by //profiling/memprof:sampling_test.
+
 #endif  // FOOTPRINT_PROFILING_RUNS_SUSPECTED_LEAKS_H_

@@ -39,4 +39,6 @@ void ForgetCodeOfCopyVolume();
 
 }  // namespace footprint::profiling_internal
 
+// Tested by //profiling/memprof:sampling_test.
+
 #endif  // FOOTPRINT_PROFILING_SAMPLES_COPY_VOLUME_H_

@@ -41,4 +41,6 @@ absl::StatusOr<MeasuredCell> MeasureCell(
 
 }  // namespace footprint
 
+// Tested by scaling_test.
+
 #endif  // FOOTPRINT_PROFILING_SCALING_MEASURED_CELL_H_

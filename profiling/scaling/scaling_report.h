@@ -29,4 +29,6 @@ std::string ScalingJson(const ScaledRuns& runs);
 
 }  // namespace footprint
 
+// Tested by scaled_runs_test.
+
 #endif  // FOOTPRINT_PROFILING_SCALING_SCALING_REPORT_H_

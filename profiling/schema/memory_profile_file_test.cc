@@ -24,6 +24,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class MemoryProfileFileTest : public ::testing::Test {
  protected:
@@ -178,7 +179,7 @@ TEST_F(MemoryProfileFileTest, RefusesEverySingleBitThatIsFlipped) {
       const absl::Status status = *name == 'p'
                                       ? ReadMemoryProfileFile(path).status()
                                       : ReadMemorySamplesFile(path).status();
-      ASSERT_FALSE(status.ok()) << name << ", bit " << bit;
+      ASSERT_THAT(status, Not(IsOk())) << name << ", bit " << bit;
     }
   }
 }
@@ -200,7 +201,7 @@ TEST_F(MemoryProfileFileTest, RefusesFlippedBitsOfALargeProfile) {
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
     const absl::Status status =
         ReadMemoryProfileFile(Put("flipped", bytes)).status();
-    ASSERT_FALSE(status.ok()) << "bit " << bit;
+    ASSERT_THAT(status, Not(IsOk())) << "bit " << bit;
   }
 }
 
@@ -230,15 +231,13 @@ TEST_F(MemoryProfileFileTest, AnOldFileIsToBeMeasuredAgain) {
 }
 
 TEST_F(MemoryProfileFileTest, ReadsWhatItWrote) {
-  ASSERT_EQ(WriteMemoryProfileFile(ExampleProfile(), Path("p")),
-            absl::OkStatus());
+  ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
   absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(Path("p"));
-  ASSERT_EQ(profile.status(), absl::OkStatus());
+  ASSERT_THAT(profile, IsOk());
   EXPECT_EQ(profile->SerializeAsString(), ExampleProfile().SerializeAsString());
-  ASSERT_EQ(WriteMemorySamplesFile(ExampleSamples(), Path("s")),
-            absl::OkStatus());
+  ASSERT_THAT(WriteMemorySamplesFile(ExampleSamples(), Path("s")), IsOk());
   absl::StatusOr<MemorySamples> samples = ReadMemorySamplesFile(Path("s"));
-  ASSERT_EQ(samples.status(), absl::OkStatus());
+  ASSERT_THAT(samples, IsOk());
   EXPECT_EQ(samples->SerializeAsString(), ExampleSamples().SerializeAsString());
 }
 
@@ -246,9 +245,9 @@ TEST_F(MemoryProfileFileTest, ReadsAFailureRecord) {
   MemoryProfile profile;
   profile.mutable_failure()->set_kind(ProducerFailure::SIGNALLED);
   profile.mutable_failure()->set_signal_number(9);
-  ASSERT_EQ(WriteMemoryProfileFile(profile, Path("p")), absl::OkStatus());
+  ASSERT_THAT(WriteMemoryProfileFile(profile, Path("p")), IsOk());
   absl::StatusOr<MemoryProfile> read = ReadMemoryProfileFile(Path("p"));
-  ASSERT_EQ(read.status(), absl::OkStatus());
+  ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->failure().signal_number(), 9);
 }
 
@@ -290,8 +289,8 @@ TEST_F(MemoryProfileFileTest, RefusesForeignFiles) {
 TEST_F(MemoryProfileFileTest, TakesNeitherFileForTheOther) {
   ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
   ASSERT_THAT(WriteMemorySamplesFile(ExampleSamples(), Path("s")), IsOk());
-  EXPECT_FALSE(ReadMemoryProfileFile(Path("s")).ok());
-  EXPECT_FALSE(ReadMemorySamplesFile(Path("p")).ok());
+  EXPECT_THAT(ReadMemoryProfileFile(Path("s")), Not(IsOk()));
+  EXPECT_THAT(ReadMemorySamplesFile(Path("p")), Not(IsOk()));
 }
 
 TEST_F(MemoryProfileFileTest, RefusesEveryTruncation) {
@@ -299,12 +298,14 @@ TEST_F(MemoryProfileFileTest, RefusesEveryTruncation) {
   ASSERT_THAT(WriteMemorySamplesFile(ExampleSamples(), Path("s")), IsOk());
   const std::string profile = Bytes(Path("p"));
   for (size_t size = 0; size < profile.size(); ++size) {
-    EXPECT_FALSE(ReadMemoryProfileFile(Put("t", profile.substr(0, size))).ok())
+    EXPECT_THAT(ReadMemoryProfileFile(Put("t", profile.substr(0, size))),
+                Not(IsOk()))
         << size << " of " << profile.size() << " bytes";
   }
   const std::string samples = Bytes(Path("s"));
   for (size_t size = 0; size < samples.size(); ++size) {
-    EXPECT_FALSE(ReadMemorySamplesFile(Put("t", samples.substr(0, size))).ok())
+    EXPECT_THAT(ReadMemorySamplesFile(Put("t", samples.substr(0, size))),
+                Not(IsOk()))
         << size << " of " << samples.size() << " bytes";
   }
 }
@@ -384,7 +385,8 @@ TEST_F(MemoryProfileFileTest, SurvivesRandomDamage) {
   for (int round = 0; round < kRounds; ++round) {
     const std::string bytes = Damage(whole, &random);
     if (bytes != whole) {
-      ASSERT_FALSE(ReadMemoryProfileFile(Put("damaged", bytes + end)).ok())
+      ASSERT_THAT(ReadMemoryProfileFile(Put("damaged", bytes + end)),
+                  Not(IsOk()))
           << round;
     }
     absl::StatusOr<MemoryProfile> profile =
@@ -395,8 +397,7 @@ TEST_F(MemoryProfileFileTest, SurvivesRandomDamage) {
                   HasSubstr(Path("damaged")));
       continue;
     }
-    ASSERT_EQ(WriteMemoryProfileFile(*profile, Path("again")),
-              absl::OkStatus());
+    ASSERT_THAT(WriteMemoryProfileFile(*profile, Path("again")), IsOk());
     ASSERT_THAT(ReadMemoryProfileFile(Path("again")), IsOk());
   }
   EXPECT_GT(refused, kRounds / 2);

@@ -25,6 +25,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 void AddMetric(MetricKind kind, Determinism determinism, int64_t value,
                google::protobuf::RepeatedPtrField<Metric>* metrics) {
@@ -67,7 +68,7 @@ TEST(ProfileMergeTest, KeepsWhatProducersSay) {
   process.profile.add_remarks()->set_about("plan");
   const absl::StatusOr<MemoryMeasurement> merged =
       MergeProfiles({process, process, process});
-  ASSERT_EQ(merged.status(), absl::OkStatus());
+  ASSERT_THAT(merged, IsOk());
   ASSERT_EQ(merged->profile.remarks_size(), 1);
   EXPECT_EQ(merged->profile.remarks(0).about(), "plan");
 }
@@ -75,7 +76,7 @@ TEST(ProfileMergeTest, KeepsWhatProducersSay) {
 TEST(ProfileMergeTest, KeepsWhatRepeatsAndSamplesTheRest) {
   absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(
       {TwoThreads(5000, 1), TwoThreads(7000, 2), TwoThreads(5000, 3)});
-  ASSERT_EQ(merged.status(), absl::OkStatus());
+  ASSERT_THAT(merged, IsOk());
   EXPECT_EQ(merged->profile.label(), "//a:b");
   EXPECT_EQ(merged->profile.process_count(), 3);
   EXPECT_EQ(merged->profile.environment().page_size_bytes(), 4096);
@@ -110,7 +111,7 @@ TEST(ProfileMergeTest, KeepsTheHighestOfWhatVariesWhereLimitsAreWanted) {
   }
   absl::StatusOr<MemoryMeasurement> merged =
       MergeProfiles(processes, Unrepeated::kKeepHighest);
-  ASSERT_EQ(merged.status(), absl::OkStatus());
+  ASSERT_THAT(merged, IsOk());
   const BenchmarkMemory& benchmark = merged->profile.benchmarks(0);
   ASSERT_EQ(benchmark.metrics_size(), 3);
   EXPECT_EQ(benchmark.metrics(0).value(), 7000);
@@ -134,7 +135,7 @@ TEST(ProfileMergeTest, BoundedValuesAreNotExactEvenIfEqual) {
       BOUNDED);
   absl::StatusOr<MemoryMeasurement> merged =
       MergeProfiles({process, process, process});
-  ASSERT_EQ(merged.status(), absl::OkStatus());
+  ASSERT_THAT(merged, IsOk());
   EXPECT_THAT(merged->profile.benchmarks(0).unrepeated(),
               ElementsAre(PEAK_LIVE_USABLE_BYTES));
   EXPECT_THAT(merged->profile.benchmarks(0).order_dependent(),
@@ -144,7 +145,7 @@ TEST(ProfileMergeTest, BoundedValuesAreNotExactEvenIfEqual) {
 TEST(ProfileMergeTest, ValuesThatDifferNeedNotDependOnOrder) {
   absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(
       {TwoThreads(5000, 1), TwoThreads(5001, 1), TwoThreads(5000, 1)});
-  ASSERT_EQ(merged.status(), absl::OkStatus());
+  ASSERT_THAT(merged, IsOk());
   EXPECT_THAT(merged->profile.benchmarks(0).unrepeated(),
               ElementsAre(PEAK_LIVE_USABLE_BYTES));
   EXPECT_THAT(merged->profile.benchmarks(0).order_dependent(), IsEmpty());
@@ -161,7 +162,7 @@ TEST(ProfileMergeTest, KeepsAnAttributionOnlyIfItRepeats) {
       ->set_live_bytes(7);
   absl::StatusOr<MemoryMeasurement> merged =
       MergeProfiles({TwoThreads(5000, 1), TwoThreads(5000, 1), other});
-  ASSERT_EQ(merged.status(), absl::OkStatus());
+  ASSERT_THAT(merged, IsOk());
   EXPECT_THAT(merged->profile.benchmarks(0).peak_attribution(), IsEmpty());
 }
 
@@ -244,8 +245,8 @@ TEST(ProfileMergeTest, TellsOneNameFromTwo) {
   MemoryMeasurement two = TwoThreads(5000, 1);
   two.profile.mutable_benchmarks(0)->set_name("a");
   two.profile.add_benchmarks()->set_name("b");
-  EXPECT_FALSE(MergeProfiles({one, one, two}).ok());
-  EXPECT_FALSE(MergeProfiles({two, one, one}).ok());
+  EXPECT_THAT(MergeProfiles({one, one, two}), Not(IsOk()));
+  EXPECT_THAT(MergeProfiles({two, one, one}), Not(IsOk()));
 }
 
 // Benchmark, phase, kind.
@@ -367,7 +368,7 @@ TEST(ProfileMergeTest, AgreesWithTheNaiveOracle) {
       }
     }
     absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
-    ASSERT_EQ(merged.status(), absl::OkStatus());
+    ASSERT_THAT(merged, IsOk());
     EXPECT_TRUE(Flatten(*merged) == oracle.Judge()) << "round " << round;
   }
 }

@@ -103,8 +103,8 @@ TEST(ProfileTextTest, SamplesAreOneFigureAProcess) {
 template <typename Message>
 void ExpectReadBack(const Message& message, const std::string& json) {
   Message again;
-  const auto status = google::protobuf::util::JsonStringToMessage(json, &again);
-  ASSERT_TRUE(status.ok()) << json;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(json, &again).ok())
+      << json;
   EXPECT_EQ(again.SerializeAsString(), message.SerializeAsString()) << json;
 }
 

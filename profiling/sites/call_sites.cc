@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <new>
 
+#include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/coarse_time.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
@@ -33,29 +34,20 @@ constexpr int64_t kLeastTimeResolutionNs = 1'000'000;
 // Between two points of the timeline of a process that is busy.
 constexpr int64_t kMostActiveNs = 10'000'000;
 
-pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-
-class SitesLock {
- public:
-  SitesLock() { pthread_mutex_lock(&lock); }
-  ~SitesLock() { pthread_mutex_unlock(&lock); }
-  SitesLock(const SitesLock&) = delete;
-  SitesLock& operator=(const SitesLock&) = delete;
-};
-
-GrowingFile site_file;
-SiteFile* sites = nullptr;
+PthreadMutex lock = PthreadMutex::Adaptive();
+GrowingFile site_file ABSL_GUARDED_BY(lock);
+SiteFile* sites ABSL_GUARDED_BY(lock) = nullptr;
 // 0: of every allocation; meaningless without `sites`.
-int64_t interval_bytes = 0;
-int64_t live_bytes = 0;
-SiteGrowth growth;
-int64_t last_time_point_ns = 0;
+int64_t interval_bytes ABSL_GUARDED_BY(lock) = 0;
+int64_t live_bytes ABSL_GUARDED_BY(lock) = 0;
+SiteGrowth growth ABSL_GUARDED_BY(lock);
+int64_t last_time_point_ns ABSL_GUARDED_BY(lock) = 0;
 std::atomic<int64_t> next_time_point_ns{0};
-CallTreeWriter call_tree;
-GrowingArray site_array;
-NumberIndex site_index;
+CallTreeWriter call_tree ABSL_GUARDED_BY(lock);
+GrowingArray site_array ABSL_GUARDED_BY(lock);
+NumberIndex site_index ABSL_GUARDED_BY(lock);
 
-uint64_t PeakNumber() {
+uint64_t PeakNumber() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (interval_bytes == 0) {
     return sites->peak_number.load(std::memory_order_relaxed);
   }
@@ -65,14 +57,16 @@ uint64_t PeakNumber() {
              : published->peak_count.load(std::memory_order_relaxed);
 }
 
-// The functions below need the lock.
-
-void NoteFull() { sites->is_full.store(1, std::memory_order_relaxed); }
+void NoteFull() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  sites->is_full.store(1, std::memory_order_relaxed);
+}
 
 // Site 0 is of what cannot be told: without room, or from before the begin.
-uint32_t FindSite(uint32_t node, uint32_t thread, uint32_t stage) {
+uint32_t FindSite(uint32_t node, uint32_t thread, uint32_t stage)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const uint64_t hash = HashPair(HashPair(node, thread), stage);
   const uint32_t known = site_index.Find(hash, [&](uint32_t number) {
+    lock.AssertHeld();
     const SiteRecord& site = sites->sites[number];
     return site.node == node && site.thread == thread && site.stage == stage;
   });
@@ -97,7 +91,7 @@ struct Estimate {
   double variance;
 };
 
-Estimate EstimateOf(int64_t size_bytes) {
+Estimate EstimateOf(int64_t size_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (interval_bytes == 0) return {size_bytes, 1, 0};
   const double size = static_cast<double>(size_bytes);
   const double probability =
@@ -109,7 +103,7 @@ Estimate EstimateOf(int64_t size_bytes) {
 }
 
 // To be called before a site's live figures change.
-void KeepFiguresAtPeak(SiteRecord* site) {
+void KeepFiguresAtPeak(SiteRecord* site) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const uint64_t peak = PeakNumber();
   if (site->peak_number == peak) return;
   site->at_peak_bytes = site->live_bytes;
@@ -118,7 +112,8 @@ void KeepFiguresAtPeak(SiteRecord* site) {
   site->peak_number = peak;
 }
 
-void AddLive(uint32_t number, int64_t size_bytes, int sign) {
+void AddLive(uint32_t number, int64_t size_bytes, int sign)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[number];
   KeepFiguresAtPeak(site);
   const Estimate estimate = EstimateOf(size_bytes);
@@ -130,7 +125,8 @@ void AddLive(uint32_t number, int64_t size_bytes, int sign) {
                 site->live_bytes);
 }
 
-void AddAllocated(uint32_t number, int64_t size_bytes) {
+void AddAllocated(uint32_t number, int64_t size_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[number];
   const Estimate estimate = EstimateOf(size_bytes);
   site->allocated_bytes += estimate.bytes;
@@ -140,7 +136,7 @@ void AddAllocated(uint32_t number, int64_t size_bytes) {
 }
 
 // Without sampling, the sites find the peak by themselves.
-void RaiseOwnPeak() {
+void RaiseOwnPeak() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (interval_bytes != 0 ||
       live_bytes <= sites->peak_live_bytes.load(std::memory_order_relaxed)) {
     return;
@@ -158,7 +154,7 @@ uint32_t CallsOfThread() {
 
 // Every second point goes, and later ones come half as often: of two, the
 // higher stays.
-void HalveTimePoints() {
+void HalveTimePoints() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   for (uint32_t i = 0; i < kMaxTimePoints / 2; ++i) {
     const TimePoint& first = sites->time_points[2 * i];
     const TimePoint& second = sites->time_points[2 * i + 1];
@@ -171,15 +167,15 @@ void HalveTimePoints() {
       std::memory_order_relaxed);
 }
 
-void LockSites() { pthread_mutex_lock(&lock); }
-void UnlockSites() { pthread_mutex_unlock(&lock); }
+void LockSites() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) { lock.Lock(); }
+void UnlockSites() ABSL_UNLOCK_FUNCTION(lock) { lock.Unlock(); }
 
 // Before the counters' (101): their lock is taken inside of this one.
 __attribute__((constructor(102))) void WatchForks() {
   pthread_atfork(LockSites, UnlockSites, UnlockSites);
 }
 
-void ForgetParent() {
+void ForgetParent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   site_file.Close();
   growth.Close();
   sites = nullptr;
@@ -196,7 +192,7 @@ void ForgetParent() {
 
 bool BeginCallSites(int folder, const char* file_name,
                     int64_t sampling_interval_bytes) {
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   ForgetParent();
   auto* const opened = static_cast<SiteFile*>(site_file.Create(
       folder, file_name, sizeof(SiteFile), offsetof(SiteFile, tree.modules)));
@@ -222,26 +218,26 @@ bool BeginCallSites(int folder, const char* file_name,
 }
 
 void BeginSiteGrowth(int folder, const char* file_name) {
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   if (sites != nullptr) growth.Begin(folder, file_name, CoarseTimeNs());
   last_time_point_ns = CoarseTimeNs();
 }
 
 void EndCallSites() {
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   ForgetParent();
 }
 
 void RecordFreeOfOlder(int64_t size_bytes) {
   if (size_bytes == 0) return;
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   if (sites != nullptr) AddLive(0, size_bytes, -1);
 }
 
 void RecordAllocation(void* block, int64_t size_bytes) {
   uintptr_t calls[kMaxCalls];
   const int count = ReadCurrentStack(CallingFrame(), calls);
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   if (sites == nullptr) return;
   const uint32_t site = FindSite(call_tree.FindNode(calls, count),
                                  ThreadNumber(), CurrentStage());
@@ -257,7 +253,7 @@ void RecordAllocation(void* block, int64_t size_bytes) {
 }
 
 void RecordFree(void* block) {
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   RecordedBlock recorded;
   if (sites == nullptr || !recorded_blocks.Remove(block, &recorded)) return;
   SetHasRecordedBlocks(recorded_blocks.size() != 0);
@@ -269,17 +265,17 @@ void RecordFree(void* block) {
 }
 
 bool DetachRecorded(void* block, RecordedBlock* detached) {
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   return sites != nullptr && recorded_blocks.Remove(block, detached);
 }
 
 void ForgetDetached(const RecordedBlock& detached) {
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   if (sites != nullptr) AddLive(detached.site, detached.size_bytes, -1);
 }
 
 void AttachAgain(const RecordedBlock& detached) {
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   if (sites == nullptr) return;
   if (!recorded_blocks.Add(detached)) {
     NoteFull();
@@ -289,12 +285,13 @@ void AttachAgain(const RecordedBlock& detached) {
 }
 
 void ForgetCode() {
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   ForgetFrameRows();
   call_tree.ForgetCode();
 }
 
-bool IsTimeToRecord() {
+// Unchecked: asked at every sample, and RecordTime looks again under the lock.
+bool IsTimeToRecord() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const int64_t now_ns = CoarseTimeNs();
   if (now_ns < next_time_point_ns.load(std::memory_order_relaxed)) return false;
   return sites != nullptr;
@@ -303,7 +300,7 @@ bool IsTimeToRecord() {
 void RecordTime(int64_t live_now_bytes) {
   const int64_t now_ns = CoarseTimeNs();
   ReadAllocatorBooks(live_now_bytes, now_ns);
-  SitesLock guard;
+  PthreadMutexLock guard(&lock);
   if (sites == nullptr) return;
   uint32_t count = sites->time_point_count.load(std::memory_order_relaxed);
   next_time_point_ns.store(now_ns + sites->time_resolution_ns.load());

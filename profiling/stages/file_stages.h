@@ -35,4 +35,6 @@ int64_t TakeFileVisit(int file);
 
 }  // namespace footprint::profiling_internal
 
+// Tested by stages_test.
+
 #endif  // FOOTPRINT_PROFILING_STAGES_FILE_STAGES_H_

@@ -132,4 +132,6 @@ class Stage {
 }  // namespace footprint
 #endif  // __cplusplus
 
+// Tested by stages_test.
+
 #endif  // FOOTPRINT_PROFILING_STAGES_FOOTPRINT_STAGE_H_

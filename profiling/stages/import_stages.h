@@ -31,4 +31,6 @@ void ModuleMayBeRead(const char* path);
 
 }  // namespace footprint::profiling_internal
 
+// Tested by stages_test.
+
 #endif  // FOOTPRINT_PROFILING_STAGES_IMPORT_STAGES_H_

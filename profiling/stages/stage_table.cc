@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/thread_registration.h"
@@ -36,7 +37,7 @@ struct Visit {
   int64_t begin_time_ns;
 };
 
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+PthreadMutex lock;
 __thread bool is_inside __attribute__((tls_model("initial-exec"))) = false;
 
 // The thread's number, and how many of its named visits found no room.
@@ -44,55 +45,56 @@ __thread uint32_t thread_number __attribute__((tls_model("initial-exec"))) = 0;
 __thread int unrecorded_visits __attribute__((tls_model("initial-exec"))) = 0;
 std::atomic<uint32_t> last_thread{0};
 
+// A signal handler that interrupts a fork is inside, too.
+void LockStages() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) {
+  is_inside = true;
+  lock.Lock();
+}
+
+void UnlockStages() ABSL_UNLOCK_FUNCTION(lock) {
+  lock.Unlock();
+  is_inside = false;
+}
+
 // Of a file it may fail: a signal handler may open one that interrupted the
 // allocator, for whose locks a fork waits that holds this one.
-class StagesLock {
- public:
-  explicit StagesLock(StageKind kind = StageKind::kNamed) {
-    if (kind != StageKind::kFile) {
-      is_inside = true;
-      is_held_ = pthread_mutex_lock(&lock) == 0;
-      return;
-    }
-    for (int attempt = 0; attempt < 20 && !is_held_; ++attempt) {
-      is_inside = true;
-      is_held_ = pthread_mutex_trylock(&lock) == 0;
-      if (is_held_) return;
-      is_inside = false;
-      const timespec moment = {0, 10'000};
-      nanosleep(&moment, nullptr);
-    }
+bool LockStagesFor(StageKind kind) ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true, lock) {
+  if (kind != StageKind::kFile) {
+    LockStages();
+    return true;
   }
-  ~StagesLock() {
-    if (!is_held_) return;
-    pthread_mutex_unlock(&lock);
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    is_inside = true;
+    if (lock.TryLock()) return true;
     is_inside = false;
+    const timespec moment = {0, 10'000};
+    nanosleep(&moment, nullptr);
   }
+  return false;
+}
+
+class ABSL_SCOPED_LOCKABLE StagesLock {
+ public:
+  StagesLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) { LockStages(); }
+  ~StagesLock() ABSL_UNLOCK_FUNCTION() { UnlockStages(); }
   StagesLock(const StagesLock&) = delete;
   StagesLock& operator=(const StagesLock&) = delete;
-
-  bool is_held() const { return is_held_; }
-
- private:
-  bool is_held_ = false;
 };
 
-// What follows needs the lock.
-
-StageFile* stages = nullptr;
+StageFile* stages ABSL_GUARDED_BY(lock) = nullptr;
 // In the child of a fork, this one's and the parent's.
-GrowingFile files[2];
-int file_number = 0;
-GrowingArray stage_array;
-NumberIndex stage_index;
-PublishedHeap* heap = nullptr;
+GrowingFile files[2] ABSL_GUARDED_BY(lock);
+int file_number ABSL_GUARDED_BY(lock) = 0;
+GrowingArray stage_array ABSL_GUARDED_BY(lock);
+NumberIndex stage_index ABSL_GUARDED_BY(lock);
+PublishedHeap* heap ABSL_GUARDED_BY(lock) = nullptr;
 // Of a process that shares our memory between vfork and exec, it is not ours.
-pid_t own_process = 0;
-uint32_t main_thread = 0;
+pid_t own_process ABSL_GUARDED_BY(lock) = 0;
+uint32_t main_thread ABSL_GUARDED_BY(lock) = 0;
 // In the order of their begin.
-Visit visits[kMaxOpenVisits];
-int visit_count = 0;
-int64_t last_visit_number = 0;
+Visit visits[kMaxOpenVisits] ABSL_GUARDED_BY(lock);
+int visit_count ABSL_GUARDED_BY(lock) = 0;
+int64_t last_visit_number ABSL_GUARDED_BY(lock) = 0;
 
 int64_t TimeNs() {
   timespec now;
@@ -107,7 +109,9 @@ uint32_t ThreadNumber() {
 
 bool IsAutomatic(const Visit& visit) { return visit.kind != StageKind::kNamed; }
 
-bool IsOwnProcess() {
+// Unchecked: asked before the lock, which may be held for ever in the child of
+// a vfork; one word.
+bool IsOwnProcess() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   return __atomic_load_n(&own_process, __ATOMIC_RELAXED) == getpid();
 }
 
@@ -133,7 +137,8 @@ const char* EndThatFits(const char* name) {
 }
 
 // 0: there is no room.
-uint32_t AddStage(StageKind kind, uint32_t parent, const char* name) {
+uint32_t AddStage(StageKind kind, uint32_t parent, const char* name)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const uint32_t number = stages->stage_count.load(std::memory_order_relaxed);
   if (!stage_array.Reach(number) ||
       !stage_index.Add(HashOf(kind, parent, name), number)) {
@@ -149,8 +154,10 @@ uint32_t AddStage(StageKind kind, uint32_t parent, const char* name) {
 }
 
 // 0: there is none.
-uint32_t FindKnownStage(StageKind kind, uint32_t parent, const char* name) {
+uint32_t FindKnownStage(StageKind kind, uint32_t parent, const char* name)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return stage_index.Find(HashOf(kind, parent, name), [&](uint32_t number) {
+    lock.AssertHeld();
     const StageRecord& stage = stages->stages[number];
     return stage.kind == kind && stage.parent == parent &&
            strcmp(stage.name, name) == 0;
@@ -168,7 +175,8 @@ const char* NameOfMore(StageKind kind) {
   }
 }
 
-uint32_t FindStage(StageKind kind, uint32_t parent, const char* name) {
+uint32_t FindStage(StageKind kind, uint32_t parent, const char* name)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   name = EndThatFits(name);
   uint32_t known = FindKnownStage(kind, parent, name);
   if (known != 0) return known;
@@ -183,7 +191,8 @@ uint32_t FindStage(StageKind kind, uint32_t parent, const char* name) {
 }
 
 // The last visit inside of which others may be; 0: the thread has none.
-uint32_t LastStageOfThread(uint32_t thread) {
+uint32_t LastStageOfThread(uint32_t thread)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   for (int i = visit_count; i-- > 0;) {
     if (visits[i].thread == thread && visits[i].kind != StageKind::kFile) {
       return visits[i].stage;
@@ -192,18 +201,18 @@ uint32_t LastStageOfThread(uint32_t thread) {
   return 0;
 }
 
-uint32_t ParentOfNewVisit(uint32_t thread) {
+uint32_t ParentOfNewVisit(uint32_t thread) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const uint32_t own = LastStageOfThread(thread);
   return own != 0 ? own : LastStageOfThread(main_thread);
 }
 
-bool IsImporting(uint32_t thread) {
+bool IsImporting(uint32_t thread) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return std::any_of(visits, visits + visit_count, [&](const Visit& each) {
     return each.kind == StageKind::kImport && each.thread == thread;
   });
 }
 
-void PublishStage() {
+void PublishStage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (heap == nullptr) return;
   uint32_t stage = 0;
   for (int i = visit_count; i-- > 0;) {
@@ -216,13 +225,13 @@ void PublishStage() {
   heap->stage.store(stage, std::memory_order_relaxed);
 }
 
-bool HasRoom(StageKind kind) {
+bool HasRoom(StageKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (kind == StageKind::kNamed) return visit_count < kMaxOpenVisits;
   return std::count_if(visits, visits + visit_count, IsAutomatic) <
          kMaxOpenVisits / 2;
 }
 
-HeapPhase BeginPhase(StageKind kind) {
+HeapPhase BeginPhase(StageKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (kind != StageKind::kNamed &&
       std::count_if(visits, visits + visit_count, [](const Visit& each) {
         return IsAutomatic(each) && each.phase.number >= 0;
@@ -244,7 +253,7 @@ void Add(std::atomic<int64_t>* figure, int64_t value) {
 }
 
 // Last of all but the figures: nothing before it counts as the stage's.
-void OpenVisit(Visit* visit) {
+void OpenVisit(Visit* visit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   StageRecord& stage = stages->stages[visit->stage];
   visit->phase = BeginPhase(visit->kind);
   visit->begin_time_ns = TimeNs();
@@ -259,7 +268,8 @@ void OpenVisit(Visit* visit) {
   Add(&stage.open_visit_count, 1);
 }
 
-int64_t BeginVisitLocked(StageKind kind, const char* name) {
+int64_t BeginVisitLocked(StageKind kind, const char* name)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (stages == nullptr) return 0;
   const uint32_t thread = ThreadNumber();
   if (kind == StageKind::kFile && IsImporting(thread)) return 0;
@@ -286,7 +296,7 @@ footprint_stage_figures FiguresOf(const Visit& visit,
           bytes.net_growth_bytes,    TimeNs() - visit.begin_time_ns};
 }
 
-void EndVisitAt(int index) {
+void EndVisitAt(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const Visit visit = visits[index];
   StageRecord& stage = stages->stages[visit.stage];
   HeapPhaseBytes bytes;
@@ -304,7 +314,7 @@ void EndVisitAt(int index) {
   PublishStage();
 }
 
-int FindVisit(int64_t number) {
+int FindVisit(int64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   for (int i = visit_count; i-- > 0;) {
     if (visits[i].number == number) return i;
   }
@@ -312,7 +322,7 @@ int FindVisit(int64_t number) {
 }
 
 // A named stage that began inside of a named one ends before it.
-void NoteCrossing(int index) {
+void NoteCrossing(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   for (int i = visit_count; --i > index;) {
     if (IsAutomatic(visits[i]) || visits[i].thread != visits[index].thread) {
       continue;
@@ -326,8 +336,26 @@ void NoteCrossing(int index) {
   }
 }
 
+// False: there is no such visit.
+bool EndVisitLocked(StageKind kind, int64_t visit)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  if (stages == nullptr) return false;
+  if (visit == kUnrecordedVisit) {
+    if (unrecorded_visits > 0) --unrecorded_visits;
+    return false;
+  }
+  const int index = FindVisit(visit);
+  if (index < 0) {
+    if (kind == StageKind::kNamed) Add(&stages->needless_end_count, 1);
+    return false;
+  }
+  if (kind == StageKind::kNamed) NoteCrossing(index);
+  EndVisitAt(index);
+  return true;
+}
+
 // The named visit that the thread began last, else any thread; -1: none.
-int FindLastNamedVisit() {
+int FindLastNamedVisit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   int last = -1;
   for (int i = visit_count; i-- > 0;) {
     if (IsAutomatic(visits[i])) continue;
@@ -338,7 +366,8 @@ int FindLastNamedVisit() {
 }
 
 // A file beside the one that is mapped.
-StageFile* MapStages(int folder, const char* file_name) {
+StageFile* MapStages(int folder, const char* file_name)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   file_number ^= 1;
   GrowingFile* const file = &files[file_number];
   void* const mapped = file->Create(folder, file_name, sizeof(StageFile),
@@ -353,7 +382,8 @@ StageFile* MapStages(int folder, const char* file_name) {
 }
 
 // The stage of another file, with those around it; 0: there is no room.
-uint32_t CopyStage(const StageFile& from, uint32_t number) {
+uint32_t CopyStage(const StageFile& from, uint32_t number)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (number == 0) return 0;
   const StageRecord& stage = from.stages[number];
   return FindStage(stage.kind, CopyStage(from, stage.parent), stage.name);
@@ -361,12 +391,13 @@ uint32_t CopyStage(const StageFile& from, uint32_t number) {
 
 // After a fork: the other threads are gone, but for their files and for the
 // stages of the main thread, which this thread may be in.
-bool IsInherited(const Visit& visit) {
+bool IsInherited(const Visit& visit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return visit.kind == StageKind::kFile || visit.thread == ThreadNumber() ||
          visit.thread == main_thread;
 }
 
-void InheritVisits(const StageFile& parents) {
+void InheritVisits(const StageFile& parents)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const int count = visit_count;
   visit_count = 0;
   for (int i = 0; i < count; ++i) {
@@ -384,17 +415,6 @@ void InheritVisits(const StageFile& parents) {
   }
 }
 
-// A signal handler that interrupts a fork is inside, too.
-void LockStages() {
-  is_inside = true;
-  pthread_mutex_lock(&lock);
-}
-
-void UnlockStages() {
-  pthread_mutex_unlock(&lock);
-  is_inside = false;
-}
-
 // After the counters' (101), whose lock is taken inside of this one.
 __attribute__((constructor(102))) void WatchForks() {
   pthread_atfork(LockStages, UnlockStages, UnlockStages);
@@ -409,14 +429,14 @@ void AddTimePoint(StageKind kind) {
 // Whether this thread could take the lock: another soon gives it back, but a
 // signal handler that interrupted its own thread under it waits for ever. Where
 // the owner is not known, it is just being taken, or given back.
-bool IsSoonFree(pthread_mutex_t* mutex) {
+bool IsSoonFree(PthreadMutex* mutex) {
   const auto own_thread = static_cast<int>(syscall(SYS_gettid));
   for (int attempt = 0; attempt < 20; ++attempt) {
-    if (pthread_mutex_trylock(mutex) == 0) {
-      pthread_mutex_unlock(mutex);
+    if (mutex->TryLock()) {
+      mutex->Unlock();
       return true;
     }
-    const int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+    const int owner = mutex->owner_thread();
     if (owner != 0) return owner != own_thread;
     const timespec moment = {0, 10'000};
     nanosleep(&moment, nullptr);
@@ -465,12 +485,9 @@ int64_t BeginVisit(StageKind kind, const char* name) {
   // Under the lock it could wait for the allocator's, which a fork may hold
   // that waits for this one.
   RegisterThread();
-  int64_t visit;
-  {
-    StagesLock guard(kind);
-    if (!guard.is_held()) return 0;
-    visit = BeginVisitLocked(kind, name);
-  }
+  if (!LockStagesFor(kind)) return 0;
+  const int64_t visit = BeginVisitLocked(kind, name);
+  UnlockStages();
   AddTimePoint(kind);
   return visit;
 }
@@ -482,22 +499,10 @@ bool MayEnterStages() {
 void EndVisit(StageKind kind, int64_t visit) {
   if (visit == 0 || !IsOwnProcess()) return;
   RegisterThread();
-  {
-    StagesLock guard(kind);
-    if (!guard.is_held() || stages == nullptr) return;
-    if (visit == kUnrecordedVisit) {
-      if (unrecorded_visits > 0) --unrecorded_visits;
-      return;
-    }
-    const int index = FindVisit(visit);
-    if (index < 0) {
-      if (kind == StageKind::kNamed) Add(&stages->needless_end_count, 1);
-      return;
-    }
-    if (kind == StageKind::kNamed) NoteCrossing(index);
-    EndVisitAt(index);
-  }
-  AddTimePoint(kind);
+  if (!LockStagesFor(kind)) return;
+  const bool has_ended = EndVisitLocked(kind, visit);
+  UnlockStages();
+  if (has_ended) AddTimePoint(kind);
 }
 
 void EndLastNamedVisit() {

@@ -64,4 +64,6 @@ bool ReadVisit(int64_t visit, footprint_stage_figures* figures);
 
 }  // namespace footprint::profiling_internal
 
+// Tested by stages_test.
+
 #endif  // FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_

@@ -5,8 +5,9 @@
         limits.py --tree=.
 
 A room is a Bazel package. The limits: files in a folder, rules in a BUILD file,
-circles between rooms, edges between sibling packages, and definitions of what
-should stand once (the patterns of one_of_each.txt). Exit 1 beyond a
+circles between rooms, edges between sibling packages, what tests owe
+(owed_tests.py), and definitions of what should stand once (the patterns of
+one_of_each.txt). Exit 1 beyond a
 limit, and where a pattern finds fewer than it should.
 """
 
@@ -20,6 +21,8 @@ import sys
 # The edges and the circles are those that `tools/dev lint layers` sees.
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "layering"))
 import check_layers  # noqa: E402
+
+import owed_tests  # noqa: E402
 
 MOST_FILES = 50
 MOST_RULES = 60
@@ -98,14 +101,33 @@ def limits_of(names, texts, rules, patterns):
     return found
 
 
+def _none(what, exceptions):
+    return Limit(what, len(exceptions), 0, exceptions)
+
+
+def limits_of_tests(names, texts, rules):
+    """What tests owe; `texts` are those of all headers and sources."""
+    own = {name: text for name, text in texts.items()
+           if not name.startswith("examples/") and "/testdata/" not in name}
+    return [
+        _none("suites not named ...Test", owed_tests.misnamed_suites(own)),
+        _none("assertions of .ok() in place of matchers", owed_tests.bare_statuses(own)),
+        _none("headers that no test is known of",
+              owed_tests.untested_headers(names, texts, owed_tests.testonly_headers(rules))),
+    ]
+
+
 def read_tree(root):
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=root, check=True, capture_output=True, text=True).stdout.split("\n")
     names = sorted({name for name in listed if name and (root / name).is_file()})
-    code = [name for name in names if name.endswith((".h", ".cc"))
-            and not re.search(r"_test(_program)?\.cc$|^examples/", name)]
-    return names, {name: (root / name).read_text() for name in code}
+    return names, {name: (root / name).read_text() for name in names
+                   if name.endswith((".h", ".cc"))}
+
+
+def is_searched_for_definitions(name):
+    return not re.search(r"_test(_program)?\.cc$|^examples/", name)
 
 
 def main():
@@ -118,7 +140,9 @@ def main():
         sys.exit("limits: the query has no rule in it")
     names, texts = read_tree(root)
     patterns = parse_patterns((root / "tools/house/one_of_each.txt").read_text())
-    found = limits_of(names, texts, rules, patterns)
+    found = limits_of_tests(names, texts, rules) + limits_of(
+        names, {name: text for name, text in texts.items() if is_searched_for_definitions(name)},
+        rules, patterns)
     width = max(len(limit.what) for limit in found)
     for limit in found:
         print("%-*s  %4d  at most %d" % (width, limit.what, limit.value, limit.limit))

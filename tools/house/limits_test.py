@@ -55,6 +55,12 @@ class LimitsTest(unittest.TestCase):
         found = limits.limits_of(["x/%d.h" % i for i in range(51)], {}, [], [])
         self.assertEqual(found[0].exceptions, ["x has 51"])
 
+    def test_what_tests_owe_is_counted_without_examples(self):
+        texts = {"x/a.h": "", "examples/a_test.cc": "TEST(Box, A) {}", "x/b_test.cc": "TEST(Box, A) {}"}
+        found = limits.limits_of_tests(sorted(texts), texts, [])
+        self.assertEqual([(limit.value, limit.limit) for limit in found], [(1, 0), (0, 0), (1, 0)])
+        self.assertEqual(found[0].exceptions, ["x/b_test.cc:1: suite Box"])
+
     def test_definitions_are_counted_by_pattern(self):
         patterns = limits.parse_patterns("# comment\nerrno table\t1\tcase EACCES:\n")
         texts = {"a.cc": "\ncase EACCES:\n", "b.cc": "case EACCES:"}

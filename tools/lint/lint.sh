@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Everything that reads the code without running it. With arguments, those parts
-# only: format, buildifier, shellcheck, docs, mutations, layers, layering, tidy.
+# only: format, buildifier, shellcheck, docs, mutations, layers, locks, layering,
+# tidy.
 set -euo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.."
 . tools/shell_functions.sh
 
 readonly BUILDIFIER_VERSION=8.2.1
 readonly BUILDIFIER_FOLDER=.cache/buildifier-$BUILDIFIER_VERSION
-readonly PARTS=(format buildifier shellcheck docs mutations layers layering tidy)
+readonly PARTS=(format buildifier shellcheck docs mutations layers locks layering tidy)
 
 lint_format() {
   need clang-format clang-format
@@ -81,6 +82,13 @@ lint_mutations() {
     python3 -B tools/mutate/mutate.py --check_list "$(dirname "$listing")" || status=1
   done < <(tree_files '*mutations.txt')
   return "$status"
+}
+
+# What a mutex guards is touched under it alone. Without Bazel, so that it is fast.
+lint_locks() {
+  need clang++ clang
+  need protoc protobuf-compiler
+  python3 -B tools/lint/check_locks.py --tree=. --work=.cache/locks
 }
 
 # clang's module maps say which headers a target may include. Another compiler

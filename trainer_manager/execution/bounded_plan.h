@@ -74,4 +74,6 @@ std::vector<size_t> LayersInCertificate(const ExecutionPlan& plan);
 
 }  // namespace footprint
 
+// Tested by plan_search_test.
+
 #endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_

@@ -30,6 +30,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             NetworkMode mode,
@@ -544,7 +545,8 @@ TEST(ExecutionPlanTest, TheMinimumThatARefusalNamesIsAccepted) {
               options.budget_bytes)
         << seed;
     --options.budget_bytes;
-    EXPECT_FALSE(PlanExecution(network, NetworkMode::kTraining, options).ok());
+    EXPECT_THAT(PlanExecution(network, NetworkMode::kTraining, options),
+                Not(IsOk()));
   }
 }
 

@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ActivationsTest, ValuesAreThoseOfTheFunctions) {
   const auto value = [](LayerPointer layer, float x) {
@@ -82,10 +83,10 @@ TEST(ActivationsTest, DropoutDoesNothingInInference) {
 TEST(ActivationsTest, RefusesARateOfOneAndAnInputOfIntegers) {
   EXPECT_THAT(std::string(Refusal(Dropout(1.0f), {{{1, 1}}}).message()),
               HasSubstr("rate of 1"));
-  EXPECT_FALSE(Refusal(Dropout(NAN), {{{1, 1}}}).ok());
+  EXPECT_THAT(Refusal(Dropout(NAN), {{{1, 1}}}), Not(IsOk()));
   EXPECT_THAT(std::string(Refusal(Relu(), {{{1, 1}, DType::kI32}}).message()),
               HasSubstr("must be of F32"));
-  EXPECT_FALSE(Refusal(Relu(), {{{1}}, {{1}}}).ok());
+  EXPECT_THAT(Refusal(Relu(), {{{1}}, {{1}}}), Not(IsOk()));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 AttentionOptions Options(int64_t heads, bool causal) {
   AttentionOptions options;
@@ -60,8 +61,10 @@ TEST(AttentionTest, RefusesWidthsThatHeadsDoNotShare) {
       std::string(
           Refusal(Attention(Options(4, false)), {{{1, 2, 18}}}).message()),
       HasSubstr("4 heads"));
-  EXPECT_FALSE(Refusal(Attention(Options(1, false)), {{{1, 2, 4}}}).ok());
-  EXPECT_FALSE(Refusal(Attention(Options(0, false)), {{{1, 2, 3}}}).ok());
+  EXPECT_THAT(Refusal(Attention(Options(1, false)), {{{1, 2, 4}}}),
+              Not(IsOk()));
+  EXPECT_THAT(Refusal(Attention(Options(0, false)), {{{1, 2, 3}}}),
+              Not(IsOk()));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Convolution2dOptions Options(int64_t channels, int64_t kernel, int64_t stride,
                              int64_t padding, bool bias) {
@@ -68,12 +69,16 @@ TEST(Convolution2dTest, RefusesWhatDoesNotFit) {
       std::string(
           Refusal(Convolution2d(Options(1, 5, 1, 0, true)), image).message()),
       HasSubstr("does not fit an input of shape [1, 1, 4, 4]"));
-  EXPECT_FALSE(Refusal(Convolution2d(Options(0, 3, 1, 0, true)), image).ok());
-  EXPECT_FALSE(Refusal(Convolution2d(Options(1, 3, 0, 0, true)), image).ok());
-  EXPECT_FALSE(Refusal(Convolution2d(Options(1, 3, 1, 3, true)), image).ok());
-  EXPECT_FALSE(Refusal(Convolution2d(Options(1, 3, 1, -1, true)), image).ok());
-  EXPECT_FALSE(
-      Refusal(Convolution2d(Options(1, 3, 1, 0, true)), {{{1, 4, 4}}}).ok());
+  EXPECT_THAT(Refusal(Convolution2d(Options(0, 3, 1, 0, true)), image),
+              Not(IsOk()));
+  EXPECT_THAT(Refusal(Convolution2d(Options(1, 3, 0, 0, true)), image),
+              Not(IsOk()));
+  EXPECT_THAT(Refusal(Convolution2d(Options(1, 3, 1, 3, true)), image),
+              Not(IsOk()));
+  EXPECT_THAT(Refusal(Convolution2d(Options(1, 3, 1, -1, true)), image),
+              Not(IsOk()));
+  EXPECT_THAT(Refusal(Convolution2d(Options(1, 3, 1, 0, true)), {{{1, 4, 4}}}),
+              Not(IsOk()));
 }
 
 // Before a backend calculates with them.

@@ -232,4 +232,7 @@ void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use);
 
 }  // namespace footprint
 
+// Tested by fully_connected_test, activations_test and the tests of the other
+// layers.
+
 #endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_

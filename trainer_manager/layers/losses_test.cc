@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(LossesTest, ValuesAreThoseOfTheFormulae) {
   LayerHarness squares(MeanSquaredError(), {{{2, 1}}});
@@ -49,7 +50,7 @@ TEST(LossesTest, RefusesALabelThatIsNoClass) {
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("at index 1 is not one of the 3 classes"));
   }
-  EXPECT_FALSE(Refusal(SoftmaxCrossEntropy(), {{{3}}}).ok());
+  EXPECT_THAT(Refusal(SoftmaxCrossEntropy(), {{{3}}}), Not(IsOk()));
 }
 
 }  // namespace

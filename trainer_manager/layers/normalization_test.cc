@@ -16,6 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(NormalizationTest, BatchNormalizationHasMeanZeroAndVarianceOne) {
   LayerHarness harness(BatchNormalization(), {{{2, 1, 1, 2}}});
@@ -82,8 +83,8 @@ TEST(NormalizationTest, TheOutputComesAgainAndStatisticsMoveOnce) {
 TEST(NormalizationTest, RefusesABatchWithoutVariance) {
   EXPECT_THAT(std::string(Refusal(BatchNormalization(), {{{1, 4}}}).message()),
               HasSubstr("no variance"));
-  EXPECT_FALSE(Refusal(BatchNormalization(0.0f), {{{2, 4}}}).ok());
-  EXPECT_FALSE(Refusal(LayerNormalization(-1.0f), {{{2, 4}}}).ok());
+  EXPECT_THAT(Refusal(BatchNormalization(0.0f), {{{2, 4}}}), Not(IsOk()));
+  EXPECT_THAT(Refusal(LayerNormalization(-1.0f), {{{2, 4}}}), Not(IsOk()));
 }
 
 }  // namespace

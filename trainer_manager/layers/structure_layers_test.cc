@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(StructureLayersTest, FlattenAndAddMoveValues) {
   LayerHarness flatten(Flatten(), {{{2, 2, 3}}});
@@ -53,10 +54,10 @@ TEST(StructureLayersTest, PositionEmbeddingMatchesCentralDifferences) {
 TEST(StructureLayersTest, RefusesShapesThatDoNotFit) {
   EXPECT_THAT(std::string(Refusal(Add(), {{{1, 2}}, {{2, 1}}}).message()),
               HasSubstr("cannot add [2, 1] to [1, 2]"));
-  EXPECT_FALSE(Refusal(Add(), {{{1, 2}}}).ok());
-  EXPECT_FALSE(Refusal(Embedding(3, 2), {{{1, 4}}}).ok());
-  EXPECT_FALSE(Refusal(Embedding(0, 2), {{{1, 4}, DType::kI32}}).ok());
-  EXPECT_FALSE(Refusal(PositionEmbedding(), {{{1, 4}}}).ok());
+  EXPECT_THAT(Refusal(Add(), {{{1, 2}}}), Not(IsOk()));
+  EXPECT_THAT(Refusal(Embedding(3, 2), {{{1, 4}}}), Not(IsOk()));
+  EXPECT_THAT(Refusal(Embedding(0, 2), {{{1, 4}, DType::kI32}}), Not(IsOk()));
+  EXPECT_THAT(Refusal(PositionEmbedding(), {{{1, 4}}}), Not(IsOk()));
 }
 
 }  // namespace

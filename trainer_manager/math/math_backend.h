@@ -78,4 +78,6 @@ const MathBackend& ReferenceMath();
 
 }  // namespace footprint
 
+// Tested by highway_backend_test.
+
 #endif  // FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_

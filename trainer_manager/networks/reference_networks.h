@@ -44,4 +44,7 @@ Network SmallTransformer(int64_t batch);
 
 }  // namespace footprint
 
+// Tested by //trainer_manager/runtime:golden_losses_test and
+// //trainer_manager/runtime:plan_execution_test.
+
 #endif  // FOOTPRINT_TRAINER_MANAGER_NETWORKS_REFERENCE_NETWORKS_H_

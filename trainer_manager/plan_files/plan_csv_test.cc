@@ -15,6 +15,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 TEST(ParseRequestsCsvTest, ReadsColumnsInAnyOrderAndBothLineEnds) {
   const auto requests = ParseRequestsCsv(
       "size,id,upper,lower,offset,alignment\r\n"
@@ -119,7 +121,7 @@ TEST(PlanToCsvTest, RefusesWhatItCannotHold) {
   MemoryPlan plan;
   plan.offsets_bytes = {0};
   for (const char* id : {"", "a\nb", "a\tb"}) {
-    EXPECT_FALSE(PlanToCsv({{id, 0, 1, 1}}, plan).ok()) << id;
+    EXPECT_THAT(PlanToCsv({{id, 0, 1, 1}}, plan), Not(IsOk())) << id;
   }
   for (const char* id : {"a,b", "a\"b", "\"", ",", "a b"}) {
     const auto csv = PlanToCsv({{id, 0, 1, 1}}, plan);
@@ -128,10 +130,10 @@ TEST(PlanToCsvTest, RefusesWhatItCannotHold) {
     ASSERT_THAT(again, IsOk());
     EXPECT_EQ((*again)[0].id, id);
   }
-  EXPECT_FALSE(PlanToCsv({}, plan).ok());
+  EXPECT_THAT(PlanToCsv({}, plan), Not(IsOk()));
   plan.offsets_bytes = {0, 1};
   EXPECT_THAT(PlanToCsv({{"a", 0, 1, 1}, {"b", 0, 1, 1}}, plan), IsOk());
-  EXPECT_FALSE(PlanToCsv({{"a", 0, 1, 1}, {"a", 0, 1, 1}}, plan).ok());
+  EXPECT_THAT(PlanToCsv({{"a", 0, 1, 1}, {"a", 0, 1, 1}}, plan), Not(IsOk()));
 }
 
 // Whatever is done to a file, it is read in full or refused with its place.

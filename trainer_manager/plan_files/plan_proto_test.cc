@@ -16,6 +16,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 TEST(PlanProtoTest, RoundTrips) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     const std::vector<TensorRequest> requests = RandomRequests(12, 8, seed);
@@ -36,16 +38,16 @@ TEST(PlanProtoTest, BelievesNoPlan) {
   ASSERT_THAT(PlanFromProto(good), IsOk());
   MemoryPlanProto bad = good;
   bad.set_offsets_bytes(1, bad.offsets_bytes(0));
-  EXPECT_FALSE(PlanFromProto(bad).ok());
+  EXPECT_THAT(PlanFromProto(bad), Not(IsOk()));
   bad = good;
   bad.set_method("magic");
   EXPECT_THAT(PlanFromProto(bad), StatusIs(absl::StatusCode::kInvalidArgument));
   bad = good;
   bad.set_bound_kind(MemoryPlanProto::BOUND_KIND_UNSPECIFIED);
-  EXPECT_FALSE(PlanFromProto(bad).ok());
+  EXPECT_THAT(PlanFromProto(bad), Not(IsOk()));
   bad = good;
   bad.mutable_requests(0)->set_size_bytes(0);
-  EXPECT_FALSE(RequestsFromProto(bad).ok());
+  EXPECT_THAT(RequestsFromProto(bad), Not(IsOk()));
 }
 
 // As of a writer that knows no alignments.

@@ -16,6 +16,8 @@
 namespace footprint {
 namespace {
 
+using ::testing::Not;
+
 // [0, 4) 10 bytes, [2, 6) 20 bytes, [4, 8) 8 bytes aligned to 4.
 std::vector<TensorRequest> Requests() {
   return {{"a", 0, 4, 10, 1}, {"b", 2, 6, 20, 1}, {"c", 4, 8, 8, 4}};
@@ -41,7 +43,7 @@ TEST(ValidatePlanTest, AcceptsAPlanThatTouchesInTimeAndSpace) {
 }
 
 TEST(ValidatePlanTest, RefusesAPlanOverCapacity) {
-  EXPECT_FALSE(ValidatePlan(Requests(), Plan(), 29).ok());
+  EXPECT_THAT(ValidatePlan(Requests(), Plan(), 29), Not(IsOk()));
 }
 
 TEST(ValidatePlanTest, RefusesOverlapsFromBelowAndAbove) {
@@ -116,7 +118,7 @@ TEST(ValidatePlanTest, ChecksWhatAlignmentCosts) {
   plan.lower_bound = {68, LowerBound::Kind::kAlignedLiveBytes, 0, {0, 1}};
   EXPECT_THAT(ValidatePlan(requests, plan), IsOk());
   plan.lower_bound.bytes = 67;
-  EXPECT_FALSE(ValidatePlan(requests, plan).ok());
+  EXPECT_THAT(ValidatePlan(requests, plan), Not(IsOk()));
 }
 
 // Every pair, step by step and byte by byte apart.

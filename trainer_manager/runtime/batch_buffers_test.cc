@@ -15,6 +15,7 @@ namespace footprint {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -70,10 +71,10 @@ TEST(BatchBuffersTest, RefusesBuffersThatThereAreNot) {
   EXPECT_THAT(
       std::string(buffers.Set(BatchPart::kInput, 1, View(rows)).message()),
       HasSubstr("there is no input 1; there are 1"));
-  EXPECT_FALSE(buffers.Set(BatchPart::kLabel, 0, View(rows)).ok());
-  EXPECT_FALSE(buffers.ValuesToFill<float>(BatchPart::kInput, 1).ok());
-  EXPECT_FALSE(buffers.ValuesToFill<int32_t>(BatchPart::kInput, 0).ok());
-  EXPECT_FALSE(buffers.Output(9).ok());
+  EXPECT_THAT(buffers.Set(BatchPart::kLabel, 0, View(rows)), Not(IsOk()));
+  EXPECT_THAT(buffers.ValuesToFill<float>(BatchPart::kInput, 1), Not(IsOk()));
+  EXPECT_THAT(buffers.ValuesToFill<int32_t>(BatchPart::kInput, 0), Not(IsOk()));
+  EXPECT_THAT(buffers.Output(9), Not(IsOk()));
 }
 
 TEST(BatchBuffersTest, LendsTheAddressesOfEveryInput) {

@@ -34,7 +34,8 @@ TEST(IterationTest, MicroBatchesTogetherAreTheBatch) {
   for (int i = 0; i < 5; ++i) {
     const auto a = whole.iteration.Train();
     const auto b = parts.iteration.Train();
-    ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
+    ASSERT_THAT(a, IsOk());
+    ASSERT_THAT(b, IsOk());
     EXPECT_NEAR(*a, *b, 1e-5f * *a);
   }
 }

@@ -12,6 +12,7 @@ namespace footprint {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const TensorType kPair = {{2}};
 
@@ -79,7 +80,7 @@ TEST(LifespanCheckerTest, ValuesMustBeFiniteUnlessTheyAreScratch) {
             "weight 0 is inf at index 1");
   EXPECT_THAT(CheckFinite({&read, 1}, /*written=*/true), IsOk());
   const StepData::Slot written = SlotOf(Role::kOutput, &values, false);
-  EXPECT_FALSE(CheckFinite({&written, 1}, true).ok());
+  EXPECT_THAT(CheckFinite({&written, 1}, true), Not(IsOk()));
   EXPECT_THAT(CheckFinite({&written, 1}, false), IsOk());
   const StepData::Slot scratch = SlotOf(Role::kWorkspace, &values, false);
   EXPECT_THAT(CheckFinite({&scratch, 1}, true), IsOk());

@@ -72,8 +72,8 @@ TEST(ManagerFiniteTest, DataThatWasNeverSetIsRefused) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(TextOf(status), HasSubstr("label 0 was never set"));
   // What is refused is not set.
-  EXPECT_FALSE(training.manager->SetLabel(std::vector<float>(3)).ok());
-  EXPECT_FALSE(training.manager->TrainStep().ok());
+  EXPECT_THAT(training.manager->SetLabel(std::vector<float>(3)), Not(IsOk()));
+  EXPECT_THAT(training.manager->TrainStep(), Not(IsOk()));
   EXPECT_EQ(AllParameters(*training.parameters), before);
   EXPECT_THAT(training.manager->LabelValues(), IsOk());
   EXPECT_THAT(training.manager->TrainStep(), IsOk());

@@ -21,6 +21,7 @@ namespace footprint {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The weights' change by a step at rate 1 is the gradient.
 std::vector<float> GradientOf(const MemoryOptions& memory,
@@ -84,8 +85,8 @@ TEST(ManagerGradientsTest, ClippingByNormIsPlannedAndItsCostShows) {
                       .message()),
       HasSubstr("clip_global_norm"));
   options.clip_norm = -1;
-  EXPECT_FALSE(
-      Manager::Create(*plan, *Parameters::Create(*plan, 1), options).ok());
+  EXPECT_THAT(Manager::Create(*plan, *Parameters::Create(*plan, 1), options),
+              Not(IsOk()));
   // All gradients are live when they are clipped: 13,204 bytes, and no less.
   MemoryOptions memory;
   memory.clip_global_norm = true;
@@ -139,7 +140,8 @@ TEST(ManagerGradientsTest, MicroBatchesTradeSumsOfGradientsForActivations) {
                       .message()),
       HasSubstr("of shape [64, 1, 28, 28] cannot be trained with in 7 micro-"));
   memory.micro_batches = 0;
-  EXPECT_FALSE(PlanExecution(LeNet5(64), NetworkMode::kTraining, memory).ok());
+  EXPECT_THAT(PlanExecution(LeNet5(64), NetworkMode::kTraining, memory),
+              Not(IsOk()));
 }
 
 TEST(ManagerGradientsTest, SharedWeightsTrainByTheSumOfTheirGradients) {

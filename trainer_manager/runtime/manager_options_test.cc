@@ -11,6 +11,7 @@
 namespace footprint {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 ManagerOptions Descent() {
@@ -25,8 +26,8 @@ std::string Refusal(const ManagerOptions& options,
       PlanExecution(TabularMlp(2), NetworkMode::kTraining, memory);
   EXPECT_THAT(plan, IsOk());
   const absl::Status status = CheckManagerOptions(*plan, options);
-  EXPECT_TRUE(status.ok() ||
-              status.code() == absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status,
+              AnyOf(IsOk(), StatusIs(absl::StatusCode::kInvalidArgument)));
   return std::string(status.message());
 }
 

@@ -77,13 +77,15 @@ void SetZeros(const ExecutionPlan& plan, Manager* manager) {
   for (size_t i = 0; i < plan.input_tensors.size(); ++i) {
     const bool floats =
         plan.tensors[plan.input_tensors[i]].spec.type == DType::kF32;
-    EXPECT_TRUE(floats ? manager->InputValues(i).ok()
-                       : manager->InputValues<int32_t>(i).ok());
+    EXPECT_THAT(floats ? manager->InputValues(i).status()
+                       : manager->InputValues<int32_t>(i).status(),
+                IsOk());
   }
   const bool floats =
       plan.tensors[plan.label_tensors[0]].spec.type == DType::kF32;
-  EXPECT_TRUE(floats ? manager->LabelValues().ok()
-                     : manager->LabelValues<int32_t>().ok());
+  EXPECT_THAT(floats ? manager->LabelValues().status()
+                     : manager->LabelValues<int32_t>().status(),
+              IsOk());
 }
 
 std::vector<float> AllParameters(const Parameters& parameters) {

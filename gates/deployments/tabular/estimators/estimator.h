@@ -53,4 +53,6 @@ class Estimator {
 }  // namespace tabular
 }  // namespace footprint
 
+// Tested by //gates/deployments/tabular:experiment_test.
+
 #endif  // FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_ESTIMATOR_H_

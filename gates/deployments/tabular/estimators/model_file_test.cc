@@ -16,6 +16,7 @@ namespace tabular {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kEstimator[] = "linear_regression";
 
@@ -92,7 +93,7 @@ TEST(ModelFileTest, RefusesEveryFlippedBit) {
   for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string damaged = bytes;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
-    EXPECT_FALSE(StatusOf(damaged).ok()) << "bit " << bit;
+    EXPECT_THAT(StatusOf(damaged), Not(IsOk())) << "bit " << bit;
   }
 }
 

@@ -21,6 +21,7 @@ namespace tabular {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Table RandomTable(size_t row_count, size_t column_count, uint32_t seed) {
   std::mt19937 random(seed);
@@ -85,7 +86,7 @@ class BinaryTableTest : public testing::TestWithParam<Reader> {
   void ExpectRefused(const std::string& bytes, absl::StatusCode code,
                      const std::string& message) {
     const absl::Status status = ReadBytes(bytes).status();
-    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_THAT(status, StatusIs(code));
     EXPECT_THAT(std::string(status.message()), HasSubstr(message));
     EXPECT_THAT(std::string(status.message()), HasSubstr("numbers.table"));
   }
@@ -123,7 +124,7 @@ TEST_P(BinaryTableTest, RefusesEveryFlippedBitOfTheHeader) {
   for (size_t bit = 0; bit < 8 * header_bytes; ++bit) {
     std::string damaged = bytes;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
-    EXPECT_FALSE(ReadBytes(damaged).ok()) << "bit " << bit;
+    EXPECT_THAT(ReadBytes(damaged), Not(IsOk())) << "bit " << bit;
   }
 }
 

@@ -23,6 +23,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 using Rows = std::vector<std::vector<double>>;
@@ -54,7 +55,7 @@ Rows MustRead(const std::string& text, const CsvColumns& columns = {}) {
 
 std::string ErrorOf(const std::string& text, const CsvColumns& columns = {}) {
   const absl::StatusOr<Table> table = ReadCsvTable(WriteFile(text), columns);
-  EXPECT_FALSE(table.ok());
+  EXPECT_THAT(table, Not(IsOk()));
   return table.status().ToString();
 }
 

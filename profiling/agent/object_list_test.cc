@@ -1,0 +1,71 @@
+#include "object_list.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "footprint/base/memory/allocator.h"
+#include "gtest/gtest.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+class ObjectListTest : public ::testing::Test {
+ protected:
+  ObjectListTest()
+      : folder_(open(::testing::TempDir().c_str(), O_RDONLY | O_DIRECTORY)) {}
+  ~ObjectListTest() override { close(folder_); }
+
+  static std::vector<std::string> LinesOf(const std::string& name) {
+    std::ifstream file(::testing::TempDir() + "/" + name);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+
+  const int folder_;
+};
+
+TEST_F(ObjectListTest, BeginsWithTheAllocator) {
+  WriteObjectList(folder_, "1.0.objects");
+  char allocator[128];
+  WriteAllocatorName(allocator, sizeof(allocator));
+  const std::vector<std::string> lines = LinesOf("1.0.objects");
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines[0], allocator);
+}
+
+TEST_F(ObjectListTest, NamesEachLibraryOnceByItsPath) {
+  WriteObjectList(folder_, "2.0.objects");
+  std::vector<std::string> lines = LinesOf("2.0.objects");
+  ASSERT_GT(lines.size(), 1u);
+  lines.erase(lines.begin());
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const auto& path) {
+    return path.find("/libc.so.6") != std::string::npos;
+  }));
+  EXPECT_TRUE(std::all_of(lines.begin(), lines.end(),
+                          [](const auto& path) { return path[0] == '/'; }));
+  EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(),
+            lines.size());
+}
+
+TEST_F(ObjectListTest, ReplacesAnOlderListOfTheName) {
+  std::ofstream(::testing::TempDir() + "/3.0.objects")
+      << std::string(100'000, 'x') << "\n";
+  WriteObjectList(folder_, "3.0.objects");
+  WriteObjectList(folder_, "4.0.objects");
+  EXPECT_EQ(LinesOf("3.0.objects"), LinesOf("4.0.objects"));
+}
+
+TEST_F(ObjectListTest, IsLeftOutWhereThereIsNoFolder) {
+  WriteObjectList(/*folder=*/-1, "5.0.objects");
+  EXPECT_TRUE(LinesOf("5.0.objects").empty());
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal

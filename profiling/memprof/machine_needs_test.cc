@@ -1,0 +1,145 @@
+#include "footprint/profiling/memprof/machine_needs.h"
+
+#include <cstdint>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+MeasuredRun RunOfImages(int image_count) {
+  MeasuredRun run;
+  for (int i = 0; i < image_count; ++i) {
+    MeasuredImage* const image = run.add_images();
+    image->set_process_id(100);
+    image->set_image(i);
+  }
+  return run;
+}
+
+ResidentPeak PeakOf(int process_id, int image, int64_t heap_bytes) {
+  ResidentPeak peak;
+  peak.process_id = process_id;
+  peak.image = image;
+  peak.time_ns = 5;
+  peak.parts.resident_bytes = heap_bytes + 100;
+  peak.parts.heap_bytes = heap_bytes;
+  peak.parts.stack_bytes = 40;
+  peak.parts.image_bytes = 60;
+  return peak;
+}
+
+MeasuredProcess ProcessOf(int64_t begin_time_ns, int64_t end_time_ns,
+                          int64_t peak_live_bytes) {
+  MeasuredProcess process;
+  process.begin_time_ns = begin_time_ns;
+  process.end_time_ns = end_time_ns;
+  process.peak_live_bytes = peak_live_bytes;
+  return process;
+}
+
+TEST(MachineNeedsTest, AnImageHasThePartsOfItsOwnPeak) {
+  AgentRunEnd end;
+  end.resident_peaks = {PeakOf(100, 1, 1000), PeakOf(200, 0, 5000)};
+  MeasuredRun run = RunOfImages(2);
+  AddMachineNeeds(end, &run);
+  EXPECT_FALSE(run.images(0).has_resident_at_peak());
+  const ResidentParts& parts = run.images(1).resident_at_peak();
+  EXPECT_EQ(parts.time_ns(), 5);
+  EXPECT_EQ(parts.resident_bytes(), 1100);
+  EXPECT_EQ(parts.heap_bytes(), 1000);
+  EXPECT_EQ(parts.stack_bytes(), 40);
+  EXPECT_EQ(parts.image_bytes(), 60);
+  // The allocator's books were not seen.
+  EXPECT_EQ(parts.untouched_bytes(), 0);
+}
+
+TEST(MachineNeedsTest, TheAllocatorsPartsAddUpToTheHeap) {
+  AgentRunEnd end;
+  end.resident_peaks = {PeakOf(100, 0, 1000)};
+  end.resident_peaks[0].books = {/*time_ns=*/4,
+                                 /*live_bytes=*/500,
+                                 /*allocated_bytes=*/550,
+                                 /*thread_cache_bytes=*/50,
+                                 /*active_bytes=*/700,
+                                 /*metadata_bytes=*/80,
+                                 /*dirty_bytes=*/30};
+  MeasuredRun run = RunOfImages(1);
+  AddMachineNeeds(end, &run);
+  const ResidentParts& parts = run.images(0).resident_at_peak();
+  EXPECT_EQ(parts.live_bytes(), 500);
+  EXPECT_EQ(parts.fragmentation_bytes(), 150);
+  EXPECT_EQ(parts.live_bytes() + parts.thread_cache_bytes() +
+                parts.fragmentation_bytes() + parts.allocator_metadata_bytes() +
+                parts.dirty_bytes() + parts.untouched_bytes(),
+            parts.heap_bytes());
+}
+
+TEST(MachineNeedsTest, NothingSeenRecommendsNothing) {
+  MeasuredRun run = RunOfImages(0);
+  AddMachineNeeds(AgentRunEnd(), &run);
+  EXPECT_EQ(run.container_needs().limit_bytes(), 0);
+}
+
+TEST(MachineNeedsTest, HeapsThatAreLiveTogetherAreNeededTogether) {
+  AgentRunEnd end;
+  end.wall_time_ns = 100;
+  end.shared_once.anonymous_bytes = kMiB;
+  end.shared_once.resident_sum_bytes = kMiB;
+  end.processes = {ProcessOf(0, 50, 300 * kMiB), ProcessOf(60, 90, 200 * kMiB)};
+  const auto limit_bytes = [&end] {
+    MeasuredRun run = RunOfImages(0);
+    AddMachineNeeds(end, &run);
+    return run.container_needs().limit_bytes();
+  };
+  const int64_t in_turn_bytes = limit_bytes();
+  EXPECT_GE(in_turn_bytes, 300 * kMiB);
+  EXPECT_LT(in_turn_bytes, 500 * kMiB);
+  end.processes[1].begin_time_ns = 10;
+  EXPECT_GE(limit_bytes(), 500 * kMiB);
+  // One that was killed had its heap to the end, for all that is known.
+  end.processes = {ProcessOf(0, 0, 300 * kMiB), ProcessOf(60, 90, 200 * kMiB)};
+  EXPECT_GE(limit_bytes(), 500 * kMiB);
+}
+
+TEST(MachineNeedsTest, TheKernelsMarkOfTheResidentSetCounts) {
+  AgentRunEnd end;
+  end.wall_time_ns = 100;
+  end.shared_once.anonymous_bytes = kMiB;
+  end.peak_resident_sum_bytes = 10 * kMiB;
+  MeasuredProcess process = ProcessOf(0, 50, kMiB);
+  process.peak_resident_bytes = 64 * kMiB;
+  end.processes = {process};
+  end.shared_once.resident_sum_bytes = kMiB;
+  MeasuredRun run = RunOfImages(0);
+  AddMachineNeeds(end, &run);
+  EXPECT_GE(run.container_needs().limit_bytes(), 64 * kMiB);
+}
+
+TEST(MachineNeedsTest, GraphicsMemoryIsTakenOver) {
+  AgentRunEnd end;
+  end.graphics_note = "no driver\n";
+  end.graphics_uses.resize(2);
+  end.graphics_uses[0].process_id = 7;
+  end.graphics_uses[0].device = 1;
+  end.graphics_uses[0].device_name = "card";
+  end.graphics_uses[0].peak_bytes = 0;
+  end.graphics_uses[0].busy_ns = 9;
+  MeasuredRun run = RunOfImages(0);
+  AddMachineNeeds(end, &run);
+  ASSERT_EQ(run.graphics_size(), 2);
+  EXPECT_EQ(run.graphics(0).process_id(), 7);
+  EXPECT_EQ(run.graphics(0).device(), 1);
+  EXPECT_EQ(run.graphics(0).device_name(), "card");
+  EXPECT_EQ(run.graphics(0).busy_ns(), 9);
+  // No bytes are not unknown bytes.
+  EXPECT_TRUE(run.graphics(0).has_peak_bytes());
+  EXPECT_FALSE(run.graphics(1).has_peak_bytes());
+  EXPECT_NE(run.graphics_note().find("no driver"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace footprint

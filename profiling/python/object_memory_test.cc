@@ -1,0 +1,68 @@
+#include "footprint/profiling/python/object_memory.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "gtest/gtest.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+uintptr_t AddressOf(const void* place) {
+  return reinterpret_cast<uintptr_t>(place);
+}
+
+TEST(ObjectMemoryTest, LoadsWhatLiesThere) {
+  const unsigned char bytes[] = {0, 0x78, 0x56, 0x34, 0x12};
+  uint32_t expected = 0;
+  std::memcpy(&expected, bytes + 1, sizeof(expected));
+  EXPECT_EQ(LoadAs<uint32_t>(AddressOf(bytes) + 1), expected);
+}
+
+TEST(ObjectMemoryTest, RefusesAddressesThatNoObjectCanHave) {
+  EXPECT_FALSE(MayBeObject(0));
+  EXPECT_FALSE(MayBeObject(4088));
+  EXPECT_FALSE(MayBeObject(4096 + 4));
+  EXPECT_FALSE(MayBeObject(uintptr_t{1} << 47));
+  EXPECT_TRUE(MayBeObject(4096));
+  EXPECT_TRUE(MayBeObject((uintptr_t{1} << 47) - sizeof(void*)));
+}
+
+TEST(ObjectMemoryTest, KnowsAnObjectByItsType) {
+  // As CPython lays objects out: a count of references, then the type.
+  struct {
+    int64_t references = 1;
+    uintptr_t type = 0x5000;
+  } const object;
+  static_assert(sizeof(object) == kObjectType + sizeof(uintptr_t));
+  EXPECT_TRUE(IsObjectOfType(AddressOf(&object), 0x5000));
+  EXPECT_FALSE(IsObjectOfType(AddressOf(&object), 0x6000));
+  EXPECT_FALSE(IsObjectOfType(8, 0x5000));
+}
+
+TEST(ObjectMemoryTest, CopiesWhatCanBeRead) {
+  const char text[] = "frame";
+  char copy[sizeof(text)] = {};
+  ASSERT_TRUE(CopyIfReadable(AddressOf(text), copy, sizeof(copy)));
+  EXPECT_STREQ(copy, "frame");
+}
+
+TEST(ObjectMemoryTest, CopiesNothingOfWhatCannotBeRead) {
+  constexpr size_t kPageBytes = 4096;
+  void* const pages = mmap(nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  const uintptr_t second = AddressOf(pages) + kPageBytes;
+  ASSERT_EQ(munmap(reinterpret_cast<void*>(second), kPageBytes), 0);
+  char copy[16];
+  EXPECT_FALSE(CopyIfReadable(second, copy, sizeof(copy)));
+  // Half of it.
+  EXPECT_FALSE(CopyIfReadable(second - 8, copy, sizeof(copy)));
+  EXPECT_TRUE(CopyIfReadable(second - sizeof(copy), copy, sizeof(copy)));
+  munmap(pages, kPageBytes);
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal

@@ -1,0 +1,27 @@
+#include "footprint/profiling/records/monotonic_time.h"
+
+#include <time.h>
+
+#include <cstdint>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+int64_t SystemTimeNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+TEST(MonotonicTimeTest, IsTheSystemsInNanoseconds) {
+  const int64_t before_ns = SystemTimeNs();
+  const int64_t now_ns = MonotonicTimeNs();
+  const int64_t after_ns = SystemTimeNs();
+  EXPECT_LE(before_ns, now_ns);
+  EXPECT_LE(now_ns, after_ns);
+}
+
+}  // namespace
+}  // namespace footprint

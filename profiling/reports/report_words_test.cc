@@ -1,0 +1,81 @@
+#include "footprint/profiling/reports/report_words.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+CodeFrame FrameAt(const std::string& file, int line) {
+  CodeFrame frame;
+  frame.set_file(file);
+  frame.set_line(line);
+  frame.set_module("/usr/lib/libfit.so");
+  return frame;
+}
+
+// The example of the header.
+TEST(ReportWordsTest, FiguresHaveTheirUnits) {
+  EXPECT_EQ(Seconds(1500000000), "1.500 s");
+  EXPECT_EQ(Seconds(0), "0.000 s");
+  EXPECT_EQ(Share(1, 8), "12.5 %");
+  EXPECT_EQ(Share(8, 8), "100.0 %");
+}
+
+TEST(ReportWordsTest, NothingHasNoShares) { EXPECT_EQ(Share(1, 0), "-"); }
+
+TEST(ReportWordsTest, AShortenedTextSaysThatItIsCut) {
+  EXPECT_EQ(Shortened("abcdefgh", 8), "abcdefgh");
+  EXPECT_EQ(Shortened("abcdefghi", 8), "abcde...");
+}
+
+TEST(ReportWordsTest, AShortenedTextHasNoHalfOfACharacter) {
+  // Two bytes each: after three bytes stands the middle of the second.
+  EXPECT_EQ(Shortened("\u00e9\u00e9\u00e9\u00e9", 6), "\u00e9...");
+  EXPECT_EQ(Shortened("\u00e9\u00e9\u00e9\u00e9", 7), "\u00e9\u00e9...");
+}
+
+TEST(ReportWordsTest, ACommandIsItsWords) {
+  MeasuredImage image;
+  image.add_command_line("python3");
+  image.add_command_line("train.py");
+  image.add_command_line("--epochs=3");
+  EXPECT_EQ(ShortCommand(image, 60), "python3 train.py --epochs=3");
+  EXPECT_EQ(ShortCommand(image, 12), "python3 t...");
+}
+
+TEST(ReportWordsTest, APlaceIsAsMuchAsIsKnown) {
+  EXPECT_EQ(PlaceText(FrameAt("train.cc", 31)), "train.cc:31");
+  EXPECT_EQ(PlaceText(FrameAt("train.cc", 0)), "train.cc");
+  EXPECT_EQ(PlaceText(FrameAt("", 31)), "libfit.so");
+}
+
+TEST(ReportWordsTest, WhatAProgramChoseIsOneLine) {
+  EXPECT_EQ(PlaceText(FrameAt("a\nb", 1)).find('\n'), std::string::npos);
+}
+
+TEST(ReportWordsTest, AFileNameIsThePathsLastPart) {
+  EXPECT_EQ(FileName("/usr/lib/libfit.so"), "libfit.so");
+  EXPECT_EQ(FileName("libfit.so"), "libfit.so");
+  EXPECT_EQ(FileName("/"), "");
+}
+
+TEST(ReportWordsTest, ATableIsAsWideAsItsWidestCell) {
+  TextTable table({{"what"}, {"bytes", TextTable::kFigures}});
+  EXPECT_EQ(TableText(table, {{"a", "1"}, {"longer", "1234567"}}),
+            "what      bytes\n"
+            "a             1\n"
+            "longer  1234567\n");
+}
+
+TEST(ReportWordsTest, ARunBeginsWithItsFirstImage) {
+  MeasuredRun run;
+  EXPECT_EQ(BeginTimeNs(run), 0);
+  run.add_images()->set_begin_time_ns(7);
+  run.add_images()->set_begin_time_ns(5);
+  EXPECT_EQ(BeginTimeNs(run), 7);
+}
+
+}  // namespace
+}  // namespace footprint
