@@ -19,8 +19,9 @@
 // left takes the lock to lower its threshold. So while another sums, none can
 // grow by more than 4 KiB, and a racing sum is wrong by at most 4 KiB a thread.
 //
-// Thread-safety: `process` and all functions need ProcessLock, but for what is
-// said of ThreadCounters.
+// A thread's counters are owned by the thread and lie in its storage: pointers
+// to them are valid until it ends. Thread-safety: `process` and all functions
+// need ProcessLock, but for what is said of ThreadCounters.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
 #define FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
