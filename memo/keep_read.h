@@ -1,4 +1,6 @@
 // A read that stays in a loop of get_benchmark.cc.
+//
+//   memo_internal::KeepRead(*static_cast<int*>(cache->Value(handle)));
 
 #ifndef FOOTPRINT_MEMO_KEEP_READ_H_
 #define FOOTPRINT_MEMO_KEEP_READ_H_

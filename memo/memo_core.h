@@ -1,5 +1,10 @@
 // The part of a memo that does not depend on its type; see memo.h.
 //
+//   const void* value = core->TryAcquire();
+//   if (value == nullptr) value = core->AcquireSlowly().value();
+//   Use(*static_cast<const Model*>(value));
+//   core->Release();
+//
 // One lock guards the states of all memos and the graph of who waits for whom.
 // It is held shortly, at most for the fence of an eviction and the text of an
 // error: never while a factory or a destructor runs, nor while a thread waits.

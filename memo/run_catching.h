@@ -6,7 +6,8 @@
 //   });
 //
 // A thread that is cancelled (pthread_cancel) goes on unwinding, since whoever
-// holds that back ends the process. Thread-safe. Memory: the message.
+// holds that back ends the process. `run` is called before RunCatching returns,
+// and nothing is kept. Thread-safe. Memory: the message.
 
 #ifndef FOOTPRINT_MEMO_RUN_CATCHING_H_
 #define FOOTPRINT_MEMO_RUN_CATCHING_H_

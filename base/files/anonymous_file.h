@@ -4,6 +4,10 @@
 //   pwrite(footprint::AnonymousFile(), "x", 1, 0);
 //
 // Linux only, by /proc.
+//
+// The descriptor stays the owner's: it is not to be closed. Not thread-safe
+// against threads that open or close files. Memory: a path of 4 KiB during the
+// call.
 
 #ifndef FOOTPRINT_BASE_FILES_ANONYMOUS_FILE_H_
 #define FOOTPRINT_BASE_FILES_ANONYMOUS_FILE_H_

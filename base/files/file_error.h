@@ -8,7 +8,7 @@
 // ENAMETOOLONG, EINVAL. ResourceExhausted: ENOSPC, EDQUOT, EFBIG, ENOMEM,
 // EMFILE, ENFILE. Unavailable: every other.
 //
-// Thread-safe. Memory: the text.
+// Thread-safe. Pure: the status has copies of the texts. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_FILES_FILE_ERROR_H_
 #define FOOTPRINT_BASE_FILES_FILE_ERROR_H_

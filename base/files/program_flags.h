@@ -11,7 +11,8 @@
 // goes to the folder of whoever called: paths on the command line are from
 // there.
 //
-// Once in a program, before it starts threads. Memory: Abseil's.
+// Once in a program, before it starts threads. Words that come back are argv's
+// own, valid as long as the process runs. Memory: Abseil's.
 
 #ifndef FOOTPRINT_BASE_FILES_PROGRAM_FLAGS_H_
 #define FOOTPRINT_BASE_FILES_PROGRAM_FLAGS_H_

@@ -7,7 +7,7 @@
 //   }
 //
 // Thread-safe, except for two that move one descriptor's position. Memory:
-// none.
+// none. The descriptor stays the caller's, and open.
 
 #ifndef FOOTPRINT_BASE_FILES_READ_WRITE_H_
 #define FOOTPRINT_BASE_FILES_READ_WRITE_H_

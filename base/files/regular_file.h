@@ -5,7 +5,7 @@
 // A pipe under the name of a weight file would make an ordinary open wait for
 // whoever writes to it, which may be nobody.
 //
-// Thread-safe. Memory: the descriptor.
+// Thread-safe. The caller owns the descriptor. Memory: that alone.
 
 #ifndef FOOTPRINT_BASE_FILES_REGULAR_FILE_H_
 #define FOOTPRINT_BASE_FILES_REGULAR_FILE_H_

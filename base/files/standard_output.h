@@ -6,7 +6,8 @@
 //     return footprint::FinishStandardOutput("the_answer");
 //   }
 //
-// Thread-safe. Memory: none kept.
+// Thread-safe. stdout stays open, and nothing is kept. Memory: the text of the
+// message.
 
 #ifndef FOOTPRINT_BASE_FILES_STANDARD_OUTPUT_H_
 #define FOOTPRINT_BASE_FILES_STANDARD_OUTPUT_H_

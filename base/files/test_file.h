@@ -4,6 +4,9 @@
 //       "two.safetensors",
 //       footprint::SafetensorsBytes(
 //           R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", "xy"));
+//
+// Texts are copies; files stay in the test's own folder. Thread-safe for files
+// of different names. Memory: a file's bytes.
 
 #ifndef FOOTPRINT_BASE_FILES_TEST_FILE_H_
 #define FOOTPRINT_BASE_FILES_TEST_FILE_H_

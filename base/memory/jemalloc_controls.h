@@ -1,5 +1,8 @@
 // What a load meter asks of jemalloc beside //base/memory:allocator.
 //
+//   FlushThreadCache();
+//   const int64_t before_bytes = ReadAllocatorBytes().allocated_bytes;
+//
 // Thread-safe. With another allocator nothing happens, and figures are zero.
 // Memory: none. Time: some nanoseconds, except where noted.
 

@@ -3,9 +3,9 @@
 //   footprint::LineFloats row = footprint::AllocateLineFloats(1000);
 //   row[999] = 1;
 //
-// Owns its memory, nobody else's. The values are whatever lay there. Memory:
-// whole lines, 4,032 bytes above. Ends the program where there is no memory, as
-// operator new does.
+// Owns its memory, nobody else's; thread-compatible. The values are whatever
+// lay there. Memory: whole lines, 4,032 bytes above. Ends the program where
+// there is no memory, as operator new does.
 
 #ifndef FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_
 #define FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_

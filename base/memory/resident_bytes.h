@@ -3,7 +3,8 @@
 //   footprint::ResidentBytes resident = footprint::ReadResidentBytes();
 //
 // Takes nothing from the heap and needs no more than the C library, for what
-// stands behind malloc. Thread-safe. Time: some 10 us.
+// stands behind malloc. Thread-safe; the figures are plain values of one
+// moment. Time: some 10 us.
 
 #ifndef FOOTPRINT_BASE_MEMORY_RESIDENT_BYTES_H_
 #define FOOTPRINT_BASE_MEMORY_RESIDENT_BYTES_H_

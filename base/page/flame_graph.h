@@ -14,7 +14,8 @@
 //
 // The picture is drawn by kFlameGraphScript, which the page holds once; without
 // a script the page says so. Text is escaped; equal data give equal bytes.
-// Thread-safe. Memory: the text, twice. Time: linear.
+// Pure: the text has copies of what the graph holds. Thread-safe. Memory: the
+// text, twice. Time: linear.
 
 #ifndef FOOTPRINT_BASE_PAGE_FLAME_GRAPH_H_
 #define FOOTPRINT_BASE_PAGE_FLAME_GRAPH_H_

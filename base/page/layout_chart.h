@@ -9,7 +9,8 @@
 // Boxes that lie nowhere, and are only to be seen beside each other, get their
 // offsets from StackBoxes.
 //
-// Text is escaped; equal data give equal bytes. Thread-safe. Memory: the text.
+// Text is escaped; equal data give equal bytes. Pure: the text has copies of
+// what the chart holds. Thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_PAGE_LAYOUT_CHART_H_
 #define FOOTPRINT_BASE_PAGE_LAYOUT_CHART_H_

@@ -7,7 +7,9 @@
 //
 // In a page it is drawn twice, for a wide screen and for a telephone, which
 // shows all of it, too; the page's style shows one of the two. Text is escaped;
-// equal data give equal bytes. Thread-safe. Memory: the text.
+// equal data give equal bytes. Pure but for the two functions, which are called
+// before DrawLineChart returns: the text has copies. Thread-safe. Memory: the
+// text.
 
 #ifndef FOOTPRINT_BASE_PAGE_LINE_CHART_H_
 #define FOOTPRINT_BASE_PAGE_LINE_CHART_H_

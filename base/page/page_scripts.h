@@ -1,6 +1,8 @@
 // The scripts of a page's pictures, from flame_graph.js and timeline.js.
 //
-// Constants; thread-safe.
+//   absl::StrAppend(&script, "<script>", kFlameGraphScript, "</script>\n");
+//
+// Constants of the program's image, 18 KiB of memory together; thread-safe.
 
 #ifndef FOOTPRINT_BASE_PAGE_PAGE_SCRIPTS_H_
 #define FOOTPRINT_BASE_PAGE_PAGE_SCRIPTS_H_

@@ -10,7 +10,9 @@
 // shares are told: it says which part that is, and what the others are at
 // least.
 //
-// Text is escaped; equal data give equal bytes. Thread-safe. Memory: the text.
+// Text is escaped; equal data give equal bytes. Pure but for `format`, which is
+// called before DrawStackedBars returns: the text has copies. Thread-safe.
+// Memory: the text.
 
 #ifndef FOOTPRINT_BASE_PAGE_STACKED_BARS_H_
 #define FOOTPRINT_BASE_PAGE_STACKED_BARS_H_

@@ -10,7 +10,8 @@
 //
 // Drawn for a wide screen and for a telephone; a script that the page holds
 // once reads single points by mouse, finger and arrow keys. Text is escaped;
-// equal data give equal bytes. Thread-safe. Memory: the text.
+// equal data give equal bytes. Pure: the text has copies of what the timeline
+// holds. Thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_PAGE_TIMELINE_H_
 #define FOOTPRINT_BASE_PAGE_TIMELINE_H_

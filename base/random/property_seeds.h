@@ -1,6 +1,11 @@
 // How many seeds a property test tries.
 //
-//   for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) ...
+//   for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) {
+//     std::mt19937 random(seed);
+//   }
+//
+// Reads the environment anew in each call and keeps nothing: thread-safe as
+// long as no thread changes the environment. Allocates nothing.
 
 #ifndef FOOTPRINT_BASE_RANDOM_PROPERTY_SEEDS_H_
 #define FOOTPRINT_BASE_RANDOM_PROPERTY_SEEDS_H_

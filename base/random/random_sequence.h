@@ -4,7 +4,8 @@
 //   const double share = random.Uniform();
 //   const uint64_t row = random.Below(row_count);
 //
-// Not for secrets. A value of eight bytes; thread-compatible.
+// Not for secrets. A value of eight bytes, whose copy goes on by itself from
+// where it was copied; thread-compatible.
 
 #ifndef FOOTPRINT_BASE_RANDOM_RANDOM_SEQUENCE_H_
 #define FOOTPRINT_BASE_RANDOM_RANDOM_SEQUENCE_H_

@@ -7,7 +7,8 @@
 // Only the index is read, not the files. They lie beside it: a name that leads
 // elsewhere is refused.
 //
-// Thread-safe. Memory: a few times the index's text, which has at most 64 MiB.
+// Thread-safe; shards own their texts. Memory: a few times the index's text,
+// which has at most 64 MiB.
 //
 // InvalidArgument: no such index, or no regular file; the text names the file
 // and the key. NotFound: no such file. Otherwise as FileError.

@@ -1,6 +1,8 @@
 // The activation functions, by name: what a config asks for and a kernel
 // applies to the sums of a product. Mathematics is in the kernels; naming one
 // needs no Highway.
+//
+//   ProductEpilogue epilogue = {{bias}, Activation::kGelu};
 
 #ifndef FOOTPRINT_BASE_SIMD_ACTIVATION_H_
 #define FOOTPRINT_BASE_SIMD_ACTIVATION_H_

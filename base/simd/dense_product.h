@@ -1,6 +1,10 @@
 // The words of dense products, and the rule that makes their bits the same
 // however a product is cut. The tile that calculates them is dense_tile-inl.h.
 //
+//   const MatrixView matrix = {weights, /*row_stride=*/columns, 1};
+//   const PanelView input = {numbers, /*panel_stride=*/columns * kPanelWidth};
+//   Epilogue epilogue;  // from zero
+//
 //   output(row, column) = start + s(0) + s(1) + ..., added from the left
 //
 // * start is the bias of the row, or zero; with `accumulate`, that is added to
@@ -20,6 +24,7 @@
 // before it is added.
 //
 // Plain data; the views own nothing and their numbers must outlive their use.
+// Memory: at most 24 bytes a view.
 
 #ifndef FOOTPRINT_BASE_SIMD_DENSE_PRODUCT_H_
 #define FOOTPRINT_BASE_SIMD_DENSE_PRODUCT_H_

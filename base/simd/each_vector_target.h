@@ -3,7 +3,9 @@
 //
 //   footprint::ForEachVectorTarget([](bool fused) { EXPECT_...; });
 //
-// Not thread-safe: what kernels run on is one choice for the process.
+// Not thread-safe: what kernels run on is one choice for the process. `test` is
+// called before the function returns, and nothing is kept. Memory: what `test`
+// needs.
 
 #ifndef FOOTPRINT_BASE_SIMD_EACH_VECTOR_TARGET_H_
 #define FOOTPRINT_BASE_SIMD_EACH_VECTOR_TARGET_H_

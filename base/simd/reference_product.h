@@ -5,7 +5,8 @@
 //   1600}, 3,
 //                                {bias}, {output, 16, 640}, fused);
 //
-// Thread-safe; allocates nothing. Testonly.
+// Thread-safe; allocates nothing and keeps nothing: the views' numbers are the
+// caller's. Testonly.
 
 #ifndef FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_
 #define FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_

@@ -1,6 +1,10 @@
 // Which instruction sets the kernels are compiled for. Included before Highway
 // by every file that is compiled for more than one.
 //
+//   #include "footprint/base/simd/vector_targets.h"
+//   // After vector_targets.h.
+//   #include "hwy/highway.h"
+//
 // Vectors whose width is not known to the compiler (SVE, RISC-V) cannot be kept
 // in arrays, as the kernels do; such machines run NEON or plain code. SSSE3
 // machines without SSE4 run plain code, or SSE2's where Highway has that. The

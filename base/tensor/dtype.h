@@ -6,7 +6,7 @@
 // Arithmetic is for those who compute: a kernel or layer that knows some of
 // them only says so.
 //
-// Thread-safe; allocates nothing.
+// Pure, thread-safe, allocates nothing: a name is a constant of the program.
 
 #ifndef FOOTPRINT_BASE_TENSOR_DTYPE_H_
 #define FOOTPRINT_BASE_TENSOR_DTYPE_H_

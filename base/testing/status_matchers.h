@@ -6,7 +6,7 @@
 //   EXPECT_THAT(ReadWholeFile("/no/such/file"),
 //               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/no/such")));
 //
-// A mismatch says the status. The matchers own what they compare with and are
+// A mismatch says the status. A matcher owns what it compares with and is
 // thread-compatible.
 
 #ifndef FOOTPRINT_BASE_TESTING_STATUS_MATCHERS_H_

@@ -7,7 +7,7 @@
 // may be absent and is has no entry; the others have one, also with the
 // default. The field `complete`, which is of the file and not of its contents,
 // is left out. A byte that is no UTF-8 becomes U+FFFD. JSON has no number that
-// is not finite: such a one is null.
+// is not finite: such a one is null. Pure: the text is a copy.
 //
 // Thread-safe. Memory: the message once more, and the text.
 

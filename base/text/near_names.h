@@ -6,8 +6,8 @@
 // A name that only lacks or adds a prefix, as "bert." of some exports, is the
 // closest of all. Names of more than 512 characters are not compared.
 //
-// Thread-safe. Memory: what it returns. Time: the product of the lengths for
-// each candidate.
+// Pure, thread-safe: names are copied. Memory: what it returns. Time: the
+// product of the lengths for each candidate.
 
 #ifndef FOOTPRINT_BASE_TEXT_NEAR_NAMES_H_
 #define FOOTPRINT_BASE_TEXT_NEAR_NAMES_H_

@@ -8,7 +8,8 @@
 //                      }}});
 //   // --trace_out=x, or in two words, is gone from argv; path == "x"
 //
-// Thread-compatible. Memory: none but of what the functions keep.
+// Thread-compatible. Words are views of argv's, which must outlive what `set`
+// keeps of them; TakeFlags itself keeps nothing. Memory: none besides.
 
 #ifndef FOOTPRINT_BASE_TEXT_TAKE_FLAGS_H_
 #define FOOTPRINT_BASE_TEXT_TAKE_FLAGS_H_

@@ -8,7 +8,7 @@
 // headings, the width they were given and what Fit has seen. A cell that is
 // wider pushes the rest of its row. Characters are counted as bytes.
 //
-// Thread-compatible. Memory: the headings.
+// Thread-compatible. Memory: the headings, which it owns; cells are only read.
 
 #ifndef FOOTPRINT_BASE_TEXT_TEXT_TABLE_H_
 #define FOOTPRINT_BASE_TEXT_TEXT_TABLE_H_

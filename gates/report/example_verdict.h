@@ -1,6 +1,8 @@
 // A verdict with an outcome of every sort, for tests of its reports.
 //
 //   const Verdict verdict = ExampleVerdict();
+//
+// Pure, thread-safe; the verdict is the caller's. Memory: some KiB.
 
 #ifndef FOOTPRINT_GATES_REPORT_EXAMPLE_VERDICT_H_
 #define FOOTPRINT_GATES_REPORT_EXAMPLE_VERDICT_H_

@@ -3,7 +3,7 @@
 //   std::string xml = WriteJunitReport(verdict);
 //
 // A test suite a deployment and one of the problems, a test case a rule. Pure
-// function, thread-safe.
+// function, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_REPORT_JUNIT_REPORT_H_
 #define FOOTPRINT_GATES_REPORT_JUNIT_REPORT_H_

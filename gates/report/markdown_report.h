@@ -3,7 +3,7 @@
 //   std::string page = WriteMarkdownReport(verdict);
 //
 // The tables of the text report, then what was rejected and problems. Pure
-// function, thread-safe.
+// function, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_REPORT_MARKDOWN_REPORT_H_
 #define FOOTPRINT_GATES_REPORT_MARKDOWN_REPORT_H_

@@ -4,7 +4,8 @@
 //
 // A table by deployment, with rounded and exact figures; what was rejected,
 // with the excess and the command that would accept it; problems; and a last
-// line that begins with the decision. Pure functions, thread-safe.
+// line that begins with the decision. Pure functions, thread-safe. Memory: the
+// text and the cells of its tables.
 
 #ifndef FOOTPRINT_GATES_REPORT_TEXT_REPORT_H_
 #define FOOTPRINT_GATES_REPORT_TEXT_REPORT_H_

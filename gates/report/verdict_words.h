@@ -6,7 +6,7 @@
 //   }
 //
 // Nothing is escaped yet. Pure functions, thread-safe; results copy what they
-// name.
+// name, which is their memory.
 
 #ifndef FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_
 #define FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_

@@ -11,9 +11,9 @@
 // Which numbers change is said in threshold_update.h, and how they are put into
 // a text in threshold_edit.h. Nothing is written before all is known to fit.
 //
-// Thread-compatible: two updates of one workspace must not run at a time (the
-// program takes a lock). Memory: the files twice, and the profiles. Time: as
-// threshold_update.h.
+// The request is only read; the update owns its texts. Thread-compatible: two
+// updates of one workspace must not run at a time (the program takes a lock).
+// Memory: the files twice, and the profiles. Time: as threshold_update.h.
 
 #ifndef FOOTPRINT_GATES_UPDATING_WORKSPACE_UPDATE_H_
 #define FOOTPRINT_GATES_UPDATING_WORKSPACE_UPDATE_H_

@@ -8,6 +8,9 @@
 // the folder has instead, shards or a pickle, and how to make one file of it.
 //
 // Errors are otherwise WeightStore's.
+//
+// The caller owns the store, which keeps the file open. Thread-safe. Memory:
+// the backend's, as weight_store.h says.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_FOLDER_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_FOLDER_H_

@@ -13,8 +13,10 @@
 // are even in 0.8 to 1.2: a model of such values neither explodes nor dies out.
 // They have learnt nothing.
 //
-// Each file is atomic (see AtomicFile). Memory: 288 KiB and the header,
-// whatever the model's size. Time: that of the disk; about 1 ns a value.
+// Each file is atomic (see AtomicFile). `progress` is called by the thread that
+// calls WriteCheckpoint, which keeps nothing. Thread-safe: of two writers of
+// one folder the second is refused. Memory: 288 KiB and the header, whatever
+// the model's size. Time: that of the disk; about 1 ns a value.
 //
 // InvalidArgument: a shape that no model can have. Otherwise as AtomicFile.
 

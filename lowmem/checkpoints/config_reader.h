@@ -13,7 +13,8 @@
 // key is missing or impossible; the text names the file and the key.
 // Unimplemented: a value that Refuse was called with. NotFound: no such file.
 //
-// Thread-compatible. Memory: the parsed text, a few times the file's size.
+// Owns what it parsed and outlives the text. Thread-compatible. Memory: the
+// parsed text, a few times the file's size.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CONFIG_READER_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CONFIG_READER_H_

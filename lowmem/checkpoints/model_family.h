@@ -13,7 +13,7 @@
 // The reader keeps the fault: Unimplemented for another family, InvalidArgument
 // where the keys contradict each other or none decides.
 //
-// Thread-compatible, as the reader. Memory: none.
+// Thread-compatible, as the reader, which the caller owns. Memory: none.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_MODEL_FAMILY_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_MODEL_FAMILY_H_

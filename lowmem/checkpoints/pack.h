@@ -17,8 +17,10 @@
 // (model.safetensors.index.json): the output holds the tensors of all of them,
 // one that several have from the file that the index names.
 //
-// Input and output may be the same path. Atomic (see AtomicFile). Memory: 288
-// KiB and the headers. Time: one pass through the file.
+// Input and output may be the same path. Atomic (see AtomicFile). `progress` is
+// called by the thread that calls Pack, which keeps nothing. Thread-safe: of
+// two writers of one output the second is refused. Memory: 288 KiB and the
+// headers. Time: one pass through the file.
 //
 // Errors: those of SafetensorsIndex for the input, of AtomicFile for the
 // output, of ReadShardIndex. InvalidArgument: a rule that no matrix matches; a

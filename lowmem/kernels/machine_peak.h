@@ -4,7 +4,8 @@
 //   footprint::MeasureMultiplyAddFlops();   // 1.1e11
 //
 // Both measure processor time of the calling thread, so that other programs
-// matter little, and take the best of several trials. Testonly.
+// matter little, and take the best of several trials. Pure but for the clock:
+// `numbers` are only read. Testonly.
 
 #ifndef FOOTPRINT_LOWMEM_KERNELS_MACHINE_PEAK_H_
 #define FOOTPRINT_LOWMEM_KERNELS_MACHINE_PEAK_H_

@@ -1,5 +1,7 @@
 // How activations lie in memory: feature-major, in panels of sixteen tokens.
 //
+//   const int64_t floats = PanelCount(tokens) * features * kPanelTokens;
+//
 // Feature f of token t is at
 //   data[(t / kPanelTokens) * panel_stride + f * kPanelTokens + t %
 //   kPanelTokens]
@@ -8,6 +10,8 @@
 // from wherever it was read: neither weights nor activations are ever
 // rearranged. The last panel is padded; what its unused tokens hold is finite
 // and ignored.
+//
+// Pure arithmetic, thread-safe.
 
 #ifndef FOOTPRINT_LOWMEM_KERNELS_TOKEN_PANEL_H_
 #define FOOTPRINT_LOWMEM_KERNELS_TOKEN_PANEL_H_

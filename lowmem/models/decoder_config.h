@@ -11,7 +11,8 @@
 // activation, or attention that is scaled otherwise than by the square root of
 // a head's features.
 //
-// Plain data; thread-safe.
+// Plain data of 64 bytes; thread-safe. Memory: while it is read,
+// ConfigReader's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_CONFIG_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_CONFIG_H_

@@ -1,4 +1,9 @@
 // The passes behind DecoderRun; see decoder.h.
+//
+//   absl::StatusOr<std::unique_ptr<DecoderRun>> run =
+//       lowmem_internal::StartDecoderRun(config, weights, store.get(), plan);
+//
+// A run is used by one thread at a time and has workers of its own.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_

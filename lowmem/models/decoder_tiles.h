@@ -8,7 +8,8 @@
 // First those of the layers for a single token, then those of the output, which
 // follow it in generation, then those of the layers for many tokens. They are
 // those of the products in decoder_pass.cc; a run that asks for another ends
-// with an error. Thread-safe. Memory: none. Errors are Weight's.
+// with an error. The list is the caller's and gets copies; nothing else is
+// kept. Thread-safe for different lists. Memory: none. Errors are Weight's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_

@@ -9,8 +9,8 @@
 // attention
 // ("h.0.attn.bias") that older checkpoints hold are not needed.
 //
-// Refers to the store's index. Memory: about 2 KiB a layer. Errors are those of
-// WeightBinder.
+// Plain data, thread-compatible. Refers to the store's index. Memory: about 2
+// KiB a layer. Errors are those of WeightBinder.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_

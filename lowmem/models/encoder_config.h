@@ -12,7 +12,8 @@
 // divide the hidden size; the text names the file and the key. Unimplemented:
 // another family, activation or kind of position. NotFound: no such file.
 //
-// Plain data; thread-safe.
+// Plain data of 72 bytes; thread-safe. Memory: while it is read,
+// ConfigReader's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_CONFIG_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_CONFIG_H_

@@ -1,4 +1,9 @@
 // The forward pass behind EncoderRun; see encoder.h.
+//
+//   absl::StatusOr<std::unique_ptr<EncoderRun>> run =
+//       lowmem_internal::StartEncoderRun(config, weights, store.get(), plan);
+//
+// A run is used by one thread at a time and has workers of its own.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_

@@ -6,7 +6,9 @@
 //                                            &list);
 //
 // They are those of the products in encoder_pass.cc; a run that asks for
-// another ends with an error. Thread-safe. Memory: none. Errors are Weight's.
+// another ends with an error. The list is the caller's and gets copies; nothing
+// else is kept. Thread-safe for different lists. Memory: none. Errors are
+// Weight's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_

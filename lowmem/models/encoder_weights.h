@@ -8,8 +8,8 @@
 // layer norm's vectors (gamma, beta). Every shape is compared with the config,
 // and a layer beyond the config's last is a contradiction, not an extra.
 //
-// Refers to the store's index. Memory: about 2 KiB a layer. Errors are those of
-// WeightBinder.
+// Plain data, thread-compatible. Refers to the store's index. Memory: about 2
+// KiB a layer. Errors are those of WeightBinder.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_

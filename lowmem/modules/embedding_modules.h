@@ -10,9 +10,10 @@
 // once and in order; with 0 only the rows asked for, each once. The output's
 // bits are the same.
 //
-// Memory: the output; an EmbeddingModule's table, a ChunkedEmbedding's chunk or
-// row, and its order of the ids, 8 bytes each. A table that is kept
-// (LazyLoadingOptions.skip_modules) is used where it is.
+// The caller owns the output. Thread-safe as module.h says: any number of Runs
+// at once, once loaded. Memory: the output; an EmbeddingModule's table, a
+// ChunkedEmbedding's chunk or row, and its order of the ids, 8 bytes each. A
+// table that is kept (LazyLoadingOptions.skip_modules) is used where it is.
 //
 // InvalidArgument: an id that the table has no row for, a negative chunk_rows.
 // Otherwise module.h's.

@@ -1,10 +1,16 @@
 // Loads and releases the modules of a LazyModel, and reads ahead; see
 // lazy_loading.h.
 //
+//   ModuleLoader loader(store, /*prefetch_bytes=*/64 << 20);
+//   LoadedModule* const module = loader.Add("encoder", false, parameters);
+//   absl::Status status = loader.Start({module});
+//   if (status.ok()) status = module->Acquire();
+//
 // A module is absent, being read by one thread, or loaded. Whoever needs one
-// that is absent reads it, whoever needs one that is being read waits. Thread-
-// safe after Start. Memory: what is loaded, counted by the meter; about 200
-// bytes a module.
+// that is absent reads it, whoever needs one that is being read waits. Owns
+// what Add returns, and refers to the store and the parameters, which must
+// outlive it. Thread-safe after Start. Memory: what is loaded, counted by the
+// meter; about 200 bytes a module.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_

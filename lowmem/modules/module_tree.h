@@ -3,8 +3,9 @@
 //   absl::StatusOr<std::vector<NamedModule>> modules = WalkModules(&model);
 //   absl::StatusOr<std::vector<bool>> lazy = ChooseModules(*modules, options);
 //
-// In the order of the tree: a module, then its children's. Thread-safe.
-// Memory: the names. Errors as lazy_loading.h says.
+// In the order of the tree: a module, then its children's. Names are copies;
+// modules stay their owner's and must outlive the list. Thread-safe. Memory:
+// the names. Errors as lazy_loading.h says.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_

@@ -6,8 +6,9 @@
 //   absl::StatusOr<footprint::PanelActivations> output = model.Run(input);
 //   float first = output->At(/*token=*/0, /*feature=*/0);
 //
-// Movable. Memory: tokens, up to a multiple of sixteen, times features floats.
-// The padding's tokens are zero until somebody writes to them.
+// Movable, thread-compatible. Memory: tokens, up to a multiple of sixteen,
+// times features floats. The padding's tokens are zero until somebody writes to
+// them.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_PANEL_ACTIVATIONS_H_
 #define FOOTPRINT_LOWMEM_MODULES_PANEL_ACTIVATIONS_H_

@@ -12,6 +12,9 @@
 //
 // A message is one line, "PROGRAM: what", on standard error. Names come from
 // files of others: what is no printable text of theirs is shown as \x1b.
+//
+// For main's thread. Words that come back are argv's own, valid as long as the
+// process runs. Memory: Abseil's flags, and the text of a message.
 
 #ifndef FOOTPRINT_LOWMEM_PROGRAMS_COMMAND_LINE_H_
 #define FOOTPRINT_LOWMEM_PROGRAMS_COMMAND_LINE_H_

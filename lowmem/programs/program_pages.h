@@ -10,8 +10,9 @@
 // they are touched. Only what the file backs and nothing may write to is given
 // back: no data, no relocated pointers.
 //
-// May be called at any time from any thread. Memory: none. Time: a system call
-// for each segment, and later faults: below a millisecond.
+// The mappings stay the program's: pointers into them are good as long as
+// before. May be called at any time from any thread. Memory: none. Time: a
+// system call for each segment, and later faults: below a millisecond.
 
 #ifndef FOOTPRINT_LOWMEM_PROGRAMS_PROGRAM_PAGES_H_
 #define FOOTPRINT_LOWMEM_PROGRAMS_PROGRAM_PAGES_H_

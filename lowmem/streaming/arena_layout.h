@@ -4,7 +4,7 @@
 //   const footprint::ArenaRange hidden = layout.Take(hidden_bytes);
 //   plan.peak_bytes = layout.peak_bytes();
 //
-// Plain data, thread-compatible.
+// Plain data of 8 bytes, thread-compatible; allocates nothing.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_ARENA_LAYOUT_H_
 #define FOOTPRINT_LOWMEM_STREAMING_ARENA_LAYOUT_H_

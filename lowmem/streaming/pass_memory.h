@@ -4,7 +4,8 @@
 //       arena, plan, plan.scores, worker);
 //
 // The memory is the arena's, which must outlive all of it. Nothing is
-// allocated. A plan is an EncoderPlan or a DecoderPlan.
+// allocated. Thread-safe: each worker has a part of its own; a VectorRun
+// belongs to one. A plan is an EncoderPlan or a DecoderPlan.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_PASS_MEMORY_H_
 #define FOOTPRINT_LOWMEM_STREAMING_PASS_MEMORY_H_

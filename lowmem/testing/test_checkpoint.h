@@ -1,5 +1,12 @@
 // Small random checkpoints for tests, and a forward pass in double precision,
 // one number at a time: the oracle of the encoder's tests.
+//
+//   const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 7);
+//   const std::string folder = WriteCheckpoint(checkpoint, type, "agrees");
+//
+// A checkpoint owns its numbers, 4 bytes of memory each; the files stay in the
+// test's own folder. RandomTensors is thread-compatible, the functions are
+// thread-safe for different names.
 
 #ifndef FOOTPRINT_LOWMEM_TESTING_TEST_CHECKPOINT_H_
 #define FOOTPRINT_LOWMEM_TESTING_TEST_CHECKPOINT_H_

@@ -1,5 +1,12 @@
 // Decoders to test with: checkpoints drawn at random, written as public ones
 // are, and a decoder in double precision that is plain enough to be believed.
+//
+//   const TestDecoder decoder = RandomDecoder(config, type, 7);
+//   const std::string folder = WriteDecoder(decoder, type, "agrees");
+//   const std::vector<double> expected = DecodeReference(decoder, ids);
+//
+// A decoder owns its numbers, 4 bytes of memory each; the files stay in the
+// test's own folder. Thread-safe for different names.
 
 #ifndef FOOTPRINT_LOWMEM_TESTING_TEST_DECODER_H_
 #define FOOTPRINT_LOWMEM_TESTING_TEST_DECODER_H_

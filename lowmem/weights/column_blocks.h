@@ -1,10 +1,15 @@
 // How a packed file says that a matrix is stored in column blocks.
 //
+//   const absl::StatusOr<ColumnBlocks> blocks =
+//       FindColumnBlocks(index, *index.FindOrNull("m"));
+//
 // A matrix [rows, columns] of blocks `block_columns` wide is stored as the
 // tensor [blocks, rows, block_columns]: any reader of safetensors sees that
 // shape, so none takes the values for a matrix in the usual order. The columns
 // that the last block has too many are zero. The file's metadata holds, under
 // "panels:NAME", the text "ROWSxCOLUMNS/PANEL_COLUMNS".
+//
+// Pure functions, thread-safe. Memory: the texts.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_COLUMN_BLOCKS_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_COLUMN_BLOCKS_H_

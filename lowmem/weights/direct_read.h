@@ -1,5 +1,11 @@
 // A tile as reads of whole pages, and how it lies in the slot they fill.
 //
+//   for (int32_t run = 0; run < DirectRuns(tile); ++run) {
+//     const DirectRun part = DirectRunOf(tile, run);
+//     Read(part.offset_bytes, part.read_bytes, slot + part.slot_offset);
+//   }
+//   const TileView view = ArrangeDirectTile(tile, slot);
+//
 // A contiguous tile is one run. Of a tile with gaps each row is a run of its
 // own, and ArrangeDirectTile moves the rows together when all are there.
 //

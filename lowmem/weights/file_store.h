@@ -1,4 +1,6 @@
 // What the backends have in common: the file, its counters, its checks.
+//
+//   absl::StatusOr<TileView> view = ViewOrCopy(tile, image, slot);
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_

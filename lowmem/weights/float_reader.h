@@ -3,7 +3,8 @@
 //   const float* rows = RowsInPlace(*store, weight, 0, weight.rows());
 //   if (rows == nullptr) status = ReadRows(*store, weight, 0, n, destination);
 //
-// Thread-safe. Memory: none. Errors are the store's.
+// Thread-safe. What RowsInPlace returns is the store's and lives as long as it;
+// ReadRows fills what the caller owns. Memory: none. Errors are the store's.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_FLOAT_READER_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_FLOAT_READER_H_

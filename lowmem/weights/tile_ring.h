@@ -1,6 +1,10 @@
 // What the kinds of tile streams have in common: a ring of slots.
 //
+//   absl::StatusOr<std::unique_ptr<TileStream>> queue =
+//       lowmem_internal::OpenQueueStream(layout);
+//
 // The tile that is n-th since the beginning goes to slot n modulo depth.
+// Memory: `slot_bytes` for each of `depth` slots.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_TILE_RING_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_TILE_RING_H_

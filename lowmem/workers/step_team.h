@@ -9,8 +9,8 @@
 // After a step has failed on any worker, no further step begins on any, and Run
 // returns the first failure.
 //
-// Thread-compatible: one Run at a time. Memory: as WorkerTeam; nothing is
-// allocated unless a step fails.
+// Owns its threads; Run keeps nothing of a job. Thread-compatible: one Run at a
+// time. Memory: as WorkerTeam; nothing is allocated unless a step fails.
 
 #ifndef FOOTPRINT_LOWMEM_WORKERS_STEP_TEAM_H_
 #define FOOTPRINT_LOWMEM_WORKERS_STEP_TEAM_H_

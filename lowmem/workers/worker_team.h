@@ -12,6 +12,7 @@
 // then lets other programs run: with more threads than free cores nothing
 // collapses.
 //
+// Owns its threads, which end with it; Run keeps nothing of a job.
 // Thread-compatible: one Run at a time. Memory: a thread's stack for each
 // further worker; nothing is allocated by Run and ArriveAndWait.
 

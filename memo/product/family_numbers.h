@@ -10,7 +10,7 @@
 // by both gives the order of the list, in whatever order they ran. Rows of no
 // listed instance, such as those of a complexity, have their family's number.
 //
-// Thread-compatible. Memory: the names.
+// Thread-compatible. Memory: copies of the names.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_FAMILY_NUMBERS_H_
 #define FOOTPRINT_MEMO_PRODUCT_FAMILY_NUMBERS_H_

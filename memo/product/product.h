@@ -22,11 +22,12 @@
 // Elsewhere in a product the values are pinned, and Evict() refuses.
 //
 // Ownership: copies of the memos, to the end of the process. The function's
-// references end with the call.
-// A function that takes a value by copy does not compile, except scalars and
-// where its parameter is a template's. What it throws is shown in its row.
-// Thread-safety: register from main's thread, before the run. With Threads(n)
-// the function is called by n threads at once, with the same values.
+// references end with the call. Memory: some hundred bytes a cell, never freed,
+// besides the values that the run has planned. A function that takes a value by
+// copy does not compile, except scalars and where its parameter is a
+// template's. What it throws is shown in its row. Thread-safety: register from
+// main's thread, before the run. With Threads(n) the function is called by n
+// threads at once, with the same values.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_H_

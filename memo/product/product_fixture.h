@@ -7,6 +7,7 @@
 //   }
 //
 // Not thread-safe: Google Benchmark's flags and registry are the process's.
+// Memory: names and errors of the rows.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_FIXTURE_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_FIXTURE_H_

@@ -3,7 +3,8 @@
 //   absl::StatusOr<ProductOptions> options = TakeProductFlags(&argc, argv);
 //   // --memo_budget=600MiB is gone from argv; options->budget_bytes is set.
 //
-// Thread-compatible.
+// Thread-compatible. The options own their texts; argv keeps its words, fewer
+// of them.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_FLAGS_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_FLAGS_H_

@@ -1,4 +1,10 @@
 // The part of a product that does not depend on its types; see product.h.
+//
+//   ProductCell* const cell = ProductRegistry::Get().FindCell(name);
+//   if (cell != nullptr) RunCell(cell, state);
+//
+// The registry owns cells and memos to the end of the process. Memory: some
+// hundred bytes a cell.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_

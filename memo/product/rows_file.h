@@ -9,7 +9,8 @@
 // of context before its headings, and a column for each counter of any row:
 // where a row has none, its field is empty. Its rows are written at the end.
 //
-// Not thread-safe. Memory: of "csv", all rows.
+// Owns the file and the reporter, which must not be used once it is gone. Not
+// thread-safe. Memory: of "csv", all rows.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_ROWS_FILE_H_
 #define FOOTPRINT_MEMO_PRODUCT_ROWS_FILE_H_

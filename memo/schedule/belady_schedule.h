@@ -1,6 +1,11 @@
 // A schedule for cells in a fixed order, made in one sweep; a part of
 // schedule_planner.h.
 //
+//   const Schedule schedule =
+//       ScheduleByBelady(request, {0, 2, 4, 5, 3, 1}, kNoBudget);
+//   // schedule.steps[0].cell == 0
+//
+// Pure, thread-safe: the schedule holds indices of the request, no references.
 // Time: logarithmic in the values for each use and each eviction, and for some
 // values more that an eviction considers.
 

@@ -1,5 +1,12 @@
 // Cells that belong together, and an order of cells that share values; a part
 // of schedule_planner.h.
+//
+//   for (const std::vector<int>& group : GroupsOfOneArity(request)) {
+//     Use(group);  // indices of request.cells
+//   }
+//
+// Pure functions, thread-safe: orders are indices of the request's cells.
+// Memory: some words a use of a value.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_CELL_ORDERS_H_
 #define FOOTPRINT_MEMO_SCHEDULE_CELL_ORDERS_H_

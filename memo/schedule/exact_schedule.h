@@ -1,8 +1,15 @@
 // The schedule of lowest load cost by search; a part of schedule_planner.h.
 //
+//   const ExactSearchResult found = SearchExactly(request, 2, known);
+//   if (found.better.has_value()) schedule = *found.better;
+//
 // Layer by layer, a state for each set of cells that have run and each set of
 // values that are kept; states that cannot beat the schedule already known are
 // dropped.
+//
+// Pure, thread-safe: schedules hold indices of the request, no references.
+// Memory and time: a search stops where it would look at more than 200,000
+// steps from state to state.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_EXACT_SCHEDULE_H_
 #define FOOTPRINT_MEMO_SCHEDULE_EXACT_SCHEDULE_H_

@@ -1,5 +1,8 @@
 // What no schedule gets below; a part of schedule_planner.h.
 //
+//   const int64_t bound = LeastCostInOrder(request, *request.budget_bytes);
+//   schedule.is_optimal = schedule.load_cost == bound;
+//
 // In the given order: a value may be kept in part, byte by byte, which can only
 // help. Where all bytes cost the same to load, Belady's rule is then optimal.
 // Where they do not, what a byte costs is the sum of layers of one price each,
@@ -12,8 +15,8 @@
 // cells must come; so there are at least so many loads. The same holds for some
 // of the axes alone.
 //
-// Both count every value's first load. Thread-safe. Memory: some words a use.
-// Time: n log n in the uses, times kMostLayers at most.
+// Both count every value's first load. Pure functions. Thread-safe. Memory:
+// some words a use. Time: n log n in the uses, times kMostLayers at most.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_LOAD_BOUND_H_
 #define FOOTPRINT_MEMO_SCHEDULE_LOAD_BOUND_H_

@@ -2,7 +2,13 @@
 // which to evict after it. PlanSchedule (schedule_planner.h) makes one of the
 // other.
 //
-// Plain data, owned by whoever holds it.
+//   ScheduleRequest request;
+//   request.values = {{"model", /*bytes=*/600}, {"data", /*bytes=*/200}};
+//   request.cells = {{"BM_Predict/model/data", {0, 1}}};
+//   const Schedule schedule = PlanSchedule(request).value();
+//
+// Plain data, owned by whoever holds it; thread-compatible. Steps are indices
+// of the request's cells and values.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_H_
 #define FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_H_

@@ -1,6 +1,10 @@
 // Orders of a product's cells that go through it tile by tile; a part of
 // schedule_planner.h.
 //
+//   ForEachTiledOrder(
+//       request, cells, budget_bytes, most_orders,
+//       [&](const std::vector<int>& order) { orders.push_back(order); });
+//
 // Every axis is cut into blocks, and a tile is a combination of blocks that fit
 // the budget together: while it runs, nothing is loaded. From tile to tile one
 // axis changes its block, the innermost one fastest, and each goes forth and

@@ -11,9 +11,10 @@
 //   queue.Put(1, /*next_use=*/4, /*step=*/2);
 //   queue.Best(2);  // 0: a gain of 7, and 6 of the other
 //
-// Steps never go back. Not thread-safe. Memory: 44 bytes a value at most. Time:
-// logarithmic in the values, where the order of gains stays, for Put and
-// Remove; Best besides plays the matches whose time has come again.
+// Steps never go back. Owns what it is given. Not thread-safe. Memory: 44 bytes
+// a value at most. Time: logarithmic in the values, where the order of gains
+// stays, for Put and Remove; Best besides plays the matches whose time has come
+// again.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_VICTIM_QUEUE_H_
 #define FOOTPRINT_MEMO_SCHEDULE_VICTIM_QUEUE_H_

@@ -4,8 +4,9 @@
 //   absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile("trace.binpb");
 //   if (trace.ok()) WriteFile("trace.html", TracePage(*trace));
 //
-// The page needs no network (//base/page). Thread-safe. Memory: the page.
-// Time: quadratic in the values that are alive together.
+// The page needs no network (//base/page). Pure: the page has copies of the
+// trace's texts. Thread-safe. Memory: the page. Time: quadratic in the values
+// that are alive together.
 
 #ifndef FOOTPRINT_MEMO_TRACE_TRACE_PAGE_H_
 #define FOOTPRINT_MEMO_TRACE_TRACE_PAGE_H_

@@ -5,7 +5,7 @@
 //   absl::Status status = WriteTrace(trace, "run.json");
 //
 // JSON has the fields of memo_trace.proto; see //base/text:message_json.
-// Thread-safe. Memory: the text.
+// Thread-safe; texts are copies. Memory: the text.
 
 #ifndef FOOTPRINT_MEMO_TRACE_TRACE_TEXT_H_
 #define FOOTPRINT_MEMO_TRACE_TRACE_TEXT_H_

@@ -7,6 +7,9 @@
 // For the agent, at the program's orderly end: takes the dynamic loader's lock,
 // which the end by exit takes, too. Allocates nothing; errors leave the list
 // out.
+//
+// Not thread-safe: one list of a name at a time. The folder's descriptor stays
+// the caller's, and open.
 
 #ifndef FOOTPRINT_PROFILING_AGENT_OBJECT_LIST_H_
 #define FOOTPRINT_PROFILING_AGENT_OBJECT_LIST_H_

@@ -4,8 +4,10 @@
 //   ProcessRecord* record = CreateProcessRecord(folder, getpid());
 //   if (record == nullptr) CountLostImage(folder, getpid(), getppid());
 //
-// Lives in the preloaded agent: allocates nothing, takes no lock, and calls
-// the kernel alone. Thread-safe. Memory: a page or two a record.
+// Lives in the preloaded agent: allocates nothing, takes no lock, and calls the
+// kernel alone. Thread-safe. The caller owns a record until CloseProcessRecord
+// unmaps it, or the process ends; descriptors of folders stay the caller's.
+// Memory: a page or two a record.
 
 #ifndef FOOTPRINT_PROFILING_AGENT_PROCESS_RECORD_FILE_H_
 #define FOOTPRINT_PROFILING_AGENT_PROCESS_RECORD_FILE_H_

@@ -31,7 +31,8 @@
 // Benchmark's own barrier; see
 // docs/decisions/0003-memory-pass-of-a-benchmark.md.
 //
-// Not thread-safe; to be called once, from main.
+// `run`, `notes` and `sharing` are called before ProfileBenchmarks returns,
+// which keeps nothing of them. Not thread-safe; to be called once, from main.
 // Memory: the profile, outside the phases.
 
 #ifndef FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_PROFILER_H_

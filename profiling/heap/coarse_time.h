@@ -4,7 +4,8 @@
 //   published->peak_time_ns.store(CoarseTimeNs());
 //
 // Nanoseconds of CLOCK_MONOTONIC as of the kernel's last tick, 1 to 10 ms ago.
-// Thread-safe; works inside malloc and in signal handlers.
+// Pure but for the clock. Thread-safe; works inside malloc and in signal
+// handlers.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_COARSE_TIME_H_
 #define FOOTPRINT_PROFILING_HEAP_COARSE_TIME_H_

@@ -22,8 +22,9 @@
 // again; after some attempts all others are held up at their next allocation.
 // A sum is then within 4 KiB a thread of what was live at a moment.
 //
-// Thread-safety: as annotated; nearly everything needs ProcessLock. The thread
-// itself writes its ThreadCounters.
+// A thread's counters are owned by the thread and lie in its storage: pointers
+// to them are valid until it ends. Thread-safety: as annotated; nearly
+// everything needs ProcessLock. The thread itself writes its ThreadCounters.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
 #define FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_

@@ -5,8 +5,10 @@
 //   PublishedAllocator* published = ...;  // in memory shared with the reader
 //   PublishAllocator(published);
 //
-// Plain memory: no pointer, no destructor. A reader takes `generation` before
-// and after it reads: if it is odd or has changed, it reads again.
+// Plain memory: no pointer, no destructor. The caller owns it; it must stay
+// mapped until PublishAllocator is called with another, or null. A reader takes
+// `generation` before and after it reads: if it is odd or has changed, it reads
+// again.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_PUBLISHED_ALLOCATOR_H_
 #define FOOTPRINT_PROFILING_HEAP_PUBLISHED_ALLOCATOR_H_

@@ -9,7 +9,8 @@
 //   }
 //
 // The points are the same in each run of a program that allocates the same.
-// Thread-safe: a thread calls with its own counters. Allocates nothing.
+// Thread-safe: a thread calls with its own counters, and keeps no state of them
+// but in them. Allocates nothing.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_
 #define FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_

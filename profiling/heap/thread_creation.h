@@ -1,7 +1,9 @@
 // What creations and joins of threads tell of their order; for
 // thread_entry_points.cc. See thread_tree.h.
 //
-// Thread-safety: any thread may call these functions.
+// A record is owned by the process's table; who holds one between Begin... and
+// End... must call the latter. Memory: the record's, of the kernel
+// (thread_records.h). Thread-safety: any thread may call these functions.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_CREATION_H_
 #define FOOTPRINT_PROFILING_HEAP_THREAD_CREATION_H_

@@ -6,7 +6,8 @@
 //   DropRecord(record);
 //
 // Records lie in memory from the kernel, since every call of the heap comes
-// here; they are used again and never given back. Thread-safety: as
+// here; they are used again and never given back. Records are owned by the list
+// of the process, from NewRecord to FreeRecord or DropRecord. Thread-safety: as
 // annotated.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_RECORDS_H_

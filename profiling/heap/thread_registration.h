@@ -2,8 +2,9 @@
 //
 //   RegisterThread();  // in the thread's first call, or before
 //
-// A thread's counters are given up by pthread at its end, and in the child of a
-// fork. What its last destructors do afterwards goes to those that ended.
+// A thread owns its counters. They are given up by pthread at its end, and in
+// the child of a fork. What its last destructors do afterwards goes to those
+// that ended.
 //
 // Thread-safety: any thread may call; CountAfterEnd needs ProcessLock.
 

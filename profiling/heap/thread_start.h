@@ -3,7 +3,7 @@
 //   static const ThreadWrapper wrapper = {TimedThread, ForgetTimedThread};
 //   SetThreadWrapper(&wrapper);
 //
-// Thread-safe.
+// Thread-safe. Memory: a pointer.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_START_H_
 #define FOOTPRINT_PROFILING_HEAP_THREAD_START_H_

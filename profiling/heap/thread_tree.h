@@ -1,6 +1,10 @@
 // Which threads can be alive at once, by who created and who joined them, and
 // what that makes of their peaks.
 //
+//   AddChild(open_phases, creator, child);   // before the creation
+//   RaiseHighest(open_phases, live_bytes, creator);
+//   JoinChild(open_phases, child);  // after the join
+//
 // A thread that its creator joined cannot overlap with what the creator does
 // afterwards, nor with a thread that the creator creates afterwards. That holds
 // whatever the scheduler does, so what follows from it alone is the same in

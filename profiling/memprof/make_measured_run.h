@@ -4,8 +4,9 @@
 //   const MeasuredRun run = MakeMeasuredRun(agent_run, *end);
 //   std::cerr << TextReport(run);
 //
-// Names are found here, once, so the program's objects must still be there.
-// Thread-safe. Memory and time: those of AddMeasuredImages.
+// Names are found here, once, so the program's objects must still be there. The
+// run has copies of all that it tells. Thread-safe. Memory and time: those of
+// AddMeasuredImages.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MAKE_MEASURED_RUN_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MAKE_MEASURED_RUN_H_

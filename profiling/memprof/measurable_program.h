@@ -10,8 +10,9 @@
 // own, and those that AddressSanitizer and its kin were built into, whose own
 // malloc must come first. Of a script, its interpreter is looked at.
 //
-// Thread-safe. Memory: some KiB. Errors: kNotFound, kPermissionDenied,
-// kFailedPrecondition with the reason and the way out.
+// Pure but for the file system; thread-safe. Memory: some KiB. Errors:
+// kNotFound, kPermissionDenied, kFailedPrecondition with the reason and the way
+// out.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_

@@ -7,7 +7,8 @@
 //
 // Addresses that no object can have are refused; others must be readable, which
 // an object's members are. Where a signal interrupted the interpreter, the
-// kernel is asked. Thread-safe; works inside malloc and in signal handlers.
+// kernel is asked. Values are copied out; objects stay the interpreter's.
+// Thread-safe; works inside malloc and in signal handlers.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_OBJECT_MEMORY_H_
 #define FOOTPRINT_PROFILING_PYTHON_OBJECT_MEMORY_H_

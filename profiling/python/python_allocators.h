@@ -8,8 +8,9 @@
 // interpreter begins. Where the program's user chose an allocator (PYTHONMALLOC
 // or -X dev), that one stays. Decision 26 has what it means and costs.
 //
-// To be called once, before main. Finds the interpreter's functions by name; no
-// header of Python's is needed.
+// To be called once, before main. Python owns its objects as before, and frees
+// them one by one. Finds the interpreter's functions by name; no header of
+// Python's is needed.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_PYTHON_ALLOCATORS_H_
 #define FOOTPRINT_PROFILING_PYTHON_PYTHON_ALLOCATORS_H_

@@ -10,9 +10,10 @@
 // from the same source, its content decides: the same content has one number.
 //
 // Reads the objects of a running interpreter: each is looked at before it is
-// believed. Works inside malloc. Needs a lock around it, the interpreter's is
-// not enough: thread-compatible. Memory: a code object's names and line table
-// in the file, some 64 bytes of an index, and 320 KiB for those seen last.
+// believed. Owns its file; the folder's descriptor stays the caller's. Works
+// inside malloc. Needs a lock around it, the interpreter's is not enough:
+// thread-compatible. Memory: a code object's names and line table in the file,
+// some 64 bytes of an index, and 320 KiB for those seen last.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_PYTHON_CODES_H_
 #define FOOTPRINT_PROFILING_PYTHON_PYTHON_CODES_H_

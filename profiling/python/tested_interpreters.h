@@ -1,9 +1,16 @@
 // The Python interpreters that tests run.
 //
+//   for (const std::string& python : TestedInterpreters()) {
+//     OutputOf(absl::StrCat(python, " --version"));
+//   }
+//
 //   for (const std::string& python : TestedInterpreters()) ...
 //
 // Debian's, and those that FOOTPRINT_PYTHONS names, separated by colons; only
 // those that are there, so a caller says what it skips where there are none.
+//
+// Reads the environment anew in each call and keeps nothing: thread-safe as
+// long as no thread changes the environment. Memory: the paths.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_TESTED_INTERPRETERS_H_
 #define FOOTPRINT_PROFILING_PYTHON_TESTED_INTERPRETERS_H_

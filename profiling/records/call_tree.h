@@ -5,9 +5,9 @@
 //       ReadCallTree(file, offsetof(SiteFile, tree));
 //   const CallTree::Node& call = tree->nodes[i];
 //
-// Thread-safe. Memory: of what the file holds, not of its size, which is
-// sparse. Errors: the file's, and kInvalidArgument for indices that lead
-// nowhere, so that users need not look.
+// Plain values, which outlive the reader. Thread-safe. Memory: of what the file
+// holds, not of its size, which is sparse. Errors: the file's, and
+// kInvalidArgument for indices that lead nowhere, so that users need not look.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_
 #define FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_

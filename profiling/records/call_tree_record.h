@@ -1,11 +1,16 @@
 // A tree of calls, as an agent keeps it in a file that it maps: the common part
 // of all records that tell where something happened.
 //
+//   const uint32_t count = file->tree.node_count.load();
+//   for (uint32_t i = 1; i < count; ++i) Use(file->tree.nodes[i]);
+//
 // The arrays are sparse: space is taken from the disk before an array grows
 // into it. Written by one process, read by others at any time; an entry counts
 // from the moment when its array's count includes it.
 //
-// Plain memory: no pointer, no destructor.
+// Plain memory: no pointer, no destructor. It lives as long as the writer has
+// the file mapped, and the file outlives the process. The writer's threads take
+// turns by its recorder's lock (call_tree_writer.h).
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_CALL_TREE_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_CALL_TREE_RECORD_H_

@@ -5,9 +5,9 @@
 //       ReadGrowthProfile("1234.0.growth", sites);
 //   growth->sites[i].floor_bytes.back();  // of sites.sites[i], in the end
 //
-// The process may still run and write. Thread-safe. Memory: 200 bytes a site.
-// Errors: the file's, and kInvalidArgument for one of another version, cut
-// short or damaged.
+// The process may still run and write. Plain values: the file is closed again.
+// Thread-safe. Memory: 200 bytes a site. Errors: the file's, and
+// kInvalidArgument for one of another version, cut short or damaged.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_

@@ -3,14 +3,19 @@
 // some windows of the process's life, its floor, which only lasting growth
 // lifts.
 //
+//   GrowthRecord* const record = &file->sites[site];
+//   record->BringTo(file->window.load(), file->halvings.load(), live_bytes);
+//
 // Windows are counted by the time in which the process allocates: a process
 // that waits does not grow, and is not found to have stopped. When all windows
 // are used, pairs become one and the next are twice as long; so there are
 // always 12 to 24 of equal length. A site is brought up to date when it next
 // changes: until then, what was live stayed live.
 //
-// Plain memory: no pointer, no destructor. Written by one process, read by
-// others at any time.
+// Plain memory: no pointer, no destructor. It lives as long as the writer has
+// the file mapped, and the file outlives the process. Written by one process,
+// whose threads take turns by the lock of its call sites, read by others at any
+// time.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_GROWTH_RECORD_H_

@@ -6,6 +6,7 @@
 //
 // Processes may still run and write: then the figures are those of the moment.
 //
+// Plain values: the files are closed again and need not be there any more.
 // Thread-safe. Memory: 4 KiB a process. Errors: kNotFound for a folder that
 // cannot be listed, kInvalidArgument for a record of another version, cut
 // short, or no record at all.

@@ -1,13 +1,19 @@
 // What an agent in a process tells whoever measures it: a file that the process
 // maps and keeps up to date, so that it is there however the process ends.
 //
+//   auto* const record = static_cast<ProcessRecord*>(mapped);
+//   if (record->magic != kRecordMagic) return Refuse();
+//   const int64_t end_time_ns = record->end_time_ns.load();  // 0: it runs
+//
 // One file a process image: the child of a fork has its own, and so has what
 // exec put in a process's place. WriteRecordFileName names it, in
 // the folder that `kRecordFolderVariable` names. It is written and read on one
 // machine, by one version.
 //
-// Plain memory: no pointer, no destructor. Written by one process, read by
-// others at any time; each member is stored by itself.
+// Plain memory: no pointer, no destructor. It lives as long as the writer has
+// the file mapped, and the file outlives the process. Written by one process,
+// read by others at any time; each member is stored by itself, by whichever
+// thread knows it.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_PROCESS_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_PROCESS_RECORD_H_

@@ -7,9 +7,9 @@
 //   int line = FindPythonLine(code.line_table, code.first_line,
 //                             node.python_instruction);
 //
-// The process may still run and write. Thread-safe. Memory: of what the file
-// holds. Errors: the file's, and kInvalidArgument for one of another version or
-// damaged.
+// The process may still run and write. Plain values: the file is closed again.
+// Thread-safe. Memory: of what the file holds. Errors: the file's, and
+// kInvalidArgument for one of another version or damaged.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
 #define FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_

@@ -3,14 +3,22 @@
 // "PID.IMAGE.python" beside the others; there is one only where the process is
 // an interpreter.
 //
+//   const uint32_t count = file->code_count.load();
+//   for (uint32_t i = 0; i < count; ++i) {
+//     const PythonCodeRecord& code = file->codes[i];
+//     Use(file->text + code.text_offset, code.file_name_bytes);
+//   }
+//
 // A call of Python code is a node of a call tree whose module is
 // kInterpretedModule. Its program counter, less kInterpretedCall, has the
 // function's index here in the bits above kInstructionBits; the bits below are
 // the instruction that is executed, in code units, plus 1.
 //
 // The file is sparse, as the other ones are. Plain memory: no pointer, no
-// destructor. Written by one process, read by others at any time; an entry
-// counts from the moment when the count includes it.
+// destructor. It lives as long as the writer has the file mapped, and the file
+// outlives the process. Written by one process, whose threads take turns by a
+// lock, read by others at any time; an entry counts from the moment when the
+// count includes it.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_PYTHON_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_PYTHON_RECORD_H_

@@ -5,8 +5,9 @@
 //   auto head = file.ReadHead<SiteHead>(kSiteMagic, "call sites");
 //   auto nodes = file.ReadArray<CallNode>(offset, node_count, kMaxCallNodes);
 //
-// Owns the open file. Thread-compatible. Errors: the file's, and
-// kInvalidArgument for one of another version or one that is damaged.
+// Owns the open file. Thread-compatible. Memory: the path; an array is read
+// into memory that the caller owns, for `count` entries. Errors: the file's,
+// and kInvalidArgument for one of another version or one that is damaged.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_
 #define FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_

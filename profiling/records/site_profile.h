@@ -7,10 +7,11 @@
 //     // site.at_peak.bytes were live at the peak, from the stack of site.node
 //   }
 //
-// The process may still run and write. Thread-safe. Memory: of what the file
-// holds, not of its size, which is sparse. Errors: the file's, and
-// kInvalidArgument for one of another version or cut short; indices that lead
-// nowhere are an error, too, so that users need not look.
+// The process may still run and write. Plain values: the file is closed again.
+// Thread-safe. Memory: of what the file holds, not of its size, which is
+// sparse. Errors: the file's, and kInvalidArgument for one of another version
+// or cut short; indices that lead nowhere are an error, too, so that users need
+// not look.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_

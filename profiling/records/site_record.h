@@ -2,12 +2,16 @@
 // it maps: a tree of calls, and for each stack of calls, thread and stage the
 // bytes that were allocated there.
 //
+//   const uint32_t count = file->site_count.load();
+//   for (uint32_t i = 0; i < count; ++i) Use(file->sites[i].live_bytes);
+//
 // The file is sparse. Its arrays grow each in a range of its own, and space is
 // taken from the disk before an array grows into it. Written by one process,
 // read by others at any time; an entry counts from the moment when its array's
 // count includes it.
 //
-// Plain memory: no pointer, no destructor.
+// Plain memory: no pointer, no destructor. It lives as long as the writer has
+// the file mapped, and the file outlives the process.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_SITE_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_SITE_RECORD_H_

@@ -1,6 +1,9 @@
 // What was sampled, added up by stack of calls, thread and stage, as an agent
 // keeps it in a file that it maps: where processor time went, or who copied.
 //
+//   const uint32_t count = file->tally_count.load();
+//   for (uint32_t i = 0; i < count; ++i) Use(file->tallies[i].amounts);
+//
 // Written without a lock by all threads of one process, also in signal
 // handlers, and read by others at any time: an entry counts from the moment
 // when its array's count includes it, and may be all zeros for a moment more.

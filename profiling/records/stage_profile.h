@@ -6,10 +6,10 @@
 //     // stage.peak_live_bytes were needed on top of what was there before
 //   }
 //
-// The process may still run and write. Thread-safe. Memory: 300 bytes a stage.
-// Errors: the file's, and kInvalidArgument for one of another version, cut
-// short or damaged; parents stand before their children, so users need not
-// look.
+// The process may still run and write. Plain values: the file is closed again.
+// Thread-safe. Memory: 300 bytes a stage. Errors: the file's, and
+// kInvalidArgument for one of another version, cut short or damaged; parents
+// stand before their children, so users need not look.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_STAGE_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_STAGE_PROFILE_H_

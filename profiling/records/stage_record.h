@@ -2,12 +2,16 @@
 // maps: what was named by the program, imported or read from a file, and which
 // memory each of them needed.
 //
+//   const uint32_t count = file->stage_count.load();
+//   for (uint32_t i = 1; i < count; ++i) Use(file->stages[i].name);
+//
 // The file is sparse; space is taken from the disk before its array grows into
 // it. Written by one process, read by others at any time: a stage counts from
 // the moment when `stage_count` includes it. Figures of a visit are added when
 // it ends, or when the process ends in order.
 //
-// Plain memory: no pointer, no destructor.
+// Plain memory: no pointer, no destructor. It lives as long as the writer has
+// the file mapped, and the file outlives the process.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_STAGE_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_STAGE_RECORD_H_

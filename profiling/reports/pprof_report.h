@@ -12,9 +12,9 @@
 // the other reports. Labels: process (its number and command), thread, stage.
 // Processes without call sites have no samples.
 //
-// Thread-safe. Memory: the profile and its bytes. Errors: kFailedPrecondition
-// where no process has call sites. Source: the format's public description,
-// google/pprof.
+// Pure: the bytes are copies. Thread-safe. Memory: the profile and its bytes.
+// Errors: kFailedPrecondition where no process has call sites. Source: the
+// format's public description, google/pprof.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_PPROF_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_PPROF_REPORT_H_

@@ -3,9 +3,10 @@
 //   absl::StatusOr<AllocatorState> state =
 //       ReadAllocatorState("/tmp/memprof-1/1234.0.allocator");
 //
-// The process may run and write meanwhile. Thread-safe. Memory: 64 KiB. Errors:
-// the file's, kInvalidArgument for another version's, and kUnavailable where it
-// changes faster than it can be read.
+// The process may run and write meanwhile. Plain values: the file is closed
+// again. Thread-safe. Memory: 64 KiB. Errors: the file's, kInvalidArgument for
+// another version's, and kUnavailable where it changes faster than it can be
+// read.
 
 #ifndef FOOTPRINT_PROFILING_RESIDENT_ALLOCATOR_STATE_H_
 #define FOOTPRINT_PROFILING_RESIDENT_ALLOCATOR_STATE_H_

@@ -8,9 +8,9 @@
 // The process runs on meanwhile: pages that come or go between the reading of
 // one list and the next are `unexplained_bytes`, of either sign.
 //
-// Thread-safe. Memory: the list of mappings, some hundred bytes each. Time:
-// some milliseconds a GiB. Errors: kNotFound for a process that has ended,
-// kPermissionDenied for another user's.
+// Keeps nothing; the parts own their paths. Thread-safe. Memory: the list of
+// mappings, some hundred bytes each. Time: some milliseconds a GiB. Errors:
+// kNotFound for a process that has ended, kPermissionDenied for another user's.
 //
 // Source: proc(5), /proc/PID/smaps and /proc/PID/pagemap.
 

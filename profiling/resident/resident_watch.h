@@ -10,6 +10,7 @@
 // when a process's resident set has grown by a fiftieth since they were last
 // read, so those kept are of a moment at most that far below its peak.
 //
+// Owns what it has seen, and keeps no process: one that ends leaves its peak.
 // Thread-compatible. Memory: some hundred bytes a process. Time of a look: 10
 // us a process, and where it has grown some milliseconds a GiB.
 

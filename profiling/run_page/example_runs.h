@@ -2,7 +2,8 @@
 //
 //   const std::string html = RunPage(FullRun());
 //
-// Pure. All are accepted by CheckMeasuredRun (measured_run_file.h).
+// Pure, thread-safe. All are accepted by CheckMeasuredRun
+// (measured_run_file.h).
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_EXAMPLE_RUNS_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_EXAMPLE_RUNS_H_

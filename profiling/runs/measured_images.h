@@ -4,9 +4,9 @@
 //   MeasuredRun run;
 //   AddMeasuredImages(*ReadRecords(folder), &run);
 //
-// A run gets its processes once. Thread-safe. Memory: the run, and of each
-// object, what of its debug information was read. Time: the symbolizer's, up
-// to a second an object.
+// A run gets its processes once. Copies what the processes hold, which may end
+// before the run. Thread-safe. Memory: the run, and of each object, what of its
+// debug information was read. Time: the symbolizer's, up to a second an object.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_MEASURED_IMAGES_H_
 #define FOOTPRINT_PROFILING_RUNS_MEASURED_IMAGES_H_

@@ -9,7 +9,8 @@
 // (//base/files:sealed_proto_file). What was read is consistent: each index
 // leads somewhere, so that readers need not look. Equal runs give equal bytes.
 //
-// Thread-safe. Memory: the file's bytes and the message, at once.
+// Keeps nothing; the caller owns the run. Thread-safe. Memory: the file's bytes
+// and the message, at once.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_MEASURED_RUN_FILE_H_
 #define FOOTPRINT_PROFILING_RUNS_MEASURED_RUN_FILE_H_

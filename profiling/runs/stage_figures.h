@@ -3,8 +3,8 @@
 //   SetStages(*process.stages, image);
 //
 // Indices stay as they are, so sites and points still name their stages. What
-// did not match is added to the notes. Thread-compatible. Memory: 200 bytes a
-// stage.
+// did not match is added to the notes. Copies the names. Thread-compatible.
+// Memory: 200 bytes a stage.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_STAGE_FIGURES_H_
 #define FOOTPRINT_PROFILING_RUNS_STAGE_FIGURES_H_

@@ -24,8 +24,12 @@
 // none can disturb the sampling or be disturbed. glibc's own use is passed on.
 //
 // Threads that are created past pthread_create (C11's, the C library's own) are
-// not sampled. Signal-safe, without a lock; survives fork, after which Begin is
-// called again. Linux on x86-64 with glibc; elsewhere Begin returns false.
+// not sampled. What TimedThread returns must be used once: by the thread that
+// begins with it and then owns it, or by ForgetTimedThread. Memory: that of a
+// StackTallyWriter in the file; places for threads that are about to begin are
+// static, and a thread that finds none is not sampled. Signal-safe, without a
+// lock; survives fork, after which Begin is called again. Linux on x86-64 with
+// glibc; elsewhere Begin returns false.
 
 #ifndef FOOTPRINT_PROFILING_SAMPLES_PROCESSOR_TIME_H_
 #define FOOTPRINT_PROFILING_SAMPLES_PROCESSOR_TIME_H_

@@ -8,9 +8,9 @@
 // what it writes is kept, of which the end comes back. Call sites are not
 // recorded: the peak is exact all the same.
 //
-// Not thread-safe: standard input, output and error of the process are others
-// for the time of the call. Memory: the output's end, 4 KiB a process. Time:
-// the program's.
+// The cell owns its texts. Not thread-safe: standard input, output and error of
+// the process are others for the time of the call. Memory: the output's end, 4
+// KiB a process. Time: the program's.
 
 #ifndef FOOTPRINT_PROFILING_SCALING_MEASURED_CELL_H_
 #define FOOTPRINT_PROFILING_SCALING_MEASURED_CELL_H_

@@ -5,7 +5,9 @@
 //   const int count = ReadCurrentStack(CallingFrame(), calls);
 //   const uint32_t node = tree.FindNode(calls, count);
 //
-// Works inside malloc: no allocation. Thread-safe.
+// Fills what the caller owns; the function that SetInterpreterCalls was given
+// must stay loaded as long as the process. Works inside malloc: no allocation.
+// Thread-safe.
 
 #ifndef FOOTPRINT_PROFILING_SITES_CURRENT_STACK_H_
 #define FOOTPRINT_PROFILING_SITES_CURRENT_STACK_H_

@@ -8,9 +8,11 @@
 //   GrowingArray nodes(&file, offsetof(SiteFile, nodes), sizeof(Node), 4096);
 //   if (nodes.Reach(number)) sites->nodes[number] = ...;
 //
-// Lives inside malloc: system calls alone. Thread-compatible, but Reach may be
-// called by several threads at once, and in signal handlers. Memory: the pages
-// that were written to, which the kernel shares with the file.
+// The file owns its mapping until Close, and leaves it to the process where
+// Close is not called; a GrowingArray refers to its file, which must outlive
+// it. Lives inside malloc: system calls alone. Thread-compatible, but Reach may
+// be called by several threads at once, and in signal handlers. Memory: the
+// pages that were written to, which the kernel shares with the file.
 
 #ifndef FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_
 #define FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_

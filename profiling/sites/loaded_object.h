@@ -5,8 +5,9 @@
 //     DescribeLoadedObject(found, &module);
 //   }
 //
-// Works inside malloc and in signal handlers: no allocation, no lock.
-// Thread-safe, while the object stays loaded.
+// Works inside malloc and in signal handlers: no allocation, no lock. Copies
+// what it tells: the record outlives the object. Thread-safe, while the object
+// stays loaded.
 
 #ifndef FOOTPRINT_PROFILING_SITES_LOADED_OBJECT_H_
 #define FOOTPRINT_PROFILING_SITES_LOADED_OBJECT_H_

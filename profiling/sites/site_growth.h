@@ -6,8 +6,9 @@
 //   growth.Change(site, live_bytes_before, live_bytes_after);
 //   growth.Advance(now_ns, /*active_ns=*/1'000'000);
 //
-// Lives inside malloc: system calls alone. Thread-compatible. Memory: 112 bytes
-// a site in the file. Time: some ns a change.
+// Owns the file until Close. Lives inside malloc: system calls alone.
+// Thread-compatible. Memory: 112 bytes a site in the file. Time: some ns a
+// change.
 
 #ifndef FOOTPRINT_PROFILING_SITES_SITE_GROWTH_H_
 #define FOOTPRINT_PROFILING_SITES_SITE_GROWTH_H_

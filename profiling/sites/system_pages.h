@@ -3,6 +3,7 @@
 //
 //   auto* table = static_cast<Entry*>(TakePages(count * sizeof(Entry)));
 //
+// The caller owns them until GivePagesBack, or the end of the process.
 // Thread-safe.
 
 #ifndef FOOTPRINT_PROFILING_SITES_SYSTEM_PAGES_H_

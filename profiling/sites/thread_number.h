@@ -3,6 +3,7 @@
 //
 //   site.thread = ThreadNumber();
 //
+// A number is valid until the thread ends, and is given to no other.
 // Thread-safe; works inside malloc. Memory: four bytes a thread.
 
 #ifndef FOOTPRINT_PROFILING_SITES_THREAD_NUMBER_H_

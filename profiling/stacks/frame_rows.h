@@ -8,7 +8,8 @@
 // stack or frame pointer plus a constant, or what is stored at one; the return
 // address is just below it. Rows of other forms are kUnknown.
 //
-// Works inside malloc and in signal handlers: no allocation, no lock (glibc's
+// A row is a plain value, true as long as the object stays loaded. Works inside
+// malloc and in signal handlers: no allocation, no lock (glibc's
 // _dl_find_object has none). Thread-safe. Time: some 200 ns a call; the
 // unwinder remembers rows. Source: the System V ABI for AMD64, section 6.2, and
 // DWARF 5, section 6.4.

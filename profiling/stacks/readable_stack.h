@@ -5,9 +5,10 @@
 //   int count = UnwindStack(frame, stack_end, pcs, 128);
 //
 // The kernel is asked, at most 256 KiB far, since what was readable a moment
-// ago need not be. Works in signal handlers: no allocation, no lock, 300 bytes
-// of stack. Thread-safe. Time: 1 to 10 us. 0 where the kernel does not tell
-// (a filter of system calls): then only what needs no bound can be read.
+// ago need not be. Refers to nothing: what can be read may be unmapped a moment
+// later by its owner. Works in signal handlers: no allocation, no lock, 300
+// bytes of stack. Thread-safe. Time: 1 to 10 us. 0 where the kernel does not
+// tell (a filter of system calls): then only what needs no bound can be read.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_READABLE_STACK_H_
 #define FOOTPRINT_PROFILING_STACKS_READABLE_STACK_H_

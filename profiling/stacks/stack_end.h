@@ -10,8 +10,9 @@
 // The main thread's stack ends where the C library saw it begin; the kernel
 // maps nothing in the 128 MiB below. Another thread's has the thread's control
 // block at its end; a stack pointer far from it is taken for another stack's.
-// Works inside malloc and in signal handlers. Thread-safe. Linux with glibc on
-// x86-64; elsewhere 0.
+// The address is valid as long as the thread is on that stack. Works inside
+// malloc and in signal handlers. Thread-safe. Linux with glibc on x86-64;
+// elsewhere 0.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_STACK_END_H_
 #define FOOTPRINT_PROFILING_STACKS_STACK_END_H_

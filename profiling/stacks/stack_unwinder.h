@@ -10,9 +10,9 @@
 // are left by their frame pointer if that points into the stack; else the stack
 // ends there.
 //
-// Works inside malloc and in signal handlers: no allocation, no lock.
-// Thread-safe. Memory: 256 KiB of static storage. x86-64 only: elsewhere no
-// frame is found.
+// Fills what the caller owns. Works inside malloc and in signal handlers: no
+// allocation, no lock. Thread-safe. Memory: 256 KiB of static storage. x86-64
+// only: elsewhere no frame is found.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_STACK_UNWINDER_H_
 #define FOOTPRINT_PROFILING_STACKS_STACK_UNWINDER_H_

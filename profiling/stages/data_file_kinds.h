@@ -9,7 +9,7 @@
 // bin). A file that is compressed is of the kind inside. Capitals do not
 // matter.
 //
-// Pure, and without allocation, for the agent.
+// Pure, thread-safe, and without allocation, for the agent.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_DATA_FILE_KINDS_H_
 #define FOOTPRINT_PROFILING_STAGES_DATA_FILE_KINDS_H_

@@ -10,7 +10,8 @@
 // Only regular files whose names tell their kind (data_file_kinds.h). A file
 // that is closed in a way that is not seen (dup2, close_range, node's own
 // system call) is a stage until its number is used again, or the process ends.
-// errno stays as it is.
+// errno stays as it is. The program owns its files: a descriptor is looked at
+// and never kept open.
 //
 // Thread-safe, also in signal handlers: where the stages are busy for longer
 // than a millisecond or so, as in a fork, a file is no stage, or stays one.

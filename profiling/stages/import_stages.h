@@ -16,8 +16,11 @@
 // Of an interpreter in a shared library that is loaded later, or that is told
 // where its modules are, imports are no stages.
 //
-// Memory: none but the interpreter's for one function. Time: per import of a
-// module that is not loaded yet, two calls, and the stage of the outermost one.
+// What it puts into the interpreter is owned by the interpreter, and lives as
+// long. Not thread-safe until the first module is read, which an interpreter
+// does before it has threads. Memory: none but the interpreter's for one
+// function. Time: per import of a module that is not loaded yet, two calls, and
+// the stage of the outermost one.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_IMPORT_STAGES_H_
 #define FOOTPRINT_PROFILING_STAGES_IMPORT_STAGES_H_

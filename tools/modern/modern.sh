@@ -13,7 +13,7 @@ readonly TREE
 readonly SID=${FOOTPRINT_SID:-/var/cache/footprint/sid}
 readonly PACKAGES=(
   bazel-bootstrap bazel-rules-cc bazel-skylib bazel-platforms bazel-features
-  bazel-rules-proto bazel-rules-java bazel-rules-shell g++ clang git python3 zip file
+  bazel-rules-proto bazel-rules-java bazel-rules-shell g++ clang git python3 python3-yaml zip file
   libabsl-dev libprotobuf-dev protobuf-compiler googletest libbenchmark-dev
   libjemalloc-dev libeigen3-dev zlib1g-dev python-matplotlib-data
   nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev

@@ -4,7 +4,8 @@
 //   absl::Status status =
 //       BuildSteps(network, options, states, choices, &plan);
 //
-// A step of planning (execution_plan.h); see there for memory. Pure.
+// A step of planning (execution_plan.h); see there for memory. Pure,
+// thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_

@@ -1,5 +1,3 @@
-
-#include "footprint/trainer_manager/execution/execution_types.h"
 // The memory optimisations as bits, for tests that try combinations of them.
 //
 //   footprint::MemoryOptions options = footprint::OptionSubset(0b101);
@@ -8,6 +6,8 @@
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_
+
+#include "footprint/trainer_manager/execution/execution_types.h"
 
 namespace footprint {
 

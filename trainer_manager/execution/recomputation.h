@@ -5,8 +5,9 @@
 //   if (footprint::CanSlice(network, layer)) choices.sliced.push_back(layer);
 //
 // Questions about a resolved network, for the steps of planning
-// (execution_steps.h, plan_search.h). Pure functions, thread-safe. Time: linear
-// in the layers, or quadratic where all are looked at.
+// (execution_steps.h, plan_search.h). Pure functions, thread-safe. Memory: some
+// bytes a layer. Time: linear in the layers, or quadratic where all are looked
+// at.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_RECOMPUTATION_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_RECOMPUTATION_H_

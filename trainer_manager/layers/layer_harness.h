@@ -6,7 +6,8 @@
 //   EXPECT_LT(harness.WorstDerivativeError(), 1e-2);
 //
 // Every tensor has its own memory; what a step does not write stays NaN. Ends
-// the program where the layer refuses its inputs. Thread-compatible.
+// the program where the layer refuses its inputs. Owns the tensors, keeps the
+// layer alive. Thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_HARNESS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_HARNESS_H_

@@ -6,8 +6,8 @@
 //
 // A result may lie where an operand lies. Relative errors are within 1e-6; what
 // is less than e^-87 comes out as that. NaN and infinity give NaN or infinity.
-// The order of sums depends on the count alone. No memory but the arguments'.
-// Thread-safe.
+// The order of sums depends on the count alone. No memory but the arguments',
+// of which nothing is kept. Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_

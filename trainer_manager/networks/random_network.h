@@ -3,7 +3,8 @@
 //   footprint::Network network = footprint::RandomImageNetwork(/*seed=*/7);
 //
 // The same seed gives the same network, which can be trained and inferred with:
-// every layer leads to the one loss. Builders only, thread-safe: see network.h.
+// every layer leads to the one loss. The caller owns the network; builders
+// only, thread-safe: see network.h, for memory, too.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_RANDOM_NETWORK_H_
 #define FOOTPRINT_TRAINER_MANAGER_NETWORKS_RANDOM_NETWORK_H_

@@ -9,8 +9,9 @@
 // Loading is strict: file and model have the same names and shapes, and all
 // values are finite, which is checked before the first value changes; then
 // values are read straight into the model's memory. A file must not be written
-// in place meanwhile; saving does not. Thread-compatible. Memory: 64 KiB and
-// the file's header. Time: that of reading the file twice.
+// in place meanwhile; saving does not. Parameters and map stay the caller's,
+// and the file is closed at the end: nothing is kept. Thread-compatible.
+// Memory: 64 KiB and the file's header. Time: that of reading the file twice.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_FILE_H_
 #define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_FILE_H_

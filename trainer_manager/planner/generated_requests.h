@@ -3,7 +3,8 @@
 //   const PerfectPacking packing = CutPerfectPacking(500, 1 << 20, 1);
 //   // the minimum is packing.height_bytes, by construction
 //
-// Equal arguments give equal requests on every platform.
+// Pure functions, thread-safe: equal arguments give equal requests on every
+// platform.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_GENERATED_REQUESTS_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_GENERATED_REQUESTS_H_

@@ -3,9 +3,9 @@
 //   std::vector<int64_t> offsets = ClimbHill(problem, order, effort);
 //
 // Again and again a tensor that reaches the top, or one live beside it, moves
-// to an earlier place in the order; what makes the plan no higher stays.
-// The same seed gives the same plan, unless the deadline cuts the search.
-// Memory: linear. Time: O(n^2) a trial.
+// to an earlier place in the order; what makes the plan no higher stays. The
+// same seed gives the same plan, unless the deadline cuts the search. Keeps
+// nothing; thread-safe. Memory: linear. Time: O(n^2) a trial.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_

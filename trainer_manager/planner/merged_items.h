@@ -19,9 +19,9 @@
 // item. It is a guess: a plan of the merged problem is one of all items, but
 // that there is none proves nothing.
 //
-// Immutable once made, so thread-safe; equal arguments give equal figures.
-// Memory: less than 300 bytes an item. Time: O(n log n) for each level of
-// figures in figures.
+// Owns copies of the items, so the problem may end before it. Immutable once
+// made, so thread-safe; equal arguments give equal figures. Memory: less than
+// 300 bytes an item. Time: O(n log n) for each level of figures in figures.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_MERGED_ITEMS_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_MERGED_ITEMS_H_

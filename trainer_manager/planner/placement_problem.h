@@ -4,8 +4,8 @@
 //   const PlacementProblem problem = MakePlacementProblem(requests);
 //   problem.items[3].begin;  // the first section in which request 3 is live
 //
-// Immutable once made, so thread-safe. Memory: 32 bytes an item, 8 a section.
-// Time O(n log n).
+// Owns its items: the requests may end before it. Immutable once made, so
+// thread-safe. Memory: 32 bytes an item, 8 a section. Time O(n log n).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_

@@ -3,7 +3,8 @@
 //   const std::vector<float> row(13);
 //   absl::Status status = manager->Infer({footprint::InputView(row)});
 //
-// Keeps the address, not the values; a value to pass around, thread-compatible.
+// Keeps the address, not the values, which must outlive it; 24 bytes of memory
+// to pass by value, thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_INPUT_VIEW_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_INPUT_VIEW_H_

@@ -5,7 +5,7 @@
 //   absl::StatusOr<float> loss = iteration.Train();
 //
 // Keeps both, which must outlive it; the runner has an arena.
-// Thread-compatible.
+// Thread-compatible. Memory: two pointers, and the text of an error.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_ITERATION_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_ITERATION_H_

@@ -5,8 +5,8 @@
 //       optimizer->states_per_weight());
 //
 // PlanExecution of execution_plan.h with HighwayBackend(); see there for
-// errors, thread-safety, memory and time. A program that includes only that
-// header links no kernels.
+// errors, ownership, thread-safety, memory and time. A program that includes
+// only that header links no kernels.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_EXECUTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_EXECUTION_H_

@@ -5,7 +5,8 @@
 //
 // The layer writes a slice of its derivative into the slice's own memory; the
 // activation takes it from there, with its output as it was kept or as the
-// layer restores it. Nothing asks the heap. Thread-safe on different operands.
+// layer restores it. Nothing asks the heap, and nothing is kept. Thread-safe on
+// different operands.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_SLICED_STEP_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_SLICED_STEP_H_

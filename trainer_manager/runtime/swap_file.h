@@ -9,8 +9,8 @@
 // also if the program is killed. Reads and writes go through the system's page
 // cache, by pread and pwrite: no page of the file is mapped into the program.
 //
-// Thread-compatible. Memory: 16 bytes a piece. Time: that of the disk, and a
-// nanosecond for eight bytes to check what comes back.
+// Owns the file. Thread-compatible. Memory: 16 bytes a piece. Time: that of the
+// disk, and a nanosecond for eight bytes to check what comes back.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_SWAP_FILE_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_SWAP_FILE_H_

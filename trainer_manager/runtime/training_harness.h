@@ -6,7 +6,7 @@
 //   absl::StatusOr<float> loss = training.manager->TrainStep();
 //
 // A failure is one of the test that calls. The same seed gives the same values.
-// Thread-compatible.
+// Thread-compatible. Memory: the manager's, and what is asked for as a copy.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_

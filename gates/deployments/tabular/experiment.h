@@ -11,7 +11,8 @@
 // once it is saved; the table and the loaded model before the predictions are
 // written. So the peak is the table, and what fit or inference adds to it.
 //
-// Thread-compatible; once a program.
+// `make_estimator` is called once, and its estimator lives until RunExperiment
+// returns. Thread-compatible; once a program.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_EXPERIMENT_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_EXPERIMENT_H_

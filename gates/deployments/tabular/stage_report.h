@@ -10,7 +10,7 @@
 // and for startup the code and libraries as loaded. Its *volume* is what it
 // allocated, freed or not. Shares are of the sum over the stages.
 //
-// Thread-safe. Memory and time: linear in the profiles.
+// Runs own their texts. Thread-safe. Memory and time: linear in the profiles.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_STAGE_REPORT_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_STAGE_REPORT_H_

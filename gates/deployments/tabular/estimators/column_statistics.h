@@ -9,7 +9,8 @@
 // is constant, so that one may divide by it. Welford's method: one pass, sound
 // however far the numbers are from zero. Both are zero and one without rows.
 //
-// Thread-safe. Memory: none. Time: linear.
+// Thread-safe; keeps nothing, and the spans stay the caller's. Memory: none.
+// Time: linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_COLUMN_STATISTICS_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_COLUMN_STATISTICS_H_

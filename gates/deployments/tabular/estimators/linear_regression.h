@@ -11,9 +11,10 @@
 // grows with the condition's square. Where columns determine each other, the
 // solution with the smallest weights is taken; a constant column gets none.
 //
-// Thread-safe. Memory with f features: fit, 8 (f + 1) (f + 64) bytes and some
-// rows more, however many rows the table has; inference, none. Time: fit,
-// proportional to rows x f^2; inference, to rows x f.
+// The estimator has no state, and the model owns its numbers. Thread-safe.
+// Memory with f features: fit, 8 (f + 1) (f + 64) bytes and some rows more,
+// however many rows the table has; inference, none. Time: fit, proportional to
+// rows x f^2; inference, to rows x f.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_LINEAR_REGRESSION_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_LINEAR_REGRESSION_H_

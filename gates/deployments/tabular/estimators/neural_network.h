@@ -11,11 +11,12 @@
 // other without a gap, so that every batch is full; the last is filled up with
 // rows of one more. Equal tables and options give equal models.
 //
-// Thread-safe. Memory with f features and batches of b rows: fit,
-// 12 (50 f + 2,701) + 4 b (f + 1) bytes and an arena of 200 f bytes and 35 to
-// 55 KiB, however many rows the table has and however many epochs are run, and
-// before that 60 KiB to plan; inference, 4 (50 f + 2,701) + 4 b (f + 100).
-// Time: fit, proportional to epochs x rows x (50 f + 2,600).
+// Owns a copy of the options; the model owns its numbers. Thread-safe. Memory
+// with f features and batches of b rows: fit, 12 (50 f + 2,701) + 4 b (f + 1)
+// bytes and an arena of 200 f bytes and 35 to 55 KiB, however many rows the
+// table has and however many epochs are run, and before that 60 KiB to plan;
+// inference, 4 (50 f + 2,701) + 4 b (f + 100). Time: fit, proportional to
+// epochs x rows x (50 f + 2,600).
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_NEURAL_NETWORK_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_NEURAL_NETWORK_H_

@@ -11,7 +11,8 @@
 // apart in the table, but at equal distances; a table that repeats itself at
 // such distances would want the true shuffle.
 //
-// Thread-compatible. Memory: none on the heap. Time: constant a row.
+// A value that refers to no table. Thread-compatible. Memory: none on the heap.
+// Time: constant a row.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_ROW_ORDER_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_ROW_ORDER_H_

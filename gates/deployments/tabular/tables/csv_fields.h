@@ -8,8 +8,9 @@
 //   status = fields.status();
 //
 // The syntax is that of csv_parser.h. A pipe is read as it is written, so Open
-// waits for whoever opens it to write. Thread-compatible. Memory: 64 KiB,
-// however large the file. Time: linear.
+// waits for whoever opens it to write. Owns the open file; text() is valid
+// until the next call of Next. Thread-compatible. Memory: 64 KiB, however large
+// the file. Time: linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_

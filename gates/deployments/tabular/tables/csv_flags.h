@@ -5,7 +5,8 @@
 //   if (!columns.ok()) return columns.status();
 //   absl::StatusOr<Table> table = ReadCsvTable(path, *columns);
 //
-// Thread-safe once the flags are parsed. Memory: the flags' texts.
+// Thread-safe once the flags are parsed. Memory: the flags' texts, which the
+// columns own copies of.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FLAGS_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FLAGS_H_

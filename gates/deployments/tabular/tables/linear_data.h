@@ -8,7 +8,8 @@
 // spread 0.1. All is computed in whole numbers and rounded to four digits after
 // the point, so the same seed gives the same rows on every machine.
 //
-// Thread-compatible. Memory: 8 bytes a feature. Time: linear.
+// Thread-compatible. Memory: 8 bytes a feature, for the coefficients, which it
+// owns. Time: linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_LINEAR_DATA_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_LINEAR_DATA_H_

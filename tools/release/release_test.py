@@ -1,0 +1,153 @@
+"""Tests of release in a scratch git repository."""
+
+import base64
+import hashlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+import release
+
+MODULE = '''module(
+    name = "footprint",
+    version = "1.2.3",
+)
+
+bazel_dep(name = "other", version = "9.9.9")
+'''
+TEMPLATE = '{"integrity": "", "strip_prefix": "footprint-{VERSION}", "url": ""}'
+
+
+class ReleaseTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.output = pathlib.Path(self.folder.name) / "output"
+        self.tree = self.repository("tree")
+
+    def repository(self, name):
+        """A repository of one commit, its time given, with the tag v1.2.3."""
+        tree = pathlib.Path(self.folder.name) / name
+        (tree / ".bcr").mkdir(parents=True)
+        (tree / "MODULE.bazel").write_text(MODULE)
+        (tree / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3\n\n* first\n")
+        (tree / ".bcr/source.template.json").write_text(TEMPLATE)
+        (tree / "run").write_text("#!/bin/sh\n")
+        (tree / "run").chmod(0o755)
+        self.git(tree, "init", "-q")
+        self.commit(tree)
+        self.git(tree, "tag", "v1.2.3")
+        return tree
+
+    def commit(self, tree):
+        self.git(tree, "add", "-A")
+        self.git(tree, "commit", "-q", "-m", "a commit")
+
+    def git(self, tree, *arguments):
+        when = "2020-01-02T03:04:05+0000"
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
+            cwd=tree, check=True,
+            env=dict(os.environ, HOME=self.folder.name, GIT_AUTHOR_DATE=when,
+                     GIT_COMMITTER_DATE=when))
+
+    def release(self, tag="v1.2.3", url=""):
+        return release.release(self.tree, self.output, url, tag)
+
+    def archive(self):
+        return (self.output / "footprint-1.2.3.tar.gz").read_bytes()
+
+    def assert_refused(self, why, tag="v1.2.3"):
+        with self.assertRaisesRegex(release.Refused, why):
+            self.release(tag)
+        self.assertFalse(self.output.exists())
+
+    def test_archives_what_is_committed_below_one_folder(self):
+        self.release()
+        with tarfile.open(fileobj=io.BytesIO(self.archive())) as archive:
+            members = {member.name: member for member in archive.getmembers() if member.isfile()}
+        self.assertEqual(set(members), {
+            "footprint-1.2.3/" + name
+            for name in ("MODULE.bazel", "CHANGELOG.md", ".bcr/source.template.json", "run")})
+        self.assertEqual({member.mtime for member in members.values()}, {1577934245})
+        self.assertEqual(members["footprint-1.2.3/run"].mode & 0o777, 0o755)
+
+    def test_same_commit_gives_same_bytes(self):
+        self.release()
+        first = self.archive()
+        # Another checkout, its files of another time and its user with other
+        # settings.
+        self.tree = self.repository("another")
+        os.utime(self.tree / "run", (0, 0))
+        self.git(self.tree, "config", "tar.umask", "0077")
+        self.release()
+        self.assertEqual(first, self.archive())
+
+    def test_the_archives_own_header_tells_no_time_and_no_name(self):
+        self.release()
+        flags, *time = self.archive()[3:8]
+        self.assertEqual(flags, 0)
+        self.assertEqual(time, [0, 0, 0, 0])
+
+    def test_prints_the_hash_that_registries_ask_for(self):
+        said = self.release()
+        digest = hashlib.sha256(self.archive()).digest()
+        self.assertIn("integrity  sha256-" + base64.b64encode(digest).decode(), said)
+
+    def test_writes_the_registrys_entry(self):
+        said = self.release(url="scheme://host/{TAG}/footprint-{VERSION}.tar.gz")
+        entry = json.loads((self.output / "source.json").read_text())
+        self.assertEqual(entry["url"], "scheme://host/v1.2.3/footprint-1.2.3.tar.gz")
+        self.assertEqual(entry["strip_prefix"], "footprint-1.2.3")
+        self.assertIn("integrity  " + entry["integrity"], said)
+
+    def test_refuses_a_tree_with_changes(self):
+        (self.tree / "run").write_text("changed")
+        self.assert_refused("tree has changes")
+
+    def test_refuses_a_file_that_is_not_committed(self):
+        (self.tree / "new").write_text("new")
+        self.assert_refused("tree has changes, such as '\\?\\? new'")
+
+    def test_refuses_a_tag_of_another_version(self):
+        self.git(self.tree, "tag", "v1.2.4")
+        self.assert_refused("want tag v1.2.3", tag="v1.2.4")
+
+    def test_refuses_a_tag_that_is_not_there(self):
+        self.assert_refused("rev-parse", tag="v9.9.9")
+
+    def test_refuses_a_tag_that_is_not_at_head(self):
+        (self.tree / "run").write_text("changed")
+        self.commit(self.tree)
+        self.assert_refused("not at HEAD")
+
+    def test_refuses_a_version_that_the_changelog_does_not_know(self):
+        (self.tree / "CHANGELOG.md").write_text("# Changelog\n\n## Not released\n")
+        self.commit(self.tree)
+        self.git(self.tree, "tag", "-f", "v1.2.3")
+        self.assert_refused("no heading '## 1.2.3'")
+
+    def test_refusal_ends_the_program_with_1(self):
+        (self.tree / "new").write_text("new")
+        ended = subprocess.run(
+            [sys.executable, "-B", release.__file__, "--tree", str(self.tree),
+             "--output", str(self.output), "v1.2.3"],
+            capture_output=True, text=True, check=False)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("release: the tree has changes", ended.stderr)
+
+    def test_reads_the_modules_version_on_one_line(self):
+        self.assertEqual(
+            release.module_version('module(name = "footprint", version = "0.1.0")\n'), "0.1.0")
+        with self.assertRaises(release.Refused):
+            release.module_version('bazel_dep(name = "other", version = "9.9.9")\n')
+
+
+if __name__ == "__main__":
+    unittest.main()
