@@ -31,10 +31,10 @@ using profiling_internal::ProcessRecord;
 using profiling_internal::SiteFile;
 using profiling_internal::SiteRecord;
 
-class RecordFuzzTest : public testing::Test {
+class DamagedRecordTest : public testing::Test {
  protected:
-  RecordFuzzTest()
-      : folder_(testing::TempDir() + "/fuzz"),
+  DamagedRecordTest()
+      : folder_(testing::TempDir() + "/damaged"),
         sites_path_(folder_ + "/1.0.sites") {
     (void)!std::system(("rm -rf " + folder_ + " && mkdir " + folder_).c_str());
     record_ = std::make_unique<ProcessRecord>();
@@ -50,7 +50,7 @@ class RecordFuzzTest : public testing::Test {
     SetSites(offsetof(SiteFile, site_count), uint32_t{3});
     SetSites(offsetof(SiteFile, time_point_count), uint32_t{4});
   }
-  ~RecordFuzzTest() override { close(file_); }
+  ~DamagedRecordTest() override { close(file_); }
 
   void WriteRecord(absl::string_view bytes) {
     ASSERT_THAT(ReplaceFile(folder_ + "/1.0.record", bytes, ToDisk::kNoFsync),
@@ -76,7 +76,7 @@ class RecordFuzzTest : public testing::Test {
   int file_ = -1;
 };
 
-TEST_F(RecordFuzzTest, ProcessesInWhichABitChanged) {
+TEST_F(DamagedRecordTest, ProcessesInWhichABitChanged) {
   ASSERT_THAT(ReadRecords(folder_), IsOk());
   const std::string whole(reinterpret_cast<const char*>(record_.get()),
                           sizeof(ProcessRecord));
@@ -97,7 +97,7 @@ TEST_F(RecordFuzzTest, ProcessesInWhichABitChanged) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-TEST_F(RecordFuzzTest, SitesInWhichABitChanged) {
+TEST_F(DamagedRecordTest, SitesInWhichABitChanged) {
   for (int i = 0; i < 3; ++i) {
     SetSites(
         offsetof(SiteFile, sites) + static_cast<size_t>(i) * sizeof(SiteRecord),
@@ -126,7 +126,7 @@ TEST_F(RecordFuzzTest, SitesInWhichABitChanged) {
   ASSERT_THAT(ReadRecords(folder_), IsOk());
 }
 
-TEST_F(RecordFuzzTest, SitesThatWereCutShort) {
+TEST_F(DamagedRecordTest, SitesThatWereCutShort) {
   RandomSequence random(2);
   for (int round = 0; round < 100; ++round) {
     ASSERT_EQ(ftruncate(file_, static_cast<off_t>(

@@ -35,7 +35,7 @@ void TellByEveryReport(const MeasuredRun& run) {
   EXPECT_THAT(CheckMeasuredRun(ReducedRun(run, thresholds)), IsOk());
 }
 
-TEST(ReportFuzzTest, DamagedRunsDoNoHarm) {
+TEST(DamagedRunTest, DamagedRunsDoNoHarm) {
   int told_count = 0;
   for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) {
     RandomSequence random(seed);
@@ -60,7 +60,7 @@ TEST(ReportFuzzTest, DamagedRunsDoNoHarm) {
 }
 
 // What no run has, but a field can hold.
-TEST(ReportFuzzTest, ExtremeFiguresDoNoHarm) {
+TEST(DamagedRunTest, ExtremeFiguresDoNoHarm) {
   for (int64_t extreme : {INT64_MIN, int64_t{-1}, int64_t{0}, INT64_MAX}) {
     RandomSequence random(3);
     MeasuredRun run = RandomRun(&random);

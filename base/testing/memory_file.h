@@ -1,0 +1,65 @@
+// A file that no disk keeps, for readers that want a path: a fuzzer makes
+// thousands a second.
+//
+//   const footprint::MemoryFile file("id,lower\n");
+//   ReadWholeFile(file.path());
+//   file.Write(4096, "behind a hole");
+//
+// Owns the file, which goes with it. Not thread-safe. Memory: what was written,
+// outside of the process's own. Ends the process where the system refuses:
+// nothing can be tested then. Linux only.
+
+#ifndef FOOTPRINT_BASE_TESTING_MEMORY_FILE_H_
+#define FOOTPRINT_BASE_TESTING_MEMORY_FILE_H_
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+class MemoryFile {
+ public:
+  explicit MemoryFile(absl::string_view bytes)
+      : descriptor_(memfd_create("memory_file", MFD_CLOEXEC)),
+        path_("/proc/self/fd/" + std::to_string(descriptor_)) {
+    Write(0, bytes);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile() { close(descriptor_); }
+
+  int descriptor() const { return descriptor_; }
+  // Names this file in this process, and the program may run it.
+  const std::string& path() const { return path_; }
+
+  void Write(int64_t offset_bytes, absl::string_view bytes) const {
+    CheckThat(pwrite(descriptor_, bytes.data(), bytes.size(), offset_bytes) ==
+              static_cast<ssize_t>(bytes.size()));
+  }
+
+  // What is added holds zeros and takes no memory.
+  void Resize(int64_t size_bytes) const {
+    CheckThat(ftruncate(descriptor_, size_bytes) == 0);
+  }
+
+ private:
+  static void CheckThat(bool succeeded) {
+    if (succeeded) return;
+    std::perror("a file in memory");
+    std::abort();
+  }
+
+  const int descriptor_;
+  const std::string path_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_TESTING_MEMORY_FILE_H_

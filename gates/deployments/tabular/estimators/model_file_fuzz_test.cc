@@ -1,0 +1,27 @@
+// Any bytes as a fitted model.
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/testing/fuzz_target.h"
+#include "footprint/base/testing/memory_file.h"
+#include "footprint/gates/deployments/tabular/estimators/model_file.h"
+
+namespace footprint {
+namespace tabular {
+namespace {
+
+void LoadAnyFile(absl::string_view bytes) {
+  const MemoryFile file(bytes);
+  const absl::StatusOr<Model> model = LoadModel(file.path(), "x");
+  if (!model.ok()) return RequireRefusal(model.status());
+  Require(model->estimator == "x", "a model is the estimator's");
+  Require(model->parameters.size() * sizeof(double) <= bytes.size(),
+          "the file holds the parameters");
+}
+
+}  // namespace
+
+FOOTPRINT_FUZZ_TARGET(LoadAnyFile)
+
+}  // namespace tabular
+}  // namespace footprint

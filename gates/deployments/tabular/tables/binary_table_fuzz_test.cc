@@ -1,0 +1,41 @@
+// Any bytes as a binary table: mapped and read, it is the same.
+
+#include <cstddef>
+#include <cstring>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/testing/fuzz_target.h"
+#include "footprint/base/testing/memory_file.h"
+#include "footprint/gates/deployments/tabular/tables/binary_table.h"
+#include "footprint/gates/deployments/tabular/tables/table.h"
+
+namespace footprint {
+namespace tabular {
+namespace {
+
+void ReadAnyFile(absl::string_view bytes) {
+  const MemoryFile file(bytes);
+  const absl::StatusOr<Table> mapped = MapBinaryTable(file.path());
+  const absl::StatusOr<Table> read = ReadBinaryTable(file.path());
+  Require(mapped.ok() == read.ok(), "both readers accept the same");
+  if (!mapped.ok()) {
+    RequireRefusal(mapped.status());
+    return RequireRefusal(read.status());
+  }
+  Require(mapped->row_count() == read->row_count() &&
+              mapped->column_count() == read->column_count(),
+          "both readers find the same table");
+  for (size_t row = 0; row < read->row_count(); ++row) {
+    Require(std::memcmp(mapped->Row(row), read->Row(row),
+                        read->column_count() * sizeof(double)) == 0,
+            "both readers find the same numbers");
+  }
+}
+
+}  // namespace
+
+FOOTPRINT_FUZZ_TARGET(ReadAnyFile)
+
+}  // namespace tabular
+}  // namespace footprint

@@ -1,0 +1,50 @@
+// Any metadata of a packed file: a matrix in column blocks has the values that
+// its tensor has, and the zeros of the last block.
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/testing/fuzz_target.h"
+#include "footprint/lowmem/weights/column_blocks.h"
+
+namespace footprint {
+namespace {
+
+void RequireRight(const TensorInfo& tensor, const ColumnBlocks& blocks) {
+  if (blocks.shape == tensor.shape) return;
+  Require(blocks.shape.rank() == 2 && blocks.block_columns > 0,
+          "what is packed is a matrix");
+  const int64_t rows = blocks.shape.extent(0);
+  const int64_t columns = blocks.shape.extent(1);
+  const int64_t room = tensor.shape.elements();
+  Require(rows * columns <= room, "the tensor holds the matrix");
+  Require(room - rows * columns <= rows * (blocks.block_columns - 1),
+          "less than a block is empty");
+}
+
+void ReadAnyMetadata(absl::string_view bytes) {
+  if (bytes.empty()) return;
+  const absl::string_view header = bytes.substr(0, bytes.size() - 1);
+  const int64_t data_bytes = static_cast<unsigned char>(bytes.back());
+  const absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Parse(
+      header, 8 + static_cast<int64_t>(header.size()) + data_bytes, "file");
+  if (!index.ok()) return RequireRefusal(index.status());
+  for (const TensorInfo& tensor : index->tensors()) {
+    const absl::StatusOr<ColumnBlocks> blocks =
+        FindColumnBlocks(*index, tensor);
+    if (blocks.ok()) {
+      RequireRight(tensor, *blocks);
+    } else {
+      RequireRefusal(blocks.status());
+    }
+  }
+}
+
+}  // namespace
+
+FOOTPRINT_FUZZ_TARGET(ReadAnyMetadata)
+
+}  // namespace footprint

@@ -1,0 +1,41 @@
+// Any entries in an agent's file of stages.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/testing/fuzz_target.h"
+#include "footprint/base/testing/memory_file.h"
+#include "footprint/profiling/records/file_patches.h"
+#include "footprint/profiling/records/stage_profile.h"
+#include "footprint/profiling/records/stage_record.h"
+
+namespace footprint {
+namespace {
+
+using profiling_internal::kStageMagic;
+using profiling_internal::StageFile;
+
+void ReadAnyFile(absl::string_view input) {
+  if (input.empty()) return;
+  const uint32_t peak_stage = static_cast<unsigned char>(input[0]);
+  const MemoryFile file("");
+  BeginFile(kStageMagic, sizeof(StageFile), file);
+  ApplyPatches(PatchesOf(input.substr(1)), /*first_part=*/0,
+               {8, offsetof(StageFile, stages)}, file);
+  const absl::StatusOr<StageProfile> profile =
+      ReadStageProfile(file.path(), {/*live_bytes=*/1 << 20, peak_stage});
+  if (!profile.ok()) return RequireRefusal(profile.status());
+  Require(!profile->stages.empty(), "the first is no stage");
+  for (size_t i = 0; i < profile->stages.size(); ++i) {
+    Require(profile->stages[i].parent <= i,
+            "a stage is inside of earlier ones");
+  }
+}
+
+}  // namespace
+
+FOOTPRINT_FUZZ_TARGET(ReadAnyFile)
+
+}  // namespace footprint

@@ -1,0 +1,83 @@
+// Any bytes as a file of a profile or of samples: as they are, behind a right
+// checksum, and as a profile's text. What is read is what was written.
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/testing/fuzz_target.h"
+#include "footprint/base/testing/memory_file.h"
+#include "footprint/base/testing/sealed_bytes.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+
+namespace footprint {
+namespace {
+
+void RequireRight(const BenchmarkMemory& benchmark) {
+  for (int i = 0; i < benchmark.phases_size(); ++i) {
+    Require(benchmark.phases(i).parent() < i, "a phase lies in an earlier one");
+  }
+  for (const Metric& metric : benchmark.metrics()) {
+    Require(MetricKind_IsValid(metric.kind()), "a metric is known");
+  }
+}
+
+void ReadProfile(absl::string_view bytes) {
+  const MemoryFile file(bytes);
+  const absl::StatusOr<MemoryProfile> profile =
+      ReadMemoryProfileFile(file.path());
+  if (!profile.ok()) return RequireRefusal(profile.status());
+  for (const BenchmarkMemory& benchmark : profile->benchmarks()) {
+    RequireRight(benchmark);
+  }
+  const MemoryFile again(SealedBytes(profile->SerializeAsString(), 15));
+  const absl::StatusOr<MemoryProfile> same =
+      ReadMemoryProfileFile(again.path());
+  Require(
+      same.ok() && same->SerializeAsString() == profile->SerializeAsString(),
+      "a profile that was written is read");
+}
+
+void ReadSamples(absl::string_view bytes) {
+  const MemoryFile file(bytes);
+  const absl::StatusOr<MemorySamples> samples =
+      ReadMemorySamplesFile(file.path());
+  if (!samples.ok()) RequireRefusal(samples.status());
+}
+
+// Its errors are many, and nobody reads them here.
+class IgnoredErrors : public google::protobuf::io::ErrorCollector {
+ public:
+#if GOOGLE_PROTOBUF_VERSION >= 4022000
+  void RecordError(int, google::protobuf::io::ColumnNumber,
+                   absl::string_view) override {}
+#else
+  void AddError(int, google::protobuf::io::ColumnNumber,
+                const std::string&) override {}
+#endif
+};
+
+void ReadText(absl::string_view bytes) {
+  IgnoredErrors errors;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  MemoryProfile profile;
+  if (!parser.ParseFromString(std::string(bytes), &profile)) return;
+  ReadProfile(SealedBytes(profile.SerializeAsString(), 15));
+}
+
+void ReadAnyFile(absl::string_view bytes) {
+  ReadProfile(bytes);
+  ReadProfile(SealedBytes(bytes, 15));
+  ReadSamples(SealedBytes(bytes, 14));
+  ReadText(bytes);
+}
+
+}  // namespace
+
+FOOTPRINT_FUZZ_TARGET(ReadAnyFile)
+
+}  // namespace footprint
