@@ -46,7 +46,7 @@ def _gate_impl(ctx, profiles, flags):
         "thresholds\t%s\n" % file.short_path
         for file in ctx.files.thresholds
     ]))
-    program = ctx.attr._program[DefaultInfo]
+    program = (getattr(ctx.attr, "program", None) or ctx.attr._program)[DefaultInfo]
     launcher = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(launcher, _LAUNCHER.format(
         flags = " ".join([_quote(flag) for flag in flags]),
@@ -87,6 +87,12 @@ def _attributes(program, **kwargs):
         **kwargs
     )
 
+# Programs over a suite that change nothing, by name.
+_READING_PROGRAMS = {
+    "diff": Label("//gates:diff_main"),
+    "explain": Label("//gates:explain_main"),
+}
+
 _PROFILES = attr.label_list(
     providers = [MemoryProfileInfo],
     doc = "memory_profile targets.",
@@ -117,6 +123,21 @@ _memory_gate_check = rule(
 _memory_gate_update = rule(
     implementation = _update_impl,
     attrs = _attributes("//gates:update_main", profiles = _PROFILES),
+    executable = True,
+    doc = "See the macro `memory_gate_suite`.",
+)
+
+_memory_gate_program = rule(
+    implementation = _check_impl,
+    attrs = dict(
+        thresholds = attr.label_list(allow_files = [".textproto"]),
+        profiles = _PROFILES,
+        update_target = attr.string(),
+        program = attr.label(
+            executable = True,
+            cfg = "target",
+        ),
+    ),
     executable = True,
     doc = "See the macro `memory_gate_suite`.",
 )
@@ -171,8 +192,8 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
         **kwargs
     )
 
-def memory_gate_suite(name, profiles, thresholds, update = "update", tags = [], **kwargs):
-    """Two programs over many profiles: one judges, one updates the thresholds.
+def memory_gate_suite(name, profiles, thresholds, update = "update", programs = {}, tags = [], **kwargs):
+    """Programs over many profiles: one judges, one updates the thresholds.
 
     `bazel run` of `name` prints the verdict over all profiles and ends with its
     number; unlike a test of one profile it also finds thresholds whose profile
@@ -183,6 +204,8 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", tags = [], 
       profiles: memory_profile targets.
       thresholds: threshold files.
       update: name of the program that updates.
+      programs: further ones, which change nothing: from what they do ("diff",
+        "explain") to the name of the target.
       tags: of both, as usual; "measures_jemalloc" is added.
       **kwargs: for both: visibility, testonly ...
     """
@@ -194,6 +217,18 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", tags = [], 
         update_target = _target(update),
         **kwargs
     )
+    for program, target in programs.items():
+        if program not in _READING_PROGRAMS:
+            fail("memory_gate_suite %s: there is no program \"%s\"; use %s" % (name, program, ", ".join(sorted(_READING_PROGRAMS))))
+        _memory_gate_program(
+            name = target,
+            profiles = profiles,
+            program = _READING_PROGRAMS[program],
+            tags = tags + _MEASURED_TAGS,
+            thresholds = thresholds,
+            update_target = _target(update),
+            **kwargs
+        )
     _memory_gate_update(
         name = update,
         profiles = profiles,

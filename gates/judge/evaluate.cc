@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/base/text/near_names.h"
+#include "footprint/gates/judge/decision.h"
 #include "footprint/gates/judge/environment_difference.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/measurement_index.h"
@@ -93,7 +94,7 @@ class Evaluation {
       CheckEveryBenchmarkIsJudged();
       WriteJudgements();
     }
-    Decide();
+    verdict_.set_decision(DecisionOf(verdict_));
     return std::move(verdict_);
   }
 
@@ -646,25 +647,6 @@ class Evaluation {
         ruling.is_shared ? selector.benchmark()
                          : EscapeGlob(judgement->benchmark()),
         judgement->measured() > judgement->limit()));
-  }
-
-  // The first of the order in gate.proto that applies.
-  void Decide() {
-    constexpr Decision kOrder[] = {BAD_CONFIGURATION, REJECT, PRODUCER_FAILED,
-                                   ENVIRONMENT_MISMATCH, INCONCLUSIVE};
-    bool applies[Decision_ARRAYSIZE] = {};
-    for (const Problem& problem : verdict_.problems()) {
-      applies[problem.decision()] = true;
-    }
-    for (const Judgement& judgement : verdict_.judgements()) {
-      if (judgement.severity() == BLOCK) applies[judgement.decision()] = true;
-    }
-    for (Decision decision : kOrder) {
-      if (!applies[decision]) continue;
-      verdict_.set_decision(decision);
-      return;
-    }
-    verdict_.set_decision(ACCEPT);
   }
 
   const absl::Span<const MemoryProfile> profiles_;

@@ -2,25 +2,24 @@
 // the exit status. Run through the rules of gates/defs.bzl, which give it a
 // manifest.
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/report/junit_report.h"
 #include "footprint/gates/report/report_formats.h"
+#include "footprint/gates/report/verdict_selection.h"
 #include "footprint/gates/report/verdict_words.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
 namespace {
@@ -28,14 +27,28 @@ namespace {
 constexpr char kHelp[] =
     R"(Judges measured memory by the thresholds that are checked in.
 
-  bazel run //gates:check                                   the verdict as text
-  bazel run //gates:check -- --format=markdown              for a merge request
-  bazel run //gates:check -- --format=junit --output=x.xml  for a CI system
+  bazel run //gates:check                         a line a deployment, whatever
+                                                  is not accepted, the verdict
+  bazel run //gates:check -- --all                every rule with its figures
+  bazel run //gates:check -- --only='//memo/*'    these deployments alone
+  bazel run //gates:check -- --format=markdown    for a merge request
+  bazel run //gates:check -- --all --format=junit --output=x.xml
+                                                  for a CI system
 
 Flags
-  --format=text|json|junit|markdown   how the verdict is written (text)
+  --all                               every rule, not only the nearest of each
+                                      deployment and what is not accepted
+  --only=GLOB                         deployments whose label this names; '*'
+                                      stands for any characters
+  --format=text|json|junit|markdown   how the verdict is written (text); each
+                                      tells the same
   --output=FILE                       where (standard output)
   --help                              this text
+
+A deployment's line tells how many rules judge it, how much of a limit is left
+where least is left, and which limit that is: FILE:LINE. A margin of "9.4 % of
+108 KiB" is what the program may still grow by before the gate rejects it.
+Exact values have no margin: each byte more or less rejects.
 
 Exit status: the decision; of several, the first of this list
   2 BAD_CONFIGURATION     a threshold or profile that cannot be judged by, a
@@ -50,100 +63,99 @@ Exit status: the decision; of several, the first of this list
 Each line that is not accepted names the command that would accept it. Figures
 come from the profiles: bytes of heap that the program held at most ("peak
 live"), handed out in total ("allocated"), and so on; profiling/README.md
-explains each. Nothing is measured again unless the measured code changed.
+explains each.
+
+check measures nothing. Before it starts, Bazel measures the programs whose code
+changed, and says so: "Measuring memory of //memo:get_benchmark".
+
+Text is in colour on a terminal, unless NO_COLOR is set, and as wide as that, or
+80 characters wide.
 )";
 
-std::string EnvironmentValue(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
+constexpr char kProgram[] = "check";
 
-// A path of the person who typed `bazel run`, which changes the folder.
-std::string PathOfCaller(const std::string& path) {
-  const std::string folder = EnvironmentValue("BUILD_WORKING_DIRECTORY");
-  return path.empty() || path[0] == '/' || folder.empty()
-             ? path
-             : absl::StrCat(folder, "/", path);
-}
-
-bool WantsColour() {
-  return isatty(STDOUT_FILENO) != 0 && EnvironmentValue("NO_COLOR").empty() &&
-         EnvironmentValue("TERM") != "dumb";
-}
-
-int Complain(absl::string_view message) {
-  std::fprintf(stderr, "check: %s\n", std::string(message).c_str());
-  return BAD_CONFIGURATION;
-}
-
-absl::Status WriteStandardOutput(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      std::fflush(stdout) != 0) {
-    return absl::ResourceExhaustedError(
-        "the verdict cannot be written to the standard output");
-  }
-  return absl::OkStatus();
-}
-
-// Each format, where Bazel collects what a test leaves behind; the one that CI
-// systems read also where Bazel passes it on.
+// Each format with every rule, where Bazel collects what a test leaves behind;
+// the one that CI systems read also where Bazel passes it on.
 absl::Status WriteTestOutputs(const Verdict& verdict) {
   const std::string xml = EnvironmentValue("XML_OUTPUT_FILE");
+  ReportOptions options;
+  options.has_every_rule = true;
   absl::Status status;
   if (!xml.empty()) {
-    status.Update(ReplaceFile(xml, WriteJunitReport(verdict), ToDisk::kFlush));
+    status.Update(
+        ReplaceFile(xml, WriteJunitReport(verdict, options), ToDisk::kFlush));
   }
   const std::string folder = EnvironmentValue("TEST_UNDECLARED_OUTPUTS_DIR");
   if (folder.empty()) return status;
   for (const ReportFormat& format : ReportFormats()) {
     status.Update(ReplaceFile(absl::StrCat(folder, "/", format.file_name),
-                              format.write(verdict), ToDisk::kFlush));
+                              format.write(verdict, options), ToDisk::kFlush));
   }
   return status;
 }
 
 absl::Status WriteVerdict(const Verdict& verdict, const ReportFormat& format,
-                          const std::string& output) {
+                          bool has_every_rule, const std::string& output) {
   absl::Status status = WriteTestOutputs(verdict);
+  ReportOptions options =
+      output.empty() ? OptionsOfTerminal() : ReportOptions();
+  options.has_every_rule = has_every_rule;
   if (!output.empty()) {
-    status.Update(ReplaceFile(PathOfCaller(output), format.write(verdict),
-                              ToDisk::kFlush));
+    status.Update(ReplaceFile(PathOfCaller(output),
+                              format.write(verdict, options), ToDisk::kFlush));
     status.Update(WriteStandardOutput(SummaryLine(verdict) + "\n"));
     return status;
   }
-  status.Update(WriteStandardOutput(WantsColour()
-                                        ? format.write_for_terminal(verdict)
-                                        : format.write(verdict)));
+  status.Update(WriteStandardOutput(format.write(verdict, options)));
   return status;
+}
+
+// The labels that --only= may name: of all that should be judged, read or not.
+std::vector<std::string> LabelsOf(const GateInput& input) {
+  std::vector<std::string> labels;
+  for (const MemoryProfile& profile : input.profiles) {
+    labels.push_back(profile.label());
+  }
+  for (const Problem& problem : input.problems) {
+    if (absl::StartsWith(problem.location(), "//")) {
+      labels.push_back(problem.location());
+    }
+  }
+  return labels;
 }
 
 int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments, {"manifest", "update_target", "format", "output"},
-      {"complete", "help"});
-  if (!flags.ok()) return Complain(flags.status().message());
+      arguments, {"manifest", "update_target", "format", "output", "only"},
+      {"all", "complete", "help"});
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) {
-    std::fputs(kHelp, stdout);
-    return ACCEPT;
+    return FinishProgram(kProgram, kHelp, "", ACCEPT);
   }
   if (!flags->Has("manifest")) {
     return Complain(
+        kProgram,
         "no --manifest; run a memory_gate_suite or memory_gate_test target, "
         "which gives it");
   }
   const absl::StatusOr<const ReportFormat*> format =
       FindReportFormat(flags->Value("format", "text"));
-  if (!format.ok()) return Complain(format.status().message());
+  if (!format.ok()) return Complain(kProgram, format.status().message());
 
   EvaluationOptions options;
   options.update_target = flags->Value("update_target", options.update_target);
   options.is_complete = flags->Has("complete");
-  const Verdict verdict =
-      Judge(ReadGateInput(flags->Value("manifest", "")), options);
-  const absl::Status status =
-      WriteVerdict(verdict, **format, flags->Value("output", ""));
-  if (!status.ok()) return Complain(status.message());
-  return verdict.decision();
+  const GateInput input = ReadGateInput(flags->Value("manifest", ""));
+  absl::StatusOr<Verdict> verdict = Judge(input, options);
+  if (flags->Has("only")) {
+    verdict =
+        OnlyDeployments(*verdict, flags->Value("only", ""), LabelsOf(input));
+    if (!verdict.ok()) return Complain(kProgram, verdict.status().message());
+  }
+  const absl::Status status = WriteVerdict(
+      *verdict, **format, flags->Has("all"), flags->Value("output", ""));
+  if (!status.ok()) return Complain(kProgram, status.message());
+  return verdict->decision();
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ profile() {
   "$ENCODE" "$1.profile.textproto" "$1.binpb" || exit 2
 }
 thresholds() { printf '%s\n%s\n' "$HEADER" "$2" >"$1.textproto"; }
+# Paragraphs and commands, each on one line.
+unwrapped() { sed -z 's/ \\\n */ /g; s/\n    */ /g'; }
 # expect STATUS PATTERN PROFILE THRESHOLDS [FLAG ...]
 expect() {
   local wanted=$1 pattern=$2 status
@@ -22,7 +24,7 @@ expect() {
   shift 4
   "$CHECK" --manifest=manifest "$@" >out 2>err
   status=$?
-  if ((status != wanted)) || ! cat out err | grep -qE -- "$pattern"; then
+  if ((status != wanted)) || ! cat out err | unwrapped | grep -qE -- "$pattern"; then
     echo "FAILED: status $status, not $wanted, or no line like: $pattern"
     cat out err
     failures=$((failures + 1))
@@ -87,7 +89,7 @@ done
 unset processes
 profile bounded 'label: "//a:b" environment { compiler: "gcc" } benchmarks { name: "BM_X"
   metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: BOUNDED value: 1000 } }'
-expect 0 'max 1000 B of BOUNDED' bounded.binpb limit.textproto
+expect 0 'max 1,000 B of BOUNDED' bounded.binpb limit.textproto --all
 thresholds exact 'environment { compiler: "gcc" } threshold { selector { label: "//a:b" }
   metric: PEAK_LIVE_USABLE_BYTES exact_bytes: 1000 }'
 expect 0 '^ACCEPT' good.binpb exact.textproto
@@ -97,7 +99,7 @@ expect 2 'does not judge peak_live_usable_bytes of //a:b BM_X: it is BOUNDED' bo
 failure() { profile "$1" "label: \"//a:b\" failure { $2 }"; }
 failure crashed 'kind: SIGNALLED signal_number: 11 standard_error_tail: "Segmentation"'
 expect 3 'killed by signal 11' crashed.binpb limit.textproto
-expect 3 '    Segmentation' crashed.binpb limit.textproto
+expect 3 ' Segmentation' crashed.binpb limit.textproto
 failure killed 'kind: SIGNALLED signal_number: 9'
 expect 3 'out of memory' killed.binpb limit.textproto
 failure hung 'kind: TIMED_OUT time_limit_seconds: 60'
@@ -189,6 +191,39 @@ expect 2 'cannot be created' good.binpb limit.textproto --output=/nowhere/x
 printf 'profile\tgood.binpb\t//a:b\nthresholds\tlimit.textproto\n' >manifest
 "$CHECK" --manifest=manifest >/dev/full 2>err
 (($? == 2)) && grep -q 'cannot be written' err || { echo "a full disk went unnoticed"; failures=$((failures + 1)); }
+
+# What is told: a line a deployment, on demand every rule, of some alone.
+expect 0 '^//a:b +1  none of 1000 B  limit:4$' good.binpb limit.textproto
+expect 0 'BM_X +peak live  1,000 B  max 1,000 B  none  accept' good.binpb limit.textproto --all
+grep -q '^deployment' out && { echo "--all has the short table, too"; failures=$((failures + 1)); }
+expect 0 '"benchmark": "BM_X",' good.binpb limit.textproto --all --format=json
+expect 0 '"judgements": \[\],' good.binpb limit.textproto --format=json
+expect 0 '^ACCEPT 1 deployment' good.binpb limit.textproto --only='//a:*'
+expect 2 'no deployment of this gate is named --only=//a:bb; did you mean "//a:b"' good.binpb limit.textproto --only=//a:bb
+expect 2 '--only needs a value' good.binpb limit.textproto --only
+profile worse 'label: "//c:d" environment { compiler: "gcc" } benchmarks { name: "BM_X"
+  metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 2000 } }'
+thresholds both 'threshold { selector { label: "*" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1000 }'
+printf 'profile\tgood.binpb\t//a:b\nprofile\tworse.binpb\t//c:d\nthresholds\tboth.textproto\n' >two
+for case in '0 //a:b' '1 //c:d' '1 *'; do
+  "$CHECK" --manifest=two --only="${case#* }" >out 2>&1
+  (($? == ${case%% *})) || { echo "--only=$case"; cat out; failures=$((failures + 1)); }
+done
+# No line is wider than a terminal.
+long=$(printf 'a_part_of_a_name_%.0s' {1..12})
+profile wide "label: \"//a:b\" benchmarks { name: \"BM_$long/rows:1000\"
+  metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1000 } }"
+for flag in --all --only='*'; do
+  expect 1 'rows:1000' wide.binpb tight.textproto "$flag"
+  awk 'length > 80' out | grep . && { echo "a line is too wide: $flag"; failures=$((failures + 1)); }
+done
+grep -q $'\x1b' out && { echo "colour in a file"; failures=$((failures + 1)); }
+# Colour on a terminal, unless it is not wanted.
+printf 'profile\tgood.binpb\t//a:b\nthresholds\ttight.textproto\n' >manifest
+TERM=xterm script -qec "'$CHECK' --manifest=manifest" /dev/null >out </dev/null
+grep -q $'\x1b\\[31mREJECT' out || { echo "no colour on a terminal"; failures=$((failures + 1)); }
+NO_COLOR=1 script -qec "'$CHECK' --manifest=manifest" /dev/null >out </dev/null
+grep -q $'\x1b' out && { echo "colour in spite of NO_COLOR"; failures=$((failures + 1)); }
 
 # Names with every special character reach every format.
 profile odd 'label: "//a:b" benchmarks { name: "BM<&\"::|,>"

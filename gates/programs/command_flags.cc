@@ -22,12 +22,18 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
 absl::StatusOr<CommandFlags> CommandFlags::Parse(
     const std::vector<std::string>& arguments,
     const std::vector<std::string>& valued,
-    const std::vector<std::string>& plain) {
+    const std::vector<std::string>& plain, size_t most_words) {
   CommandFlags flags;
   for (const std::string& argument : arguments) {
     if (argument.compare(0, 2, "--") != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", argument, "\" is no flag; see --help"));
+      if (flags.words_.size() == most_words) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "\"", argument,
+            most_words == 0 ? "\" is no flag; see --help"
+                            : "\" is one word too many; see --help"));
+      }
+      flags.words_.push_back(argument);
+      continue;
     }
     const size_t equals = argument.find('=');
     const bool has_value = equals != std::string::npos;

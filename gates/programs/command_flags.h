@@ -1,4 +1,4 @@
-// Flags of Footprint's gate programs: "--name=value" and "--name".
+// Flags of Footprint's gate programs: "--name=value" and "--name", and words.
 //
 //   absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
 //       arguments, {"format", "output"}, {"help"});
@@ -14,6 +14,7 @@
 #ifndef FOOTPRINT_GATES_PROGRAMS_COMMAND_FLAGS_H_
 #define FOOTPRINT_GATES_PROGRAMS_COMMAND_FLAGS_H_
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,11 +25,12 @@ namespace footprint {
 
 class CommandFlags {
  public:
-  // `valued` take a value, `plain` none. kInvalidArgument for anything else.
+  // `valued` take a value, `plain` none; up to `most_words` arguments are no
+  // flags. kInvalidArgument for anything else.
   static absl::StatusOr<CommandFlags> Parse(
       const std::vector<std::string>& arguments,
       const std::vector<std::string>& valued,
-      const std::vector<std::string>& plain);
+      const std::vector<std::string>& plain, size_t most_words = 0);
 
   bool Has(const std::string& name) const { return values_.count(name) > 0; }
   // The last one given, or `otherwise`.
@@ -36,9 +38,12 @@ class CommandFlags {
                     const std::string& otherwise) const;
   // All that were given, in order.
   std::vector<std::string> Values(const std::string& name) const;
+  // What is no flag, in order.
+  const std::vector<std::string>& words() const { return words_; }
 
  private:
   std::map<std::string, std::vector<std::string>> values_;
+  std::vector<std::string> words_;
 };
 
 }  // namespace footprint

@@ -44,5 +44,15 @@ TEST(CommandFlagsTest, SaysWhatIsWrong) {
   EXPECT_EQ(message("-h"), "\"-h\" is no flag; see --help");
 }
 
+TEST(CommandFlagsTest, TakesAsManyWordsAsAskedFor) {
+  const absl::StatusOr<CommandFlags> flags =
+      CommandFlags::Parse({"old", "--x", "new"}, {}, {"x"}, 2);
+  ASSERT_TRUE(flags.ok());
+  EXPECT_EQ(flags->words(), (std::vector<std::string>{"old", "new"}));
+  EXPECT_TRUE(flags->Has("x"));
+  EXPECT_FALSE(CommandFlags::Parse({"a", "b"}, {}, {}, 1).ok());
+  EXPECT_FALSE(CommandFlags::Parse({"a"}, {}, {}).ok());
+}
+
 }  // namespace
 }  // namespace footprint

@@ -13,6 +13,14 @@ fail() {
   cat "$TEST_TMPDIR/out"
   failures=$((failures + 1))
 }
+# command_of accept|--FLAG: the flags of the command that the verdict in "out"
+# names, to accept or with this flag.
+command_of() {
+  local before='accept it with: ' first=
+  [[ $1 == accept ]] || { before='' && first=$1; }
+  sed -z 's/ \\\n */ /g; s/\\\n//g' "$TEST_TMPDIR/out" |
+    sed -n "s/^ *${before}bazel run [^ ]* -- \\($first.*\\)/\\1/p" | head -n 1
+}
 # expect STATUS PATTERN [FLAG ...]
 expect() {
   local wanted=$1 pattern=$2 status
@@ -164,13 +172,13 @@ sed 's/BM_X/BM_\\n\\t\\"Q\\"/' p.profile.textproto >odd.profile.textproto
 printf 'profile\todd.binpb\t//a:b\nthresholds\tlimits.textproto\n' >odd
 limits 999
 "$CHECK" --manifest=odd >"$TEST_TMPDIR/out"
-command=$(sed -n 's/^ *accept it with: bazel run [^ ]* -- //p' "$TEST_TMPDIR/out")
+command=$(command_of accept)
 eval "\"\$UPDATE\" --manifest=odd ${command/.../a cache}" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
 grep -q '1000' limits.textproto || fail "the command changed nothing: $command"
 limits 999
 sed -i 's|label: "//a:b"|& benchmark: "BM_Old"|' limits.textproto
 "$CHECK" --manifest=odd >"$TEST_TMPDIR/out"
-command=$(sed -n 's/.*add what it needs now with: bazel run [^ ]* -- //p; s/^ *Q"; add what .* -- //p' "$TEST_TMPDIR/out" | head -n 1)
+command=$(command_of --add)
 eval "\"\$UPDATE\" --manifest=odd $command" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
 grep -q 'benchmark: "BM_\\n\\t\\"Q\\""' limits.textproto || fail "nothing was added: $command"
 
@@ -181,12 +189,12 @@ printf 'profile\tstar.binpb\t//a:b\nthresholds\tlimits.textproto\n' >star
 limits 2000
 sed -i 's|label: "//a:b"|& benchmark: "BM_F<int, char>*"|' limits.textproto
 "$CHECK" --manifest=star >"$TEST_TMPDIR/out"
-command=$(sed -n 's/.*add what it needs now with: bazel run [^ ]* -- //p' "$TEST_TMPDIR/out")
+command=$(command_of --add)
 eval "\"\$UPDATE\" --manifest=star $command" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
 "$CHECK" --manifest=star >"$TEST_TMPDIR/out" || fail "what was added is refused: $command"
 sed -i 's/max_bytes: 1000/max_bytes: 999/; s/new_value: 1000$/new_value: 999/' limits.textproto
 "$CHECK" --manifest=star >"$TEST_TMPDIR/out"
-command=$(sed -n 's/^ *accept it with: bazel run [^ ]* -- //p' "$TEST_TMPDIR/out")
+command=$(command_of accept)
 eval "\"\$UPDATE\" --manifest=star ${command/.../a cache}" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
 "$CHECK" --manifest=star >"$TEST_TMPDIR/out" || fail "not accepted after: $command"
 expect 2 'have a backslash only before a star' --only='//a\b'
@@ -265,7 +273,7 @@ sed -i 's|label: "//a:b"|& benchmark: "BM_X"|' new.textproto
 sed -i 's/p.binpb/two.binpb/' manifest
 "$CHECK" --manifest=manifest >"$TEST_TMPDIR/out" 2>&1
 (($? == 5)) || fail "a benchmark that is judged elsewhere only was accepted"
-command=$(sed -n 's/.*accept this environment with: bazel run [^ ]* -- //p' "$TEST_TMPDIR/out")
+command=$(command_of --environment)
 eval "\"\$UPDATE\" --manifest=manifest $command" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
 grep -q 'benchmark: "BM_Y"' new.textproto || fail "nothing was added"
 accepted

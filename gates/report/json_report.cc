@@ -1,5 +1,6 @@
 #include "footprint/gates/report/json_report.h"
 
+#include "footprint/gates/report/deployment_summary.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -34,6 +35,45 @@ Json JsonOf(const ProducerRemark& remark) {
           {"text", remark.remark().text()}};
 }
 
+// The figures of the text report's line.
+Json JsonOf(const DeploymentSummary& summary, const Verdict& verdict) {
+  Json nearest = nullptr;
+  if (summary.nearest >= 0) {
+    const Judgement& judgement = verdict.judgements(summary.nearest);
+    nearest = {{"benchmark", judgement.benchmark()},
+               {"phase", judgement.phase()},
+               {"metric", MetricKind_Name(judgement.metric())},
+               {"rule", RuleKind_Name(judgement.rule())},
+               {"measured", judgement.measured()},
+               {"limit", judgement.limit()},
+               {"margin", MarginText(judgement)},
+               {"threshold_location", judgement.threshold_location()}};
+  }
+  return {{"label", summary.label},
+          {"rules", summary.rule_count},
+          {"rejected", summary.rejected_count},
+          {"warned", summary.warned_count},
+          {"nearest", nearest}};
+}
+
+Json DeploymentsOf(const Verdict& verdict) {
+  Json deployments = Json::array();
+  for (const DeploymentSummary& summary : SummarizeDeployments(verdict)) {
+    deployments.push_back(JsonOf(summary, verdict));
+  }
+  return deployments;
+}
+
+Json JudgementsOf(const Verdict& verdict, bool has_every_rule) {
+  Json judgements = Json::array();
+  for (const Judgement& judgement : verdict.judgements()) {
+    if (has_every_rule || IsViolation(judgement)) {
+      judgements.push_back(JsonOf(judgement));
+    }
+  }
+  return judgements;
+}
+
 template <typename Messages>
 Json JsonArrayOf(const Messages& messages) {
   Json array = Json::array();
@@ -43,12 +83,16 @@ Json JsonArrayOf(const Messages& messages) {
 
 }  // namespace
 
-std::string WriteJsonReport(const Verdict& verdict) {
+std::string WriteJsonReport(const Verdict& verdict,
+                            const ReportOptions& options) {
   constexpr int kIndent = 2;
-  const Json report = {{"decision", Decision_Name(verdict.decision())},
-                       {"judgements", JsonArrayOf(verdict.judgements())},
-                       {"problems", JsonArrayOf(verdict.problems())},
-                       {"remarks", JsonArrayOf(verdict.remarks())}};
+  const Json report = {
+      {"decision", Decision_Name(verdict.decision())},
+      {"deployments", DeploymentsOf(verdict)},
+      {"judgements", JudgementsOf(verdict, options.has_every_rule)},
+      {"problems", JsonArrayOf(verdict.problems())},
+      {"remarks", options.has_every_rule ? JsonArrayOf(verdict.remarks())
+                                         : Json::array()}};
   return report.dump(kIndent, ' ', /*ensure_ascii=*/true,
                      Json::error_handler_t::replace) +
          "\n";

@@ -1,10 +1,12 @@
 // A verdict as JSON, for programs.
 //
-//   std::string json = WriteJsonReport(verdict);
+//   std::string json = WriteJsonReport(verdict, options);
 //
-// One object with the fields of gate.proto's Verdict, numbers as numbers,
-// enumerators by name. It is of ASCII characters only: others are escaped, and
-// a byte that is no UTF-8 becomes U+FFFD. Pure function, thread-safe.
+// One object: "deployments", each with its rules and its nearest limit, and the
+// fields of gate.proto's Verdict, numbers as numbers, enumerators by name. Of
+// the judgements, without every rule, those that reject or warn. It is of ASCII
+// characters only: others are escaped, and a byte that is no UTF-8 becomes
+// U+FFFD. Pure function, thread-safe.
 
 #ifndef FOOTPRINT_GATES_REPORT_JSON_REPORT_H_
 #define FOOTPRINT_GATES_REPORT_JSON_REPORT_H_
@@ -12,10 +14,12 @@
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/report/verdict_words.h"
 
 namespace footprint {
 
-std::string WriteJsonReport(const Verdict& verdict);
+std::string WriteJsonReport(const Verdict& verdict,
+                            const ReportOptions& options);
 
 }  // namespace footprint
 

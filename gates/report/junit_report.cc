@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/report/deployment_summary.h"
 #include "footprint/profiling/schema/metric_kind.h"
 
 namespace footprint {
@@ -53,44 +53,89 @@ std::string JunitSuite(const std::string& name, const std::string& cases,
                       "\">\n", cases, "  </testsuite>\n");
 }
 
-}  // namespace
+// One case for all that holds in a deployment: the text report's line.
+std::string JunitCaseOf(const DeploymentSummary& summary,
+                        const Verdict& verdict) {
+  const Judgement& nearest = verdict.judgements(summary.nearest);
+  return absl::StrCat(
+      "    <testcase classname=\"", EscapeForXml(summary.label),
+      "\" name=\"the nearest of all rules\"><system-out>", summary.rule_count,
+      " rules; nearest margin: ", EscapeForXml(MarginText(nearest)), "; ",
+      EscapeForXml(DescribeViolation(nearest)), "</system-out></testcase>\n");
+}
 
-std::string WriteJunitReport(const Verdict& verdict) {
-  std::string suites;
-  for (int i = 0; i < verdict.judgements_size();) {
-    const std::string& label = verdict.judgements(i).label();
+class JunitReport {
+ public:
+  JunitReport(const Verdict& verdict, const ReportOptions& options)
+      : verdict_(verdict), options_(options) {}
+
+  std::string Write() {
+    for (const DeploymentSummary& summary : SummarizeDeployments(verdict_)) {
+      if (summary.nearest >= 0) AddDeployment(summary);
+    }
+    AddProblems();
+    return absl::StrCat(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"",
+        tests_, "\" failures=\"", CountOf(verdict_, Outcome::kRejects),
+        "\" errors=\"", errors_, "\">\n", suites_, "</testsuites>\n");
+  }
+
+ private:
+  void AddDeployment(const DeploymentSummary& summary) {
     std::string cases;
     int tests = 0;
     int failures = 0;
-    for (; i < verdict.judgements_size() &&
-           verdict.judgements(i).label() == label;
-         ++i) {
-      cases += JunitCaseOf(verdict.judgements(i));
+    if (!options_.has_every_rule) {
+      cases = JunitCaseOf(summary, verdict_);
       ++tests;
-      failures += OutcomeOf(verdict.judgements(i)) == Outcome::kRejects ? 1 : 0;
     }
-    const std::vector<std::string> remarks = NotesOf(verdict, label);
+    // Judgements of one deployment stand together.
+    for (; next_ < verdict_.judgements_size() &&
+           verdict_.judgements(next_).label() == summary.label;
+         ++next_) {
+      const Judgement& judgement = verdict_.judgements(next_);
+      if (!options_.has_every_rule && !IsViolation(judgement)) continue;
+      cases += JunitCaseOf(judgement);
+      ++tests;
+      failures += OutcomeOf(judgement) == Outcome::kRejects ? 1 : 0;
+    }
+    const std::vector<std::string> remarks =
+        options_.has_every_rule ? NotesOf(verdict_, summary.label)
+                                : std::vector<std::string>();
     if (!remarks.empty()) {
       absl::StrAppend(&cases, "    <system-out>",
                       EscapeForXml(absl::StrJoin(remarks, "\n")),
                       "</system-out>\n");
     }
-    suites += JunitSuite(label, cases, tests, failures, 0);
+    tests_ += tests;
+    suites_ += JunitSuite(summary.label, cases, tests, failures, 0);
   }
-  std::string cases;
-  int errors = 0;
-  for (const Problem& problem : verdict.problems()) {
-    cases += JunitCaseOf(problem);
-    errors += problem.decision() == ACCEPT ? 0 : 1;
+
+  void AddProblems() {
+    std::string cases;
+    for (const Problem& problem : verdict_.problems()) {
+      cases += JunitCaseOf(problem);
+      errors_ += problem.decision() == ACCEPT ? 0 : 1;
+    }
+    if (cases.empty()) return;
+    tests_ += verdict_.problems_size();
+    suites_ +=
+        JunitSuite("problems", cases, verdict_.problems_size(), 0, errors_);
   }
-  if (!cases.empty()) {
-    suites += JunitSuite("problems", cases, verdict.problems_size(), 0, errors);
-  }
-  return absl::StrCat(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"",
-      verdict.judgements_size() + verdict.problems_size(), "\" failures=\"",
-      CountOf(verdict, Outcome::kRejects), "\" errors=\"", errors, "\">\n",
-      suites, "</testsuites>\n");
+
+  const Verdict& verdict_;
+  const ReportOptions& options_;
+  std::string suites_;
+  int next_ = 0;
+  int tests_ = 0;
+  int errors_ = 0;
+};
+
+}  // namespace
+
+std::string WriteJunitReport(const Verdict& verdict,
+                             const ReportOptions& options) {
+  return JunitReport(verdict, options).Write();
 }
 
 }  // namespace footprint

@@ -1,8 +1,10 @@
 // A verdict as JUnit's XML, for CI systems.
 //
-//   std::string xml = WriteJunitReport(verdict);
+//   std::string xml = WriteJunitReport(verdict, options);
 //
-// A test suite a deployment and one of the problems, a test case a rule. Pure
+// A test suite a deployment and one of the problems. With every rule, a test
+// case for each; else one for the deployment, with its nearest limit, and one
+// for each rule that rejects or warns. Pure
 // function, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_REPORT_JUNIT_REPORT_H_
@@ -11,10 +13,12 @@
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/report/verdict_words.h"
 
 namespace footprint {
 
-std::string WriteJunitReport(const Verdict& verdict);
+std::string WriteJunitReport(const Verdict& verdict,
+                             const ReportOptions& options);
 
 }  // namespace footprint
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/report/deployment_summary.h"
 
 namespace footprint {
 namespace {
@@ -15,11 +15,27 @@ std::string MarkdownRow(const ReportRow& row) {
   return text + "\n";
 }
 
-}  // namespace
-
-std::string WriteMarkdownReport(const Verdict& verdict) {
+// A row a deployment, as the text report's lines.
+std::string DeploymentTable(const Verdict& verdict) {
   std::string text =
-      absl::StrCat("## ", EscapeForMarkdown(SummaryLine(verdict)), "\n");
+      "\n| deployment | rules | nearest margin | limit |\n|---|---:|---|---|\n";
+  for (const DeploymentSummary& summary : SummarizeDeployments(verdict)) {
+    absl::StrAppend(&text, "| ", EscapeForMarkdown(summary.label), " | ",
+                    summary.rule_count, " | ");
+    if (summary.nearest < 0) {
+      text += "not judged | |\n";
+      continue;
+    }
+    const Judgement& nearest = verdict.judgements(summary.nearest);
+    absl::StrAppend(&text, EscapeForMarkdown(MarginText(nearest)), " | ",
+                    EscapeForMarkdown(nearest.threshold_location()), " |\n");
+  }
+  return text;
+}
+
+// A table a deployment, with a row a rule.
+std::string RuleTables(const Verdict& verdict) {
+  std::string text;
   for (int i = 0; i < verdict.judgements_size(); ++i) {
     const Judgement& judgement = verdict.judgements(i);
     if (BeginsDeployment(verdict, i)) {
@@ -34,10 +50,19 @@ std::string WriteMarkdownReport(const Verdict& verdict) {
     }
     text += MarkdownRow(RowOf(judgement));
   }
+  return text;
+}
+
+}  // namespace
+
+std::string WriteMarkdownReport(const Verdict& verdict,
+                                const ReportOptions& options) {
+  std::string text = absl::StrCat(
+      "## ", EscapeForMarkdown(SummaryLine(verdict)), "\n",
+      options.has_every_rule ? RuleTables(verdict) : DeploymentTable(verdict));
   for (const Judgement& judgement : verdict.judgements()) {
-    const Outcome outcome = OutcomeOf(judgement);
-    if (outcome == Outcome::kHolds || outcome == Outcome::kIsRecorded) continue;
-    absl::StrAppend(&text, "\n- **", WordOfOutcome(outcome), "** ",
+    if (!IsViolation(judgement)) continue;
+    absl::StrAppend(&text, "\n- **", WordOfOutcome(OutcomeOf(judgement)), "** ",
                     EscapeForMarkdown(DescribeViolation(judgement)),
                     "<br>accept it with: ",
                     EscapeForMarkdown(judgement.command_to_accept()), "\n");

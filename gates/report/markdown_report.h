@@ -1,9 +1,10 @@
 // A verdict as Markdown, for merge requests.
 //
-//   std::string page = WriteMarkdownReport(verdict);
+//   std::string page = WriteMarkdownReport(verdict, options);
 //
-// The tables of the text report, then what was rejected and problems. Pure
-// function, thread-safe. Memory: the text.
+// A table of the deployments, or with every rule a table a deployment; then
+// what was rejected or warned, and problems. Pure function, thread-safe. Memory:
+// the text.
 
 #ifndef FOOTPRINT_GATES_REPORT_MARKDOWN_REPORT_H_
 #define FOOTPRINT_GATES_REPORT_MARKDOWN_REPORT_H_
@@ -11,10 +12,12 @@
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/report/verdict_words.h"
 
 namespace footprint {
 
-std::string WriteMarkdownReport(const Verdict& verdict);
+std::string WriteMarkdownReport(const Verdict& verdict,
+                                const ReportOptions& options);
 
 }  // namespace footprint
 

@@ -13,7 +13,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(MarkdownReportTest, MarkdownHasTheSameTables) {
-  const std::string text = WriteMarkdownReport(ExampleVerdict());
+  ReportOptions options;
+  options.has_every_rule = true;
+  const std::string text = WriteMarkdownReport(ExampleVerdict(), options);
   EXPECT_THAT(
       text,
       AllOf(HasSubstr("## REJECT 2 deployments, 2 benchmarks, 3 rules"),
@@ -24,6 +26,18 @@ TEST(MarkdownReportTest, MarkdownHasTheSameTables) {
             HasSubstr("- **REJECT** //a:b"),
             HasSubstr("- **PRODUCER\\_FAILED** //e:f: gave no "
                       "measurement<br>last words\n")));
+}
+
+TEST(MarkdownReportTest, WithoutEveryRuleHasARowADeployment) {
+  const std::string text =
+      WriteMarkdownReport(ExampleVerdict(), ReportOptions());
+  EXPECT_THAT(text,
+              HasSubstr("\n\n| deployment | rules | nearest margin | limit |\n"
+                        "|---|---:|---|---|\n"
+                        "| //a:b | 2 | 0.1 % over 1,000 | t.textproto:9 |\n"
+                        "| //c:d | 1 | 50.0 % under 20 B | t.textproto:14 |\n"
+                        "| //e:f | 0 | not judged | |\n\n- **REJECT** //a:b"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("| BM")));
 }
 
 }  // namespace

@@ -15,10 +15,10 @@ namespace footprint {
 namespace {
 
 constexpr ReportFormat kFormats[] = {
-    {"text", "verdict.txt", WriteTextReport, WriteColouredReport},
-    {"json", "verdict.json", WriteJsonReport, WriteJsonReport},
-    {"junit", "verdict.xml", WriteJunitReport, WriteJunitReport},
-    {"markdown", "verdict.md", WriteMarkdownReport, WriteMarkdownReport},
+    {"text", "verdict.txt", WriteTextReport},
+    {"json", "verdict.json", WriteJsonReport},
+    {"junit", "verdict.xml", WriteJunitReport},
+    {"markdown", "verdict.md", WriteMarkdownReport},
 };
 
 }  // namespace

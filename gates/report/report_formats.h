@@ -2,7 +2,13 @@
 //
 //   absl::StatusOr<const ReportFormat*> format = FindReportFormat("markdown");
 //   if (!format.ok()) return format.status();
-//   std::string report = (*format)->write(verdict);
+//   ReportOptions options;
+//   options.has_every_rule = true;
+//   std::string report = (*format)->write(verdict, options);
+//
+// Every format tells the same: by default a line a deployment with its nearest
+// margin, what is not accepted in full, and the decision; on demand every rule.
+// Colour and width are of text alone.
 //
 // Any name and message is safe in every format (report_escape.h). A further
 // format is a writer in a file of its own and a row of the table in
@@ -18,15 +24,14 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/report/verdict_words.h"
 
 namespace footprint {
 
 struct ReportFormat {
   const char* name;       // as of --format
   const char* file_name;  // where a test leaves it, such as "verdict.md"
-  std::string (*write)(const Verdict& verdict);
-  // For terminals; what `write` gives, where a format has no colours.
-  std::string (*write_for_terminal)(const Verdict& verdict);
+  std::string (*write)(const Verdict& verdict, const ReportOptions& options);
 };
 
 // All of them; they live as long as the program.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/report/example_verdict.h"
 #include "gmock/gmock.h"
@@ -21,7 +22,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string Report(const Verdict& verdict, absl::string_view format) {
-  return (*FindReportFormat(format))->write(verdict);
+  ReportOptions options;
+  options.has_every_rule = true;
+  return (*FindReportFormat(format))->write(verdict, options);
 }
 
 TEST(ReportFormatsTest, EveryFormatPassesOnWhatProducersSay) {
@@ -31,7 +34,7 @@ TEST(ReportFormatsTest, EveryFormatPassesOnWhatProducersSay) {
   remark->mutable_remark()->set_about("memo plan");
   remark->mutable_remark()->set_text("5 loads");
   EXPECT_THAT(Report(verdict, "text"),
-              HasSubstr("//c:d\n  memo plan: 5 loads\n  benchmark"));
+              HasSubstr("//c:d\n  memo plan: 5 loads\n  BM_Load\n"));
   EXPECT_THAT(Report(verdict, "json"),
               AllOf(HasSubstr("\"about\": \"memo plan\""),
                     HasSubstr("\"text\": \"5 loads\"")));
@@ -42,12 +45,45 @@ TEST(ReportFormatsTest, EveryFormatPassesOnWhatProducersSay) {
               HasSubstr("### //c:d\n\nmemo plan: 5 loads\n\n| benchmark"));
 }
 
-TEST(ReportFormatsTest, OnlyTextHasColour) {
+TEST(ReportFormatsTest, OnlyTextHasColourAndAWidth) {
   for (const ReportFormat& format : ReportFormats()) {
-    const std::string plain = format.write(ExampleVerdict());
+    const std::string plain = format.write(ExampleVerdict(), ReportOptions());
     EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
     if (format.name == std::string("text")) continue;
-    EXPECT_EQ(format.write_for_terminal(ExampleVerdict()), plain);
+    ReportOptions options;
+    options.has_colour = true;
+    options.width = 40;
+    EXPECT_EQ(format.write(ExampleVerdict(), options), plain);
+  }
+}
+
+// Whatever is asked for, each format tells the same.
+TEST(ReportFormatsTest, EveryFormatHasTheSameContent) {
+  const auto strip = [](const std::string& text) {
+    return absl::StrReplaceAll(text, {{"\\", ""}, {" ", ""}, {"\n", ""}});
+  };
+  for (const ReportFormat& format : ReportFormats()) {
+    for (const bool has_every_rule : {false, true}) {
+      ReportOptions options;
+      options.has_every_rule = has_every_rule;
+      const std::string report = strip(format.write(ExampleVerdict(), options));
+      // Deployments, both violations with their ways out, and the problem.
+      for (const char* part :
+           {"//a:b", "//c:d", "//e:f", "BM_Load", "BM_Fit/rows:10", "WARN",
+            "t.textproto:9", "t.textproto:14", "gavenomeasurement",
+            "bazelrun//gates:update----only=//a:b",
+            "bazelrun//gates:update----only=//c:d"}) {
+        EXPECT_THAT(report, HasSubstr(part)) << format.name;
+      }
+      EXPECT_EQ(
+          report.find("1,572,864") != std::string::npos ||
+              report.find("1572864") != std::string::npos ||
+              report.find("peak_live_usable_bytesmax") != std::string::npos,
+          has_every_rule)
+          << format.name << report;
+      if (has_every_rule) continue;
+      EXPECT_THAT(report, HasSubstr("0.1%over1,000")) << format.name;
+    }
   }
 }
 

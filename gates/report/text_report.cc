@@ -1,14 +1,22 @@
 #include "footprint/gates/report/text_report.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/base/text/text_table.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/base/text/wrap_text.h"
+#include "footprint/gates/report/deployment_summary.h"
+#include "footprint/profiling/schema/metric_kind.h"
 
 namespace footprint {
 namespace {
@@ -18,105 +26,334 @@ constexpr char kGreen[] = "\x1b[32m";
 constexpr char kYellow[] = "\x1b[33m";
 constexpr char kPlain[] = "\x1b[0m";
 
+// Of lines that go on, and of what stands below a deployment.
+constexpr size_t kIndent = 4;
+// Of a deployment's name beside its figures, however narrow the terminal is.
+constexpr size_t kLeastNameWidth = 16;
+
 const char* ColourOf(Outcome outcome) {
   return outcome == Outcome::kRejects ? kRed
          : outcome == Outcome::kHolds ? kGreen
                                       : kYellow;
 }
 
+// The value alone, to the byte: beside its limit it needs no rounding.
+std::string ExactText(MetricKind metric, int64_t value) {
+  return UnitOfMetric(metric) == MetricUnit::kBytes
+             ? absl::StrCat(FormatCount(value), " B")
+             : FormatCount(value);
+}
+
 class TextReport {
  public:
-  TextReport(const Verdict& verdict, bool has_colour)
-      : verdict_(verdict), has_colour_(has_colour) {}
+  TextReport(const Verdict& verdict, const ReportOptions& options)
+      : verdict_(verdict), options_(options) {}
 
   std::string Write() {
-    WriteTable();
-    WriteViolations();
+    if (options_.has_every_rule) {
+      WriteEveryRule();
+    } else {
+      WriteDeployments();
+    }
+    for (const Judgement& judgement : verdict_.judgements()) {
+      if (IsViolation(judgement)) WriteViolation(judgement);
+    }
     for (const Problem& problem : verdict_.problems()) WriteProblem(problem);
-    const Outcome outcome =
-        verdict_.decision() == ACCEPT ? Outcome::kHolds : Outcome::kRejects;
-    absl::StrAppend(&text_, Colour(outcome, SummaryLine(verdict_)), "\n");
+    WriteSummary();
     return std::move(text_);
   }
 
  private:
   std::string Colour(Outcome outcome, const std::string& text) const {
-    return has_colour_ ? absl::StrCat(ColourOf(outcome), text, kPlain) : text;
+    return options_.has_colour ? absl::StrCat(ColourOf(outcome), text, kPlain)
+                               : text;
   }
 
-  void WriteTable() {
-    std::vector<ReportRow> rows;
-    TextTable table({{kReportHeadings[0]},
-                     {kReportHeadings[1]},
-                     {kReportHeadings[2], TextTable::kFigures},
-                     {kReportHeadings[3], TextTable::kFigures},
-                     {kReportHeadings[4]},
-                     {kReportHeadings[5]}});
+  std::string Wrap(const std::string& text, size_t indent) const {
+    return WrapText(text, options_.width, indent);
+  }
+
+  // ---- A line a deployment ----
+
+  struct Line {
+    std::string name;
+    std::vector<std::string> figures;
+    Outcome outcome = Outcome::kHolds;
+  };
+
+  // Where limits stand, in few characters: the folder that all have in common
+  // and the ending are said once.
+  void FindCommonFolder(const std::vector<DeploymentSummary>& summaries) {
+    absl::optional<std::string> common;
+    for (const DeploymentSummary& summary : summaries) {
+      if (summary.nearest < 0) continue;
+      const std::string& location =
+          verdict_.judgements(summary.nearest).threshold_location();
+      const std::string folder = location.substr(0, location.rfind('/') + 1);
+      if (!common.has_value()) common = folder;
+      while (folder.compare(0, common->size(), *common) != 0) {
+        common->pop_back();
+        common->resize(common->rfind('/') + 1);
+      }
+    }
+    common_folder_ = common.value_or("");
+  }
+
+  std::string ShortLocation(const std::string& location) const {
+    std::string text = location.substr(common_folder_.size());
+    const size_t ending = text.rfind(kEnding);
+    if (ending != std::string::npos) {
+      text.erase(ending, std::string(kEnding).size());
+    }
+    return text;
+  }
+
+  Line LineOf(const DeploymentSummary& summary) const {
+    Line line;
+    line.name = EscapeForTerminal(summary.label);
+    if (summary.nearest < 0) {
+      line.outcome = Outcome::kRejects;
+      line.figures = {"0", "not judged", ""};
+      return line;
+    }
+    const Judgement& nearest = verdict_.judgements(summary.nearest);
+    line.outcome = summary.rejected_count > 0 ? Outcome::kRejects
+                   : summary.warned_count > 0 ? Outcome::kWarns
+                                              : Outcome::kHolds;
+    line.figures = {
+        FormatCount(summary.rule_count), MarginText(nearest),
+        EscapeForTerminal(ShortLocation(nearest.threshold_location()))};
+    return line;
+  }
+
+  void WriteDeployments() {
+    const std::vector<DeploymentSummary> summaries =
+        SummarizeDeployments(verdict_);
+    if (summaries.empty()) return;
+    FindCommonFolder(summaries);
+    std::vector<Line> lines;
+    TextTable figures(
+        {{"rules", TextTable::kFigures}, {"nearest margin"}, {"limit"}});
+    size_t figures_width = std::string("rules").size();
+    std::vector<size_t> widths = {5, 14, 5};
+    for (const DeploymentSummary& summary : summaries) {
+      lines.push_back(LineOf(summary));
+      figures.Fit(lines.back().figures);
+      for (size_t i = 0; i < widths.size(); ++i) {
+        widths[i] = std::max(widths[i], lines.back().figures[i].size());
+      }
+    }
+    figures_width = widths[0] + widths[1] + widths[2] + 4;
+    FitNames(options_.width > figures_width + 2
+                 ? options_.width - figures_width - 2
+                 : 0,
+             &lines);
+    WriteLines(lines, figures);
+  }
+
+  // Finds the width of the names' column, and shortens those that are wider
+  // where nobody could take one for another.
+  void FitNames(size_t room, std::vector<Line>* lines) {
+    room = std::max(room, kLeastNameWidth);
+    name_width_ = std::string("deployment").size();
+    std::map<std::string, int> uses;
+    for (const Line& line : *lines) ++uses[ShortName(line.name, room)];
+    for (Line& line : *lines) {
+      const std::string shortened = ShortName(line.name, room);
+      if (uses[shortened] == 1) line.name = shortened;
+      if (DisplayWidth(line.name) <= room) {
+        name_width_ = std::max(name_width_, DisplayWidth(line.name));
+      }
+    }
+  }
+
+  static std::string ShortName(const std::string& name, size_t room) {
+    return ShortenMiddle(name, room).value_or(name);
+  }
+
+  void WriteLines(const std::vector<Line>& lines, const TextTable& figures) {
+    const auto pad = [this](const std::string& name) {
+      const size_t width = DisplayWidth(name);
+      return std::string(name_width_ + 2 - std::min(width, name_width_), ' ');
+    };
+    absl::StrAppend(&text_, "deployment", pad("deployment"),
+                    figures.Headings());
+    for (const Line& line : lines) {
+      std::string row = figures.Row(line.figures);
+      row.pop_back();
+      const bool is_wide = DisplayWidth(line.name) > name_width_;
+      const std::string text =
+          is_wide ? absl::StrCat(Wrap(line.name, kIndent), "\n",
+                                 Wrap(absl::StrCat(pad(""), row), kIndent))
+                  : Wrap(absl::StrCat(line.name, pad(line.name), row), kIndent);
+      absl::StrAppend(
+          &text_,
+          line.outcome == Outcome::kHolds ? text : Colour(line.outcome, text),
+          "\n");
+    }
+    absl::StrAppend(&text_,
+                    Wrap(absl::StrCat("(A limit is a line of ",
+                                      EscapeForTerminal(common_folder_), "*",
+                                      kEnding, "; --all shows every rule.)"),
+                         1),
+                    "\n\n");
+  }
+
+  // ---- Every rule ----
+
+  static std::vector<std::string> CellsOf(const Judgement& judgement) {
+    return {std::string(ShortNameOfMetric(judgement.metric())),
+            ExactText(judgement.metric(), judgement.measured()),
+            absl::StrCat(WordOfRule(judgement.rule()), " ",
+                         ExactText(judgement.metric(), judgement.limit()),
+                         DeterminismSuffix(judgement)),
+            ShortMargin(judgement), WordOfOutcome(OutcomeOf(judgement))};
+  }
+
+  // The limit stands beside it.
+  static std::string ShortMargin(const Judgement& judgement) {
+    const std::string margin = MarginText(judgement);
+    for (const char* word : {" of ", " over ", " under "}) {
+      const size_t at = margin.find(word);
+      if (at == std::string::npos) continue;
+      return judgement.decision() == ACCEPT
+                 ? margin.substr(0, at)
+                 : absl::StrCat(margin.substr(0, at), word)
+                       .substr(0, at + std::string(word).size() - 1);
+    }
+    return margin;
+  }
+
+  void WriteEveryRule() {
+    TextTable table({{""},
+                     {"", TextTable::kFigures},
+                     {""},
+                     {"", TextTable::kFigures},
+                     {""}});
+    std::vector<std::vector<std::string>> rows;
     for (const Judgement& judgement : verdict_.judgements()) {
-      rows.push_back(RowOf(judgement));
-      for (std::string& cell : rows.back()) cell = EscapeForTerminal(cell);
+      rows.push_back(CellsOf(judgement));
       table.Fit(rows.back());
     }
+    std::string name;
     for (int i = 0; i < verdict_.judgements_size(); ++i) {
       const Judgement& judgement = verdict_.judgements(i);
       if (BeginsDeployment(verdict_, i)) {
         if (i > 0) text_ += "\n";
         WriteDeployment(judgement.label());
-        absl::StrAppend(&text_, "  ", table.Headings());
+        name.clear();
       }
-      // Colours have no width: nothing follows in the row.
-      rows[i].back() = Colour(OutcomeOf(judgement), rows[i].back());
-      absl::StrAppend(&text_, "  ", table.Row(rows[i]));
+      if (name != NameOf(judgement)) {
+        name = NameOf(judgement);
+        absl::StrAppend(
+            &text_, Wrap(absl::StrCat("  ", EscapeForTerminal(name)), kIndent),
+            "\n");
+      }
+      WriteRow(table, rows[static_cast<size_t>(i)], OutcomeOf(judgement));
     }
     if (!rows.empty()) text_ += "\n";
   }
 
   void WriteDeployment(const std::string& label) {
-    absl::StrAppend(&text_, EscapeForTerminal(label), "\n");
+    absl::StrAppend(&text_, Wrap(EscapeForTerminal(label), kIndent), "\n");
     for (const std::string& remark : NotesOf(verdict_, label)) {
-      absl::StrAppend(&text_, "  ", EscapeForTerminal(remark), "\n");
+      absl::StrAppend(
+          &text_, Wrap(absl::StrCat("  ", EscapeForTerminal(remark)), kIndent),
+          "\n");
     }
   }
 
-  void WriteViolations() {
-    for (const Judgement& judgement : verdict_.judgements()) {
-      const Outcome outcome = OutcomeOf(judgement);
-      if (outcome == Outcome::kHolds || outcome == Outcome::kIsRecorded) {
-        continue;
-      }
-      absl::StrAppend(&text_, Colour(outcome, WordOfOutcome(outcome)), " ",
-                      EscapeForTerminal(DescribeViolation(judgement)),
-                      "\n    accept it with: ",
-                      EscapeForTerminal(judgement.command_to_accept()), "\n\n");
-    }
+  void WriteRow(const TextTable& table, const std::vector<std::string>& cells,
+                Outcome outcome) {
+    std::string row = absl::StrCat("    ", table.Row(cells));
+    row.pop_back();
+    row = Wrap(row, 2 * kIndent);
+    // The last word is the verdict, on whichever line it is now.
+    const size_t begin = row.size() - cells.back().size();
+    absl::StrAppend(&text_, row.substr(0, begin),
+                    Colour(outcome, row.substr(begin)), "\n");
+  }
+
+  // ---- What is not accepted ----
+
+  void WriteViolation(const Judgement& judgement) {
+    constexpr char kHow[] = "    accept it with: ";
+    const Outcome outcome = OutcomeOf(judgement);
+    WriteMarked(WordOfOutcome(outcome), outcome,
+                EscapeForTerminal(DescribeViolation(judgement)));
+    absl::StrAppend(
+        &text_, kHow,
+        WrapCommand(EscapeForTerminal(judgement.command_to_accept()),
+                    options_.width, 2 * kIndent, std::string(kHow).size()),
+        "\n\n");
+  }
+
+  // A paragraph whose first word, `mark`, is coloured.
+  void WriteMarked(const std::string& mark, Outcome outcome,
+                   const std::string& text) {
+    const std::string wrapped = Wrap(absl::StrCat(mark, " ", text), kIndent);
+    absl::StrAppend(&text_, Colour(outcome, mark), wrapped.substr(mark.size()),
+                    "\n");
   }
 
   void WriteProblem(const Problem& problem) {
     const Outcome outcome =
         problem.decision() == ACCEPT ? Outcome::kWarns : Outcome::kRejects;
-    absl::StrAppend(&text_, Colour(outcome, WordOfProblem(problem)), " ",
-                    EscapeForTerminal(problem.location()), ":");
-    const char* separator = " ";
-    for (absl::string_view line : absl::StrSplit(problem.message(), '\n')) {
-      absl::StrAppend(&text_, separator, EscapeForTerminal(line), "\n");
-      separator = "    ";
+    const std::vector<std::string> lines =
+        absl::StrSplit(problem.message(), '\n');
+    for (size_t i = 0; i < lines.size(); ++i) {
+      // A command goes to a line of its own, so that it can be copied whole.
+      const size_t command = lines[i].find(kCommandBegin);
+      const std::string words = EscapeForTerminal(
+          command == std::string::npos ? lines[i]
+                                       : lines[i].substr(0, command + 1));
+      if (i == 0) {
+        WriteMarked(
+            WordOfProblem(problem), outcome,
+            absl::StrCat(EscapeForTerminal(problem.location()), ": ", words));
+      } else {
+        absl::StrAppend(&text_, Wrap(absl::StrCat("    ", words), kIndent),
+                        "\n");
+      }
+      if (command == std::string::npos) continue;
+      absl::StrAppend(
+          &text_, "    ",
+          WrapCommand(EscapeForTerminal(lines[i].substr(command + 2)),
+                      options_.width, 2 * kIndent, kIndent),
+          "\n");
     }
     text_ += "\n";
   }
 
+  // The last line begins with the decision, however much there is to count.
+  void WriteSummary() {
+    const Outcome outcome =
+        verdict_.decision() == ACCEPT ? Outcome::kHolds : Outcome::kRejects;
+    const std::string summary = SummaryLine(verdict_);
+    if (summary.size() <= options_.width) {
+      absl::StrAppend(&text_, Colour(outcome, summary), "\n");
+      return;
+    }
+    const std::string word(Decision_Name(verdict_.decision()));
+    absl::StrAppend(&text_, Wrap(summary.substr(word.size() + 1), 0), "\n",
+                    Colour(outcome, word), "\n");
+  }
+
+  static constexpr char kEnding[] = ".textproto";
+  static constexpr char kCommandBegin[] = ": bazel run ";
+
   const Verdict& verdict_;
-  const bool has_colour_;
+  const ReportOptions& options_;
   std::string text_;
+  std::string common_folder_;
+  size_t name_width_ = 0;
 };
 
 }  // namespace
 
-std::string WriteTextReport(const Verdict& verdict) {
-  return TextReport(verdict, /*has_colour=*/false).Write();
-}
-
-std::string WriteColouredReport(const Verdict& verdict) {
-  return TextReport(verdict, /*has_colour=*/true).Write();
+std::string WriteTextReport(const Verdict& verdict,
+                            const ReportOptions& options) {
+  return TextReport(verdict, options).Write();
 }
 
 }  // namespace footprint

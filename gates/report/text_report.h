@@ -1,11 +1,14 @@
 // A verdict for a person at a terminal.
 //
-//   std::fputs(WriteTextReport(verdict).c_str(), stdout);
+//   std::fputs(WriteTextReport(verdict, options).c_str(), stdout);
 //
-// A table by deployment, with rounded and exact figures; what was rejected,
-// with the excess and the command that would accept it; problems; and a last
-// line that begins with the decision. Pure functions, thread-safe. Memory: the
-// text and the cells of its tables.
+// A line a deployment: its rules, the nearest margin and the limit that has it,
+// as FILE:LINE; or, with every rule, each with its exact figures. Then what was
+// rejected or warned, in full, with the command that would accept it; problems;
+// and a last line that begins with the decision. Lines are no wider than
+// `options.width`: names are wrapped, or shortened in the middle where that
+// loses no number. Pure function, thread-safe. Memory: the text
+// and the cells of its tables.
 
 #ifndef FOOTPRINT_GATES_REPORT_TEXT_REPORT_H_
 #define FOOTPRINT_GATES_REPORT_TEXT_REPORT_H_
@@ -13,13 +16,12 @@
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/report/verdict_words.h"
 
 namespace footprint {
 
-std::string WriteTextReport(const Verdict& verdict);
-
-// The same in colour, for terminals.
-std::string WriteColouredReport(const Verdict& verdict);
+std::string WriteTextReport(const Verdict& verdict,
+                            const ReportOptions& options);
 
 }  // namespace footprint
 

@@ -27,17 +27,11 @@ int64_t DifferenceOf(int64_t a, int64_t b) {
                : std::numeric_limits<int64_t>::max();
 }
 
-std::string FormatShort(MetricKind metric, int64_t value) {
-  return UnitOfMetric(metric) == MetricUnit::kBytes ? FormatRoundedBytes(value)
-                                                    : FormatCount(value);
-}
-
 // The distance to the limit: "512 KiB left (25.0 %)", "16 B over", "exact".
 std::string DescribeMargin(const Judgement& judgement) {
   const int64_t over = DifferenceOf(judgement.measured(), judgement.limit());
   if (over == 0) return judgement.rule() == EXACT_VALUE ? "exact" : "none left";
-  const std::string size =
-      FormatShort(judgement.metric(), over < 0 ? DifferenceOf(0, over) : over);
+  const std::string size = DistanceText(judgement);
   if (judgement.decision() != ACCEPT) {
     return size + (over > 0 ? " over" : " under");
   }
@@ -47,18 +41,33 @@ std::string DescribeMargin(const Judgement& judgement) {
   return absl::StrFormat("%s left (%.1f %%)", size, percent);
 }
 
-// With the class of the metric, unless that is EXACT, as most are.
 std::string LimitOf(const Judgement& judgement) {
-  const bool is_weaker = judgement.determinism() == BOUNDED ||
-                         judgement.determinism() == STATISTICAL;
-  return absl::StrCat(
-      WordOfRule(judgement.rule()), " ",
-      FormatMetricValue(judgement.metric(), judgement.limit()),
-      is_weaker ? " of " : "",
-      is_weaker ? std::string(Determinism_Name(judgement.determinism())) : "");
+  return absl::StrCat(WordOfRule(judgement.rule()), " ",
+                      FormatMetricValue(judgement.metric(), judgement.limit()),
+                      DeterminismSuffix(judgement));
 }
 
 }  // namespace
+
+std::string ShortMetricText(MetricKind metric, int64_t value) {
+  return UnitOfMetric(metric) == MetricUnit::kBytes ? FormatRoundedBytes(value)
+                                                    : FormatCount(value);
+}
+
+std::string DistanceText(const Judgement& judgement) {
+  const int64_t over = DifferenceOf(judgement.measured(), judgement.limit());
+  return ShortMetricText(judgement.metric(),
+                         over < 0 ? DifferenceOf(0, over) : over);
+}
+
+std::string DeterminismSuffix(const Judgement& judgement) {
+  const bool is_weaker = judgement.determinism() == BOUNDED ||
+                         judgement.determinism() == STATISTICAL;
+  return is_weaker ? absl::StrCat(
+                         " of ",
+                         std::string(Determinism_Name(judgement.determinism())))
+                   : "";
+}
 
 const char* WordOfRule(RuleKind rule) {
   switch (rule) {
@@ -80,6 +89,11 @@ Outcome OutcomeOf(const Judgement& judgement) {
   if (judgement.severity() == WARN) return Outcome::kWarns;
   return judgement.severity() == AUDIT ? Outcome::kIsRecorded
                                        : Outcome::kRejects;
+}
+
+bool IsViolation(const Judgement& judgement) {
+  const Outcome outcome = OutcomeOf(judgement);
+  return outcome == Outcome::kRejects || outcome == Outcome::kWarns;
 }
 
 const char* WordOfOutcome(Outcome outcome) {

@@ -12,12 +12,23 @@
 #define FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "footprint/gates/judge/gate.pb.h"
 
 namespace footprint {
+
+// How much of a verdict a report tells, and for which terminal.
+struct ReportOptions {
+  // Every judgement; else a line a deployment, and what is not accepted.
+  bool has_every_rule = false;
+  // Of the text report, in characters.
+  size_t width = 80;
+  bool has_colour = false;
+};
 
 // What people read first, and the last line of the text report: the decision,
 // and how many deployments, rules and problems it is of. Without a newline.
@@ -27,6 +38,8 @@ std::string SummaryLine(const Verdict& verdict);
 enum class Outcome { kHolds, kRejects, kWarns, kIsRecorded };
 
 Outcome OutcomeOf(const Judgement& judgement);
+// Whether it is told in full in every report: it rejects or warns.
+bool IsViolation(const Judgement& judgement);
 int CountOf(const Verdict& verdict, Outcome outcome);
 
 // "accept", "REJECT", "WARN" or "audit".
@@ -45,6 +58,15 @@ inline constexpr std::array<const char*, 6> kReportHeadings = {
     "benchmark", "metric", "measured", "limit", "margin", "verdict"};
 
 ReportRow RowOf(const Judgement& judgement);
+
+// A value of the metric, rounded: "1.50 MiB", "1,200".
+std::string ShortMetricText(MetricKind metric, int64_t value);
+
+// How far the measured value is from the limit, without a sign: "512 KiB".
+std::string DistanceText(const Judgement& judgement);
+
+// " of BOUNDED" of a limit on a metric that is not EXACT, else "".
+std::string DeterminismSuffix(const Judgement& judgement);
 
 // "deployment benchmark metric: value, limit, excess".
 std::string DescribeViolation(const Judgement& judgement);

@@ -22,7 +22,9 @@ Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 # What speaks of the language, not of a library.
 _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platform"}
 # Programs by which a person works on the tree; they may run anything.
-_ENTRY_POINTS = {"//gates:check", "//gates:update"}
+_ENTRY_POINTS = {
+    "//gates:check", "//gates:diff", "//gates:explain", "//gates:update"
+}
 # The packages of which none may need another, and the room that states the
 # contract between them. A deployment is there to combine them.
 _SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")

@@ -1,0 +1,34 @@
+// Explanations of rules for a terminal and for programs.
+//
+//   std::cout << WriteExplanationText(explanations, options);
+//
+// Lines are no wider than `options.width`, commands can be copied whole. Pure
+// functions, thread-safe.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_EXPLANATION_TEXT_H_
+#define FOOTPRINT_GATES_EXPLAINING_EXPLANATION_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "footprint/gates/explaining/gate_explanation.h"
+#include "footprint/gates/report/verdict_words.h"
+
+namespace footprint {
+
+std::string WriteExplanationText(
+    const std::vector<GateExplanation>& explanations,
+    const ReportOptions& options);
+
+// {"gates": [{"label", "benchmark", "phase", "metric", "rule", "measured",
+// "limit", "decision", "threshold_location", "owner", "reason", "processes",
+// "history", "phases", "held_at_peak", "moved_exact_values", "command"}]}
+std::string WriteExplanationJson(
+    const std::vector<GateExplanation>& explanations);
+
+// "2026-11-22  1,000 B -> 1,200 B  a cache".
+std::string DescribeHistoryEntry(const HistoryEntry& entry, MetricKind metric);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_EXPLANATION_TEXT_H_

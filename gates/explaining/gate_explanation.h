@@ -1,0 +1,83 @@
+// Why a gate judges as it does: everything that is known of a rule.
+//
+//   absl::StatusOr<std::vector<GateExplanation>> gates =
+//       ExplainGates(input, verdict, options);
+//   if (!gates.ok()) return gates.status();  // the name means no rule
+//   std::cout << WriteExplanationText(*gates, text_options);
+//
+// Pure function, thread-safe; the result copies what it names. Memory: the
+// benchmarks of the rules that are explained. Time: linear in the input.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_GATE_EXPLANATION_H_
+#define FOOTPRINT_GATES_EXPLAINING_GATE_EXPLANATION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/gates/explaining/profile_diff.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+struct ExplainOptions {
+  // A rule's line, as check prints it ("tabular:12", or with its folder and
+  // ending), or a label, in which '*' stands for any characters.
+  std::string gate;
+  // Narrows a label to some benchmarks; may hold '*'.
+  std::string benchmark = "*";
+  // Of a label, every rule; else those that do not hold, or, where all hold,
+  // the nearest of each deployment.
+  bool has_every_rule = false;
+  // Of an earlier time, to tell what grew; empty: exact values tell it.
+  absl::Span<const MemoryProfile> before;
+  std::string update_target = "//gates:update";
+};
+
+struct GateExplanation {
+  Judgement judgement;
+  Threshold threshold;  // owner, reason, history
+  int process_count = 0;
+
+  // Who held the bytes, and what each phase needed, of the metric judged:
+  // the largest first.
+  struct Part {
+    std::string name;
+    int64_t value = 0;
+  };
+  std::vector<Part> phases;
+  std::vector<Part> held_at_peak;
+
+  // What differs from the exact values that are kept for this benchmark; the
+  // largest growth first.
+  std::vector<Judgement> moved_exact_values;
+  // How many exact values of this benchmark stand as they were.
+  int kept_exact_values = 0;
+  // What differs from `ExplainOptions::before`; not set without it, or if it
+  // has no such benchmark.
+  absl::optional<DiffNode> difference;
+
+  // Accepts the measured value; of a rule that holds, brings it down to that.
+  std::string command;
+};
+
+// One a rule, in the order of the verdict. kInvalidArgument if `gate` names
+// nothing that was judged, with the nearest names; kFailedPrecondition if
+// nothing was judged because of a problem.
+absl::StatusOr<std::vector<GateExplanation>> ExplainGates(
+    const GateInput& input, const Verdict& verdict,
+    const ExplainOptions& options);
+
+// Whether `name`, as check prints a limit ("tabular:12"), means `location`
+// ("gates/thresholds/tabular.textproto:12").
+bool NamesLocation(absl::string_view name, absl::string_view location);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_GATE_EXPLANATION_H_

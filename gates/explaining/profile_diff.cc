@@ -1,0 +1,357 @@
+#include "footprint/gates/explaining/profile_diff.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/gates/judge/environment_difference.h"
+#include "footprint/gates/judge/producer_failure.h"
+#include "footprint/profiling/schema/metric_kind.h"
+#include "footprint/profiling/schema/metric_reading.h"
+
+namespace footprint {
+namespace {
+
+using Presence = DiffNode::Presence;
+
+// In the order in which `before` and then `after` name them.
+template <typename T>
+class Pairs {
+ public:
+  struct Pair {
+    std::string name;
+    const T* before = nullptr;
+    const T* after = nullptr;
+
+    Presence presence() const {
+      return before == nullptr  ? Presence::kAdded
+             : after == nullptr ? Presence::kRemoved
+                                : Presence::kBoth;
+    }
+  };
+
+  Pair& Of(const std::string& name) {
+    const auto added = index_.emplace(name, pairs_.size());
+    if (added.second) {
+      pairs_.emplace_back();
+      pairs_.back().name = name;
+    }
+    return pairs_[added.first->second];
+  }
+  const std::vector<Pair>& all() const { return pairs_; }
+
+ private:
+  std::map<std::string, size_t> index_;
+  std::vector<Pair> pairs_;
+};
+
+// The profiles of one label.
+struct Deployment {
+  std::vector<const MemoryProfile*> profiles;
+};
+
+std::map<std::string, Deployment> ByLabel(
+    absl::Span<const MemoryProfile> profiles) {
+  std::map<std::string, Deployment> deployments;
+  for (const MemoryProfile& profile : profiles) {
+    deployments[profile.label()].profiles.push_back(&profile);
+  }
+  return deployments;
+}
+
+// Of a benchmark or phase that is not there, nothing is known.
+template <typename Measured>
+absl::optional<int64_t> ValueOf(const Measured* measured, MetricKind kind) {
+  if (measured == nullptr) return absl::nullopt;
+  return ReadMetric(*measured, kind).bytes_or_count;
+}
+
+template <typename Measured>
+std::vector<MetricChange> ChangesOf(const Measured* before,
+                                    const Measured* after) {
+  std::vector<MetricChange> changes;
+  for (int number = 1; number <= MetricKind_MAX; ++number) {
+    if (!MetricKind_IsValid(number)) continue;
+    MetricChange change;
+    change.metric = static_cast<MetricKind>(number);
+    change.before = ValueOf(before, change.metric);
+    change.after = ValueOf(after, change.metric);
+    if (change.before != change.after) changes.push_back(change);
+  }
+  return changes;
+}
+
+bool HasDifference(const DiffNode& node) {
+  return node.presence != Presence::kBoth || !node.changes.empty() ||
+         !node.children.empty() || !node.notes.empty();
+}
+
+// Unknown growth comes before what shrank and after what grew.
+int64_t SortingGrowth(const DiffNode& node) {
+  const MetricChange* const change = MainChange(node);
+  if (change == nullptr) return 0;
+  return GrowthOf(node, *change).value_or(0);
+}
+
+void SortByGrowth(std::vector<DiffNode>* nodes) {
+  std::stable_sort(nodes->begin(), nodes->end(),
+                   [](const DiffNode& a, const DiffNode& b) {
+                     if (a.kind != b.kind) return a.kind < b.kind;
+                     return SortingGrowth(a) > SortingGrowth(b);
+                   });
+}
+
+DiffNode DiffSite(const Pairs<Attribution>::Pair& pair) {
+  DiffNode node;
+  node.kind = DiffNode::Kind::kSite;
+  node.presence = pair.presence();
+  node.name = pair.name;
+  MetricChange change;
+  change.metric = PEAK_LIVE_USABLE_BYTES;
+  if (pair.before != nullptr) change.before = pair.before->live_bytes();
+  if (pair.after != nullptr) change.after = pair.after->live_bytes();
+  if (change.before != change.after) node.changes.push_back(change);
+  return node;
+}
+
+DiffNode DiffPhase(const Pairs<Phase>::Pair& pair) {
+  DiffNode node;
+  node.kind = DiffNode::Kind::kPhase;
+  node.presence = pair.presence();
+  node.name = pair.name;
+  node.changes = ChangesOf(pair.before, pair.after);
+  return node;
+}
+
+// Phases below the phases around them. Those around a new or old phase are the
+// ones of the side that has it.
+class PhaseTree {
+ public:
+  PhaseTree(const BenchmarkMemory* before, const BenchmarkMemory* after) {
+    Add(before, /*is_before=*/true);
+    Add(after, /*is_before=*/false);
+  }
+
+  std::vector<DiffNode> Nodes() { return NodesBelow(kNoPhase); }
+
+ private:
+  static constexpr char kNoPhase[] = "";
+  // Differs from kNoPhase, also if the name is empty.
+  static std::string KeyOf(const std::string& name) { return "/" + name; }
+
+  void Add(const BenchmarkMemory* benchmark, bool is_before) {
+    if (benchmark == nullptr) return;
+    for (const Phase& phase : benchmark->phases()) {
+      auto& pair = pairs_.Of(phase.name());
+      (is_before ? pair.before : pair.after) = &phase;
+      parent_[phase.name()] =
+          phase.parent() < 0 ? kNoPhase
+                             : KeyOf(benchmark->phases(phase.parent()).name());
+    }
+  }
+
+  // Ends: the phases around one of the new side are of the new side.
+  std::vector<DiffNode> NodesBelow(const std::string& parent) {
+    std::vector<DiffNode> nodes;
+    for (const auto& pair : pairs_.all()) {
+      if (parent_[pair.name] != parent) continue;
+      DiffNode node = DiffPhase(pair);
+      node.children = NodesBelow(KeyOf(pair.name));
+      if (HasDifference(node)) nodes.push_back(std::move(node));
+    }
+    SortByGrowth(&nodes);
+    return nodes;
+  }
+
+  Pairs<Phase> pairs_;
+  std::map<std::string, std::string> parent_;
+};
+
+DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
+  DiffNode node;
+  node.kind = DiffNode::Kind::kBenchmark;
+  node.presence = pair.presence();
+  node.name = pair.name;
+  node.changes = ChangesOf(pair.before, pair.after);
+  node.children = PhaseTree(pair.before, pair.after).Nodes();
+  Pairs<Attribution> sites;
+  for (const bool is_before : {true, false}) {
+    const BenchmarkMemory* const side = is_before ? pair.before : pair.after;
+    if (side == nullptr) continue;
+    for (const Attribution& attribution : side->peak_attribution()) {
+      auto& site = sites.Of(attribution.site());
+      (is_before ? site.before : site.after) = &attribution;
+    }
+  }
+  for (const auto& site : sites.all()) {
+    DiffNode child = DiffSite(site);
+    if (HasDifference(child)) node.children.push_back(std::move(child));
+  }
+  SortByGrowth(&node.children);
+  return node;
+}
+
+class DeploymentDiff {
+ public:
+  DeploymentDiff(const std::string& label, const Deployment* before,
+                 const Deployment* after)
+      : before_(before), after_(after) {
+    node_.name = label;
+    node_.presence = before == nullptr  ? Presence::kAdded
+                     : after == nullptr ? Presence::kRemoved
+                                        : Presence::kBoth;
+  }
+
+  absl::StatusOr<DiffNode> Run() {
+    Pairs<BenchmarkMemory> pairs;
+    for (const bool is_before : {true, false}) {
+      const Deployment* const side = is_before ? before_ : after_;
+      if (side == nullptr) continue;
+      for (const MemoryProfile* profile : side->profiles) {
+        for (const BenchmarkMemory& benchmark : profile->benchmarks()) {
+          auto& pair = pairs.Of(benchmark.name());
+          const BenchmarkMemory*& slot = is_before ? pair.before : pair.after;
+          if (slot != nullptr) return Duplicate(benchmark, is_before);
+          slot = &benchmark;
+        }
+      }
+    }
+    for (const auto& pair : pairs.all()) {
+      DiffNode benchmark = DiffBenchmark(pair);
+      if (HasDifference(benchmark)) {
+        node_.children.push_back(std::move(benchmark));
+      }
+    }
+    SortByGrowth(&node_.children);
+    AddHighestPeak();
+    AddNotes();
+    return std::move(node_);
+  }
+
+ private:
+  absl::Status Duplicate(const BenchmarkMemory& benchmark, bool is_before) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        is_before ? "the old" : "the new", " profiles have ", node_.name, " ",
+        EscapeForTerminal(benchmark.name()),
+        " twice; give a folder that holds one measurement of each"));
+  }
+
+  static absl::optional<int64_t> HighestPeak(const Deployment* side) {
+    absl::optional<int64_t> highest;
+    if (side == nullptr) return highest;
+    for (const MemoryProfile* profile : side->profiles) {
+      for (const BenchmarkMemory& benchmark : profile->benchmarks()) {
+        const absl::optional<int64_t> peak =
+            ReadMetric(benchmark, PEAK_LIVE_USABLE_BYTES).bytes_or_count;
+        if (peak.has_value()) {
+          highest = std::max(*peak, highest.value_or(*peak));
+        }
+      }
+    }
+    return highest;
+  }
+
+  void AddHighestPeak() {
+    MetricChange change;
+    change.metric = PEAK_LIVE_USABLE_BYTES;
+    change.before = HighestPeak(before_);
+    change.after = HighestPeak(after_);
+    if (change.before != change.after) node_.changes.push_back(change);
+  }
+
+  void AddNotes() {
+    for (const Deployment* side : {before_, after_}) {
+      if (side == nullptr) continue;
+      for (const MemoryProfile* profile : side->profiles) {
+        if (!profile->has_failure()) continue;
+        node_.notes.push_back(absl::StrCat(
+            side == before_ ? "the old profile " : "the new profile ",
+            DescribeFailure(profile->failure())));
+      }
+    }
+    if (before_ == nullptr || after_ == nullptr) return;
+    const Environment& old = before_->profiles.front()->environment();
+    const Environment& now = after_->profiles.front()->environment();
+    if (CountDifferences(now, old) == 0) return;
+    node_.notes.push_back(absl::StrCat("measured in another environment: ",
+                                       DescribeDifference(now, old)));
+  }
+
+  const Deployment* const before_;
+  const Deployment* const after_;
+  DiffNode node_;
+};
+
+}  // namespace
+
+absl::StatusOr<ProfileDiff> DiffProfiles(
+    absl::Span<const MemoryProfile> before,
+    absl::Span<const MemoryProfile> after) {
+  const std::map<std::string, Deployment> old = ByLabel(before);
+  const std::map<std::string, Deployment> now = ByLabel(after);
+  Pairs<Deployment> pairs;
+  for (const auto& entry : old) pairs.Of(entry.first).before = &entry.second;
+  for (const auto& entry : now) pairs.Of(entry.first).after = &entry.second;
+  ProfileDiff diff;
+  for (const auto& pair : pairs.all()) {
+    absl::StatusOr<DiffNode> node =
+        DeploymentDiff(pair.name, pair.before, pair.after).Run();
+    if (!node.ok()) return node.status();
+    if (HasDifference(*node)) {
+      diff.deployments.push_back(*std::move(node));
+    } else {
+      ++diff.same_count;
+    }
+  }
+  // The highest peak of a deployment may stand while one below it grows.
+  const auto growth = [](const DiffNode& node) {
+    int64_t largest = SortingGrowth(node);
+    for (const DiffNode& child : node.children) {
+      largest = std::max(largest, SortingGrowth(child));
+    }
+    return largest;
+  };
+  std::stable_sort(diff.deployments.begin(), diff.deployments.end(),
+                   [&growth](const DiffNode& a, const DiffNode& b) {
+                     return growth(a) > growth(b);
+                   });
+  return diff;
+}
+
+const MetricChange* MainChange(const DiffNode& node) {
+  const MetricChange* main = nullptr;
+  for (const MetricChange& change : node.changes) {
+    if (change.metric == PEAK_LIVE_USABLE_BYTES) return &change;
+    const bool is_bytes = UnitOfMetric(change.metric) == MetricUnit::kBytes;
+    if (main == nullptr ||
+        (is_bytes && UnitOfMetric(main->metric) != MetricUnit::kBytes)) {
+      main = &change;
+    }
+  }
+  return main;
+}
+
+absl::optional<int64_t> GrowthOf(const DiffNode& node,
+                                 const MetricChange& change) {
+  const bool was_there = node.presence != Presence::kAdded;
+  const bool is_there = node.presence != Presence::kRemoved;
+  if ((was_there && !change.before.has_value()) ||
+      (is_there && !change.after.has_value())) {
+    return absl::nullopt;
+  }
+  const int64_t before = change.before.value_or(0);
+  const int64_t after = change.after.value_or(0);
+  int64_t growth = 0;
+  if (!__builtin_sub_overflow(after, before, &growth)) return growth;
+  return after < before ? std::numeric_limits<int64_t>::min()
+                        : std::numeric_limits<int64_t>::max();
+}
+
+}  // namespace footprint

@@ -1,0 +1,165 @@
+#include "footprint/gates/explaining/profile_diff.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+MemoryProfile Parse(const std::string& text) {
+  MemoryProfile profile;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &profile));
+  return profile;
+}
+
+std::string Peak(int64_t value) {
+  return "metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: " +
+         std::to_string(value) + " }";
+}
+
+std::string Benchmark(const std::string& name, int64_t peak,
+                      const std::string& rest = "") {
+  return "benchmarks { name: '" + name + "' " + Peak(peak) + rest + "}";
+}
+
+ProfileDiff Diff(const std::vector<std::string>& before,
+                 const std::vector<std::string>& after) {
+  std::vector<MemoryProfile> old;
+  std::vector<MemoryProfile> now;
+  for (const std::string& text : before) old.push_back(Parse(text));
+  for (const std::string& text : after) now.push_back(Parse(text));
+  const absl::StatusOr<ProfileDiff> diff = DiffProfiles(old, now);
+  EXPECT_TRUE(diff.ok()) << diff.status();
+  return *diff;
+}
+
+std::vector<std::string> Names(const std::vector<DiffNode>& nodes) {
+  std::vector<std::string> names;
+  for (const DiffNode& node : nodes) names.push_back(node.name);
+  return names;
+}
+
+TEST(ProfileDiffTest, EqualProfilesAreTheSame) {
+  const std::string profile = "label: '//a:b' " + Benchmark("BM_X", 5);
+  const ProfileDiff diff = Diff({profile}, {profile});
+  EXPECT_THAT(diff.deployments, IsEmpty());
+  EXPECT_EQ(diff.same_count, 1);
+  EXPECT_THAT(Diff({}, {}).deployments, IsEmpty());
+}
+
+TEST(ProfileDiffTest, DescendsToTheFigureThatGrew) {
+  const std::string phase =
+      "phases { name: 'fit' parent: -1 " + Peak(40) +
+      "} phases { name: 'fit/read' parent: 0 " + Peak(10) + "}" +
+      "peak_attribution { site: 'tensor:w' live_bytes: 8 }" +
+      "peak_attribution { site: 'tensor:x' live_bytes: 2 }";
+  std::string grown = phase;
+  grown.replace(grown.find("value: 10"), 9, "value: 15");
+  grown.replace(grown.find("bytes: 2"), 8, "bytes: 7");
+  const ProfileDiff diff =
+      Diff({"label: '//a:b' " + Benchmark("BM_X", 50, phase)},
+           {"label: '//a:b' " + Benchmark("BM_X", 55, grown)});
+  ASSERT_EQ(diff.deployments.size(), 1U);
+  const DiffNode& benchmark = diff.deployments[0].children.at(0);
+  EXPECT_EQ(GrowthOf(benchmark, *MainChange(benchmark)), 5);
+  // The outer phase is there for what is in it.
+  ASSERT_THAT(Names(benchmark.children), ElementsAre("fit", "tensor:x"));
+  EXPECT_THAT(benchmark.children[0].changes, IsEmpty());
+  ASSERT_THAT(Names(benchmark.children[0].children), ElementsAre("fit/read"));
+  EXPECT_EQ(benchmark.children[0].children[0].changes.at(0).after, 15);
+  EXPECT_EQ(benchmark.children[1].kind, DiffNode::Kind::kSite);
+  EXPECT_EQ(benchmark.children[1].changes.at(0).before, 2);
+}
+
+TEST(ProfileDiffTest, TheLargestGrowthComesFirst) {
+  const ProfileDiff diff =
+      Diff({"label: '//a:a' " + Benchmark("BM_1", 10) + Benchmark("BM_2", 10) +
+                Benchmark("BM_3", 10),
+            "label: '//a:b' " + Benchmark("BM_X", 10)},
+           {"label: '//a:a' " + Benchmark("BM_1", 9) + Benchmark("BM_2", 11) +
+                Benchmark("BM_3", 15),
+            "label: '//a:b' " + Benchmark("BM_X", 100)});
+  EXPECT_THAT(Names(diff.deployments), ElementsAre("//a:b", "//a:a"));
+  EXPECT_THAT(Names(diff.deployments[1].children),
+              ElementsAre("BM_3", "BM_2", "BM_1"));
+  // The highest peak of all benchmarks.
+  EXPECT_EQ(diff.deployments[1].changes.at(0).before, 10);
+  EXPECT_EQ(diff.deployments[1].changes.at(0).after, 15);
+}
+
+TEST(ProfileDiffTest, NewAndGoneAreNamed) {
+  const ProfileDiff diff = Diff({"label: '//a:b' " + Benchmark("BM_Old", 7)},
+                                {"label: '//a:b' " + Benchmark("BM_New", 9),
+                                 "label: '//c:d' " + Benchmark("BM_Y", 3)});
+  ASSERT_THAT(Names(diff.deployments), ElementsAre("//a:b", "//c:d"));
+  const std::vector<DiffNode>& children = diff.deployments[0].children;
+  ASSERT_THAT(Names(children), ElementsAre("BM_New", "BM_Old"));
+  EXPECT_EQ(children[0].presence, DiffNode::Presence::kAdded);
+  EXPECT_EQ(GrowthOf(children[0], children[0].changes.at(0)), 9);
+  EXPECT_EQ(children[1].presence, DiffNode::Presence::kRemoved);
+  EXPECT_EQ(GrowthOf(children[1], children[1].changes.at(0)), -7);
+  EXPECT_EQ(diff.deployments[1].presence, DiffNode::Presence::kAdded);
+}
+
+TEST(ProfileDiffTest, UnknownIsNeverZero) {
+  const ProfileDiff diff =
+      Diff({"label: '//a:b' " + Benchmark("BM_X", 7)},
+           {"label: '//a:b' benchmarks { name: 'BM_X' unrepeated: "
+            "PEAK_LIVE_USABLE_BYTES }"});
+  const DiffNode& benchmark = diff.deployments.at(0).children.at(0);
+  const MetricChange& change = benchmark.changes.at(0);
+  EXPECT_EQ(change.before, 7);
+  EXPECT_EQ(change.after, absl::nullopt);
+  EXPECT_EQ(GrowthOf(benchmark, change), absl::nullopt);
+}
+
+TEST(ProfileDiffTest, ProfilesOfOneLabelAreOneDeployment) {
+  const std::string one = "label: '//a:b' " + Benchmark("BM_1", 5);
+  const std::string two = "label: '//a:b' " + Benchmark("BM_2", 6);
+  EXPECT_EQ(Diff({one, two}, {two, one}).same_count, 1);
+  const MemoryProfile twice = Parse(one);
+  const absl::Status refused = DiffProfiles({twice, twice}, {twice}).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(refused));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("//a:b BM_1 twice"));
+}
+
+TEST(ProfileDiffTest, TellsOfFailuresAndOtherEnvironments) {
+  const std::string old = "label: '//a:b' environment { compiler: 'gcc 12' } " +
+                          Benchmark("BM_X", 7);
+  const ProfileDiff other =
+      Diff({old}, {"label: '//a:b' environment { compiler: 'gcc 13' } " +
+                   Benchmark("BM_X", 7)});
+  EXPECT_THAT(other.deployments.at(0).notes,
+              ElementsAre(HasSubstr("compiler is \"gcc 13\", not \"gcc 12\"")));
+  const ProfileDiff failed =
+      Diff({old}, {"label: '//a:b' environment { compiler: 'gcc 12' } "
+                   "failure { kind: SIGNALLED signal_number: 9 }"});
+  EXPECT_THAT(failed.deployments.at(0).notes,
+              ElementsAre(HasSubstr("was killed by signal 9")));
+}
+
+TEST(ProfileDiffTest, GrowthDoesNotOverflow) {
+  DiffNode node;
+  MetricChange change;
+  change.before = INT64_MIN;
+  change.after = INT64_MAX;
+  EXPECT_EQ(GrowthOf(node, change), INT64_MAX);
+  std::swap(change.before, change.after);
+  EXPECT_EQ(GrowthOf(node, change), INT64_MIN);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,36 @@
+// The memory profiles of a file or a folder, to compare with others.
+//
+//   absl::StatusOr<std::vector<MemoryProfile>> before =
+//   ReadProfiles("/tmp/old"); if (!before.ok()) return before.status();
+//
+// Thread-safe: no state is kept, and the caller owns what was read. Memory: the
+// profiles. Time: linear in the files and in what lies beside them.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_PROFILE_FOLDER_H_
+#define FOOTPRINT_GATES_EXPLAINING_PROFILE_FOLDER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// Of a file, its profile; of a folder, all files below it that end in ".binpb",
+// except ".samples.binpb", in the order of their paths. kNotFound if there is
+// none; else the errors of ReadMemoryProfileFile.
+absl::StatusOr<std::vector<MemoryProfile>> ReadProfiles(
+    const std::string& path);
+
+// Writes each profile to a file of its own in `folder`, which is made if it is
+// not there. kAlreadyExists if it holds profiles already, so that old and new
+// ones are never mixed; else the errors of WriteMemoryProfileFile.
+absl::Status SaveProfiles(absl::Span<const MemoryProfile> profiles,
+                          const std::string& folder);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_PROFILE_FOLDER_H_

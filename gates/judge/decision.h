@@ -1,0 +1,21 @@
+// The one decision that follows from all that was judged.
+//
+//   verdict.set_decision(DecisionOf(verdict));
+//
+// Pure function, thread-safe. Time: linear in the judgements and problems.
+
+#ifndef FOOTPRINT_GATES_JUDGE_DECISION_H_
+#define FOOTPRINT_GATES_JUDGE_DECISION_H_
+
+#include "footprint/gates/judge/gate.pb.h"
+
+namespace footprint {
+
+// The first in gate.proto's order that a problem has, or a judgement of a rule
+// that blocks; ACCEPT if there is none. What `verdict` says itself is not
+// looked at.
+Decision DecisionOf(const Verdict& verdict);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_JUDGE_DECISION_H_

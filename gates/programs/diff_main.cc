@@ -1,0 +1,159 @@
+// How two sets of memory profiles differ. Run through memory_gate_suite, whose
+// profiles are the new ones unless others are named.
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/gates/explaining/diff_text.h"
+#include "footprint/gates/explaining/profile_diff.h"
+#include "footprint/gates/explaining/profile_folder.h"
+#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/judge/selector.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Tells how memory profiles differ: by deployment, benchmark, phase, and who
+held the bytes at the peak; the largest growth first.
+
+  bazel run //gates:diff -- --save=/tmp/before  keeps what is measured now
+  (edit the code)
+  bazel run //gates:diff -- /tmp/before         against what is measured now
+  bazel run //gates:diff -- OLD NEW             two profiles, or folders of them
+
+OLD and NEW are files (x.profile.binpb) or folders, below which each *.binpb
+except *.samples.binpb is read. Without NEW, the profiles of this suite are the
+new ones; Bazel measures again what changed before this program starts.
+
+Flags
+  --only=GLOB         deployments whose label this names; '*' stands for any
+                      characters
+  --save=FOLDER       copy the profiles of this suite to a new folder, and end
+  --format=text|json  how the difference is written (text)
+  --output=FILE       where (standard output)
+  --help              this text
+
+Exit status: 0 nothing differs, 1 something does, 2 a mistake that the message
+names.
+)";
+
+constexpr char kProgram[] = "diff";
+constexpr int kSame = 0;
+constexpr int kDiffers = 1;
+
+// What this suite's manifest names.
+absl::StatusOr<std::vector<MemoryProfile>> SuiteProfiles(
+    const CommandFlags& flags) {
+  if (!flags.Has("manifest")) {
+    return absl::FailedPreconditionError(
+        "no --manifest, so NEW must be named; or run a memory_gate_suite's "
+        "target, which gives it");
+  }
+  GateInput input = ReadGateInput(flags.Value("manifest", ""));
+  if (!input.problems.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(input.problems.front().location(), ": ",
+                     input.problems.front().message()));
+  }
+  return std::move(input.profiles);
+}
+
+absl::Status KeepOnly(const std::string& glob,
+                      std::vector<MemoryProfile>* before,
+                      std::vector<MemoryProfile>* after) {
+  if (!IsGlob(glob)) {
+    return absl::InvalidArgumentError(
+        "--only= has a backslash before something else than a star or a "
+        "backslash");
+  }
+  bool names_one = false;
+  for (std::vector<MemoryProfile>* profiles : {before, after}) {
+    std::vector<MemoryProfile> kept;
+    for (MemoryProfile& profile : *profiles) {
+      if (GlobMatches(glob, profile.label()))
+        kept.push_back(std::move(profile));
+    }
+    names_one |= !kept.empty();
+    *profiles = std::move(kept);
+  }
+  if (names_one) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("no profile has a label that --only=", glob, " names"));
+}
+
+absl::StatusOr<ProfileDiff> Compare(const CommandFlags& flags) {
+  const std::vector<std::string>& paths = flags.words();
+  absl::StatusOr<std::vector<MemoryProfile>> before =
+      ReadProfiles(PathOfCaller(paths[0]));
+  if (!before.ok()) return before.status();
+  absl::StatusOr<std::vector<MemoryProfile>> after =
+      paths.size() > 1 ? ReadProfiles(PathOfCaller(paths[1]))
+                       : SuiteProfiles(flags);
+  if (!after.ok()) return after.status();
+  const absl::Status kept =
+      KeepOnly(flags.Value("only", "*"), &*before, &*after);
+  if (!kept.ok()) return kept;
+  return DiffProfiles(*before, *after);
+}
+
+int Save(const CommandFlags& flags) {
+  const absl::StatusOr<std::vector<MemoryProfile>> profiles =
+      SuiteProfiles(flags);
+  if (!profiles.ok()) return Complain(kProgram, profiles.status().message());
+  const std::string folder = PathOfCaller(flags.Value("save", ""));
+  if (folder.empty()) return Complain(kProgram, "--save= names no folder");
+  const absl::Status saved = SaveProfiles(*profiles, folder);
+  if (!saved.ok()) return Complain(kProgram, saved.message());
+  return FinishProgram(
+      kProgram,
+      absl::StrCat(profiles->size(), " profiles saved to ", folder, "\n"), "",
+      kSame);
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  constexpr int kMostPaths = 2;
+  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
+      arguments,
+      {"manifest", "update_target", "only", "save", "format", "output"},
+      {"complete", "help"}, kMostPaths);
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
+  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", kSame);
+  if (flags->Has("save")) return Save(*flags);
+  const std::string format = flags->Value("format", "text");
+  if (format != "text" && format != "json") {
+    return Complain(kProgram, absl::StrCat("there is no format \"", format,
+                                           "\"; use text or json"));
+  }
+  if (flags->words().empty()) {
+    return Complain(kProgram,
+                    "name the old profiles, a file or a folder; see --help");
+  }
+  const absl::StatusOr<ProfileDiff> diff = Compare(*flags);
+  if (!diff.ok()) return Complain(kProgram, diff.status().message());
+  const std::string output = flags->Value("output", "");
+  const ReportOptions terminal =
+      output.empty() ? OptionsOfTerminal() : ReportOptions();
+  DiffTextOptions options;
+  options.width = terminal.width;
+  options.has_colour = terminal.has_colour;
+  return FinishProgram(
+      kProgram,
+      format == "json" ? WriteDiffJson(*diff) : WriteDiffText(*diff, options),
+      output, diff->deployments.empty() ? kSame : kDiffers);
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

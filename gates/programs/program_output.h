@@ -1,0 +1,42 @@
+// What the programs of gates have in common: paths, terminals, the end.
+//
+//   const ReportOptions options = OptionsOfTerminal();
+//   return FinishProgram("diff", WriteDiffText(diff, ...), output, kDiffers);
+//
+// Thread-safe, if no thread changes the environment. Memory: none kept.
+
+#ifndef FOOTPRINT_GATES_PROGRAMS_PROGRAM_OUTPUT_H_
+#define FOOTPRINT_GATES_PROGRAMS_PROGRAM_OUTPUT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "footprint/gates/report/verdict_words.h"
+
+namespace footprint {
+
+// "" if there is none.
+std::string EnvironmentValue(const char* name);
+
+// A path of the person who typed `bazel run`, which changes the folder.
+std::string PathOfCaller(const std::string& path);
+
+// What suits whoever reads standard output: on a terminal its width, and colour
+// unless NO_COLOR is set; else 80 characters.
+ReportOptions OptionsOfTerminal();
+
+// kResourceExhausted if not all of it arrived.
+absl::Status WriteStandardOutput(const std::string& text);
+
+// Says on standard error what is wrong; gives 2, the exit status of a mistake.
+int Complain(const char* program, absl::string_view message);
+
+// Writes `text` to the caller's file `output`, or to standard output if that is
+// empty. `exit_status`, or that of Complain.
+int FinishProgram(const char* program, const std::string& text,
+                  const std::string& output, int exit_status);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_PROGRAMS_PROGRAM_OUTPUT_H_

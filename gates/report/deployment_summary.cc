@@ -1,0 +1,106 @@
+#include "footprint/gates/report/deployment_summary.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "footprint/gates/report/verdict_words.h"
+
+namespace footprint {
+namespace {
+
+// Less is nearer. An AUDIT rule that does not hold is no danger, so it comes
+// after the limits that do.
+std::tuple<int, double> NearnessOf(const Judgement& judgement) {
+  const double share = MarginShare(judgement);
+  switch (OutcomeOf(judgement)) {
+    case Outcome::kRejects:
+      return {0, share};
+    case Outcome::kWarns:
+      return {1, share};
+    case Outcome::kHolds:
+      return {judgement.rule() == EXACT_VALUE ? 4 : 2, share};
+    case Outcome::kIsRecorded:
+      return {3, share};
+  }
+  return {5, share};
+}
+
+// A problem of a deployment has its label as location.
+bool IsLabel(const std::string& location) {
+  return absl::StartsWith(location, "//") || absl::StartsWith(location, "@");
+}
+
+}  // namespace
+
+double MarginShare(const Judgement& judgement) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double measured = static_cast<double>(judgement.measured());
+  const double limit = static_cast<double>(judgement.limit());
+  double left =
+      judgement.rule() == MINIMUM ? measured - limit : limit - measured;
+  if (judgement.rule() == EXACT_VALUE) {
+    if (judgement.measured() == judgement.limit()) return kInfinity;
+    left = -std::fabs(left);
+  }
+  if (left == 0) return 0;
+  if (limit == 0) return left > 0 ? kInfinity : -kInfinity;
+  return left / std::fabs(limit);
+}
+
+std::string MarginText(const Judgement& judgement) {
+  constexpr double kLeastPercent = 0.1;
+  const std::string limit =
+      ShortMetricText(judgement.metric(), judgement.limit());
+  if (judgement.measured() == judgement.limit()) {
+    return judgement.rule() == EXACT_VALUE ? "exact"
+                                           : absl::StrCat("none of ", limit);
+  }
+  const double percent = 100 * std::fabs(MarginShare(judgement));
+  const bool is_share = percent >= kLeastPercent && std::isfinite(percent);
+  const std::string size = is_share && percent < 1000
+                               ? absl::StrFormat("%.1f %%", percent)
+                               : DistanceText(judgement);
+  if (judgement.decision() == ACCEPT) return absl::StrCat(size, " of ", limit);
+  return absl::StrCat(
+      size, judgement.measured() > judgement.limit() ? " over " : " under ",
+      limit);
+}
+
+std::vector<DeploymentSummary> SummarizeDeployments(const Verdict& verdict) {
+  std::vector<DeploymentSummary> summaries;
+  std::map<std::string, size_t> index_of_label;
+  const auto summary_of = [&](const std::string& label) -> DeploymentSummary& {
+    const auto added = index_of_label.emplace(label, summaries.size());
+    if (added.second) {
+      summaries.emplace_back();
+      summaries.back().label = label;
+    }
+    return summaries[added.first->second];
+  };
+  for (int i = 0; i < verdict.judgements_size(); ++i) {
+    const Judgement& judgement = verdict.judgements(i);
+    DeploymentSummary& summary = summary_of(judgement.label());
+    ++summary.rule_count;
+    const Outcome outcome = OutcomeOf(judgement);
+    summary.rejected_count += outcome == Outcome::kRejects ? 1 : 0;
+    summary.warned_count += outcome == Outcome::kWarns ? 1 : 0;
+    if (summary.nearest < 0 ||
+        NearnessOf(judgement) <
+            NearnessOf(verdict.judgements(summary.nearest))) {
+      summary.nearest = i;
+    }
+  }
+  for (const Problem& problem : verdict.problems()) {
+    if (IsLabel(problem.location())) summary_of(problem.location());
+  }
+  return summaries;
+}
+
+}  // namespace footprint

@@ -1,0 +1,47 @@
+// A verdict by deployment: how many rules, and which limit is nearest.
+//
+//   for (const DeploymentSummary& each : SummarizeDeployments(verdict)) {
+//     Show(each.label, each.rule_count);
+//     if (each.nearest >= 0)
+//     Show(MarginText(verdict.judgements(each.nearest)));
+//   }
+//
+// Pure functions, thread-safe; results copy what they name. Memory: a label a
+// deployment. Time: linear in the judgements, and n log n in the deployments.
+
+#ifndef FOOTPRINT_GATES_REPORT_DEPLOYMENT_SUMMARY_H_
+#define FOOTPRINT_GATES_REPORT_DEPLOYMENT_SUMMARY_H_
+
+#include <string>
+#include <vector>
+
+#include "footprint/gates/judge/gate.pb.h"
+
+namespace footprint {
+
+struct DeploymentSummary {
+  std::string label;
+  int rule_count = 0;
+  int rejected_count = 0;
+  int warned_count = 0;
+  // The judgement with the least margin, as its index in the verdict: first of
+  // those that do not hold, one that blocks before one that warns; then of
+  // limits; of exact values only where there is no limit. -1: nothing was
+  // judged, as a problem with this label says.
+  int nearest = -1;
+};
+
+// In the order of the judgements; then those that only a problem names.
+std::vector<DeploymentSummary> SummarizeDeployments(const Verdict& verdict);
+
+// How far a limit is from being broken, as a share of it: 0.25 is a quarter
+// left, -0.25 a quarter too much. Infinite for an exact value that holds, and
+// by the sign for a limit of zero.
+double MarginShare(const Judgement& judgement);
+
+// "25.0 % of 2.00 MiB", "none of 2.00 MiB", "16 B over 2.00 MiB", "exact".
+std::string MarginText(const Judgement& judgement);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_REPORT_DEPLOYMENT_SUMMARY_H_
