@@ -57,7 +57,9 @@ TEST_F(ProcessChildrenTest, ChildrenAndTheirsAreKnownByTheirNames) {
   const pid_t child = StartChild(ends_[1], 1);
   const pid_t first = NextNumber();
   const pid_t grandchild = first == child ? NextNumber() : first;
-  if (grandchild == first) EXPECT_EQ(NextNumber(), child);
+  if (grandchild == first) {
+    EXPECT_EQ(NextNumber(), child);
+  }
   children.Look();
   ASSERT_EQ(children.names().size(), 2u);
   EXPECT_EQ(children.names().at(child), "outer");
