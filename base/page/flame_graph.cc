@@ -105,8 +105,8 @@ std::string ColumnsOfMeasures(const FlameGraph& graph, Value value) {
 }
 
 int64_t SigmaOf(const FlameGraph::Node& node, size_t measure) {
-  return measure < node.own_sigmas.size()
-             ? static_cast<int64_t>(std::llround(node.own_sigmas[measure]))
+  return measure < node.sigmas.size()
+             ? static_cast<int64_t>(std::llround(node.sigmas[measure]))
              : 0;
 }
 

@@ -42,8 +42,9 @@ struct FlameGraph {
     size_t kind = 0;
     // One a measure, without those of its calls.
     std::vector<int64_t> own_values;
-    // Of own_values; may be fewer: the others are exact.
-    std::vector<double> own_sigmas = {};
+    // Of the sums with its calls, since sigmas do not add up; may be fewer: the
+    // others are exact.
+    std::vector<double> sigmas = {};
   };
 
   std::string title;

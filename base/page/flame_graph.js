@@ -59,7 +59,7 @@
 
     // Sums of each call with what it calls, and of all.
     addUp() {
-      const {parents, values, sigmas} = this.data;
+      const {parents, values} = this.data;
       this.children = parents.map(() => []);
       this.outermost = [];
       this.levels = [];
@@ -68,8 +68,6 @@
         this.levels.push(parent < 0 ? 0 : this.levels[parent] + 1);
       });
       this.sums = values.map((column) => this.sumsOf(column));
-      this.variances = sigmas.map(
-          (column) => this.sumsOf(column.map((sigma) => sigma * sigma)));
       this.wholes = this.sums.map(
           (column) => this.outermost.reduce(
               (sum, i) => sum + Math.max(0, column[i]), 0));
@@ -206,8 +204,8 @@
     change(i) {
       const before = this.measure - this.measure % 2;
       const difference = this.sums[before + 1][i] - this.sums[before][i];
-      const sigma =
-          Math.sqrt(this.variances[before][i] + this.variances[before + 1][i]);
+      const {sigmas} = this.data;
+      const sigma = Math.hypot(sigmas[before][i], sigmas[before + 1][i]);
       return {difference, sigma, isSure: Math.abs(difference) > 2 * sigma};
     }
 
@@ -233,7 +231,7 @@
     figure(i) {
       const unit = this.data.measures[this.measure].unit;
       const value = this.sums[this.measure][i];
-      const sigma = Math.sqrt(this.variances[this.measure][i]);
+      const sigma = this.data.sigmas[this.measure][i];
       const share = percent(value, this.wholes[this.measure]);
       return format(value, unit) +
           (sigma >= 1 ? ` \u00b1 ${format(sigma, unit)}` : '') +

@@ -1,5 +1,6 @@
 #include "footprint/profiling/memprof/make_measured_run.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,22 @@ void AddNotes(const AgentRun& agent_run,
   }
 }
 
+// Of some the agent says itself that they are lost, and why.
+void AddUnrecorded(const AgentRunEnd& end, MeasuredRun* run) {
+  int64_t count = static_cast<int64_t>(end.unrecorded_programs.size());
+  for (const MeasuredImage& image : run->images()) {
+    count -= image.lost_child_count();
+  }
+  if (count <= 0) return;
+  run->set_unrecorded_process_count(static_cast<int32_t>(count));
+  std::set<std::string> names;
+  for (const auto& [process_id, name] : end.unrecorded_programs) {
+    if (names.insert(name).second) {
+      run->add_unrecorded_programs(EscapeForProto(name));
+    }
+  }
+}
+
 }  // namespace
 
 MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
@@ -48,6 +65,7 @@ MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
   run.set_sampling_interval_bytes(agent_run.sampling_interval_bytes);
   AddMeasuredImages(end.processes, &run);
   AddNotes(agent_run, end.processes, &run);
+  AddUnrecorded(end, &run);
   AddMachineNeeds(end, &run);
   *run.mutable_machine() = ThisMachine();
   for (const MeasuredProcess& process : end.processes) {

@@ -74,8 +74,8 @@ Exit 2: memprof could not run it.
 The peak is exact: the highest sum of live heap bytes, by jemalloc's own
 counters, looked at in each allocation. Children are measured, too: by fork,
 exec, vfork and posix_spawn, unless they are given an environment without
-LD_PRELOAD (env -i). Cannot be measured: static programs, set-user-ID
-programs, sanitizer builds. To attach to a running process (--pid) is not
+LD_PRELOAD (env -i): those the report names, if they lived for some 10 ms.
+Cannot be measured: static programs, set-user-ID programs, sanitizer builds. To attach to a running process (--pid) is not
 possible: what it allocated before would be unknown.
 )";
 
@@ -144,6 +144,12 @@ absl::Status SetProcessorRate(absl::string_view value, AgentRun* run) {
   return absl::OkStatus();
 }
 
+// Of memory, the peak alone is measured.
+absl::Status SetProcessorRateOnly(absl::string_view value, AgentRun* run) {
+  run->sampling_interval_bytes = -1;
+  return SetProcessorRate(value, run);
+}
+
 absl::Status SetCopyInterval(absl::string_view value, AgentRun* run) {
   if (value.empty()) {
     run->copy_interval_bytes = int64_t{4} << 20;
@@ -154,7 +160,42 @@ absl::Status SetCopyInterval(absl::string_view value, AgentRun* run) {
   return bytes.status();
 }
 
+absl::Status SetReduced(absl::string_view value, MemprofOptions* options) {
+  options->is_reduced = true;
+  return value.empty() ? absl::OkStatus()
+                       : absl::InvalidArgumentError(
+                             "--reduced has no value; thresholds have");
+}
+
+absl::Status SetChildren(absl::string_view value, AgentRun* run) {
+  run->children_are_recorded = value == "yes";
+  return value == "yes" || value == "no"
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError("--children is =yes or =no");
+}
+
+absl::Status SetLimit(absl::string_view value, MemprofOptions* options) {
+  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
+  if (bytes.ok()) options->limit_bytes = *bytes;
+  return bytes.status();
+}
+
+absl::Status RefuseProcess(absl::string_view) {
+  return absl::InvalidArgumentError(
+      "--pid is not possible: what a running process allocated before is "
+      "unknown; start the program with memprof");
+}
+
 std::vector<Option> OptionsInto(MemprofOptions* options) {
+  AgentRun* const run = &options->run;
+  const auto of_run = [run](absl::Status (*set)(absl::string_view, AgentRun*)) {
+    return [set, run](absl::string_view value) { return set(value, run); };
+  };
+  const auto of_all = [options](absl::Status (*set)(absl::string_view,
+                                                    MemprofOptions*)) {
+    return
+        [set, options](absl::string_view value) { return set(value, options); };
+  };
   return {
       PathOption("--record", &options->record_path),
       PathOption("--json", &options->json_path),
@@ -163,57 +204,19 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       PathOption("--html", &options->page_path),
       PathOption("--from", &options->from_path),
       PathOption("--compare", &options->compare_before_path),
-      {"--sampling",
-       [options](absl::string_view value) {
-         return SetSampling(value, &options->run);
-       }},
       ThresholdOption("--memory_threshold", ParseMemoryThreshold,
                       &options->memory_threshold),
       ThresholdOption("--cpu_threshold", ParseShareThreshold,
                       &options->cpu_threshold),
-      {"--reduced",
-       [options](absl::string_view value) {
-         options->is_reduced = true;
-         return value.empty() ? absl::OkStatus()
-                              : absl::InvalidArgumentError(
-                                    "--reduced has no value; thresholds have");
-       }},
-      {"--children",
-       [options](absl::string_view value) {
-         options->run.children_are_recorded = value == "yes";
-         return value == "yes" || value == "no"
-                    ? absl::OkStatus()
-                    : absl::InvalidArgumentError("--children is =yes or =no");
-       }},
-      {"--stages",
-       [options](absl::string_view value) {
-         return SetStages(value, &options->run);
-       }},
-      {"--cpu",
-       [options](absl::string_view value) {
-         return SetProcessorRate(value, &options->run);
-       }},
-      {"--cpu_only",
-       [options](absl::string_view value) {
-         options->run.sampling_interval_bytes = -1;
-         return SetProcessorRate(value, &options->run);
-       }},
-      {"--copies",
-       [options](absl::string_view value) {
-         return SetCopyInterval(value, &options->run);
-       }},
-      {"--limit",
-       [options](absl::string_view value) {
-         const absl::StatusOr<int64_t> bytes = ParseBytes(value);
-         if (bytes.ok()) options->limit_bytes = *bytes;
-         return bytes.status();
-       }},
-      {"--pid",
-       [](absl::string_view) {
-         return absl::InvalidArgumentError(
-             "--pid is not possible: what a running process allocated before "
-             "is unknown; start the program with memprof");
-       }},
+      {"--sampling", of_run(SetSampling)},
+      {"--reduced", of_all(SetReduced)},
+      {"--children", of_run(SetChildren)},
+      {"--stages", of_run(SetStages)},
+      {"--cpu", of_run(SetProcessorRate)},
+      {"--cpu_only", of_run(SetProcessorRateOnly)},
+      {"--copies", of_run(SetCopyInterval)},
+      {"--limit", of_all(SetLimit)},
+      {"--pid", RefuseProcess},
   };
 }
 

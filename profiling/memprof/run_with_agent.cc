@@ -31,6 +31,7 @@
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/stack_tallies_record.h"
 #include "footprint/profiling/records/stage_record.h"
+#include "footprint/profiling/resident/process_children.h"
 
 namespace footprint {
 namespace {
@@ -290,14 +291,17 @@ bool IsLastImage(const MeasuredProcess& process,
                       });
 }
 
-// Sees what the run needs of the machine: often its resident sets, now and then
-// its graphics memory.
+// Sees what the run needs of the machine: often its processes and their
+// resident sets, now and then its graphics memory.
 class MachineWatch {
  public:
-  explicit MachineWatch(const RunFolder& folder)
-      : resident_(folder.path()), graphics_(GraphicsWatch::Open()) {}
+  MachineWatch(pid_t process, const RunFolder& folder)
+      : children_(process),
+        resident_(folder.path()),
+        graphics_(GraphicsWatch::Open()) {}
 
   void Look() {
+    children_.Look();
     resident_.Look();
     const int64_t now_ns = MonotonicTimeNs();
     if (!graphics_.ok() || now_ns < next_graphics_look_ns_) return;
@@ -306,6 +310,7 @@ class MachineWatch {
   }
 
   void StoreIn(AgentRunEnd* end) const {
+    end->unrecorded_programs = children_.names();
     end->peak_resident_sum_bytes = resident_.peak_sum_bytes();
     end->shared_once = resident_.shared_once();
     end->resident_peaks = resident_.peaks();
@@ -323,6 +328,7 @@ class MachineWatch {
   }
 
  private:
+  ProcessChildren children_;
   ResidentWatch resident_;
   absl::StatusOr<GraphicsWatch> graphics_;
   int64_t next_graphics_look_ns_ = 0;
@@ -378,7 +384,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   signals.PassTo(*process);
   AgentRunEnd end;
   end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
-  MachineWatch watch(folder);
+  MachineWatch watch(*process, folder);
   status = Wait(*process, &watch, &end);
   if (!status.ok()) return status;
   end.wall_time_ns = MonotonicTimeNs() - begin_ns;
@@ -387,7 +393,9 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
       ReadRecords(folder.path());
   if (!processes.ok()) return processes.status();
   end.processes = *std::move(processes);
+  if (!run.children_are_recorded) end.unrecorded_programs.clear();
   for (MeasuredProcess& each : end.processes) {
+    end.unrecorded_programs.erase(each.process_id);
     each.is_running = !each.has_totals && IsLastImage(each, end.processes) &&
                       kill(each.process_id, 0) == 0;
   }

@@ -20,6 +20,7 @@
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,8 @@ struct AgentRunEnd {
   // Why graphics memory is not known, or not all of it; empty: it is.
   std::string graphics_note;
   std::vector<MeasuredProcess> processes;
+  // Of processes that were seen and left no record, by their numbers.
+  std::map<int, std::string> unrecorded_programs;
 };
 
 absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run);

@@ -477,68 +477,98 @@ void Die(int number) {
   raise(number);
 }
 
+// A step of the arguments, "name=value"; `argument` may be changed, as all
+// behind it.
+struct Step {
+  const char* name;
+  void (*run)(const char* value, char** argument);
+};
+
+int Count(const char* value) { return atoi(value); }
+
+void CloseDescriptors() {
+  for (int file = 3; file < 4096; ++file) close(file);
+}
+
+constexpr Step kStepsOfThreads[] = {
+    {"keys",
+     [](const char* value, char**) {
+       pthread_key_create(&key, AllocateInDestructor);
+       RunThreads(Count(value), UseKey, nullptr);
+     }},
+    {"objects", [](const char* value,
+                   char**) { RunThreads(Count(value), UseObject, nullptr); }},
+    {"detached",
+     [](const char* value, char**) { StartDetached(Count(value)); }},
+    {"stacks", [](const char* value, char**) { UseSmallStacks(Count(value)); }},
+    {"libraries", [](const char* value, char**) { UseLibraries(value); }},
+    {"threads",
+     [](const char* value, char**) { FreeAcrossThreads(Count(value)); }},
+    {"swap", [](const char* value, char**) { SwapLibraries(value); }},
+};
+
+constexpr Step kStepsOfSignals[] = {
+    {"handler",
+     [](const char* value, char**) { HandleWhileComputing(Count(value)); }},
+    {"inside",
+     [](const char* value, char**) { HandleInsideMalloc(Count(value)); }},
+    {"jump", [](const char* value, char**) { LeaveHandlers(Count(value)); }},
+    {"recover", [](const char*, char**) { RecoverFromOverflow(); }},
+    {"die", [](const char* value, char**) { Die(Count(value)); }},
+};
+
+constexpr Step kStepsOfProcesses[] = {
+    {"storm",
+     [](const char* value, char**) { ForkWhileThreadsAllocate(Count(value)); }},
+    {"ends",
+     [](const char*, char**) {
+       has_ends = true;
+       atexit(AllocateAtExit);
+     }},
+    {"daemon", [](const char*, char**) { BecomeDaemon(); }},
+    {"chroot", [](const char* value, char**) { ChangeRoot(value); }},
+    {"limit", [](const char* value, char**) { TightenLimit(value); }},
+    {"strict", [](const char*, char**) { AllocateInStrictMode(); }},
+    {"clone", [](const char*, char**) { Clone(); }},
+    {"unset",
+     [](const char* value, char** argument) {
+       *argument = const_cast<char*>(value);
+       RunWithoutPreload(value, argument);
+     }},
+    {"close", [](const char*, char**) { CloseDescriptors(); }},
+    {"descriptors", [](const char* value, char**) { ListDescriptors(value); }},
+    {"hold", [](const char* value, char**) { Hold(Count(value)); }},
+    {"sleep", [](const char* value, char**) { SleepMs(Count(value)); }},
+};
+
+template <size_t count>
+const Step* Find(const Step (&steps)[count], const char* name, size_t size) {
+  for (const Step& step : steps) {
+    if (strlen(step.name) == size && strncmp(step.name, name, size) == 0) {
+      return &step;
+    }
+  }
+  return nullptr;
+}
+
+bool RunStep(char** argument) {
+  const size_t size = strcspn(*argument, "=");
+  const char* const value =
+      (*argument)[size] == '\0' ? "0" : *argument + size + 1;
+  const Step* step = Find(kStepsOfThreads, *argument, size);
+  if (step == nullptr) step = Find(kStepsOfSignals, *argument, size);
+  if (step == nullptr) step = Find(kStepsOfProcesses, *argument, size);
+  if (step == nullptr) return false;
+  step->run(value, argument);
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   held.reserve(100000);
   for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const std::string name = word.substr(0, word.find('='));
-    const char* const value =
-        name.size() < word.size() ? argv[i] + name.size() + 1 : "0";
-    const int count = atoi(value);
-    if (name == "keys") {
-      pthread_key_create(&key, AllocateInDestructor);
-      RunThreads(count, UseKey, nullptr);
-    } else if (name == "objects") {
-      RunThreads(count, UseObject, nullptr);
-    } else if (name == "detached") {
-      StartDetached(count);
-    } else if (name == "stacks") {
-      UseSmallStacks(count);
-    } else if (name == "libraries") {
-      UseLibraries(value);
-    } else if (name == "storm") {
-      ForkWhileThreadsAllocate(count);
-    } else if (name == "handler") {
-      HandleWhileComputing(count);
-    } else if (name == "inside") {
-      HandleInsideMalloc(count);
-    } else if (name == "jump") {
-      LeaveHandlers(count);
-    } else if (name == "recover") {
-      RecoverFromOverflow();
-    } else if (name == "ends") {
-      has_ends = true;
-      atexit(AllocateAtExit);
-    } else if (name == "daemon") {
-      BecomeDaemon();
-    } else if (name == "chroot") {
-      ChangeRoot(value);
-    } else if (name == "limit") {
-      TightenLimit(value);
-    } else if (name == "strict") {
-      AllocateInStrictMode();
-    } else if (name == "clone") {
-      Clone();
-    } else if (name == "unset") {
-      argv[i] = const_cast<char*>(value);
-      RunWithoutPreload(value, argv + i);
-    } else if (name == "threads") {
-      FreeAcrossThreads(count);
-    } else if (name == "swap") {
-      SwapLibraries(value);
-    } else if (name == "close") {
-      for (int file = 3; file < 4096; ++file) close(file);
-    } else if (name == "descriptors") {
-      ListDescriptors(value);
-    } else if (name == "die") {
-      Die(count);
-    } else if (name == "hold") {
-      Hold(count);
-    } else if (name == "sleep") {
-      SleepMs(count);
-    } else {
+    if (!RunStep(argv + i)) {
       fprintf(stderr, "no such step: %s\n", argv[i]);
       return 95;
     }

@@ -8,7 +8,7 @@
 #include "footprint/base/text/text_table.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/text_parts.h"
-#include "footprint/profiling/runs/site_rows.h"
+#include "footprint/profiling/runs/code_places.h"
 
 namespace footprint {
 namespace {

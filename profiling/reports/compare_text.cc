@@ -97,7 +97,7 @@ struct PlaceChange {
     return SaturatedDifference(after.bytes(), before.bytes());
   }
   double sigma_bytes() const {
-    return std::sqrt(before.variance() + after.variance());
+    return std::hypot(SigmaBytes(before), SigmaBytes(after));
   }
   bool is_marked() const {
     return std::abs(static_cast<double>(change_bytes())) > 2 * sigma_bytes();

@@ -55,10 +55,10 @@ TEST(CompareTextTest, ADifferenceOfEstimatesIsMarkedWhereItIsHardlyChance) {
   const double variance = static_cast<double>(kMiB) * static_cast<double>(kMiB);
   const std::string small = CompareText(RunWithFit(3 * kMiB, 1, variance),
                                         RunWithFit(5 * kMiB, 1, variance));
-  EXPECT_THAT(small, HasSubstr("+2.00 MiB  1.41 MiB    3.00 MiB"));
+  EXPECT_THAT(small, HasSubstr("+2.00 MiB  1.52 MiB    3.00 MiB"));
   const std::string large = CompareText(RunWithFit(3 * kMiB, 1, variance),
                                         RunWithFit(9 * kMiB, 1, variance));
-  EXPECT_THAT(large, HasSubstr("+6.00 MiB  1.41 MiB *  3.00 MiB"));
+  EXPECT_THAT(large, HasSubstr("+6.00 MiB  1.50 MiB *  3.00 MiB"));
   EXPECT_THAT(large, HasSubstr("hardly chance"));
 }
 

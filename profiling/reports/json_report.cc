@@ -4,6 +4,7 @@
 
 #include "footprint/base/text/message_json.h"
 #include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/code_places.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/site_rows.h"
 #include "nlohmann/json.hpp"
@@ -33,10 +34,13 @@ Json RowJson(const SiteRow& row) {
   return json;
 }
 
-void SetSites(const MeasuredRun& run, const MeasuredImage& image, Json* json) {
+void SetSites(const CodePlaces& places, const MeasuredImage& image,
+              Json* json) {
   (*json)["stacks"] = std::move((*json)["sites"]);
   Json rows = Json::array();
-  for (const SiteRow& row : SiteRows(run, image)) rows.push_back(RowJson(row));
+  for (const SiteRow& row : SiteRows(places, image)) {
+    rows.push_back(RowJson(row));
+  }
   (*json)["sites"] = std::move(rows);
   Json timeline = Json::array();
   for (const TimelinePoint& point : image.timeline()) {
@@ -45,7 +49,8 @@ void SetSites(const MeasuredRun& run, const MeasuredImage& image, Json* json) {
   (*json)["timeline"] = std::move(timeline);
 }
 
-void SetImage(const MeasuredRun& run, const MeasuredImage& image, Json* json) {
+void SetImage(const CodePlaces& places, const MeasuredImage& image,
+              Json* json) {
   (*json)["own_peak_bytes"] = OwnPeakBytes(image);
   (*json)["is_running"] = image.end() == MeasuredImage::RUNS_ON;
   if (!image.has_totals()) {
@@ -57,7 +62,7 @@ void SetImage(const MeasuredRun& run, const MeasuredImage& image, Json* json) {
     }
   }
   if (image.has_sites()) {
-    SetSites(run, image, json);
+    SetSites(places, image, json);
   } else {
     json->erase("sites");
     json->erase("timeline");
@@ -71,8 +76,9 @@ std::string JsonReport(const MeasuredRun& run) {
   json.erase(run.signal_number() != 0 ? "exit_status" : "signal_number");
   Json processes = std::move(json["images"]);
   json.erase("images");
+  const CodePlaces places(run);
   for (int i = 0; i < run.images_size(); ++i) {
-    SetImage(run, run.images(i), &processes[static_cast<size_t>(i)]);
+    SetImage(places, run.images(i), &processes[static_cast<size_t>(i)]);
   }
   json["processes"] = std::move(processes);
   // Names of files need not be UTF-8.

@@ -66,7 +66,11 @@ TEST(JsonReportTest, SaysWhatItsHeaderSays) {
   site->set_call(1);
   site->mutable_at_peak()->set_bytes(900);
   site->mutable_at_peak()->set_count(3);
-  site->mutable_at_peak()->set_variance(16);
+  site->mutable_at_peak()->set_variance(405'000);  // two samples
+  site->mutable_at_end()->set_bytes(70);
+  site->mutable_allocated()->set_bytes(8000);
+  site->mutable_allocated()->set_count(60);
+  site->set_temporary_count(5);
   TimelinePoint* const point = image->add_timeline();
   point->set_time_ns(11);
   point->set_live_bytes(22);
@@ -84,9 +88,9 @@ TEST(JsonReportTest, SaysWhatItsHeaderSays) {
       Json::parse("[{\"function\": \"Fit<int>(\\\"\xc3\xa9\\\")\","
                   " \"file\": \"fit.cc\", \"line\": 31, \"module\": "
                   "\"/bin/fit\", \"kind\": \"NATIVE\", \"at_peak_bytes\": 900,"
-                  " \"at_peak_count\": 3, \"at_peak_sigma_bytes\": 4.0,"
-                  " \"at_end_bytes\": 0, \"allocated_bytes\": 0,"
-                  " \"allocation_count\": 0, \"temporary_count\": 0}]"));
+                  " \"at_peak_count\": 3, \"at_peak_sigma_bytes\": 900.0,"
+                  " \"at_end_bytes\": 70, \"allocated_bytes\": 8000,"
+                  " \"allocation_count\": 60, \"temporary_count\": 5}]"));
   EXPECT_EQ(process["timeline"], Json::parse("[[11, 22, 0]]"));
   EXPECT_EQ(process["stacks"][0]["call"], 1);
   run.set_signal_number(9);

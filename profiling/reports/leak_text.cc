@@ -6,7 +6,7 @@
 #include "footprint/base/text/text_table.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/text_parts.h"
-#include "footprint/profiling/runs/site_rows.h"
+#include "footprint/profiling/runs/code_places.h"
 
 namespace footprint {
 
@@ -14,6 +14,7 @@ std::string LeakText(const MeasuredRun& run, const MeasuredImage& image) {
   constexpr int kMaxRows = 8;
   constexpr size_t kMaxFunctionBytes = 60;
   if (image.suspected_leaks().empty()) return "";
+  const CodePlaces places(run);
   TextTable table({{"suspected leak", TextTable::kFigures},
                    {"live", TextTable::kFigures},
                    {"growth", TextTable::kFigures},
@@ -22,7 +23,7 @@ std::string LeakText(const MeasuredRun& run, const MeasuredImage& image) {
   std::vector<std::vector<std::string>> cells;
   for (const SuspectedLeak& leak : image.suspected_leaks()) {
     if (cells.size() == kMaxRows) break;
-    const CodeFrame place = PlaceOf(run, leak.call());
+    const CodeFrame& place = places.FrameOf(places.OfCall(leak.call()));
     cells.push_back(
         {absl::StrFormat("%.0f %%", 100 * leak.probability()),
          FormatRoundedBytes(leak.live_bytes()),

@@ -75,7 +75,11 @@ std::string GraphicsText(const MeasuredRun& run) {
 }
 
 std::string LimitText(const ContainerNeeds& needs) {
-  if (needs.limit_bytes() == 0) return "";
+  if (needs.limit_bytes() == 0) {
+    return "container  no limit is recommended: no resident set was seen, "
+           "since "
+           "the program ended within 10 ms or /proc could not be read\n";
+  }
   return absl::StrCat(
       "container  a limit of ", FormatRoundedBytes(needs.limit_bytes()),
       " has room for this run: ", FormatRoundedBytes(needs.resident_bytes()),
@@ -92,8 +96,11 @@ std::string MachineText(const MeasuredRun& run, const MeasuredImage& image) {
   if (image.has_resident_at_peak()) {
     absl::StrAppend(&text, ResidentText(run, image));
   }
-  return absl::StrCat(text, GraphicsText(run),
-                      LimitText(run.container_needs()));
+  absl::StrAppend(&text, GraphicsText(run));
+  if (run.has_container_needs()) {
+    absl::StrAppend(&text, LimitText(run.container_needs()));
+  }
+  return text;
 }
 
 }  // namespace footprint

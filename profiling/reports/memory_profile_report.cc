@@ -13,8 +13,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/code_places.h"
 #include "footprint/profiling/runs/measured_images.h"
-#include "footprint/profiling/runs/site_rows.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
 namespace footprint {
@@ -201,15 +201,22 @@ void AddAttribution(const std::string& site, int64_t bytes,
 void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
                    const std::map<int, int>& phase_of,
                    BenchmarkMemory* memory) {
-  std::map<std::string, int64_t> bytes_of;
+  const CodePlaces places(run);
+  std::map<std::pair<int, uint32_t>, int64_t> bytes_of_place;
   for (const SiteAmounts& site : image.sites()) {
     const int phase = phase_of.at(static_cast<int>(site.stage()));
+    int64_t& bytes = bytes_of_place[{phase, places.OfCall(site.call())}];
+    bytes = SaturatedSum(bytes, site.at_peak().bytes());
+  }
+  std::map<std::string, int64_t> bytes_of;
+  for (const auto& [key, place_bytes] : bytes_of_place) {
+    const auto& [phase, place] = key;
     const std::string stage =
         phase < 0 ? ""
                   : absl::StrCat("phase:", memory->phases(phase).name(), "/");
     int64_t& bytes = bytes_of[absl::StrCat(
-        stage, "site:", PlaceOf(run, site.call()).function())];
-    bytes = SaturatedSum(bytes, site.at_peak().bytes());
+        stage, "site:", places.FrameOf(place).function())];
+    bytes = SaturatedSum(bytes, place_bytes);
   }
   std::vector<std::pair<int64_t, std::string>> sorted;
   for (const auto& [site, bytes] : bytes_of) {

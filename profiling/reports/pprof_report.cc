@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "footprint/profiling/reports/call_stack_profile.pb.h"
 #include "footprint/profiling/reports/report_words.h"
-#include "footprint/profiling/runs/site_rows.h"
+#include "footprint/profiling/runs/code_places.h"
 #include "google/protobuf/io/gzip_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
@@ -21,7 +21,8 @@ namespace {
 
 class ProfileWriter {
  public:
-  explicit ProfileWriter(const MeasuredRun& run) : run_(run) {
+  explicit ProfileWriter(const MeasuredRun& run)
+      : run_(run), steps_(static_cast<size_t>(run.calls_size()) + 1) {
     Text("");
     AddType("peak_space", "bytes");
     AddType("peak_objects", "count");
@@ -43,9 +44,7 @@ class ProfileWriter {
         image.process_id(), " ", ShortCommand(image, kMaxCommandBytes));
     for (const SiteAmounts& site : image.sites()) {
       StackSample* const sample = profile_.add_sample();
-      for (uint64_t location : LocationsOf(site.call())) {
-        sample->add_location_id(location);
-      }
+      AddLocations(site.call(), sample);
       sample->add_value(site.at_peak().bytes());
       sample->add_value(site.at_peak().count());
       sample->add_value(site.allocated().bytes());
@@ -87,42 +86,58 @@ class ProfileWriter {
     label->set_str(Text(text));
   }
 
-  // The innermost first. An inlined call is part of the location of the call
-  // whose code it is.
-  std::vector<uint64_t> LocationsOf(uint32_t call) {
-    if (call == 0) return {Location({PlaceOf(run_, 0)}, "0")};
-    std::vector<uint64_t> locations;
-    std::vector<CodeFrame> frames;
-    std::string key;
-    for (; call != 0; call = CallAt(call).parent()) {
-      const uint32_t frame = CallAt(call).frame();
-      frames.push_back(run_.frames(static_cast<int>(frame)));
-      absl::StrAppend(&key, frame + 1, ",");
-      if (frames.back().is_inlined() && CallAt(call).parent() != 0) continue;
-      locations.push_back(Location(frames, key));
-      frames.clear();
-      key.clear();
+  // The innermost first.
+  void AddLocations(uint32_t call, StackSample* sample) {
+    if (call == 0) {
+      sample->add_location_id(
+          Location({&CodePlaces::FrameBeforeRecord()}, "0"));
     }
-    return locations;
+    while (call != 0) {
+      const Step step = StepFrom(call);
+      sample->add_location_id(step.location);
+      call = step.caller;
+    }
+  }
+
+  // From a call to the location that its code is part of, and to that one's
+  // caller: an inlined call is part of the location of the call around it.
+  struct Step {
+    uint64_t location = 0;  // 0: not known yet
+    uint32_t caller = 0;
+  };
+
+  const Step& StepFrom(uint32_t call) {
+    Step& step = steps_[call];
+    if (step.location != 0) return step;
+    std::vector<const CodeFrame*> frames;
+    std::string key;
+    do {
+      const uint32_t frame = CallAt(call).frame();
+      frames.push_back(&run_.frames(static_cast<int>(frame)));
+      absl::StrAppend(&key, frame + 1, ",");
+      call = CallAt(call).parent();
+    } while (frames.back()->is_inlined() && call != 0);
+    step = {Location(frames, key), call};
+    return step;
   }
 
   const Call& CallAt(uint32_t call) const {
     return run_.calls(static_cast<int>(call) - 1);
   }
 
-  uint64_t Location(const std::vector<CodeFrame>& frames,
+  uint64_t Location(const std::vector<const CodeFrame*>& frames,
                     const std::string& key) {
     const auto [found, is_new] =
         locations_.emplace(key, profile_.location_size() + 1);
     if (!is_new) return found->second;
     StackLocation* const location = profile_.add_location();
     location->set_id(found->second);
-    location->set_address(frames.back().address());
-    location->set_mapping_id(Mapping(frames.back()));
-    for (const CodeFrame& frame : frames) {
+    location->set_address(frames.back()->address());
+    location->set_mapping_id(Mapping(*frames.back()));
+    for (const CodeFrame* const frame : frames) {
       StackLine* const line = location->add_line();
-      line->set_function_id(Function(frame));
-      line->set_line(frame.line());
+      line->set_function_id(Function(*frame));
+      line->set_line(frame->line());
     }
     return found->second;
   }
@@ -163,6 +178,7 @@ class ProfileWriter {
   }
 
   const MeasuredRun& run_;
+  std::vector<Step> steps_;  // by call
   CallStackProfile profile_;
   std::unordered_map<std::string, int64_t> texts_;
   // Ids, by the frames of a location, innermost first.

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +10,7 @@
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/text_parts.h"
 #include "footprint/profiling/runs/amounts.h"
-#include "footprint/profiling/runs/site_rows.h"
+#include "footprint/profiling/runs/code_places.h"
 
 namespace footprint {
 namespace {
@@ -19,36 +18,39 @@ namespace {
 constexpr size_t kMaxRows = 10;
 constexpr size_t kMaxFunctionBytes = 60;
 
-// What of a run stands at one place of the code.
+// What of a run stands at each place of the code.
 template <typename Sum>
-struct Place {
-  CodeFrame frame;
-  Sum sum;
+class SumsByPlace {
+ public:
+  struct Row {
+    CodeFrame frame;
+    Sum sum;
+  };
+
+  explicit SumsByPlace(const MeasuredRun& run) : places_(run) {}
+
+  Sum* At(uint32_t call) { return &sums_[places_.OfCall(call)]; }
+
+  // Those with most first.
+  template <typename Size>
+  std::vector<Row> Sorted(Size size) const {
+    std::vector<Row> rows;
+    for (const auto& [place, sum] : sums_) {
+      rows.push_back({places_.FrameOf(place), sum});
+      if (place == CodePlaces::kNowhere) {
+        rows.back().frame.set_function("[of no known call]");
+      }
+    }
+    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+      return size(a.sum) > size(b.sum);
+    });
+    return rows;
+  }
+
+ private:
+  const CodePlaces places_;
+  std::map<uint32_t, Sum> sums_;
 };
-
-template <typename Sum>
-using Places = std::map<std::string, Place<Sum>>;
-
-template <typename Sum>
-Sum* SumAt(const MeasuredRun& run, uint32_t call, Places<Sum>* places) {
-  CodeFrame frame = PlaceOf(run, call);
-  if (call == 0) frame.set_function("[of no known call]");
-  Place<Sum>& place = (*places)[frame.SerializeAsString()];
-  place.frame = std::move(frame);
-  return &place.sum;
-}
-
-// Those with most first.
-template <typename Sum, typename Size>
-std::vector<Place<Sum>> Sorted(Places<Sum> places, Size size) {
-  std::vector<Place<Sum>> sorted;
-  for (auto& [key, place] : places) sorted.push_back(std::move(place));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const Place<Sum>& a, const Place<Sum>& b) {
-                     return size(a.sum) > size(b.sum);
-                   });
-  return sorted;
-}
 
 void AddTo(const ProcessorTime& time, ProcessorTime* sum) {
   sum->set_sample_count(SaturatedSum(sum->sample_count(), time.sample_count()));
@@ -67,18 +69,18 @@ int64_t WholeNs(const ProcessorTime& time) {
 
 std::string ProcessorText(const MeasuredRun& run,
                           const ReportThreshold& threshold) {
-  Places<ProcessorTime> places;
+  SumsByPlace<ProcessorTime> places(run);
   ProcessorTime whole;
   for (const MeasuredImage& image : run.images()) {
     for (const ProcessorTime& time : image.processor_time()) {
-      AddTo(time, SumAt(run, time.call(), &places));
+      AddTo(time, places.At(time.call()));
       AddTo(time, &whole);
     }
   }
   const int64_t whole_ns = WholeNs(whole);
   if (whole_ns == 0) return "";
   std::vector<std::vector<std::string>> rows;
-  for (const Place<ProcessorTime>& place : Sorted(std::move(places), WholeNs)) {
+  for (const auto& place : places.Sorted(WholeNs)) {
     const ProcessorTime& time = place.sum;
     if (rows.size() == kMaxRows || threshold.Hides(WholeNs(time), whole_ns)) {
       break;
@@ -105,18 +107,18 @@ std::string ProcessorText(const MeasuredRun& run,
 }
 
 std::string CopyText(const MeasuredRun& run) {
-  Places<Amount> places;
+  SumsByPlace<Amount> places(run);
   Amount whole;
   for (const MeasuredImage& image : run.images()) {
     for (const CopyAmounts& copy : image.copies()) {
-      AddTo(copy.copied(), SumAt(run, copy.call(), &places));
+      AddTo(copy.copied(), places.At(copy.call()));
       AddTo(copy.copied(), &whole);
     }
   }
   if (whole.bytes() == 0) return "";
   std::vector<std::vector<std::string>> rows;
-  for (const Place<Amount>& place :
-       Sorted(std::move(places), [](const Amount& a) { return a.bytes(); })) {
+  for (const auto& place :
+       places.Sorted([](const Amount& amount) { return amount.bytes(); })) {
     if (rows.size() == kMaxRows) break;
     rows.push_back(
         {FormatRoundedBytes(place.sum.bytes()),

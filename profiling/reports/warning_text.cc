@@ -36,6 +36,27 @@ std::string OfProcess(const MeasuredImage& image) {
   return text;
 }
 
+std::string OfUnrecorded(const MeasuredRun& run) {
+  constexpr int kMostNames = 4;
+  const int count = run.unrecorded_process_count();
+  if (count == 0) return "";
+  std::string names;
+  for (int i = 0; i < run.unrecorded_programs_size(); ++i) {
+    if (i == kMostNames) {
+      absl::StrAppend(&names, ", ...");
+      break;
+    }
+    absl::StrAppend(&names, i == 0 ? "" : ", ",
+                    EscapeForTerminal(run.unrecorded_programs(i)));
+  }
+  return absl::StrCat(
+      "warning    ", FormatCount(count),
+      count == 1 ? " process (" : " processes (", names,
+      ") left no record and ", count == 1 ? "is" : "are",
+      " in no figure: started without LD_PRELOAD (env -i), static, or "
+      "set-user-ID\n");
+}
+
 }  // namespace
 
 std::string WarningText(const MeasuredRun& run, const MeasuredImage& image) {
@@ -43,6 +64,7 @@ std::string WarningText(const MeasuredRun& run, const MeasuredImage& image) {
   for (const MeasuredImage& each : run.images()) {
     absl::StrAppend(&text, OfProcess(each));
   }
+  absl::StrAppend(&text, OfUnrecorded(run));
   if (run.sampling_interval_bytes() >= 0 && !image.has_sites()) {
     absl::StrAppend(&text,
                     "warning    call sites were not recorded: no room in "

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <utility>
 
@@ -14,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "footprint/base/files/file_descriptor.h"
-#include "footprint/base/files/file_error.h"
+#include "footprint/profiling/resident/kernel_file.h"
 
 namespace footprint {
 namespace {
@@ -192,21 +191,6 @@ class Classifier {
   bool follows_image_ = false;
   ResidentSet parts_;
 };
-
-// /proc's files tell no size.
-absl::StatusOr<std::string> ReadKernelFile(const std::string& path) {
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return FileError(errno, path, "cannot be read");
-  std::string text;
-  char piece[1 << 16];
-  while (true) {
-    const ssize_t size = read(file.get(), piece, sizeof(piece));
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return FileError(errno, path, "cannot be read");
-    if (size == 0) return text;
-    text.append(piece, static_cast<size_t>(size));
-  }
-}
 
 // How many bytes of ranges of a process are in memory.
 class PageMap {

@@ -6,7 +6,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <string>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
@@ -106,6 +108,17 @@ TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
             once.resident_sum_bytes - static_cast<int64_t>(kBlockBytes / 2));
   EXPECT_GT(once.page_table_bytes, 0);
   EXPECT_EQ(once.kernel_stack_bytes, 2 * (16 << 10));
+}
+
+TEST_F(ResidentWatchTest, EachThreadHasAStackOfTheKernels) {
+  AddRecord(getpid(), 0);
+  std::promise<void> looked;
+  std::thread thread([&looked] { looked.get_future().wait(); });
+  ResidentWatch watch(folder_);
+  watch.Look();
+  looked.set_value();
+  thread.join();
+  EXPECT_EQ(watch.shared_once().kernel_stack_bytes, 2 * (16 << 10));
 }
 
 TEST_F(ResidentWatchTest, PassesOverProcessesThatHaveEnded) {

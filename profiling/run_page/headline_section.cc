@@ -101,8 +101,13 @@ PageFigure Machine(const MeasuredRun& run, const MeasuredImage& image) {
 
 // Of the container that the run fits into.
 PageFigure Container(const ContainerNeeds& needs) {
-  return {"Recommended container limit",
-          FormatRoundedBytes(needs.limit_bytes()),
+  constexpr char kName[] = "Recommended container limit";
+  if (needs.limit_bytes() == 0) {
+    return {kName, kNotMeasured,
+            "No resident set was seen: the program ended within 10 ms, or "
+            "/proc could not be read."};
+  }
+  return {kName, FormatRoundedBytes(needs.limit_bytes()),
           absl::StrCat(FormatRoundedBytes(needs.resident_bytes()),
                        " resident, shared pages once, ",
                        FormatRoundedBytes(needs.kernel_bytes()),

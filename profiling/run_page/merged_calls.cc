@@ -1,10 +1,10 @@
 #include "footprint/profiling/run_page/merged_calls.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/profiling/runs/amounts.h"
 
 namespace footprint {
 namespace {
@@ -156,16 +156,36 @@ FlameGraph::Node MergedCalls::GraphNode(uint32_t node, int parent) const {
   graph_node.detail = ShortName(name.second);
   graph_node.kind = static_cast<size_t>(nodes_[node].owner);
   graph_node.own_values.resize(values_.size());
-  graph_node.own_sigmas.resize(values_.size());
+  graph_node.sigmas.resize(values_.size());
   AddOwn(node, &graph_node);
   return graph_node;
 }
 
-// Adds a node's own figures. While they are added up, sigmas are variances.
+// Adds a node's own figures. Until SetSigmas, sigmas are variances.
 void MergedCalls::AddOwn(uint32_t node, FlameGraph::Node* sum) const {
   for (size_t m = 0; m < values_.size(); ++m) {
     sum->own_values[m] += values_[m][node];
-    if (node < variances_[m].size()) sum->own_sigmas[m] += variances_[m][node];
+    if (node < variances_[m].size()) sum->sigmas[m] += variances_[m][node];
+  }
+}
+
+// From variances of own figures to sigmas of sums.
+void MergedCalls::SetSigmas(std::vector<FlameGraph::Node>* nodes) const {
+  for (size_t m = 0; m < values_.size(); ++m) {
+    std::vector<int64_t> sums;
+    sums.reserve(nodes->size());
+    for (const FlameGraph::Node& node : *nodes) {
+      sums.push_back(node.own_values[m]);
+    }
+    for (size_t i = nodes->size(); i-- > 0;) {
+      double& sigma = (*nodes)[i].sigmas[m];
+      const int parent = (*nodes)[i].parent;
+      if (parent >= 0) {
+        sums[static_cast<size_t>(parent)] += sums[i];
+        (*nodes)[static_cast<size_t>(parent)].sigmas[m] += sigma;
+      }
+      sigma = SigmaBytes(sums[i], sigma);
+    }
   }
 }
 
@@ -199,9 +219,7 @@ std::vector<FlameGraph::Node> MergedCalls::LargestNodes(
     }
   }
   for (auto& [place, sum] : others) kept.push_back(std::move(sum));
-  for (FlameGraph::Node& node : kept) {
-    for (double& sigma : node.own_sigmas) sigma = std::sqrt(sigma);
-  }
+  SetSigmas(&kept);
   return kept;
 }
 

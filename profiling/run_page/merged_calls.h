@@ -94,6 +94,7 @@ class MergedCalls {
   size_t CostOf(uint32_t node, std::vector<bool>* has_name) const;
   FlameGraph::Node GraphNode(uint32_t node, int parent) const;
   void AddOwn(uint32_t node, FlameGraph::Node* sum) const;
+  void SetSigmas(std::vector<FlameGraph::Node>* nodes) const;
 
   std::vector<Node> nodes_;
   absl::flat_hash_map<uint64_t, uint32_t> children_;

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/run_page/example_runs.h"
 #include "footprint/profiling/run_page/run_flame_graph.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/example_runs.h"
 #include "footprint/profiling/runs/random_run.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -104,21 +106,30 @@ TEST(MergedCallsTest, AddsUpHoweverLittleRoomThereIs) {
   }
 }
 
-TEST(MergedCallsTest, AddsUpVariancesToo) {
+// The sigma of a sum, which is no sum of sigmas, and of all below a call.
+TEST(MergedCallsTest, EachCallHasTheSigmaOfItsSum) {
   const MeasuredRun run = FullRun();
-  double expected = 0;
+  std::map<std::string, Amount> of_commands;
+  Amount whole;
   for (const MeasuredImage& image : run.images()) {
     for (const SiteAmounts& site : image.sites()) {
-      expected += site.at_peak().variance();
+      AddTo(site.at_peak(), &of_commands[image.command_line(1)]);
+      AddTo(site.at_peak(), &whole);
     }
   }
-  for (const size_t most_bytes : {0, 300, 100'000}) {
-    double variance = 0;
-    for (const FlameGraph::Node& node : RunFlameGraph(run, most_bytes).nodes) {
-      variance += node.own_sigmas[0] * node.own_sigmas[0];
+  ASSERT_EQ(of_commands.size(), 2u);
+  size_t found_count = 0;
+  for (const FlameGraph::Node& node : RunFlameGraph(run, 100'000).nodes) {
+    for (const auto& [command, sum] : of_commands) {
+      if (node.parent >= 0 || !absl::StrContains(node.name, command)) continue;
+      EXPECT_DOUBLE_EQ(node.sigmas[0], SigmaBytes(sum)) << node.name;
+      ++found_count;
     }
-    EXPECT_NEAR(variance, expected, 1e-6 * expected);
   }
+  EXPECT_EQ(found_count, 2u);
+  const FlameGraph others = RunFlameGraph(run, /*most_bytes=*/0);
+  ASSERT_EQ(others.nodes.size(), 1u);
+  EXPECT_DOUBLE_EQ(others.nodes[0].sigmas[0], SigmaBytes(whole));
 }
 
 TEST(MergedCallsTest, PutsLinesOfAFunctionTogether) {

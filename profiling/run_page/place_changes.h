@@ -29,7 +29,7 @@ struct AmountChange {
   SummedAmount after;
 
   int64_t bytes() const { return after.bytes - before.bytes; }
-  double sigma() const { return std::sqrt(before.variance + after.variance); }
+  double sigma() const { return std::hypot(before.sigma(), after.sigma()); }
   bool is_sure() const {
     return std::abs(static_cast<double>(bytes())) > 2 * sigma();
   }

@@ -1,23 +1,23 @@
 // All figures of a process by the place in the code that they are put down to,
-// by the rule of PlaceOf (site_rows.h).
+// (code_places.h).
 //
 //   for (const PlaceFigures& place : FiguresByPlace(run, image)) {
 //     std::cout << place.frame->function() << " " << place.at_peak.bytes;
 //   }
 //
-// Made for millions of sites: places are found once a call. They add up to what
-// the process's sites, copies and samples of processor time add up to.
+// Made for millions of sites. They add up to what the process's sites, copies
+// and samples of processor time add up to.
 //
-// Pure; thread-safe. The frames are the run's. Memory: 8 bytes a call, and some
-// 150 a place. Time: linear.
+// Pure; thread-safe. The frames are the run's. Memory: some 150 bytes a place,
+// and that of CodePlaces. Time: linear.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_PLACE_FIGURES_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_PLACE_FIGURES_H_
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {
@@ -28,7 +28,7 @@ struct SummedAmount {
   int64_t count = 0;
   double variance = 0;
 
-  double sigma() const { return std::sqrt(variance); }
+  double sigma() const { return SigmaBytes(bytes, variance); }
 
   void Add(const Amount& amount) {
     bytes += amount.bytes();

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/run_page/example_runs.h"
+#include "footprint/profiling/runs/example_runs.h"
 #include "footprint/profiling/runs/random_run.h"
 #include "footprint/profiling/runs/site_rows.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/run_page/page_sections.h"
-#include "footprint/profiling/runs/site_rows.h"
+#include "footprint/profiling/runs/code_places.h"
 
 namespace footprint {
 namespace {
@@ -213,6 +213,7 @@ void AddPlaces(const MeasuredRun& /*run*/, const MeasuredImage& image,
 void AddSuspectedLeaks(const MeasuredRun& run, const MeasuredImage& image,
                        const PageLimits& limits, PageContent* page) {
   if (image.suspected_leaks_size() == 0) return;
+  const CodePlaces places(run);
   PageTable table;
   table.caption =
       "Places whose bytes grew while the program ran, surest first.";
@@ -221,7 +222,7 @@ void AddSuspectedLeaks(const MeasuredRun& run, const MeasuredImage& image,
   table.wraps_text = true;
   for (const SuspectedLeak& leak : image.suspected_leaks()) {
     if (table.rows.size() >= limits.table_rows / 2) break;
-    const CodeFrame place = PlaceOf(run, leak.call());
+    const CodeFrame& place = places.FrameOf(places.OfCall(leak.call()));
     table.rows.push_back(
         {PlaceName(&place),
          absl::StrFormat("%.1f %%", 100 * leak.probability()),

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/profiling/run_page/comparison_page.h"
-#include "footprint/profiling/run_page/example_runs.h"
+#include "footprint/profiling/runs/example_runs.h"
 #include "footprint/profiling/runs/random_run.h"
 #include "gtest/gtest.h"
 
@@ -161,7 +161,7 @@ TEST(RunPageTest, ComparesFiguresAndLines) {
                     "<td>+2.00 MiB \u00b1 138 KiB</td><td>7.00 MiB \u00b1 "
                     "97.7 KiB</td><td>9.00 MiB \u00b1 97.7 KiB</td>"
                     "<td>yes</td>"));
-  EXPECT_TRUE(Holds(html, "<td>+1000 B \u00b1 138 KiB</td>"));
+  EXPECT_TRUE(Holds(html, "<td>+1000 B \u00b1 139 KiB</td>"));
   EXPECT_TRUE(Holds(html, "<td>may be chance</td>"));
   EXPECT_TRUE(Holds(html, "Nothing changed."));
   EXPECT_TRUE(Holds(html, "Before: Blocks of dlopen"));

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/records/python_codes.h"
@@ -151,12 +152,15 @@ uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
 // Different addresses of a line are one call, so sites become fewer.
 void SetSites(const SiteProfile& profile, const Threads& threads,
               NativeCalls* calls, MeasuredImage* image) {
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, SiteAmounts> sites;
+  using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
+  absl::flat_hash_map<Key, SiteAmounts*> sites;
   for (const SiteProfile::Site& site : profile.sites) {
     const uint32_t call = calls->CallOf(site.node);
     const uint32_t thread = threads.IndexOf(site.thread);
     const uint32_t stage = KnownStage(site.stage, *image);
-    SiteAmounts& sum = sites[{call, thread, stage}];
+    SiteAmounts*& known = sites[{call, thread, stage}];
+    if (known == nullptr) known = image->add_sites();
+    SiteAmounts& sum = *known;
     sum.set_call(call);
     sum.set_thread(thread);
     sum.set_stage(stage);
@@ -167,7 +171,14 @@ void SetSites(const SiteProfile& profile, const Threads& threads,
         SaturatedSum(sum.temporary_count(), site.temporary_count));
     sum.set_sample_count(SaturatedSum(sum.sample_count(), site.sample_count));
   }
-  for (auto& [key, site] : sites) *image->add_sites() = std::move(site);
+  const auto key_of = [](const SiteAmounts* site) {
+    return Key(site->call(), site->thread(), site->stage());
+  };
+  std::sort(image->mutable_sites()->pointer_begin(),
+            image->mutable_sites()->pointer_end(),
+            [&](const SiteAmounts* a, const SiteAmounts* b) {
+              return key_of(a) < key_of(b);
+            });
 }
 
 // Null: the process is no interpreter.

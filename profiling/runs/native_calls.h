@@ -14,10 +14,10 @@
 #define FOOTPRINT_PROFILING_RUNS_NATIVE_CALLS_H_
 
 #include <cstdint>
-#include <map>
 #include <tuple>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "footprint/profiling/records/call_tree.h"
 #include "footprint/profiling/records/python_codes.h"
@@ -38,7 +38,7 @@ class NativeCalls {
   uint32_t CallOf(int node);
 
  private:
-  // Outermost first; none for the agent's own code.
+  // Outermost first; none for the agent's own code. Until the next call.
   const std::vector<uint32_t>& FramesOf(const CallTree::Node& node,
                                         bool is_below_python);
   std::vector<uint32_t> LookUp(const CallTree::Node& node,
@@ -55,7 +55,9 @@ class NativeCalls {
   std::vector<uint32_t> calls_;
   std::vector<bool> is_below_python_;
   // By module and address, or code object and instruction.
-  std::map<std::tuple<int, int, int64_t, bool>, std::vector<uint32_t>> frames_;
+  absl::flat_hash_map<std::tuple<int, int, int64_t, bool>,
+                      std::vector<uint32_t>>
+      frames_;
 };
 
 }  // namespace footprint

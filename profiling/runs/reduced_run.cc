@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/call_forest.h"
-#include "footprint/profiling/runs/site_rows.h"
+#include "footprint/profiling/runs/code_places.h"
 
 namespace footprint {
 namespace {
@@ -39,26 +38,6 @@ bool Reaches(int64_t part, int64_t whole, double share, int64_t least) {
   return part > 0 && part >= least &&
          static_cast<double>(part) >= share * static_cast<double>(whole);
 }
-
-// Places of calls, each found once.
-class Places {
- public:
-  explicit Places(const MeasuredRun& run) : run_(run) {}
-
-  const std::string& Of(uint32_t call) {
-    const auto [found, is_new] = keys_.try_emplace(call);
-    if (is_new) {
-      CodeFrame frame = PlaceOf(run_, call);
-      frame.clear_is_inlined();
-      found->second = frame.SerializeAsString();
-    }
-    return found->second;
-  }
-
- private:
-  const MeasuredRun& run_;
-  std::unordered_map<uint32_t, std::string> keys_;
-};
 
 class Reducer {
  public:
@@ -89,14 +68,14 @@ class Reducer {
   }
 
   void FindKept(const MeasuredImage& image) {
-    std::map<std::string, PlaceFigures> places;
+    absl::flat_hash_map<uint32_t, PlaceFigures> places;
     PlaceFigures all;
     for (const SiteAmounts& site : image.sites()) {
-      places[places_.Of(site.call())].Add(site);
+      places[places_.OfCall(site.call())].Add(site);
       all.Add(site);
     }
     for (const ProcessorTime& time : image.processor_time()) {
-      places[places_.Of(time.call())].Add(time);
+      places[places_.OfCall(time.call())].Add(time);
       all.Add(time);
     }
     is_kept_.clear();
@@ -116,7 +95,7 @@ class Reducer {
 
   // The call in the reduced run.
   uint32_t CallFor(uint32_t call) {
-    return call == 0 || is_kept_[places_.Of(call)] ? Kept(call) : Others();
+    return call == 0 || is_kept_[places_.OfCall(call)] ? Kept(call) : Others();
   }
 
   uint32_t Kept(uint32_t call) {
@@ -198,11 +177,11 @@ class Reducer {
 
   const MeasuredRun& run_;
   const RunThresholds& thresholds_;
-  Places places_;
+  const CodePlaces places_;
   MeasuredRun reduced_;
   CallForest forest_;
-  std::map<std::string, bool> is_kept_;  // places of one image
-  std::unordered_map<uint32_t, uint32_t> kept_;
+  absl::flat_hash_map<uint32_t, bool> is_kept_;  // places of one image
+  absl::flat_hash_map<uint32_t, uint32_t> kept_;
 };
 
 }  // namespace

@@ -1,31 +1,14 @@
 #include "footprint/profiling/runs/site_rows.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
-#include <unordered_map>
+#include <cstddef>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "footprint/profiling/runs/amounts.h"
 
 namespace footprint {
 namespace {
-
-const CodeFrame& FrameOf(const MeasuredRun& run, uint32_t call) {
-  return run.frames(
-      static_cast<int>(run.calls(static_cast<int>(call) - 1).frame()));
-}
-
-uint32_t ParentOf(const MeasuredRun& run, uint32_t call) {
-  return run.calls(static_cast<int>(call) - 1).parent();
-}
-
-// Of two objects' inlined and other code of one line, a place is the same.
-std::string Key(const CodeFrame& frame) {
-  CodeFrame key = frame;
-  key.clear_is_inlined();
-  return key.SerializeAsString();
-}
 
 struct GrowingRow {
   SiteRow row;
@@ -47,52 +30,32 @@ void AddSite(const SiteAmounts& site, GrowingRow* growing) {
 
 }  // namespace
 
-bool ServesItsCaller(const CodeFrame& frame) {
-  return frame.kind() == CodeFrame::ALLOCATOR ||
-         frame.kind() == CodeFrame::INTERPRETER;
-}
-
-CodeFrame PlaceOf(const MeasuredRun& run, uint32_t call) {
-  if (call == 0) {
-    CodeFrame none;
-    none.set_kind(CodeFrame::UNKNOWN);
-    none.set_function("[before the agent began]");
-    return none;
-  }
-  const CodeFrame* innermost = nullptr;
-  const CodeFrame* with_line = nullptr;
-  for (uint32_t each = call; each != 0; each = ParentOf(run, each)) {
-    const CodeFrame& frame = FrameOf(run, each);
-    if (ServesItsCaller(frame)) continue;
-    if (innermost == nullptr) innermost = &frame;
-    if (frame.kind() == CodeFrame::PYTHON) {
-      return with_line != nullptr ? *with_line : frame;
-    }
-    if (with_line == nullptr && frame.line() > 0) with_line = &frame;
-  }
-  return innermost != nullptr ? *innermost : FrameOf(run, call);
-}
-
-std::vector<SiteRow> SiteRows(const MeasuredRun& run,
+std::vector<SiteRow> SiteRows(const CodePlaces& places,
                               const MeasuredImage& image) {
-  std::unordered_map<uint32_t, std::string> keys;  // by call
-  std::map<std::string, GrowingRow> rows;
+  absl::flat_hash_map<uint32_t, size_t> indices;  // of rows, by place
+  std::vector<GrowingRow> rows;
   for (const SiteAmounts& site : image.sites()) {
-    auto key = keys.find(site.call());
-    if (key == keys.end()) {
-      const CodeFrame place = PlaceOf(run, site.call());
-      key = keys.emplace(site.call(), Key(place)).first;
-      rows[key->second].row.frame = place;
+    const uint32_t place = places.OfCall(site.call());
+    const auto [index, is_new] = indices.try_emplace(place, rows.size());
+    if (is_new) {
+      rows.emplace_back();
+      rows.back().row.frame = places.FrameOf(place);
     }
-    AddSite(site, &rows[key->second]);
+    AddSite(site, &rows[index->second]);
   }
   std::vector<SiteRow> sorted;
-  for (auto& [key, growing] : rows) sorted.push_back(std::move(growing.row));
+  sorted.reserve(rows.size());
+  for (GrowingRow& growing : rows) sorted.push_back(std::move(growing.row));
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const SiteRow& a, const SiteRow& b) {
                      return a.at_peak.bytes() > b.at_peak.bytes();
                    });
   return sorted;
+}
+
+std::vector<SiteRow> SiteRows(const MeasuredRun& run,
+                              const MeasuredImage& image) {
+  return SiteRows(CodePlaces(run), image);
 }
 
 }  // namespace footprint

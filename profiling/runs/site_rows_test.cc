@@ -27,33 +27,6 @@ MeasuredRun NestedRun() {
   return run;
 }
 
-TEST(SiteRowsTest, ThePlaceIsTheInnermostCallThatDoesNotServeItsCaller) {
-  const MeasuredRun run = NestedRun();
-  EXPECT_EQ(PlaceOf(run, 5).function(), "Fit");
-  EXPECT_EQ(PlaceOf(run, 2).function(), "Fit");
-  EXPECT_EQ(PlaceOf(run, 1).function(), "main");
-  EXPECT_EQ(PlaceOf(run, 0).function(), "[before the agent began]");
-}
-
-TEST(SiteRowsTest, WhereEachServesTheInnermostStands) {
-  MeasuredRun run;
-  run.add_frames()->set_function("operator new");
-  run.mutable_frames(0)->set_kind(CodeFrame::ALLOCATOR);
-  run.add_calls();
-  EXPECT_EQ(PlaceOf(run, 1).function(), "operator new");
-}
-
-// A library without known lines allocates for the line of Python that called
-// it; one whose lines are known is a place by itself.
-TEST(SiteRowsTest, BelowPythonALineIsThePlace) {
-  MeasuredRun run = NestedRun();
-  run.mutable_frames(0)->set_kind(CodeFrame::PYTHON);
-  EXPECT_EQ(PlaceOf(run, 5).function(), "main");
-  run.mutable_frames(1)->set_line(7);
-  EXPECT_EQ(PlaceOf(run, 5).function(), "Fit");
-  EXPECT_EQ(PlaceOf(run, 1).function(), "main");
-}
-
 TEST(SiteRowsTest, RowsAddUpAndAreSorted) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     RandomSequence random(seed);
@@ -75,6 +48,20 @@ TEST(SiteRowsTest, RowsAddUpAndAreSorted) {
       EXPECT_DOUBLE_EQ(sum.variance(), sites.variance()) << seed;
     }
   }
+}
+
+TEST(SiteRowsTest, SitesBeforeTheRecordAreARow) {
+  MeasuredRun run = NestedRun();
+  MeasuredImage* const image = run.add_images();
+  image->add_sites()->mutable_at_peak()->set_bytes(5);
+  image->add_sites()->set_call(1);
+  image->mutable_sites(1)->set_temporary_count(3);
+  const auto rows = SiteRows(run, *image);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].frame.function(), "[before the agent began]");
+  EXPECT_EQ(rows[0].at_peak.bytes(), 5);
+  EXPECT_EQ(rows[1].frame.function(), "main");
+  EXPECT_EQ(rows[1].temporary_count, 3);
 }
 
 TEST(SiteRowsTest, ARowNamesItsLargestCall) {

@@ -77,6 +77,7 @@ TallyAddition Amount(int64_t amount) {
   TallyAddition addition;
   addition.amounts[0] = amount;
   addition.amounts[1] = 1;
+  addition.variance = 0.5 * static_cast<double>(amount);
   return addition;
 }
 
@@ -100,6 +101,7 @@ TEST_F(StackTallyWriterTest, ReadsAsWhatWasAdded) {
   for (const StackTallies::Tally& each : tallies.tallies) {
     samples += each.sample_count;
     EXPECT_EQ(each.amounts[1], each.sample_count);
+    EXPECT_EQ(each.variance, 0.5 * static_cast<double>(each.amounts[0]));
   }
   EXPECT_EQ(samples, 5000);
 }

@@ -1,4 +1,4 @@
-#include "footprint/profiling/run_page/example_runs.h"
+#include "footprint/profiling/runs/example_runs.h"
 
 #include <vector>
 
@@ -247,6 +247,70 @@ class FullRunMaker {
   MeasuredRun run_;
 };
 
+constexpr int kFunctionCount = 2000;
+constexpr int kLinesOfFunction = 10;
+
+void AddLargeFrames(MeasuredRun* run) {
+  for (int i = 0; i < kLinesOfFunction * kFunctionCount; ++i) {
+    CodeFrame* const frame = run->add_frames();
+    const int function = i % kFunctionCount;
+    frame->set_function(absl::StrCat(
+        "tensor_library::Operation", function,
+        "<std::vector<float, std::allocator<float> >, 16ul>::Evaluate(",
+        "tensor_library::Context const&)"));
+    frame->set_file(
+        absl::StrCat("/source/library/operation_", function, ".cc"));
+    frame->set_line(i / kFunctionCount * 10 + 5);
+    frame->set_module(function < 1000 ? "/bin/large" : "/usr/lib/liblarge.so");
+  }
+}
+
+// A tree that branches everywhere.
+void AddLargeCalls(int count, RandomSequence* random, MeasuredRun* run) {
+  constexpr int kMostDepth = 30;
+  std::vector<int> depths;
+  for (int i = 0; i < count; ++i) {
+    Call* const call = run->add_calls();
+    int parent =
+        i == 0 ? -1 : static_cast<int>(random->Below(static_cast<uint64_t>(i)));
+    if (parent >= 0 && depths[static_cast<size_t>(parent)] >= kMostDepth) {
+      parent = -1;
+    }
+    depths.push_back(parent < 0 ? 0 : depths[static_cast<size_t>(parent)] + 1);
+    call->set_parent(static_cast<uint32_t>(parent + 1));
+    call->set_frame(static_cast<uint32_t>(
+        random->Below(kLinesOfFunction * kFunctionCount)));
+  }
+}
+
+// A site a call; few are large.
+void AddLargeSites(int count, RandomSequence* random, MeasuredImage* image) {
+  for (int i = 0; i < count; ++i) {
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(static_cast<uint32_t>(i + 1));
+    const auto bytes =
+        static_cast<int64_t>(1'000'000 / (1 + random->Below(100'000)));
+    Set(bytes, 3, site->mutable_at_peak());
+    Set(bytes / 3, 1, site->mutable_at_end());
+    Set(7 * bytes + 16, 30, site->mutable_allocated());
+    site->set_temporary_count(2);
+    site->set_sample_count(30);
+    image->set_peak_live_bytes(image->peak_live_bytes() + bytes);
+    image->set_live_bytes(image->live_bytes() + bytes / 3);
+    image->set_allocated_bytes(image->allocated_bytes() + 7 * bytes + 16);
+  }
+}
+
+void AddLargeTimeline(int site_count, MeasuredImage* image) {
+  const int64_t peak_bytes = image->peak_live_bytes();
+  for (int i = 0; i < site_count / 100 + 2; ++i) {
+    TimelinePoint* const point = image->add_timeline();
+    point->set_time_ns(i * int64_t{1000});
+    point->set_live_bytes(i == 1 ? peak_bytes : peak_bytes / (2 + i % 7));
+  }
+  image->set_peak_time_ns(1000);
+}
+
 }  // namespace
 
 MeasuredRun FullRun() { return FullRunMaker(/*is_later=*/false).Make(); }
@@ -275,6 +339,8 @@ MeasuredRun RunNamed(const std::string& text) {
     graphics.set_device_name(text);
   }
   run.set_graphics_note(text);
+  run.set_unrecorded_process_count(1);
+  run.add_unrecorded_programs(text);
   run.mutable_machine()->set_cpu_model(text);
   run.mutable_machine()->set_kernel(text);
   run.mutable_machine()->set_allocator(text);
@@ -282,40 +348,14 @@ MeasuredRun RunNamed(const std::string& text) {
 }
 
 MeasuredRun LargeRun(int site_count, uint64_t seed) {
-  constexpr int kFunctionCount = 2000;
-  constexpr int kMostDepth = 30;
   RandomSequence random(seed);
   MeasuredRun run;
   run.set_schema_version(1);
   run.add_program("large");
   run.set_wall_time_ns(kSecondNs);
   run.set_sampling_interval_bytes(0);
-  // Each function at some lines.
-  for (int i = 0; i < 10 * kFunctionCount; ++i) {
-    CodeFrame* const frame = run.add_frames();
-    const int function = i % kFunctionCount;
-    frame->set_function(absl::StrCat(
-        "tensor_library::Operation", function,
-        "<std::vector<float, std::allocator<float> >, 16ul>::Evaluate(",
-        "tensor_library::Context const&)"));
-    frame->set_file(
-        absl::StrCat("/source/library/operation_", function, ".cc"));
-    frame->set_line(i / kFunctionCount * 10 + 5);
-    frame->set_module(function < 1000 ? "/bin/large" : "/usr/lib/liblarge.so");
-  }
-  // A tree that branches everywhere: a site a call.
-  std::vector<int> depths;
-  for (int i = 0; i < site_count; ++i) {
-    Call* const call = run.add_calls();
-    int parent =
-        i == 0 ? -1 : static_cast<int>(random.Below(static_cast<uint64_t>(i)));
-    if (parent >= 0 && depths[static_cast<size_t>(parent)] >= kMostDepth) {
-      parent = -1;
-    }
-    depths.push_back(parent < 0 ? 0 : depths[static_cast<size_t>(parent)] + 1);
-    call->set_parent(static_cast<uint32_t>(parent + 1));
-    call->set_frame(static_cast<uint32_t>(random.Below(10 * kFunctionCount)));
-  }
+  AddLargeFrames(&run);
+  AddLargeCalls(site_count, &random, &run);
   MeasuredImage* const image = run.add_images();
   image->set_process_id(7);
   image->set_executable("/bin/large");
@@ -324,33 +364,8 @@ MeasuredRun LargeRun(int site_count, uint64_t seed) {
   image->set_has_totals(true);
   image->set_has_sites(true);
   image->add_threads();
-  int64_t peak_bytes = 0;
-  int64_t end_bytes = 0;
-  int64_t allocated_bytes = 0;
-  for (int i = 0; i < site_count; ++i) {
-    SiteAmounts* const site = image->add_sites();
-    site->set_call(static_cast<uint32_t>(i + 1));
-    // Few are large.
-    const auto bytes =
-        static_cast<int64_t>(1'000'000 / (1 + random.Below(100'000)));
-    Set(bytes, 3, site->mutable_at_peak());
-    Set(bytes / 3, 1, site->mutable_at_end());
-    Set(7 * bytes + 16, 30, site->mutable_allocated());
-    site->set_temporary_count(2);
-    site->set_sample_count(30);
-    peak_bytes += bytes;
-    end_bytes += bytes / 3;
-    allocated_bytes += 7 * bytes + 16;
-  }
-  image->set_peak_live_bytes(peak_bytes);
-  image->set_live_bytes(end_bytes);
-  image->set_allocated_bytes(allocated_bytes);
-  for (int i = 0; i < site_count / 100 + 2; ++i) {
-    TimelinePoint* const point = image->add_timeline();
-    point->set_time_ns(i * int64_t{1000});
-    point->set_live_bytes(i == 1 ? peak_bytes : peak_bytes / (2 + i % 7));
-  }
-  image->set_peak_time_ns(1000);
+  AddLargeSites(site_count, &random, image);
+  AddLargeTimeline(site_count, image);
   return run;
 }
 

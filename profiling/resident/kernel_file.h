@@ -1,0 +1,21 @@
+// A whole file of /proc, which tells no size.
+//
+//   absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/status");
+//
+// Thread-safe. Memory: the text. Errors: the file's, with the path; kNotFound
+// for a process that has ended.
+
+#ifndef FOOTPRINT_PROFILING_RESIDENT_KERNEL_FILE_H_
+#define FOOTPRINT_PROFILING_RESIDENT_KERNEL_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+absl::StatusOr<std::string> ReadKernelFile(const std::string& path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RESIDENT_KERNEL_FILE_H_
