@@ -92,6 +92,7 @@ _READING_PROGRAMS = {
     "audit": Label("//gates:audit_main"),
     "diff": Label("//gates:diff_main"),
     "explain": Label("//gates:explain_main"),
+    "report": Label("//gates:report_main"),
 }
 
 _PROFILES = attr.label_list(
@@ -206,7 +207,7 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
       thresholds: threshold files.
       update: name of the program that updates.
       programs: further ones, which change nothing: from what they do ("audit",
-        "diff", "explain") to the name of the target.
+        "diff", "explain", "report") to the name of the target.
       tags: of both, as usual; "measures_jemalloc" is added.
       **kwargs: for both: visibility, testonly ...
     """

@@ -28,20 +28,20 @@ namespace {
 constexpr char kHelp[] =
     R"(Finds gates that look as if they guarded something.
 
-  bazel run //gates:audit                       what no rule guards
-  bazel run //gates:audit -- --headroom=25%     and limits that are further above
-                                                the measured, in files that state
-                                                no headroom of their own
+  bazel run //gates:audit                    what no rule guards
+  bazel run //gates:audit -- --headroom=25%  and limits that are further above
+                                             the measured, in files that state
+                                             no headroom of their own
 
 It reports
   unguarded   a benchmark that no rule blocks
   unused      a limit that names nothing that is measured
-  never run   a threshold file for an environment that no profile here has; one
-              that no BUILD file names; a memory_profile that no BUILD file names
-              again (macros are not looked into)
+  never run   a threshold file for an environment that no profile here has;
+              one that no BUILD file names; a memory_profile that no BUILD file
+              names again (macros are not looked into)
   loose       a limit further above the highest value that it judges than the
               headroom that its file states
-  expired     a raise that was for a time (update --expires=DAY), and that is past
+  expired     a raise for a time (update --expires=DAY) that is past
   drifted     a limit far above the first value in its history
   broken      a problem for which nothing is judged at all
 

@@ -106,6 +106,17 @@ expect 2 '--drift= is no percentage' audit --manifest=loose --drift=much
 expect 2 'headroom' audit --manifest=loose --headroom=much
 expect 2 'use text or json' audit --manifest=loose --format=yaml
 
+# report
+expect 0 'Exit status' report --help
+expect 0 '^REJECT 2 deployments' report --manifest=manifest
+grep -q '<h1>Memory gates: REJECT</h1>' memory_gates.html || fail "no page"
+expect 0 'page.html is written' report --manifest=manifest --output=page.html
+"$PROGRAMS/report_main" --manifest=manifest --output=- | cmp - page.html || fail "another page"
+expect 2 'no --manifest' report
+expect 2 'names no file' report --manifest=manifest --output=
+expect 2 'cannot be created' report --manifest=manifest --output=/nowhere/x
+expect 2 'did you mean "output"' report --manifest=manifest --outptu=x
+
 # explain
 expect 0 'Exit status' explain --help
 expect 1 '^REJECT //a:b BM_Fit/rows:10$' explain --manifest=manifest t:4

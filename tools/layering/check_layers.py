@@ -24,7 +24,7 @@ _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platf
 # Programs by which a person works on the tree; they may run anything.
 _ENTRY_POINTS = {
     "//gates:audit", "//gates:check", "//gates:diff", "//gates:explain",
-    "//gates:update"
+    "//gates:report", "//gates:update"
 }
 # The packages of which none may need another, and the room that states the
 # contract between them. A deployment is there to combine them.
