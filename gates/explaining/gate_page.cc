@@ -12,7 +12,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/civil_time.h"
 #include "footprint/base/page/line_chart.h"
 #include "footprint/base/page/page.h"
 #include "footprint/base/page/stacked_bars.h"
@@ -32,11 +31,13 @@ namespace {
 // Beyond these the page says how many there are: it stays one that a browser
 // opens at once. Every rule is in it, whatever their number.
 constexpr size_t kMostDeployments = 500;
-constexpr size_t kMostNotAccepted = 500;
+constexpr size_t kMostNotAccepted = 200;
 constexpr size_t kMostNearest = 30;
+// So that one deployment does not fill the table.
+constexpr int kMostOfOneDeployment = 3;
 constexpr size_t kMostPhaseCharts = 30;
 constexpr size_t kMostPhases = 12;
-constexpr size_t kMostHistories = 1000;
+constexpr size_t kMostHistories = 300;
 constexpr size_t kMostLines = 8;
 
 std::string ExactText(MetricKind metric, int64_t value) {
@@ -61,6 +62,11 @@ std::string ShareText(const Judgement& judgement) {
   const std::string margin = MarginText(judgement);
   const size_t of = margin.find(" of ");
   return of == std::string::npos ? margin : margin.substr(0, of);
+}
+
+// Without its folder: the page has the whole path where limits have moved.
+std::string FileAndLine(const std::string& location) {
+  return location.substr(location.rfind('/') + 1);
 }
 
 class GatePage {
@@ -99,7 +105,7 @@ class GatePage {
 
   void SayHowManyMore(size_t all, size_t shown, const char* what) {
     if (all <= shown) return;
-    page_.AddParagraph(absl::StrCat("The ", FormatCount(shown), " nearest of ",
+    page_.AddParagraph(absl::StrCat(FormatCount(shown), " of ",
                                     FormatCount(all), " ", what,
                                     " are shown; all of them are below, under "
                                     "\"Every rule\"."));
@@ -131,17 +137,18 @@ class GatePage {
   void AddDeployments() {
     PageTable table;
     table.caption = "Deployments, the nearest to a limit first";
-    table.header = {"deployment", "rules", "nearest margin", "limit"};
+    table.header = {"deployment", "nearest margin", "rules", "limit"};
     table.wraps_text = true;
     for (const DeploymentSummary& summary : summaries_) {
       if (table.rows.size() == kMostDeployments) break;
       if (summary.nearest < 0) {
-        table.rows.push_back({summary.label, "0", "not judged", ""});
+        table.rows.push_back({summary.label, "not judged", "0", ""});
         continue;
       }
       const Judgement& nearest = verdict_.judgements(summary.nearest);
-      table.rows.push_back({summary.label, FormatCount(summary.rule_count),
-                            MarginText(nearest), nearest.threshold_location()});
+      table.rows.push_back({summary.label, MarginText(nearest),
+                            FormatCount(summary.rule_count),
+                            FileAndLine(nearest.threshold_location())});
     }
     if (table.rows.empty()) return;
     page_.AddHeading("Deployments");
@@ -158,30 +165,31 @@ class GatePage {
         limits.push_back(&judgement);
       }
     }
-    const size_t shown = std::min(limits.size(), kMostNearest);
-    if (shown == 0) return;
-    std::partial_sort(limits.begin(),
-                      limits.begin() + static_cast<ptrdiff_t>(shown),
-                      limits.end(), [](const Judgement* a, const Judgement* b) {
-                        const double left = MarginShare(*a);
-                        const double right = MarginShare(*b);
-                        return left != right ? left < right : a < b;
-                      });
+    if (limits.empty()) return;
+    std::stable_sort(limits.begin(), limits.end(),
+                     [](const Judgement* a, const Judgement* b) {
+                       return MarginShare(*a) < MarginShare(*b);
+                     });
     PageTable table;
-    table.caption = "How much each program may still grow by";
-    table.header = {"rule", "measured", "limit", "margin", "where"};
+    table.caption =
+        absl::StrCat("How much each program may still grow by: the nearest ",
+                     kMostOfOneDeployment, " of each");
+    table.header = {"rule", "margin", "measured", "limit", "where"};
     table.wraps_text = true;
-    for (size_t i = 0; i < shown; ++i) {
-      const Judgement& judgement = *limits[i];
+    std::map<std::string, int> shown_of;
+    for (const Judgement* limit : limits) {
+      const Judgement& judgement = *limit;
+      if (table.rows.size() == kMostNearest) break;
+      if (++shown_of[judgement.label()] > kMostOfOneDeployment) continue;
       table.rows.push_back(
           {absl::StrCat(judgement.label(), " ", NameAndMetric(judgement)),
+           ShareText(judgement),
            ExactText(judgement.metric(), judgement.measured()),
-           LimitText(judgement), ShareText(judgement),
-           judgement.threshold_location()});
+           LimitText(judgement), FileAndLine(judgement.threshold_location())});
     }
     page_.AddHeading("Nearest margins");
     page_.AddTable(table);
-    SayHowManyMore(limits.size(), shown, "limits");
+    SayHowManyMore(limits.size(), table.rows.size(), "limits");
   }
 
   // The benchmark with the highest peak of each deployment.
@@ -289,21 +297,17 @@ class GatePage {
     return moved;
   }
 
-  // The limit by day: of several entries of a day, the last.
+  // The limit after each change; at 0 what it began with.
   static std::vector<std::pair<double, double>> PointsOf(
       const Threshold& threshold) {
     std::vector<std::pair<double, double>> points;
     for (const HistoryEntry& entry : threshold.history()) {
-      absl::CivilDay day;
-      if (!entry.has_new_value() || !absl::ParseCivilTime(entry.date(), &day)) {
-        continue;
-      }
-      const double x = static_cast<double>(day - absl::CivilDay());
+      if (!entry.has_new_value()) continue;
       if (points.empty() && entry.has_old_value()) {
-        points.push_back({x - 1, static_cast<double>(entry.old_value())});
+        points.push_back({0, static_cast<double>(entry.old_value())});
       }
-      if (points.empty() || points.back().first < x) points.push_back({x, 0});
-      points.back().second = static_cast<double>(entry.new_value());
+      points.push_back({static_cast<double>(points.size()),
+                        static_cast<double>(entry.new_value())});
     }
     return points;
   }
@@ -344,12 +348,11 @@ class GatePage {
     LineChart chart;
     chart.title = "The limits that moved most";
     chart.description = "Each as a share of its first value.";
-    chart.x_label = "day";
+    chart.x_label = "changes";
     chart.y_label = "share of the first value";
     chart.may_leave_zero_out = true;
     chart.format_x = [](double x) {
-      return absl::FormatCivilTime(absl::CivilDay() +
-                                   static_cast<int64_t>(std::llround(x)));
+      return x == std::round(x) ? absl::StrFormat("%.0f", x) : "";
     };
     chart.format_y = [](double y) { return absl::StrFormat("%.0f %%", y); };
     for (const History& history : moved) {
@@ -358,7 +361,7 @@ class GatePage {
       if (points.size() < 2 || points[0].second <= 0) continue;
       const double first = points[0].second;
       for (auto& point : points) point.second *= 100 / first;
-      chart.lines.push_back({history.location, points});
+      chart.lines.push_back({FileAndLine(history.location), points});
       if (chart.lines.size() == kMostLines) break;
     }
     if (!chart.lines.empty()) page_.AddLineChart(chart);

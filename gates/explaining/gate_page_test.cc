@@ -75,7 +75,18 @@ TEST(GatePageTest, TenThousandJudgementsAreBelowTwoMegabytes) {
   for (const int rules_of_one : {1, 10}) {
     GateInput input;
     Verdict verdict;
+    input.thresholds.emplace_back();
+    input.thresholds[0].path = "gates/thresholds/all.textproto";
     for (int i = 0; i < 10000; ++i) {
+      input.thresholds[0].lines.push_back(i + 1);
+      Threshold* const threshold = input.thresholds[0].file.add_threshold();
+      threshold->set_metric(PEAK_LIVE_USABLE_BYTES);
+      for (const int change : {1, 2}) {
+        HistoryEntry* const entry = threshold->add_history();
+        entry->set_date("2026-11-21");
+        entry->set_new_value(1000000 * change);
+        entry->set_reason("a cache that holds the last values");
+      }
       Judgement* const judgement = verdict.add_judgements();
       judgement->set_label(
           absl::StrCat("//deployments/model", i / rules_of_one, ":benchmark"));
@@ -85,12 +96,17 @@ TEST(GatePageTest, TenThousandJudgementsAreBelowTwoMegabytes) {
       judgement->set_limit(2000000);
       judgement->set_rule(MAXIMUM);
       judgement->set_severity(BLOCK);
+      judgement->set_decision(i % 2 == 0 ? ACCEPT : REJECT);
+      judgement->set_command_to_accept(absl::StrCat(
+          "bazel run //gates:update -- --allow_increase --reason=\"...\" "
+          "--only=//deployments/model",
+          i));
       judgement->set_threshold_location(
           absl::StrCat("gates/thresholds/all.textproto:", i));
     }
     const std::string page = WriteGatePage(input, verdict);
     EXPECT_LT(page.size(), 2000000U) << rules_of_one;
-    EXPECT_THAT(page, HasSubstr("The 500 nearest of"));
+    EXPECT_THAT(page, HasSubstr("<p>500 of "));
     const std::string every = page.substr(page.find("<h2>Every rule</h2>"));
     EXPECT_EQ(CountOf(every, "<tr><th scope=\"row\""), 10000U);
   }
