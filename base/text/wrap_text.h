@@ -2,10 +2,10 @@
 //
 //   WrapText("REJECT //a:b: peak live is 1,001 B", 20, 4);
 //   // "REJECT //a:b: peak\n    live is 1,001 B"
-//   ShortenMiddle("//trainer_manager/runtime:vgg16", 24);
-//   // "//.../runtime:vgg16"
-//   WrapCommand("bazel run //a:b -- --only=//c:d", 20, 2);
-//   // "bazel run //a:b -- \\\n  --only=//c:d"
+//   ShortenMiddle("a/name/of/many/parts:last", 15);
+//   // "a/name/...:last"
+//   WrapCommand("bazel run //a:b -- --only=//a:b", 20, 2);
+//   // "bazel run //a:b -- \\\n  --only=//a:b"
 //
 // Width is counted in code points. Pure functions, thread-safe; results copy
 // the text. Memory and time: linear in the text, of ShortenMiddle quadratic.

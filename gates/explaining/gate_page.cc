@@ -30,8 +30,8 @@ namespace {
 
 // Beyond these the page says how many there are: it stays one that a browser
 // opens at once. Every rule is in it, whatever their number.
-constexpr size_t kMostDeployments = 500;
-constexpr size_t kMostNotAccepted = 200;
+constexpr size_t kMostDeployments = 300;
+constexpr size_t kMostNotAccepted = 100;
 constexpr size_t kMostNearest = 30;
 // So that one deployment does not fill the table.
 constexpr int kMostOfOneDeployment = 3;

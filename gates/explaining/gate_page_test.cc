@@ -106,7 +106,7 @@ TEST(GatePageTest, TenThousandJudgementsAreBelowTwoMegabytes) {
     }
     const std::string page = WriteGatePage(input, verdict);
     EXPECT_LT(page.size(), 2000000U) << rules_of_one;
-    EXPECT_THAT(page, HasSubstr("<p>500 of "));
+    EXPECT_THAT(page, HasSubstr("<p>300 of "));
     const std::string every = page.substr(page.find("<h2>Every rule</h2>"));
     EXPECT_EQ(CountOf(every, "<tr><th scope=\"row\""), 10000U);
   }

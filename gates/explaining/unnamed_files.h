@@ -22,7 +22,7 @@
 namespace footprint {
 
 struct UnnamedFile {
-  std::string name;  // "a/b.textproto" or "//a:b_profile"
+  std::string name;  // "a/b.textproto" or "//a:b"
   bool is_profile = false;
 };
 
