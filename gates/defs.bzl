@@ -89,8 +89,10 @@ def _attributes(program, **kwargs):
 
 # Programs over a suite that change nothing, by name.
 _READING_PROGRAMS = {
+    "audit": Label("//gates:audit_main"),
     "diff": Label("//gates:diff_main"),
     "explain": Label("//gates:explain_main"),
+    "report": Label("//gates:report_main"),
 }
 
 _PROFILES = attr.label_list(
@@ -204,8 +206,8 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
       profiles: memory_profile targets.
       thresholds: threshold files.
       update: name of the program that updates.
-      programs: further ones, which change nothing: from what they do ("diff",
-        "explain") to the name of the target.
+      programs: further ones, which change nothing: from what they do ("audit",
+        "diff", "explain", "report") to the name of the target.
       tags: of both, as usual; "measures_jemalloc" is added.
       **kwargs: for both: visibility, testonly ...
     """

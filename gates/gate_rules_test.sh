@@ -27,6 +27,13 @@ for kind in txt json xml md; do
 done
 expect 0 '^ACCEPT 1 deployment, 1 benchmark, 3 rules' gates/small_check
 expect 0 '^## ACCEPT' gates/small_check --format=markdown
+# The programs of a suite that change nothing.
+expect 0 '^accept //gates:small' gates/small_explain //gates:small
+expect 0 'bazel run //gates:small_update' gates/small_explain //gates:small --all
+expect 0 '^1 profiles saved' gates/small_diff --save="$TEST_TMPDIR/kept"
+expect 0 '^same: 1 deployment' gates/small_diff "$TEST_TMPDIR/kept"
+expect 1 '^found 1 loose' gates/small_audit
+expect 0 '<h1>Memory gates: ACCEPT</h1>' gates/small_report --output=-
 # --output= is relative to where the person stands.
 cd "$TEST_TMPDIR" || exit 2
 expect 0 '^ACCEPT' "$RUNFILES/gates/small_check" --format=json --output=here.json

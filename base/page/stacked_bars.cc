@@ -71,7 +71,9 @@ std::string BarRow(const StackedBars& chart, const StackedBars::Bar& bar,
     const double value = bar.values[i];
     if (!(value > 0)) continue;
     const std::string text = chart.format(value);
-    const std::string share = unknown.empty() ? Percent(value / total) : "";
+    // One part alone is always the whole.
+    const bool has_share = unknown.empty() && chart.series.size() > 1;
+    const std::string share = has_share ? Percent(value / total) : "";
     absl::StrAppend(&words, words.empty() ? "" : ", ", chart.series[i], " ",
                     text, share.empty() ? "" : " (", share,
                     share.empty() ? "" : ")");

@@ -71,6 +71,14 @@ TEST(StackedBarsTest, TellsNoSharesOfWhatIsUnknown) {
   EXPECT_THAT(html, Not(HasSubstr("nan")));
 }
 
+TEST(StackedBarsTest, OnePartAloneHasNoShare) {
+  StackedBars chart;
+  chart.series = {"peak"};
+  chart.scale = StackedBars::Scale::kAbsolute;
+  chart.bars = {{"fit", {1024}}, {"read", {512}}};
+  EXPECT_THAT(DrawStackedBars(chart), Not(HasSubstr("100 %")));
+}
+
 TEST(StackedBarsTest, BeginsWithTheColourItIsTold) {
   StackedBars chart = TwoBars();
   chart.first_colour = 3;

@@ -1,6 +1,7 @@
 #include "footprint/base/text/wrap_text.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -130,26 +131,39 @@ std::string WrapText(absl::string_view text, size_t width, size_t indent) {
 absl::optional<std::string> ShortenMiddle(absl::string_view text,
                                           size_t width) {
   constexpr absl::string_view kGap = "...";
+  constexpr size_t kMostForWords = 10;
   const std::vector<size_t> offsets = CodePointOffsets(text);
   const size_t count = offsets.size() - 1;
   if (count <= width) return std::string(text);
   // Two code points at each end say more than none.
   if (width < kGap.size() + 4) return absl::nullopt;
-  const size_t gone = count + kGap.size() - width;
-  const size_t middle = (count - gone) / 2;
-  absl::optional<size_t> best;
-  for (size_t begin = 2; begin + gone + 2 <= count; ++begin) {
-    const absl::string_view stretch =
-        text.substr(offsets[begin], offsets[begin + gone] - offsets[begin]);
-    if (std::any_of(stretch.begin(), stretch.end(), IsDigit)) continue;
-    const auto distance = [middle](size_t at) {
-      return at < middle ? middle - at : at - middle;
-    };
-    if (!best.has_value() || distance(begin) < distance(*best)) best = begin;
+  const size_t least_gone = count + kGap.size() - width;
+  const size_t middle = (count - least_gone) / 2;
+  const auto is_mark = [&](size_t point) {
+    const char byte = text[offsets[point]];
+    return byte == '/' || byte == ':' || byte == ' ';
+  };
+  size_t best_cost = std::numeric_limits<size_t>::max();
+  std::string best;
+  // Between whole words, if that costs a few characters more.
+  for (size_t gone = least_gone; gone <= least_gone + kMostForWords; ++gone) {
+    for (size_t begin = 2; begin + gone + 2 <= count; ++begin) {
+      const size_t end = begin + gone;
+      const absl::string_view stretch =
+          text.substr(offsets[begin], offsets[end] - offsets[begin]);
+      if (std::any_of(stretch.begin(), stretch.end(), IsDigit)) continue;
+      const size_t cost =
+          (begin < middle ? middle - begin : begin - middle) +
+          (gone - least_gone) + (is_mark(begin - 1) ? 0 : kMostForWords) +
+          (is_mark(end) || is_mark(end - 1) ? 0 : kMostForWords);
+      if (cost >= best_cost) continue;
+      best_cost = cost;
+      best = absl::StrCat(text.substr(0, offsets[begin]), kGap,
+                          text.substr(offsets[end]));
+    }
   }
-  if (!best.has_value()) return absl::nullopt;
-  return absl::StrCat(text.substr(0, offsets[*best]), kGap,
-                      text.substr(offsets[*best + gone]));
+  if (best.empty()) return absl::nullopt;
+  return best;
 }
 
 namespace {

@@ -2,10 +2,10 @@
 //
 //   WrapText("REJECT //a:b: peak live is 1,001 B", 20, 4);
 //   // "REJECT //a:b: peak\n    live is 1,001 B"
-//   ShortenMiddle("//trainer_manager/runtime:vgg16", 24);
-//   // "//trainer_man...me:vgg16"
-//   WrapCommand("bazel run //a:b -- --only=//c:d", 20, 2);
-//   // "bazel run //a:b -- \\\n  --only=//c:d"
+//   ShortenMiddle("a/name/of/many/parts:last", 15);
+//   // "a/name/...:last"
+//   WrapCommand("bazel run //a:b -- --only=//a:b", 20, 2);
+//   // "bazel run //a:b -- \\\n  --only=//a:b"
 //
 // Width is counted in code points. Pure functions, thread-safe; results copy
 // the text. Memory and time: linear in the text, of ShortenMiddle quadratic.
@@ -30,7 +30,8 @@ size_t DisplayWidth(absl::string_view text);
 // if it has one there, and between two digits only where it has nothing else.
 std::string WrapText(absl::string_view text, size_t width, size_t indent);
 
-// At most `width` wide: "..." in place of a stretch near the middle. Nullopt if
+// At most `width` wide: "..." in place of a stretch near the middle, between
+// whole words where that costs a few characters only. Nullopt if
 // a digit would have to go, so that two names that differ in a number never
 // look alike.
 absl::optional<std::string> ShortenMiddle(absl::string_view text, size_t width);

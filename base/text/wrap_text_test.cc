@@ -80,12 +80,20 @@ TEST(WrapTextTest, CountsCodePoints) {
 
 TEST(ShortenMiddleTest, KeepsBothEnds) {
   EXPECT_EQ(ShortenMiddle("short", 10), "short");
-  EXPECT_EQ(ShortenMiddle("//trainer_manager/runtime:vgg16", 24),
-            "//trainer_...ntime:vgg16");
+  EXPECT_EQ(*ShortenMiddle("//trainer_manager/runtime:vgg16", 24),
+            "//traine...runtime:vgg16");
+  EXPECT_EQ(ShortenMiddle("//gates/deployments/tabular:linear_regression", 33),
+            "//gates/...:linear_regression");
   EXPECT_EQ(DisplayWidth(*ShortenMiddle("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
                                         "abcdefgh\xc3\xa9\xc3\xa9",
                                         10)),
             10U);
+  EXPECT_EQ(ShortenMiddle("abcdefghijklmnopqrstuvwxyz", 13), "abcde...vwxyz");
+}
+
+// The example of the header.
+TEST(ShortenMiddleTest, CutsBetweenWords) {
+  EXPECT_EQ(ShortenMiddle("a/name/of/many/parts:last", 15), "a/name/...:last");
 }
 
 TEST(ShortenMiddleTest, LosesNoDigit) {

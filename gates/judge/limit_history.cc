@@ -132,6 +132,14 @@ void CheckWords(const Threshold& threshold, int number,
                               threshold.history(number - 1).date(),
                               " above it; entries are appended, never moved")});
   }
+  if (!entry.expires().empty() &&
+      (!IsDay(entry.expires()) || entry.expires() < entry.date())) {
+    problems->push_back(
+        {number,
+         absl::StrCat("expires on \"", entry.expires(),
+                      "\", which is no day, or one before its date; write it "
+                      "as 2026-12-31")});
+  }
   if (!entry.has_new_value() && !entry.has_new_ratio() &&
       !entry.has_new_minimum()) {
     problems->push_back({number,

@@ -68,6 +68,19 @@ TEST(LimitHistoryTest, AChainFromTheFirstValueToTheLimitIsRight) {
   EXPECT_THAT(Problems("max_bytes: 90"), IsEmpty());
 }
 
+TEST(LimitHistoryTest, ADayOfExpiryIsADayToCome) {
+  EXPECT_THAT(
+      Problems("max_bytes: 9" +
+               Entry("2026-11-21", "new_value: 9 expires: '2026-11-21'")),
+      IsEmpty());
+  for (const char* day : {"soon", "2026-11-20", "2026-13-01"}) {
+    ExpectOne("max_bytes: 9" +
+                  Entry("2026-11-21",
+                        absl::StrCat("new_value: 9 expires: '", day, "'")),
+              "which is no day, or one before its date");
+  }
+}
+
 TEST(LimitHistoryTest, ANumberThatWasChangedByHandIsSeen) {
   ExpectOne(
       "max_bytes: 200" + Entry("2026-11-21", "old_value: 90 new_value: 100"),

@@ -84,6 +84,39 @@ expect 2 'have //a:b BM_Fit/rows:10 twice' diff twice new
 mkdir none
 expect 2 'holds no profile' diff none new
 
+# audit
+expect 0 'Exit status' audit --help
+cp t.textproto loose.textproto
+sed -i 's/max_bytes: 2097152/max_bytes: 4194304/; s/new_value: 2097152/new_value: 4194304/' loose.textproto
+sed 's/t.textproto/loose.textproto/' manifest >loose
+expect 1 '^found 1 drifted' audit --manifest=loose
+expect 0 '^nothing found' audit --manifest=loose --drift=500%
+expect 1 '^found 2 loose' audit --manifest=loose --drift=500% --headroom=10%
+expect 0 '^nothing found' audit --manifest=loose --drift=500% --headroom=100%
+expect 1 '"kind": "loose"' audit --manifest=loose --headroom=10% --format=json
+sed -i 's/reason: "a cache"/& expires: "2026-12-31"/' loose.textproto
+expect 0 '^nothing found' audit --manifest=loose --drift=500% --today=2026-12-31
+expect 1 '^expired loose.textproto:4: was raised until 2026-12-31 for "a cache"' audit --manifest=loose --drift=500% --today=2027-01-01
+mkdir -p workspace/x && cp t.textproto workspace/x/forgotten.textproto
+BUILD_WORKSPACE_DIRECTORY=$PWD/workspace expect 1 '^never run x/forgotten.textproto: no BUILD' audit --manifest=loose --drift=500% --today=2026-12-31
+BUILD_WORKSPACE_DIRECTORY=/nowhere expect 2 'cannot be listed' audit --manifest=loose
+expect 2 'no --manifest' audit
+expect 2 '--today= is no day' audit --manifest=loose --today=soon
+expect 2 '--drift= is no percentage' audit --manifest=loose --drift=much
+expect 2 'headroom' audit --manifest=loose --headroom=much
+expect 2 'use text or json' audit --manifest=loose --format=yaml
+
+# report
+expect 0 'Exit status' report --help
+expect 0 '^REJECT 2 deployments' report --manifest=manifest
+grep -q '<h1>Memory gates: REJECT</h1>' memory_gates.html || fail "no page"
+expect 0 'page.html is written' report --manifest=manifest --output=page.html
+"$PROGRAMS/report_main" --manifest=manifest --output=- | cmp - page.html || fail "another page"
+expect 2 'no --manifest' report
+expect 2 'names no file' report --manifest=manifest --output=
+expect 2 'cannot be created' report --manifest=manifest --output=/nowhere/x
+expect 2 'did you mean "output"' report --manifest=manifest --outptu=x
+
 # explain
 expect 0 'Exit status' explain --help
 expect 1 '^REJECT //a:b BM_Fit/rows:10$' explain --manifest=manifest t:4

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/civil_time.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "footprint/base/files/file_lock.h"
@@ -43,6 +44,8 @@ Flags
                         a threshold that names others too is not loosened
   --allow_increase      let limits rise; needs --reason
   --reason=TEXT         goes into the history of each number that changes
+  --expires=DAY         of --allow_increase: until when the raise is meant, as
+                        2026-12-31; //gates:audit reports it from then on
   --headroom=HOW        how far maxima stay above what was measured: exact, 10% or
                         4096 (bytes); without it each file's own "headroom { ... }"
                         holds, and in a file without one a maximum that holds stays
@@ -102,6 +105,7 @@ WorkspaceUpdateRequest RequestOf(const CommandFlags& flags,
   request.options.benchmark = flags.Value("benchmark", "*");
   request.options.allow_increase = flags.Has("allow_increase");
   request.options.reason = flags.Value("reason", "");
+  request.options.expires = flags.Value("expires", "");
   // Of one zone for everybody, since dates of a history must not fall.
   request.options.date =
       absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
@@ -148,7 +152,7 @@ int Main(const std::vector<std::string>& arguments) {
   absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
       arguments,
       {"manifest", "update_target", "only", "benchmark", "reason", "file",
-       "environment", "headroom"},
+       "environment", "headroom", "expires"},
       {"allow_increase", "add", "dry_run", "record", "help"});
   if (!flags.ok()) return Complain(flags.status().message());
   if (flags->Has("help")) {
@@ -180,6 +184,16 @@ int Main(const std::vector<std::string>& arguments) {
   for (const char* flag : {"file", "environment"}) {
     if (!flags->Has(flag) || !flags->Value(flag, "").empty()) continue;
     return Complain(absl::StrCat("--", flag, "= names no file"));
+  }
+  absl::CivilDay day;
+  if (flags->Has("expires") &&
+      (!flags->Has("allow_increase") ||
+       !absl::ParseCivilTime(flags->Value("expires", ""), &day) ||
+       absl::FormatCivilTime(day) != flags->Value("expires", "") ||
+       day < absl::ToCivilDay(absl::Now(), absl::UTCTimeZone()))) {
+    return Complain(
+        "--expires=DAY says until when a raise is meant, so it goes with "
+        "--allow_increase, and the day is to come: 2099-12-31");
   }
   if (flags->Has("file") && !flags->Has("add")) {
     return Complain(

@@ -199,6 +199,19 @@ eval "\"\$UPDATE\" --manifest=star ${command/.../a cache}" >"$TEST_TMPDIR/out" 2
 "$CHECK" --manifest=star >"$TEST_TMPDIR/out" || fail "not accepted after: $command"
 expect 2 'have a backslash only before a star' --only='//a\b'
 
+# A raise for a time says until when.
+limits 999
+expect 0 'limit' --allow_increase --reason='a release' --expires=2099-12-31
+grep -q 'reason: "a release" expires: "2099-12-31" }' limits.textproto || { cat limits.textproto; fail "no day in the history"; }
+accepted
+limits 999
+for day in '' never 2000-01-01 2099-13-01; do
+  expect 2 '--expires=DAY says until when' --allow_increase --reason=x --expires=$day
+  unchanged
+done
+expect 2 '--expires=DAY says until when' --expires=2099-12-31
+unchanged
+
 # Mistakes change nothing.
 limits 2000
 expect 2 'nothing that was measured is named --only=//c:d' --only=//c:d

@@ -15,6 +15,11 @@
 namespace footprint {
 namespace {
 
+// A limit of zero that holds has none, ever, as an exact value.
+bool HasMargin(const Judgement& judgement) {
+  return judgement.rule() != EXACT_VALUE && judgement.limit() != 0;
+}
+
 // Less is nearer. An AUDIT rule that does not hold is no danger, so it comes
 // after the limits that do.
 std::tuple<int, double> NearnessOf(const Judgement& judgement) {
@@ -25,7 +30,7 @@ std::tuple<int, double> NearnessOf(const Judgement& judgement) {
     case Outcome::kWarns:
       return {1, share};
     case Outcome::kHolds:
-      return {judgement.rule() == EXACT_VALUE ? 4 : 2, share};
+      return {HasMargin(judgement) ? 2 : 4, share};
     case Outcome::kIsRecorded:
       return {3, share};
   }

@@ -26,7 +26,7 @@ struct DeploymentSummary {
   int warned_count = 0;
   // The judgement with the least margin, as its index in the verdict: first of
   // those that do not hold, one that blocks before one that warns; then of
-  // limits; of exact values only where there is no limit. -1: nothing was
+  // limits above zero; of others only where there is none. -1: nothing was
   // judged, as a problem with this label says.
   int nearest = -1;
 };

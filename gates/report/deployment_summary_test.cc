@@ -65,6 +65,10 @@ TEST(DeploymentSummaryTest, ALimitComesBeforeAnExactValueThatHolds) {
   EXPECT_EQ(NearestOf({MakeJudgement(EXACT_VALUE, 5, 5, ACCEPT),
                        MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
             1);
+  // Nor has a limit of zero a margin to lose.
+  EXPECT_EQ(NearestOf({MakeJudgement(MAXIMUM, 0, 0, ACCEPT),
+                       MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
+            1);
 }
 
 TEST(DeploymentSummaryTest, ARuleThatBlocksComesBeforeOneThatWarns) {

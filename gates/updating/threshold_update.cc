@@ -382,6 +382,7 @@ class Planner {
     entry.set_reason(!options_.reason.empty() ? options_.reason
                      : is_increase            ? "measured more"
                                               : "measured less");
+    if (is_increase) entry.set_expires(options_.expires);
     if (change->limit.has_value()) {
       entry.set_old_value(*old_limit);
       entry.set_new_value(*change->limit);

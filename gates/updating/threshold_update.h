@@ -52,6 +52,8 @@ struct UpdateOptions {
   bool allow_increase = false;
   std::string reason;  // for the history; empty: that it was measured
   std::string date;    // of the history's entries: "2026-11-21"
+  // Of entries that raise a limit, the last day; empty: they hold for good.
+  std::string expires;
   // Instead of each file's own policy.
   absl::optional<Headroom> headroom;
 };

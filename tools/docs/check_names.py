@@ -27,6 +27,9 @@ _CALL = re.compile(r"(?<![\w.$])(?:\w+::)*~?([A-Za-z_]\w+)\(\)")
 _TWO_WORDS = re.compile(r"(?<![\w.])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
 _COMMENT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/',
                       re.S)
+# An entry of memory_gate_suite's `programs`.
+_PROGRAM_OF_SUITE = re.compile(
+    r'"(?:audit|diff|explain|report)": "([^"]+)"')
 _NAME_IN_BUILD = re.compile(r'\b(?:name|update) = "([^"]+)"')
 _LABEL_IN_BUILD = re.compile(r'"//[\w/]*[/:](\w+)"')
 
@@ -80,7 +83,9 @@ class Names:
         names |= {name[:-len("_proto")] + "_cc_proto" for name in names if name.endswith("_proto")}
         # What memory_gate_test and memory_gate_suite make besides.
         names |= {name + ".update" for name in names}
-        return names | {"update"} if "memory_gate_suite" in text else names
+        if "memory_gate_suite" not in text:
+            return names
+        return names | {"update"} | set(_PROGRAM_OF_SUITE.findall(text))
 
     def has_file(self, name, folder):
         if "/" not in name:

@@ -23,7 +23,8 @@ Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platform"}
 # Programs by which a person works on the tree; they may run anything.
 _ENTRY_POINTS = {
-    "//gates:check", "//gates:diff", "//gates:explain", "//gates:update"
+    "//gates:audit", "//gates:check", "//gates:diff", "//gates:explain",
+    "//gates:report", "//gates:update"
 }
 # The packages of which none may need another, and the room that states the
 # contract between them. A deployment is there to combine them.

@@ -1,0 +1,29 @@
+// Findings of an audit for a terminal and for programs.
+//
+//   std::cout << WriteAuditText(findings, options);
+//
+// Lines are no wider than `options.width`; a command has lines of its own. Pure
+// functions, thread-safe.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_AUDIT_TEXT_H_
+#define FOOTPRINT_GATES_EXPLAINING_AUDIT_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "footprint/gates/explaining/gate_audit.h"
+#include "footprint/gates/report/verdict_words.h"
+
+namespace footprint {
+
+// A paragraph a finding, and a last line that begins with "found" or "nothing
+// found".
+std::string WriteAuditText(const std::vector<AuditFinding>& findings,
+                           const ReportOptions& options);
+
+// {"findings": [{"kind", "location", "message"}]}
+std::string WriteAuditJson(const std::vector<AuditFinding>& findings);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_AUDIT_TEXT_H_

@@ -1,0 +1,61 @@
+// Gates that look as if they guarded something: benchmarks that nothing blocks,
+// limits that match nothing or are too loose, raises that ran out, limits that
+// drifted.
+//
+//   AuditOptions options;
+//   options.today = "2026-11-22";
+//   for (const AuditFinding& finding : AuditGates(input, verdict, options)) {
+//     Show(WordOf(finding.kind), finding.location, finding.message);
+//   }
+//
+// Pure functions, thread-safe; results copy what they name. Memory: the
+// findings and the index (measurement_index.h). Time: as Evaluate.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_GATE_AUDIT_H_
+#define FOOTPRINT_GATES_EXPLAINING_GATE_AUDIT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
+
+namespace footprint {
+
+struct AuditFinding {
+  enum class Kind {
+    kUnguarded,  // a benchmark that no rule blocks
+    kUnused,     // a limit that matches nothing
+    kNeverRun,   // a file or profile that no gate judges here
+    kLoose,      // a limit further above the measured than its headroom
+    kExpired,    // a raise whose last day is past
+    kDrifted,    // a limit far above its first value
+    kBroken,     // what keeps everything from being judged
+  };
+  Kind kind = Kind::kUnguarded;
+  std::string location;  // "file:line", a label or a path
+  std::string message;   // what is wrong, and the next step
+};
+
+struct AuditOptions {
+  std::string today;  // "2026-11-22"
+  // How far above the measured a maximum may be in files that state none
+  // themselves; absent: their limits are never too loose.
+  absl::optional<Headroom> headroom;
+  // How far above its first value a limit may be.
+  double drift_percent = 10;
+  std::string update_target = "//gates:update";
+};
+
+// By kind, then in the order of the input.
+std::vector<AuditFinding> AuditGates(const GateInput& input,
+                                     const Verdict& verdict,
+                                     const AuditOptions& options);
+
+// "unguarded", "unused", ...
+const char* WordOf(AuditFinding::Kind kind);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_GATE_AUDIT_H_

@@ -1,0 +1,166 @@
+#include "footprint/gates/explaining/gate_audit.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/gates/explaining/explained_input.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+ThresholdSource Parse(const std::string& path, const std::string& text) {
+  ThresholdSource source = ParseThresholdFile(
+      path, absl::StrCat("# proto-file: gates/judge/gate.proto\n"
+                         "# proto-message: footprint.ThresholdFile\n"
+                         "schema_version: 1\n",
+                         text));
+  EXPECT_THAT(source.problems, IsEmpty());
+  return source;
+}
+
+// A limit of 2.5 MiB of BM_Fit, where 2 MiB are measured, and what else is
+// said.
+std::string Limit(const std::string& rest) {
+  return absl::StrCat(
+      "threshold { selector { label: '//a:b' benchmark: 'BM_Fit/*' } "
+      "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 2621440 ",
+      rest, " }\n");
+}
+
+constexpr char kLoad[] =
+    "threshold { selector { label: '//a:b' benchmark: 'BM_Load' } "
+    "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 90 }\n";
+
+// "kind location: message" of each finding.
+std::vector<std::string> Audit(const std::vector<ThresholdSource>& sources,
+                               AuditOptions options = AuditOptions()) {
+  GateInput input;
+  input.profiles = {ExplainedProfile()};
+  input.thresholds = sources;
+  if (options.today.empty()) options.today = "2026-11-22";
+  std::vector<std::string> found;
+  for (const AuditFinding& finding :
+       AuditGates(input, Judge(input, EvaluationOptions()), options)) {
+    found.push_back(absl::StrCat(WordOf(finding.kind), " ", finding.location,
+                                 ": ", finding.message));
+  }
+  return found;
+}
+
+TEST(GateAuditTest, FindsNothingWhereAllIsWell) {
+  EXPECT_THAT(Audit({Parse("t.textproto", Limit("") + kLoad)}), IsEmpty());
+}
+
+TEST(GateAuditTest, ABenchmarkThatNothingBlocksIsUnguarded) {
+  EXPECT_THAT(Audit({Parse("t.textproto", Limit(""))}),
+              ElementsAre(AllOf(HasSubstr("unguarded //a:b BM_Load: no rule"),
+                                HasSubstr("--add --only=//a:b"))));
+  EXPECT_THAT(Audit({Parse("t.textproto", Limit("severity: WARN") + kLoad)}),
+              ElementsAre(HasSubstr("unguarded //a:b BM_Fit/rows:10: only "
+                                    "rules that do not block")));
+}
+
+TEST(GateAuditTest, ALimitThatMatchesNothingIsUnused) {
+  const std::string gone =
+      "shared: true threshold { selector { label: '//a:gone' } "
+      "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }\n";
+  EXPECT_THAT(Audit({Parse("t.textproto", Limit("") + kLoad),
+                     Parse("u.textproto", gone)}),
+              ElementsAre(HasSubstr("unused u.textproto:4: //a:gone * names "
+                                    "nothing with peak_live_usable_bytes")));
+}
+
+TEST(GateAuditTest, AFileOfAnotherEnvironmentIsNeverRun) {
+  const std::string other =
+      "environment { compiler: 'clang' } threshold { selector { label: "
+      "'//a:b' benchmark: 'BM_Load' } metric: PEAK_LIVE_USABLE_BYTES "
+      "exact_bytes: 1 }";
+  EXPECT_THAT(Audit({Parse("t.textproto", Limit("") + kLoad),
+                     Parse("clang.textproto", other)}),
+              ElementsAre(HasSubstr("never run clang.textproto: no profile")));
+}
+
+TEST(GateAuditTest, ALimitFarAboveItsHeadroomIsLoose) {
+  const auto audit = [](const std::string& headroom) {
+    return Audit({Parse("t.textproto", headroom + Limit("") + kLoad)});
+  };
+  EXPECT_THAT(audit("headroom { percent: 25 }\n"), IsEmpty());
+  EXPECT_THAT(audit("headroom { bytes: 524288 }\n"), IsEmpty());
+  EXPECT_THAT(audit("headroom { percent: 24.9 }\n"),
+              ElementsAre(AllOf(
+                  HasSubstr("loose t.textproto:5: max 2.50 MiB (2,621,440 B) "
+                            "is 25.0 % above the highest it judges, 2.00 MiB"),
+                  HasSubstr("its file states a headroom of 24.9 %"),
+                  HasSubstr("--only=//a:b --benchmark='BM_Fit/*'"))));
+  EXPECT_THAT(audit("headroom { bytes: 524287 }\n"), SizeIs(1));
+  EXPECT_THAT(audit("headroom { exact: true }\n"),
+              ElementsAre(HasSubstr("states no headroom")));
+  // Asked for, where the file is silent.
+  AuditOptions options;
+  options.headroom = Headroom();
+  options.headroom->set_percent(10);
+  EXPECT_THAT(Audit({Parse("t.textproto", Limit("") + kLoad)}, options),
+              ElementsAre(AllOf(HasSubstr("asked for was a headroom of 10 %"),
+                                HasSubstr("--headroom=10%"))));
+}
+
+TEST(GateAuditTest, ARaiseExpiresAfterItsLastDay) {
+  const std::string raised = Limit(
+      "history { date: '2026-11-01' old_value: 2500000 new_value: 2621440 "
+      "reason: 'a release' expires: '2026-11-22' }");
+  AuditOptions options;
+  const std::vector<ThresholdSource> sources = {
+      Parse("t.textproto", raised + kLoad)};
+  EXPECT_THAT(Audit(sources, options), IsEmpty());
+  options.today = "2026-11-23";
+  EXPECT_THAT(
+      Audit(sources, options),
+      ElementsAre(AllOf(HasSubstr("expired t.textproto:4: was raised until "
+                                  "2026-11-22 for \"a release\""),
+                        HasSubstr("--allow_increase"))));
+  // A later entry takes its place.
+  const std::string lowered = Limit(
+      "history { date: '2026-11-01' old_value: 2500000 new_value: 2700000 "
+      "reason: 'a release' expires: '2026-11-22' } history { date: "
+      "'2026-11-20' old_value: 2700000 new_value: 2621440 reason: 'done' }");
+  EXPECT_THAT(Audit({Parse("t.textproto", lowered + kLoad)}, options),
+              IsEmpty());
+}
+
+TEST(GateAuditTest, ALimitDriftsFromItsFirstValue) {
+  const std::string grown = Limit(
+      "history { date: '2026-11-01' new_value: 2000000 reason: 'first' } "
+      "history { date: '2026-11-02' old_value: 2000000 new_value: 2300000 "
+      "reason: 'more' } history { date: '2026-11-03' old_value: 2300000 "
+      "new_value: 2621440 reason: 'more' }");
+  EXPECT_THAT(
+      Audit({Parse("t.textproto", grown + kLoad)}),
+      ElementsAre(AllOf(HasSubstr("drifted t.textproto:4: //a:b BM_Fit/*: "),
+                        HasSubstr("on 2026-11-01, now 2.50 MiB"),
+                        HasSubstr("+31.1 % in 3 entries"))));
+  AuditOptions options;
+  options.drift_percent = 32;
+  EXPECT_THAT(Audit({Parse("t.textproto", grown + kLoad)}, options), IsEmpty());
+}
+
+TEST(GateAuditTest, WhatKeepsAllFromBeingJudgedIsAFinding) {
+  ThresholdSource broken = Parse("t.textproto", Limit("") + kLoad);
+  broken.problems.emplace_back();
+  broken.problems.back().set_decision(BAD_CONFIGURATION);
+  broken.problems.back().set_location("t.textproto:4");
+  EXPECT_THAT(Audit({broken}), testing::Contains(HasSubstr("broken t.textp")));
+}
+
+}  // namespace
+}  // namespace footprint

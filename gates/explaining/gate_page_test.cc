@@ -1,0 +1,116 @@
+#include "footprint/gates/explaining/gate_page.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "footprint/gates/explaining/explained_input.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string Page(const GateInput& input) {
+  return WriteGatePage(input, Judge(input, EvaluationOptions()));
+}
+
+// How often `part` stands in `text`.
+size_t CountOf(const std::string& text, const std::string& part) {
+  return std::vector<std::string>(absl::StrSplit(text, part)).size() - 1;
+}
+
+TEST(GatePageTest, TellsDecisionMarginsPhasesHistoryAndEveryRule) {
+  const std::string page = Page(ExplainedInput());
+  for (const char* part :
+       {"<h1>Memory gates: REJECT</h1>",
+        "REJECT //a:b BM_Fit/rows:10: peak live is 2.00 MiB (2,097,152 B), "
+        "limit max 1.00 MiB (1,048,576 B), 1.00 MiB over (x/t.textproto:6)",
+        "--allow_increase", "<h2>Deployments</h2>",
+        "<td>100.0 % over 1.00 MiB</td>", "<h2>Nearest margins</h2>",
+        "<h2>Memory by phase</h2>", "<h2>How limits moved</h2>",
+        "2026-11-21  977 KiB (1,000,000 B) -&gt; 1.00 MiB (1,048,576 B)",
+        "a cache", "<h2>Every rule</h2>", "//a:b, 4 rules",
+        "BM_Load peak live</th><td>90 B</td><td>max 100 B</td><td>10.0 %"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+  // It asks nobody for anything.
+  for (const char* part : {"http:", "https:", "src=", "<link", "@import"}) {
+    EXPECT_THAT(page, Not(HasSubstr(part)));
+  }
+  EXPECT_EQ(page, Page(ExplainedInput()));
+}
+
+TEST(GatePageTest, NamesAreText) {
+  GateInput input = ExplainedInput();
+  for (BenchmarkMemory& benchmark : *input.profiles[0].mutable_benchmarks()) {
+    benchmark.set_name("BM_Fit/<script>alert(1)</script>\x1b" +
+                       benchmark.name());
+    for (Phase& phase : *benchmark.mutable_phases()) {
+      phase.set_name("<b>" + phase.name());
+    }
+  }
+  const std::string page = Page(input);
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(page, Not(HasSubstr("<b>")));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
+}
+
+TEST(GatePageTest, OfNothingItSaysWhy) {
+  GateInput input;
+  const std::string page = Page(input);
+  EXPECT_THAT(page, HasSubstr("<h1>Memory gates: BAD_CONFIGURATION</h1>"));
+  EXPECT_THAT(page, HasSubstr("there is no profile to judge"));
+  EXPECT_THAT(page, Not(HasSubstr("<h2>")));
+}
+
+// Of 10,000 judgements, each is there, and the page is below 2 MB.
+TEST(GatePageTest, TenThousandJudgementsAreBelowTwoMegabytes) {
+  for (const int rules_of_one : {1, 10}) {
+    GateInput input;
+    Verdict verdict;
+    input.thresholds.emplace_back();
+    input.thresholds[0].path = "gates/thresholds/all.textproto";
+    for (int i = 0; i < 10000; ++i) {
+      input.thresholds[0].lines.push_back(i + 1);
+      Threshold* const threshold = input.thresholds[0].file.add_threshold();
+      threshold->set_metric(PEAK_LIVE_USABLE_BYTES);
+      for (const int change : {1, 2}) {
+        HistoryEntry* const entry = threshold->add_history();
+        entry->set_date("2026-11-21");
+        entry->set_new_value(1000000 * change);
+        entry->set_reason("a cache that holds the last values");
+      }
+      Judgement* const judgement = verdict.add_judgements();
+      judgement->set_label(
+          absl::StrCat("//deployments/model", i / rules_of_one, ":benchmark"));
+      judgement->set_benchmark(absl::StrCat("BM_Infer/batch:", i));
+      judgement->set_metric(PEAK_LIVE_USABLE_BYTES);
+      judgement->set_measured(1000000 + i);
+      judgement->set_limit(2000000);
+      judgement->set_rule(MAXIMUM);
+      judgement->set_severity(BLOCK);
+      judgement->set_decision(i % 2 == 0 ? ACCEPT : REJECT);
+      judgement->set_command_to_accept(absl::StrCat(
+          "bazel run //gates:update -- --allow_increase --reason=\"...\" "
+          "--only=//deployments/model",
+          i));
+      judgement->set_threshold_location(
+          absl::StrCat("gates/thresholds/all.textproto:", i));
+    }
+    const std::string page = WriteGatePage(input, verdict);
+    EXPECT_LT(page.size(), 2000000U) << rules_of_one;
+    EXPECT_THAT(page, HasSubstr("<p>300 of "));
+    const std::string every = page.substr(page.find("<h2>Every rule</h2>"));
+    EXPECT_EQ(CountOf(every, "<tr><th scope=\"row\""), 10000U);
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,148 @@
+#include "footprint/gates/explaining/unnamed_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
+
+namespace footprint {
+namespace {
+
+constexpr absl::string_view kRule = "memory_profile(";
+constexpr absl::string_view kMark = "# proto-message: footprint.ThresholdFile";
+
+bool IsBuildFile(const std::string& name) {
+  return name == "BUILD" || name == "BUILD.bazel" ||
+         absl::EndsWith(name, ".bzl");
+}
+
+// The folder of a path; "" is the top.
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+class Workspace {
+ public:
+  explicit Workspace(const std::string& top) : top_(top) {}
+
+  absl::Status Read() {
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator entries(top_, error);
+    for (; !error && entries != std::filesystem::end(entries);
+         entries.increment(error)) {
+      const std::string name = entries->path().filename().string();
+      std::error_code ignored;
+      if (entries->is_symlink(ignored) || name[0] == '.') {
+        // bazel-bin and the like; a link to a folder is not followed anyway.
+        if (entries->is_directory(ignored)) entries.disable_recursion_pending();
+        continue;
+      }
+      if (entries->is_regular_file(ignored)) ReadFile(*entries);
+    }
+    if (!error) return absl::OkStatus();
+    return absl::UnavailableError(absl::StrCat(
+        top_, ": cannot be listed: ", error.message(), "; check the folder"));
+  }
+
+  std::vector<UnnamedFile> Unnamed() const {
+    std::vector<UnnamedFile> unnamed;
+    for (const std::string& path : threshold_paths_) {
+      if (!IsFileNamed(path)) unnamed.push_back({path, false});
+    }
+    for (const auto& build : builds_) AddProfiles(build.first, &unnamed);
+    std::sort(unnamed.begin(), unnamed.end(),
+              [](const UnnamedFile& a, const UnnamedFile& b) {
+                return a.name < b.name;
+              });
+    return unnamed;
+  }
+
+ private:
+  void ReadFile(const std::filesystem::directory_entry& entry) {
+    const std::string path = entry.path().string().substr(top_.size() + 1);
+    const std::string name = entry.path().filename().string();
+    const bool is_thresholds = absl::EndsWith(name, ".textproto");
+    if (!is_thresholds && !IsBuildFile(name)) return;
+    const absl::StatusOr<std::string> text =
+        ReadWholeFile(entry.path().string());
+    if (!text.ok()) return;  // what cannot be read names nothing
+    if (!is_thresholds) {
+      builds_[path] = *text;
+    } else if (absl::StrContains(*text, kMark)) {
+      threshold_paths_.push_back(path);
+    }
+  }
+
+  bool IsFileNamed(const std::string& path) const {
+    const std::string name = path.substr(FolderOf(path).size());
+    const std::string base = name[0] == '/' ? name.substr(1) : name;
+    for (const auto& build : builds_) {
+      const std::string folder = FolderOf(build.first);
+      if (!folder.empty() && !absl::StartsWith(path, folder + "/")) continue;
+      if (absl::StrContains(build.second, base) ||
+          absl::StrContains(build.second, "*.textproto")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // How often `word` stands in a string, alone or after a colon.
+  int CountOfName(const std::string& name) const {
+    int count = 0;
+    for (const auto& build : builds_) {
+      const std::string end = name + "\"";
+      for (size_t at = build.second.find(end); at != std::string::npos;
+           at = build.second.find(end, at + 1)) {
+        const char before = at > 0 ? build.second[at - 1] : ' ';
+        count += before == '"' || before == ':' ? 1 : 0;
+      }
+    }
+    return count;
+  }
+
+  void AddProfiles(const std::string& path,
+                   std::vector<UnnamedFile>* unnamed) const {
+    const std::string& text = builds_.at(path);
+    if (absl::EndsWith(path, ".bzl")) return;
+    constexpr absl::string_view kName = "name = \"";
+    for (size_t at = text.find(std::string(kRule)); at != std::string::npos;
+         at = text.find(std::string(kRule), at + 1)) {
+      const size_t name = text.find(std::string(kName), at);
+      if (name == std::string::npos) return;
+      const size_t begin = name + kName.size();
+      const std::string target =
+          text.substr(begin, text.find('"', begin) - begin);
+      // Once where it is made.
+      if (CountOfName(target) > 1) continue;
+      unnamed->push_back(
+          {absl::StrCat("//", FolderOf(path), ":", target), true});
+    }
+  }
+
+  const std::string top_;
+  std::map<std::string, std::string> builds_;  // by path
+  std::vector<std::string> threshold_paths_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<UnnamedFile>> FindUnnamedFiles(
+    const std::string& workspace) {
+  Workspace files(workspace);
+  const absl::Status read = files.Read();
+  if (!read.ok()) return read;
+  return files.Unnamed();
+}
+
+}  // namespace footprint

@@ -1,0 +1,35 @@
+// Threshold files and profiles of a workspace that no build file names, so that
+// no gate can judge by them.
+//
+//   for (const UnnamedFile& file : FindUnnamedFiles("/home/me/project")) ...
+//
+// Reads text, and asks no Bazel: a file counts as named if its name, or a glob
+// of *.textproto, stands in a BUILD file or .bzl file of its folder or one
+// above it; a memory_profile if its name stands in any of them besides its own
+// rule. So what a macro makes is not seen, and what is named for another
+// purpose is taken for judged.
+//
+// Thread-safe. Memory: the workspace's build files. Time: linear in them.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_UNNAMED_FILES_H_
+#define FOOTPRINT_GATES_EXPLAINING_UNNAMED_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+struct UnnamedFile {
+  std::string name;  // "a/b.textproto" or "//a:b"
+  bool is_profile = false;
+};
+
+// Sorted. kUnavailable if the folder cannot be listed.
+absl::StatusOr<std::vector<UnnamedFile>> FindUnnamedFiles(
+    const std::string& workspace);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_UNNAMED_FILES_H_

@@ -1,0 +1,151 @@
+// Gates that guard nothing. Run through memory_gate_suite, which gives it a
+// manifest.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/time/civil_time.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "footprint/gates/explaining/audit_text.h"
+#include "footprint/gates/explaining/gate_audit.h"
+#include "footprint/gates/explaining/unnamed_files.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/updating/threshold_update.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Finds gates that look as if they guarded something.
+
+  bazel run //gates:audit                    what no rule guards
+  bazel run //gates:audit -- --headroom=25%  and limits that are further above
+                                             the measured, in files that state
+                                             no headroom of their own
+
+It reports
+  unguarded   a benchmark that no rule blocks
+  unused      a limit that names nothing that is measured
+  never run   a threshold file for an environment that no profile here has;
+              one that no BUILD file names; a memory_profile that no BUILD file
+              names again (macros are not looked into)
+  loose       a limit further above the highest value that it judges than the
+              headroom that its file states
+  expired     a raise for a time (update --expires=DAY) that is past
+  drifted     a limit far above the first value in its history
+  broken      a problem for which nothing is judged at all
+
+Flags
+  --headroom=HOW      exact, 10% or 4096 (bytes), where a file states none
+  --drift=PERCENT     how far a limit may be above its first value (10%)
+  --today=DAY         instead of this day, as 2026-12-31
+  --format=text|json  how it is written (text)
+  --output=FILE       where (standard output)
+  --help              this text
+
+Exit status: 0 nothing found, 1 something, 2 a mistake that the message names.
+)";
+
+constexpr char kProgram[] = "audit";
+
+bool ReadPercent(absl::string_view text, double* percent) {
+  return absl::SimpleAtod(absl::StripSuffix(text, "%"), percent) &&
+         *percent >= 0 && *percent < 1e9;
+}
+
+// What Bazel does not know of: files that no rule names.
+absl::StatusOr<std::vector<AuditFinding>> UnnamedFindings() {
+  std::vector<AuditFinding> findings;
+  const std::string workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");
+  if (workspace.empty()) return findings;  // not by bazel run
+  const absl::StatusOr<std::vector<UnnamedFile>> files =
+      FindUnnamedFiles(workspace);
+  if (!files.ok()) return files.status();
+  for (const UnnamedFile& file : *files) {
+    findings.push_back({AuditFinding::Kind::kNeverRun, file.name,
+                        file.is_profile
+                            ? "no BUILD file names this profile, so no gate "
+                              "judges it; name it "
+                              "in a memory_gate_test or memory_gate_suite"
+                            : "no BUILD file names this file, so no gate "
+                              "judges by it; name it "
+                              "in a gate's thresholds, or remove it"});
+  }
+  return findings;
+}
+
+int Audit(const CommandFlags& flags, const AuditOptions& options) {
+  EvaluationOptions evaluation;
+  evaluation.update_target = options.update_target;
+  evaluation.is_complete = flags.Has("complete");
+  const GateInput input = ReadGateInput(flags.Value("manifest", ""));
+  std::vector<AuditFinding> findings =
+      AuditGates(input, Judge(input, evaluation), options);
+  const absl::StatusOr<std::vector<AuditFinding>> unnamed = UnnamedFindings();
+  if (!unnamed.ok()) return Complain(kProgram, unnamed.status().message());
+  findings.insert(findings.end(), unnamed->begin(), unnamed->end());
+  const std::string output = flags.Value("output", "");
+  return FinishProgram(
+      kProgram,
+      flags.Value("format", "text") == "json"
+          ? WriteAuditJson(findings)
+          : WriteAuditText(findings, output.empty() ? OptionsOfTerminal()
+                                                    : ReportOptions()),
+      output, findings.empty() ? 0 : 1);
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandFlags> flags =
+      CommandFlags::Parse(arguments,
+                          {"manifest", "update_target", "headroom", "drift",
+                           "today", "format", "output"},
+                          {"complete", "help"});
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
+  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
+  if (!flags->Has("manifest")) {
+    return Complain(kProgram,
+                    "no --manifest; run a memory_gate_suite's target, which "
+                    "gives it");
+  }
+  const std::string format = flags->Value("format", "text");
+  if (format != "text" && format != "json") {
+    return Complain(kProgram, absl::StrCat("there is no format \"", format,
+                                           "\"; use text or json"));
+  }
+  AuditOptions options;
+  options.update_target = flags->Value("update_target", options.update_target);
+  options.today = flags->Value(
+      "today", absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone()));
+  absl::CivilDay day;
+  if (!absl::ParseCivilTime(options.today, &day) ||
+      absl::FormatCivilTime(day) != options.today) {
+    return Complain(kProgram, "--today= is no day; write it as 2026-12-31");
+  }
+  if (!ReadPercent(flags->Value("drift", "10%"), &options.drift_percent)) {
+    return Complain(kProgram, "--drift= is no percentage; write it as 10%");
+  }
+  if (flags->Has("headroom")) {
+    const absl::StatusOr<Headroom> headroom =
+        ParseHeadroom(flags->Value("headroom", ""));
+    if (!headroom.ok()) return Complain(kProgram, headroom.status().message());
+    options.headroom = *headroom;
+  }
+  return Audit(*flags, options);
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

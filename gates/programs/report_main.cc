@@ -1,0 +1,74 @@
+// The verdict as a page. Run through memory_gate_suite, which gives it a
+// manifest.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/gates/explaining/gate_page.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/report/verdict_words.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Writes the verdict as one page that needs no network: what was decided, the
+nearest margins, memory by phase, and how each limit came to be.
+
+  bazel run //gates:report                         writes memory_gates.html here
+  bazel run //gates:report -- --output=/tmp/x.html
+  bazel run //gates:report -- --output=-           to standard output
+
+Flags
+  --output=FILE  where; a file that is there is replaced
+  --help         this text
+
+Exit status: 0 the page is written, whatever the decision, which //gates:check
+gives as its exit status; 2 a mistake that the message names.
+)";
+
+constexpr char kProgram[] = "report";
+
+int Report(const CommandFlags& flags) {
+  EvaluationOptions options;
+  options.update_target = flags.Value("update_target", options.update_target);
+  options.is_complete = flags.Has("complete");
+  const GateInput input = ReadGateInput(flags.Value("manifest", ""));
+  const Verdict verdict = Judge(input, options);
+  const std::string page = WriteGatePage(input, verdict);
+  const std::string output = flags.Value("output", "memory_gates.html");
+  if (output.empty()) return Complain(kProgram, "--output= names no file");
+  if (output == "-") return FinishProgram(kProgram, page, "", 0);
+  const int written = FinishProgram(kProgram, page, output, 0);
+  if (written != 0) return written;
+  return FinishProgram(kProgram,
+                       absl::StrCat(SummaryLine(verdict), "\n",
+                                    PathOfCaller(output), " is written\n"),
+                       "", 0);
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
+      arguments, {"manifest", "update_target", "output"}, {"complete", "help"});
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
+  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
+  if (!flags->Has("manifest")) {
+    return Complain(kProgram,
+                    "no --manifest; run a memory_gate_suite's target, which "
+                    "gives it");
+  }
+  return Report(*flags);
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}
