@@ -1,10 +1,12 @@
-#include "footprint/profiling/scaling/scaling_law.h"
+#include "footprint/base/scaling/scaling_law.h"
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "footprint/base/random/random_sequence.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -61,7 +63,7 @@ TEST(ScalingLawTest, NoiseGetsNoTerm) {
       }));
   ASSERT_TRUE(law.has_value());
   ASSERT_EQ(law->terms.size(), 1u);
-  EXPECT_EQ(law->terms[0].factors, (std::vector<int>{0, 1}));
+  EXPECT_EQ(law->terms[0].growth.factors, (std::vector<int>{0, 1}));
   EXPECT_GT(law->worst_error, 0.003);
   EXPECT_LT(law->worst_error, 0.01);
 }
@@ -103,6 +105,106 @@ TEST(ScalingLawTest, AVariableThatDoesNotVaryStandsInNoLaw) {
   ASSERT_TRUE(law.has_value());
   EXPECT_EQ(LawText(*law, {"features", "rows"}), "1 B x rows");
   EXPECT_EQ(LawText(*law, {"features", "rows"}, LawUnit::kCount), "1 x rows");
+}
+
+std::vector<ScalingPoint> PointsOfOne(
+    const std::vector<double>& sizes,
+    const std::function<double(double size)>& bytes) {
+  std::vector<ScalingPoint> points;
+  for (double size : sizes) points.push_back({{size}, bytes(size)});
+  return points;
+}
+
+double CapacityOf(double size) {
+  double capacity = 1;
+  while (capacity < size) capacity *= 2;
+  return capacity;
+}
+
+TEST(ScalingLawTest, ABufferThatDoublesIsAStep) {
+  const std::vector<ScalingPoint> points =
+      PointsOfOne({100, 300, 700, 1500, 3000},
+                  [](double rows) { return 4096 + 8 * CapacityOf(rows); });
+  const absl::optional<ScalingLaw> law = FitScalingLaw(points);
+  ASSERT_TRUE(law.has_value());
+  EXPECT_EQ(LawText(*law, {"rows"}),
+            "8 B x rows up to a power of two + 4.0 KiB");
+  EXPECT_NEAR(law->At({30000}), 4096 + 8 * 32768, 1);
+}
+
+TEST(ScalingLawTest, AtPowersOfTwoAStepIsALine) {
+  const absl::optional<ScalingLaw> law =
+      FitScalingLaw(PointsOfOne({128, 256, 1024, 4096}, [](double rows) {
+        return 8 * CapacityOf(rows);
+      }));
+  ASSERT_TRUE(law.has_value());
+  EXPECT_EQ(LawText(*law, {"rows"}), "8 B x rows");
+}
+
+// Of what a program needs beyond its largest measured size, ten times.
+TEST(ScalingLawTest, TenTimesTheLargestSizeIsPredictedWithinOneTwentieth) {
+  for (const Function& bytes : std::vector<Function>{
+           [](double, double) { return 65536.0; },
+           [](double, double rows) { return 4096 + 8 * rows; },
+           [](double f, double rows) { return 8 * f * rows; },
+           [](double f, double rows) { return 8 * f * rows + 20 * f * f; },
+           [](double f, double rows) { return 1e6 + 8 * f * rows; },
+           [](double, double rows) { return 0.5 * rows * rows; },
+           [](double, double rows) { return 8 * CapacityOf(rows); }}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      // Allocators round: values are off by up to 0.2 %.
+      RandomSequence random(seed);
+      std::vector<ScalingPoint> points = PointsOf(bytes);
+      for (ScalingPoint& point : points) {
+        point.value *= 1 + 0.002 * (2 * random.Uniform() - 1);
+      }
+      const absl::optional<ScalingPrediction> prediction =
+          PredictByScalingLaw(points, {5000, 1e6});
+      ASSERT_TRUE(prediction.has_value());
+      const double truth = bytes(5000, 1e6);
+      EXPECT_NEAR(prediction->value / truth, 1, 0.05) << truth;
+      EXPECT_LE(prediction->low, prediction->value);
+      EXPECT_GE(prediction->high, prediction->value);
+    }
+  }
+}
+
+TEST(ScalingLawTest, ThePredictionsRangeHoldsTheTruth) {
+  int held = 0;
+  constexpr int kTrials = 100;
+  for (uint64_t seed = 1; seed <= kTrials; ++seed) {
+    RandomSequence random(seed);
+    std::vector<ScalingPoint> points =
+        PointsOf([](double f, double rows) { return 4096 + 8 * f * rows; });
+    for (ScalingPoint& point : points) {
+      point.value *= 1 + 0.01 * random.Normal();
+    }
+    const absl::optional<ScalingPrediction> prediction =
+        PredictByScalingLaw(points, {5000, 1e6});
+    ASSERT_TRUE(prediction.has_value());
+    const double truth = 4096 + 8 * 5000 * 1e6;
+    held += prediction->low <= truth && truth <= prediction->high ? 1 : 0;
+  }
+  EXPECT_GE(held, 95);
+}
+
+TEST(ScalingLawTest, LawsThatDescribeThePointsAsWellWidenTheRange) {
+  // Too near to each other to tell a constant, a line and a square.
+  const absl::optional<ScalingPrediction> prediction = PredictByScalingLaw(
+      PointsOfOne(
+          {1000, 1001, 1002, 1003},
+          [](double rows) { return 8 * rows + (rows == 1001 ? 40 : -40); }),
+      {10000});
+  ASSERT_TRUE(prediction.has_value());
+  EXPECT_GT(prediction->high, 5 * prediction->low);
+}
+
+TEST(ScalingLawTest, NoPredictionWithoutALaw) {
+  EXPECT_FALSE(PredictByScalingLaw({{{1}, 1}}, {10}).has_value());
+  const absl::optional<ScalingPrediction> zero = PredictByScalingLaw(
+      PointsOfOne({1, 2, 3}, [](double) { return 0.0; }), {10});
+  ASSERT_TRUE(zero.has_value());
+  EXPECT_EQ(zero->high, 0);
 }
 
 TEST(ScalingLawTest, FewPointsTellNothing) {
