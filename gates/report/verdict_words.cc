@@ -32,12 +32,21 @@ std::string FormatShort(MetricKind metric, int64_t value) {
                                                     : FormatCount(value);
 }
 
+// An exponent is no figure of the metric.
+std::string FormatFigure(const Judgement& judgement, int64_t value) {
+  return judgement.rule() == MAXIMUM_EXPONENT
+             ? FormatCount(value)
+             : FormatMetricValue(judgement.metric(), value);
+}
+
 // The distance to the limit: "512 KiB left (25.0 %)", "16 B over", "exact".
 std::string DescribeMargin(const Judgement& judgement) {
   const int64_t over = DifferenceOf(judgement.measured(), judgement.limit());
   if (over == 0) return judgement.rule() == EXACT_VALUE ? "exact" : "none left";
-  const std::string size =
-      FormatShort(judgement.metric(), over < 0 ? DifferenceOf(0, over) : over);
+  const int64_t distance = over < 0 ? DifferenceOf(0, over) : over;
+  const std::string size = judgement.rule() == MAXIMUM_EXPONENT
+                               ? FormatCount(distance)
+                               : FormatShort(judgement.metric(), distance);
   if (judgement.decision() != ACCEPT) {
     return size + (over > 0 ? " over" : " under");
   }
@@ -53,8 +62,7 @@ std::string LimitOf(const Judgement& judgement) {
                          judgement.determinism() == STATISTICAL;
   return absl::StrCat(
       WordOfRule(judgement.rule()), " ",
-      FormatMetricValue(judgement.metric(), judgement.limit()),
-      is_weaker ? " of " : "",
+      FormatFigure(judgement, judgement.limit()), is_weaker ? " of " : "",
       is_weaker ? std::string(Determinism_Name(judgement.determinism())) : "");
 }
 
@@ -70,6 +78,18 @@ const char* WordOfRule(RuleKind rule) {
       return "max by ratio";
     case MINIMUM:
       return "min";
+    case BUDGET:
+      return "max of a share of runs";
+    case REGRESSION:
+      return "max by baseline";
+    case MAXIMUM_EXPONENT:
+      return "max exponent";
+    case MAXIMUM_BYTES_PER_UNIT:
+      return "max per unit";
+    case MAXIMUM_INTERCEPT:
+      return "max constant";
+    case PREDICTED_MAXIMUM:
+      return "max as predicted";
     default:
       return "rule";
   }
@@ -105,7 +125,7 @@ std::string NameOf(const Judgement& judgement) {
 ReportRow RowOf(const Judgement& judgement) {
   return {NameOf(judgement),
           std::string(ShortNameOfMetric(judgement.metric())),
-          FormatMetricValue(judgement.metric(), judgement.measured()),
+          FormatFigure(judgement, judgement.measured()),
           LimitOf(judgement),
           DescribeMargin(judgement),
           WordOfOutcome(OutcomeOf(judgement))};
@@ -115,9 +135,10 @@ std::string DescribeViolation(const Judgement& judgement) {
   return absl::StrCat(
       judgement.label(), " ", NameOf(judgement), ": ",
       absl::string_view(ShortNameOfMetric(judgement.metric())), " is ",
-      FormatMetricValue(judgement.metric(), judgement.measured()), ", limit ",
+      FormatFigure(judgement, judgement.measured()), ", limit ",
       LimitOf(judgement), ", ", DescribeMargin(judgement), " (",
-      judgement.threshold_location(), ")");
+      judgement.threshold_location(), ")",
+      judgement.explanation().empty() ? "" : ": ", judgement.explanation());
 }
 
 int CountOf(const Verdict& verdict, Outcome outcome) {
