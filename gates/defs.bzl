@@ -43,7 +43,7 @@ cp {manifest} "$folder/manifest"
 chmod u+w "$folder/manifest"
 sample() {{
   "$3" --process_count="$1" --output="$folder/profile" --samples_output="$folder/samples.$1.$4"
-  printf 'samples\t%s\t%s\n' "$folder/samples.$1.$4" "$2" >>"$folder/manifest"
+  printf 'samples\\t%s\\t%s\\n' "$folder/samples.$1.$4" "$2" >>"$folder/manifest"
 }}
 status=4
 for runs in {looks}; do

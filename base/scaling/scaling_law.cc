@@ -138,22 +138,17 @@ double LeftOutError(const Problem& problem, const std::vector<Growth>& terms) {
   return std::sqrt(squares / static_cast<double>(problem.points.size()));
 }
 
-bool IsPowerOfTwo(double value) { return DoubledCapacity(value) == value; }
-
-// The capacity of what doubles, of variables that vary; where all values are
-// powers of two it cannot be told from the variable itself.
+// The capacity of what doubles, of variables that vary. Where all values are
+// powers of two it describes the points as well as the variable itself, which
+// is chosen, being first; a prediction's range holds both.
 std::vector<Growth> DoublingTerms(absl::Span<const ScalingPoint> points) {
   std::vector<Growth> terms;
   for (size_t i = 0; i < points[0].variables.size(); ++i) {
     std::set<double> values;
-    bool is_told = false;
     for (const ScalingPoint& point : points) {
       values.insert(point.variables[i]);
-      is_told |= !IsPowerOfTwo(point.variables[i]);
     }
-    if (values.size() > 2 && is_told) {
-      terms.push_back({{static_cast<int>(i)}, true});
-    }
+    if (values.size() > 2) terms.push_back({{static_cast<int>(i)}, true});
   }
   return terms;
 }

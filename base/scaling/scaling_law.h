@@ -8,9 +8,9 @@
 //
 // A law is a constant and at most two terms: a variable, its square, or the
 // product of two; or a constant and one step: a variable up to the next power
-// of two, as the capacity of a buffer that doubles. Steps are told where a
-// value is no power of two. Constants and coefficients are above zero: memory
-// that is held grows with what it holds.
+// of two, as the capacity of a buffer that doubles. Steps are told from
+// lines where a value is no power of two. Constants and coefficients are above
+// zero: memory that is held grows with what it holds.
 //
 // The criterion. Each law is judged by the cells that it was not fitted to:
 // every cell in turn is left out, the law fitted to the others, and asked for

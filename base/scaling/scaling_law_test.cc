@@ -65,6 +65,8 @@ TEST(ScalingLawTest, NoiseGetsNoTerm) {
   ASSERT_EQ(law->terms.size(), 1u);
   EXPECT_EQ(law->terms[0].growth.factors, (std::vector<int>{0, 1}));
   EXPECT_GT(law->worst_error, 0.003);
+  // Points that a law was fitted to lie nearer to it.
+  EXPECT_GT(law->left_out_error, 1.05 * 0.004);
   EXPECT_LT(law->worst_error, 0.01);
 }
 
@@ -132,13 +134,17 @@ TEST(ScalingLawTest, ABufferThatDoublesIsAStep) {
   EXPECT_NEAR(law->At({30000}), 4096 + 8 * 32768, 1);
 }
 
-TEST(ScalingLawTest, AtPowersOfTwoAStepIsALine) {
-  const absl::optional<ScalingLaw> law =
-      FitScalingLaw(PointsOfOne({128, 256, 1024, 4096}, [](double rows) {
-        return 8 * CapacityOf(rows);
-      }));
+TEST(ScalingLawTest, AtPowersOfTwoAStepIsALineAndTheRangeHoldsBoth) {
+  const std::vector<ScalingPoint> points = PointsOfOne(
+      {128, 256, 1024, 4096}, [](double rows) { return 8 * CapacityOf(rows); });
+  const absl::optional<ScalingLaw> law = FitScalingLaw(points);
   ASSERT_TRUE(law.has_value());
   EXPECT_EQ(LawText(*law, {"rows"}), "8 B x rows");
+  const absl::optional<ScalingPrediction> prediction =
+      PredictByScalingLaw(points, {5000});
+  ASSERT_TRUE(prediction.has_value());
+  EXPECT_NEAR(prediction->value, 8 * 5000, 1);
+  EXPECT_NEAR(prediction->high, 8 * 8192, 1);
 }
 
 // Of what a program needs beyond its largest measured size, ten times.

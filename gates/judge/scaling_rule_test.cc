@@ -47,11 +47,10 @@ TEST(ScalingRuleTest, AnAccidentalSquareIsRejected) {
   EXPECT_EQ(linear.rule, MAXIMUM_EXPONENT);
   EXPECT_EQ(linear.decision, ACCEPT);
   EXPECT_EQ(linear.measured, 1);
-  // As from a matrix of all pairs: a hundredth of the bytes at the largest.
-  const RuledFigure square =
-      Only(JudgeScaling(rules, Sizes([](double rows) {
-                          return Linear(rows) + 0.01 * 80 * rows * rows / 30;
-                        })));
+  // Of a table of all pairs, 1 % of the bytes at the largest size.
+  const RuledFigure square = Only(JudgeScaling(
+      rules,
+      Sizes([](double rows) { return Linear(rows) + 0.00027 * rows * rows; })));
   EXPECT_EQ(square.decision, REJECT);
   EXPECT_EQ(square.measured, 2);
   EXPECT_EQ(square.limit, 1);

@@ -1,5 +1,6 @@
-// Says whether the deployments of a device fit it together. Run through the rule
-// memory_fleet_fit of gates/defs.bzl, which gives it a fleet and a manifest.
+// Says whether the deployments of a device fit it together. Run through the
+// rule memory_fleet_fit of gates/defs.bzl, which gives it a fleet and a
+// manifest.
 
 #include <cstdint>
 #include <cstdio>
