@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/near_names.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/base/text/text_format_errors.h"
 #include "google/protobuf/descriptor.h"
-#include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 
 namespace footprint {
@@ -17,25 +17,12 @@ namespace {
 
 using ::google::protobuf::TextFormat;
 
-class ProblemCollector : public google::protobuf::io::ErrorCollector {
+class ProblemCollector : public TextFormatErrors {
  public:
   explicit ProblemCollector(FleetSource* source) : source_(source) {}
 
-  // The interface's functions have other names and string types since 4.22.
-#if GOOGLE_PROTOBUF_VERSION >= 4022000
-  void RecordError(int line, google::protobuf::io::ColumnNumber column,
-                   absl::string_view message) override {
-    Add(line, column, std::string(message));
-  }
-#else
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
-    Add(line, column, message);
-  }
-#endif
-
   // Line and column from 0; a negative line: the whole file.
-  void Add(int line, int column, const std::string& message) {
+  void Add(int line, int column, const std::string& message) override {
     source_->problems.push_back(
         line < 0 ? absl::StrCat(source_->path, ": ", message)
                  : absl::StrCat(source_->path, ":", line + 1, ":", column + 1,

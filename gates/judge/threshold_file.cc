@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/text/text_format_errors.h"
 #include "footprint/gates/judge/figure_rule_check.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
@@ -22,7 +23,6 @@
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "google/protobuf/descriptor.h"
-#include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 
 namespace footprint {
@@ -33,29 +33,12 @@ using ::google::protobuf::TextFormat;
 constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
 
 // Text format's errors as problems of one file.
-class ProblemCollector : public google::protobuf::io::ErrorCollector {
+class ProblemCollector : public TextFormatErrors {
  public:
   explicit ProblemCollector(ThresholdSource* source) : source_(source) {}
 
-  // The interface's functions have other names and string types since 4.22.
-#if GOOGLE_PROTOBUF_VERSION >= 4022000
-  void RecordError(int line, google::protobuf::io::ColumnNumber column,
-                   absl::string_view message) override {
-    Add(line, column, std::string(message));
-  }
-  void RecordWarning(int, google::protobuf::io::ColumnNumber,
-                     absl::string_view) override {}
-#else
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
-    Add(line, column, message);
-  }
-  void AddWarning(int, google::protobuf::io::ColumnNumber,
-                  const std::string&) override {}
-#endif
-
   // Line and column from 0; a negative line: the whole file.
-  void Add(int line, int column, const std::string& message) {
+  void Add(int line, int column, const std::string& message) override {
     Problem problem;
     problem.set_decision(BAD_CONFIGURATION);
     problem.set_location(

@@ -27,7 +27,7 @@ namespace footprint {
 namespace {
 
 constexpr double kTypicalBytes = 20e6;
-constexpr double kPageBytes = 4096;
+constexpr double kResidentStepBytes = 4096;
 constexpr double kChanges[] = {0, 0.005, 0.01, 0.02, 0.05, 0.10};
 constexpr size_t kChangeCount = sizeof(kChanges) / sizeof(kChanges[0]);
 constexpr RegressionRule kRule = {0.005, 0.02};
@@ -99,7 +99,7 @@ std::vector<double> Runs(const Noise& noise, size_t count, double change,
   for (size_t i = 0; i < count; ++i) {
     const double bytes =
         kTypicalBytes * (1 + change) * (1 + noise.deviate(random));
-    runs.push_back(kPageBytes * std::round(bytes / kPageBytes));
+    runs.push_back(kResidentStepBytes * std::round(bytes / kResidentStepBytes));
   }
   return runs;
 }
