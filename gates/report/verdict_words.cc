@@ -58,8 +58,12 @@ std::string DescribeMargin(const Judgement& judgement) {
 
 // With the class of the metric, unless that is EXACT, as most are.
 std::string LimitOf(const Judgement& judgement) {
-  const bool is_weaker = judgement.determinism() == BOUNDED ||
-                         judgement.determinism() == STATISTICAL;
+  // Rules over samples are of no other metric.
+  const bool is_sampled =
+      judgement.rule() == BUDGET || judgement.rule() == REGRESSION;
+  const bool is_weaker =
+      !is_sampled && (judgement.determinism() == BOUNDED ||
+                      judgement.determinism() == STATISTICAL);
   return absl::StrCat(
       WordOfRule(judgement.rule()), " ",
       FormatFigure(judgement, judgement.limit()), is_weaker ? " of " : "",
@@ -79,9 +83,9 @@ const char* WordOfRule(RuleKind rule) {
     case MINIMUM:
       return "min";
     case BUDGET:
-      return "max of a share of runs";
+      return "budget";
     case REGRESSION:
-      return "max by baseline";
+      return "baseline";
     case MAXIMUM_EXPONENT:
       return "max exponent";
     case MAXIMUM_BYTES_PER_UNIT:
