@@ -169,6 +169,17 @@ _PROFILES = attr.label_list(
     doc = "memory_profile targets.",
 )
 
+_memory_fleet_fit = rule(
+    implementation = _fit_impl,
+    attrs = _attributes(
+        "//gates:fit_main",
+        fleet = attr.label(allow_single_file = [".textproto"], mandatory = True),
+        profiles = _PROFILES,
+    ),
+    executable = True,
+    doc = "See the macro `memory_fleet_fit`.",
+)
+
 _memory_gate_test = rule(
     implementation = _test_impl,
     attrs = _attributes(
@@ -197,17 +208,6 @@ _memory_gate_update = rule(
     attrs = _attributes("//gates:update_main", profiles = _PROFILES),
     executable = True,
     doc = "See the macro `memory_gate_suite`.",
-)
-
-_memory_fleet_fit = rule(
-    implementation = _fit_impl,
-    attrs = _attributes(
-        "//gates:fit_main",
-        fleet = attr.label(allow_single_file = [".textproto"], mandatory = True),
-        profiles = _PROFILES,
-    ),
-    executable = True,
-    doc = "See the macro `memory_fleet_fit`.",
 )
 
 # As memory_profile: sanitizer configurations leave them out.

@@ -32,21 +32,12 @@ std::string FormatShort(MetricKind metric, int64_t value) {
                                                     : FormatCount(value);
 }
 
-// An exponent is no figure of the metric.
-std::string FormatFigure(const Judgement& judgement, int64_t value) {
-  return judgement.rule() == MAXIMUM_EXPONENT
-             ? FormatCount(value)
-             : FormatMetricValue(judgement.metric(), value);
-}
-
 // The distance to the limit: "512 KiB left (25.0 %)", "16 B over", "exact".
 std::string DescribeMargin(const Judgement& judgement) {
   const int64_t over = DifferenceOf(judgement.measured(), judgement.limit());
   if (over == 0) return judgement.rule() == EXACT_VALUE ? "exact" : "none left";
-  const int64_t distance = over < 0 ? DifferenceOf(0, over) : over;
-  const std::string size = judgement.rule() == MAXIMUM_EXPONENT
-                               ? FormatCount(distance)
-                               : FormatShort(judgement.metric(), distance);
+  const std::string size =
+      FormatShort(judgement.metric(), over < 0 ? DifferenceOf(0, over) : over);
   if (judgement.decision() != ACCEPT) {
     return size + (over > 0 ? " over" : " under");
   }
@@ -58,15 +49,12 @@ std::string DescribeMargin(const Judgement& judgement) {
 
 // With the class of the metric, unless that is EXACT, as most are.
 std::string LimitOf(const Judgement& judgement) {
-  // Rules over samples are of no other metric.
-  const bool is_sampled =
-      judgement.rule() == BUDGET || judgement.rule() == REGRESSION;
-  const bool is_weaker =
-      !is_sampled && (judgement.determinism() == BOUNDED ||
-                      judgement.determinism() == STATISTICAL);
+  const bool is_weaker = judgement.determinism() == BOUNDED ||
+                         judgement.determinism() == STATISTICAL;
   return absl::StrCat(
       WordOfRule(judgement.rule()), " ",
-      FormatFigure(judgement, judgement.limit()), is_weaker ? " of " : "",
+      FormatMetricValue(judgement.metric(), judgement.limit()),
+      is_weaker ? " of " : "",
       is_weaker ? std::string(Determinism_Name(judgement.determinism())) : "");
 }
 
@@ -126,12 +114,44 @@ std::string NameOf(const Judgement& judgement) {
                                                   judgement.phase(), "]");
 }
 
+namespace {
+
+// An exponent is no figure of the metric.
+std::string FigureText(const Judgement& judgement, int64_t value) {
+  return judgement.rule() == MAXIMUM_EXPONENT
+             ? FormatCount(value)
+             : FormatMetricValue(judgement.metric(), value);
+}
+
+// Rules over samples are of no other metric than one that varies.
+std::string LimitText(const Judgement& judgement) {
+  switch (judgement.rule()) {
+    case BUDGET:
+    case REGRESSION:
+    case MAXIMUM_EXPONENT:
+      return absl::StrCat(WordOfRule(judgement.rule()), " ",
+                          FigureText(judgement, judgement.limit()));
+    default:
+      return LimitOf(judgement);
+  }
+}
+
+std::string MarginText(const Judgement& judgement) {
+  if (judgement.rule() != MAXIMUM_EXPONENT) return DescribeMargin(judgement);
+  const int64_t over = judgement.measured() - judgement.limit();
+  if (over == 0) return "none left";
+  return absl::StrCat(FormatCount(std::abs(over)),
+                      over > 0 ? " over" : " left");
+}
+
+}  // namespace
+
 ReportRow RowOf(const Judgement& judgement) {
   return {NameOf(judgement),
           std::string(ShortNameOfMetric(judgement.metric())),
-          FormatFigure(judgement, judgement.measured()),
-          LimitOf(judgement),
-          DescribeMargin(judgement),
+          FigureText(judgement, judgement.measured()),
+          LimitText(judgement),
+          MarginText(judgement),
           WordOfOutcome(OutcomeOf(judgement))};
 }
 
@@ -139,8 +159,8 @@ std::string DescribeViolation(const Judgement& judgement) {
   return absl::StrCat(
       judgement.label(), " ", NameOf(judgement), ": ",
       absl::string_view(ShortNameOfMetric(judgement.metric())), " is ",
-      FormatFigure(judgement, judgement.measured()), ", limit ",
-      LimitOf(judgement), ", ", DescribeMargin(judgement), " (",
+      FigureText(judgement, judgement.measured()), ", limit ",
+      LimitText(judgement), ", ", MarginText(judgement), " (",
       judgement.threshold_location(), ")",
       judgement.explanation().empty() ? "" : ": ", judgement.explanation());
 }
