@@ -29,15 +29,63 @@ elif [[ ! -e {manifest} ]]; then
   echo "$0: its runfiles are missing; use bazel run" >&2
   exit 2
 fi
-exec {program} --manifest={manifest} {flags} "$@"
+{run}
 """
+
+_JUDGE = "exec {program} --manifest={manifest} {flags} \"$@\""
+
+# Until the rules over samples are decided: 9, 30 and 59 runs in all.
+_SAMPLE_AND_JUDGE = """\
+# Takes samples until they decide, at most 59: see gates/statistics.
+folder=$(mktemp -d "${{TEST_TMPDIR:-${{TMPDIR:-/tmp}}}}/samples.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+cp {manifest} "$folder/manifest"
+chmod u+w "$folder/manifest"
+sample() {{
+  "$3" --process_count="$1" --output="$folder/profile" --samples_output="$folder/samples.$1.$4"
+  printf 'samples\\t%s\\t%s\\n' "$folder/samples.$1.$4" "$2" >>"$folder/manifest"
+}}
+status=4
+for runs in {looks}; do
+  {samplers}
+  status=0
+  {program} --manifest="$folder/manifest" {flags} "$@" || status=$?
+  ((status == 4)) || break  # 4: inconclusive
+done
+exit "$status"
+"""
+
+# Runs that each look of gates/statistics adds.
+_LOOKS = [9, 21, 29]
 
 def _quote(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
-def _gate_impl(ctx, profiles, flags):
-    """The launcher of `_program` over a manifest of profiles and thresholds."""
+def _samplers(infos):
+    """The samplers of profiles, a line of shell each."""
+    lines = []
+    for i, info in enumerate(infos):
+        if not info.sampler:
+            fail("%s was not measured here, so it cannot be sampled" % info.label)
+        lines.append("sample \"$runs\" %s %s %d" % (_quote(info.label), _quote(info.sampler.script.short_path), i))
+    return "\n  ".join(lines)
+
+def _gate_impl(ctx, profiles, flags, is_sampled = False, data = []):
+    """The launcher of `_program` over a manifest of profiles and thresholds.
+
+    Args:
+      ctx: of the rule.
+      profiles: targets with MemoryProfileInfo.
+      flags: of the program.
+      is_sampled: whether to take samples until rules over them are decided,
+        instead of those that were taken with the profiles.
+      data: more files that the program opens.
+
+    Returns:
+      The providers of an executable rule.
+    """
     infos = [profile[MemoryProfileInfo] for profile in profiles]
+    samples = [] if is_sampled else [info for info in infos if info.samples]
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
     ctx.actions.write(manifest, "".join([
         "profile\t%s\t%s\n" % (info.profile.short_path, info.label)
@@ -45,22 +93,51 @@ def _gate_impl(ctx, profiles, flags):
     ] + [
         "thresholds\t%s\n" % file.short_path
         for file in ctx.files.thresholds
+    ] + [
+        "samples\t%s\t%s\n" % (info.samples.short_path, info.label)
+        for info in samples
     ]))
     program = (getattr(ctx.attr, "program", None) or ctx.attr._program)[DefaultInfo]
     launcher = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.write(launcher, _LAUNCHER.format(
+    manifest_path = _quote(manifest.short_path)
+    program_path = _quote(program.files_to_run.executable.short_path)
+    run = (_SAMPLE_AND_JUDGE if is_sampled else _JUDGE).format(
         flags = " ".join([_quote(flag) for flag in flags]),
-        manifest = _quote(manifest.short_path),
-        program = _quote(program.files_to_run.executable.short_path),
+        looks = " ".join([str(runs) for runs in _LOOKS]),
+        manifest = manifest_path,
+        program = program_path,
+        samplers = _samplers(infos) if is_sampled else "",
+    )
+    ctx.actions.write(launcher, _LAUNCHER.format(
+        manifest = manifest_path,
+        program = program_path,
+        run = run,
         workspace = ctx.workspace_name,
     ), is_executable = True)
     runfiles = ctx.runfiles(
-        files = [manifest] + ctx.files.thresholds + [info.profile for info in infos],
+        files = [manifest] + ctx.files.thresholds + data +
+                [info.profile for info in infos] + [info.samples for info in samples],
     ).merge(program.default_runfiles)
+    if is_sampled:
+        for info in infos:
+            runfiles = runfiles.merge(info.sampler.runfiles)
     return [DefaultInfo(executable = launcher, runfiles = runfiles)]
 
 def _test_impl(ctx):
-    return _gate_impl(ctx, ctx.attr.profiles, ["--update_target=" + ctx.attr.update_target])
+    return _gate_impl(
+        ctx,
+        ctx.attr.profiles,
+        ["--update_target=" + ctx.attr.update_target],
+        is_sampled = ctx.attr.sampled,
+    )
+
+def _fit_impl(ctx):
+    return _gate_impl(
+        ctx,
+        ctx.attr.profiles,
+        ["--fleet=" + ctx.file.fleet.short_path],
+        data = [ctx.file.fleet],
+    )
 
 def _check_impl(ctx):
     return _gate_impl(ctx, ctx.attr.profiles, [
@@ -100,11 +177,23 @@ _PROFILES = attr.label_list(
     doc = "memory_profile targets.",
 )
 
+_memory_fleet_fit = rule(
+    implementation = _fit_impl,
+    attrs = _attributes(
+        "//gates:fit_main",
+        fleet = attr.label(allow_single_file = [".textproto"], mandatory = True),
+        profiles = _PROFILES,
+    ),
+    executable = True,
+    doc = "See the macro `memory_fleet_fit`.",
+)
+
 _memory_gate_test = rule(
     implementation = _test_impl,
     attrs = _attributes(
         "//gates:check_main",
         profiles = _PROFILES,
+        sampled = attr.bool(),
         update_target = attr.string(),
     ),
     test = True,
@@ -151,7 +240,10 @@ def _target(name):
     """The label to type for a target of the calling package."""
     return name if ":" in name else "//%s:%s" % (native.package_name(), name)
 
-def memory_gate_test(name, thresholds, profile = None, profiles = [], update = None, tags = [], **kwargs):
+# Other tests would be in the samples; and they are true for this machine only.
+_SAMPLED_TAGS = ["exclusive", "no-remote-cache"]
+
+def memory_gate_test(name, thresholds, profile = None, profiles = [], update = None, sampled = False, tags = [], **kwargs):
     """A test that passes if a program is within its thresholds.
 
     The verdict is in test.xml, a case a rule; in test.outputs it is also there as
@@ -168,7 +260,11 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
       thresholds: threshold files; only those that say "shared: true" may hold
         thresholds of other programs.
       update: the update program of a memory_gate_suite with the same thresholds.
-      tags: as usual; "memory_gate" and "measures_jemalloc" are added.
+      sampled: whether the test runs the program, 9, 30 and at last 59 times, until
+        the thresholds over samples (budget, regression) are decided. Without it
+        they are judged by the samples of the profile's own processes.
+      tags: as usual; "memory_gate" and "measures_jemalloc" are added, and of a
+        sampled test "exclusive" and "no-remote-cache".
       **kwargs: what every test takes: size, visibility, testonly ...
     """
     if (profile == None) == (not profiles):
@@ -187,9 +283,10 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
     _memory_gate_test(
         name = name,
         profiles = profiles,
+        sampled = sampled,
         thresholds = thresholds,
         update_target = _target(update),
-        tags = tags + _MEASURED_TAGS + ["memory_gate"],
+        tags = tags + _MEASURED_TAGS + ["memory_gate"] + (_SAMPLED_TAGS if sampled else []),
         size = kwargs.pop("size", "small"),
         **kwargs
     )
@@ -236,5 +333,25 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
         profiles = profiles,
         tags = tags + _MEASURED_TAGS,
         thresholds = thresholds,
+        **kwargs
+    )
+
+def memory_fleet_fit(name, fleet, profiles, tags = [], **kwargs):
+    """A program that says whether the deployments of a device fit it together.
+
+    `bazel run` of `name` takes the device, and what-if: --with=, --without=, --ram=.
+
+    Args:
+      name: of the program.
+      fleet: a textproto; see gates/fleet/fleet.proto.
+      profiles: memory_profile targets of the fleet's deployments.
+      tags: as usual; "measures_jemalloc" is added.
+      **kwargs: visibility, testonly ...
+    """
+    _memory_fleet_fit(
+        name = name,
+        fleet = fleet,
+        profiles = profiles,
+        tags = tags + _MEASURED_TAGS,
         **kwargs
     )

@@ -5,7 +5,8 @@ MemoryProfileInfo = provider(
     fields = {
         "label": "Canonical label of what was measured, \"//package:target\", without a repository prefix.",
         "profile": "File: the MemoryProfile, the same bytes for the same code.",
-        "samples": "File: the MemorySamples, what varied between the processes.",
+        "sampler": "struct(script, runfiles): a program that measures again, from a folder of runfiles; its arguments are --process_count, --output and --samples_output of the runner. None: it cannot be measured again.",
+        "samples": "File: the MemorySamples, what varied between the processes. None: there are none.",
     },
 )
 
@@ -71,6 +72,38 @@ def _runfiles_name(ctx, file):
     path = file.short_path
     return path[3:] if path.startswith("../") else ctx.workspace_name + "/" + path
 
+_SAMPLER = """\
+#!/usr/bin/env bash
+# Written by profiling/defs.bzl: measures {label} again, in a folder of runfiles.
+exec {runner} {flags} "$@" -- {program}
+"""
+
+def _quote(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+def _sampler(ctx, label, target, linked, runfiles):
+    """What a test needs to take samples of its own."""
+    program = target[DefaultInfo].files_to_run.executable
+    flags = ["--label=" + label, "--timeout_seconds=%d" % ctx.attr.timeout_seconds]
+    for name, file in linked.items():
+        flags += ["--data=" + file.short_path, "--as=" + name]
+    needed = ctx.runfiles(files = linked.values() + [program])
+    needed = needed.merge(target[DefaultInfo].default_runfiles)
+    needed = needed.merge(ctx.attr._runner[DefaultInfo].default_runfiles)
+    if ctx.attr.program:
+        flags.append("--memprof=" + ctx.executable.memprof.short_path)
+        needed = needed.merge(ctx.attr.memprof[DefaultInfo].default_runfiles)
+        for file in runfiles:
+            flags += ["--runfile=" + file.short_path, "--as=" + _runfiles_name(ctx, file)]
+    script = ctx.actions.declare_file(ctx.label.name + ".sampler.sh")
+    ctx.actions.write(script, _SAMPLER.format(
+        flags = " ".join([_quote(flag) for flag in flags]),
+        label = label,
+        program = " ".join([_quote(word) for word in [program.short_path] + ctx.attr.args]),
+        runner = _quote(ctx.executable._runner.short_path),
+    ), is_executable = True)
+    return struct(script = script, runfiles = needed.merge(ctx.runfiles(files = [script])))
+
 def _memory_profile_impl(ctx):
     # An attribute with a transition is a list, of one here.
     target = (ctx.attr.benchmark or ctx.attr.program)[0]
@@ -122,7 +155,12 @@ def _memory_profile_impl(ctx):
     return [
         DefaultInfo(files = outputs, runfiles = ctx.runfiles(files = [profile])),
         OutputGroupInfo(samples = depset([samples])),
-        MemoryProfileInfo(profile = profile, samples = samples, label = label),
+        MemoryProfileInfo(
+            label = label,
+            profile = profile,
+            sampler = _sampler(ctx, label, target, linked, runfiles),
+            samples = samples,
+        ),
     ]
 
 _memory_profile = rule(

@@ -203,6 +203,13 @@ def _library_repositories():
 
     _maybe(
         system_repository,
+        name = "boost.math",
+        build_files = {"": _overlay("boost.math/root.BUILD")},
+        debian_package = "libboost-dev",
+        system_files = {"include/boost/math": "/usr/include/boost/math"},
+    )
+    _maybe(
+        system_repository,
         name = "elfutils",
         build_files = {"": _overlay("elfutils/root.BUILD")},
         debian_package = "libdw-dev",

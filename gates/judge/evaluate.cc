@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -20,6 +21,9 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/measurement_index.h"
 #include "footprint/gates/judge/producer_failure.h"
+#include "footprint/gates/judge/ruled_figure.h"
+#include "footprint/gates/judge/sampled_rule.h"
+#include "footprint/gates/judge/scaling_rule.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
@@ -41,16 +45,18 @@ struct Ruling {
   int threshold = 0;
   MetricKind metric = METRIC_KIND_UNSPECIFIED;
   RuleKind rule = RULE_KIND_UNSPECIFIED;
+  int figure = -1;  // of a rule over samples or a law: in figures_
   int64_t limit = 0;
   bool holds = false;
   bool is_shared = false;  // the threshold names other benchmarks too
+  int16_t part = 0;        // of one rule with several limits: which
   Determinism determinism = DETERMINISM_UNSPECIFIED;
 
   // Equal for two rules of one sort on one measurement.
   auto Key() const {
     return std::make_tuple(measurement.profile, measurement.benchmark,
                            measurement.phase, static_cast<int>(metric),
-                           static_cast<int>(rule));
+                           static_cast<int>(rule), part);
   }
 };
 
@@ -170,6 +176,7 @@ class Evaluation {
       for (int benchmark : index_.BenchmarksOf(profile, threshold.selector())) {
         JudgeBenchmark(source, number, profile, benchmark, is_for_it, &reach);
       }
+      if (threshold.has_scaling()) JudgeLaws(source, number);
     }
     const size_t last = rulings_.size();
     for (size_t i = reach.first_ruling; i < last; ++i) {
@@ -209,8 +216,12 @@ class Evaluation {
     const Threshold& threshold = sources_[source].file.threshold(number);
     const bool has_environment = sources_[source].file.has_environment();
     found_.clear();
-    const bool is_whole = index_.AppendMeasurements(
-        profile, benchmark, threshold.selector(), threshold.metric(), &found_);
+    const bool is_whole =
+        IsSampled(threshold)
+            ? AppendSampled(threshold.selector(), profile, benchmark)
+            : index_.AppendMeasurements(profile, benchmark,
+                                        threshold.selector(),
+                                        threshold.metric(), &found_);
     reach->names_something |= !found_.empty();
     BenchmarkState& state = StateOf(profile, benchmark);
     if (!is_for_it) {
@@ -233,8 +244,127 @@ class Evaluation {
       if (has_environment) {
         kept_here_.insert(KeyOf(found, threshold.metric()));
       }
-      JudgeMeasurement(source, number, found);
+      if (IsSampled(threshold)) {
+        JudgeSampled(source, number, found);
+      } else {
+        JudgeMeasurement(source, number, found);
+      }
     }
+  }
+
+  // The region or the phases that a selector names, whether or not a profile
+  // has a value: that of a metric that varies is in the samples only.
+  bool AppendSampled(const Selector& selector, int profile, int benchmark) {
+    Measurement found;
+    found.profile = profile;
+    found.benchmark = benchmark;
+    if (selector.phase().empty()) {
+      found_.push_back(found);
+      return true;
+    }
+    const BenchmarkMemory& memory = index_.BenchmarkOf(found);
+    for (int i = 0; i < memory.phases_size(); ++i) {
+      if (!GlobMatches(selector.phase(), memory.phases(i).name())) continue;
+      found.phase = i;
+      found_.push_back(found);
+    }
+    return !found_.empty();
+  }
+
+  void JudgeSampled(size_t source, int number, const Measurement& found) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    NoteFork(found, IsBlocking(threshold));
+    const MetricSamples samples = CollectSamples(
+        options_.samples, index_.ProfileOf(found.profile).label(),
+        index_.BenchmarkOf(found).name(), index_.PhaseOf(found),
+        threshold.metric());
+    if (samples.values.empty()) {
+      AddFigureProblem(source, number, found, INCONCLUSIVE,
+                       "has no samples here, so it is not judged; correct the "
+                       "metric, or judge it by a memory_gate_test that says "
+                       "sampled = True");
+      return;
+    }
+    for (const RuledFigure& figure : JudgeSamples(threshold, samples)) {
+      AddFigure(source, number, found, STATISTICAL, figure, 0);
+    }
+  }
+
+  // The families of benchmarks in `law_members_`, a phase each.
+  void JudgeLaws(size_t source, int number) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    std::map<std::string, std::vector<Measurement>> families;
+    for (const Measurement& member : law_members_) {
+      families[index_.PhaseOf(member)].push_back(member);
+    }
+    law_members_.clear();
+    for (const auto& [phase, family] : families) {
+      std::vector<MeasuredSize> sizes;
+      Determinism determinism = EXACT;
+      for (const Measurement& member : family) {
+        sizes.push_back(SizeOf(member));
+        determinism = std::max(determinism, member.metric->determinism());
+      }
+      const auto largest =
+          std::max_element(family.begin(), family.end(),
+                           [](const Measurement& a, const Measurement& b) {
+                             return a.metric->value() < b.metric->value();
+                           });
+      int16_t part = 0;
+      for (const RuledFigure& figure :
+           JudgeScaling(threshold.scaling(), sizes)) {
+        AddFigure(source, number, *largest, determinism, figure, part++);
+      }
+    }
+  }
+
+  MeasuredSize SizeOf(const Measurement& member) const {
+    MeasuredSize size;
+    size.benchmark = index_.BenchmarkOf(member).name();
+    for (const Argument& argument : index_.BenchmarkOf(member).arguments()) {
+      size.arguments[argument.name()] = argument.value();
+    }
+    size.bytes = member.metric->value();
+    return size;
+  }
+
+  // A judgement, or a problem where nothing could be decided.
+  void AddFigure(size_t source, int number, const Measurement& found,
+                 Determinism determinism, const RuledFigure& figure,
+                 int16_t part) {
+    if (figure.decision != ACCEPT && figure.decision != REJECT) {
+      std::string message = figure.explanation;
+      if (figure.rule == REGRESSION) {
+        absl::StrAppend(&message, "; these runs as the baseline: ",
+                        figure.change_to_accept);
+      }
+      AddFigureProblem(source, number, found, figure.decision,
+                       absl::StrCat("is not decided: ", message));
+      return;
+    }
+    Ruling ruling;
+    ruling.measurement = found;
+    ruling.source = source;
+    ruling.threshold = number;
+    ruling.metric = sources_[source].file.threshold(number).metric();
+    ruling.determinism = determinism;
+    ruling.rule = figure.rule;
+    ruling.figure = static_cast<int>(figures_.size());
+    ruling.limit = figure.limit;
+    ruling.holds = figure.decision == ACCEPT;
+    ruling.part = part;
+    rulings_.push_back(ruling);
+    figures_.push_back(figure);
+  }
+
+  void AddFigureProblem(size_t source, int number, const Measurement& found,
+                        Decision decision, const std::string& message) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    const bool is_mistake = decision == BAD_CONFIGURATION;
+    AddProblem(is_mistake || IsBlocking(threshold) ? decision : ACCEPT,
+               sources_[source].LocationOf(number),
+               absl::StrCat(SchemaNameOfMetric(threshold.metric()), " of ",
+                            index_.Describe(found), " ", message));
   }
 
   static bool IsBlocking(const Threshold& threshold) {
@@ -261,6 +391,7 @@ class Evaluation {
       RefuseExact(source, number, found);
       return;
     }
+    if (threshold.has_scaling()) law_members_.push_back(found);
     if (threshold.has_max_ratio()) AddRatio(source, number, found);
     for (const NumberField& field : kNumberFields) {
       if (!field.IsIn(threshold)) continue;
@@ -631,7 +762,11 @@ class Evaluation {
     judgement->set_benchmark(index_.BenchmarkOf(found).name());
     judgement->set_phase(index_.PhaseOf(found));
     judgement->set_metric(ruling.metric);
-    judgement->set_measured(found.metric->value());
+    const RuledFigure* const figure =
+        ruling.figure < 0 ? nullptr
+                          : &figures_[static_cast<size_t>(ruling.figure)];
+    judgement->set_measured(figure == nullptr ? found.metric->value()
+                                              : figure->measured);
     judgement->set_limit(ruling.limit);
     judgement->set_rule(ruling.rule);
     judgement->set_severity(IsBlocking(threshold) ? BLOCK
@@ -639,7 +774,15 @@ class Evaluation {
     judgement->set_decision(ruling.holds ? ACCEPT : REJECT);
     judgement->set_threshold_location(source.LocationOf(ruling.threshold));
     judgement->set_determinism(ruling.determinism);
+    if (figure != nullptr) judgement->set_explanation(figure->explanation);
     if (ruling.holds) return;
+    if (figure != nullptr) {
+      // No number that the update could move.
+      judgement->set_command_to_accept(
+          absl::StrCat("an edit of ", judgement->threshold_location(), ": ",
+                       figure->change_to_accept));
+      return;
+    }
     // All that the threshold names moves with it.
     const Selector& selector = threshold.selector();
     judgement->set_command_to_accept(command_.ToAccept(
@@ -656,7 +799,9 @@ class Evaluation {
   const MeasurementIndex index_;
   Verdict verdict_;
   std::vector<Ruling> rulings_;
-  std::vector<Measurement> found_;  // kept for its memory
+  std::vector<RuledFigure> figures_;
+  std::vector<Measurement> found_;        // kept for its memory
+  std::vector<Measurement> law_members_;  // that one scaling rule names
   struct BenchmarkState {
     bool is_named = false;       // by a rule that is for its environment
     bool is_foreign = false;     // named by a rule for another one

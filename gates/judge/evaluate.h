@@ -10,16 +10,18 @@
 // skipped in silence:
 // * BAD_CONFIGURATION: a threshold file has a problem; a benchmark that no
 //   threshold names; a threshold that names nothing, or a benchmark without the
-//   phase or the metric that it is to judge; a label that no profile has,
-//   unless the file is shared; two rules of one sort for one measurement; one
-//   exact value for a metric that is not EXACT; a benchmark measured twice; a
-//   ratio whose baseline is missing, ambiguous or not above zero;
+//   phase or the metric that it is to judge; arguments that make no scaling
+//   law; a label that no profile has, unless the file is shared; two rules of
+//   one sort for one measurement; one exact value for a metric that is not
+//   EXACT; a benchmark measured twice; a ratio whose baseline is missing,
+//   ambiguous or not above zero;
 // * PRODUCER_FAILED: a profile records why there is no measurement;
 // * ENVIRONMENT_MISMATCH: what thresholds of other environments judge there,
 // and
 //   none of the profile's own environment judges here;
 // * INCONCLUSIVE: a blocking rule on a metric that did not repeat, or on a
-//   benchmark that forked; a profile of fewer than three processes.
+//   benchmark that forked; a profile of fewer than three processes; samples
+//   that do not decide a rule over samples, and benchmarks that show no law.
 // If a threshold file has a problem, nothing is judged: a rule may be missing.
 //
 // Pure function, thread-safe, never fails; the verdict copies what it names.
@@ -46,6 +48,9 @@ struct EvaluationOptions {
   // The profiles are all that the files have thresholds for, so a label that
   // names none of them is a problem in shared files too.
   bool is_complete = false;
+  // What varied, for rules over samples: any number of files of a label, whose
+  // values are one sample. They must outlive the call.
+  absl::Span<const MemorySamples> samples;
 };
 
 Verdict Evaluate(absl::Span<const MemoryProfile> profiles,

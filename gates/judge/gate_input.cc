@@ -12,6 +12,7 @@
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/sampled_rule.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -63,9 +64,38 @@ void ReadThresholds(const std::string& path, GateInput* input) {
   input->thresholds.push_back(ParseThresholdFile(path, *text));
 }
 
+struct LabelledPath {
+  std::string path;
+  std::string label;
+};
+
+bool HasSampledRule(const GateInput& input) {
+  for (const ThresholdSource& source : input.thresholds) {
+    for (const Threshold& threshold : source.file.threshold()) {
+      if (IsSampled(threshold)) return true;
+    }
+  }
+  return false;
+}
+
+void ReadSamples(const LabelledPath& file, GateInput* input) {
+  absl::StatusOr<MemorySamples> samples = ReadMemorySamplesFile(file.path);
+  if (!samples.ok()) {
+    AddProblem(file.label, samples.status().message(), input);
+  } else if (samples->label() != file.label) {
+    AddProblem(file.label,
+               absl::StrCat(file.path, ": has samples of \"", samples->label(),
+                            "\"; measure ", file.label, " again"),
+               input);
+  } else {
+    input->samples.push_back(*std::move(samples));
+  }
+}
+
 }  // namespace
 
-GateInput ReadGateInput(const std::string& manifest_path) {
+GateInput ReadGateInput(const std::string& manifest_path,
+                        SamplesToRead wanted) {
   GateInput input;
   absl::StatusOr<std::string> manifest = ReadWholeFile(manifest_path);
   if (!manifest.ok()) {
@@ -73,6 +103,7 @@ GateInput ReadGateInput(const std::string& manifest_path) {
     return input;
   }
   int number = 0;
+  std::vector<LabelledPath> samples;
   for (absl::string_view line : absl::StrSplit(*manifest, '\n')) {
     ++number;
     if (line.empty()) continue;
@@ -81,6 +112,8 @@ GateInput ReadGateInput(const std::string& manifest_path) {
       ReadProfile(fields[1], fields[2], &input);
     } else if (fields[0] == "thresholds" && fields.size() == 2) {
       ReadThresholds(fields[1], &input);
+    } else if (fields[0] == "samples" && fields.size() == 3) {
+      samples.push_back({fields[1], fields[2]});
     } else {
       AddProblem(absl::StrCat(manifest_path, ":", number),
                  "is no line of a gate's manifest; run the gate by its Bazel "
@@ -88,12 +121,16 @@ GateInput ReadGateInput(const std::string& manifest_path) {
                  &input);
     }
   }
+  if (wanted != SamplesToRead::kAll && !HasSampledRule(input)) return input;
+  for (const LabelledPath& file : samples) ReadSamples(file, &input);
   return input;
 }
 
 Verdict Judge(const GateInput& input, const EvaluationOptions& options) {
   if (input.problems.empty()) {
-    return Evaluate(input.profiles, input.thresholds, options);
+    EvaluationOptions with_samples = options;
+    with_samples.samples = input.samples;
+    return Evaluate(input.profiles, input.thresholds, with_samples);
   }
   Verdict verdict;
   verdict.set_decision(BAD_CONFIGURATION);

@@ -8,6 +8,10 @@
 //
 //   profile <path> <label>
 //   thresholds <path>
+//   samples <path> <label>
+//
+// Unless all are wanted, samples are read only if a threshold has a rule over
+// them.
 //
 // Never fails: what cannot be read is a problem of the verdict. A profile that
 // is empty, cut short or damaged is its producer's fault; a missing or foreign
@@ -33,11 +37,15 @@ namespace footprint {
 struct GateInput {
   std::vector<MemoryProfile> profiles;
   std::vector<ThresholdSource> thresholds;
+  std::vector<MemorySamples> samples;
   // BAD_CONFIGURATION: of the manifest and of files that cannot be read.
   std::vector<Problem> problems;
 };
 
-GateInput ReadGateInput(const std::string& manifest_path);
+enum class SamplesToRead { kThoseOfRules, kAll };
+
+GateInput ReadGateInput(const std::string& manifest_path,
+                        SamplesToRead wanted = SamplesToRead::kThoseOfRules);
 
 // `Evaluate`, unless something could not be read: then that alone is said.
 Verdict Judge(const GateInput& input, const EvaluationOptions& options);

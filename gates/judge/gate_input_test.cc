@@ -1,5 +1,6 @@
 #include "footprint/gates/judge/gate_input.h"
 
+#include <cstdint>
 #include <fstream>
 #include <string>
 
@@ -95,6 +96,58 @@ TEST(GateInputTest, ADamagedProfileIsItsProducersFault) {
   EXPECT_EQ(verdict.decision(), PRODUCER_FAILED);
   ASSERT_THAT(verdict.problems(), SizeIs(1));
   EXPECT_THAT(verdict.problems(0).message(), HasSubstr("is damaged"));
+}
+
+std::string PutSamples(const std::string& label, int64_t value) {
+  MemorySamples samples;
+  samples.set_label(label);
+  SampledBenchmark* benchmark = samples.add_benchmarks();
+  benchmark->set_name("BM_X");
+  SampledMetric* metric = benchmark->add_metrics();
+  metric->set_kind(PEAK_RESIDENT_BYTES);
+  for (int i = 0; i < 59; ++i) metric->add_values(value);
+  const std::string path = testing::TempDir() + "/samples.binpb";
+  EXPECT_THAT(WriteMemorySamplesFile(samples, path), IsOk());
+  return path;
+}
+
+std::string PutBudget() {
+  return Put("b.textproto",
+             "# proto-file: gates/judge/gate.proto\n"
+             "# proto-message: footprint.ThresholdFile\n"
+             "schema_version: 1\n"
+             "threshold { selector { label: '//a:b' } metric: "
+             "PEAK_RESIDENT_BYTES max_bytes: 10 "
+             "budget { share: 0.95 confidence: 0.95 } }\n");
+}
+
+TEST(GateInputTest, SamplesAreJudgedByABudget) {
+  const auto decide = [](const std::string& samples) {
+    return JudgeManifest(absl::StrCat("profile\t", PutProfile(),
+                                      "\t//a:b\nthresholds\t", PutBudget(),
+                                      "\n", samples))
+        .decision();
+  };
+  EXPECT_EQ(decide(""), INCONCLUSIVE);
+  EXPECT_EQ(
+      decide(absl::StrCat("samples\t", PutSamples("//a:b", 10), "\t//a:b\n")),
+      ACCEPT);
+  EXPECT_EQ(
+      decide(absl::StrCat("samples\t", PutSamples("//a:b", 11), "\t//a:b\n")),
+      REJECT);
+  EXPECT_EQ(
+      decide(absl::StrCat("samples\t", PutSamples("//a:c", 10), "\t//a:b\n")),
+      BAD_CONFIGURATION);
+  EXPECT_EQ(decide("samples\t/none\t//a:b\n"), BAD_CONFIGURATION);
+}
+
+TEST(GateInputTest, SamplesThatNoRuleWantsAreNotRead) {
+  EXPECT_EQ(JudgeManifest(absl::StrCat("profile\t", PutProfile(),
+                                       "\t//a:b\nsamples\t/none\t//a:b\n"
+                                       "thresholds\t",
+                                       PutThresholds()))
+                .decision(),
+            ACCEPT);
 }
 
 TEST(GateInputTest, WhatCannotBeReadIsSaidAlone) {

@@ -14,13 +14,15 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/text/text_format_errors.h"
+#include "footprint/gates/judge/figure_rule_check.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
+#include "footprint/gates/judge/sampled_rule.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "google/protobuf/descriptor.h"
-#include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 
 namespace footprint {
@@ -31,29 +33,12 @@ using ::google::protobuf::TextFormat;
 constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
 
 // Text format's errors as problems of one file.
-class ProblemCollector : public google::protobuf::io::ErrorCollector {
+class ProblemCollector : public TextFormatErrors {
  public:
   explicit ProblemCollector(ThresholdSource* source) : source_(source) {}
 
-  // The interface's functions have other names and string types since 4.22.
-#if GOOGLE_PROTOBUF_VERSION >= 4022000
-  void RecordError(int line, google::protobuf::io::ColumnNumber column,
-                   absl::string_view message) override {
-    Add(line, column, std::string(message));
-  }
-  void RecordWarning(int, google::protobuf::io::ColumnNumber,
-                     absl::string_view) override {}
-#else
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
-    Add(line, column, message);
-  }
-  void AddWarning(int, google::protobuf::io::ColumnNumber,
-                  const std::string&) override {}
-#endif
-
   // Line and column from 0; a negative line: the whole file.
-  void Add(int line, int column, const std::string& message) {
+  void Add(int line, int column, const std::string& message) override {
     Problem problem;
     problem.set_decision(BAD_CONFIGURATION);
     problem.set_location(
@@ -275,10 +260,28 @@ class ThresholdChecker {
       CheckNumber(threshold, field);
       if (field.kind == MINIMUM) CheckBand(threshold, field);
     }
+    if (threshold.has_scaling()) {
+      if (has_rule || IsSampled(threshold)) {
+        Add("scaling",
+            "scaling judges a family of benchmarks, and the other rule each "
+            "of them; give each a threshold of its own");
+      }
+      has_rule = true;
+    }
+    has_rule |= threshold.has_regression();
+    for (const RuleMistake& mistake : CheckFigureRules(threshold)) {
+      Add(mistake.field, mistake.message);
+    }
+    if (threshold.regression().has_baseline() && !file_.has_environment()) {
+      Add("regression",
+          "regression has a baseline in a file without an environment: "
+          "samples hold where they were taken only; move it to a file that "
+          "says environment { ... }");
+    }
     if (has_rule) return;
     Add("",
         "has no rule; give one of max_bytes, exact_bytes, max_count, "
-        "exact_count, max_ratio, min_bytes or min_count");
+        "exact_count, max_ratio, min_bytes, min_count, regression or scaling");
   }
 
   void CheckExact(const char* field) {
@@ -367,6 +370,8 @@ class ThresholdChecker {
     if (numbers.exact.has_value()) sorts.push_back("exact value");
     if (threshold.has_max_ratio()) sorts.push_back("ratio");
     if (numbers.minimum.has_value()) sorts.push_back("minimum");
+    if (threshold.has_regression()) sorts.push_back("regression");
+    if (threshold.has_scaling()) sorts.push_back("scaling law");
     for (const char* sort : sorts) {
       const auto [first, is_new] =
           index_by_key_.emplace(KeyOf(threshold, sort), index);

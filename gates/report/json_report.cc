@@ -9,18 +9,23 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json JsonOf(const Judgement& judgement) {
-  return {{"label", judgement.label()},
-          {"benchmark", judgement.benchmark()},
-          {"phase", judgement.phase()},
-          {"metric", MetricKind_Name(judgement.metric())},
-          {"measured", judgement.measured()},
-          {"limit", judgement.limit()},
-          {"rule", RuleKind_Name(judgement.rule())},
-          {"severity", Severity_Name(judgement.severity())},
-          {"determinism", Determinism_Name(judgement.determinism())},
-          {"decision", Decision_Name(judgement.decision())},
-          {"threshold_location", judgement.threshold_location()},
-          {"command_to_accept", judgement.command_to_accept()}};
+  Json json = {{"label", judgement.label()},
+               {"benchmark", judgement.benchmark()},
+               {"phase", judgement.phase()},
+               {"metric", MetricKind_Name(judgement.metric())},
+               {"measured", judgement.measured()},
+               {"limit", judgement.limit()},
+               {"rule", RuleKind_Name(judgement.rule())},
+               {"severity", Severity_Name(judgement.severity())},
+               {"determinism", Determinism_Name(judgement.determinism())},
+               {"decision", Decision_Name(judgement.decision())},
+               {"threshold_location", judgement.threshold_location()},
+               {"command_to_accept", judgement.command_to_accept()}};
+  // Of rules over samples and laws only.
+  if (!judgement.explanation().empty()) {
+    json["explanation"] = judgement.explanation();
+  }
+  return json;
 }
 
 Json JsonOf(const Problem& problem) {

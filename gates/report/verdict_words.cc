@@ -79,6 +79,18 @@ const char* WordOfRule(RuleKind rule) {
       return "max by ratio";
     case MINIMUM:
       return "min";
+    case BUDGET:
+      return "budget";
+    case REGRESSION:
+      return "baseline";
+    case MAXIMUM_EXPONENT:
+      return "max exponent";
+    case MAXIMUM_BYTES_PER_UNIT:
+      return "max per unit";
+    case MAXIMUM_INTERCEPT:
+      return "max constant";
+    case PREDICTED_MAXIMUM:
+      return "max as predicted";
     default:
       return "rule";
   }
@@ -116,12 +128,44 @@ std::string NameOf(const Judgement& judgement) {
                                                   judgement.phase(), "]");
 }
 
+namespace {
+
+// An exponent is no figure of the metric.
+std::string FigureText(const Judgement& judgement, int64_t value) {
+  return judgement.rule() == MAXIMUM_EXPONENT
+             ? FormatCount(value)
+             : FormatMetricValue(judgement.metric(), value);
+}
+
+// Rules over samples are of no other metric than one that varies.
+std::string LimitText(const Judgement& judgement) {
+  switch (judgement.rule()) {
+    case BUDGET:
+    case REGRESSION:
+    case MAXIMUM_EXPONENT:
+      return absl::StrCat(WordOfRule(judgement.rule()), " ",
+                          FigureText(judgement, judgement.limit()));
+    default:
+      return LimitOf(judgement);
+  }
+}
+
+std::string MarginText(const Judgement& judgement) {
+  if (judgement.rule() != MAXIMUM_EXPONENT) return DescribeMargin(judgement);
+  const int64_t over = judgement.measured() - judgement.limit();
+  if (over == 0) return "none left";
+  return absl::StrCat(FormatCount(std::abs(over)),
+                      over > 0 ? " over" : " left");
+}
+
+}  // namespace
+
 ReportRow RowOf(const Judgement& judgement) {
   return {NameOf(judgement),
           std::string(ShortNameOfMetric(judgement.metric())),
-          FormatMetricValue(judgement.metric(), judgement.measured()),
-          LimitOf(judgement),
-          DescribeMargin(judgement),
+          FigureText(judgement, judgement.measured()),
+          LimitText(judgement),
+          MarginText(judgement),
           WordOfOutcome(OutcomeOf(judgement))};
 }
 
@@ -129,9 +173,10 @@ std::string DescribeViolation(const Judgement& judgement) {
   return absl::StrCat(
       judgement.label(), " ", NameOf(judgement), ": ",
       absl::string_view(ShortNameOfMetric(judgement.metric())), " is ",
-      FormatMetricValue(judgement.metric(), judgement.measured()), ", limit ",
-      LimitOf(judgement), ", ", DescribeMargin(judgement), " (",
-      judgement.threshold_location(), ")");
+      FigureText(judgement, judgement.measured()), ", limit ",
+      LimitText(judgement), ", ", MarginText(judgement), " (",
+      judgement.threshold_location(), ")",
+      judgement.explanation().empty() ? "" : ": ", judgement.explanation());
 }
 
 int CountOf(const Verdict& verdict, Outcome outcome) {

@@ -43,6 +43,31 @@ TEST(VerdictWordsTest, ALimitOnAMetricThatIsNotExactNamesItsClass) {
   EXPECT_THAT(DescribeViolation(*judgement), HasSubstr("of BOUNDED"));
 }
 
+TEST(VerdictWordsTest, RulesOverSamplesAndLawsSayWhatTheyRestOn) {
+  Judgement judgement;
+  judgement.set_label("//a:b");
+  judgement.set_benchmark("BM_X");
+  judgement.set_metric(PEAK_RESIDENT_BYTES);
+  judgement.set_rule(BUDGET);
+  judgement.set_determinism(STATISTICAL);
+  judgement.set_measured(101);
+  judgement.set_limit(100);
+  judgement.set_decision(REJECT);
+  judgement.set_threshold_location("t:1");
+  judgement.set_explanation("9 of 9 runs exceed it");
+  EXPECT_EQ(DescribeViolation(judgement),
+            "//a:b BM_X: peak resident is 101 B, limit budget 100 B, 1 B over "
+            "(t:1): 9 of 9 runs exceed it");
+  judgement.set_rule(MAXIMUM_EXPONENT);
+  judgement.set_determinism(EXACT);
+  judgement.set_measured(2);
+  judgement.set_limit(1);
+  judgement.clear_explanation();
+  EXPECT_EQ(DescribeViolation(judgement),
+            "//a:b BM_X: peak resident is 2, limit max exponent 1, 1 over "
+            "(t:1)");
+}
+
 TEST(VerdictWordsTest, TheSummaryCounts) {
   EXPECT_EQ(SummaryLine(ExampleVerdict()),
             "REJECT 2 deployments, 2 benchmarks, 3 rules, 1 rejected, "

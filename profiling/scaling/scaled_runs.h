@@ -24,7 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/optional.h"
-#include "footprint/profiling/scaling/scaling_law.h"
+#include "footprint/base/scaling/scaling_law.h"
 #include "footprint/profiling/scaling/stage_shares.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 

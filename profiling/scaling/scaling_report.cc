@@ -261,10 +261,11 @@ Json ToJson(const ScaledRuns& runs, const StageLaw& law) {
   Json terms = Json::array();
   for (const ScalingLaw::Term& term : law.law->terms) {
     Json factors = Json::array();
-    for (int factor : term.factors) {
+    for (int factor : term.growth.factors) {
       factors.push_back(names[static_cast<size_t>(factor)]);
     }
     terms.push_back({{"coefficient", term.coefficient}, {"factors", factors}});
+    if (term.growth.is_doubled) terms.back()["up_to_power_of_two"] = true;
   }
   json["terms"] = terms;
   json["worst_error"] = law.law->worst_error;

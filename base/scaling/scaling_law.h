@@ -7,8 +7,10 @@
 //   rows"
 //
 // A law is a constant and at most two terms: a variable, its square, or the
-// product of two. Constants and coefficients are above zero: memory that is
-// held grows with what it holds.
+// product of two; or a constant and one step: a variable up to the next power
+// of two, as the capacity of a buffer that doubles. Steps are told from
+// lines where a value is no power of two. Constants and coefficients are above
+// zero: memory that is held grows with what it holds.
 //
 // The criterion. Each law is judged by the cells that it was not fitted to:
 // every cell in turn is left out, the law fitted to the others, and asked for
@@ -21,8 +23,8 @@
 // Pure; thread-safe. Memory: the points. Time: that of some hundred fits of at
 // most three coefficients a point.
 
-#ifndef FOOTPRINT_PROFILING_SCALING_SCALING_LAW_H_
-#define FOOTPRINT_PROFILING_SCALING_SCALING_LAW_H_
+#ifndef FOOTPRINT_BASE_SCALING_SCALING_LAW_H_
+#define FOOTPRINT_BASE_SCALING_SCALING_LAW_H_
 
 #include <string>
 #include <vector>
@@ -41,10 +43,15 @@ struct ScalingPoint {
 };
 
 struct ScalingLaw {
-  struct Term {
-    double coefficient = 0;
+  struct Growth {
     // Indices of the variables that it is the product of; none: a constant.
     std::vector<int> factors;
+    // Each variable counts as the least power of two that is no smaller.
+    bool is_doubled = false;
+  };
+  struct Term {
+    double coefficient = 0;
+    Growth growth;
   };
   // Largest at the largest point first; none: always zero.
   std::vector<Term> terms;
@@ -59,9 +66,25 @@ struct ScalingLaw {
 // The fewest points from which a law is told.
 inline constexpr size_t kMinimumPointCount = 3;
 
-// None: too few points. Values below zero count as zero. All points have the
-// same number of variables, each above zero or zero.
+// None: too few points, or none that fits all but any one. Values below zero
+// count as zero. All points have the same number of variables, each above zero
+// or zero.
 absl::optional<ScalingLaw> FitScalingLaw(absl::Span<const ScalingPoint> points);
+
+// Of a size that was not measured. The range holds what every law that the
+// criterion finds about as good says, fitted to all points and to all but one
+// of them in turn, widened by the law's error at points that it was not fitted
+// to. It knows nothing of what begins beyond the largest point.
+struct ScalingPrediction {
+  double value = 0;  // by FitScalingLaw
+  double low = 0;
+  double high = 0;
+};
+
+// None: as FitScalingLaw.
+absl::optional<ScalingPrediction> PredictByScalingLaw(
+    absl::Span<const ScalingPoint> points,
+    const std::vector<double>& variables);
 
 // In bytes, or, of a law of counts, in plain numbers.
 enum class LawUnit { kBytes, kCount };
@@ -71,4 +94,4 @@ std::string LawText(const ScalingLaw& law,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_PROFILING_SCALING_SCALING_LAW_H_
+#endif  // FOOTPRINT_BASE_SCALING_SCALING_LAW_H_

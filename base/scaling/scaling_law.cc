@@ -1,4 +1,4 @@
-#include "footprint/profiling/scaling/scaling_law.h"
+#include "footprint/base/scaling/scaling_law.h"
 
 #include <algorithm>
 #include <array>
@@ -15,14 +15,22 @@
 namespace footprint {
 namespace {
 
-using Factors = std::vector<int>;
+using Growth = ScalingLaw::Growth;
 
 constexpr size_t kMaxTerms = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double ValueOf(const Factors& factors, const std::vector<double>& variables) {
+// The least power of two that is no smaller.
+double DoubledCapacity(double count) {
+  return count > 0 ? std::exp2(std::ceil(std::log2(count))) : 0;
+}
+
+double ValueOf(const Growth& growth, const std::vector<double>& variables) {
   double product = 1;
-  for (int factor : factors) product *= variables[static_cast<size_t>(factor)];
+  for (int factor : growth.factors) {
+    const double variable = variables[static_cast<size_t>(factor)];
+    product *= growth.is_doubled ? DoubledCapacity(variable) : variable;
+  }
   return product;
 }
 
@@ -65,7 +73,7 @@ bool Solve(std::array<std::array<double, kMaxTerms + 1>, kMaxTerms> equations,
 // The coefficients with the smallest squares of relative errors over all points
 // but `left_out`. Empty: there are none, or one is not above zero.
 std::vector<double> Coefficients(const Problem& problem,
-                                 const std::vector<Factors>& terms,
+                                 const std::vector<Growth>& terms,
                                  size_t left_out) {
   const size_t count = terms.size();
   std::array<std::array<double, kMaxTerms + 1>, kMaxTerms> equations = {};
@@ -102,7 +110,7 @@ std::vector<double> Coefficients(const Problem& problem,
   return solution;
 }
 
-double Predict(const std::vector<Factors>& terms,
+double Predict(const std::vector<Growth>& terms,
                const std::vector<double>& coefficients,
                const std::vector<double>& variables) {
   double sum = 0;
@@ -118,7 +126,7 @@ double RelativeError(const Problem& problem, size_t point, double predicted) {
 }
 
 // The criterion's error of a law; infinity where it cannot be fitted.
-double LeftOutError(const Problem& problem, const std::vector<Factors>& terms) {
+double LeftOutError(const Problem& problem, const std::vector<Growth>& terms) {
   double squares = 0;
   for (size_t i = 0; i < problem.points.size(); ++i) {
     const std::vector<double> coefficients = Coefficients(problem, terms, i);
@@ -130,12 +138,27 @@ double LeftOutError(const Problem& problem, const std::vector<Factors>& terms) {
   return std::sqrt(squares / static_cast<double>(problem.points.size()));
 }
 
+// The capacity of what doubles, of variables that vary. Where all values are
+// powers of two it describes the points as well as the variable itself, which
+// is chosen, being first; a prediction's range holds both.
+std::vector<Growth> DoublingTerms(absl::Span<const ScalingPoint> points) {
+  std::vector<Growth> terms;
+  for (size_t i = 0; i < points[0].variables.size(); ++i) {
+    std::set<double> values;
+    for (const ScalingPoint& point : points) {
+      values.insert(point.variables[i]);
+    }
+    if (values.size() > 2) terms.push_back({{static_cast<int>(i)}, true});
+  }
+  return terms;
+}
+
 // Variables that vary: their squares where there are three values, and their
 // products.
-std::vector<Factors> CandidateTerms(absl::Span<const ScalingPoint> points) {
+std::vector<Growth> CandidateTerms(absl::Span<const ScalingPoint> points) {
   const int count = static_cast<int>(points[0].variables.size());
   std::vector<int> varying;
-  std::vector<Factors> terms;
+  std::vector<Growth> terms;
   for (int i = 0; i < count; ++i) {
     std::set<double> values;
     for (const ScalingPoint& point : points) {
@@ -143,57 +166,97 @@ std::vector<Factors> CandidateTerms(absl::Span<const ScalingPoint> points) {
     }
     if (values.size() < 2) continue;
     varying.push_back(i);
-    terms.push_back({i});
-    if (values.size() > 2) terms.push_back({i, i});
+    terms.push_back({{i}});
+    if (values.size() > 2) terms.push_back({{i, i}});
   }
   for (size_t i = 0; i < varying.size(); ++i) {
     for (size_t j = i + 1; j < varying.size(); ++j) {
-      terms.push_back({varying[i], varying[j]});
+      terms.push_back({{varying[i], varying[j]}});
     }
   }
   return terms;
 }
 
-// With and without a constant, and at most two terms besides.
-std::vector<std::vector<Factors>> CandidateLaws(
+// With and without a constant, and at most two terms besides; of doubling
+// capacities, one.
+std::vector<std::vector<Growth>> CandidateLaws(
     absl::Span<const ScalingPoint> points) {
-  const std::vector<Factors> terms = CandidateTerms(points);
-  std::vector<std::vector<Factors>> laws = {{Factors()}};
+  const std::vector<Growth> terms = CandidateTerms(points);
+  std::vector<std::vector<Growth>> laws = {{Growth()}};
   for (size_t i = 0; i < terms.size(); ++i) {
     laws.push_back({terms[i]});
-    laws.push_back({Factors(), terms[i]});
+    laws.push_back({Growth(), terms[i]});
     for (size_t j = i + 1; j < terms.size(); ++j) {
       laws.push_back({terms[i], terms[j]});
-      laws.push_back({Factors(), terms[i], terms[j]});
+      laws.push_back({Growth(), terms[i], terms[j]});
     }
+  }
+  for (const Growth& term : DoublingTerms(points)) {
+    laws.push_back({term});
+    laws.push_back({Growth(), term});
   }
   return laws;
 }
 
 struct JudgedLaw {
-  std::vector<Factors> terms;
+  std::vector<Growth> terms;
   double error = kInfinity;
 };
 
-JudgedLaw Choose(const Problem& problem) {
+// Those whose error is about the smallest, the chosen one first. Empty: none
+// can be fitted.
+std::vector<JudgedLaw> LawsThatDescribe(const Problem& problem) {
   std::vector<JudgedLaw> laws;
   double smallest = kInfinity;
-  for (const std::vector<Factors>& terms : CandidateLaws(problem.points)) {
+  for (const std::vector<Growth>& terms : CandidateLaws(problem.points)) {
     // A law that has a coefficient for each point left says nothing.
     if (terms.size() + 1 >= problem.points.size() && terms.size() > 1) continue;
     laws.push_back({terms, LeftOutError(problem, terms)});
     smallest = std::min(smallest, laws.back().error);
   }
   const double enough = std::max(smallest * 1.25, smallest + 0.001);
-  JudgedLaw chosen;
-  for (const JudgedLaw& law : laws) {
-    if (!(law.error <= enough)) continue;
-    const auto rank = [](const JudgedLaw& each) {
-      return std::make_pair(each.terms.size(), each.error);
-    };
-    if (chosen.terms.empty() || rank(law) < rank(chosen)) chosen = law;
+  laws.erase(std::remove_if(laws.begin(), laws.end(),
+                            [enough](const JudgedLaw& law) {
+                              return !(law.error <= enough) ||
+                                     law.error == kInfinity;
+                            }),
+             laws.end());
+  std::stable_sort(laws.begin(), laws.end(),
+                   [](const JudgedLaw& a, const JudgedLaw& b) {
+                     const auto rank = [](const JudgedLaw& each) {
+                       return std::make_pair(each.terms.size(), each.error);
+                     };
+                     return rank(a) < rank(b);
+                   });
+  return laws;
+}
+
+// The points with their scales; empty scales: all values are zero.
+Problem ProblemOf(absl::Span<const ScalingPoint> points) {
+  Problem problem = {points, {}};
+  double largest = 0;
+  for (const ScalingPoint& point : points) {
+    largest = std::max(largest, point.value);
   }
-  return chosen;
+  if (!(largest > 0)) return problem;
+  for (const ScalingPoint& point : points) {
+    problem.scales.push_back(std::max(point.value, kNegligibleShare * largest));
+  }
+  return problem;
+}
+
+// By what `law` says when it is fitted to all points, and to all but one.
+void WidenByRefits(const Problem& problem, const JudgedLaw& law,
+                   const std::vector<double>& variables,
+                   ScalingPrediction* prediction) {
+  for (size_t left_out = 0; left_out <= problem.points.size(); ++left_out) {
+    const std::vector<double> coefficients =
+        Coefficients(problem, law.terms, left_out);
+    if (coefficients.empty()) continue;
+    const double value = Predict(law.terms, coefficients, variables);
+    prediction->low = std::min(prediction->low, value * (1 - law.error));
+    prediction->high = std::max(prediction->high, value * (1 + law.error));
+  }
 }
 
 std::string CoefficientText(double coefficient, LawUnit unit) {
@@ -209,7 +272,7 @@ std::string CoefficientText(double coefficient, LawUnit unit) {
 double ScalingLaw::At(const std::vector<double>& variables) const {
   double sum = 0;
   for (const Term& term : terms) {
-    sum += term.coefficient * ValueOf(term.factors, variables);
+    sum += term.coefficient * ValueOf(term.growth, variables);
   }
   return sum;
 }
@@ -217,18 +280,12 @@ double ScalingLaw::At(const std::vector<double>& variables) const {
 absl::optional<ScalingLaw> FitScalingLaw(
     absl::Span<const ScalingPoint> points) {
   if (points.size() < kMinimumPointCount) return absl::nullopt;
-  Problem problem = {points, {}};
-  double largest = 0;
-  for (const ScalingPoint& point : points) {
-    largest = std::max(largest, point.value);
-  }
+  const Problem problem = ProblemOf(points);
   ScalingLaw law;
-  if (!(largest > 0)) return law;
-  for (const ScalingPoint& point : points) {
-    problem.scales.push_back(std::max(point.value, kNegligibleShare * largest));
-  }
-  const JudgedLaw chosen = Choose(problem);
-  if (chosen.terms.empty()) return absl::nullopt;
+  if (problem.scales.empty()) return law;
+  const std::vector<JudgedLaw> laws = LawsThatDescribe(problem);
+  if (laws.empty()) return absl::nullopt;
+  const JudgedLaw& chosen = laws.front();
   const std::vector<double> coefficients =
       Coefficients(problem, chosen.terms, points.size());
   if (coefficients.empty()) return absl::nullopt;
@@ -249,10 +306,27 @@ absl::optional<ScalingLaw> FitScalingLaw(
   std::stable_sort(
       law.terms.begin(), law.terms.end(),
       [&corner](const ScalingLaw::Term& a, const ScalingLaw::Term& b) {
-        return a.coefficient * ValueOf(a.factors, corner) >
-               b.coefficient * ValueOf(b.factors, corner);
+        return a.coefficient * ValueOf(a.growth, corner) >
+               b.coefficient * ValueOf(b.growth, corner);
       });
   return law;
+}
+
+absl::optional<ScalingPrediction> PredictByScalingLaw(
+    absl::Span<const ScalingPoint> points,
+    const std::vector<double>& variables) {
+  const absl::optional<ScalingLaw> law = FitScalingLaw(points);
+  if (!law.has_value()) return absl::nullopt;
+  ScalingPrediction prediction;
+  prediction.value = law->At(variables);
+  prediction.low = prediction.high = prediction.value;
+  const Problem problem = ProblemOf(points);
+  if (problem.scales.empty()) return prediction;
+  for (const JudgedLaw& each : LawsThatDescribe(problem)) {
+    WidenByRefits(problem, each, variables, &prediction);
+  }
+  prediction.low = std::max(0.0, prediction.low);
+  return prediction;
 }
 
 std::string LawText(const ScalingLaw& law,
@@ -262,16 +336,17 @@ std::string LawText(const ScalingLaw& law,
   std::vector<std::string> terms;
   for (const ScalingLaw::Term& term : law.terms) {
     std::string text = CoefficientText(term.coefficient, unit);
-    if (term.factors.size() == 2 && term.factors[0] == term.factors[1]) {
+    const std::vector<int>& factors = term.growth.factors;
+    if (factors.size() == 2 && factors[0] == factors[1]) {
       absl::StrAppend(&text, " x ",
-                      variable_names[static_cast<size_t>(term.factors[0])],
-                      "^2");
+                      variable_names[static_cast<size_t>(factors[0])], "^2");
     } else {
-      for (int factor : term.factors) {
+      for (int factor : factors) {
         absl::StrAppend(&text, " x ",
                         variable_names[static_cast<size_t>(factor)]);
       }
     }
+    if (term.growth.is_doubled) text += " up to a power of two";
     terms.push_back(text);
   }
   return absl::StrJoin(terms, " + ");

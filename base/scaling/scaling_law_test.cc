@@ -1,0 +1,227 @@
+#include "footprint/base/scaling/scaling_law.h"
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "footprint/base/random/random_sequence.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using Function = std::function<double(double features, double rows)>;
+
+// Over 3 x 3 cells that lie decades apart.
+std::vector<ScalingPoint> PointsOf(const Function& bytes) {
+  std::vector<ScalingPoint> points;
+  for (double features : {10.0, 100.0, 500.0}) {
+    for (double rows : {1000.0, 10000.0, 100000.0}) {
+      points.push_back({{features, rows}, bytes(features, rows)});
+    }
+  }
+  return points;
+}
+
+std::string LawOf(const Function& bytes) {
+  const absl::optional<ScalingLaw> law = FitScalingLaw(PointsOf(bytes));
+  return law.has_value() ? LawText(*law, {"features", "rows"}) : "none";
+}
+
+TEST(ScalingLawTest, LawsThatHoldExactlyAreFound) {
+  EXPECT_EQ(LawOf([](double, double) { return 0.0; }), "0");
+  EXPECT_EQ(LawOf([](double, double) { return 32768.0; }), "32 KiB");
+  EXPECT_EQ(LawOf([](double, double rows) { return 8 * rows; }), "8 B x rows");
+  EXPECT_EQ(LawOf([](double f, double) { return 20 * f * f; }),
+            "20 B x features^2");
+  EXPECT_EQ(LawOf([](double f, double rows) { return 8 * f * rows; }),
+            "8 B x features x rows");
+  EXPECT_EQ(LawOf([](double f, double rows) { return 8 * (f + 1) * rows; }),
+            "8 B x features x rows + 8 B x rows");
+  EXPECT_EQ(LawOf([](double f, double rows) {
+              return 1048576.0 + 8 * f * rows + 24 * rows;
+            }),
+            "8 B x features x rows + 24 B x rows + 1.0 MiB");
+}
+
+TEST(ScalingLawTest, ALawPredictsACellThatWasNotMeasured) {
+  const absl::optional<ScalingLaw> law = FitScalingLaw(
+      PointsOf([](double f, double rows) { return 4096 + 8 * f * rows; }));
+  ASSERT_TRUE(law.has_value());
+  EXPECT_NEAR(law->At({1000, 1e6}), 8e9, 1e6);
+  EXPECT_LT(law->worst_error, 1e-6);
+  EXPECT_LT(law->left_out_error, 1e-6);
+}
+
+TEST(ScalingLawTest, NoiseGetsNoTerm) {
+  int cell = 0;
+  const absl::optional<ScalingLaw> law =
+      FitScalingLaw(PointsOf([&](double f, double rows) {
+        return 8 * f * rows * (1 + (++cell % 2 == 0 ? 0.004 : -0.004));
+      }));
+  ASSERT_TRUE(law.has_value());
+  ASSERT_EQ(law->terms.size(), 1u);
+  EXPECT_EQ(law->terms[0].growth.factors, (std::vector<int>{0, 1}));
+  EXPECT_GT(law->worst_error, 0.003);
+  // Points that a law was fitted to lie nearer to it.
+  EXPECT_GT(law->left_out_error, 1.05 * 0.004);
+  EXPECT_LT(law->worst_error, 0.01);
+}
+
+TEST(ScalingLawTest, WhatNoLawDescribesHasALargeError) {
+  int cell = 0;
+  const absl::optional<ScalingLaw> law = FitScalingLaw(
+      PointsOf([&](double, double) { return ++cell % 2 == 0 ? 1e6 : 1e3; }));
+  ASSERT_TRUE(law.has_value());
+  EXPECT_GT(law->left_out_error, 0.3);
+}
+
+TEST(ScalingLawTest, FiguresOfNoAccountDecideNothing) {
+  const absl::optional<ScalingLaw> law =
+      FitScalingLaw(PointsOf([](double f, double rows) {
+        return f == 10 && rows == 1000 ? 0 : 8 * f * rows;
+      }));
+  ASSERT_TRUE(law.has_value());
+  EXPECT_EQ(law->terms.size(), 1u);
+}
+
+TEST(ScalingLawTest, CoefficientsAreNeverNegative) {
+  for (const Function& bytes : std::vector<Function>{
+           [](double f, double rows) { return 8 * f * rows - 4000 * f; },
+           [](double f, double rows) { return 1e9 - 8 * f * rows; },
+           [](double f, double rows) { return std::sqrt(f * rows); }}) {
+    const absl::optional<ScalingLaw> law = FitScalingLaw(PointsOf(bytes));
+    ASSERT_TRUE(law.has_value());
+    for (const ScalingLaw::Term& term : law->terms) {
+      EXPECT_GT(term.coefficient, 0);
+    }
+  }
+}
+
+TEST(ScalingLawTest, AVariableThatDoesNotVaryStandsInNoLaw) {
+  std::vector<ScalingPoint> points;
+  for (double rows : {1.0, 2.0, 3.0, 4.0}) points.push_back({{7, rows}, rows});
+  const absl::optional<ScalingLaw> law = FitScalingLaw(points);
+  ASSERT_TRUE(law.has_value());
+  EXPECT_EQ(LawText(*law, {"features", "rows"}), "1 B x rows");
+  EXPECT_EQ(LawText(*law, {"features", "rows"}, LawUnit::kCount), "1 x rows");
+}
+
+std::vector<ScalingPoint> PointsOfOne(
+    const std::vector<double>& sizes,
+    const std::function<double(double size)>& bytes) {
+  std::vector<ScalingPoint> points;
+  for (double size : sizes) points.push_back({{size}, bytes(size)});
+  return points;
+}
+
+double CapacityOf(double size) {
+  double capacity = 1;
+  while (capacity < size) capacity *= 2;
+  return capacity;
+}
+
+TEST(ScalingLawTest, ABufferThatDoublesIsAStep) {
+  const std::vector<ScalingPoint> points =
+      PointsOfOne({100, 300, 700, 1500, 3000},
+                  [](double rows) { return 4096 + 8 * CapacityOf(rows); });
+  const absl::optional<ScalingLaw> law = FitScalingLaw(points);
+  ASSERT_TRUE(law.has_value());
+  EXPECT_EQ(LawText(*law, {"rows"}),
+            "8 B x rows up to a power of two + 4.0 KiB");
+  EXPECT_NEAR(law->At({30000}), 4096 + 8 * 32768, 1);
+}
+
+TEST(ScalingLawTest, AtPowersOfTwoAStepIsALineAndTheRangeHoldsBoth) {
+  const std::vector<ScalingPoint> points = PointsOfOne(
+      {128, 256, 1024, 4096}, [](double rows) { return 8 * CapacityOf(rows); });
+  const absl::optional<ScalingLaw> law = FitScalingLaw(points);
+  ASSERT_TRUE(law.has_value());
+  EXPECT_EQ(LawText(*law, {"rows"}), "8 B x rows");
+  const absl::optional<ScalingPrediction> prediction =
+      PredictByScalingLaw(points, {5000});
+  ASSERT_TRUE(prediction.has_value());
+  EXPECT_NEAR(prediction->value, 8 * 5000, 1);
+  EXPECT_NEAR(prediction->high, 8 * 8192, 1);
+}
+
+// Of what a program needs beyond its largest measured size, ten times.
+TEST(ScalingLawTest, TenTimesTheLargestSizeIsPredictedWithinOneTwentieth) {
+  for (const Function& bytes : std::vector<Function>{
+           [](double, double) { return 65536.0; },
+           [](double, double rows) { return 4096 + 8 * rows; },
+           [](double f, double rows) { return 8 * f * rows; },
+           [](double f, double rows) { return 8 * f * rows + 20 * f * f; },
+           [](double f, double rows) { return 1e6 + 8 * f * rows; },
+           [](double, double rows) { return 0.5 * rows * rows; },
+           [](double, double rows) { return 8 * CapacityOf(rows); }}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      // Allocators round: values are off by up to 0.2 %.
+      RandomSequence random(seed);
+      std::vector<ScalingPoint> points = PointsOf(bytes);
+      for (ScalingPoint& point : points) {
+        point.value *= 1 + 0.002 * (2 * random.Uniform() - 1);
+      }
+      const absl::optional<ScalingPrediction> prediction =
+          PredictByScalingLaw(points, {5000, 1e6});
+      ASSERT_TRUE(prediction.has_value());
+      const double truth = bytes(5000, 1e6);
+      EXPECT_NEAR(prediction->value / truth, 1, 0.05) << truth;
+      EXPECT_LE(prediction->low, prediction->value);
+      EXPECT_GE(prediction->high, prediction->value);
+    }
+  }
+}
+
+TEST(ScalingLawTest, ThePredictionsRangeHoldsTheTruth) {
+  int held = 0;
+  constexpr int kTrials = 100;
+  for (uint64_t seed = 1; seed <= kTrials; ++seed) {
+    RandomSequence random(seed);
+    std::vector<ScalingPoint> points =
+        PointsOf([](double f, double rows) { return 4096 + 8 * f * rows; });
+    for (ScalingPoint& point : points) {
+      point.value *= 1 + 0.01 * random.Normal();
+    }
+    const absl::optional<ScalingPrediction> prediction =
+        PredictByScalingLaw(points, {5000, 1e6});
+    ASSERT_TRUE(prediction.has_value());
+    const double truth = 4096 + 8 * 5000 * 1e6;
+    held += prediction->low <= truth && truth <= prediction->high ? 1 : 0;
+  }
+  EXPECT_GE(held, 95);
+}
+
+TEST(ScalingLawTest, LawsThatDescribeThePointsAsWellWidenTheRange) {
+  // Too near to each other to tell a constant, a line and a square.
+  const absl::optional<ScalingPrediction> prediction = PredictByScalingLaw(
+      PointsOfOne(
+          {1000, 1001, 1002, 1003},
+          [](double rows) { return 8 * rows + (rows == 1001 ? 40 : -40); }),
+      {10000});
+  ASSERT_TRUE(prediction.has_value());
+  EXPECT_GT(prediction->high, 5 * prediction->low);
+}
+
+TEST(ScalingLawTest, NoPredictionWithoutALaw) {
+  EXPECT_FALSE(PredictByScalingLaw({{{1}, 1}}, {10}).has_value());
+  const absl::optional<ScalingPrediction> zero = PredictByScalingLaw(
+      PointsOfOne({1, 2, 3}, [](double) { return 0.0; }), {10});
+  ASSERT_TRUE(zero.has_value());
+  EXPECT_EQ(zero->high, 0);
+}
+
+TEST(ScalingLawTest, FewPointsTellNothing) {
+  const ScalingPoint point = {{1}, 1};
+  EXPECT_FALSE(FitScalingLaw({}).has_value());
+  EXPECT_FALSE(FitScalingLaw({point, {{2}, 2}}).has_value());
+  const absl::optional<ScalingLaw> law =
+      FitScalingLaw({point, {{2}, 2}, {{3}, 3}});
+  ASSERT_TRUE(law.has_value());
+  EXPECT_EQ(LawText(*law, {"n"}), "1 B x n");
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,75 @@
+// Whether what runs on a device fits it: the sum of worst peaks.
+//
+//   WhatIf what_if;
+//   what_if.with = {"price_model"};
+//   absl::StatusOr<DeviceFit> fit =
+//       FitDevice(source, "edge_box", what_if, profiles, samples);
+//   std::cout << FitText(*fit);
+//
+// A deployment's worst peak is that of the benchmark that needs most: live heap
+// at its peak, what was live before it, mappings and the program's image; or,
+// where samples say more, the highest resident set of any run. Peaks are added
+// as if all came at one moment, which they may.
+//
+// Pure; thread-safe; results own copies. Time: linear in the profiles.
+
+#ifndef FOOTPRINT_GATES_FLEET_DEVICE_FIT_H_
+#define FOOTPRINT_GATES_FLEET_DEVICE_FIT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/gates/fleet/fleet_file.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+struct WhatIf {
+  std::vector<std::string> with;     // deployments beside the device's
+  std::vector<std::string> without;  // those of the device that do not run
+  absl::optional<int64_t> ram_bytes;
+};
+
+struct DeploymentNeed {
+  std::string name;
+  std::string benchmark;       // that needs most
+  int64_t heap_bytes = 0;      // with mappings and image
+  int64_t resident_bytes = 0;  // highest of the samples; 0: there are none
+
+  int64_t peak_bytes() const {
+    return heap_bytes > resident_bytes ? heap_bytes : resident_bytes;
+  }
+};
+
+struct DeviceFit {
+  std::string device;
+  int64_t ram_bytes = 0;
+  int64_t reserve_bytes = 0;
+  std::vector<DeploymentNeed> needs;  // largest first
+
+  int64_t sum_bytes() const;
+  // Below zero: it does not fit.
+  int64_t margin_bytes() const;
+};
+
+// kNotFound: a device or deployment that the fleet does not have, or a label
+// without a profile or benchmark. kInvalidArgument: what the what-if says
+// contradicts the device's list, or leaves no RAM. kFailedPrecondition: a
+// profile has a failure, or no known peak. Each with where and the way out. The
+// fleet has no problems.
+absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,
+                                    const std::string& device,
+                                    const WhatIf& what_if,
+                                    absl::Span<const MemoryProfile> profiles,
+                                    absl::Span<const MemorySamples> samples);
+
+// A table, and a last line: "FITS edge_box, 12.0 MiB left of 448 MiB (2.7 %)".
+std::string FitText(const DeviceFit& fit);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_FLEET_DEVICE_FIT_H_

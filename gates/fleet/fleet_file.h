@@ -1,0 +1,38 @@
+// A fleet file (textproto, fleet.proto's Fleet) from its text, or with
+// everything that is wrong with it.
+//
+//   FleetSource source = ParseFleetFile("fleet.textproto", text);
+//   for (const std::string& problem : source.problems) std::cerr << problem;
+//
+// A problem says where ("fleet.textproto:12:3"), what, and the way out: a field
+// that is unknown, a name that is missing or stands twice, a size that is none,
+// a reserve that leaves nothing, a deployment that a device names and the fleet
+// does not have.
+//
+// Pure; thread-safe; the result owns copies. Memory and time: linear.
+
+#ifndef FOOTPRINT_GATES_FLEET_FLEET_FILE_H_
+#define FOOTPRINT_GATES_FLEET_FLEET_FILE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "footprint/gates/fleet/fleet.pb.h"
+
+namespace footprint {
+
+inline constexpr int kFleetSchemaVersion = 1;
+
+struct FleetSource {
+  std::string path;  // as it is to appear in messages
+  Fleet fleet;
+  // If there is any, `fleet` must not be used.
+  std::vector<std::string> problems;
+};
+
+FleetSource ParseFleetFile(absl::string_view path, absl::string_view text);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_FLEET_FLEET_FILE_H_

@@ -1,0 +1,182 @@
+#include "footprint/gates/judge/sampled_rule.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+template <typename Message>
+Message Text(const std::string& text) {
+  Message message;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message))
+      << text;
+  return message;
+}
+
+MetricSamples Values(size_t count, int64_t value) {
+  MetricSamples samples;
+  samples.values.assign(count, value);
+  samples.kernel = "6.1";
+  samples.cpu_model = "cpu";
+  return samples;
+}
+
+std::string Repeated(size_t count, int64_t value) {
+  return absl::StrJoin(std::vector<int64_t>(count, value), ", ");
+}
+
+Threshold BudgetOf(const std::string& share) {
+  return Text<Threshold>(absl::StrCat("max_bytes: 100 budget { share: ", share,
+                                      " confidence: 0.95 }"));
+}
+
+Threshold RegressionOver(size_t count, int64_t value) {
+  return Text<Threshold>(absl::StrCat(
+      "regression { tolerance: 0.005 detectable: 0.02 baseline { kernel: "
+      "\"6.1\" cpu_model: \"cpu\" values: [",
+      Repeated(count, value), "] } }"));
+}
+
+TEST(SampledRuleTest, ValuesOfAMetricAreCollectedOverFiles) {
+  const std::vector<MemorySamples> files = {
+      Text<MemorySamples>(R"pb(
+        label: "//a:b"
+        kernel: "6.1"
+        cpu_model: "cpu"
+        benchmarks {
+          name: "BM_X"
+          metrics {
+            kind: PEAK_RESIDENT_BYTES
+            values: [ 3, 1 ]
+          }
+          metrics { kind: PEAK_RESIDENT_BYTES phase: "fit" values: 9 }
+          metrics { kind: RESIDENT_FILE_BYTES values: 8 }
+        })pb"),
+      Text<MemorySamples>(R"pb(
+        label: "//c:d"
+        kernel: "6.1"
+        benchmarks {
+          name: "BM_X"
+          metrics { kind: PEAK_RESIDENT_BYTES values: 7 }
+        })pb"),
+      Text<MemorySamples>(R"pb(
+        label: "//a:b"
+        kernel: "6.1"
+        cpu_model: "cpu"
+        benchmarks {
+          name: "BM_X"
+          metrics { kind: PEAK_RESIDENT_BYTES values: 2 }
+        })pb")};
+  const MetricSamples samples =
+      CollectSamples(files, "//a:b", "BM_X", "", PEAK_RESIDENT_BYTES);
+  EXPECT_THAT(samples.values, ElementsAre(3, 1, 2));
+  EXPECT_EQ(samples.kernel, "6.1");
+  EXPECT_EQ(samples.cpu_model, "cpu");
+  EXPECT_EQ(samples.difference, "");
+  EXPECT_THAT(
+      CollectSamples(files, "//a:b", "BM_X", "fit", PEAK_RESIDENT_BYTES).values,
+      ElementsAre(9));
+  EXPECT_THAT(
+      CollectSamples(files, "//e:f", "BM_X", "", PEAK_RESIDENT_BYTES).values,
+      IsEmpty());
+}
+
+TEST(SampledRuleTest, SamplesOfTwoMachinesAreNoOneSample) {
+  std::vector<MemorySamples> files = {
+      Text<MemorySamples>(R"(label: "//a:b" kernel: "6.1" cpu_model: "x")"),
+      Text<MemorySamples>(R"(label: "//a:b" kernel: "6.1" cpu_model: "x")")};
+  const auto difference = [&files] {
+    return CollectSamples(files, "//a:b", "BM_X", "", PEAK_RESIDENT_BYTES)
+        .difference;
+  };
+  EXPECT_EQ(difference(), "");
+  files[1].mutable_environment()->set_page_size_bytes(4096);
+  EXPECT_EQ(difference(), "environment");
+  files[1].set_cpu_model("y");
+  EXPECT_EQ(difference(), "processor");
+  files[1].set_kernel("6.2");
+  EXPECT_EQ(difference(), "kernel");
+  MetricSamples samples = Values(59, 1);
+  samples.difference = "kernel";
+  EXPECT_EQ(JudgeSamples(BudgetOf("0.95"), samples)[0].decision,
+            ENVIRONMENT_MISMATCH);
+}
+
+TEST(SampledRuleTest, ABudgetHasThreeVerdicts) {
+  const Threshold budget = BudgetOf("0.95");
+  const RuledFigure fits = JudgeSamples(budget, Values(59, 100))[0];
+  EXPECT_EQ(fits.rule, BUDGET);
+  EXPECT_EQ(fits.decision, ACCEPT);
+  EXPECT_EQ(fits.measured, 100);
+  EXPECT_EQ(fits.limit, 100);
+  const RuledFigure exceeds = JudgeSamples(budget, Values(9, 101))[0];
+  EXPECT_EQ(exceeds.decision, REJECT);
+  EXPECT_EQ(exceeds.change_to_accept, "max_bytes: 101, or more");
+  const RuledFigure few = JudgeSamples(budget, Values(9, 100))[0];
+  EXPECT_EQ(few.decision, INCONCLUSIVE);
+  EXPECT_THAT(few.explanation, HasSubstr("50 more that keep it"));
+  EXPECT_EQ(JudgeSamples(budget, Values(0, 0))[0].decision, INCONCLUSIVE);
+  EXPECT_EQ(
+      JudgeSamples(Text<Threshold>("budget { share: 0.9 }"), Values(59, 1))[0]
+          .decision,
+      BAD_CONFIGURATION);
+}
+
+TEST(SampledRuleTest, ARegressionHasThreeVerdicts) {
+  const Threshold rule = RegressionOver(9, 1000);
+  const RuledFigure same = JudgeSamples(rule, Values(9, 1000))[0];
+  EXPECT_EQ(same.rule, REGRESSION);
+  EXPECT_EQ(same.decision, ACCEPT);
+  EXPECT_EQ(same.measured, 1000);
+  EXPECT_EQ(same.limit, 1005);
+  const RuledFigure grown = JudgeSamples(rule, Values(9, 1100))[0];
+  EXPECT_EQ(grown.decision, REJECT);
+  EXPECT_EQ(grown.change_to_accept,
+            "baseline { kernel: \"6.1\" cpu_model: \"cpu\" values: [1100, "
+            "1100, 1100, 1100, 1100, 1100, 1100, 1100, 1100] }");
+  EXPECT_EQ(JudgeSamples(rule, Values(3, 1000))[0].decision, INCONCLUSIVE);
+}
+
+TEST(SampledRuleTest, ABaselineOfAnotherMachineJudgesNothing) {
+  const Threshold rule = RegressionOver(9, 1000);
+  MetricSamples samples = Values(9, 1000);
+  samples.kernel = "6.2";
+  EXPECT_EQ(JudgeSamples(rule, samples)[0].decision, ENVIRONMENT_MISMATCH);
+  EXPECT_THAT(JudgeSamples(rule, samples)[0].explanation,
+              HasSubstr("of kernel \"6.1\", and this is \"6.2\""));
+  samples = Values(9, 1000);
+  samples.cpu_model = "other";
+  EXPECT_EQ(JudgeSamples(rule, samples)[0].decision, ENVIRONMENT_MISMATCH);
+}
+
+TEST(SampledRuleTest, WithoutABaselineTheBlockToPasteIsGiven) {
+  const RuledFigure figure = JudgeSamples(
+      Text<Threshold>("regression { tolerance: 0.01 detectable: 0.02 }"),
+      Values(9, 5))[0];
+  EXPECT_EQ(figure.decision, INCONCLUSIVE);
+  EXPECT_THAT(figure.explanation, HasSubstr("the baseline has 0 values"));
+  EXPECT_THAT(figure.change_to_accept, HasSubstr("values: [5, 5,"));
+}
+
+TEST(SampledRuleTest, BothRulesAreJudged) {
+  Threshold both = BudgetOf("0.95");
+  *both.mutable_regression() = RegressionOver(9, 50).regression();
+  EXPECT_TRUE(IsSampled(both));
+  EXPECT_FALSE(IsSampled(Text<Threshold>("max_bytes: 1")));
+  EXPECT_THAT(JudgeSamples(both, Values(59, 50)), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace footprint

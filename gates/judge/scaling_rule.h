@@ -1,0 +1,50 @@
+// Rules over the law by which bytes grow with a benchmark's arguments.
+//
+//   std::vector<MeasuredSize> sizes;  // one a benchmark of the family
+//   sizes.push_back({"BM_Fit/rows:1000", {{"rows", "1000"}}, 80000});
+//   for (const RuledFigure& figure : JudgeScaling(scaling, sizes)) ...
+//
+// Pure; thread-safe. Memory and time: those of the fit (base/scaling).
+
+#ifndef FOOTPRINT_GATES_JUDGE_SCALING_RULE_H_
+#define FOOTPRINT_GATES_JUDGE_SCALING_RULE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/ruled_figure.h"
+
+namespace footprint {
+
+struct MeasuredSize {
+  std::string benchmark;
+  std::map<std::string, std::string> arguments;
+  int64_t bytes = 0;
+};
+
+// Fewer cannot tell a law of two terms; fewer values of an argument cannot tell
+// a line from a square.
+inline constexpr size_t kFewestSizes = 4;
+inline constexpr size_t kFewestValues = 3;
+// Of a law, at benchmarks that it was not fitted to: the root of the mean
+// square of relative errors.
+inline constexpr double kMostLawError = 0.1;
+
+// A number above zero, as arguments of a law are; else nullopt.
+absl::optional<double> ParseSize(const std::string& text);
+
+// One figure for each rule that `scaling` has, in the order of the schema. If
+// there is no law, one figure of no rule that says why: BAD_CONFIGURATION where
+// an argument is missing, no number above zero, or the same everywhere;
+// INCONCLUSIVE where the benchmarks are too few or follow no law.
+std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
+                                      absl::Span<const MeasuredSize> sizes);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_JUDGE_SCALING_RULE_H_

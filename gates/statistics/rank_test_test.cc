@@ -1,0 +1,110 @@
+#include "footprint/gates/statistics/rank_test.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "footprint/base/random/property_seeds.h"
+#include "footprint/base/random/random_sequence.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// How often a value of `higher` is above one of `lower`; a tie counts half.
+double UOf(const std::vector<double>& lower,
+           const std::vector<double>& higher) {
+  double u = 0;
+  for (double low : lower) {
+    for (double high : higher) u += high > low ? 1 : high == low ? 0.5 : 0;
+  }
+  return u;
+}
+
+// Every way to call some of the values `higher`.
+double PValueByEnumeration(const std::vector<double>& lower,
+                           const std::vector<double>& higher) {
+  std::vector<double> all = lower;
+  all.insert(all.end(), higher.begin(), higher.end());
+  const double observed = UOf(lower, higher);
+  int ways = 0;
+  int as_high = 0;
+  for (uint32_t set = 0; set < 1u << all.size(); ++set) {
+    std::vector<double> outside, inside;
+    for (size_t i = 0; i < all.size(); ++i) {
+      ((set >> i & 1u) != 0 ? inside : outside).push_back(all[i]);
+    }
+    if (inside.size() != higher.size()) continue;
+    ++ways;
+    as_high += UOf(outside, inside) >= observed ? 1 : 0;
+  }
+  return static_cast<double>(as_high) / ways;
+}
+
+std::vector<double> Sample(RandomSequence* random, size_t count,
+                           uint64_t distinct) {
+  std::vector<double> values;
+  for (size_t i = 0; i < count; ++i) {
+    values.push_back(static_cast<double>(random->Below(distinct)));
+  }
+  return values;
+}
+
+TEST(RankTestTest, IsExactForSmallSamples) {
+  for (uint64_t seed = 1; seed <= PropertySeedCount(); ++seed) {
+    RandomSequence random(seed);
+    // Few distinct values make ties.
+    const uint64_t distinct = 1 + random.Below(12);
+    const std::vector<double> lower =
+        Sample(&random, 1 + random.Below(6), distinct);
+    const std::vector<double> higher =
+        Sample(&random, 1 + random.Below(6), distinct);
+    EXPECT_NEAR(RankTestPValue(lower, higher),
+                PValueByEnumeration(lower, higher), 1e-12)
+        << "seed " << seed;
+  }
+}
+
+TEST(RankTestTest, KnownValues) {
+  // 1 of the 20 ways to choose 3 of 6.
+  EXPECT_DOUBLE_EQ(RankTestPValue({1, 2, 3}, {4, 5, 6}), 0.05);
+  EXPECT_DOUBLE_EQ(RankTestPValue({4, 5, 6}, {1, 2, 3}), 1);
+  EXPECT_DOUBLE_EQ(RankTestPValue({7, 7}, {7, 7, 7}), 1);
+}
+
+TEST(RankTestTest, TheApproximationIsNearTheExactValue) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    RandomSequence random(seed);
+    std::vector<double> lower = Sample(&random, 30, 50);
+    std::vector<double> higher = Sample(&random, 30, 60);
+    const double exact = ExactRankTestPValue(lower, higher);
+    EXPECT_NEAR(ApproximateRankTestPValue(lower, higher), exact,
+                0.0005 + 0.05 * exact)
+        << "seed " << seed;
+  }
+}
+
+TEST(RankTestTest, LargeSamplesAreApproximatedAndEqualOnesTellNothing) {
+  const std::vector<double> equal(40, 7);
+  EXPECT_EQ(RankTestPValue(equal, equal), 1);
+  std::vector<double> higher(40, 8);
+  EXPECT_LT(RankTestPValue(equal, higher), 1e-9);
+  EXPECT_GT(RankTestPValue(higher, equal), 1 - 1e-9);
+}
+
+// The share of samples of one distribution below a P-value is at most that.
+TEST(RankTestTest, FalseAlarmsKeepTheLevel) {
+  int alarms = 0;
+  constexpr int kTrials = 4000;
+  RandomSequence random(7);
+  for (int i = 0; i < kTrials; ++i) {
+    const std::vector<double> lower = Sample(&random, 9, 30);
+    const std::vector<double> higher = Sample(&random, 9, 30);
+    alarms += RankTestPValue(lower, higher) <= 0.05 ? 1 : 0;
+  }
+  // 5 % and three deviations of the count.
+  EXPECT_LE(alarms, 0.05 * kTrials + 3 * 14);
+  EXPECT_GE(alarms, 0.03 * kTrials);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,48 @@
+#include "footprint/gates/statistics/rival_policies.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+std::vector<bool> Alarms(const std::vector<double>& history, double run) {
+  std::vector<bool> alarms;
+  for (const RivalPolicy& policy : RivalPolicies()) {
+    alarms.push_back(policy.alarms(history, run));
+  }
+  return alarms;
+}
+
+TEST(RivalPoliciesTest, QuantilesLieBetweenNeighbours) {
+  EXPECT_EQ(QuantileOf({4, 1, 3, 2}, 0.5), 2.5);
+  EXPECT_EQ(QuantileOf({4, 1, 3, 2}, 0.75), 3.25);
+  EXPECT_EQ(QuantileOf({7}, 0.25), 7);
+  EXPECT_EQ(QuantileOf({1, 2}, 1), 2);
+}
+
+// In the order of RivalPolicies: ratio, 5 %, 2 %, values, changes.
+TEST(RivalPoliciesTest, EachHasItsBoundary) {
+  const std::vector<double> history = {100, 102, 101, 103, 102};
+  // Values: median 102, quartiles 101 and 102: up to 105.
+  EXPECT_EQ(Alarms(history, 104),
+            (std::vector<bool>{false, false, false, false, false}));
+  EXPECT_EQ(Alarms(history, 104.5),
+            (std::vector<bool>{false, false, true, false, false}));
+  EXPECT_EQ(Alarms(history, 105.1),
+            (std::vector<bool>{false, false, true, true, false}));
+  EXPECT_EQ(Alarms(history, 107.2),
+            (std::vector<bool>{false, true, true, true, true}));
+  EXPECT_EQ(Alarms(history, 204.1),
+            (std::vector<bool>{true, true, true, true, true}));
+}
+
+TEST(RivalPoliciesTest, AFallIsNoAlarm) {
+  EXPECT_EQ(Alarms({100, 102, 101, 103, 102}, 50),
+            (std::vector<bool>(5, false)));
+}
+
+}  // namespace
+}  // namespace footprint

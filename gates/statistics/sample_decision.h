@@ -1,0 +1,40 @@
+// When samples are looked at, and what a look decides.
+//
+// Runs are added up to the sizes of kSampleSchedule until a rule is decided.
+// Each look spends a part of the errors that a rule may make, so that all looks
+// together keep them.
+
+#ifndef FOOTPRINT_GATES_STATISTICS_SAMPLE_DECISION_H_
+#define FOOTPRINT_GATES_STATISTICS_SAMPLE_DECISION_H_
+
+#include <cstdint>
+#include <string>
+
+namespace footprint {
+
+inline constexpr int64_t kSampleSchedule[] = {9, 30, 59};
+
+// Of rejections of what is within its rule, over all looks.
+inline constexpr double kFalseAlarmShare = 0.001;
+
+struct SampleDecision {
+  enum Kind { kAccept, kReject, kInconclusive };
+  Kind kind = kInconclusive;
+  // With numbers; where it is inconclusive, also what would decide.
+  std::string reason;
+  // Of kInconclusive: how many more runs might decide, at least 1.
+  int64_t more_runs = 0;
+};
+
+// Of a sample of `run_count`: how many more for the next look; 0: there is
+// none.
+inline int64_t RunsToNextLook(int64_t run_count) {
+  for (int64_t look : kSampleSchedule) {
+    if (run_count < look) return look - run_count;
+  }
+  return 0;
+}
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_STATISTICS_SAMPLE_DECISION_H_
