@@ -1,6 +1,7 @@
 #include "footprint/memo/schedule/schedule.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -79,8 +80,21 @@ TEST(SortLoadsTest, WhatPassesMostGoesFirst) {
       {Value("a", 10), Value("b", 20, 50), Value("c", 5, 15), Value("d", 7)});
   std::vector<int> loads = {0, 1, 2, 3};
   SortLoads(request, &loads);
-  // Those that pass as much stay in their order.
   EXPECT_EQ(loads, (std::vector<int>{1, 2, 0, 3}));
+}
+
+TEST(SortLoadsTest, WhatPassesAsMuchStaysInItsOrder) {
+  ScheduleRequest request;
+  std::vector<int> loads;
+  for (int i = 0; i < 100; ++i) {
+    request.values.push_back(Value("v", 10, i % 2 == 0 ? 30 : 20));
+    loads.push_back(i);
+  }
+  SortLoads(request, &loads);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(loads[static_cast<size_t>(i)], 2 * i);
+    EXPECT_EQ(loads[static_cast<size_t>(50 + i)], 2 * i + 1);
+  }
 }
 
 TEST(SortLoadsTest, NoOtherOrderNeedsLess) {
