@@ -11,9 +11,6 @@
 namespace footprint::profiling_internal {
 namespace {
 
-constexpr uint32_t kMostNameBytes = 4096;
-constexpr uint32_t kMostLineTableBytes = uint32_t{1} << 22;
-
 uint64_t HashBytes(uint64_t hash, uintptr_t begin, size_t size_bytes) {
   uint64_t word = 0;
   for (; size_bytes >= sizeof(word);
@@ -77,7 +74,7 @@ bool PythonCodeWriter::ReadStr(uintptr_t object, uint32_t most_bytes,
 bool PythonCodeWriter::ReadBytes(uintptr_t object, Text* text) const {
   if (!IsObjectOfType(object, types_.bytes)) return false;
   const auto size = LoadAs<uint64_t>(object + kBytesSize);
-  if (size > kMostLineTableBytes) return false;
+  if (size > kMaxPythonLineTableBytes) return false;
   text->begin = object + kBytesContent;
   text->bytes = static_cast<uint32_t>(size);
   return true;
@@ -86,9 +83,9 @@ bool PythonCodeWriter::ReadBytes(uintptr_t object, Text* text) const {
 bool PythonCodeWriter::ReadCode(uintptr_t code, Code* read) const {
   read->first_line = LoadAs<int32_t>(code + layout_.code_first_line);
   return ReadStr(LoadAs<uintptr_t>(code + layout_.code_file_name),
-                 kMostNameBytes, &read->file_name) &&
+                 kMaxPythonNameCharacters, &read->file_name) &&
          ReadStr(LoadAs<uintptr_t>(code + layout_.code_qualified_name),
-                 kMostNameBytes, &read->name) &&
+                 kMaxPythonNameCharacters, &read->name) &&
          ReadBytes(LoadAs<uintptr_t>(code + layout_.code_line_table),
                    &read->line_table);
 }

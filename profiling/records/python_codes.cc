@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,8 @@ namespace footprint {
 namespace {
 
 using profiling_internal::kMaxPythonCodes;
+using profiling_internal::kMaxPythonLineTableBytes;
+using profiling_internal::kMaxPythonNameCharacters;
 using profiling_internal::kMaxPythonTextBytes;
 using profiling_internal::kPythonMagic;
 using profiling_internal::PythonCodeRecord;
@@ -71,10 +74,34 @@ std::string ToUtf8(absl::string_view characters, int kind) {
 
 bool IsKind(int kind) { return kind == 1 || kind == 2 || kind == 4; }
 
+uint64_t TextBytes(const PythonCodeRecord& record) {
+  return uint64_t{record.file_name_bytes} + record.name_bytes +
+         record.line_table_bytes;
+}
+
+// Before a text is read: a damaged file could ask for all of it, again and
+// again.
+absl::Status CheckTextBytes(const RecordFileReader& file,
+                            const std::vector<PythonCodeRecord>& records) {
+  uint64_t bytes = 0;
+  for (const PythonCodeRecord& record : records) {
+    bytes += TextBytes(record);
+    if (bytes > kMaxPythonTextBytes) {
+      return file.Damaged("Python functions have more text than the file");
+    }
+    if (record.file_name_bytes >
+            kMaxPythonNameCharacters * record.file_name_kind ||
+        record.name_bytes > kMaxPythonNameCharacters * record.name_kind ||
+        record.line_table_bytes > kMaxPythonLineTableBytes) {
+      return file.Damaged("a Python function's text is too long");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PythonCodes::Code> ReadCode(const RecordFileReader& file,
                                            const PythonCodeRecord& record) {
-  const uint64_t bytes = uint64_t{record.file_name_bytes} + record.name_bytes +
-                         record.line_table_bytes;
+  const uint64_t bytes = TextBytes(record);
   if (record.text_offset > kMaxPythonTextBytes ||
       bytes > kMaxPythonTextBytes - record.text_offset ||
       !IsKind(record.file_name_kind) || !IsKind(record.name_kind)) {
@@ -110,6 +137,8 @@ absl::StatusOr<PythonCodes> ReadPythonCodes(const std::string& path) {
                                        record.code_count.load(),
                                        kMaxPythonCodes);
   if (!records.ok()) return records.status();
+  status = CheckTextBytes(file, *records);
+  if (!status.ok()) return status;
   PythonCodes python;
   python.interpreter =
       absl::StrCat("CPython ", record.version >> 24, ".",

@@ -15,6 +15,8 @@ namespace footprint {
 namespace {
 
 using profiling_internal::kMaxPythonCodes;
+using profiling_internal::kMaxPythonLineTableBytes;
+using profiling_internal::kMaxPythonNameCharacters;
 using profiling_internal::kMaxPythonTextBytes;
 using profiling_internal::kPythonMagic;
 using profiling_internal::PythonCodeRecord;
@@ -102,6 +104,19 @@ TEST_F(PythonCodesTest, NamesAreUtf8) {
   EXPECT_EQ(python->codes[0].name, "\xef\xbf\xbd");
 }
 
+// Each of them could be: they would be read one after the other.
+TEST_F(PythonCodesTest, TextsThatOverlapAreRefused) {
+  constexpr uint32_t kCount = 65;
+  Set(offsetof(PythonRecord, code_count), kCount);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    Set(offsetof(PythonRecord, codes) + i * sizeof(PythonCodeRecord),
+        PythonCodeRecord{0, 0, 0, kMaxPythonLineTableBytes, 1, 1, 1});
+  }
+  EXPECT_THAT(ReadPythonCodes(path_),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::HasSubstr("more text than the file")));
+}
+
 TEST_F(PythonCodesTest, DamageIsRefused) {
   const auto expect_damaged = [&](absl::string_view how) {
     EXPECT_THAT(
@@ -113,7 +128,11 @@ TEST_F(PythonCodesTest, DamageIsRefused) {
   SetCode({kMaxPythonTextBytes, 4, 1, 3, 17, 1, 1});
   expect_damaged("texts are nowhere");
   SetCode({0, ~uint32_t{0}, ~uint32_t{0}, 3, 17, 1, 1});
-  expect_damaged("texts are nowhere");
+  expect_damaged("more text than the file");
+  SetCode({0, 0, kMaxPythonNameCharacters * 2 + 1, 0, 17, 1, 2});
+  expect_damaged("too long");
+  SetCode({0, 0, 0, kMaxPythonLineTableBytes + 1, 17, 1, 1});
+  expect_damaged("too long");
   Set(offsetof(PythonRecord, code_count), kMaxPythonCodes + 1);
   expect_damaged("longer than it can be");
   Set(offsetof(PythonRecord, magic), uint64_t{1});

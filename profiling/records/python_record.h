@@ -54,6 +54,9 @@ enum class PythonObjects : int32_t {
 
 inline constexpr uint32_t kMaxPythonCodes = uint32_t{1} << 18;
 inline constexpr uint32_t kMaxPythonTextBytes = uint32_t{1} << 28;
+// Of one function: longer names are cut, functions of longer tables left out.
+inline constexpr uint32_t kMaxPythonNameCharacters = 4096;
+inline constexpr uint32_t kMaxPythonLineTableBytes = uint32_t{1} << 22;
 // Of the layout below. A reader refuses another.
 inline constexpr uint64_t kPythonMagic = 0x32306e68'74797066;
 

@@ -552,6 +552,9 @@ PYTHON_CODES = {
     "no_text": python(1, (2**28, 1, 0, 0, 1, 1, 1)),
     "kind": python(1, (0, 4, 4, 4, 1, 3, 1)),
     "too_many": python(2**18 + 1),
+    # Took more than ten seconds and 256 MiB, and eight times as much.
+    "long_name": python(1, (0, 2**28 - 9, 1, 0, 1, 1, 1)),
+    "overlapping_texts": python(8, *[(0, 1, 1, 2**27, 1, 1, 1)] * 8),
 }
 
 MEASURED_PROCESS = {
