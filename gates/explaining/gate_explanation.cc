@@ -154,6 +154,13 @@ class Explaining {
       explanation->phases.push_back({phase.name(), *reading.bytes_or_count});
     }
     SortLargestFirst(&explanation->phases);
+    // Of the heap's peak, so it says nothing of mappings and calls.
+    const MetricKind metric = explanation->judgement.metric();
+    if (metric != PEAK_LIVE_USABLE_BYTES &&
+        metric != PEAK_LIVE_ABSOLUTE_USABLE_BYTES &&
+        metric != PEAK_LIVE_REQUESTED_BYTES) {
+      return;
+    }
     for (const Attribution& attribution : benchmark.peak_attribution()) {
       explanation->held_at_peak.push_back(
           {attribution.site(), attribution.live_bytes()});

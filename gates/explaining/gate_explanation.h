@@ -45,8 +45,8 @@ struct GateExplanation {
   Threshold threshold;  // owner, reason, history
   int process_count = 0;
 
-  // Who held the bytes, and what each phase needed, of the metric judged:
-  // the largest first.
+  // What each phase needed, of the metric judged, and, where that is a peak of
+  // live bytes, who held the bytes at the peak of the whole: the largest first.
   struct Part {
     std::string name;
     int64_t value = 0;

@@ -81,6 +81,19 @@ TEST(GateExplanationTest, AnEarlierProfileTellsWhatGrew) {
   EXPECT_FALSE(Explain(options)->front().difference.has_value());
 }
 
+TEST(GateExplanationTest, WhoHeldThePeakIsToldOfPeaksAlone) {
+  const GateInput input = ExplainedInput();
+  Verdict verdict = Judge(input, EvaluationOptions());
+  for (Judgement& judgement : *verdict.mutable_judgements()) {
+    judgement.set_metric(ALLOCATION_COUNT);
+  }
+  ExplainOptions options;
+  options.gate = "t:6";
+  const auto explained = ExplainGates(input, verdict, options);
+  ASSERT_TRUE(explained.ok());
+  EXPECT_TRUE(explained->front().held_at_peak.empty());
+}
+
 TEST(GateExplanationTest, ALocationIsNamedAsCheckPrintsIt) {
   constexpr char kLocation[] = "gates/thresholds/tabular.textproto:12";
   for (const char* name :

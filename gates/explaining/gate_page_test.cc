@@ -47,6 +47,26 @@ TEST(GatePageTest, TellsDecisionMarginsPhasesHistoryAndEveryRule) {
   EXPECT_EQ(page, Page(ExplainedInput()));
 }
 
+TEST(GatePageTest, TheNearestToALimitComeFirst) {
+  Verdict verdict;
+  for (const char* label : {"//a:far", "//b:near", "//c:between"}) {
+    Judgement* const judgement = verdict.add_judgements();
+    judgement->set_label(label);
+    judgement->set_metric(PEAK_LIVE_USABLE_BYTES);
+    judgement->set_rule(MAXIMUM);
+    judgement->set_limit(100);
+  }
+  verdict.mutable_judgements(0)->set_measured(10);
+  verdict.mutable_judgements(1)->set_measured(99);
+  verdict.mutable_judgements(2)->set_measured(50);
+  const std::string page = WriteGatePage(GateInput(), verdict);
+  for (const char* heading : {"<h2>Deployments", "<h2>Nearest margins"}) {
+    const std::string part = page.substr(page.find(heading));
+    EXPECT_LT(part.find("//b:near"), part.find("//c:between"));
+    EXPECT_LT(part.find("//c:between"), part.find("//a:far"));
+  }
+}
+
 TEST(GatePageTest, NamesAreText) {
   GateInput input = ExplainedInput();
   for (BenchmarkMemory& benchmark : *input.profiles[0].mutable_benchmarks()) {

@@ -61,6 +61,14 @@ TEST(DeploymentSummaryTest, TheNearestIsTheLeastShareOfItsLimit) {
             0);
 }
 
+TEST(DeploymentSummaryTest, AMarginIsAShareOfTheLimit) {
+  EXPECT_EQ(MarginShare(MakeJudgement(MAXIMUM, 75, 100, ACCEPT)), 0.25);
+  EXPECT_EQ(MarginShare(MakeJudgement(MAXIMUM, 125, 100, REJECT)), -0.25);
+  EXPECT_EQ(MarginShare(MakeJudgement(MINIMUM, 150, 100, ACCEPT)), 0.5);
+  EXPECT_EQ(MarginShare(MakeJudgement(EXACT_VALUE, 90, 100, REJECT)), -0.1);
+  EXPECT_EQ(MarginShare(MakeJudgement(MAXIMUM, -5, -10, REJECT)), -0.5);
+}
+
 TEST(DeploymentSummaryTest, ALimitComesBeforeAnExactValueThatHolds) {
   EXPECT_EQ(NearestOf({MakeJudgement(EXACT_VALUE, 5, 5, ACCEPT),
                        MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
