@@ -22,7 +22,7 @@ Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 # What speaks of the language, not of a library.
 _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platform"}
 # Programs by which a person works on the tree; they may run anything.
-_ENTRY_POINTS = {"//gates:check", "//gates:update"}
+_ENTRY_POINTS = {"//gates:check", "//gates:fit", "//gates:update"}
 # The packages of which none may need another, and the room that states the
 # contract between them. A deployment is there to combine them.
 _SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")
@@ -38,7 +38,7 @@ def parse_layers(text):
         if not line:
             continue
         match = re.fullmatch(
-            r"([\w/]+)(?: (%s))?:((?: (?://[\w/]+|@[\w-]+))*)" % TESTONLY, line)
+            r"([\w/]+)(?: (%s))?:((?: (?://[\w/]+|@[\w.-]+))*)" % TESTONLY, line)
         if not match:
             raise ValueError("line %d: want ROOM[ testonly]: ENTRY ..., got %r" % (number, line))
         key = match[1], match[2] or ""
