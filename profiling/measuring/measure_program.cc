@@ -25,6 +25,7 @@
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_lock.h"
 #include "footprint/base/files/read_write.h"
+#include "footprint/base/machine/machine_names.h"
 #include "footprint/profiling/measuring/failure_text.h"
 #include "footprint/profiling/measuring/fresh_process.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
@@ -524,6 +525,8 @@ absl::StatusOr<MemoryMeasurement> MeasureProgram(
   if (!measurement.memprof.empty()) AddRemarks(&measured->profile);
   measured->samples.set_schema_version(kMemoryProfileSchemaVersion);
   measured->samples.set_label(measurement.label);
+  measured->samples.set_kernel(KernelName());
+  measured->samples.set_cpu_model(ProcessorModel());
   return measured;
 }
 

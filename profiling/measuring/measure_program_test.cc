@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/machine/machine_names.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/profile_merge.h"
@@ -85,6 +86,9 @@ TEST(MeasureProgramTest, MeasuresInThreeProcesses) {
   EXPECT_EQ(samples.metrics(0).kind(), ALLOCATOR_RESIDENT_BYTES);
   EXPECT_THAT(samples.metrics(0).values(), SizeIs(3));
   EXPECT_THAT(samples.metrics(1).values(), SizeIs(3));
+  // They are true for this machine.
+  EXPECT_EQ(measured.samples.kernel(), KernelName());
+  EXPECT_EQ(measured.samples.cpu_model(), ProcessorModel());
 }
 
 TEST(MeasureProgramTest, GivesTheSameBytesTenTimes) {

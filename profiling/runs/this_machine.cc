@@ -4,25 +4,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <string>
-
 #include "absl/strings/str_cat.h"
+#include "footprint/base/machine/machine_names.h"
 
 namespace footprint {
 namespace {
-
-std::string CpuModel() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    const size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
-  }
-  return "";
-}
 
 // The highest that programs which look for it find.
 const char* SimdLevel() {
@@ -41,13 +27,10 @@ const char* SimdLevel() {
 
 MeasuredMachine ThisMachine() {
   MeasuredMachine machine;
+  machine.set_kernel(KernelName());
   utsname name;
-  if (uname(&name) == 0) {
-    machine.set_kernel(
-        absl::StrCat(name.sysname, " ", name.release, " ", name.machine));
-    machine.set_architecture(name.machine);
-  }
-  machine.set_cpu_model(CpuModel());
+  if (uname(&name) == 0) machine.set_architecture(name.machine);
+  machine.set_cpu_model(ProcessorModel());
   machine.set_page_size_bytes(sysconf(_SC_PAGESIZE));
   machine.set_memory_bytes(sysconf(_SC_PHYS_PAGES) * machine.page_size_bytes());
   machine.set_processor_count(

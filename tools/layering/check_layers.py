@@ -24,7 +24,7 @@ _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platf
 # Programs by which a person works on the tree; they may run anything.
 _ENTRY_POINTS = {
     "//gates:audit", "//gates:check", "//gates:diff", "//gates:explain",
-    "//gates:report", "//gates:update"
+    "//gates:fit", "//gates:report", "//gates:update"
 }
 # The packages of which none may need another, and the room that states the
 # contract between them. A deployment is there to combine them.
@@ -41,7 +41,7 @@ def parse_layers(text):
         if not line:
             continue
         match = re.fullmatch(
-            r"([\w/]+)(?: (%s))?:((?: (?://[\w/]+|@[\w-]+))*)" % TESTONLY, line)
+            r"([\w/]+)(?: (%s))?:((?: (?://[\w/]+|@[\w.-]+))*)" % TESTONLY, line)
         if not match:
             raise ValueError("line %d: want ROOM[ testonly]: ENTRY ..., got %r" % (number, line))
         key = match[1], match[2] or ""

@@ -52,6 +52,10 @@ class CheckLayersTest(unittest.TestCase):
         uses = USES[:1] + [("//top:used_test", ["//base:open"] + USES[2][1])]
         self.assertEqual(violations(uses=uses), ["layers.txt: nothing in top uses //base"])
 
+    def test_a_repository_may_have_a_dot_in_its_name(self):
+        self.assertEqual(check_layers.parse_layers("a: @boost.math //b"),
+                         {("a", ""): ["@boost.math", "//b"]})
+
     def test_an_edge_up_is_named(self):
         found = violations(query("//base:y", ["//top:x"]))
         self.assertIn("//base:y depends on //top:x", found[0])

@@ -1,0 +1,24 @@
+// What the machine is called by its own system: kernel and processor.
+//
+//   KernelName();      // "Linux 6.1.0-13-amd64 x86_64"
+//   ProcessorModel();  // "Intel(R) Xeon(R) Processor @ 2.60GHz"
+//
+// Figures that vary are true for one machine; these names tell it from others.
+// Thread-safe; what the system does not tell is empty.
+
+#ifndef FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_
+#define FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_
+
+#include <string>
+
+namespace footprint {
+
+// System, release and architecture.
+std::string KernelName();
+
+// Of the first processor.
+std::string ProcessorModel();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_

@@ -1,0 +1,34 @@
+#include "footprint/base/machine/machine_names.h"
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string TextOf(const char* path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+TEST(MachineNamesTest, TheKernelIsThatOfProc) {
+  std::string release = TextOf("/proc/sys/kernel/osrelease");
+  release.resize(release.size() - 1);  // its newline
+  EXPECT_THAT(KernelName(), StartsWith("Linux " + release + " "));
+}
+
+TEST(MachineNamesTest, TheProcessorIsThatOfProc) {
+  const std::string model = ProcessorModel();
+  EXPECT_THAT(TextOf("/proc/cpuinfo"), HasSubstr(": " + model + "\n"));
+  EXPECT_EQ(model, ProcessorModel());
+}
+
+}  // namespace
+}  // namespace footprint
