@@ -12,7 +12,7 @@
 #include "footprint/base/text/wrap_text.h"
 #include "footprint/gates/explaining/diff_text.h"
 #include "footprint/gates/judge/threshold_numbers.h"
-#include "footprint/gates/report/deployment_summary.h"
+#include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "nlohmann/json.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "footprint/gates/explaining/gate_explanation.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 

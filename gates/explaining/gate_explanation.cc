@@ -14,8 +14,8 @@
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/update_command.h"
-#include "footprint/gates/report/deployment_summary.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/deployment_summary.h"
+#include "footprint/gates/reports/verdict_words.h"
 #include "footprint/profiling/schema/metric_reading.h"
 
 namespace footprint {

@@ -15,10 +15,10 @@
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
-#include "footprint/gates/report/junit_report.h"
-#include "footprint/gates/report/report_formats.h"
-#include "footprint/gates/report/verdict_selection.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/junit_report.h"
+#include "footprint/gates/reports/report_formats.h"
+#include "footprint/gates/reports/verdict_selection.h"
+#include "footprint/gates/reports/verdict_words.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 

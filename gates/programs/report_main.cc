@@ -12,7 +12,7 @@
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 namespace {

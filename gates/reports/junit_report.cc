@@ -1,11 +1,11 @@
-#include "footprint/gates/report/junit_report.h"
+#include "footprint/gates/reports/junit_report.h"
 
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/gates/report/deployment_summary.h"
+#include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/profiling/schema/metric_kind.h"
 
 namespace footprint {

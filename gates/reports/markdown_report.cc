@@ -1,8 +1,8 @@
-#include "footprint/gates/report/markdown_report.h"
+#include "footprint/gates/reports/markdown_report.h"
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/gates/report/deployment_summary.h"
+#include "footprint/gates/reports/deployment_summary.h"
 
 namespace footprint {
 namespace {

@@ -1,6 +1,6 @@
-#include "footprint/gates/report/junit_report.h"
+#include "footprint/gates/reports/junit_report.h"
 
-#include "footprint/gates/report/example_verdict.h"
+#include "footprint/gates/reports/example_verdict.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -8,8 +8,8 @@
 // Pure function, thread-safe; the result is a copy. Memory and time: linear in
 // the verdict.
 
-#ifndef FOOTPRINT_GATES_REPORT_VERDICT_SELECTION_H_
-#define FOOTPRINT_GATES_REPORT_VERDICT_SELECTION_H_
+#ifndef FOOTPRINT_GATES_REPORTS_VERDICT_SELECTION_H_
+#define FOOTPRINT_GATES_REPORTS_VERDICT_SELECTION_H_
 
 #include <string>
 #include <vector>
@@ -30,4 +30,4 @@ absl::StatusOr<Verdict> OnlyDeployments(const Verdict& verdict,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_VERDICT_SELECTION_H_
+#endif  // FOOTPRINT_GATES_REPORTS_VERDICT_SELECTION_H_

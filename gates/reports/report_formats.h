@@ -15,8 +15,8 @@
 // report_formats.cc. Thread-safe; the report copies what it names. Memory and
 // time: linear in the report, about 200 bytes a judgement.
 
-#ifndef FOOTPRINT_GATES_REPORT_REPORT_FORMATS_H_
-#define FOOTPRINT_GATES_REPORT_REPORT_FORMATS_H_
+#ifndef FOOTPRINT_GATES_REPORTS_REPORT_FORMATS_H_
+#define FOOTPRINT_GATES_REPORTS_REPORT_FORMATS_H_
 
 #include <string>
 
@@ -24,7 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 
@@ -42,4 +42,4 @@ absl::StatusOr<const ReportFormat*> FindReportFormat(absl::string_view name);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_REPORT_FORMATS_H_
+#endif  // FOOTPRINT_GATES_REPORTS_REPORT_FORMATS_H_

@@ -1,4 +1,4 @@
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,13 +8,13 @@
 // characters only: others are escaped, and a byte that is no UTF-8 becomes
 // U+FFFD. Pure function, thread-safe.
 
-#ifndef FOOTPRINT_GATES_REPORT_JSON_REPORT_H_
-#define FOOTPRINT_GATES_REPORT_JSON_REPORT_H_
+#ifndef FOOTPRINT_GATES_REPORTS_JSON_REPORT_H_
+#define FOOTPRINT_GATES_REPORTS_JSON_REPORT_H_
 
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 
@@ -23,4 +23,4 @@ std::string WriteJsonReport(const Verdict& verdict,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_JSON_REPORT_H_
+#endif  // FOOTPRINT_GATES_REPORTS_JSON_REPORT_H_

@@ -1,8 +1,8 @@
-#include "footprint/gates/report/markdown_report.h"
+#include "footprint/gates/reports/markdown_report.h"
 
 #include <string>
 
-#include "footprint/gates/report/example_verdict.h"
+#include "footprint/gates/reports/example_verdict.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -6,13 +6,13 @@
 // what was rejected or warned, and problems. Pure function, thread-safe. Memory:
 // the text.
 
-#ifndef FOOTPRINT_GATES_REPORT_MARKDOWN_REPORT_H_
-#define FOOTPRINT_GATES_REPORT_MARKDOWN_REPORT_H_
+#ifndef FOOTPRINT_GATES_REPORTS_MARKDOWN_REPORT_H_
+#define FOOTPRINT_GATES_REPORTS_MARKDOWN_REPORT_H_
 
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 
@@ -21,4 +21,4 @@ std::string WriteMarkdownReport(const Verdict& verdict,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_MARKDOWN_REPORT_H_
+#endif  // FOOTPRINT_GATES_REPORTS_MARKDOWN_REPORT_H_

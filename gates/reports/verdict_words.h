@@ -8,8 +8,8 @@
 // Nothing is escaped yet. Pure functions, thread-safe; results copy what they
 // name, which is their memory.
 
-#ifndef FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_
-#define FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_
+#ifndef FOOTPRINT_GATES_REPORTS_VERDICT_WORDS_H_
+#define FOOTPRINT_GATES_REPORTS_VERDICT_WORDS_H_
 
 #include <array>
 #include <cstddef>
@@ -82,4 +82,4 @@ bool BeginsDeployment(const Verdict& verdict, int index);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_VERDICT_WORDS_H_
+#endif  // FOOTPRINT_GATES_REPORTS_VERDICT_WORDS_H_

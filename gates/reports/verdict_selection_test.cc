@@ -1,4 +1,4 @@
-#include "footprint/gates/report/verdict_selection.h"
+#include "footprint/gates/reports/verdict_selection.h"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/example_verdict.h"
+#include "footprint/gates/reports/example_verdict.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "footprint/gates/report/text_report.h"
+#include "footprint/gates/reports/text_report.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include "footprint/base/text/report_escape.h"
 #include "footprint/base/text/text_table.h"
 #include "footprint/base/text/wrap_text.h"
-#include "footprint/gates/report/deployment_summary.h"
+#include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/profiling/schema/metric_kind.h"
 
 namespace footprint {

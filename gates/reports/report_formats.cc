@@ -1,4 +1,4 @@
-#include "footprint/gates/report/report_formats.h"
+#include "footprint/gates/reports/report_formats.h"
 
 #include <iterator>
 #include <string>
@@ -6,10 +6,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/gates/report/json_report.h"
-#include "footprint/gates/report/junit_report.h"
-#include "footprint/gates/report/markdown_report.h"
-#include "footprint/gates/report/text_report.h"
+#include "footprint/gates/reports/json_report.h"
+#include "footprint/gates/reports/junit_report.h"
+#include "footprint/gates/reports/markdown_report.h"
+#include "footprint/gates/reports/text_report.h"
 
 namespace footprint {
 namespace {

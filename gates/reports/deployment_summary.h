@@ -9,8 +9,8 @@
 // Pure functions, thread-safe; results copy what they name. Memory: a label a
 // deployment. Time: linear in the judgements, and n log n in the deployments.
 
-#ifndef FOOTPRINT_GATES_REPORT_DEPLOYMENT_SUMMARY_H_
-#define FOOTPRINT_GATES_REPORT_DEPLOYMENT_SUMMARY_H_
+#ifndef FOOTPRINT_GATES_REPORTS_DEPLOYMENT_SUMMARY_H_
+#define FOOTPRINT_GATES_REPORTS_DEPLOYMENT_SUMMARY_H_
 
 #include <string>
 #include <vector>
@@ -44,4 +44,4 @@ std::string MarginText(const Judgement& judgement);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_DEPLOYMENT_SUMMARY_H_
+#endif  // FOOTPRINT_GATES_REPORTS_DEPLOYMENT_SUMMARY_H_

@@ -1,10 +1,10 @@
-#include "footprint/gates/report/json_report.h"
+#include "footprint/gates/reports/json_report.h"
 
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/example_verdict.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/example_verdict.h"
+#include "footprint/gates/reports/verdict_words.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

@@ -10,13 +10,13 @@
 // loses no number. Pure function, thread-safe. Memory: the text
 // and the cells of its tables.
 
-#ifndef FOOTPRINT_GATES_REPORT_TEXT_REPORT_H_
-#define FOOTPRINT_GATES_REPORT_TEXT_REPORT_H_
+#ifndef FOOTPRINT_GATES_REPORTS_TEXT_REPORT_H_
+#define FOOTPRINT_GATES_REPORTS_TEXT_REPORT_H_
 
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 
@@ -25,4 +25,4 @@ std::string WriteTextReport(const Verdict& verdict,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_TEXT_REPORT_H_
+#endif  // FOOTPRINT_GATES_REPORTS_TEXT_REPORT_H_

@@ -1,4 +1,4 @@
-#include "footprint/gates/report/text_report.h"
+#include "footprint/gates/reports/text_report.h"
 
 #include <cstddef>
 #include <string>
@@ -9,8 +9,8 @@
 #include "absl/strings/str_split.h"
 #include "footprint/base/text/wrap_text.h"
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/example_verdict.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/example_verdict.h"
+#include "footprint/gates/reports/verdict_words.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,11 +1,11 @@
-#include "footprint/gates/report/deployment_summary.h"
+#include "footprint/gates/reports/deployment_summary.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/example_verdict.h"
+#include "footprint/gates/reports/example_verdict.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,6 +1,6 @@
-#include "footprint/gates/report/json_report.h"
+#include "footprint/gates/reports/json_report.h"
 
-#include "footprint/gates/report/deployment_summary.h"
+#include "footprint/gates/reports/deployment_summary.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {

@@ -7,13 +7,13 @@
 // for each rule that rejects or warns. Pure
 // function, thread-safe. Memory: the text.
 
-#ifndef FOOTPRINT_GATES_REPORT_JUNIT_REPORT_H_
-#define FOOTPRINT_GATES_REPORT_JUNIT_REPORT_H_
+#ifndef FOOTPRINT_GATES_REPORTS_JUNIT_REPORT_H_
+#define FOOTPRINT_GATES_REPORTS_JUNIT_REPORT_H_
 
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 
@@ -22,4 +22,4 @@ std::string WriteJunitReport(const Verdict& verdict,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_JUNIT_REPORT_H_
+#endif  // FOOTPRINT_GATES_REPORTS_JUNIT_REPORT_H_

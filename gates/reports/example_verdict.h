@@ -4,8 +4,8 @@
 //
 // Pure, thread-safe; the verdict is the caller's. Memory: some KiB.
 
-#ifndef FOOTPRINT_GATES_REPORT_EXAMPLE_VERDICT_H_
-#define FOOTPRINT_GATES_REPORT_EXAMPLE_VERDICT_H_
+#ifndef FOOTPRINT_GATES_REPORTS_EXAMPLE_VERDICT_H_
+#define FOOTPRINT_GATES_REPORTS_EXAMPLE_VERDICT_H_
 
 #include <string>
 
@@ -68,4 +68,4 @@ inline Verdict ExampleVerdict() {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_REPORT_EXAMPLE_VERDICT_H_
+#endif  // FOOTPRINT_GATES_REPORTS_EXAMPLE_VERDICT_H_

@@ -1,4 +1,4 @@
-#include "footprint/gates/report/deployment_summary.h"
+#include "footprint/gates/reports/deployment_summary.h"
 
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
 namespace {

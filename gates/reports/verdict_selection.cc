@@ -1,4 +1,4 @@
-#include "footprint/gates/report/verdict_selection.h"
+#include "footprint/gates/reports/verdict_selection.h"
 
 #include <set>
 #include <string>

@@ -1,9 +1,9 @@
-#include "footprint/gates/report/verdict_words.h"
+#include "footprint/gates/reports/verdict_words.h"
 
 #include <cstdint>
 #include <string>
 
-#include "footprint/gates/report/example_verdict.h"
+#include "footprint/gates/reports/example_verdict.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
