@@ -3,8 +3,8 @@
 //   std::string page = WriteMarkdownReport(verdict, options);
 //
 // A table of the deployments, or with every rule a table a deployment; then
-// what was rejected or warned, and problems. Pure function, thread-safe. Memory:
-// the text.
+// what was rejected or warned, and problems. Pure function, thread-safe.
+// Memory: the text.
 
 #ifndef FOOTPRINT_GATES_REPORTS_MARKDOWN_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_MARKDOWN_REPORT_H_
