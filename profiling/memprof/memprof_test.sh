@@ -113,6 +113,17 @@ measure "$program" limit_files spawn="$program" fork=2
 check "len(processes) == 1 and first['lost_child_count'] == 1"
 expect 3 "not everything was counted" --limit=1GiB "$program" limit_files fork=1
 
+# A child that no agent is in is in no figure, and named: one that was started so,
+# and one that became such a program.
+measure python3 -c 'import subprocess as s; s.run(["/bin/sleep", "0.3"], env={})'
+check "run['unrecorded_programs'] == ['sleep'] and run['unrecorded_process_count'] == 1"
+[[ $(<"$scratch/error") == *"1 process (sleep) left no record"* ]] ||
+  fail "a child without a record is not told: $(cat "$scratch/error")"
+measure sh -c 'env -i sleep 0.3; true'
+check "run['unrecorded_programs'] == ['sleep']"
+measure sh -c 'sleep 0.3; true'
+check "not run.get('unrecorded_process_count')"
+
 # Children are left alone where they are not wanted; the program itself is
 # measured, whatever it becomes.
 measure --children=no "$program" hold=100 fork=3

@@ -16,12 +16,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
@@ -309,8 +311,9 @@ class MachineWatch {
     graphics_->Look(resident_.process_ids());
   }
 
+  const ProcessChildren& children() const { return children_; }
+
   void StoreIn(AgentRunEnd* end) const {
-    end->unrecorded_programs = children_.names();
     end->peak_resident_sum_bytes = resident_.peak_sum_bytes();
     end->shared_once = resident_.shared_once();
     end->resident_peaks = resident_.peaks();
@@ -333,6 +336,34 @@ class MachineWatch {
   absl::StatusOr<GraphicsWatch> graphics_;
   int64_t next_graphics_look_ns_ = 0;
 };
+
+// Of a path as it is seen from any root; of a file that was removed, too.
+std::string FileNameOf(absl::string_view path) {
+  absl::ConsumeSuffix(&path, " (deleted)");
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+// By process, the name of what ran there without the agent: it left no record,
+// or became a program that no record is of.
+std::map<int, std::string> Unrecorded(
+    const ProcessChildren& children,
+    const std::vector<MeasuredProcess>& recorded) {
+  std::set<int> process_ids;
+  std::set<std::string> files;
+  for (const MeasuredProcess& each : recorded) {
+    process_ids.insert(each.process_id);
+    files.insert(FileNameOf(each.executable));
+  }
+  std::map<int, std::string> unrecorded;
+  for (const auto& [process_id, seen] : children.seen()) {
+    const bool became_another = !seen.executable.empty() &&
+                                files.count(FileNameOf(seen.executable)) == 0;
+    if (process_ids.count(process_id) == 0 || became_another) {
+      unrecorded[process_id] = seen.name;
+    }
+  }
+  return unrecorded;
+}
 
 // Returns when the process ended, a signal came, or the interval is over.
 void WaitForLook(const FileDescriptor& process) {
@@ -393,9 +424,10 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
       ReadRecords(folder.path());
   if (!processes.ok()) return processes.status();
   end.processes = *std::move(processes);
-  if (!run.children_are_recorded) end.unrecorded_programs.clear();
+  if (run.children_are_recorded) {
+    end.unrecorded_programs = Unrecorded(watch.children(), end.processes);
+  }
   for (MeasuredProcess& each : end.processes) {
-    end.unrecorded_programs.erase(each.process_id);
     each.is_running = !each.has_totals && IsLastImage(each, end.processes) &&
                       kill(each.process_id, 0) == 0;
   }

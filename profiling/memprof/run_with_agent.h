@@ -67,7 +67,7 @@ struct AgentRunEnd {
   // Why graphics memory is not known, or not all of it; empty: it is.
   std::string graphics_note;
   std::vector<MeasuredProcess> processes;
-  // Of processes that were seen and left no record, by their numbers.
+  // Names of what ran without the agent, by process.
   std::map<int, std::string> unrecorded_programs;
 };
 

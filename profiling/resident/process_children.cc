@@ -1,6 +1,7 @@
 #include "footprint/profiling/resident/process_children.h"
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include <utility>
 #include <vector>
@@ -36,6 +37,13 @@ bool AddChildren(int process_id, std::vector<int>* children) {
   return true;
 }
 
+std::string ExecutableOf(int process_id) {
+  char path[4096];
+  const ssize_t size = readlink(
+      absl::StrCat("/proc/", process_id, "/exe").c_str(), path, sizeof(path));
+  return size < 0 ? "" : std::string(path, static_cast<size_t>(size));
+}
+
 }  // namespace
 
 void ProcessChildren::Look() {
@@ -54,7 +62,8 @@ void ProcessChildren::Look() {
       const absl::StatusOr<std::string> name =
           ReadKernelFile(absl::StrCat("/proc/", child, "/comm"));
       if (!name.ok()) continue;
-      names_[child] = std::string(absl::StripTrailingAsciiWhitespace(*name));
+      seen_[child] = {std::string(absl::StripTrailingAsciiWhitespace(*name)),
+                      ExecutableOf(child)};
       unlooked.push_back(child);
     }
   }

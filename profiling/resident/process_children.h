@@ -3,7 +3,7 @@
 //
 //   ProcessChildren children(process_id);
 //   while (runs) children.Look();  // every 10 ms
-//   for (const auto& [process_id, name] : children.names()) Show(name);
+//   for (const auto& [process_id, seen] : children.seen()) Show(seen.name);
 //
 // A process that comes and goes between two looks is not seen, nor one whose
 // parent did.
@@ -21,19 +21,24 @@
 
 namespace footprint {
 
+// What a process ran when it was last seen.
+struct SeenProcess {
+  std::string name;        // as the kernel has it: of at most 15 bytes
+  std::string executable;  // the file's path; empty: not to be read
+};
+
 class ProcessChildren {
  public:
   explicit ProcessChildren(int process_id) : running_({process_id}) {}
 
   void Look();
 
-  // By process, the name of what it ran when it was last seen, as the kernel
-  // has it: of at most 15 bytes. Without the first process.
-  const std::map<int, std::string>& names() const { return names_; }
+  // By process, without the first one.
+  const std::map<int, SeenProcess>& seen() const { return seen_; }
 
  private:
   std::set<int> running_;
-  std::map<int, std::string> names_;
+  std::map<int, SeenProcess> seen_;
 };
 
 }  // namespace footprint

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <future>
 #include <thread>
 
@@ -53,7 +54,7 @@ class ProcessChildrenTest : public testing::Test {
 TEST_F(ProcessChildrenTest, ChildrenAndTheirsAreKnownByTheirNames) {
   ProcessChildren children(getpid());
   children.Look();
-  EXPECT_TRUE(children.names().empty());
+  EXPECT_TRUE(children.seen().empty());
   const pid_t child = StartChild(ends_[1], 1);
   const pid_t first = NextNumber();
   const pid_t grandchild = first == child ? NextNumber() : first;
@@ -61,13 +62,15 @@ TEST_F(ProcessChildrenTest, ChildrenAndTheirsAreKnownByTheirNames) {
     EXPECT_EQ(NextNumber(), child);
   }
   children.Look();
-  ASSERT_EQ(children.names().size(), 2u);
-  EXPECT_EQ(children.names().at(child), "outer");
-  EXPECT_EQ(children.names().at(grandchild), "innermost");
+  ASSERT_EQ(children.seen().size(), 2u);
+  EXPECT_EQ(children.seen().at(child).name, "outer");
+  EXPECT_EQ(children.seen().at(grandchild).name, "innermost");
+  EXPECT_EQ(children.seen().at(child).executable,
+            std::filesystem::canonical("/proc/self/exe").string());
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   children.Look();
-  EXPECT_EQ(children.names().size(), 2u) << "what ended is not forgotten";
+  EXPECT_EQ(children.seen().size(), 2u) << "what ended is not forgotten";
 }
 
 TEST_F(ProcessChildrenTest, AnyThreadsChildIsSeen) {
@@ -81,7 +84,7 @@ TEST_F(ProcessChildrenTest, AnyThreadsChildIsSeen) {
   const pid_t child = NextNumber();
   ProcessChildren children(getpid());
   children.Look();
-  EXPECT_EQ(children.names().count(child), 1u);
+  EXPECT_EQ(children.seen().count(child), 1u);
   looked.set_value();
   thread.join();
 }
@@ -90,7 +93,7 @@ TEST_F(ProcessChildrenTest, AProcessThatHasEndedHasNone) {
   ProcessChildren children(1 << 23);
   children.Look();
   children.Look();
-  EXPECT_TRUE(children.names().empty());
+  EXPECT_TRUE(children.seen().empty());
 }
 
 }  // namespace

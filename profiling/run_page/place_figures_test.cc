@@ -54,10 +54,14 @@ TEST(PlaceFiguresTest, AddsCopiesAndProcessorTime) {
   const MeasuredRun run = FullRun();
   int64_t copied_bytes = 0;
   int64_t native_ns = 0;
+  int64_t interpreter_ns = 0;
+  int64_t system_ns = 0;
   int64_t temporary_count = 0;
   for (const PlaceFigures& place : FiguresByPlace(run, run.images(0))) {
     copied_bytes += place.copied.bytes;
     native_ns += place.native_ns;
+    interpreter_ns += place.interpreter_ns;
+    system_ns += place.system_ns;
     temporary_count += place.temporary_count;
     if (place.copied.bytes > 0) {
       EXPECT_EQ(place.frame->function(), "PyArray_NewFromDescr");
@@ -65,6 +69,8 @@ TEST(PlaceFiguresTest, AddsCopiesAndProcessorTime) {
   }
   EXPECT_EQ(copied_bytes, 25 << 20);
   EXPECT_EQ(native_ns, 2'000'000'000);
+  EXPECT_EQ(interpreter_ns, 500'000'000);
+  EXPECT_EQ(system_ns, 250'000'000);
   EXPECT_EQ(temporary_count, 30);
 }
 

@@ -42,6 +42,8 @@ TEST(CodeOwnerTest, TellsCodeApart) {
             CodeOwner::kLibraries);
   EXPECT_EQ(OwnerOf(native("/usr/bin/g++"), Image("/usr/bin/g++")),
             CodeOwner::kProgram);
+  EXPECT_EQ(OwnerOf(native("/usr/local/bin/serve"), train), CodeOwner::kProgram)
+      << "an administrator's own, not a package's";
   EXPECT_EQ(OwnerOf(native(""), train), CodeOwner::kUnknown);
   EXPECT_EQ(OwnerOf(native("/usr/bin/python3.11"), python),
             CodeOwner::kInterpreter);
