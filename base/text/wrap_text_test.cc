@@ -29,6 +29,8 @@ TEST(WrapTextTest, BreaksAtBlanksAndIndentsTheRest) {
             "REJECT //a:b: peak\n    live is 1,001 B");
   EXPECT_EQ(WrapText("", 20, 4), "");
   EXPECT_EQ(WrapText("exactly twenty chars", 20, 4), "exactly twenty chars");
+  EXPECT_EQ(WrapText("exactly twenty chars", 19, 4),
+            "exactly twenty\n    chars");
   EXPECT_EQ(WrapText("exactly twenty-1 chars", 20, 4),
             "exactly twenty-1\n    chars");
 }
