@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Compiles unit tests for aarch64 and runs them under qemu.
+
+    bazel query --output=xml --noimplicit_deps 'deps(set(ROOMS))' |
+        cross_test.py --sysroot=FOLDER [--tree=.] [--output=.cache/aarch64]
+                      [--only=REGEX] [--list]
+
+Bazel says what a test is made of, in its XML; Debian's aarch64-linux-gnu-g++
+compiles it, without Bazel: its repositories are bound to this machine's own
+libraries. The sysroot has Debian's arm64 packages, of which the headers and
+archives are taken (aarch64.sh makes it).
+
+A test of which a part comes from a library that the sysroot does not have, or
+from a rule that writes sources (a protocol buffer, an embedded file), is left
+out, with the reason; so is one that measures jemalloc. --list says which.
+Exit 1 where a test fails or does not compile, 2 where none is left.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+COMPILER = "aarch64-linux-gnu-g++"
+EMULATOR = "qemu-aarch64-static"
+# As `bazel test -c opt` has it, less what is said of x86-64. Highway's NEON is
+# that of processors with AES: said for whole files, classes may hold its masks.
+FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-march=armv8-a+crypto"]
+# Where the cross compiler's C library is.
+TARGET_ROOT = "/usr/aarch64-linux-gnu"
+# External repositories whose headers and archives the sysroot has.
+KNOWN_REPOSITORIES = {"abseil-cpp", "googletest", "highway", "nlohmann_json", "eigen"}
+LEFT_OUT_TAGS = {"measures_jemalloc", "manual", "bench"}
+PLAIN_RULES = {"cc_library", "cc_test", "alias"}
+
+Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data")
+
+
+def list_of(element, attribute, kind="label"):
+    """The values of a list attribute of a rule in Bazel's XML."""
+    return [value.get("value") for each in element.findall("list")
+            if each.get("name") == attribute for value in each.findall(kind)]
+
+
+def parse_query(text):
+    """{label: Rule}; `inputs` are labels of rules and of external targets."""
+    rules = {}
+    for element in xml.etree.ElementTree.fromstring(text).iter("rule"):
+        actual = [each.get("value") for each in element.findall("label")
+                  if each.get("name") == "actual"]
+        rules[element.get("name")] = Rule(
+            name=element.get("name"), kind=element.get("class"),
+            tags=set(list_of(element, "tags", "string")),
+            sources=list_of(element, "srcs"),
+            inputs=list_of(element, "deps") + actual,
+            copts=list_of(element, "copts", "string"),
+            data=list_of(element, "data"))
+    return rules
+
+
+def repository_of(label):
+    return label[1:].split("//")[0] if label.startswith("@") else ""
+
+
+def closure(name, rules):
+    """(rules of this tree that the test is made of, "") or (None, the reason)."""
+    found, waiting = {}, [name]
+    while waiting:
+        label = waiting.pop()
+        if label in found:
+            continue
+        if repository_of(label):
+            if repository_of(label) not in KNOWN_REPOSITORIES:
+                return None, "needs @%s" % repository_of(label)
+            continue
+        rule = rules.get(label)
+        if rule is None or rule.kind not in PLAIN_RULES:
+            return None, "needs %s, a %s" % (label, rule.kind if rule else "generated file")
+        written = [source for source in rule.sources if source in rules]
+        if written:
+            return None, "needs %s, which a rule writes" % written[0]
+        found[label] = rule
+        waiting += rule.inputs
+    return list(found.values()), ""
+
+
+def choose(rules, only):
+    """[(test, rules of its closure)], [(test, why it is left out)]."""
+    chosen, left_out = [], []
+    for name, rule in sorted(rules.items()):
+        if rule.kind != "cc_test" or repository_of(name) or not re.search(only, name):
+            continue
+        reason = ", ".join(sorted(rule.tags & LEFT_OUT_TAGS))
+        programs = [label for label in rule.data
+                    if label in rules and rules[label].kind != "filegroup"]
+        parts = None
+        if reason:
+            reason = "is tagged " + reason
+        elif programs:
+            reason = "runs %s" % programs[0]
+        else:
+            parts, reason = closure(name, rules)
+        if parts is None:
+            left_out.append((name, reason))
+        else:
+            chosen.append((name, parts))
+    return chosen, left_out
+
+
+def path_of(label):
+    return label[2:].replace(":", "/").lstrip("/")
+
+
+class Builder:
+    """Compiles each source once, again only where a file that it read changed."""
+
+    def __init__(self, tree, sysroot, output):
+        self.tree, self.sysroot, self.output = tree, sysroot, output
+        (output / "include").mkdir(parents=True, exist_ok=True)
+        link = output / "include/footprint"
+        if not link.is_symlink():
+            link.symlink_to(tree)
+        self.includes = ["-I%s" % (output / "include"), "-I%s" % tree,
+                         "-isystem", "%s/usr/include" % sysroot,
+                         "-isystem", "%s/usr/include/eigen3" % sysroot,
+                         "-isystem", "/usr/src/googletest/googletest/include",
+                         "-isystem", "/usr/src/googletest/googlemock/include"]
+
+    def is_current(self, object_file):
+        read = object_file.with_suffix(".d")
+        if not object_file.exists() or not read.exists():
+            return False
+        made = object_file.stat().st_mtime
+        files = read.read_text().replace("\\\n", " ").partition(":")[2].split()
+        return all(os.path.exists(file) and os.stat(file).st_mtime <= made for file in files)
+
+    def compile(self, source, extra):
+        """The object file of a source, an absolute path; raises CalledProcessError."""
+        flags = hashlib.sha256(" ".join(FLAGS + list(extra)).encode()).hexdigest()[:8]
+        name = "%s.%s" % (str(source).strip("/").replace("/", "__"), flags)
+        object_file = self.output / "objects" / (name + ".o")
+        if not self.is_current(object_file):
+            object_file.parent.mkdir(exist_ok=True)
+            run([COMPILER, *FLAGS, *extra, *self.includes, "-MMD", "-MF",
+                 str(object_file.with_suffix(".d")), "-c", str(source), "-o", str(object_file)])
+        return object_file
+
+    def google_test(self):
+        folder = pathlib.Path("/usr/src/googletest")
+        quiet = ["-w", "-I%s" % (folder / "googletest"), "-I%s" % (folder / "googlemock")]
+        return [self.compile(folder / source, quiet) for source in (
+            "googletest/src/gtest-all.cc", "googlemock/src/gmock-all.cc",
+            "googlemock/src/gmock_main.cc")]
+
+    def archives(self):
+        """Abseil's in one group, their order is theirs; Highway's, a shared object."""
+        folder = self.sysroot / "usr/lib/aarch64-linux-gnu"
+        files = sorted(map(str, folder.glob("libabsl_*.a")))
+        return ["-Wl,--start-group", *files, "-Wl,--end-group",
+                "-L%s" % folder, "-Wl,-rpath,%s" % folder, "-lhwy"]
+
+    def build(self, name, parts):
+        """The program of a test."""
+        objects = [self.compile(self.tree / path_of(source), rule.copts)
+                   for rule in parts for source in rule.sources if source.endswith(".cc")]
+        program = self.output / "tests" / name[2:].replace(":", "/")
+        program.parent.mkdir(parents=True, exist_ok=True)
+        run([COMPILER, "-pthread", *map(str, objects),
+             *map(str, self.google_test()), *self.archives(), "-o", str(program)])
+        return program
+
+
+def run(command):
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        raise RuntimeError("%s\n%s" % (shlex.join(command), ended.stderr[-4000:]))
+
+
+def run_test(program, tree, output, name):
+    """(whether it passed, the end of what it wrote)."""
+    folder = output / "tmp" / name[2:].replace(":", "/")
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = dict(os.environ, TEST_TMPDIR=str(folder), TEST_SRCDIR=str(tree))
+    ended = subprocess.run([EMULATOR, "-L", TARGET_ROOT, str(program)], cwd=tree, env=environment, text=True,
+                           errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           check=False)
+    return ended.returncode == 0, ended.stdout[-3000:]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--tree", type=pathlib.Path, default=pathlib.Path("."))
+    parser.add_argument("--sysroot", type=pathlib.Path, required=True)
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path(".cache/aarch64"))
+    parser.add_argument("--only", default="", help="tests whose label has this pattern")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--list", action="store_true", help="say which tests, and run none")
+    args = parser.parse_args()
+    chosen, left_out = choose(parse_query(sys.stdin.read()), args.only)
+    for name, reason in left_out:
+        print("left out  %s: %s" % (name, reason))
+    if args.list:
+        print("\n".join("chosen    " + name for name, _ in chosen))
+    if not chosen:
+        sys.exit(2)
+    if args.list:
+        return
+    tree = args.tree.resolve()
+    builder = Builder(tree, args.sysroot.resolve(), args.output.resolve())
+    sources = {(source, tuple(rule.copts)) for _, parts in chosen for rule in parts
+               for source in rule.sources if source.endswith(".cc")}
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        # What does not compile is told test by test, below.
+        list(pool.map(lambda each: attempt(builder, tree / path_of(each[0]), each[1]),
+                      sorted(sources)))
+    failed = []
+    for name, parts in chosen:
+        try:
+            passed, said = run_test(builder.build(name, parts), tree, args.output.resolve(), name)
+        except RuntimeError as error:
+            passed, said = False, str(error)
+        print("%-8s  %s" % ("passed" if passed else "FAILED", name), flush=True)
+        if not passed:
+            failed.append(name)
+            print(said)
+    print("aarch64: %d passed, %d failed, %d left out"
+          % (len(chosen) - len(failed), len(failed), len(left_out)))
+    sys.exit(1 if failed else 0)
+
+
+def attempt(builder, source, copts):
+    try:
+        builder.compile(source, list(copts))
+    except RuntimeError:
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Tests of cross_test: which tests it takes, and of what it makes them."""
+
+import os
+import pathlib
+import tempfile
+import time
+import unittest
+
+import cross_test
+
+XML = """<?xml version="1.1"?>
+<query version="2">
+  <rule class="cc_library" name="//base:number">
+    <list name="srcs"><label value="//base:number.cc"/></list>
+    <list name="copts"><string value="-O3"/></list>
+    <list name="deps"><label value="@abseil-cpp//absl/strings:strings"/></list>
+  </rule>
+  <rule class="alias" name="//door:number"><label name="actual" value="//base:number"/></rule>
+  <rule class="cc_test" name="//base:number_test">
+    <list name="srcs"><label value="//base:number_test.cc"/></list>
+    <list name="deps"><label value="//door:number"/><label value="@googletest//:gtest"/></list>
+  </rule>
+  <rule class="cc_library" name="//base:message">
+    <list name="deps"><label value="//base:number"/><label value="@protobuf//:protobuf"/></list>
+  </rule>
+  <rule class="cc_test" name="//base:message_test">
+    <list name="deps"><label value="//base:message"/></list>
+  </rule>
+  <rule class="genrule" name="//base:table"/>
+  <rule class="cc_test" name="//base:table_test">
+    <list name="srcs"><label value="//base:table"/></list>
+  </rule>
+  <rule class="cc_test" name="//base:embedded_test">
+    <list name="deps"><label value="//base:table"/></list>
+  </rule>
+  <rule class="cc_test" name="//base:bytes_test">
+    <list name="tags"><string value="measures_jemalloc"/></list>
+  </rule>
+  <rule class="cc_binary" name="//base:program"/>
+  <rule class="cc_test" name="//base:program_test">
+    <list name="data"><label value="//base:program"/></list>
+  </rule>
+  <rule class="cc_test" name="@other//:their_test"/>
+</query>
+"""
+
+
+class ChoiceTest(unittest.TestCase):
+    def setUp(self):
+        self.chosen, self.left_out = cross_test.choose(cross_test.parse_query(XML), "")
+
+    def test_takes_what_the_sysroot_has_all_parts_of(self):
+        self.assertEqual([name for name, _ in self.chosen], ["//base:number_test"])
+
+    def test_a_test_has_the_sources_and_flags_of_all_its_parts(self):
+        parts = {rule.name: rule for rule in self.chosen[0][1]}
+        self.assertEqual(parts["//base:number"].sources, ["//base:number.cc"])
+        self.assertEqual(parts["//base:number"].copts, ["-O3"])
+        self.assertEqual(parts["//base:number_test"].copts, [])
+
+    def test_says_why_the_others_are_left_out(self):
+        self.assertEqual(dict(self.left_out), {
+            "//base:message_test": "needs @protobuf",
+            "//base:table_test": "needs //base:table, which a rule writes",
+            "//base:embedded_test": "needs //base:table, a genrule",
+            "//base:bytes_test": "is tagged measures_jemalloc",
+            "//base:program_test": "runs //base:program",
+        })
+
+    def test_takes_those_of_a_pattern_alone(self):
+        chosen, left_out = cross_test.choose(cross_test.parse_query(XML), "bytes")
+        self.assertEqual(chosen, [])
+        self.assertEqual([name for name, _ in left_out], ["//base:bytes_test"])
+
+    def test_labels_are_paths(self):
+        self.assertEqual(cross_test.path_of("//base/simd:a.cc"), "base/simd/a.cc")
+        self.assertEqual(cross_test.path_of("//:a.cc"), "a.cc")
+
+
+class BuilderTest(unittest.TestCase):
+    """With a compiler that writes the command into the object."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.count = 0
+        compiler = self.folder / "compiler"
+        compiler.write_text('#!/bin/sh\nwhile test "$1" != -MF; do shift; done\n'
+                            'echo "out: $4 %s/read.h" > "$2"\n'
+                            'grep -q broken "$4" && { echo "no such word" >&2; exit 1; }\n'
+                            'echo x >> "$6"\n' % self.folder)
+        compiler.chmod(0o755)
+        (self.folder / "read.h").write_text("")
+        (self.folder / "a.cc").write_text("")
+        self.old = cross_test.COMPILER
+        cross_test.COMPILER = str(compiler)
+        self.addCleanup(setattr, cross_test, "COMPILER", self.old)
+        self.builder = cross_test.Builder(self.folder, self.folder, self.folder / "output")
+
+    def times_compiled(self):
+        return len(self.builder.compile(self.folder / "a.cc", []).read_text().split())
+
+    def test_compiles_once(self):
+        self.assertEqual(self.times_compiled(), 1)
+        self.assertEqual(self.times_compiled(), 1)
+
+    def test_compiles_again_where_a_file_that_was_read_changed(self):
+        self.assertEqual(self.times_compiled(), 1)
+        later = time.time() + 10
+        os.utime(self.folder / "read.h", (later, later))
+        self.assertEqual(self.times_compiled(), 2)
+
+    def test_compiles_again_where_a_file_that_was_read_is_gone(self):
+        self.assertEqual(self.times_compiled(), 1)
+        (self.folder / "read.h").unlink()
+        self.assertEqual(self.times_compiled(), 2)
+
+    def test_tells_the_compilers_error(self):
+        (self.folder / "a.cc").write_text("broken")
+        with self.assertRaisesRegex(RuntimeError, "no such word"):
+            self.times_compiled()
+
+
+if __name__ == "__main__":
+    unittest.main()
