@@ -302,11 +302,11 @@ TEST(DecoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
       EXPECT_EQ(choice->least_bytes, *(*decoder)->MinBudgetBytes(70, 2));
       EXPECT_DOUBLE_EQ(choice->least_slowdown, slowdown(choice->least_bytes));
       EXPECT_DOUBLE_EQ(choice->slowdown, slowdown(choice->budget_bytes));
-      EXPECT_LE(choice->slowdown, kMostSlowdown);
+      EXPECT_LE(choice->slowdown, kMostPredictedSlowdown);
       if (choice->budget_bytes == choice->least_bytes) continue;
       const int64_t page_less =
           std::max(choice->least_bytes, choice->budget_bytes - kPageBytes);
-      EXPECT_GT(slowdown(page_less), kMostSlowdown)
+      EXPECT_GT(slowdown(page_less), kMostPredictedSlowdown)
           << WeightBackendName(backend) << ", prompt of " << prompt;
     }
   }

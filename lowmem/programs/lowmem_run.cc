@@ -62,8 +62,8 @@ ABSL_FLAG(absl::optional<int64_t>, random_ids, absl::nullopt,
 ABSL_FLAG(int64_t, batch, 1, "so many sequences of --random_ids");
 ABSL_FLAG(std::string, budget, "",
           "bytes for activations, workspace and weights in flight, such as "
-          "16MiB, or \"least\"; unless given, the least that is predicted to "
-          "take at most 1.1 of the time that 64MiB take");
+          "16MiB, or \"least\"; unless given, the least that is expected to "
+          "take at most 1.1 of the time that 64MiB take: predicted 1.06");
 ABSL_FLAG(std::string, backend, "pread", "resident, pread, direct or mmap");
 ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(int, repeat, 1, "forward passes");

@@ -26,7 +26,7 @@ absl::StatusOr<BudgetChoice> ChooseBudget(
   choice.budget_bytes = least_bytes;
   choice.least_slowdown = *least / *ample;
   choice.slowdown = choice.least_slowdown;
-  if (choice.slowdown <= kMostSlowdown) return choice;
+  if (choice.slowdown <= kMostPredictedSlowdown) return choice;
   // Pages; the first is too slow, the second fast enough.
   int64_t slow = least_bytes / kPageBytes;
   int64_t fast = choice.ample_bytes / kPageBytes;
@@ -36,7 +36,7 @@ absl::StatusOr<BudgetChoice> ChooseBudget(
     const absl::StatusOr<double> seconds =
         predict_seconds(std::max(least_bytes, middle * kPageBytes));
     if (!seconds.ok()) return seconds.status();
-    if (*seconds > kMostSlowdown * *ample) {
+    if (*seconds > kMostPredictedSlowdown * *ample) {
       slow = middle;
     } else {
       fast = middle;

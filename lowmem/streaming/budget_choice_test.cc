@@ -16,7 +16,7 @@ constexpr int64_t kMebibyte = 1 << 20;
 TEST(ChooseBudgetTest, IsTheLeastOfThoseThatCostNextToNoTime) {
   for (const int64_t enough_bytes : {1000000, 3333333, 50 * 1000000}) {
     const auto seconds = [&](int64_t budget_bytes) -> absl::StatusOr<double> {
-      return budget_bytes >= enough_bytes ? 1.09 : 1.2;
+      return budget_bytes >= enough_bytes ? 1.05 : 1.2;
     };
     const auto predict = [&](int64_t budget_bytes) -> absl::StatusOr<double> {
       return budget_bytes == kAmpleBudgetBytes ? 1.0 : seconds(budget_bytes);
@@ -26,9 +26,21 @@ TEST(ChooseBudgetTest, IsTheLeastOfThoseThatCostNextToNoTime) {
     EXPECT_EQ(choice->budget_bytes, (enough_bytes + 4095) / 4096 * 4096);
     EXPECT_EQ(choice->least_bytes, 123456);
     EXPECT_EQ(choice->ample_bytes, kAmpleBudgetBytes);
-    EXPECT_DOUBLE_EQ(choice->slowdown, 1.09);
+    EXPECT_DOUBLE_EQ(choice->slowdown, 1.05);
     EXPECT_DOUBLE_EQ(choice->least_slowdown, 1.2);
   }
+}
+
+// A prediction of just the limit may be short of it.
+TEST(ChooseBudgetTest, AllowsForWhatAPredictionIsShortBy) {
+  const auto choice =
+      ChooseBudget(4096, [](int64_t budget_bytes) -> absl::StatusOr<double> {
+        if (budget_bytes < kMebibyte) return kMostSlowdown;
+        return budget_bytes < 2 * kMebibyte ? kMostPredictedSlowdown : 1.0;
+      });
+  ASSERT_THAT(choice, IsOk());
+  EXPECT_EQ(choice->budget_bytes, kMebibyte);
+  EXPECT_LE(choice->slowdown * (1 + kPredictionShortBy), kMostSlowdown);
 }
 
 TEST(ChooseBudgetTest, IsTheLeastPossibleWhereThatIsFastEnough) {

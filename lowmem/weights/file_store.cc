@@ -1,7 +1,6 @@
 #include "footprint/lowmem/weights/file_store.h"
 
-#include <time.h>
-
+#include <chrono>
 #include <cstring>
 
 namespace footprint::lowmem_internal {
@@ -36,9 +35,9 @@ WeightCounters SharedCounters::Snapshot() const {
 }
 
 int64_t NowNanoseconds() {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return std::chrono::nanoseconds(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 absl::Status FileStore::ReadRows(const Tile& tile, void* destination) {

@@ -13,6 +13,9 @@ constexpr uint64_t kSeed = 15;
 // In all plans that a search bounds: a fifth of a second.
 constexpr int64_t kMostSteps = 200'000;
 constexpr int kRestarts = 40;
+// Of a large network, in which a change of each layer would take a quarter of
+// those steps, so many changes of a point are looked at.
+constexpr size_t kFewNeighbours = 16;
 
 bool Contains(const std::vector<size_t>& layers, size_t layer) {
   return std::find(layers.begin(), layers.end(), layer) != layers.end();
@@ -83,39 +86,74 @@ ChoiceDescent::ChoiceDescent(const PlanBuilder& builder, bool may_swap)
 absl::Status ChoiceDescent::Run(const BoundedChoices& start,
                                 const Visit& visit) {
   if (!MayDrop(network_, builder_.options())) return absl::OkStatus();
+  const int64_t steps_before = steps_left_;
   absl::StatusOr<Point> first = Evaluate(start.choices);
   if (!first.ok()) return first.status();
   lowest_ = *first;
-  absl::Status status = Descend(*std::move(first), visit);
-  for (StepChoices& choices : Starts(lowest_.choices)) {
-    if (!status.ok() || IsOver()) return status;
-    absl::StatusOr<Point> point = Evaluate(std::move(choices));
-    if (!point.ok()) return point.status();
-    status = Offer(*point, visit);
-    if (status.ok()) status = Descend(*std::move(point), visit);
+  is_large_ =
+      (steps_before - steps_left_) * static_cast<int64_t>(droppable_.size()) >
+      kMostSteps / 4;
+  absl::Status status;
+  if (is_large_) {
+    status = StartLarge(*std::move(first), visit);
+  } else {
+    status = Descend(*std::move(first), visit);
+    for (StepChoices& choices : Starts(lowest_.choices)) {
+      if (!status.ok() || IsOver()) return status;
+      absl::StatusOr<Point> point = Evaluate(std::move(choices));
+      if (!point.ok()) return point.status();
+      status = Offer(*point, visit);
+      if (status.ok()) status = Descend(*std::move(point), visit);
+    }
   }
   for (int i = 0; i < kRestarts && status.ok() && !IsOver(); ++i) {
-    StepChoices choices = lowest_.choices;
-    for (uint64_t changes = 1 + random_.Below(3); changes > 0; --changes) {
-      std::vector<StepChoices> neighbours;
-      const std::vector<size_t>& layers =
-          random_.Below(4) == 0 && !sliceable_.empty() ? sliceable_
-                                                       : droppable_;
-      if (layers.empty()) return status;
-      const size_t layer = layers[random_.Below(layers.size())];
-      if (&layers == &sliceable_) {
-        ChangeSlices(choices, layer, &neighbours);
-      } else {
-        ChangeLayer(choices, layer, &neighbours);
-      }
-      choices = neighbours[random_.Below(neighbours.size())];
-    }
-    absl::StatusOr<Point> point = Evaluate(std::move(choices));
-    if (!point.ok()) return point.status();
-    status = Offer(*point, visit);
-    if (status.ok()) status = Descend(*std::move(point), visit);
+    status = Restart(visit);
   }
   return status;
+}
+
+// From the lowest of the starts, among them those that swap what others keep.
+absl::Status ChoiceDescent::StartLarge(Point first, const Visit& visit) {
+  std::vector<StepChoices> starts = Starts(first.choices);
+  for (size_t i = 0, count = starts.size(); may_swap_ && i < count; ++i) {
+    StepChoices swapping = starts[i];
+    swapping.swapped.clear();
+    for (const size_t l : droppable_) {
+      if (!Contains(swapping.dropped, l)) swapping.swapped.push_back(l);
+    }
+    starts.push_back(std::move(swapping));
+  }
+  for (StepChoices& choices : starts) {
+    if (IsOver()) return absl::OkStatus();
+    absl::StatusOr<Point> point = Evaluate(std::move(choices));
+    if (!point.ok()) return point.status();
+    const absl::Status status = Offer(*point, visit);
+    if (!status.ok()) return status;
+  }
+  return Descend(lowest_, visit);
+}
+
+// From the lowest point, changed by chance.
+absl::Status ChoiceDescent::Restart(const Visit& visit) {
+  StepChoices choices = lowest_.choices;
+  for (uint64_t changes = 1 + random_.Below(3); changes > 0; --changes) {
+    std::vector<StepChoices> neighbours;
+    const std::vector<size_t>& layers =
+        random_.Below(4) == 0 && !sliceable_.empty() ? sliceable_ : droppable_;
+    if (layers.empty()) return absl::OkStatus();
+    const size_t layer = layers[random_.Below(layers.size())];
+    if (&layers == &sliceable_) {
+      ChangeSlices(choices, layer, &neighbours);
+    } else {
+      ChangeLayer(choices, layer, &neighbours);
+    }
+    choices = neighbours[random_.Below(neighbours.size())];
+  }
+  absl::StatusOr<Point> point = Evaluate(std::move(choices));
+  if (!point.ok()) return point.status();
+  const absl::Status status = Offer(*point, visit);
+  if (!status.ok()) return status;
+  return Descend(*std::move(point), visit);
 }
 
 bool ChoiceDescent::IsOver() const { return is_found_ || steps_left_ <= 0; }
@@ -172,7 +210,7 @@ absl::Status ChoiceDescent::Offer(const Point& point, const Visit& visit) {
   return absl::OkStatus();
 }
 
-std::vector<StepChoices> ChoiceDescent::Neighbours(const Point& point) const {
+std::vector<StepChoices> ChoiceDescent::Neighbours(const Point& point) {
   std::vector<StepChoices> neighbours;
   for (const size_t l : point.outputs) {
     if (Contains(droppable_, l)) ChangeLayer(point.choices, l, &neighbours);
@@ -182,6 +220,13 @@ std::vector<StepChoices> ChoiceDescent::Neighbours(const Point& point) const {
         network_.layers[l].inputs[0] == network_.inputs.size() + point.layer) {
       ChangeSlices(point.choices, l, &neighbours);
     }
+  }
+  if (is_large_) {
+    for (size_t i = 0; i < std::min(neighbours.size(), kFewNeighbours); ++i) {
+      std::swap(neighbours[i],
+                neighbours[i + random_.Below(neighbours.size() - i)]);
+    }
+    neighbours.resize(std::min(neighbours.size(), kFewNeighbours));
   }
   return neighbours;
 }

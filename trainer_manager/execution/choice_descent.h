@@ -9,7 +9,10 @@
 // as much, the one that leaves fewest bytes near the bound. Where none is left,
 // choices drawn from a fixed seed are changed, and it descends again from
 // there. The starts are the given one and those that keep nothing, or every
-// k-th output. What it comes by does not depend on the budget.
+// k-th output. What it comes by does not depend on the budget. In a network so
+// large that its changes cannot all be looked at, the starts are bounded first,
+// also with all swapped that they keep, it descends from the lowest, and of
+// each point's changes some are drawn.
 //
 // Refers to its arguments. Thread-compatible. Memory: a plan or two. Time: at
 // most a fixed number of steps in all plans that it bounds.
@@ -65,9 +68,11 @@ class ChoiceDescent {
   };
 
   absl::StatusOr<Point> Evaluate(StepChoices choices);
+  absl::Status StartLarge(Point first, const Visit& visit);
+  absl::Status Restart(const Visit& visit);
   absl::Status Descend(Point point, const Visit& visit);
   absl::Status Offer(const Point& point, const Visit& visit);
-  std::vector<StepChoices> Neighbours(const Point& point) const;
+  std::vector<StepChoices> Neighbours(const Point& point);
   void ChangeLayer(const StepChoices& from, size_t layer,
                    std::vector<StepChoices>* neighbours) const;
   void ChangeSlices(const StepChoices& from, size_t layer,
@@ -83,6 +88,7 @@ class ChoiceDescent {
   RandomSequence random_;
   ResolvedNetwork spare_network_;
   int64_t steps_left_;
+  bool is_large_ = false;
   bool is_found_ = false;
   Point lowest_;
 };

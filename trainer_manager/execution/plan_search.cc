@@ -9,6 +9,11 @@
 namespace footprint {
 namespace {
 
+// In all plans that one greedy walk bounds: half a second. From half of them on
+// it tries few layers at a time.
+constexpr int64_t kMostWalkSteps = 500'000;
+constexpr size_t kFewLayers = 8;
+
 bool Contains(const std::vector<size_t>& layers, size_t layer) {
   return std::find(layers.begin(), layers.end(), layer) != layers.end();
 }
@@ -43,9 +48,10 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Run() const {
 
 absl::Status PlanSearch::Start(Path* path) const {
   BoundedChoices first;
-  absl::StatusOr<ExecutionPlan> bounded = builder_.Bound(first.choices);
+  path->walk_steps_left = kMostWalkSteps;
+  absl::StatusOr<ExecutionPlan> bounded = Bound(first.choices, path);
   if (!bounded.ok()) return bounded.status();
-  const absl::Status status = Slice(&first.choices, &*bounded);
+  const absl::Status status = Slice(&first.choices, &*bounded, path);
   if (!status.ok()) return status;
   first.bound_bytes = bounded->bound_bytes();
   path->walked = first;
@@ -65,9 +71,10 @@ absl::Status PlanSearch::Add(BoundedChoices point, Path* path) const {
 // From where the walk is, as long as a layer can be dropped, or swapped, that
 // lowers the bound.
 absl::Status PlanSearch::Walk(bool swaps, Path* path) const {
-  while (!path->found) {
-    absl::StatusOr<absl::optional<BoundedChoices>> next = Drop(path->walked);
-    if (swaps && next.ok() && !next->has_value()) next = Swap(path->walked);
+  path->walk_steps_left = kMostWalkSteps;
+  while (!path->found && path->walk_steps_left > 0) {
+    absl::StatusOr<absl::optional<BoundedChoices>> next = Drop(path);
+    if (swaps && next.ok() && !next->has_value()) next = Swap(path);
     if (!next.ok()) return next.status();
     if (!next->has_value()) break;
     path->walked = **std::move(next);
@@ -93,10 +100,19 @@ absl::Status PlanSearch::Descend(bool swaps, Path* path) const {
       });
 }
 
+absl::StatusOr<ExecutionPlan> PlanSearch::Bound(const StepChoices& choices,
+                                                Path* path) const {
+  absl::StatusOr<ExecutionPlan> plan = builder_.Bound(choices);
+  if (plan.ok()) {
+    path->walk_steps_left -= static_cast<int64_t>(plan->steps.size());
+  }
+  return plan;
+}
+
 // Slices one derivative after the other, as the certificate asks for, as long
 // as that lowers the bound, which `bounded` is of.
-absl::Status PlanSearch::Slice(StepChoices* choices,
-                               ExecutionPlan* bounded) const {
+absl::Status PlanSearch::Slice(StepChoices* choices, ExecutionPlan* bounded,
+                               Path* path) const {
   if (!MaySlice(options_) || LayerToSlice(*bounded) == network_.layers.size()) {
     return absl::OkStatus();
   }
@@ -107,7 +123,7 @@ absl::Status PlanSearch::Slice(StepChoices* choices,
     const size_t layer = LayerToSlice(last);
     if (layer == network_.layers.size()) break;
     trial.sliced.push_back(layer);
-    absl::StatusOr<ExecutionPlan> next = builder_.Bound(trial);
+    absl::StatusOr<ExecutionPlan> next = Bound(trial, path);
     if (!next.ok()) return next.status();
     if (next->bound_bytes() > last_bytes) break;
     last = *std::move(next);
@@ -123,23 +139,28 @@ absl::Status PlanSearch::Slice(StepChoices* choices,
 // Drops the output of those that the certificate names that lowers the bound
 // most; none where none lowers it.
 absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Drop(
-    const BoundedChoices& from) const {
+    Path* path) const {
+  const BoundedChoices& from = path->walked;
   absl::optional<BoundedChoices> best;
   if (!MayDrop(network_, options_)) return best;
-  const absl::StatusOr<ExecutionPlan> bounded = builder_.Bound(from.choices);
+  const absl::StatusOr<ExecutionPlan> bounded = Bound(from.choices, path);
   if (!bounded.ok()) return bounded.status();
+  std::vector<size_t> layers;
   for (const size_t layer : LayersInCertificate(*bounded)) {
-    if (!CanRecompute(network_, layer) ||
-        Contains(from.choices.dropped, layer)) {
-      continue;
+    if (CanRecompute(network_, layer) &&
+        !Contains(from.choices.dropped, layer)) {
+      layers.push_back(layer);
     }
+  }
+  KeepFew(*path, &layers);
+  for (const size_t layer : layers) {
     StepChoices trial = from.choices;
     const std::vector<size_t> more =
         LayersToDrop(network_, trial.dropped, layer);
     trial.dropped.insert(trial.dropped.end(), more.begin(), more.end());
-    absl::StatusOr<ExecutionPlan> next = builder_.Bound(trial);
+    absl::StatusOr<ExecutionPlan> next = Bound(trial, path);
     if (!next.ok()) return next.status();
-    const absl::Status status = Slice(&trial, &*next);
+    const absl::Status status = Slice(&trial, &*next, path);
     if (!status.ok()) return status;
     const int64_t bytes = next->bound_bytes();
     if (bytes >= (best ? best->bound_bytes : from.bound_bytes)) continue;
@@ -151,19 +172,24 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Drop(
 // The same for what goes to the file; also where the bound stays, since several
 // steps may need as much.
 absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Swap(
-    const BoundedChoices& from) const {
+    Path* path) const {
+  const BoundedChoices& from = path->walked;
   absl::optional<BoundedChoices> best;
   if (!MayDrop(network_, options_) || !may_swap_) return best;
-  const absl::StatusOr<ExecutionPlan> bounded = builder_.Bound(from.choices);
+  const absl::StatusOr<ExecutionPlan> bounded = Bound(from.choices, path);
   if (!bounded.ok()) return bounded.status();
+  std::vector<size_t> layers;
   for (const size_t layer : LayersInCertificate(*bounded)) {
-    if (Contains(from.choices.swapped, layer)) continue;
+    if (!Contains(from.choices.swapped, layer)) layers.push_back(layer);
+  }
+  KeepFew(*path, &layers);
+  for (const size_t layer : layers) {
     StepChoices trial = from.choices;
     trial.swapped.push_back(layer);
     trial.dropped = Without(trial.dropped, layer);
-    absl::StatusOr<ExecutionPlan> next = builder_.Bound(trial);
+    absl::StatusOr<ExecutionPlan> next = Bound(trial, path);
     if (!next.ok()) return next.status();
-    const absl::Status status = Slice(&trial, &*next);
+    const absl::Status status = Slice(&trial, &*next, path);
     if (!status.ok()) return status;
     const int64_t bytes = next->bound_bytes();
     if (bytes > from.bound_bytes || (best && bytes >= best->bound_bytes)) {
@@ -172,6 +198,16 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Swap(
     best = BoundedChoices{std::move(trial), bytes};
   }
   return best;
+}
+
+// In a long walk, of the layers to try those of the largest outputs.
+void PlanSearch::KeepFew(const Path& path, std::vector<size_t>* layers) const {
+  if (path.walk_steps_left >= kMostWalkSteps / 2) return;
+  std::stable_sort(layers->begin(), layers->end(), [this](size_t a, size_t b) {
+    return SizeBytes(network_.layers[a].signature.output) >
+           SizeBytes(network_.layers[b].signature.output);
+  });
+  layers->resize(std::min(layers->size(), kFewLayers));
 }
 
 // Keeps again what need not go: first what is swapped, the largest first, then

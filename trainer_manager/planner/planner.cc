@@ -43,7 +43,8 @@ constexpr int64_t kLeastBeamWidth = 4;
 constexpr int64_t kNodesOfASweep = 16;
 
 // Which height to ask for between the bound and the best plan so far: half-way
-// down; after a "yes" twice as far, after some "no" in a row half as far.
+// down; after a "yes" twice as far, after some "no" in a row half as far, but
+// at least a quarter: smaller steps are granted, and bring little.
 class WayDown {
  public:
   explicit WayDown(int64_t patience) : patience_(patience) {}
@@ -58,7 +59,7 @@ class WayDown {
       share_ = std::min(0.75, 2 * share_);
       in_vain_ = 0;
     } else if (++in_vain_ == patience_) {
-      share_ /= 2;
+      share_ = std::max(0.25, share_ / 2);
       in_vain_ = 0;
     }
   }

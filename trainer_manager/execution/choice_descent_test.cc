@@ -1,0 +1,138 @@
+#include "footprint/trainer_manager/execution/choice_descent.h"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/networks/random_network.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr int kOptimizerStates = 1;
+
+// A network, and the descent among its choices from those that change nothing.
+class Descent {
+ public:
+  Descent(const Network& network, const MemoryOptions& options)
+      : resolved_(*ResolveNetwork(network, NetworkMode::kTraining)),
+        options_(options),
+        builder_(resolved_, ReferenceMath(), options_, kOptimizerStates) {}
+
+  const PlanBuilder& builder() const { return builder_; }
+
+  // What was visited until the visitor said so or failed; at most `most`.
+  std::vector<BoundedChoices> Run(
+      bool may_swap, size_t most = std::numeric_limits<size_t>::max()) {
+    std::vector<BoundedChoices> visited;
+    const absl::StatusOr<ExecutionPlan> start = builder_.Bound({});
+    EXPECT_THAT(start, IsOk());
+    EXPECT_THAT(ChoiceDescent(builder_, may_swap)
+                    .Run({{}, start->bound_bytes()},
+                         [&](const BoundedChoices& lower) {
+                           visited.push_back(lower);
+                           return visited.size() == most;
+                         }),
+                IsOk());
+    return visited;
+  }
+
+ private:
+  const ResolvedNetwork resolved_;
+  const MemoryOptions options_;
+  const PlanBuilder builder_;
+};
+
+TEST(ChoiceDescentTest, VisitsWhatIsBoundedLowerThanAllBefore) {
+  size_t visits = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    Descent descent(RandomNetwork(seed), {});
+    int64_t lowest = descent.builder().Bound({})->bound_bytes();
+    for (const BoundedChoices& lower : descent.Run(/*may_swap=*/true)) {
+      EXPECT_LT(lower.bound_bytes, lowest);
+      lowest = lower.bound_bytes;
+      const auto plan = descent.builder().Bound(lower.choices);
+      ASSERT_THAT(plan, IsOk());
+      EXPECT_EQ(plan->bound_bytes(), lowest);
+      ++visits;
+    }
+  }
+  EXPECT_GT(visits, 30u);
+}
+
+TEST(ChoiceDescentTest, EndsWhereTheVisitorHasFound) {
+  Descent descent(RandomNetwork(3), {});
+  const size_t all = descent.Run(false).size();
+  ASSERT_GT(all, 2u);
+  EXPECT_EQ(descent.Run(false, 1).size(), 1u);
+  EXPECT_EQ(descent.Run(false, all - 1).size(), all - 1);
+}
+
+TEST(ChoiceDescentTest, PassesOnAVisitorsError) {
+  Descent descent(RandomNetwork(3), {});
+  EXPECT_THAT(ChoiceDescent(descent.builder(), false)
+                  .Run({{}, std::numeric_limits<int64_t>::max()},
+                       [](const BoundedChoices&) -> absl::StatusOr<bool> {
+                         return absl::DataLossError("visited");
+                       }),
+              StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST(ChoiceDescentTest, ChoosesWhatIsAllowedAlone) {
+  size_t swapped = 0;
+  size_t sliced = 0;
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    MemoryOptions options;
+    for (const BoundedChoices& lower :
+         Descent(RandomNetwork(seed), options).Run(/*may_swap=*/false)) {
+      EXPECT_TRUE(lower.choices.swapped.empty()) << seed;
+      sliced += lower.choices.sliced.size();
+    }
+    options.reuse_workspaces = false;
+    for (const BoundedChoices& lower :
+         Descent(RandomNetwork(seed), options).Run(/*may_swap=*/true)) {
+      EXPECT_TRUE(lower.choices.sliced.empty()) << seed;
+      swapped += lower.choices.swapped.size();
+    }
+    options.share_edges = false;
+    EXPECT_TRUE(Descent(RandomNetwork(seed), options).Run(true).empty());
+  }
+  EXPECT_GT(swapped, 0u);
+  EXPECT_GT(sliced, 0u);
+}
+
+// What the search comes to: a weaker one ends above it.
+TEST(ChoiceDescentTest, EndsAsLowAsItDid) {
+  int64_t bytes = 0;
+  int64_t bytes_with_file = 0;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    Descent descent(RandomNetwork(seed), {});
+    const int64_t start = descent.builder().Bound({})->bound_bytes();
+    const std::vector<BoundedChoices> visited = descent.Run(false);
+    bytes += visited.empty() ? start : visited.back().bound_bytes;
+    const std::vector<BoundedChoices> swapped = descent.Run(true);
+    bytes_with_file += swapped.empty() ? start : swapped.back().bound_bytes;
+  }
+  EXPECT_LE(bytes, 1143744);
+  EXPECT_LE(bytes_with_file, 1037616);
+}
+
+// To look at each change of one point takes more than there are steps, but not
+// to look at the starts.
+TEST(ChoiceDescentTest, ALargeNetworkComesToAThirdAndWithAFileToAFifth) {
+  Descent descent(AttentionClassifier(24), {});
+  const int64_t start = descent.builder().Bound({})->bound_bytes();
+  const std::vector<BoundedChoices> visited = descent.Run(false);
+  ASSERT_FALSE(visited.empty());
+  EXPECT_LE(visited.back().bound_bytes, start * 36 / 100);
+  const std::vector<BoundedChoices> swapped = descent.Run(true);
+  ASSERT_FALSE(swapped.empty());
+  EXPECT_LE(swapped.back().bound_bytes, start * 22 / 100);
+}
+
+}  // namespace
+}  // namespace footprint
