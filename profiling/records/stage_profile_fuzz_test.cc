@@ -17,13 +17,7 @@ namespace {
 using profiling_internal::kStageMagic;
 using profiling_internal::StageFile;
 
-void ReadAnyFile(absl::string_view input) {
-  if (input.empty()) return;
-  const uint32_t peak_stage = static_cast<unsigned char>(input[0]);
-  const MemoryFile file("");
-  BeginFile(kStageMagic, sizeof(StageFile), file);
-  ApplyPatches(PatchesOf(input.substr(1)), /*first_part=*/0,
-               {8, offsetof(StageFile, stages)}, file);
+void RequireRight(const MemoryFile& file, uint32_t peak_stage) {
   const absl::StatusOr<StageProfile> profile =
       ReadStageProfile(file.path(), {/*live_bytes=*/1 << 20, peak_stage});
   if (!profile.ok()) return RequireRefusal(profile.status());
@@ -32,6 +26,17 @@ void ReadAnyFile(absl::string_view input) {
     Require(profile->stages[i].parent <= i,
             "a stage is inside of earlier ones");
   }
+}
+
+void ReadAnyFile(absl::string_view input) {
+  if (input.empty()) return;
+  const MemoryFile file("");
+  BeginFile(kStageMagic, sizeof(StageFile), file);
+  ApplyPatches(PatchesOf(input.substr(1)), /*first_part=*/0,
+               {8, offsetof(StageFile, stages)}, file);
+  // Another file names it, and may be damaged, too.
+  RequireRight(file, static_cast<unsigned char>(input[0]));
+  RequireRight(file, ~uint32_t{0});
 }
 
 }  // namespace

@@ -515,15 +515,16 @@ STACK_TALLIES = {
 
 
 def stage(name, kind, parent, open_visits=0):
-    return name.ljust(152, b"\0") + struct.pack(
-        "<II13qII", kind, parent, 5, 1, open_visits, 0, 0, 9, 8, 16, 64, 2, 4, 5, 0, 0, 0)
+    """The patches' places in an entry, and bytes: what is not zero, to be short."""
+    return (0, name), (152, struct.pack("<IIbxxxxxxxbxxxxxxxb", kind, parent, 5, 1, open_visits))
 
 
 def stages(*entries):
-    made = b"\1" + patch(0, 0, struct.pack("<II", len(entries), 0))
+    made = b"\1" + patch(0, 0, struct.pack("<I", len(entries)))
     for i, entry in enumerate(entries):
-        for at in range(0, len(entry), 250):
-            made += patch(1, 272 * i + at, entry[at:at + 250])
+        for at, data in entry:
+            if data:
+                made += patch(1, 272 * i + at, data)
     return made
 
 
