@@ -21,6 +21,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/read_write.h"
 
 namespace footprint {
 
@@ -40,8 +41,8 @@ class MemoryFile {
   const std::string& path() const { return path_; }
 
   void Write(int64_t offset_bytes, absl::string_view bytes) const {
-    CheckThat(pwrite(descriptor_, bytes.data(), bytes.size(), offset_bytes) ==
-              static_cast<ssize_t>(bytes.size()));
+    CheckThat(WriteAt(descriptor_, offset_bytes, bytes.data(),
+                      static_cast<int64_t>(bytes.size())));
   }
 
   // What is added holds zeros and takes no memory.

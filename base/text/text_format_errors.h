@@ -6,7 +6,7 @@
 //   };
 //   parser.RecordErrorsTo(&problems);
 //
-// Thread-compatible. Owns nothing.
+// Thread-compatible. Owns nothing and takes no memory.
 
 #ifndef FOOTPRINT_BASE_TEXT_TEXT_FORMAT_ERRORS_H_
 #define FOOTPRINT_BASE_TEXT_TEXT_FORMAT_ERRORS_H_

@@ -3,7 +3,7 @@
 //   std::cout << WriteAuditText(findings, options);
 //
 // Lines are no wider than `options.width`; a command has lines of its own. Pure
-// functions, thread-safe.
+// functions, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_AUDIT_TEXT_H_
 #define FOOTPRINT_GATES_EXPLAINING_AUDIT_TEXT_H_

@@ -1,6 +1,8 @@
 // A gate's input with a limit that does not hold, for tests of explanations.
 //
 //   const GateInput input = ExplainedInput();
+//
+// A plain value; thread-safe. Memory: some KiB.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_EXPLAINED_INPUT_H_
 #define FOOTPRINT_GATES_EXPLAINING_EXPLAINED_INPUT_H_

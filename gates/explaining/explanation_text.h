@@ -3,7 +3,7 @@
 //   std::cout << WriteExplanationText(explanations, options);
 //
 // Lines are no wider than `options.width`, commands can be copied whole. Pure
-// functions, thread-safe.
+// functions, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_EXPLANATION_TEXT_H_
 #define FOOTPRINT_GATES_EXPLAINING_EXPLANATION_TEXT_H_

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/explaining/explained_input.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
@@ -26,7 +27,7 @@ TEST(GateExplanationTest, TellsAllOfARule) {
   ExplainOptions options;
   options.gate = "t:6";
   const auto explained = Explain(options);
-  ASSERT_TRUE(explained.ok()) << explained.status();
+  ASSERT_THAT(explained, IsOk());
   ASSERT_EQ(explained->size(), 1U);
   const GateExplanation& gate = explained->front();
   EXPECT_EQ(gate.judgement.decision(), REJECT);
@@ -69,7 +70,7 @@ TEST(GateExplanationTest, AnEarlierProfileTellsWhatGrew) {
   options.gate = "x/t.textproto:6";
   options.before = absl::MakeConstSpan(&before, 1);
   const auto explained = Explain(options);
-  ASSERT_TRUE(explained.ok());
+  ASSERT_THAT(explained, IsOk());
   ASSERT_TRUE(explained->front().difference.has_value());
   // Of this benchmark alone.
   ASSERT_EQ(explained->front().difference->children.size(), 1U);
@@ -90,7 +91,7 @@ TEST(GateExplanationTest, WhoHeldThePeakIsToldOfPeaksAlone) {
   ExplainOptions options;
   options.gate = "t:6";
   const auto explained = ExplainGates(input, verdict, options);
-  ASSERT_TRUE(explained.ok());
+  ASSERT_THAT(explained, IsOk());
   EXPECT_TRUE(explained->front().held_at_peak.empty());
 }
 
@@ -114,7 +115,7 @@ TEST(GateExplanationTest, SaysWhatItDoesNotKnow) {
   EXPECT_THAT(std::string(unknown.message()),
               AllOf(HasSubstr("//a:c"), HasSubstr("did you mean \"//a:b\"")));
   options.gate = "//a:\\b";
-  EXPECT_FALSE(Explain(options).ok());
+  EXPECT_THAT(Explain(options), testing::Not(IsOk()));
   GateInput broken = ExplainedInput();
   broken.problems.emplace_back();
   broken.problems.back().set_decision(BAD_CONFIGURATION);

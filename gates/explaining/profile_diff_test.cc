@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -42,7 +43,7 @@ ProfileDiff Diff(const std::vector<std::string>& before,
   for (const std::string& text : before) old.push_back(Parse(text));
   for (const std::string& text : after) now.push_back(Parse(text));
   const absl::StatusOr<ProfileDiff> diff = DiffProfiles(old, now);
-  EXPECT_TRUE(diff.ok()) << diff.status();
+  EXPECT_THAT(diff, IsOk());
   return *diff;
 }
 

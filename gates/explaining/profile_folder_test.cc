@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -38,25 +39,26 @@ std::string NewFolder(const std::string& name) {
 
 TEST(ProfileFolderTest, ReadsWhatItSaved) {
   const std::string folder = NewFolder("saved/deep");
-  ASSERT_TRUE(SaveProfiles({Profile("//a:b"), Profile("//c:d")}, folder).ok());
+  ASSERT_THAT(SaveProfiles({Profile("//a:b"), Profile("//c:d")}, folder),
+              IsOk());
   // Not profiles: samples, and whatever else lies there.
   std::ofstream(folder + "/x.samples.binpb") << "no profile";
   std::ofstream(folder + "/notes.txt") << "no profile";
   std::filesystem::create_symlink("/nowhere", folder + "/broken.binpb");
   const absl::StatusOr<std::vector<MemoryProfile>> profiles =
       ReadProfiles(testing::TempDir() + "/saved");
-  ASSERT_TRUE(profiles.ok()) << profiles.status();
+  ASSERT_THAT(profiles, IsOk());
   ASSERT_EQ(profiles->size(), 2U);
   EXPECT_EQ((*profiles)[1].label(), "//c:d");
   const absl::StatusOr<std::vector<MemoryProfile>> one =
       ReadProfiles(folder + "/00000.profile.binpb");
-  ASSERT_TRUE(one.ok());
+  ASSERT_THAT(one, IsOk());
   EXPECT_EQ(one->at(0).label(), "//a:b");
 }
 
 TEST(ProfileFolderTest, NeverMixesOldAndNew) {
   const std::string folder = NewFolder("mixed");
-  ASSERT_TRUE(SaveProfiles({Profile("//a:b")}, folder).ok());
+  ASSERT_THAT(SaveProfiles({Profile("//a:b")}, folder), IsOk());
   const absl::Status again = SaveProfiles({Profile("//a:b")}, folder);
   EXPECT_TRUE(absl::IsAlreadyExists(again));
   EXPECT_THAT(std::string(again.message()), HasSubstr("holds 1 profiles"));
@@ -68,10 +70,11 @@ TEST(ProfileFolderTest, SaysWhatCannotBeRead) {
   EXPECT_TRUE(absl::IsNotFound(ReadProfiles(folder).status()));
   EXPECT_THAT(std::string(ReadProfiles(folder).status().message()),
               HasSubstr("holds no profile"));
-  EXPECT_FALSE(ReadProfiles(folder + "/none.binpb").ok());
+  EXPECT_THAT(ReadProfiles(folder + "/none.binpb"), testing::Not(IsOk()));
   std::ofstream(folder + "/foreign.binpb") << "foreign";
-  EXPECT_FALSE(ReadProfiles(folder).ok());
-  EXPECT_FALSE(SaveProfiles({Profile("//a:b")}, "/proc/none/x").ok());
+  EXPECT_THAT(ReadProfiles(folder), testing::Not(IsOk()));
+  EXPECT_THAT(SaveProfiles({Profile("//a:b")}, "/proc/none/x"),
+              testing::Not(IsOk()));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Threshold files and profiles of a workspace that no build file names, so that
 // no gate can judge by them.
 //
-//   for (const UnnamedFile& file : FindUnnamedFiles("/home/me/project")) ...
+//   for (const UnnamedFile& file : FindUnnamedFiles("/home/me/project")) {
+//     std::puts(file.path.c_str());
+//   }
 //
 // Reads text, and asks no Bazel: a file counts as named if its name, or a glob
 // of *.textproto, stands in a BUILD file or .bzl file of its folder or one
@@ -9,7 +11,8 @@
 // rule. So what a macro makes is not seen, and what is named for another
 // purpose is taken for judged.
 //
-// Thread-safe. Memory: the workspace's build files. Time: linear in them.
+// The result is a copy. Thread-safe. Memory: the workspace's build files. Time:
+// linear in them.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_UNNAMED_FILES_H_
 #define FOOTPRINT_GATES_EXPLAINING_UNNAMED_FILES_H_

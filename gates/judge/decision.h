@@ -2,7 +2,8 @@
 //
 //   verdict.set_decision(DecisionOf(verdict));
 //
-// Pure function, thread-safe. Time: linear in the judgements and problems.
+// Pure function, thread-safe. Takes no memory. Time: linear in the judgements
+// and problems.
 
 #ifndef FOOTPRINT_GATES_JUDGE_DECISION_H_
 #define FOOTPRINT_GATES_JUDGE_DECISION_H_

@@ -1,8 +1,10 @@
 // What is wrong with a threshold's rules over samples and over laws.
 //
-//   for (const RuleMistake& mistake : CheckFigureRules(threshold)) ...
+//   for (const RuleMistake& mistake : CheckFigureRules(threshold)) {
+//     Report(mistake);
+//   }
 //
-// Pure; thread-safe.
+// Pure; thread-safe. Memory: the mistakes.
 
 #ifndef FOOTPRINT_GATES_JUDGE_FIGURE_RULE_CHECK_H_
 #define FOOTPRINT_GATES_JUDGE_FIGURE_RULE_CHECK_H_

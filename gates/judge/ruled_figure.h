@@ -1,5 +1,10 @@
 // One rule held against figures that are more than one value: samples, or the
 // benchmarks of a law.
+//
+//   if (figure.decision == ACCEPT) return;
+//   Show(figure.measured, figure.limit, figure.explanation);
+//
+// Plain data: its strings are its own memory. Thread-compatible.
 
 #ifndef FOOTPRINT_GATES_JUDGE_RULED_FIGURE_H_
 #define FOOTPRINT_GATES_JUDGE_RULED_FIGURE_H_
@@ -25,5 +30,7 @@ struct RuledFigure {
 };
 
 }  // namespace footprint
+
+// Tested by sampled_rule_test and scaling_rule_test.
 
 #endif  // FOOTPRINT_GATES_JUDGE_RULED_FIGURE_H_

@@ -47,11 +47,11 @@ TEST(CommandFlagsTest, SaysWhatIsWrong) {
 TEST(CommandFlagsTest, TakesAsManyWordsAsAskedFor) {
   const absl::StatusOr<CommandFlags> flags =
       CommandFlags::Parse({"old", "--x", "new"}, {}, {"x"}, 2);
-  ASSERT_TRUE(flags.ok());
+  ASSERT_THAT(flags, IsOk());
   EXPECT_EQ(flags->words(), (std::vector<std::string>{"old", "new"}));
   EXPECT_TRUE(flags->Has("x"));
-  EXPECT_FALSE(CommandFlags::Parse({"a", "b"}, {}, {}, 1).ok());
-  EXPECT_FALSE(CommandFlags::Parse({"a"}, {}, {}).ok());
+  EXPECT_THAT(CommandFlags::Parse({"a", "b"}, {}, {}, 1), testing::Not(IsOk()));
+  EXPECT_THAT(CommandFlags::Parse({"a"}, {}, {}), testing::Not(IsOk()));
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 //   const ReportOptions options = OptionsOfTerminal();
 //   return FinishProgram("diff", WriteDiffText(diff, ...), output, kDiffers);
 //
-// Thread-safe, if no thread changes the environment. Memory: none kept.
+// Thread-safe, if no thread changes the environment. Owns nothing, keeps
+// no memory.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_PROGRAM_OUTPUT_H_
 #define FOOTPRINT_GATES_PROGRAMS_PROGRAM_OUTPUT_H_

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -34,7 +35,7 @@ TEST(ProgramOutputTest, WritesToTheFileOrSaysWhyNot) {
 TEST(ProgramOutputTest, AFileHasNoColourAnd80Columns) {
   testing::internal::CaptureStdout();
   const ReportOptions options = OptionsOfTerminal();
-  EXPECT_TRUE(WriteStandardOutput("text").ok());
+  EXPECT_THAT(WriteStandardOutput("text"), IsOk());
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "text");
   EXPECT_FALSE(options.has_colour);
   EXPECT_EQ(options.width, 80U);

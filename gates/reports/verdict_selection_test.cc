@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/reports/example_verdict.h"
 #include "gmock/gmock.h"
@@ -27,7 +28,7 @@ TEST(VerdictSelectionTest, DecidesByThePart) {
   verdict.add_remarks()->set_label("//a:b");
   const absl::StatusOr<Verdict> rejected =
       OnlyDeployments(verdict, "//a:*", Labels());
-  ASSERT_TRUE(rejected.ok());
+  ASSERT_THAT(rejected, IsOk());
   EXPECT_EQ(rejected->decision(), REJECT);
   EXPECT_EQ(rejected->judgements_size(), 2);
   EXPECT_EQ(rejected->problems_size(), 0);
@@ -58,8 +59,9 @@ TEST(VerdictSelectionTest, NothingIsNoAcceptance) {
   EXPECT_TRUE(absl::IsInvalidArgument(nothing));
   EXPECT_THAT(std::string(nothing.message()),
               AllOf(HasSubstr("--only=//a:bb"), HasSubstr("did you mean")));
-  EXPECT_FALSE(OnlyDeployments(ExampleVerdict(), "//a\\b", Labels()).ok());
-  EXPECT_FALSE(OnlyDeployments(Verdict(), "*", {}).ok());
+  EXPECT_THAT(OnlyDeployments(ExampleVerdict(), "//a\\b", Labels()),
+              testing::Not(IsOk()));
+  EXPECT_THAT(OnlyDeployments(Verdict(), "*", {}), testing::Not(IsOk()));
 }
 
 }  // namespace

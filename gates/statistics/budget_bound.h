@@ -6,7 +6,8 @@
 //   RunsForConfidence(0, 0.95, 0.95);   // 59
 //   JudgeBudget({59, 0}, {0.95, 0.95}).kind;  // kAccept
 //
-// Pure; thread-safe. Time of JudgeBudget: the square of the runs.
+// Pure; thread-safe. Takes no memory. Time of JudgeBudget: the square of the
+// runs.
 
 #ifndef FOOTPRINT_GATES_STATISTICS_BUDGET_BOUND_H_
 #define FOOTPRINT_GATES_STATISTICS_BUDGET_BOUND_H_

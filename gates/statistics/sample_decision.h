@@ -3,6 +3,10 @@
 // Runs are added up to the sizes of kSampleSchedule until a rule is decided.
 // Each look spends a part of the errors that a rule may make, so that all looks
 // together keep them.
+//
+//   const int64_t more = RunsToNextLook(9);  // 21: the next look is at 30
+//
+// Pure functions and plain values; thread-safe. Take no memory.
 
 #ifndef FOOTPRINT_GATES_STATISTICS_SAMPLE_DECISION_H_
 #define FOOTPRINT_GATES_STATISTICS_SAMPLE_DECISION_H_

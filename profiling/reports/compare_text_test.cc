@@ -3,7 +3,7 @@
 #include <string>
 
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/example_runs/random_run.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

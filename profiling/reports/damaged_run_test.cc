@@ -12,7 +12,7 @@
 #include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"
 #include "footprint/profiling/runs/measured_run_file.h"
-#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/example_runs/random_run.h"
 #include "footprint/profiling/runs/reduced_run.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -19,7 +19,7 @@
 #include "footprint/profiling/reports/memory_profile_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"
-#include "footprint/profiling/runs/example_runs.h"
+#include "footprint/profiling/example_runs/example_runs.h"
 #include "footprint/profiling/runs/reduced_run.h"
 
 namespace footprint {

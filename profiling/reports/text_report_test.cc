@@ -5,7 +5,7 @@
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/profiling/reports/text_parts.h"
-#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/example_runs/random_run.h"
 #include "footprint/profiling/runs/site_rows.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

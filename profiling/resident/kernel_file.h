@@ -1,9 +1,9 @@
 // A whole file of /proc, which tells no size.
 //
-//   absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/status");
+//   absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/maps");
 //
-// Thread-safe. Memory: the text. Errors: the file's, with the path; kNotFound
-// for a process that has ended.
+// Thread-safe. The text is a copy, and all the memory. Errors: the file's, with
+// the path; kNotFound for a process that has ended.
 
 #ifndef FOOTPRINT_PROFILING_RESIDENT_KERNEL_FILE_H_
 #define FOOTPRINT_PROFILING_RESIDENT_KERNEL_FILE_H_

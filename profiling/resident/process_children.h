@@ -8,9 +8,10 @@
 // A process that comes and goes between two looks is not seen, nor one whose
 // parent did.
 //
-// Thread-compatible. Memory: some 100 bytes a process. Time of a look: some 10
-// us a thread of those that run. Source: proc(5), /proc/PID/task/TID/children;
-// a kernel without CONFIG_PROC_CHILDREN tells of none.
+// Owns what it has seen. Thread-compatible. Memory: some 100 bytes a process.
+// Time of a look: some 10 us a thread of those that run. Source: proc(5),
+// /proc/PID/task/TID/children; a kernel without CONFIG_PROC_CHILDREN tells of
+// none.
 
 #ifndef FOOTPRINT_PROFILING_RESIDENT_PROCESS_CHILDREN_H_
 #define FOOTPRINT_PROFILING_RESIDENT_PROCESS_CHILDREN_H_

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "footprint/profiling/runs/example_runs.h"
+#include "footprint/profiling/example_runs/example_runs.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/runs/example_runs.h"
-#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/example_runs/example_runs.h"
+#include "footprint/profiling/example_runs/random_run.h"
 #include "footprint/profiling/runs/site_rows.h"
 #include "gtest/gtest.h"
 

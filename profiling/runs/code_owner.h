@@ -47,6 +47,4 @@ PeakShares PeakSharesOf(const MeasuredRun& run, const MeasuredImage& image);
 
 }  // namespace footprint
 
-// Tested by //profiling/run_page:code_owner_test.
-
 #endif  // FOOTPRINT_PROFILING_RUNS_CODE_OWNER_H_

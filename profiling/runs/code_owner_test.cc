@@ -2,7 +2,7 @@
 
 #include "footprint/profiling/runs/code_owner.h"
 
-#include "footprint/profiling/runs/example_runs.h"
+#include "footprint/profiling/example_runs/example_runs.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

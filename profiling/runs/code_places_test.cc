@@ -3,7 +3,7 @@
 #include "footprint/profiling/runs/code_places.h"
 
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/example_runs/random_run.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

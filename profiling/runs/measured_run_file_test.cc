@@ -7,7 +7,7 @@
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/example_runs/random_run.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"

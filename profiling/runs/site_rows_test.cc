@@ -2,7 +2,7 @@
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/profiling/runs/amounts.h"
-#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/example_runs/random_run.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

@@ -1,4 +1,4 @@
-#include "footprint/profiling/runs/random_run.h"
+#include "footprint/profiling/example_runs/random_run.h"
 
 #include <cstdint>
 

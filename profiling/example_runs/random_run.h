@@ -7,8 +7,8 @@
 // peak, and the timeline holds the peak. Pure but for `random`, which goes on;
 // thread-safe for different ones. Memory: some hundred KiB.
 
-#ifndef FOOTPRINT_PROFILING_RUNS_RANDOM_RUN_H_
-#define FOOTPRINT_PROFILING_RUNS_RANDOM_RUN_H_
+#ifndef FOOTPRINT_PROFILING_EXAMPLE_RUNS_RANDOM_RUN_H_
+#define FOOTPRINT_PROFILING_EXAMPLE_RUNS_RANDOM_RUN_H_
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/profiling/runs/measured_run.pb.h"
@@ -19,4 +19,4 @@ MeasuredRun RandomRun(RandomSequence* random);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_PROFILING_RUNS_RANDOM_RUN_H_
+#endif  // FOOTPRINT_PROFILING_EXAMPLE_RUNS_RANDOM_RUN_H_

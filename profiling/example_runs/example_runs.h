@@ -5,8 +5,8 @@
 // Pure, thread-safe. All are accepted by CheckMeasuredRun
 // (measured_run_file.h).
 
-#ifndef FOOTPRINT_PROFILING_RUNS_EXAMPLE_RUNS_H_
-#define FOOTPRINT_PROFILING_RUNS_EXAMPLE_RUNS_H_
+#ifndef FOOTPRINT_PROFILING_EXAMPLE_RUNS_EXAMPLE_RUNS_H_
+#define FOOTPRINT_PROFILING_EXAMPLE_RUNS_EXAMPLE_RUNS_H_
 
 #include <cstdint>
 #include <string>
@@ -32,4 +32,4 @@ MeasuredRun LargeRun(int site_count, uint64_t seed);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_PROFILING_RUNS_EXAMPLE_RUNS_H_
+#endif  // FOOTPRINT_PROFILING_EXAMPLE_RUNS_EXAMPLE_RUNS_H_

@@ -1,4 +1,4 @@
-#include "footprint/profiling/runs/example_runs.h"
+#include "footprint/profiling/example_runs/example_runs.h"
 
 #include <vector>
 
