@@ -4,8 +4,8 @@
 //   ProcessorModel();  // "Intel(R) Xeon(R) Processor @ 2.60GHz"
 //
 // Figures that vary are true for one machine; these names tell it from others.
-// Thread-safe; what the system does not tell is empty. Plain values. Memory: the
-// names.
+// Thread-safe; what the system does not tell is empty. Plain values. Memory:
+// the names.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_
 #define FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "footprint/profiling/reports/report_threshold.h"
 #include "footprint/profiling/example_runs/example_runs.h"
+#include "footprint/profiling/reports/report_threshold.h"
 #include "footprint/profiling/runs/site_rows.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/reports/text_parts.h"
 #include "footprint/profiling/example_runs/random_run.h"
+#include "footprint/profiling/reports/text_parts.h"
 #include "footprint/profiling/runs/site_rows.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/profiling/example_runs/example_runs.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/run_page/comparison_page.h"
 #include "footprint/profiling/run_page/run_page.h"
-#include "footprint/profiling/example_runs/example_runs.h"
 
 namespace footprint {
 namespace {

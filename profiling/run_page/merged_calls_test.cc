@@ -8,10 +8,10 @@
 
 #include "absl/strings/match.h"
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/run_page/run_flame_graph.h"
-#include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/example_runs/example_runs.h"
 #include "footprint/profiling/example_runs/random_run.h"
+#include "footprint/profiling/run_page/run_flame_graph.h"
+#include "footprint/profiling/runs/amounts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

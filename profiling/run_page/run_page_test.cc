@@ -8,9 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/run_page/comparison_page.h"
 #include "footprint/profiling/example_runs/example_runs.h"
 #include "footprint/profiling/example_runs/random_run.h"
+#include "footprint/profiling/run_page/comparison_page.h"
 #include "gtest/gtest.h"
 
 namespace footprint {

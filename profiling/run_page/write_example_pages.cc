@@ -8,9 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/profiling/example_runs/example_runs.h"
 #include "footprint/profiling/run_page/comparison_page.h"
 #include "footprint/profiling/run_page/run_page.h"
-#include "footprint/profiling/example_runs/example_runs.h"
 
 namespace footprint {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/example_runs/random_run.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/measured_run_file.h"
-#include "footprint/profiling/example_runs/random_run.h"
 #include "footprint/profiling/runs/site_rows.h"
 #include "gtest/gtest.h"
 

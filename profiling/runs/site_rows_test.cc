@@ -1,8 +1,8 @@
 #include "footprint/profiling/runs/site_rows.h"
 
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/example_runs/random_run.h"
+#include "footprint/profiling/runs/amounts.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
