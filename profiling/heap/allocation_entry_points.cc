@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 
 #include "footprint/profiling/heap/heap_counters.h"
@@ -192,7 +193,8 @@ class RecordedReallocation {
     old_.address = reinterpret_cast<uintptr_t>(block);
   }
 
-  void After(void* moved, bool null_frees) {
+  // `taken_back_bytes`: the old block's, if the call left it in place.
+  void After(void* moved, bool null_frees, int64_t taken_back_bytes) {
     if (moved == nullptr && !null_frees) {
       if (is_recorded_) AttachAgain(old_);
       return;
@@ -202,8 +204,10 @@ class RecordedReallocation {
     if (in_place) Forget();
     ThreadCounters* const counters = &thread_counters;
     if (moved != nullptr && IsSample(*counters)) {
-      RecordAllocation(
-          moved, static_cast<int64_t>(footprint_jemalloc_sallocx(moved, 0)));
+      const auto size_bytes =
+          static_cast<int64_t>(footprint_jemalloc_sallocx(moved, 0));
+      RecordAllocation(moved, size_bytes,
+                       in_place ? std::min(size_bytes, taken_back_bytes) : 0);
       ScheduleNextSample(counters);
     }
     if (!in_place) Forget();
@@ -239,7 +243,7 @@ void* CountedReallocation([[maybe_unused]] void* block,
 #endif
   void* moved = call();
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-  recorded.After(moved, null_frees);
+  recorded.After(moved, null_frees, reallocation.taken_back_bytes());
 #endif
   reallocation.After(/*in_place=*/moved == block,
                      /*succeeded=*/moved != nullptr);

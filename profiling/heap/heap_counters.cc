@@ -67,8 +67,6 @@ void Reallocation::After(bool in_place, bool succeeded) {
   ThreadCounters* counters = &thread_counters;
   const int64_t handed_out_bytes = static_cast<int64_t>(
       *counters->allocated_bytes - allocated_bytes_before_);
-  const int64_t taken_back_bytes = static_cast<int64_t>(
-      *counters->deallocated_bytes - deallocated_bytes_before_);
   if (!succeeded) {
     // It may have freed.
     if (!ThreadIsRegistered()) CountFree();
@@ -78,11 +76,11 @@ void Reallocation::After(bool in_place, bool succeeded) {
   if (in_place) {
     counters->kept_in_place_bytes.store(
         counters->kept_in_place_bytes.load(std::memory_order_relaxed) +
-            std::min(handed_out_bytes, taken_back_bytes),
+            std::min(handed_out_bytes, taken_back_bytes()),
         std::memory_order_relaxed);
     CheckLevel(counters, counters->live_bytes());
   } else {
-    CheckLevel(counters, counters->live_bytes() + taken_back_bytes);
+    CheckLevel(counters, counters->live_bytes() + taken_back_bytes());
   }
 }
 

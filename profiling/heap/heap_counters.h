@@ -114,6 +114,12 @@ class Reallocation {
   Reallocation();
   void After(bool in_place, bool succeeded);
 
+  // What the call took back: of one in place, the old block's usable bytes.
+  int64_t taken_back_bytes() const {
+    return static_cast<int64_t>(*thread_counters.deallocated_bytes -
+                                deallocated_bytes_before_);
+  }
+
  private:
   uint64_t allocated_bytes_before_;
   uint64_t deallocated_bytes_before_;

@@ -125,14 +125,32 @@ void AddLive(uint32_t number, int64_t size_bytes, int sign)
                 site->live_bytes);
 }
 
-void AddAllocated(uint32_t number, int64_t size_bytes)
+// A block stands for others by its whole size, of which `kept_bytes` are not
+// new.
+void AddAllocated(uint32_t number, int64_t size_bytes, int64_t kept_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[number];
   const Estimate estimate = EstimateOf(size_bytes);
-  site->allocated_bytes += estimate.bytes;
+  const double kept_share =
+      static_cast<double>(kept_bytes) / static_cast<double>(size_bytes);
+  const double new_share = 1 - kept_share;
+  site->allocated_bytes +=
+      estimate.bytes -
+      static_cast<int64_t>(static_cast<double>(estimate.bytes) * kept_share +
+                           0.5);
   site->allocation_count += estimate.count;
-  site->allocated_variance += estimate.variance;
+  site->allocated_variance += estimate.variance * new_share * new_share;
   ++site->sample_count;
+}
+
+// Of site 0: how many blocks were live before the begin cannot be told.
+void ChangeOlderBytes(int64_t change_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  SiteRecord* const site = &sites->sites[0];
+  KeepFiguresAtPeak(site);
+  site->live_bytes += change_bytes;
+  live_bytes += change_bytes;
+  growth.Change(0, site->live_bytes - change_bytes, site->live_bytes);
 }
 
 // Without sampling, the sites find the peak by themselves.
@@ -210,7 +228,7 @@ bool BeginCallSites(int folder, const char* file_name,
   sites = opened;
   every_allocation_is_recorded = interval_bytes == 0;
   if (interval_bytes == 0) {
-    AddLive(0, LiveHeapBytes(), 1);
+    ChangeOlderBytes(LiveHeapBytes());
     RaiseOwnPeak();
   }
   __atomic_store_n(&opened->magic, kSiteMagic, __ATOMIC_RELEASE);
@@ -231,17 +249,17 @@ void EndCallSites() {
 void RecordFreeOfOlder(int64_t size_bytes) {
   if (size_bytes == 0) return;
   PthreadMutexLock guard(&lock);
-  if (sites != nullptr) AddLive(0, size_bytes, -1);
+  if (sites != nullptr) ChangeOlderBytes(-size_bytes);
 }
 
-void RecordAllocation(void* block, int64_t size_bytes) {
+void RecordAllocation(void* block, int64_t size_bytes, int64_t kept_bytes) {
   uintptr_t calls[kMaxCalls];
   const int count = ReadCurrentStack(CallingFrame(), calls);
   PthreadMutexLock guard(&lock);
   if (sites == nullptr) return;
   const uint32_t site = FindSite(call_tree.FindNode(calls, count),
                                  ThreadNumber(), CurrentStage());
-  AddAllocated(site, size_bytes);
+  AddAllocated(site, size_bytes, kept_bytes);
   if (!recorded_blocks.Add({reinterpret_cast<uintptr_t>(block), size_bytes,
                             site, CallsOfThread()})) {
     NoteFull();

@@ -53,8 +53,9 @@ void EndCallSites();
 extern bool every_allocation_is_recorded;
 void RecordFreeOfOlder(int64_t size_bytes);
 
-// The block's size in usable bytes.
-void RecordAllocation(void* block, int64_t size_bytes);
+// The block's size in usable bytes; of them, a realloc in place kept
+// `kept_bytes`, which are not allocated anew.
+void RecordAllocation(void* block, int64_t size_bytes, int64_t kept_bytes = 0);
 
 extern BlockTable recorded_blocks;
 

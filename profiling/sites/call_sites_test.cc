@@ -75,6 +75,16 @@ SiteProfile::Figure SumAtPeak(const SiteProfile& profile) {
   return sum;
 }
 
+SiteProfile::Figure SumAllocated(const SiteProfile& profile) {
+  SiteProfile::Figure sum;
+  for (const SiteProfile::Site& site : profile.sites) {
+    sum.bytes += site.allocated.bytes;
+    sum.count += site.allocated.count;
+    sum.variance += site.allocated.variance;
+  }
+  return sum;
+}
+
 // Usable bytes of blocks of these sizes, by what jemalloc says of each.
 int64_t UsableBytes(const std::vector<void*>& blocks) {
   int64_t sum = 0;
@@ -114,12 +124,35 @@ TEST(CallSitesTest, WithoutSamplingSitesAddUpToThePeak) {
       }
     }
     const int64_t peak_bytes = recording.peak_live_bytes();
+    const HeapPhaseBytes heap = ReadHeapPhase(ProcessHeapPhase());
     const SiteProfile profile = recording.Read();
     EXPECT_EQ(SumAtPeak(profile).bytes, peak_bytes) << "seed " << seed;
     EXPECT_EQ(SumAtPeak(profile).variance, 0);
+    // Also of blocks that a realloc left in place.
+    EXPECT_EQ(SumAllocated(profile).bytes, heap.allocated_bytes)
+        << "seed " << seed;
+    EXPECT_EQ(SumAllocated(profile).count, heap.allocation_count);
+    for (const SiteProfile::Site& site : profile.sites) {
+      EXPECT_GE(site.at_end.count, 0);
+    }
     EXPECT_FALSE(profile.is_incomplete);
     for (void* block : blocks) free(block);
   }
+}
+
+TEST(CallSitesTest, OfABlockInPlaceOnlyWhatIsNewIsAllocated) {
+  Recording recording(1 << 16);
+  void* block = malloc(100000);
+  for (int i = 0; i < 2000; ++i) {
+    block = realloc(block, i % 2 == 0 ? 110000 : 100000);
+  }
+  const HeapPhaseBytes heap = ReadHeapPhase(ProcessHeapPhase());
+  const SiteProfile::Figure sum = SumAllocated(recording.Read());
+  free(block);
+  EXPECT_LT(heap.allocated_bytes, 2000 * 50000) << "it moved: nothing is shown";
+  EXPECT_NEAR(static_cast<double>(sum.bytes),
+              static_cast<double>(heap.allocated_bytes),
+              5 * std::sqrt(sum.variance) + 200000);
 }
 
 __attribute__((noinline)) void* AllocateHere(size_t size) {
