@@ -10,11 +10,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
-#include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/suite_program.h"
 #include "footprint/gates/reports/junit_report.h"
 #include "footprint/gates/reports/report_formats.h"
 #include "footprint/gates/reports/verdict_selection.h"
@@ -97,8 +97,7 @@ absl::Status WriteTestOutputs(const Verdict& verdict) {
 absl::Status WriteVerdict(const Verdict& verdict, const ReportFormat& format,
                           bool has_every_rule, const std::string& output) {
   absl::Status status = WriteTestOutputs(verdict);
-  ReportOptions options =
-      output.empty() ? OptionsOfTerminal() : ReportOptions();
+  ReportOptions options = OptionsFor(output);
   options.has_every_rule = has_every_rule;
   if (!output.empty()) {
     status.Update(ReplaceFile(PathOfCaller(output),
@@ -125,31 +124,21 @@ std::vector<std::string> LabelsOf(const GateInput& input) {
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments, {"manifest", "update_target", "format", "output", "only"},
-      {"all", "complete", "help"});
+  const absl::StatusOr<CommandFlags> flags =
+      ParseSuiteFlags(arguments, {"format", "only"}, {"all"});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) {
     return FinishProgram(kProgram, kHelp, "", ACCEPT);
   }
-  if (!flags->Has("manifest")) {
-    return Complain(
-        kProgram,
-        "no --manifest; run a memory_gate_suite or memory_gate_test target, "
-        "which gives it");
-  }
   const absl::StatusOr<const ReportFormat*> format =
       FindReportFormat(flags->Value("format", "text"));
   if (!format.ok()) return Complain(kProgram, format.status().message());
-
-  EvaluationOptions options;
-  options.update_target = flags->Value("update_target", options.update_target);
-  options.is_complete = flags->Has("complete");
-  const GateInput input = ReadGateInput(flags->Value("manifest", ""));
-  absl::StatusOr<Verdict> verdict = Judge(input, options);
+  const absl::StatusOr<JudgedSuite> suite = JudgeSuite(*flags);
+  if (!suite.ok()) return Complain(kProgram, suite.status().message());
+  absl::StatusOr<Verdict> verdict = suite->verdict;
   if (flags->Has("only")) {
-    verdict =
-        OnlyDeployments(*verdict, flags->Value("only", ""), LabelsOf(input));
+    verdict = OnlyDeployments(*verdict, flags->Value("only", ""),
+                              LabelsOf(suite->input));
     if (!verdict.ok()) return Complain(kProgram, verdict.status().message());
   }
   const absl::Status status = WriteVerdict(

@@ -71,7 +71,7 @@ expect 0 '^same: 2 deployments' diff kept new
 (($? == 1)) && grep -q '^differs' diff.txt || fail "no file"
 expect 2 'diff: kept: holds 2 profiles already' diff --manifest=manifest --save=kept
 expect 2 'name the old profiles' diff --manifest=manifest
-expect 2 'no --manifest, so NEW must be named' diff old
+expect 2 'no --manifest.*or name two sets of profiles' diff old
 expect 2 'one word too many' diff old new newer
 expect 2 'nowhere' diff nowhere new
 expect 2 'no profile has a label that --only=//x names' diff old new --only=//x
@@ -93,6 +93,7 @@ expect 1 '^found 1 drifted' audit --manifest=loose
 expect 0 '^nothing found' audit --manifest=loose --drift=500%
 expect 1 '^found 2 loose' audit --manifest=loose --drift=500% --headroom=10%
 expect 0 '^nothing found' audit --manifest=loose --drift=500% --headroom=100%
+grep -q 'were not looked for' err || fail "silent about files that no BUILD file names"
 expect 1 '"kind": "loose"' audit --manifest=loose --headroom=10% --format=json
 sed -i 's/reason: "a cache"/& expires: "2026-12-31"/' loose.textproto
 expect 0 '^nothing found' audit --manifest=loose --drift=500% --today=2026-12-31
