@@ -24,7 +24,7 @@ expect() {
   shift 4
   "$CHECK" --manifest=manifest "$@" >out 2>err
   status=$?
-  if ((status != wanted)) || ! cat out err | unwrapped | grep -qE -- "$pattern"; then
+  if ((status != wanted)) || ! cat out err | unwrapped | grep -E -- "$pattern" >/dev/null; then
     echo "FAILED: status $status, not $wanted, or no line like: $pattern"
     cat out err
     failures=$((failures + 1))

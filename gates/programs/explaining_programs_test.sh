@@ -12,7 +12,7 @@ expect() {
   shift 3
   "$PROGRAMS/${program}_main" "$@" >out 2>err
   status=$?
-  if ((status != wanted)) || ! cat out err | sed -z 's/ \\\n */ /g' | grep -qE -- "$pattern"; then
+  if ((status != wanted)) || ! cat out err | sed -z 's/ \\\n */ /g' | grep -E -- "$pattern" >/dev/null; then
     fail "$program $*: status $status, not $wanted, or no line like: $pattern"
     cat out err
   fi
@@ -129,7 +129,7 @@ for line in 'rule        peak live at most 2.00 MiB \(2,097,152 B\); blocks' 'wh
   'what grew   not known: no exact value'; do
   grep -qE "^  $line" out || fail "no line $line"
 done
-sed -z 's/ \\\n */ /g' out | grep -qF 'bazel run //gates:update -- --allow_increase --reason="..." --only=//a:b --benchmark=BM_Fit/rows:10' || fail "no command"
+sed -z 's/ \\\n */ /g' out | grep -F 'bazel run //gates:update -- --allow_increase --reason="..." --only=//a:b --benchmark=BM_Fit/rows:10' >/dev/null || fail "no command"
 expect 1 'what grew   BM_Fit/rows:10' explain --manifest=manifest --before=old t.textproto:4
 grep -q 'phase read' out || fail "not where it grew"
 expect 1 '^REJECT //a:b' explain --manifest=manifest '*'
