@@ -7,7 +7,8 @@ is started and which mutants it comes by. Then each mutant meets the tests that
 reach it, those of its name and room first, until one fails.
 
     sample        mutants that compile, drawn without replacement
-    not compiled  drawn, but no switch can be there: constant expressions, types
+    not compiled  drawn, but no switch can be there: constant expressions, types;
+                  or what runs while it is compiled only
     equivalent    listed in PACKAGE/equivalent_mutations.txt with the reason
     killed        a test failed or took too long
     survived      every test that reaches it passed
@@ -460,6 +461,8 @@ def judge(number, mutant, tests):
     for test in reaching:
         if test.fails_with(number):
             return KILLED, test.target
+    if mutant.constant and not reaching:
+        return NOT_COMPILED, "runs while it is compiled only"
     return SURVIVED, "%d tests reach it" % len(reaching)
 
 
@@ -474,6 +477,20 @@ def judge_all(numbered, tests, results, jobs):
             done += 1
             print("[%d/%d] %s (%s): %s" % (done, len(pending), verdict, by, futures[future]), flush=True)
     return time.monotonic() - start
+
+
+def usable_tests(recorded, jobs):
+    """Those that pass without a mutant, with Bazel and without; the others are named."""
+    passing = [test for test in recorded if test.passes]
+    # A number that no mutant has: else a limit or a path could pass for a kill.
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        failing = list(pool.map(lambda test: test.fails_with(0), passing))
+    alone = {test.target for test, fails in zip(passing, failing) if fails}
+    for test in recorded:
+        if not test.passes or test.target in alone:
+            print("mutate: left out, fails without a mutant%s: %s" % (
+                " and without Bazel" if test.passes else "", test.target), file=sys.stderr)
+    return [test for test in passing if test.target not in alone]
 
 
 def build_and_record(tree, originals, order, rules, verdicts, count):
@@ -579,10 +596,7 @@ def _run(planted, tree, package, args, folder):
     recorded = read_recorded(folder)
     print("mutate: %d tests built and recorded in %.0f s" % (
         len(recorded), time.monotonic() - start), flush=True)
-    for test in recorded:
-        if not test.passes:
-            print("mutate: left out, fails without a mutant: %s" % test.target, file=sys.stderr)
-    usable = [test for test in recorded if test.passes]
+    usable = usable_tests(recorded, args.jobs)
     if not usable:
         print("mutate: no test passes without a mutant\n%s" % output[-4000:], file=sys.stderr)
         return 2

@@ -204,6 +204,15 @@ class GeneratedTest(unittest.TestCase):
         result = self.run_it()
         self.assertIn("left out, clang cannot parse it: lion/roar.h", result.stderr)
 
+    def test_what_only_the_compiler_runs_is_not_counted(self):
+        self.write("tree/lion/roar.h", HEADER + "constexpr int Cubs() { return 3 + 4; }\n"
+                   "constexpr int kCubs = Cubs();\nstatic_assert(kCubs == 7, \"\");\n")
+        result = self.run_it()
+        self.assertIn("not compiled (runs while it is compiled only): lion/roar.h:3", result.stdout)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        row = result.stdout.splitlines()[-1].split()
+        self.assertEqual(row[2], "4", result.stdout)
+
     def test_mutants_that_do_not_compile_are_not_counted(self):
         self.write("tree/lion/roar.h", "#include <array>\n" + HEADER.replace(
             "return a * 2;", "std::array<int, 4> cubs{a}; return cubs[0] * 2;"))

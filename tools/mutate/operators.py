@@ -35,6 +35,8 @@ _OTHER_ARITHMETIC = {
     "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "<<": ">>", ">>": "<<",
     "&": "|", "|": "&", "^": "&", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=",
     "%=": "*=", "<<=": ">>=", ">>=": "<<=", "&=": "|=", "|=": "&=", "^=": "&="}
+# What takes their place binds more, or less.
+_OF_ANOTHER_RANK = {"&&", "||", "&", "|", "^"}
 _FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUCTOR,
               Kind.CONVERSION_FUNCTION, Kind.FUNCTION_TEMPLATE}
 # Nothing in them is run, or nothing that C++ says.
@@ -250,7 +252,10 @@ class _Finder:
                                  ("arithmetic", _OTHER_ARITHMETIC)):
             if symbol not in others or (both_point and operator == "arithmetic"):
                 continue
-            new = "%s %s %s" % (one_line(left), others[symbol], one_line(right))
+            left, right = one_line(left), one_line(right)
+            if symbol in _OF_ANOTHER_RANK:
+                left, right = ("(%s)" % text if " " in text else text for text in (left, right))
+            new = "%s %s %s" % (left, others[symbol], right)
             # As a condition's opposite: one of the two is enough.
             opposite = "!(%s)" % one_line(self._text(*span))
             if symbol in ("==", "!=") and (*span, opposite) in self._found:

@@ -50,6 +50,9 @@ class OperatorsTest(unittest.TestCase):
     def test_logical_operators_are_exchanged(self):
         self.assertEqual(self.changes("bool F(bool a, bool b) { return a && b; }", "condition"),
                          ["a && b -> a || b"])
+        self.assertEqual(
+            self.changes("bool F(bool a, bool b, bool c) { return a || b || c; }", "condition"),
+            ["a || b -> a && b", "a || b || c -> (a || b) && c"])
 
     def test_boundaries_are_shifted_in_templates_too(self):
         self.assertEqual(
@@ -183,7 +186,7 @@ class SchemataTest(unittest.TestCase):
         of_change = {mutant.change: output(number) for number, mutant in numbered}
         self.assertEqual(output(0), "4 4 1")
         self.assertEqual(of_change["a < b -> a <= b"], "4 4 1")
-        self.assertEqual(of_change["a < b && b < 9 -> a < b || b < 9"], "4 12 2")
+        self.assertEqual(of_change["a < b && b < 9 -> (a < b) || (b < 9)"], "4 12 2")
         self.assertEqual(of_change["a < b && b < 9 -> !(a < b && b < 9)"], "2 12 1")
         self.assertEqual(of_change["Log(); -> (removed)"], "4 4 0")
         self.assertEqual(of_change["++log_count -> --log_count"], "4 4 -1")
