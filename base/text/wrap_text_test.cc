@@ -45,6 +45,15 @@ TEST(WrapTextTest, BreaksAWideWordAfterAMark) {
             "//trainer_manager/\n  runtime:training");
 }
 
+TEST(WrapTextTest, AMarkNearTheBeginBreaksNoWord) {
+  EXPECT_EQ(WrapText("abc:defghijklmnop", 10, 2), "abc:defghi\n  jklmnop");
+}
+
+TEST(WrapTextTest, AMarkBeforeANumberIsOutsideOfIt) {
+  EXPECT_EQ(WrapText("aaaaaaaaaaaa/1bbbbbbbb", 14, 2),
+            "aaaaaaaaaaaa/\n  1bbbbbbbb");
+}
+
 TEST(WrapTextTest, PartsNoNumber) {
   EXPECT_EQ(WrapText("aaaaaaaaaaaaaaaaaa123456", 20, 2),
             "aaaaaaaaaaaaaaaaaa\n  123456");

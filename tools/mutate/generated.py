@@ -188,7 +188,8 @@ def find_all(tree, names, flags, work, jobs):
         for future in concurrent.futures.as_completed(futures):
             name, found, error = future.result()
             cache[keys[name]] = [[dataclasses.asdict(mutant) for mutant in found], error]
-    cache_file.write_text(json.dumps(cache))
+            # Parsing takes minutes: a run that is cut off keeps what it has.
+            cache_file.write_text(json.dumps(cache))
     mutants, errors = [], []
     for name in names:
         found, error = cache[keys[name]]
@@ -255,7 +256,7 @@ class CompileVerdicts:
                 good = future.result()
                 for mutant in futures[future]:
                     self._known[self._key(mutant)] = mutant.key in good
-        self._save()
+                self._save()
 
     def _save(self):
         self._file.write_text(json.dumps(self._known))
