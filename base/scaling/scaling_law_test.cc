@@ -195,6 +195,18 @@ TEST(ScalingLawTest, ThePredictionsRangeHoldsTheTruth) {
   EXPECT_GE(held, 95);
 }
 
+// Of a constant the sum of 1/y over the sum of 1/y^2, which is below the mean.
+TEST(ScalingLawTest, ErrorsCountInProportionToTheirPoints) {
+  int cell = 0;
+  const absl::optional<ScalingLaw> law = FitScalingLaw(
+      PointsOf([&](double, double) { return ++cell % 2 == 0 ? 110 : 90; }));
+  ASSERT_TRUE(law.has_value());
+  ASSERT_EQ(law->terms.size(), 1u);
+  EXPECT_NEAR(law->At({1, 1}),
+              (5.0 / 90 + 4.0 / 110) / (5.0 / (90 * 90) + 4.0 / (110 * 110)),
+              0.01);
+}
+
 TEST(ScalingLawTest, TheOrderOfPointsMeansNothing) {
   std::vector<ScalingPoint> points = PointsOfOne(
       {1000, 2000, 4000, 8000, 16000, 32000},

@@ -107,6 +107,11 @@ TEST(ShortenMiddleTest, CutsBetweenWords) {
   EXPECT_EQ(ShortenMiddle("a/name/of/many/parts:last", 15), "a/name/...:last");
 }
 
+TEST(ShortenMiddleTest, OfTwoCutsThatReadAsWellTheFirst) {
+  // "train/...es" costs as much.
+  EXPECT_EQ(ShortenMiddle("train/tables", 11), "tr...tables");
+}
+
 TEST(ShortenMiddleTest, LosesNoDigit) {
   // The stretch before the number goes, though the number is in the middle.
   EXPECT_EQ(ShortenMiddle("abcdefghijkl12345mn", 14), "abcd...12345mn");

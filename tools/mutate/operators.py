@@ -92,8 +92,8 @@ class _Finder:
         self._name, self._path, self._unit = name, path, unit
         self._bytes = text.encode()
         self._lines = self._bytes.split(b"\n")
-        self._macros = [self._span(cursor) for cursor in unit.cursor.get_children()
-                        if cursor.kind == Kind.MACRO_INSTANTIATION and self._is_here(cursor)]
+        self._macros = {self._span(cursor) for cursor in unit.cursor.get_children()
+                        if cursor.kind == Kind.MACRO_INSTANTIATION and self._is_here(cursor)}
         self._found = {}
 
     def find(self):
@@ -129,15 +129,11 @@ class _Finder:
     def _after(self, end):
         return one_line(self._text(end, min(len(self._bytes), end + 200)).split('"')[0])
 
-    def _crosses_a_macro(self, start, end):
-        return any(first < end and start < last and not (start <= first and last <= end)
-                   for first, last in self._macros)
-
     def _add(self, operator, span, new, form):
         start, end = span
         text = self._text(start, end)
         unusable = not text.strip() or 'R"' in text or re.search(r"\n\s*#", text)
-        if unusable or self._crosses_a_macro(start, end):
+        if unusable:
             return
         line = self._bytes.count(b"\n", 0, start) + 1
         mutant = Mutant(
@@ -309,6 +305,8 @@ class _Finder:
             return
         value = children[0]
         start, end = self._span(value)
+        if self._span(cursor) in self._macros:
+            return  # the macro's own
         text = one_line(self._text(start, end))
         result = self._result or value.type
         kind = result.get_canonical().kind

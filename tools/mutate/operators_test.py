@@ -39,6 +39,10 @@ class OperatorsTest(unittest.TestCase):
             "a -> !(a)", "p -> !(p)", "i < a -> !(i < a)", "a > 2 -> !(a > 2)",
             "a == 3 -> !(a == 3)"])
 
+    def test_a_loop_without_a_condition_has_none_to_negate(self):
+        code = "void F(int a) { while (true) { if (a) break; } while (1) ++a; }"
+        self.assertEqual(self.changes(code, "condition"), ["a -> !(a)"])
+
     def test_a_condition_with_a_declaration_is_left_alone(self):
         code = """int* G(); int F() {
           if (int* p = G()) return *p;
@@ -125,11 +129,15 @@ class OperatorsTest(unittest.TestCase):
         // if (a < b) return 1 + 2;
         static_assert(1 < 2, "1 < 2");
         const char* F() { /* 1 < 2 */ return "a < b && 1 + 2"; }
+        #define FAIL_IF(x) if (x) return false
+        bool E(int a) { FAIL_IF(a); return true; }
         bool G(int a) { std::fprintf(stderr, "no"); return ROAR(a < 4); }
         struct S { int a = 1 + 2; };
         unsigned long H() { return sizeof(int[4]); }"""
         # The functions' own values may be replaced; nothing else is found.
-        self.assertEqual({mutant.operator for mutant in self.find(code)}, {"value"})
+        self.assertEqual([mutant.change for mutant in self.find(code)], [
+            "return \"a < b && 1 + 2\"; -> return {};", "true -> false",
+            "ROAR(a < 4) -> !(ROAR(a < 4))", "return sizeof(int[4]); -> return {};"])
 
     def test_a_source_that_clang_cannot_read_is_said(self):
         with self.assertRaisesRegex(operators.NotParsed, "lion.cc: .*Missing"):
