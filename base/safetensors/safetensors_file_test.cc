@@ -1,13 +1,10 @@
 #include "footprint/base/safetensors/safetensors_file.h"
 
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -62,20 +59,6 @@ TEST(SafetensorsFileTest, NoticesWhatBecomesOfTheFile) {
     const absl::Status status = file->CheckUnchanged();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_THAT(std::string(status.message()), HasSubstr(wrong.text));
-  }
-}
-
-// A write from then on has another stamp, so it is noticed.
-TEST(SafetensorsFileTest, AStrictWatchBeginsInALaterTickThanTheFile) {
-  for (int round = 0; round < 20; ++round) {
-    const std::string path = WriteFile();
-    ASSERT_THAT(SafetensorsFile::Open(path, Watch::kStrictly), IsOk());
-    struct timespec now;
-    ASSERT_EQ(clock_gettime(CLOCK_REALTIME_COARSE, &now), 0);
-    struct stat status;
-    ASSERT_EQ(stat(path.c_str(), &status), 0);
-    EXPECT_GT(std::make_pair(now.tv_sec, now.tv_nsec),
-              std::make_pair(status.st_mtim.tv_sec, status.st_mtim.tv_nsec));
   }
 }
 
