@@ -85,12 +85,13 @@ lint_docs() {
   return "$status"
 }
 
-# Each planted fault still names text that stands once in its file.
+# Each planted fault still names text that stands once in its file, and each
+# equivalent one a line that is there.
 lint_mutations() {
   local listing status=0
   while IFS= read -r listing; do
     python3 -B tools/mutate/mutate.py --check_list "$(dirname "$listing")" || status=1
-  done < <(tree_files '*mutations.txt')
+  done < <(tree_files '*/mutations.txt')
   return "$status"
 }
 

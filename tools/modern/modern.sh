@@ -17,7 +17,7 @@ readonly PACKAGES=(
   libabsl-dev libprotobuf-dev protobuf-compiler googletest libbenchmark-dev
   libjemalloc-dev libeigen3-dev zlib1g-dev python-matplotlib-data
   nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
-  libboost-dev
+  libboost-dev python3-clang
 )
 
 say() { printf 'modern: %s\n' "$*" >&2; }
