@@ -113,11 +113,12 @@ absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
                           const std::vector<VerdictFile>& files) {
   const std::string output = flags.Value("output", "");
   absl::Status status = WriteTestOutputs(input, verdict);
+  const bool has_every_rule = flags.Has("all");
   ReportOptions options;
-  options.has_every_rule = flags.Has("all");
+  options.has_every_rule = has_every_rule;
   status.Update(WriteVerdictFiles(files, input, verdict, options));
   options = OptionsFor(output);
-  options.has_every_rule = flags.Has("all");
+  options.has_every_rule = has_every_rule;
   const std::string report =
       WriteVerdictAs(flags.Value("format", "text"), input, verdict, options);
   if (!output.empty()) {

@@ -40,7 +40,7 @@ std::string Part(absl::string_view text) {
 
 FindingPlace PlaceOf(absl::string_view location) {
   FindingPlace place;
-  // "//a:12" is a target whose name is a number.
+  // A label whose target is a number is no line.
   if (absl::StartsWith(location, "//") || absl::StartsWith(location, "@")) {
     return place;
   }

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "//a/b:c" is told of in a/b/BUILD.
+// A label is told of in the BUILD file of its package.
 std::string BuildFileOf(const std::string& location) {
   if (!absl::StartsWith(location, "//")) return "BUILD";
   const std::string package = location.substr(2, location.find(':') - 2);
