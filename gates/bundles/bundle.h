@@ -6,18 +6,18 @@
 //       UnpackBundle("model.bundle", "/run/trial/bundle", BundleLimits());
 //
 // The same folder gives the same bytes with one version of libzstd: entries are
-// sorted, times and owners left out, modes 0644 or 0755. What is read may be tar,
-// plain or compressed by gzip or zstd.
+// sorted, times and owners left out, modes 0644 or 0755. What is read may be
+// tar, plain or compressed by gzip or zstd.
 //
 // Refused, whole: links of any kind, devices, pipes and sockets; names that are
-// absolute, hold "..", an empty part or a control character, or come twice, also
-// as a file and a folder; more files, bytes or depth than the limits allow; bytes
-// that the compression makes out of nothing; an archive that ends early or has
-// bytes behind its end; no manifest, two, or a bad one. Set-user-ID bits, owners,
-// access lists and times are dropped.
+// absolute, hold "..", an empty part or a control character, or come twice,
+// also as a file and a folder; more files, bytes or depth than the limits
+// allow; bytes that the compression makes out of nothing; an archive that ends
+// early or has bytes behind its end; no manifest, two, or a bad one.
+// Set-user-ID bits, owners, access lists and times are dropped.
 //
 // Thread-safe. Files unpacked are the caller's. Memory: 1 MiB and the names;
-// a compressor's window of at most 8 MiB. Time: linear. Errors:
+// a window of zstd's of at most 128 MiB. Time: linear. Errors:
 // kInvalidArgument: the bundle is at fault, with the entry named;
 // kResourceExhausted: a limit of BundleLimits, or the disk is full; else
 // FileError's.
@@ -51,11 +51,12 @@ struct BundleLimits {
 absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text);
 
 // Writes the archive of all files below `folder` to `path`, in one step. Links
-// are an error, not followed. The manifest is parsed and what it names looked for.
+// are an error, not followed. The manifest is parsed and what it names looked
+// for.
 absl::Status MakeBundle(const std::string& folder, const std::string& path);
 
-// Reads the archive to its end, writes nothing: all that UnpackBundle refuses is
-// refused.
+// Reads the archive to its end, writes nothing: all that UnpackBundle refuses
+// is refused.
 absl::StatusOr<BundleManifest> ReadBundle(const std::string& path,
                                           const BundleLimits& limits);
 

@@ -17,6 +17,7 @@ readonly PACKAGES=(
   libabsl-dev libprotobuf-dev protobuf-compiler googletest libbenchmark-dev
   libjemalloc-dev libeigen3-dev zlib1g-dev python-matplotlib-data
   nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
+  libarchive-dev
   libboost-dev
 )
 
