@@ -149,6 +149,9 @@ bool KeepCapabilities() {
 
 int StartInit(void* argument) {
   InitStart* const start = static_cast<InitStart*>(argument);
+  // Out of the way of those that get the low numbers.
+  const int program =
+      fcntl(start->program, F_DUPFD_CLOEXEC, kTemporaryDescriptors);
   for (int i = 0; i < kInitDescriptorCount; ++i) {
     start->descriptors[i] =
         fcntl(start->descriptors[i], F_DUPFD_CLOEXEC, kTemporaryDescriptors);
@@ -166,8 +169,8 @@ int StartInit(void* argument) {
     sigaction(number, &standard, nullptr);
   }
   if (KeepCapabilities()) {
-    syscall(SYS_execveat, start->program, "", start->arguments,
-            start->environment, AT_EMPTY_PATH);
+    syscall(SYS_execveat, program, "", start->arguments, start->environment,
+            AT_EMPTY_PATH);
   }
   start->error = errno;
   return 125;
