@@ -210,6 +210,16 @@ def _library_repositories():
     )
     _maybe(
         system_repository,
+        name = "libarchive",
+        build_files = {"libarchive": _overlay("libarchive/root.BUILD")},
+        debian_package = "libarchive-dev",
+        system_files = {
+            "libarchive/include/archive.h": "/usr/include/archive.h",
+            "libarchive/include/archive_entry.h": "/usr/include/archive_entry.h",
+        },
+    )
+    _maybe(
+        system_repository,
         name = "elfutils",
         build_files = {"": _overlay("elfutils/root.BUILD")},
         debian_package = "libdw-dev",
