@@ -19,6 +19,7 @@ readonly PACKAGES=(
   nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
   libarchive-dev
   libboost-dev
+  libsqlite3-dev libcpp-httplib-dev
 )
 
 say() { printf 'modern: %s\n' "$*" >&2; }
