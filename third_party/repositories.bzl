@@ -210,6 +210,20 @@ def _library_repositories():
     )
     _maybe(
         system_repository,
+        name = "sqlite3",
+        build_files = {"": _overlay("sqlite3/root.BUILD")},
+        debian_package = "libsqlite3-dev",
+        system_files = {"include/sqlite3.h": "/usr/include/sqlite3.h"},
+    )
+    _maybe(
+        system_repository,
+        name = "cpp-httplib",
+        build_files = {"": _overlay("cpp-httplib/root.BUILD")},
+        debian_package = "libcpp-httplib-dev",
+        system_files = {"include/httplib.h": "/usr/include/httplib.h"},
+    )
+    _maybe(
+        system_repository,
         name = "libarchive",
         build_files = {"libarchive": _overlay("libarchive/root.BUILD")},
         debian_package = "libarchive-dev",
