@@ -141,7 +141,7 @@ def _memory_profile_impl(ctx):
 
     ctx.actions.run(
         outputs = [profile, samples],
-        inputs = depset(linked.values() + (runfiles if is_as_it_is else [])),
+        inputs = depset(linked.values() + (runfiles if is_as_it_is else []) + [ctx.file._system]),
         tools = tools,
         executable = ctx.executable._runner,
         arguments = [arguments] + ctx.attr.args,
@@ -185,6 +185,10 @@ _memory_profile = rule(
         "timeout_seconds": attr.int(default = 300),
         "_allowlist_function_transition": attr.label(
             default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
+        ),
+        "_system": attr.label(
+            default = "@footprint_system//:fingerprint.txt",
+            allow_single_file = True,
         ),
         "_runner": attr.label(
             default = Label("//profiling:profile_runner"),

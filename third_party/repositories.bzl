@@ -6,6 +6,7 @@ repository that the importer declared before the call is left alone.
 """
 
 load("//third_party:native_rules_repository.bzl", "native_rules_repository")
+load("//third_party:system_fingerprint.bzl", "system_fingerprint")
 load("//third_party:system_repository.bzl", "system_repository")
 
 _LIBRARY_DIRECTORY = "/usr/lib/x86_64-linux-gnu/"
@@ -275,3 +276,4 @@ def footprint_repositories():
     _library_repositories()
     _data_repositories()
     _alternative_repositories()
+    _maybe(system_fingerprint, name = "footprint_system")
