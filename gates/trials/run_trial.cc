@@ -33,6 +33,8 @@ constexpr int kDefaultTimeLimitSeconds = 60;
 constexpr int64_t kMiB = 1 << 20;
 constexpr int64_t kDefaultScratchBytes = 64 * kMiB;
 constexpr int64_t kProfilerBytes = 256 * kMiB;
+// Longer than the program takes by itself.
+constexpr int kProfilerTimes = 4;
 constexpr int64_t kMeasuringLimitWithoutBudget = int64_t{4} << 30;
 // Below it, a budget holds no process at all.
 constexpr int64_t kLeastLimitBytes = kMiB;
@@ -304,9 +306,30 @@ class Trial {
     return true;
   }
 
+  // Files of the host's that nobody had read lately count where the program
+  // reads them, as page cache. So where the cgroup had more than the largest
+  // process, the run is made again, and the lower peak counts; the bundle's own
+  // files are read from the disk in both.
+  absl::StatusOr<const TrialRun*> MeasureWarm(const SandboxRoot& root) {
+    const SandboxRun run = MakeRun(measuring_limit_bytes_);
+    absl::StatusOr<const TrialRun*> first =
+        RunOnce(root, TrialRun::MEASURE, run);
+    if (!first.ok() || *first == nullptr || !EndedWell(**first) ||
+        (*first)->peak_bytes() <= (*first)->peak_resident_bytes()) {
+      return first;
+    }
+    const int64_t first_peak_bytes = PeakOf(**first);
+    absl::StatusOr<const TrialRun*> second =
+        RunOnce(root, TrialRun::MEASURE, run);
+    if (!second.ok() || *second == nullptr || !EndedWell(**second) ||
+        PeakOf(**second) <= first_peak_bytes) {
+      return second;
+    }
+    return &result_.runs(0);
+  }
+
   absl::Status Measure(const SandboxRoot& root) {
-    absl::StatusOr<const TrialRun*> done =
-        RunOnce(root, TrialRun::MEASURE, MakeRun(measuring_limit_bytes_));
+    absl::StatusOr<const TrialRun*> done = MeasureWarm(root);
     if (!done.ok()) return done.status();
     if (*done == nullptr) return absl::OkStatus();
     const TrialRun& run = **done;
@@ -380,6 +403,7 @@ class Trial {
   absl::Status Explain(const SandboxRoot& root) {
     SandboxRun run = MakeRun(measuring_limit_bytes_ + kProfilerBytes);
     run.scratch_bytes = std::max(run.scratch_bytes, kProfilerBytes);
+    run.time_limit_seconds *= kProfilerTimes;
     ProfiledRun profiled(folder_.Path("profiler"));
     absl::Status status = profiled.Prepare(&run);
     if (!status.ok()) return status;
