@@ -216,7 +216,11 @@ TEST(HttpServerTest, BadUploadsLeaveNothing) {
 // A refused body must not be taken for a request of its own.
 TEST(HttpServerTest, AConnectionCarriesOneRequest) {
   const ExampleServer server("one");
-  const std::string inner = "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n";
+  // More than httplib reads at once, which it forgets with the first request.
+  std::string inner;
+  for (int i = 0; i < 300; ++i) {
+    inner += "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n";
+  }
   const std::string answer = ExchangeBytes(
       server.port(),
       absl::StrCat("POST /v1/backups HTTP/1.1\r\nHost: x\r\nContent-Length: ",

@@ -9,8 +9,8 @@
 //
 // Three runs, each in a new sandbox: as it is, measured from outside; as it is,
 // under the budget itself; and under the profiler, to explain. The first two
-// decide, and cannot tell themselves apart. Whatever a bundle does is a verdict;
-// an error is the host's or the request's.
+// decide, and cannot tell themselves apart. Whatever a bundle does is a
+// verdict; an error is the host's or the request's.
 //
 // Thread-safe: trials in several threads and processes do not disturb each
 // other, but for processor time. Leaves no process, mount, cgroup or file.
