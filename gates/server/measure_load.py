@@ -1,22 +1,46 @@
 """How many distinct bundles a second become verdicts, and the server's memory.
 
-    measure_load.py COUNT [URL TOKEN]
+    measure_load.py COUNT [PORT TOKEN]
 
-Starts a server whose trials end at once, or uses the one that is named. Each of
-eight clients submits bundles one after another; the last look is at the verdicts.
+Starts a server whose trials end at once, or uses the one at that port of this
+machine: then bundles are real, and each runs `true`. Each of eight clients submits
+bundles one after another; the last look is at the verdicts.
 """
 
 import hashlib
 import http.client
+import io
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
 
 _PROGRAM = pathlib.Path(__file__).parent / "serve_example"
 _CLIENTS = 8
+
+
+_MANIFEST = """# proto-file: gates/bundles/bundle.proto
+# proto-message: footprint.BundleManifest
+schema_version: 1
+kind: NATIVE_PROGRAM
+entry: "run.sh"
+arguments: "%d"
+budget_bytes: 67108864
+"""
+
+
+def trivial_bundle(number):
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, text, mode in (("bundle.textproto", _MANIFEST % number, 0o644),
+                                 ("run.sh", "#!/bin/true\n", 0o755)):
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(text), mode
+            tar.addfile(entry, io.BytesIO(text.encode()))
+    return archive.getvalue()
 
 
 def ask(port, token, method, path, body=None):
@@ -35,9 +59,8 @@ def metric(port, token, name):
                     if line.startswith(f"footprint_{name} ")))
 
 
-def submit_all(port, token, numbers, refused):
-    for number in numbers:
-        bundle = f"accept {number}".encode()
+def submit_all(port, token, bundles, refused):
+    for bundle in bundles:
         path = "/v1/trials?sha256=" + hashlib.sha256(bundle).hexdigest()
         while True:
             status, answer = ask(port, token, "POST", path, bundle)
@@ -45,17 +68,18 @@ def submit_all(port, token, numbers, refused):
                 break
             if status not in (429, 503):
                 raise RuntimeError(answer)
-            refused.append(number)
+            refused.append(1)
             time.sleep(0.1)
 
 
-def load(port, token, count):
+def load(port, token, bundles):
+    count = len(bundles)
     refused, begin, resident = [], time.time(), []
     kept_before = metric(port, token, "trials_kept")
     for part in range(10):
-        numbers = range(count * part // 10, count * (part + 1) // 10)
+        sent = bundles[count * part // 10:count * (part + 1) // 10]
         threads = [threading.Thread(target=submit_all, args=(
-            port, token, numbers[i::_CLIENTS], refused)) for i in range(_CLIENTS)]
+            port, token, sent[i::_CLIENTS], refused)) for i in range(_CLIENTS)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -72,13 +96,13 @@ def load(port, token, count):
 def main():
     count = int(sys.argv[1])
     if len(sys.argv) > 3:
-        load(int(sys.argv[2].rstrip("/").rpartition(":")[2]), sys.argv[3], count)
+        load(int(sys.argv[2]), sys.argv[3], [trivial_bundle(i) for i in range(count)])
         return
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen([_PROGRAM, folder + "/store", "0"], stdout=subprocess.PIPE,
                                   text=True)
         port, token = server.stdout.readline().split()
-        load(int(port), token, count)
+        load(int(port), token, [f"accept {i}".encode() for i in range(count)])
         server.terminate()
         server.wait()
 
