@@ -15,6 +15,7 @@ extern const char kPageScript[];
 
 }  // namespace footprint::server_internal
 
-// Tested by validation_page_test and, in a browser, by browser_test.
+// Tested by validation_page_test and, in a browser, by
+// page_browser_test.
 
 #endif  // FOOTPRINT_GATES_SERVER_VALIDATION_PAGE_PARTS_H_

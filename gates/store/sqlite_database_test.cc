@@ -81,7 +81,8 @@ TEST(SqliteDatabaseTest, ABackupIsOfOneMoment) {
       SqliteDatabase::Open(copy_path, read_only);
   ASSERT_THAT(copy, IsOk());
   EXPECT_THAT(copy->Ask("SELECT group_concat(name) FROM t"), IsOkAndHolds("a"));
-  EXPECT_FALSE(copy->Execute("DELETE FROM t").ok());
+  EXPECT_THAT(copy->Execute("DELETE FROM t"),
+              StatusIs(absl::StatusCode::kPermissionDenied));
 }
 
 }  // namespace
