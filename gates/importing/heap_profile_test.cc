@@ -15,6 +15,7 @@ namespace footprint {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kMappings[] = "\nMAPPED_LIBRARIES:\n00-01 a\n";
 
@@ -110,7 +111,7 @@ TEST(HeapProfileTest, ACutOrDamagedArchiveIsRefused) {
   for (size_t at = 20; at < whole.size() - 8; at += 11) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
-    EXPECT_FALSE(ParseGzippedHeapProfile(damaged).ok()) << at;
+    EXPECT_THAT(ParseGzippedHeapProfile(damaged), Not(IsOk())) << at;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -20,7 +21,7 @@ namespace footprint {
 inline std::string TestdataFile(const std::string& name) {
   const absl::StatusOr<std::string> text =
       ReadWholeFile(absl::StrCat("gates/importing/testdata/", name));
-  EXPECT_TRUE(text.ok()) << text.status();
+  EXPECT_THAT(text, IsOk());
   return text.value_or("");
 }
 

@@ -8,8 +8,8 @@
 //   const absl::StatusOr<JudgedSuite> suite = JudgeSuite(*flags);
 //
 // memory_gate_suite of gates/defs.bzl gives --manifest, --update_target and
-// --complete. Thread-safe; results own all that they hold. Memory and time: as
-// ReadGateInput and Judge.
+// --complete. Thread-safe; results own copies of all that they hold. Memory and
+// time: as ReadGateInput and Judge.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_SUITE_PROGRAM_H_
 #define FOOTPRINT_GATES_PROGRAMS_SUITE_PROGRAM_H_

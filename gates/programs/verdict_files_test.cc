@@ -13,6 +13,7 @@ namespace footprint {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 void ExpectRefused(const std::vector<std::string>& values, const char* part) {
@@ -57,7 +58,7 @@ TEST(VerdictFilesTest, AFileThatFailsStopsNoOther) {
   const absl::Status status =
       WriteVerdictFiles({{"text", "/nowhere/x"}, {"json", good}}, GateInput(),
                         Verdict(), ReportOptions());
-  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(status, Not(IsOk()));
   EXPECT_THAT(ReadWholeFile(good), IsOk());
 }
 

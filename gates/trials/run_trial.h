@@ -14,7 +14,8 @@
 // verdict; an error is the host's or the request's.
 //
 // Thread-safe: trials in several threads and processes do not disturb each
-// other, but for processor time. Leaves no process, mount, cgroup or file.
+// other, but for processor time. Owns nothing, leaves no process, mount,
+// cgroup or file.
 // Memory: some 20 MiB here, and the bundle's limits in its cgroup. Time: the
 // runs', and some milliseconds. Errors: kFailedPrecondition: a mechanism of the
 // sandbox is missing, named; kInvalidArgument: the request; kNotFound: no
