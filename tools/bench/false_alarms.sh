@@ -4,7 +4,7 @@
 # differ from the first in any byte. A gate is a pure function of the profile, so
 # none that is the same can raise an alarm that the first did not; one that
 # differs counts as an alarm, whether a gate would see it or not. Ends with 1 if
-# there is one, and keeps it. Takes about a second for three profiles.
+# there is one, and keeps it. Takes a second a profile where others work beside it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 readonly COUNT=${1:-10000}
