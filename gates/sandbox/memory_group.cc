@@ -210,8 +210,8 @@ absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
     WriteText(path + "/memory.oom.group", "1");
   } else {
     is_limited = WriteText(path + "/memory.limit_in_bytes", limit);
-    // Where swap is not counted, the kernel has no such file. Met first, it would
-    // be counted nowhere.
+    // Where swap is not counted, the kernel has no such file. Met first, it
+    // would be counted nowhere.
     WriteText(path + "/memory.memsw.limit_in_bytes",
               absl::StrCat(limit_bytes + kSwapBytes));
     WriteText(path + "/memory.swappiness", "0");
