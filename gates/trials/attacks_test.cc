@@ -36,6 +36,7 @@ struct Attack {
   TrialCause cause;
   const char* reason = "";  // a part of it
   const char* program = "sandbox_test_program";
+  int64_t budget_bytes = kBudgetBytes;
 };
 
 constexpr Attack kAttacks[] = {
@@ -62,7 +63,9 @@ constexpr Attack kAttacks[] = {
     {"file_too_large", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     // Its 255 processes are more than the budget.
     {"fork_bomb", REJECTED, PEAK_ABOVE_BUDGET},
-    {"thread_bomb", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    // Its 255 threads have some 20 MiB of stacks, more or less by the kernel.
+    {"thread_bomb", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10",
+     "sandbox_test_program", 100 * kMiB},
     {"try_ptrace", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_signals", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_mount", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
@@ -147,7 +150,7 @@ TEST_P(AttacksTest, GetsTheRightVerdictAndLeavesNothing) {
   TrialRequest request;
   request.set_bundle_path(folder + "/bundle");
   request.set_work_folder(folder + "/work");
-  request.set_budget_bytes(kBudgetBytes);
+  request.set_budget_bytes(attack.budget_bytes);
   request.set_is_unexplained(attack.cause != FITS);
   const absl::StatusOr<TrialResult> result = RunTrial(request);
   ASSERT_THAT(result, IsOk());
