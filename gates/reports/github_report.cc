@@ -71,7 +71,8 @@ std::string WithoutCommands(const std::string& text) {
 
 std::string MessageOf(const Judgement& judgement) {
   return absl::StrCat(DescribeViolation(judgement),
-                      "\naccept it with: ", judgement.command_to_accept());
+                      judgement.command_to_accept().empty() ? "" : "\n",
+                      HowToAccept(judgement));
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ class GitlabReport {
                        WordOfRule(judgement.rule())),
           absl::StrCat(MarginText(judgement), ": ",
                        DescribeViolation(judgement),
-                       ". Accept it with: ", judgement.command_to_accept()),
+                       judgement.command_to_accept().empty() ? "" : "; ",
+                       HowToAccept(judgement)),
           rejects ? "blocker" : "minor", StableKey(judgement));
     }
     constexpr int kIndent = 1;
