@@ -91,12 +91,13 @@ def tests_to_run_first(listing, folder, package, file):
     """Target patterns, or none where no test is known to be near."""
     if file in listing.first:
         return listing.first[file]
-    stem = pathlib.PurePath(file).stem
-    near = [folder / (stem + "_test" + ending) for ending in (".cc", ".sh", ".py")]
-    named = '"%s_test"' % stem
-    in_build = named in (folder / "BUILD").read_text() if (folder / "BUILD").is_file() else False
+    path = pathlib.PurePath(file)
+    room = folder / path.parent
+    near = [room / (path.stem + "_test" + ending) for ending in (".cc", ".sh", ".py")]
+    named = '"%s_test"' % path.stem
+    in_build = named in (room / "BUILD").read_text() if (room / "BUILD").is_file() else False
     if in_build and any(path.is_file() for path in near):
-        return ["//%s:%s_test" % (package, stem)]
+        return ["//%s:%s_test" % (pathlib.PurePath(package) / path.parent, path.stem)]
     return []
 
 
@@ -232,7 +233,7 @@ def fresh_copy(tree, output_root):
 def mutate(tree, package, listing, timeout_seconds, output_root):
     """Plants the faults in a copy of the tree; the exit code."""
     copy = fresh_copy(tree, output_root)
-    tests = Tests(copy, output_root, listing.patterns or ["//%s:all" % package],
+    tests = Tests(copy, output_root, listing.patterns or ["//%s/..." % package],
                   timeout_seconds)
     try:
         return report(listing, copy / package, package, tests)
