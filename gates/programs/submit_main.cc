@@ -49,7 +49,7 @@ Flags
   --deployment=LABEL     for the history, until the manifest's is known
   --wait=SECONDS         for the verdict (1800)
   --all                  every rule, not only the nearest and what is rejected
-  --format=text|json|junit|markdown
+  --format=NAME          text, json, junit, markdown, or another of check's
   --output=FILE          where the verdict goes (standard output)
   --help                 this text
 

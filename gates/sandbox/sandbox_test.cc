@@ -18,15 +18,14 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/sandbox/memory_group.h"
+#include "footprint/gates/sandbox/missing_mechanism.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
 
-using testing::AnyOf;
 using testing::HasSubstr;
 
 constexpr int64_t kMiB = 1 << 20;
@@ -36,13 +35,7 @@ constexpr int kRefused = 10;  // the test program's
 class SandboxTest : public testing::Test {
  protected:
   void SetUp() override {
-    const HostDescription host = DescribeHost();
-    if (!host.missing.empty()) {
-      // A host without the mechanisms is no defect; a step that fails is one.
-      ASSERT_THAT(host.missing[0], AnyOf(HasSubstr("cgroup memory:"),
-                                         HasSubstr("namespaces are refused")));
-      GTEST_SKIP() << "NOT TESTED: this host has no " << host.missing[0];
-    }
+    SKIP_WITHOUT_SANDBOX();
     static int count = 0;
     folder_ = TestPath(absl::StrCat("sandbox", ++count));
     std::filesystem::create_directories(folder_ + "/bundle");

@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/sandbox/memory_group.h"
+#include "footprint/gates/sandbox/missing_mechanism.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,7 +23,6 @@
 namespace footprint {
 namespace {
 
-using testing::AnyOf;
 using testing::HasSubstr;
 
 constexpr int64_t kMiB = 1 << 20;
@@ -122,12 +121,7 @@ int CountTrialGroups() {
 }
 
 TEST_P(AttacksTest, GetsTheRightVerdictAndLeavesNothing) {
-  const HostDescription host = DescribeHost();
-  if (!host.missing.empty()) {
-    ASSERT_THAT(host.missing[0], AnyOf(HasSubstr("cgroup memory:"),
-                                       HasSubstr("namespaces are refused")));
-    GTEST_SKIP() << "NOT TESTED: this host has no " << host.missing[0];
-  }
+  SKIP_WITHOUT_SANDBOX();
   const Attack& attack = GetParam();
   const std::string folder =
       TestPath(absl::StrCat(attack.program, "-", attack.name));

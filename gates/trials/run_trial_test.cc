@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/gates/sandbox/host.h"
+#include "footprint/gates/sandbox/missing_mechanism.h"
 #include "footprint/gates/trials/profiled_run.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -16,7 +16,6 @@
 namespace footprint {
 namespace {
 
-using testing::AnyOf;
 using testing::HasSubstr;
 
 constexpr int64_t kMiB = 1 << 20;
@@ -24,12 +23,7 @@ constexpr int64_t kMiB = 1 << 20;
 class RunTrialTest : public testing::Test {
  protected:
   void SetUp() override {
-    const HostDescription host = DescribeHost();
-    if (!host.missing.empty()) {
-      ASSERT_THAT(host.missing[0], AnyOf(HasSubstr("cgroup memory:"),
-                                         HasSubstr("namespaces are refused")));
-      GTEST_SKIP() << "NOT TESTED: this host has no " << host.missing[0];
-    }
+    SKIP_WITHOUT_SANDBOX();
     static int count = 0;
     name_ = absl::StrCat("trial", ++count);
     std::filesystem::create_directories(TestPath(name_) + "/bundle");
