@@ -1,5 +1,7 @@
 """Measuring memory as a build action: the rule `memory_profile`."""
 
+load("//tools/build_defs:without_sanitizers.bzl", "FLAG_LISTS", "SANITIZER_FLAGS", "flags_without")
+
 MemoryProfileInfo = provider(
     doc = "What one `memory_profile` measured.",
     fields = {
@@ -11,22 +13,15 @@ MemoryProfileInfo = provider(
 )
 
 _OPTION = "//command_line_option:"
-_FLAG_LISTS = [_OPTION + name for name in ["copt", "conlyopt", "cxxopt", "linkopt"]]
 
 # What a sanitizer's or a debugger's configuration adds, and what would make the
 # measured binary another one than is deployed.
-_UNWANTED_FLAGS = ["-fsanitize", "-fno-sanitize", "-O0", "-O1", "-Og"]
-
-def _is_wanted(flag):
-    for unwanted in _UNWANTED_FLAGS:
-        if flag.startswith(unwanted):
-            return False
-    return True
+_UNWANTED_FLAGS = SANITIZER_FLAGS + ["-O0", "-O1", "-Og"]
 
 def _measured_configuration_impl(settings, _attr):
     changed = {
-        name: [flag for flag in settings[name] if _is_wanted(flag)]
-        for name in _FLAG_LISTS
+        name: flags_without(settings[name], _UNWANTED_FLAGS)
+        for name in FLAG_LISTS
     }
     changed[_OPTION + "compilation_mode"] = "opt"
     changed[_OPTION + "collect_code_coverage"] = False
@@ -35,8 +30,8 @@ def _measured_configuration_impl(settings, _attr):
 # Bytes are those of the optimised binary, whatever the command line says.
 _measured_configuration = transition(
     implementation = _measured_configuration_impl,
-    inputs = _FLAG_LISTS,
-    outputs = _FLAG_LISTS + [
+    inputs = FLAG_LISTS,
+    outputs = FLAG_LISTS + [
         _OPTION + "collect_code_coverage",
         _OPTION + "compilation_mode",
     ],
