@@ -111,6 +111,14 @@ TEST(MemoTraceFileTest, SizesAreThoseOfLoads) {
   EXPECT_EQ(LoadedSizes(trace).at("model").source, SizeSource::kMeasured);
 }
 
+TEST(MemoTraceFileTest, ALoadWithoutSizeAndTimeTellsNothing) {
+  MemoTrace trace;
+  MemoEvent* const event = trace.add_events();
+  event->set_kind(MemoEvent::LOADED);
+  event->set_name("model");
+  EXPECT_TRUE(LoadedSizes(trace).empty());
+}
+
 TEST(MemoTraceFileTest, TheTimeOfTheQuickestLoadIsRemembered) {
   MemoTrace trace = SmallTrace();
   trace.mutable_events(0)->set_load_nanoseconds(70);
