@@ -169,6 +169,21 @@ TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
   EXPECT_EQ(memo->statistics().peak_bytes, 1000);
 }
 
+TEST(MemoCoreTest, LoadedMemosAreListedByName) {
+  std::vector<std::shared_ptr<FakeMemo>> memos;
+  for (const char* name : {"list_c", "list_a", "list_d", "list_b"}) {
+    memos.push_back(MakeFake(name));
+    ASSERT_THAT(memos.back()->Acquire(), IsOk());
+    memos.back()->Release();
+  }
+  std::vector<std::string> names;
+  for (const MemoStatistics& loaded : ListLoadedMemos()) {
+    names.push_back(loaded.name);
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"list_a", "list_b", "list_c", "list_d"}));
+}
+
 TEST(MemoCoreTest, AValueIsFoundByAddressAndTypeWhileItLives) {
   auto memo = MakeFake("found");
   EXPECT_THAT(FindMemoByValue(memo->value(), typeid(int)), Not(IsOk()));

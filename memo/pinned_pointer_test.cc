@@ -1,7 +1,9 @@
 #include "footprint/memo/pinned_pointer.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -49,6 +51,40 @@ TEST(PinnedPointerTest, PinsMoveBetweenThreadsAndOutliveTheirs) {
   EXPECT_FALSE(pointer.TryTake());
   std::thread([&] { pointer.Unpin(); }).join();
   EXPECT_TRUE(pointer.TryTake());
+}
+
+// Two threads in one row would lose counts, now and then.
+TEST(PinnedPointerTest, ThreadsThatLiveTogetherHaveRowsOfTheirOwn) {
+  constexpr size_t kThreads = 5;
+  Pointer pointer;
+  int value = 0;
+  pointer.Publish(&value);
+  std::vector<int> rows(kThreads);
+  std::atomic<size_t> waiting{0};
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      pointer.TryPin();
+      pointer.Unpin();
+      rows[i] = thread_row;
+      waiting.fetch_add(1);
+      while (waiting.load() != kThreads) std::this_thread::yield();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int row : rows) {
+    EXPECT_LT(row, kSharedRow);
+    EXPECT_EQ(std::count(rows.begin(), rows.end(), row), 1) << row;
+  }
+  // A row is the next thread's when its own has ended.
+  const int most = *std::max_element(rows.begin(), rows.end());
+  for (size_t i = 0; i < 2 * kThreads; ++i) {
+    std::thread([&] {
+      pointer.TryPin();
+      pointer.Unpin();
+      EXPECT_LE(thread_row, most);
+    }).join();
+  }
 }
 
 TEST(PinnedPointerTest, MoreThreadsThanRowsShareOne) {

@@ -2,6 +2,7 @@
 
 #include <regex.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -67,6 +68,15 @@ TEST(ExactFilterTest, NamesThatBeginEachOtherDoNotNestWithoutLimit) {
   for (size_t i = 1; i <= 300; ++i) names.push_back(std::string(i, 'a'));
   EXPECT_EQ(MatchesOf(ExactFilter(names), names), names);
   EXPECT_EQ(MatchesOf(ExactFilter(names), {std::string(301, 'a')}), Names());
+  // Matchers recurse for each group within another.
+  int depth = 0;
+  int most = 0;
+  for (const char c : ExactFilter(names)) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    most = std::max(most, depth);
+  }
+  EXPECT_GT(most, 10);
+  EXPECT_LE(most, 60);
 }
 
 Names Joined(const std::vector<Names>& parts) {
@@ -115,6 +125,18 @@ TEST(ExactFilterTest, AFamilyTooLargeForOneFilterIsDivided) {
   const std::vector<Names> parts = DivideForFilters(names);
   EXPECT_GT(parts.size(), 1u);
   EXPECT_EQ(Joined(parts), names);
+}
+
+// Forty thousand states are a filter: four hundred names of a hundred each.
+TEST(ExactFilterTest, EveryFilterIsFilled) {
+  Names names;
+  for (int i = 1000; i < 1800; ++i) {
+    names.push_back(std::to_string(i) + std::string(92, 'x'));
+  }
+  const std::vector<Names> parts = DivideForFilters(names);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].size(), 400u);
+  EXPECT_EQ(parts[1].size(), 400u);
 }
 
 TEST(ExactFilterTest, NamesThatAreThereTwiceStandInOnePart) {

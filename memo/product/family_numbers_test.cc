@@ -37,6 +37,18 @@ TEST(FamilyNumbersTest, AreThePlacesOfFirstInstances) {
   EXPECT_EQ(NumbersOf(&numbers, "BM_C", "1"), Numbers(3, 0));
 }
 
+// A call of its own numbers its instances from 0, or from anywhere.
+TEST(FamilyNumbersTest, WhatARowSaidBeforeIsOverwritten) {
+  FamilyNumbers numbers({"BM_A/8", "BM_B"});
+  benchmark::BenchmarkReporter::Run run;
+  run.run_name.function_name = "BM_B";
+  run.family_index = 5;
+  run.per_family_instance_index = 5;
+  numbers.Set(&run);
+  EXPECT_EQ(run.family_index, 1);
+  EXPECT_EQ(run.per_family_instance_index, 0);
+}
+
 TEST(FamilyNumbersTest, AreThoseOfTheListInWhateverOrderRowsCome) {
   FamilyNumbers numbers({"BM_A/8", "BM_A/64", "BM_B"});
   EXPECT_EQ(NumbersOf(&numbers, "BM_B", ""), Numbers(2, 0));

@@ -121,6 +121,29 @@ TEST_F(ProductTest, ManyOtherBenchmarksAllRun) {
   EXPECT_EQ(outcome.exit_status, 0);
 }
 
+// So many cells that some share a call of Google Benchmark, with another
+// benchmark between them.
+TEST_F(ProductTest, AnotherBenchmarkStandsBetweenManyCells) {
+  const auto run = [](benchmark::State& state, const Model&) {
+    for (auto _ : state) {
+    }
+  };
+  ASSERT_THAT(Product(Unique("first"), run, MakeAxis<Model>("a", 50, 1)),
+              IsOk());
+  benchmark::RegisterBenchmark("BM_Between", [](benchmark::State& state) {
+    for (auto _ : state) {
+    }
+  });
+  ASSERT_THAT(Product(Unique("second"), run, MakeAxis<Model>("b", 50, 1)),
+              IsOk());
+  const Outcome outcome = RunWith({});
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_EQ(outcome.count, 101u);
+  ASSERT_EQ(outcome.reporter.names.size(), 101u);
+  EXPECT_EQ(outcome.reporter.names[50], "BM_Between");
+  EXPECT_EQ(load_count, 100);
+}
+
 // A line break cuts a name in the list in two, and nothing has such a name.
 TEST_F(ProductTest, ABenchmarkThatDoesNotRunIsAFailure) {
   const auto plain = [](benchmark::State& state) {

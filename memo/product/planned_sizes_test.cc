@@ -132,6 +132,17 @@ TEST(PlannedSizesTest, WhatPassesIsTakenForNothingIfItIsLittle) {
   EXPECT_EQ(PassingBytesOf(100 * kMebibyte + 1000, 100 * kMebibyte), 0);
   EXPECT_EQ(PassingBytesOf(101 * kMebibyte, 100 * kMebibyte), 0);
   EXPECT_EQ(PassingBytesOf(102 * kMebibyte, 100 * kMebibyte), 2 * kMebibyte);
+  // Of a small value, what the meter itself may take is little.
+  constexpr int64_t kMeterBytes = 128 << 10;
+  EXPECT_EQ(PassingBytesOf(kMeterBytes, 0), 0);
+  EXPECT_EQ(PassingBytesOf(kMeterBytes + 1, 0), kMeterBytes + 1);
+}
+
+TEST(PlannedSizesTest, AHundredthIsNotFar) {
+  EXPECT_FALSE(IsFarFrom(1010, 1000));
+  EXPECT_FALSE(IsFarFrom(990, 1000));
+  EXPECT_TRUE(IsFarFrom(1011, 1000));
+  EXPECT_TRUE(IsFarFrom(989, 1000));
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ TEST(ProductFlagsTest, ABudgetMayBeAutoAndCountEitherBytes) {
   // The last one counts.
   EXPECT_FALSE(
       options_of({"--memo_budget=auto", "--memo_budget=1KiB"})->budget_is_auto);
+  EXPECT_FALSE(options_of({"--memo_budget=1KiB", "--memo_budget=auto"})
+                   ->budget_bytes.has_value());
   EXPECT_EQ(options_of({"--memo_remember=x"})->remember_path, "x");
   EXPECT_THAT(options_of({"--memo_budget_counts=virtual"}), Not(IsOk()));
   EXPECT_THAT(options_of({"--memo_remember="}), Not(IsOk()));

@@ -1,8 +1,11 @@
 // Sizes of values, and budgets.
 
+#include <cstdint>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -97,6 +100,24 @@ TEST_F(ProductTest, SaysWhatAnotherOrderWouldNeed) {
   EXPECT_EQ(reordered.trace.plan().other_order_peak_count(), 0);
 }
 
+// Without a size, as many values as one.
+TEST_F(ProductTest, SaysHowManyValuesAnotherOrderWouldHaveAlive) {
+  const auto run = [](benchmark::State& state, const Model&) {
+    for (auto _ : state) {
+    }
+  };
+  const Axis<Model> models = MakeAxis<Model>("model", 3, 0);
+  ASSERT_THAT(Product(Unique("first"), run, models), IsOk());
+  ASSERT_THAT(Product(Unique("second"), run, models), IsOk());
+  const Outcome given = RunWith({});
+  EXPECT_EQ(given.trace.plan().peak_count(), 3);
+  EXPECT_EQ(given.trace.plan().other_order_peak_count(), 1);
+  EXPECT_NE(given.remarks[0].text().find(
+                "in another order (--memo_order=reorder) 1 alive at most"),
+            std::string::npos)
+      << given.remarks[0].text();
+}
+
 TEST_F(ProductTest, GuessesAFilesSizeAndRefusesNothingForIt) {
   const std::string path = testing::TempDir() + "/guessed";
   std::ofstream(path) << std::string(700, 'w');
@@ -156,6 +177,56 @@ TEST_F(ProductTest, RemembersWhatWasMeasured) {
   EXPECT_EQ(RunWith({"--memo_remember=/no/such/folder/x"}).exit_status, 2);
   std::ofstream(path) << "no trace";
   EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 2);
+}
+
+TEST_F(ProductTest, EachLoadHasItsOwnTime) {
+  const Axis<Model> models = MakeAxis<Model>("model", 3, 400);
+  const Axis<Data> data = MakeAxis<Data>("data", 2, 200);
+  ASSERT_THAT(Product(
+                  Unique("BM"),
+                  [](benchmark::State& state, const Model&, const Data&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  models, data),
+              IsOk());
+  const Outcome outcome = RunWith({"--memo_budget=600B"});
+  ASSERT_EQ(outcome.exit_status, 0) << outcome.status;
+  for (const Memo<Data>& memo : data.memos) {
+    int64_t nanoseconds = 0;
+    for (const MemoEvent& event : outcome.trace.events()) {
+      if (event.name() == memo.name()) nanoseconds += event.load_nanoseconds();
+    }
+    EXPECT_GT(memo.statistics().load_count, 1u);
+    EXPECT_EQ(nanoseconds, memo.statistics().load_nanoseconds);
+  }
+}
+
+// Sizes of one file, times of another: the plan has both.
+TEST_F(ProductTest, ATimeOfTheSizesFileIsKeptBesideWhatIsRemembered) {
+  const std::string sizes = testing::TempDir() + "/times.binpb";
+  const std::string remembered = testing::TempDir() + "/without_times.binpb";
+  Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
+  LoadedSize size;
+  size.bytes = 400;
+  size.source = SizeSource::kMeasured;
+  std::map<std::string, LoadedSize> known;
+  for (const Memo<Model>& memo : axis.memos) known[memo.name()] = size;
+  ASSERT_THAT(WriteMemoTraceFile(TraceOfSizes(known), remembered), IsOk());
+  for (auto& [name, timed] : known) timed.load_nanoseconds = 5'000'000'000;
+  ASSERT_THAT(WriteMemoTraceFile(TraceOfSizes(known), sizes), IsOk());
+  ASSERT_THAT(Product(
+                  Unique("BM"),
+                  [](benchmark::State& state, const Model&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  axis),
+              IsOk());
+  const Outcome outcome =
+      RunWith({"--memo_sizes=" + sizes, "--memo_remember=" + remembered});
+  EXPECT_TRUE(outcome.trace.plan().costs_are_microseconds());
+  EXPECT_EQ(outcome.trace.plan().load_cost(), 10'000'000);
 }
 
 TEST_F(ProductTest, WhatAnotherRunRemembersMeanwhileStays) {
@@ -268,6 +339,15 @@ TEST_F(ProductTest, AValueFoundLoadedCountsAsAliveNotAsALoad) {
   EXPECT_EQ(load_count, 2);
 }
 
+// Of the values that take something else than was planned, as they loaded.
+std::vector<int64_t> DifferingBytes(const MemoTrace& trace) {
+  std::vector<int64_t> bytes;
+  for (const MemoEvent& event : trace.events()) {
+    if (event.kind() == MemoEvent::SIZE_DIFFERS) bytes.push_back(event.bytes());
+  }
+  return bytes;
+}
+
 TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
   RegisterThreeByTwo();
   const std::string path = testing::TempDir() + "/sizes.binpb";
@@ -288,12 +368,24 @@ TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
   const Outcome second = RunWith({"--memo_sizes=" + path});
   EXPECT_TRUE(second.trace.plan().values(0).is_measured());
   EXPECT_EQ(second.trace.plan().values(0).bytes(), 4000);
-  // Declared sizes of 400 bytes are no 4,000: the run says so.
-  int differing_count = 0;
-  for (const MemoEvent& event : second.trace.events()) {
-    differing_count += event.kind() == MemoEvent::SIZE_DIFFERS;
+  EXPECT_EQ(DifferingBytes(second.trace),
+            (std::vector<int64_t>{400, 200, 200, 400, 400}));
+}
+
+// A size that the next plan takes for declared is compared, too.
+TEST_F(ProductTest, SaysHowManyBytesAValueTakesThatWereDeclaredOtherwise) {
+  RegisterThreeByTwo();
+  const std::string path = testing::TempDir() + "/declared.binpb";
+  ASSERT_EQ(RunWith({"--memo_trace_out=" + path}).exit_status, 0);
+  MemoTrace declared = *ReadMemoTraceFile(path);
+  for (MemoEvent& event : *declared.mutable_events()) {
+    if (event.kind() == MemoEvent::LOADED) event.set_bytes(4000);
   }
-  EXPECT_EQ(differing_count, 5);
+  ASSERT_THAT(WriteMemoTraceFile(declared, path), IsOk());
+  const Outcome outcome = RunWith({"--memo_sizes=" + path});
+  EXPECT_FALSE(outcome.trace.plan().values(0).is_measured());
+  EXPECT_EQ(DifferingBytes(outcome.trace),
+            (std::vector<int64_t>{400, 200, 200, 400, 400}));
 }
 
 TEST_F(ProductTest, ABudgetThatLoadsExceedIsAProblem) {

@@ -73,6 +73,31 @@ TEST(RowsFileTest, CsvHasAColumnForEachCounterOfAnyRow) {
                                        testing::EndsWith(",5,"))));
 }
 
+TEST(RowsFileTest, JsonIsWrittenToTheFile) {
+  const std::string path = testing::TempDir() + "/rows.json";
+  RowsFile rows;
+  ASSERT_THAT(rows.Open(path, "json"), IsOk());
+  ASSERT_NE(rows.reporter(), nullptr);
+  EXPECT_TRUE(
+      rows.reporter()->ReportContext(benchmark::BenchmarkReporter::Context()));
+  rows.reporter()->ReportRuns({RowOf("BM_First")});
+  rows.reporter()->Finalize();
+  EXPECT_TRUE(rows.Flush());
+  EXPECT_THAT(ReadFile(path),
+              AllOf(StartsWith("{"), HasSubstr("\"name\": \"BM_First\"")));
+}
+
+// A console's head, which Google Benchmark takes for an error, is in it.
+TEST(RowsFileTest, TheMachineStandsInTheFileToo) {
+  const std::string path = testing::TempDir() + "/rows.txt";
+  RowsFile rows;
+  ASSERT_THAT(rows.Open(path, "console"), IsOk());
+  EXPECT_TRUE(
+      rows.reporter()->ReportContext(benchmark::BenchmarkReporter::Context()));
+  EXPECT_TRUE(rows.Flush());
+  EXPECT_THAT(ReadFile(path), HasSubstr("CPU"));
+}
+
 TEST(RowsFileTest, KnowsItsFormats) {
   for (const char* format : {"json", "console", "csv"}) {
     EXPECT_TRUE(IsRowsFormat(format));

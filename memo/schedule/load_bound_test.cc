@@ -140,6 +140,26 @@ TEST(LoadBoundTest, InAnyOrderIsNeverAboveTheLeast) {
   EXPECT_GE(sharp, 5);
 }
 
+// Nor is a bound another one where values have other numbers.
+TEST(LoadBoundTest, TheNumbersOfValuesMakeNoDifference) {
+  std::mt19937 random(34);
+  for (int round = 0; round < 300; ++round) {
+    ScheduleRequest request = Product({3 + round % 6, 4 + round % 5});
+    const int value_count = static_cast<int>(request.values.size());
+    request.values.clear();
+    AddValues(&random, value_count, &request);
+    const int64_t budget_bytes = Draw(&random, 12, 20);
+    ScheduleRequest reversed = request;
+    std::reverse(reversed.values.begin(), reversed.values.end());
+    for (PlannedCell& cell : reversed.cells) {
+      for (int& value : cell.values) value = value_count - 1 - value;
+    }
+    EXPECT_EQ(LeastCostInAnyOrder(reversed, budget_bytes),
+              LeastCostInAnyOrder(request, budget_bytes))
+        << round;
+  }
+}
+
 // No plan may be below it either, where no search reaches.
 TEST(LoadBoundTest, LargePlansAreNeverBelow) {
   std::mt19937 random(33);
@@ -194,6 +214,22 @@ TEST(LoadBoundTest, LayersOfPricesAddUp) {
             14);
 }
 
+// As many prices as there may be layers are not rounded: with room for one
+// value, every use is a load.
+TEST(LoadBoundTest, SixteenPricesAreSixteenLayers) {
+  ScheduleRequest request;
+  int64_t sum = 0;
+  for (int i = 0; i < 16; ++i) {
+    PlannedValue value;
+    value.bytes = 1;
+    value.load_cost = 1 + i * i;
+    sum += value.load_cost;
+    request.values.push_back(value);
+  }
+  for (int i = 0; i < 32; ++i) request.cells.push_back({"cell", {i % 16}});
+  EXPECT_EQ(LeastCostInOrder(request, 1), 2 * sum);
+}
+
 // By hand: with room for 20 a load beside 9 and 10 of the other axes brings 90
 // cells at most, and the first 29 loads no more than 9 x 10 x 10. Hence at
 // least (8000 - 900) / 90 loads after these, rounded up.
@@ -217,6 +253,20 @@ TEST(LoadBoundTest, ProductsThatShareNothingAddUp) {
 }
 
 // The same values on both axes: what is there serves twice.
+// The cells of a product twice cost no more than once: each may run beside its
+// twin.
+TEST(LoadBoundTest, ProductsOfTheSameValuesDoNotAddUp) {
+  ScheduleRequest once = Product({9, 9});
+  const int between = static_cast<int>(once.values.size());
+  once.values.push_back({"between", 1});
+  const std::vector<PlannedCell> cells = once.cells;
+  once.cells.push_back({"between", {between}});
+  ScheduleRequest twice = once;
+  twice.cells.insert(twice.cells.end(), cells.begin(), cells.end());
+  EXPECT_GT(LeastCostInAnyOrder(once, 4), CompulsoryCost(once));
+  EXPECT_EQ(LeastCostInAnyOrder(twice, 4), LeastCostInAnyOrder(once, 4));
+}
+
 TEST(LoadBoundTest, AValueOnTwoAxesTakesItsRoomOnce) {
   ScheduleRequest request;
   for (int i = 0; i < 4; ++i) request.values.push_back({"v", 1});

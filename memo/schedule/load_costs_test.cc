@@ -31,6 +31,15 @@ TEST(LoadCostsTest, TimesThatAreAlikeCostTheSame) {
               ElementsAre(12'000, 49'500, 12'000, 15'000, 49'500));
 }
 
+// Half of an odd time is rounded up: 226 is below one and a half of 151.
+TEST(LoadCostsTest, HalfAsLongAgainIsNotAlike) {
+  constexpr int64_t kMicrosecond = 1000;
+  EXPECT_THAT(CostsOf({151 * kMicrosecond, 226 * kMicrosecond}),
+              ElementsAre(188, 188));
+  EXPECT_THAT(CostsOf({151 * kMicrosecond, 227 * kMicrosecond}),
+              ElementsAre(151, 227));
+}
+
 TEST(LoadCostsTest, ShortTimesAreNoise) {
   EXPECT_THAT(CostsOf({1, 90'000, 20 * kMillisecond}),
               ElementsAre(100, 100, 20'000));

@@ -61,6 +61,35 @@ TEST(MemoTraceFileTest, DescribesThePlan) {
   EXPECT_TRUE(plan.is_optimal());
 }
 
+// Every number of a schedule, and each differs from the others.
+TEST(MemoTraceFileTest, DescribesEveryNumberOfASchedule) {
+  ScheduleRequest request;
+  request.values = {{"a", 400, SizeSource::kGuessed, 3, 500},
+                    {"b", 30, SizeSource::kDeclared, 2}};
+  request.cells = {{"x=1", {0}}, {"x=2", {1}}};
+  request.budget_bytes = 600;
+  Schedule schedule;
+  schedule.steps = {{1, {1}, {1}}, {0, {0}, {0}}};
+  schedule.method = ScheduleMethod::kExactSearch;
+  schedule.is_reordered = true;
+  schedule.load_count = 21;
+  schedule.load_cost = 22;
+  schedule.least_load_cost = 23;
+  schedule.peak_bytes = 24;
+  schedule.smallest_budget_bytes = 25;
+  schedule.unknown_size_count = 26;
+  EXPECT_EQ(
+      DescribePlan(request, schedule).ShortDebugString(),
+      "values { name: \"a\" bytes: 400 is_guessed: true load_peak_bytes: 500 "
+      "load_cost: 3 } values { name: \"b\" bytes: 30 load_cost: 2 } "
+      "steps { cell: \"x=2\" loads: \"b\" evictions: \"b\" } "
+      "steps { cell: \"x=1\" loads: \"a\" evictions: \"a\" } "
+      "budget_bytes: 600 is_reordered: true method: \"exact search\" "
+      "load_count: 21 load_cost: 22 peak_bytes: 24 unknown_size_count: 26 "
+      "smallest_budget_bytes: 25 peak_count: 1 guessed_size_count: 1 "
+      "least_load_cost: 23");
+}
+
 TEST(MemoTraceFileTest, ReadsWhatWasWritten) {
   const std::string path = Path("round.binpb");
   ASSERT_THAT(WriteMemoTraceFile(SmallTrace(), path), IsOk());
@@ -80,6 +109,14 @@ TEST(MemoTraceFileTest, SizesAreThoseOfLoads) {
   EXPECT_EQ(sizes.at("model").source, SizeSource::kDeclared);
   trace.mutable_events(0)->set_is_measured(true);
   EXPECT_EQ(LoadedSizes(trace).at("model").source, SizeSource::kMeasured);
+}
+
+TEST(MemoTraceFileTest, ALoadWithoutSizeAndTimeTellsNothing) {
+  MemoTrace trace;
+  MemoEvent* const event = trace.add_events();
+  event->set_kind(MemoEvent::LOADED);
+  event->set_name("model");
+  EXPECT_TRUE(LoadedSizes(trace).empty());
 }
 
 TEST(MemoTraceFileTest, TheTimeOfTheQuickestLoadIsRemembered) {

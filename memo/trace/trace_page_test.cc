@@ -1,5 +1,6 @@
 #include "footprint/memo/trace/trace_page.h"
 
+#include <cstdint>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -111,6 +112,21 @@ TEST(TracePageTest, SaysABudgetAndWhatWentWrong) {
   const std::string page = TracePage(trace);
   EXPECT_THAT(page, HasSubstr("within a budget of 4.0 MiB"));
   EXPECT_THAT(page, HasSubstr("no such file"));
+}
+
+TEST(TracePageTest, EachLoadIsOneBox) {
+  const std::string page = TracePage(TwoModels());
+  EXPECT_THAT(page, HasSubstr("Values alive: 3 boxes"));
+  MemoTrace trace = TwoModels();
+  AddEvent(&trace, MemoEvent::EVICTED, "never loaded", 1, 1);
+  EXPECT_THAT(TracePage(trace), HasSubstr("Values alive: 3 boxes"));
+}
+
+TEST(TracePageTest, SizesWhoseSumIsBeyondANumberMakeNoPicture) {
+  MemoTrace trace;
+  AddEvent(&trace, MemoEvent::LOADED, "a", INT64_MAX, INT64_MAX);
+  AddEvent(&trace, MemoEvent::LOADED, "b", INT64_MAX, INT64_MAX);
+  EXPECT_THAT(TracePage(trace), Not(HasSubstr("<svg")));
 }
 
 TEST(TracePageTest, WithoutSizesThereIsNoPicture) {

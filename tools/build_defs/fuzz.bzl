@@ -17,6 +17,8 @@ def footprint_fuzz_test(name, srcs, corpus, deps = [], **kwargs):
       srcs: one file with a FOOTPRINT_FUZZ_TARGET.
       corpus: files of the format, good and broken ones, some KB each; every
         input that once was a finding.
+        A dictionary of the format's words is testdata/NAME_fuzz.dict, if it
+        is there (https://llvm.org/docs/LibFuzzer.html#dictionaries).
       deps: of both; //base/testing:fuzz_target is added.
       **kwargs: passed to cc_test.
     """
@@ -34,11 +36,12 @@ def footprint_fuzz_test(name, srcs, corpus, deps = [], **kwargs):
         deps = all_deps + ["//base/testing:replay_corpus"],
         **kwargs
     )
+    program = name[:-len("_test")]
     cc_binary(
-        name = name[:-len("_test")],
+        name = program,
         testonly = True,
         srcs = srcs,
-        data = corpus,
+        data = corpus + native.glob(["testdata/%s.dict" % program]),
         linkopts = ["-fsanitize=fuzzer"],
         tags = [
             "fuzz",

@@ -13,6 +13,7 @@ readonly FOLDER=$PWD/.cache/fuzz
 usage() {
   cat >&2 <<END
 usage: tools/dev fuzz [TARGET ...] [--seconds=N] [--build_only]
+       tools/dev fuzz --planted [TARGET ...] [--seconds=N]
 
 Runs the fuzz targets, or those named: each for N seconds (60) of time that
 passes, on inputs of at most $MAX_INPUT_BYTES bytes, with at most $RSS_LIMIT_MB MB of memory
@@ -24,6 +25,8 @@ many inputs were new, and findings.
   --seconds=N    a whole number above zero
   --build_only   builds, and runs nothing
   --list         the targets, one a line
+  --planted      whether each finds the fault that planted_faults.txt plants in
+                 its parser, within N seconds (600)
 
 New inputs stay in .cache/fuzz/TARGET/corpus, and the next run goes on from
 them. An input that is a finding stays in .cache/fuzz/TARGET/findings, and the
@@ -65,10 +68,13 @@ choose_targets() {
   done
 }
 
-# The files of a program's corpus, one a line: its data that no rule made.
-corpus_of() {
+# The files of a program, one a line, that no rule made.
+sources_of() {
   sed -n "s|^[^ ]* \($PWD/.*\)|\1|p" "$1.runfiles/MANIFEST" | grep -v /bazel-out/
 }
+corpus_of() { sources_of "$1" | grep -v '\.dict$'; }
+# The words of its format, if they are written down.
+dictionary_of() { sources_of "$1" | grep '\.dict$' | head -n1; }
 
 # The last number that libFuzzer's log gives after a word.
 last_after() { grep -oE "$1 *[0-9]+" "$2" | tail -n1 | grep -oE '[0-9]+$' || echo 0; }
@@ -96,7 +102,7 @@ tell() {
 }
 
 run_target() {
-  local label=$1 seconds=$2 status=0 name folder program
+  local label=$1 seconds=$2 status=0 name folder program dictionary
   name=${label##*:}
   program=bazel-bin/$(sed 's|^//||; s|:|/|' <<<"$label")
   folder=$FOLDER/$name
@@ -109,11 +115,13 @@ run_target() {
     cp "$file" "$folder/seeds/$number" || return 2
   done <"$folder/seeds.list"
   ((number > 0)) || fail "$label has no corpus in $program.runfiles/MANIFEST"
+  dictionary=$(dictionary_of "$program")
   touch "$folder/start"
   ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} \
     "$program" \
     -max_total_time="$seconds" -max_len="$MAX_INPUT_BYTES" \
     -rss_limit_mb="$RSS_LIMIT_MB" -timeout="$SECONDS_A_RUN" \
+    ${dictionary:+"-dict=$dictionary"} \
     -print_final_stats=1 -artifact_prefix="$folder/findings/" \
     "$folder/corpus" "$folder/seeds" >"$folder/log" 2>&1 || status=$?
   tell "$label" "$folder" "$status"
@@ -121,6 +129,10 @@ run_target() {
 
 main() {
   local seconds=60 build_only=false list=false words=() targets=() label failed=()
+  if [[ ${1-} == --planted ]]; then
+    need clang clang
+    exec python3 -B tools/fuzz/find_planted_faults.py "${@:2}"
+  fi
   for word in "$@"; do
     case $word in
       --help) usage && exit 0 ;;

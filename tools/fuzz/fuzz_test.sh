@@ -53,6 +53,7 @@ for name in good bad; do
   mkdir -p "$tree/bazel-bin/room/${name}_fuzz.runfiles"
   {
     echo "main/room/testdata/seed $tree/room/testdata/seed"
+    echo "main/room/testdata/${name}_fuzz.dict $tree/room/testdata/${name}_fuzz.dict"
     echo "main/room/${name}_fuzz $tree/bazel-out/k8/bin/room/${name}_fuzz"
   } >"$tree/bazel-bin/room/${name}_fuzz.runfiles/MANIFEST"
 done
@@ -73,7 +74,7 @@ touch "$BROKEN_BUILD"
 expect 3 "" good_fuzz
 rm "$BROKEN_BUILD"
 expect 0 "1234 runs, edges 40 to 52, features 41 to 60, 3 new inputs" good_fuzz --seconds=7
-for word in -max_total_time=7 -rss_limit_mb= -max_len= -timeout=; do
+for word in -max_total_time=7 "-dict=$tree/room/testdata/good_fuzz.dict" -rss_limit_mb= -max_len= -timeout=; do
   grep -qF -- "$word" "$WORDS" || {
     echo "FAILED: the target is not given $word" >&2
     failures=$((failures + 1))

@@ -99,6 +99,7 @@ COLUMN_BLOCKS = {
 }
 
 BINARY_TABLE = {
+    "header_of_two_rows": parsed_header(TABLE.strip(), 48),
     "two_rows": safetensors(TABLE, struct.pack("<6d", 1, 2, 3, 4, 5, 6)),
     "cut_short": safetensors(TABLE, struct.pack("<5d", 1, 2, 3, 4, 5)),
     "no_rows": safetensors(
@@ -114,6 +115,7 @@ BINARY_TABLE = {
 }
 
 MODEL_FILE = {
+    "header": parsed_header(MODEL % "0", 16),
     "damaged": safetensors(MODEL % "0", struct.pack("<2d", 1, 2)),
     "other_estimator": safetensors(
         (MODEL % "0").replace('"x"', '"linear_regression"'), bytes(16)
@@ -194,6 +196,7 @@ CSV_TABLE = {
     "no_header": b"\x021,2\n3,4\n",
     "target": b"\x20b,a,c\n1,2,3\n",
     "ignored": b"\x40a,b,c\n1,x,3\n",
+    "ignored_numbers": b"\x40a,b,c\n1,2,3\n4,5,6\n",
     "blank_end": b"\1a,b\n1,2\n\n\n",
     "blank_inside": b"\0a,b\n1,2\n\n3,4\n",
     "not_finite": b"\0a,b\nnan,inf\n",
@@ -413,14 +416,14 @@ PLAN = message((1, message((1, "a"), (2, 100), (7, 1))),
                (2, message((1, "x=2"), (2, "a"), (3, "b"))),
                (3, 200), (6, "belady"), (8, 3), (9, 4), (10, 150), (19, 3))
 MEMO_TRACE = {
-    "loads": message((5, event(1, "a", (3, 100), (6, 1), (13, 9))),
-                     (5, event(9, "b", (3, 5), (7, 1), (9, 4))), (6, 105)),
-    "time_alone": message((5, event(1, "a", (13, 77)))),
-    "plan": message((2, PLAN), (5, event(1, "a", (3, 100), (4, 100))),
-                    (5, event(3, "x=1", (4, 150))), (5, event(4, "a", (4, 50))),
-                    (5, event(2, "b", (5, "no file")))),
-    "negative": message((5, event(1, "a", (3, -5), (10, -6), (13, -7)))),
-    "unknown_kind": message((5, event(99, "a", (3, 1)))),
+    "loads": message((3, event(1, "a", (3, 100), (6, 1), (13, 9))),
+                     (3, event(9, "b", (3, 5), (7, 1), (9, 4))), (6, 105)),
+    "time_alone": message((3, event(1, "a", (13, 77)))),
+    "plan": message((2, PLAN), (3, event(1, "a", (3, 100), (4, 100))),
+                    (3, event(3, "x=1", (4, 150))), (3, event(4, "a", (4, 50))),
+                    (3, event(2, "b", (5, "no file")))),
+    "negative": message((3, event(1, "a", (3, -5), (10, -6), (13, -7)))),
+    "unknown_kind": message((3, event(99, "a", (3, 1)))),
     "huge": message((2, message((1, message((1, "a"), (2, 2**63 - 1))),
                                 (2, message((1, "c"), (2, "a"))), (10, 2**63 - 1)))),
     "cut_short": message((2, PLAN))[:-4],

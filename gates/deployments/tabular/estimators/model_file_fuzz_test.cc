@@ -1,22 +1,28 @@
-// Any bytes as a fitted model.
+// Any bytes as a fitted model: as they are, and as the header of one.
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
 #include "footprint/base/testing/memory_file.h"
+#include "footprint/base/testing/safetensors_bytes.h"
 #include "footprint/gates/deployments/tabular/estimators/model_file.h"
 
 namespace footprint {
 namespace tabular {
 namespace {
 
-void LoadAnyFile(absl::string_view bytes) {
+void Load(absl::string_view bytes) {
   const MemoryFile file(bytes);
   const absl::StatusOr<Model> model = LoadModel(file.path(), "x");
   if (!model.ok()) return RequireRefusal(model.status());
   Require(model->estimator == "x", "a model is the estimator's");
   Require(model->parameters.size() * sizeof(double) <= bytes.size(),
           "the file holds the parameters");
+}
+
+void LoadAnyFile(absl::string_view bytes) {
+  Load(bytes);
+  Load(SafetensorsBytes(bytes));
 }
 
 }  // namespace

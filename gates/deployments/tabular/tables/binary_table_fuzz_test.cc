@@ -1,4 +1,5 @@
-// Any bytes as a binary table: mapped and read, it is the same.
+// Any bytes as a binary table, as they are and as the header of one: mapped and
+// read, it is the same.
 
 #include <cstddef>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
 #include "footprint/base/testing/memory_file.h"
+#include "footprint/base/testing/safetensors_bytes.h"
 #include "footprint/gates/deployments/tabular/tables/binary_table.h"
 #include "footprint/gates/deployments/tabular/tables/table.h"
 
@@ -14,7 +16,7 @@ namespace footprint {
 namespace tabular {
 namespace {
 
-void ReadAnyFile(absl::string_view bytes) {
+void ReadTable(absl::string_view bytes) {
   const MemoryFile file(bytes);
   const absl::StatusOr<Table> mapped = MapBinaryTable(file.path());
   const absl::StatusOr<Table> read = ReadBinaryTable(file.path());
@@ -23,6 +25,7 @@ void ReadAnyFile(absl::string_view bytes) {
     RequireRefusal(mapped.status());
     return RequireRefusal(read.status());
   }
+  Require(read->column_count() > 0, "a table has columns");
   Require(mapped->row_count() == read->row_count() &&
               mapped->column_count() == read->column_count(),
           "both readers find the same table");
@@ -31,6 +34,11 @@ void ReadAnyFile(absl::string_view bytes) {
                         read->column_count() * sizeof(double)) == 0,
             "both readers find the same numbers");
   }
+}
+
+void ReadAnyFile(absl::string_view bytes) {
+  ReadTable(bytes);
+  ReadTable(SafetensorsBytes(bytes));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -26,11 +27,35 @@ CsvColumns ColumnsOf(unsigned char choice) {
   return columns;
 }
 
+// A row's numbers are those of the row with all columns, some left out.
+bool IsPartOf(const double* row, size_t count, const double* whole,
+              size_t whole_count) {
+  size_t found = 0;
+  for (size_t i = 0; i < whole_count && found < count; ++i) {
+    if (whole[i] == row[found]) ++found;
+  }
+  return found == count;
+}
+
+// Where the columns that `table` leaves out are numbers, too.
+void CompareWithWhole(const std::string& path, CsvColumns columns,
+                      const Table& table) {
+  columns.ignored.clear();
+  const absl::StatusOr<Table> whole = ReadCsvTable(path, columns);
+  if (!whole.ok()) return;
+  Require(table.row_count() == whole->row_count(), "no row is left out");
+  for (size_t row = 0; row < table.row_count(); ++row) {
+    Require(IsPartOf(table.Row(row), table.column_count(), whole->Row(row),
+                     whole->column_count()),
+            "what is left out changes no other number");
+  }
+}
+
 void ReadAnyText(absl::string_view bytes) {
   if (bytes.empty()) return;
   const MemoryFile file(bytes.substr(1));
-  const absl::StatusOr<Table> table = ReadCsvTable(
-      file.path(), ColumnsOf(static_cast<unsigned char>(bytes[0])));
+  const CsvColumns columns = ColumnsOf(static_cast<unsigned char>(bytes[0]));
+  const absl::StatusOr<Table> table = ReadCsvTable(file.path(), columns);
   if (!table.ok()) return RequireRefusal(table.status());
   Require(table->row_count() > 0 && table->column_count() > 0,
           "a table has numbers");
@@ -39,6 +64,7 @@ void ReadAnyText(absl::string_view bytes) {
       Require(std::isfinite(table->Row(row)[column]), "numbers are finite");
     }
   }
+  if (!columns.ignored.empty()) CompareWithWhole(file.path(), columns, *table);
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// A safetensors file of any header, with the length that fits it, so that a
+// fuzzer that changes a header's length still has a file whose header is read.
+//
+//   const std::string file = footprint::SafetensorsBytes(bytes);
+//
+// The last of the bytes is no part of the header: it says how many bytes of
+// data follow, which are zeros. Pure; thread-safe. Memory: the result.
+
+#ifndef FOOTPRINT_BASE_TESTING_SAFETENSORS_BYTES_H_
+#define FOOTPRINT_BASE_TESTING_SAFETENSORS_BYTES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+inline std::string SafetensorsBytes(absl::string_view bytes) {
+  if (bytes.empty()) return "";
+  const absl::string_view header = bytes.substr(0, bytes.size() - 1);
+  std::string file;
+  uint64_t length = header.size();
+  for (size_t i = 0; i < sizeof(length); ++i, length >>= 8) {
+    file += static_cast<char>(length & 0xFF);
+  }
+  file.append(header.data(), header.size());
+  file.append(static_cast<unsigned char>(bytes.back()), '\0');
+  return file;
+}
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_TESTING_SAFETENSORS_BYTES_H_

@@ -1,0 +1,138 @@
+// Plans stay as low as they are, and searches as short: heights and decisions
+// of every method that searches, for requests of every kind, under small
+// limits.
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/planner/beam_sweep.h"
+#include "footprint/trainer_manager/planner/generated_requests.h"
+#include "footprint/trainer_manager/planner/lower_bound.h"
+#include "footprint/trainer_manager/planner/outward_sweep.h"
+#include "footprint/trainer_manager/planner/placement_problem.h"
+#include "footprint/trainer_manager/planner/planner.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using trainer_manager_internal::BeamSweep;
+using trainer_manager_internal::HeightOf;
+using trainer_manager_internal::MakePlacementProblem;
+using trainer_manager_internal::PlacementProblem;
+using trainer_manager_internal::PlaceOutwards;
+using trainer_manager_internal::SweepEffort;
+
+std::vector<TensorRequest> RequestsOf(int kind) {
+  switch (kind) {
+    case 0:
+      return CutPerfectPacking(40, 1000, CutStyle::kPinwheel, 1).requests;
+    case 1:
+      return CutPerfectPacking(60, 5000, CutStyle::kGuillotine, 2).requests;
+    case 2:
+      return CutLoosePacking(50, 3000, CutStyle::kPinwheel, 3).requests;
+    case 3:
+      return CutLoosePacking(70, 3000, CutStyle::kGuillotine, 4).requests;
+    case 4:
+      return SpreadRequests(LifespanShape::kSawtooth, 150, 5);
+    case 5:
+      return SpreadRequests(LifespanShape::kUniform, 60, 6);
+    case 6:
+      return TrainingRequests(NetworkShape::kResidual, 120, 7);
+    case 7:
+      return TrainingRequests(NetworkShape::kUNet, 120, 8);
+    case 8:
+      return RandomRequests(40, 64, 9);
+    default:
+      return RandomRequests(60, 1, 10);
+  }
+}
+
+struct Found {
+  int64_t height_bytes;
+  int64_t nodes;
+};
+
+Found PlanBy(PlanMethod method, const std::vector<TensorRequest>& requests) {
+  PlanOptions options;
+  options.method = method;
+  options.node_limit = 20'000;
+  options.trial_limit = 100;
+  const absl::StatusOr<MemoryPlan> plan = PlanMemory(requests, options);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return {0, 0};
+  return {plan->height_bytes, plan->search_nodes};
+}
+
+Found PlanByOutwardSweeps(const std::vector<TensorRequest>& requests) {
+  const PlacementProblem problem = MakePlacementProblem(requests);
+  SweepEffort effort;
+  effort.target_height = ComputeLowerBound(requests).bytes;
+  effort.stack_limit = 3;
+  effort.sweep_limit = 3;
+  return {HeightOf(problem, PlaceOutwards(problem, effort)), 0};
+}
+
+// The first limit above the bound, by parts of it, that is met.
+Found PlanByBeamSweeps(const std::vector<TensorRequest>& requests) {
+  const PlacementProblem problem = MakePlacementProblem(requests);
+  const int64_t bound = ComputeLowerBound(requests).bytes;
+  BeamSweep sweep(&problem);
+  BeamSweep::Effort effort;
+  effort.width = 8;
+  for (const int64_t percent : {0, 1, 2, 4, 8, 16, 32, 64, 128, 256}) {
+    effort.height_limit = bound + bound * percent / 100;
+    if (sweep.Run(effort)) break;
+  }
+  return {effort.height_limit, sweep.node_count()};
+}
+
+std::vector<Found> PlanByAll(const std::vector<TensorRequest>& requests) {
+  return {PlanBy(PlanMethod::kHillClimb, requests),
+          PlanBy(PlanMethod::kExact, requests),
+          PlanBy(PlanMethod::kPortfolio, requests),
+          PlanByOutwardSweeps(requests), PlanByBeamSweeps(requests)};
+}
+
+// By kind and method. What gets better is written down anew.
+constexpr Found kRecorded[][5] = {
+    {{1218, 0}, {1000, 123}, {1000, 123}, {1360, 0}, {1320, 1347}},
+    {{5296, 0}, {5000, 60}, {5000, 60}, {5447, 0}, {5200, 985}},
+    {{3175, 0}, {3000, 765}, {3000, 765}, {4967, 0}, {3240, 1428}},
+    {{3148, 0}, {3000, 81}, {3000, 81}, {3849, 0}, {3480, 1668}},
+    {{4393728, 0},
+     {4333056, 20000},
+     {3919072, 20000},
+     {4358464, 0},
+     {3901067, 1868}},
+    {{3700288, 0}, {3589888, 2634}, {3589888, 0}, {3775104, 0}, {3625786, 436}},
+    {{2651264, 0}, {2630016, 1016}, {2630016, 0}, {2630016, 0}, {2630016, 752}},
+    {{2731520, 0}, {2731520, 648}, {2731520, 0}, {2731520, 0}, {2731520, 760}},
+    {{54, 0}, {75, 20000}, {56, 20000}, {67, 0}, {68, 179}},
+    {{105, 0}, {105, 159}, {105, 0}, {105, 0}, {105, 184}},
+};
+
+TEST(PlanQualityTest, NoPlanGetsHigherAndNoSearchLonger) {
+  int kind = 0;
+  for (const auto& recorded : kRecorded) {
+    const std::vector<Found> found = PlanByAll(RequestsOf(kind));
+    ASSERT_EQ(found.size(), std::size(recorded));
+    for (size_t method = 0; method < found.size(); ++method) {
+      const std::string now = absl::StrCat(
+          "kind ", kind, ", method ", method, " is now {",
+          found[method].height_bytes, ", ", found[method].nodes, "}");
+      EXPECT_LE(found[method].height_bytes, recorded[method].height_bytes)
+          << now;
+      EXPECT_LE(found[method].nodes, recorded[method].nodes) << now;
+    }
+    ++kind;
+  }
+}
+
+}  // namespace
+}  // namespace footprint
