@@ -49,7 +49,9 @@ class ABSL_LOCKABLE PthreadMutex {
   // In the only thread of a child process that began without fork's handlers:
   // unlocked, whichever of the parent's threads held it.
   void ResetInChild() {
-    mutex_ = pthread_mutex_t PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+    const int kind = mutex_.__data.__kind;
+    mutex_ = pthread_mutex_t PTHREAD_MUTEX_INITIALIZER;
+    mutex_.__data.__kind = kind;
   }
   // Tells the compiler, which cannot see it, that the caller holds the mutex:
   // inside a lambda or a callback that is called under the lock.
