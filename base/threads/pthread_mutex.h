@@ -46,6 +46,13 @@ class ABSL_LOCKABLE PthreadMutex {
   [[nodiscard]] bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
     return pthread_mutex_trylock(&mutex_) == 0;
   }
+  // In the only thread of a child process that began without fork's handlers:
+  // unlocked, whichever of the parent's threads held it.
+  void ResetInChild() {
+    const int kind = mutex_.__data.__kind;
+    mutex_ = pthread_mutex_t PTHREAD_MUTEX_INITIALIZER;
+    mutex_.__data.__kind = kind;
+  }
   // Tells the compiler, which cannot see it, that the caller holds the mutex:
   // inside a lambda or a callback that is called under the lock.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}

@@ -47,6 +47,16 @@ TEST(PthreadMutexTest, IsOfTheKindThatIsAskedFor) {
   EXPECT_EQ(Kind(kAdaptive), PTHREAD_MUTEX_ADAPTIVE_NP);
 }
 
+TEST(PthreadMutexTest, IsFreeAfterAReset) {
+  PthreadMutex mutex = PthreadMutex::Adaptive();
+  mutex.Lock();
+  mutex.ResetInChild();
+  EXPECT_TRUE(OtherThreadCanLock(&mutex));
+  EXPECT_EQ(Kind(mutex), PTHREAD_MUTEX_ADAPTIVE_NP);
+  mutex.Lock();
+  mutex.Unlock();
+}
+
 TEST(PthreadMutexTest, KeepsThreadsApart) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

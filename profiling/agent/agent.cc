@@ -23,6 +23,7 @@
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/profiling/agent/process_record_file.h"
 #include "footprint/profiling/agent/record_folder.h"
+#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"
@@ -242,7 +243,7 @@ __attribute__((constructor(103))) void Begin() {
   // gives its text back.
   dlerror();
   dlerror();
-  pthread_atfork(nullptr, nullptr, AfterForkInChild);
+  AddForkHandlers({nullptr, nullptr, nullptr, AfterForkInChild});
 }
 
 __attribute__((destructor(101))) void End() {

@@ -11,6 +11,7 @@
 
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/allocator_mappings.h"
+#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
 #include "footprint/profiling/heap/thread_registration.h"
@@ -42,7 +43,7 @@ void UnlockRanges() ABSL_UNLOCK_FUNCTION(ranges_lock) { ranges_lock.Unlock(); }
 // After the counters' (101), so that a fork takes this lock first, as mmap
 // does.
 __attribute__((constructor(102))) void WatchForks() {
-  pthread_atfork(LockRanges, UnlockRanges, UnlockRanges);
+  AddForkHandlers({&ranges_lock, LockRanges, UnlockRanges, UnlockRanges});
 }
 
 size_t RoundedToPages(size_t size) {

@@ -6,6 +6,7 @@
 
 #include "footprint/base/memory/allocator.h"
 #include "footprint/base/memory/membarrier.h"
+#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/heap/thread_records.h"
 #include "footprint/profiling/heap/thread_tree.h"
@@ -104,7 +105,8 @@ void AfterForkInChild() ABSL_UNLOCK_FUNCTION(process.lock) {
 // mapping_entry_points.cc, whose lock is taken before this one: what is
 // registered last is called first before a fork.
 __attribute__((constructor(101))) void WatchForks() {
-  pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
+  AddForkHandlers(
+      {&process.lock, BeforeFork, AfterForkInParent, AfterForkInChild});
 }
 
 }  // namespace

@@ -290,10 +290,11 @@ bool IsLastImage(const MeasuredProcess& process,
 // resident sets, now and then its graphics memory.
 class MachineWatch {
  public:
-  MachineWatch(pid_t process, const RunFolder& folder)
+  MachineWatch(pid_t process, const RunFolder& folder,
+               absl::StatusOr<GraphicsWatch> graphics)
       : children_(process),
         resident_(folder.path()),
-        graphics_(GraphicsWatch::Open()) {}
+        graphics_(std::move(graphics)) {}
 
   void Look() {
     children_.Look();
@@ -401,6 +402,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
     status = folder.AddObject(folder.copies_path(), EmbeddedCopyCounter());
   }
   if (!status.ok()) return status;
+  absl::StatusOr<GraphicsWatch> graphics = GraphicsWatch::Open();
   const int64_t begin_ns = MonotonicTimeNs();
   SignalsForProgram signals;
   absl::StatusOr<pid_t> process = Start(run, folder, signals);
@@ -408,7 +410,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   signals.PassTo(*process);
   AgentRunEnd end;
   end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
-  MachineWatch watch(*process, folder);
+  MachineWatch watch(*process, folder, std::move(graphics));
   status = Wait(*process, &watch, &end);
   if (!status.ok()) return status;
   end.wall_time_ns = MonotonicTimeNs() - begin_ns;

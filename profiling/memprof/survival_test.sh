@@ -52,6 +52,16 @@ check "len(processes) == 61 and all(10 <= peak < 13 for peak in own[1:])"
 measure --sampling=0 "$program" storm=15 || fail "status $? of 15 forks"
 check "len(processes) == 16 and all(10 <= peak < 13 for peak in own[1:])"
 
+# Children that no handler of fork is called for: their figures are their own.
+for how in clone _Fork system_call clone3; do
+  survives hold=100 clone=$how hold=20
+  check "len(processes) == 2 and processes[1]['is_fork'] and adds_up"
+  check "first['peak_live_bytes'] - $base == 120 * 10240"
+  check "500 <= processes[1]['own_peak_bytes'] // 10240 < 503"
+done
+# What the system refuses is refused, with its reason.
+survives refused
+
 # Handlers that allocate, and that never return.
 survives handler=40
 survives jump=40

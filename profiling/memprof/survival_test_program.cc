@@ -21,7 +21,9 @@
 //   chroot=DIR    changes its root and its user, then allocates 20 blocks
 //   limit=WHAT    AS, NPROC, NOFILE or FSIZE is made tight, then 20 blocks
 //   strict        a child that may only read, write and exit allocates
-//   clone         a child by clone, without fork's handlers, holds 500 blocks
+//   clone=HOW     a child without fork's handlers holds 500 blocks: HOW is
+//                 clone, _Fork, system_call (clone) or clone3
+//   refused       system calls with wrong arguments, and their errors
 //   unset=PATH    runs the program without LD_PRELOAD, with what follows
 //   threads=N     N threads at once hold 100 blocks each, freed by others
 //   swap=A:B      loads A, calls it, unloads it; B the same, at its addresses
@@ -33,6 +35,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
@@ -393,12 +396,44 @@ int HoldInClone(void*) {
   _exit(0);
 }
 
-void Clone() {
+pid_t CloneBy(const std::string& how) {
   static char stack[1 << 18];
-  const pid_t process =
-      clone(HoldInClone, stack + sizeof(stack), SIGCHLD, nullptr);
+  if (how == "clone") {
+    return clone(HoldInClone, stack + sizeof(stack), SIGCHLD, nullptr);
+  }
+  if (how == "_Fork") return _Fork();
+  if (how == "system_call") {
+    return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  }
+  // As linux/sched.h has it: clone_args up to the size of its first version.
+  uint64_t arguments[8] = {};
+  arguments[4] = SIGCHLD;
+  return static_cast<pid_t>(syscall(SYS_clone3, arguments, sizeof(arguments)));
+}
+
+void Clone(const char* how) {
+  const pid_t process = CloneBy(how);
   if (process < 0) Fail("clone");
+  if (process == 0) HoldInClone(nullptr);
   waitpid(process, nullptr, 0);
+}
+
+// As the C library's syscall gives them.
+void MakeRefusedCalls() {
+  errno = 0;
+  if (syscall(SYS_close, -1) != -1 || errno != EBADF) _exit(94);
+  if (syscall(SYS_clone3, nullptr, 64) != -1 || errno == 0) _exit(93);
+  if (syscall(SYS_clone, CLONE_SIGHAND, 0, 0, 0, 0) != -1 || errno != EINVAL) {
+    _exit(92);
+  }
+  if (syscall(SYS_getpid) != getpid()) _exit(91);
+  // Of six arguments.
+  void* const pages = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, 4096, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (pages == MAP_FAILED) _exit(90);
+  *static_cast<char*>(pages) = 1;
+  munmap(pages, 4096);
 }
 
 [[noreturn]] void RunWithoutPreload(const char* path, char** arguments) {
@@ -529,7 +564,8 @@ constexpr Step kStepsOfProcesses[] = {
     {"chroot", [](const char* value, char**) { ChangeRoot(value); }},
     {"limit", [](const char* value, char**) { TightenLimit(value); }},
     {"strict", [](const char*, char**) { AllocateInStrictMode(); }},
-    {"clone", [](const char*, char**) { Clone(); }},
+    {"clone", [](const char* value, char**) { Clone(value); }},
+    {"refused", [](const char*, char**) { MakeRefusedCalls(); }},
     {"unset",
      [](const char* value, char** argument) {
        *argument = const_cast<char*>(value);

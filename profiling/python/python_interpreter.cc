@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "footprint/base/threads/pthread_mutex.h"
+#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/python/interpreter_layout.h"
 #include "footprint/profiling/python/object_memory.h"
 #include "footprint/profiling/python/python_allocators.h"
@@ -39,7 +40,7 @@ void LockCodes() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) { lock.Lock(); }
 void UnlockCodes() ABSL_UNLOCK_FUNCTION(lock) { lock.Unlock(); }
 
 __attribute__((constructor(102))) void WatchForks() {
-  pthread_atfork(LockCodes, UnlockCodes, UnlockCodes);
+  AddForkHandlers({&lock, LockCodes, UnlockCodes, UnlockCodes});
 }
 
 // Called by InterleavePythonCalls, under the lock.

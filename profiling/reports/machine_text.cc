@@ -62,11 +62,19 @@ std::string ResidentText(const MeasuredRun& run, const MeasuredImage& image) {
 std::string GraphicsText(const MeasuredRun& run) {
   std::string text;
   for (const GraphicsMemory& use : run.graphics()) {
+    const std::string device =
+        absl::StrCat(" on device ", use.device(), " (", use.device_name(), ")");
+    if (use.process_id() == 0) {
+      absl::StrAppend(&text, "graphics   ", FormatBytes(use.peak_bytes()),
+                      " more", device,
+                      " than before the run, of all processes\n");
+      continue;
+    }
     absl::StrAppend(
         &text, "graphics   ",
         use.has_peak_bytes() ? FormatBytes(use.peak_bytes()) : "unknown bytes",
-        " on device ", use.device(), " (", use.device_name(), ") in process ",
-        use.process_id(), ", busy ", Seconds(use.busy_ns()), "\n");
+        device, " in process ", use.process_id(), ", busy ",
+        Seconds(use.busy_ns()), "\n");
   }
   if (!text.empty() && !run.graphics_note().empty()) {
     absl::StrAppend(&text, "           ", run.graphics_note(), "\n");

@@ -71,9 +71,22 @@ TEST(TextPartsTest, GraphicsMemoryMayBeUnknown) {
   run.add_images();
   run.set_graphics_note("no library");
   EXPECT_EQ(MachineText(run, run.images(0)), "") << "no device was used";
-  run.add_graphics()->set_device(3);
+  GraphicsMemory* const graphics = run.add_graphics();
+  graphics->set_process_id(7);
+  graphics->set_device(3);
   EXPECT_THAT(MachineText(run, run.images(0)),
               HasSubstr("graphics   unknown bytes on device 3 ()"));
+}
+
+TEST(TextPartsTest, GraphicsMemoryMayBeTheWholeDevices) {
+  MeasuredRun run;
+  run.add_images();
+  GraphicsMemory* const graphics = run.add_graphics();
+  graphics->set_device_name("card");
+  graphics->set_peak_bytes(1024);
+  EXPECT_EQ(MachineText(run, run.images(0)),
+            "graphics   1.00 KiB (1,024 B) more on device 0 (card) than before "
+            "the run, of all processes\n");
 }
 
 TEST(TextPartsTest, EachProcessHasItsOwnPeakAndEnd) {

@@ -3,9 +3,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace footprint {
 namespace {
@@ -16,12 +20,20 @@ constexpr int kSuccess = 0;
 constexpr int kInsufficientSize = 7;
 constexpr unsigned long long kNotAvailable = ~0ULL;
 constexpr size_t kNameCapacity = 96;
+// A device's use in the driver's own books goes up and down by less.
+constexpr int64_t kLeastRiseBytes = int64_t{1} << 20;
 
 struct ProcessInfo {
   unsigned int process_id;
   unsigned long long used_bytes;
   unsigned int gpu_instance;
   unsigned int compute_instance;
+};
+
+struct DeviceMemory {
+  unsigned long long total_bytes;
+  unsigned long long free_bytes;
+  unsigned long long used_bytes;
 };
 
 struct UtilizationSample {
@@ -32,6 +44,24 @@ struct UtilizationSample {
   unsigned int encoder_percent;
   unsigned int decoder_percent;
 };
+
+// Whether the process has a file open whose path is `beginning` and a digit.
+bool HasOpen(int process_id, const std::string& beginning) {
+  std::error_code error;
+  std::filesystem::directory_iterator file(
+      absl::StrCat("/proc/", process_id, "/fd"), error);
+  for (; !error && file != std::filesystem::directory_iterator();
+       file.increment(error)) {
+    std::error_code gone;
+    const std::string path = std::filesystem::read_symlink(*file, gone);
+    absl::string_view rest = path;
+    if (absl::ConsumePrefix(&rest, beginning) && !rest.empty() &&
+        absl::ascii_isdigit(static_cast<unsigned char>(rest[0]))) {
+      return true;
+    }
+  }
+  return false;
+}
 
 template <typename Function>
 bool Find(void* library, const char* name, Function** function) {
@@ -78,6 +108,17 @@ class GraphicsWatch::Library {
   int device_count() const { return static_cast<int>(devices_.size()); }
   const std::string& device_name(int device) const {
     return devices_[static_cast<size_t>(device)].name;
+  }
+
+  // By all processes.
+  int64_t BytesInUse(int device) const {
+    DeviceMemory memory = {};
+    if (get_memory_ == nullptr ||
+        get_memory_(devices_[static_cast<size_t>(device)].device, &memory) !=
+            kSuccess) {
+      return 0;
+    }
+    return static_cast<int64_t>(memory.used_bytes);
   }
 
   // Of a process that computes and draws, its higher figure.
@@ -138,6 +179,7 @@ class GraphicsWatch::Library {
   bool FindFunctions() {
     Find(handle_, "nvmlDeviceGetGraphicsRunningProcesses_v3", &list_drawing_);
     Find(handle_, "nvmlDeviceGetProcessUtilization", &utilization_);
+    Find(handle_, "nvmlDeviceGetMemoryInfo", &get_memory_);
     return Find(handle_, "nvmlInit_v2", &init_) &&
            Find(handle_, "nvmlShutdown", &shutdown_) &&
            Find(handle_, "nvmlDeviceGetCount_v2", &get_count_) &&
@@ -185,6 +227,7 @@ class GraphicsWatch::Library {
   int (*get_count_)(unsigned int*) = nullptr;
   int (*get_device_)(unsigned int, Device*) = nullptr;
   int (*get_name_)(Device, char*, unsigned int) = nullptr;
+  int (*get_memory_)(Device, DeviceMemory*) = nullptr;
   ListProcesses* list_computing_ = nullptr;
   ListProcesses* list_drawing_ = nullptr;
   int (*utilization_)(Device, UtilizationSample*, unsigned int*,
@@ -192,16 +235,23 @@ class GraphicsWatch::Library {
   std::vector<DeviceState> devices_;
 };
 
-GraphicsWatch::GraphicsWatch(std::unique_ptr<Library> library)
-    : library_(std::move(library)) {}
+GraphicsWatch::GraphicsWatch(std::unique_ptr<Library> library,
+                             std::string device_files)
+    : library_(std::move(library)), device_files_(std::move(device_files)) {
+  for (int device = 0; device < library_->device_count(); ++device) {
+    const int64_t bytes = library_->BytesInUse(device);
+    device_uses_.push_back({bytes, bytes});
+  }
+}
 GraphicsWatch::GraphicsWatch(GraphicsWatch&&) noexcept = default;
 GraphicsWatch& GraphicsWatch::operator=(GraphicsWatch&&) noexcept = default;
 GraphicsWatch::~GraphicsWatch() = default;
 
-absl::StatusOr<GraphicsWatch> GraphicsWatch::Open(const std::string& library) {
+absl::StatusOr<GraphicsWatch> GraphicsWatch::Open(
+    const std::string& library, const std::string& device_files) {
   absl::StatusOr<std::unique_ptr<Library>> loaded = Library::Load(library);
   if (!loaded.ok()) return loaded.status();
-  return GraphicsWatch(*std::move(loaded));
+  return GraphicsWatch(*std::move(loaded), device_files);
 }
 
 void GraphicsWatch::Look(const std::set<int>& process_ids) {
@@ -220,7 +270,7 @@ void GraphicsWatch::Look(const std::set<int>& process_ids) {
         continue;
       }
       GraphicsUse& use = use_of(process_id);
-      if (bytes == kNotAvailable) continue;
+      if (bytes == kNotAvailable || bytes == 0) continue;
       use.peak_bytes =
           std::max(use.peak_bytes.value_or(0), static_cast<int64_t>(bytes));
     }
@@ -231,11 +281,42 @@ void GraphicsWatch::Look(const std::set<int>& process_ids) {
   }
   unmatched_process_count_ =
       std::max(unmatched_process_count_, unmatched_count);
+  for (int device = 0; device < library_->device_count(); ++device) {
+    LookAtDevice(device);
+  }
+  if (device_was_open_) return;
+  device_was_open_ =
+      std::any_of(process_ids.begin(), process_ids.end(),
+                  [&](int id) { return HasOpen(id, device_files_); });
+}
+
+void GraphicsWatch::LookAtDevice(int device) {
+  int64_t& peak_bytes = device_uses_[static_cast<size_t>(device)].peak_bytes;
+  peak_bytes = std::max(peak_bytes, library_->BytesInUse(device));
+}
+
+std::optional<GraphicsUse> GraphicsWatch::WholeUse(int device) const {
+  if (!device_was_open_) return std::nullopt;
+  for (const auto& [place, use] : uses_) {
+    if (use.device == device && use.peak_bytes.has_value()) return std::nullopt;
+  }
+  const DeviceUse& whole = device_uses_[static_cast<size_t>(device)];
+  const int64_t rise_bytes = whole.peak_bytes - whole.before_bytes;
+  if (rise_bytes < kLeastRiseBytes) return std::nullopt;
+  GraphicsUse use;
+  use.device = device;
+  use.device_name = library_->device_name(device);
+  use.peak_bytes = rise_bytes;
+  return use;
 }
 
 std::vector<GraphicsUse> GraphicsWatch::uses() const {
   std::vector<GraphicsUse> uses;
   for (const auto& [place, use] : uses_) uses.push_back(use);
+  for (int device = 0; device < library_->device_count(); ++device) {
+    const std::optional<GraphicsUse> whole = WholeUse(device);
+    if (whole.has_value()) uses.push_back(*whole);
+  }
   return uses;
 }
 

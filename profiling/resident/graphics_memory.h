@@ -9,9 +9,11 @@
 //
 // Memory is what the driver gives for each process, sampled: a peak between two
 // looks is not seen. Inside a container the driver may name processes by the
-// numbers that they have outside: then nothing is found for them, and
-// `unmatched_process_count` says that there were others. Under MIG and on some
-// systems the driver tells no bytes: `peak_bytes` is absent.
+// numbers that they have outside, and `unmatched_process_count` says that there
+// were others; under MIG and on some systems it tells no bytes, or 0. Then, if
+// one of the run's processes has a device open, what is in use on the whole
+// device beyond what was at Open stands in its place, as that of process 0:
+// exact for whoever has the device alone.
 //
 // Movable; thread-compatible. Memory: some KiB. Time of a look: about a
 // millisecond a device. Errors of Open: kNotFound without library or device,
@@ -38,7 +40,7 @@ namespace footprint {
 
 // Of one process on one device.
 struct GraphicsUse {
-  int process_id = 0;
+  int process_id = 0;  // 0: all processes, beyond what was in use before
   int device = 0;
   std::string device_name;
   std::optional<int64_t> peak_bytes;
@@ -48,15 +50,18 @@ struct GraphicsUse {
 
 class GraphicsWatch {
  public:
+  // Before the first process starts: what is in use then is not the run's.
+  // `device_files`: how the paths of devices begin, before a digit.
   static absl::StatusOr<GraphicsWatch> Open(
-      const std::string& library = "libnvidia-ml.so.1");
+      const std::string& library = "libnvidia-ml.so.1",
+      const std::string& device_files = "/dev/nvidia");
   GraphicsWatch(GraphicsWatch&&) noexcept;
   GraphicsWatch& operator=(GraphicsWatch&&) noexcept;
   ~GraphicsWatch();
 
   void Look(const std::set<int>& process_ids);
 
-  // In order of processes, then devices.
+  // In order of processes, then devices; those of process 0 come last.
   std::vector<GraphicsUse> uses() const;
   // Of processes on the devices, those that were not asked for; at most so many
   // at once.
@@ -64,9 +69,22 @@ class GraphicsWatch {
 
  private:
   class Library;
-  explicit GraphicsWatch(std::unique_ptr<Library> library);
+  // Bytes in use on a device, by all processes.
+  struct DeviceUse {
+    int64_t before_bytes = 0;
+    int64_t peak_bytes = 0;
+  };
+
+  GraphicsWatch(std::unique_ptr<Library> library, std::string device_files);
+
+  void LookAtDevice(int device);
+  // What is known of a device where no process has bytes of its own.
+  std::optional<GraphicsUse> WholeUse(int device) const;
 
   std::unique_ptr<Library> library_;
+  std::string device_files_;
+  bool device_was_open_ = false;
+  std::vector<DeviceUse> device_uses_;
   std::map<std::pair<int, int>, GraphicsUse> uses_;
   int unmatched_process_count_ = 0;
 };

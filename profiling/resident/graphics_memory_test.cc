@@ -1,10 +1,15 @@
 #include "footprint/profiling/resident/graphics_memory.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -23,6 +28,7 @@ class GraphicsMemoryTest : public testing::Test {
     path_ = absl::StrCat(testing::TempDir(), "/processes");
     setenv("STAND_IN_NVML", path_.c_str(), 1);
     unsetenv("STAND_IN_NVML_ERROR");
+    setenv("STAND_IN_NVML_USED", "5000000", 1);
     Runs("");
   }
 
@@ -32,9 +38,21 @@ class GraphicsMemoryTest : public testing::Test {
   }
 
   GraphicsWatch OpenWatch() {
-    absl::StatusOr<GraphicsWatch> watch = GraphicsWatch::Open(kStandIn);
+    absl::StatusOr<GraphicsWatch> watch =
+        GraphicsWatch::Open(kStandIn, DeviceFiles());
     EXPECT_THAT(watch.status(), IsOk());
     return *std::move(watch);
+  }
+
+  // As the kernel spells it: without a slash twice, without links.
+  static std::string DeviceFiles() {
+    return (std::filesystem::canonical(testing::TempDir()) / "device").string();
+  }
+
+  // As a program has it that uses a device.
+  static FileDescriptor OpenDevice(absl::string_view suffix) {
+    return FileDescriptor(open(absl::StrCat(DeviceFiles(), suffix).c_str(),
+                               O_CREAT | O_RDWR | O_CLOEXEC, 0600));
   }
 
   std::string path_;
@@ -92,6 +110,48 @@ TEST_F(GraphicsMemoryTest, KnowsNoBytesWhereTheDriverTellsNone) {
   watch.Look({7});
   ASSERT_EQ(watch.uses().size(), 1u);
   EXPECT_FALSE(watch.uses()[0].peak_bytes.has_value());
+}
+
+TEST_F(GraphicsMemoryTest, OfProcessesUnderOtherNumbersTellsTheDevicesRise) {
+  const FileDescriptor opened = OpenDevice("0");
+  GraphicsWatch watch = OpenWatch();
+  Runs("0 99 3000000 50\n1 98 10 0\n");
+  watch.Look({getpid()});
+  Runs("0 99 2000000 50\n");
+  watch.Look({getpid()});
+  const std::vector<GraphicsUse> uses = watch.uses();
+  ASSERT_EQ(uses.size(), 1u) << "of device 1 a few bytes";
+  EXPECT_EQ(uses[0].process_id, 0);
+  EXPECT_EQ(uses[0].device, 0);
+  EXPECT_EQ(uses[0].device_name, "Stand-in 0");
+  EXPECT_EQ(uses[0].peak_bytes, 3'000'000);
+}
+
+TEST_F(GraphicsMemoryTest, WhereItsProcessHasBytesTheDevicesRiseIsNotTold) {
+  const FileDescriptor opened = OpenDevice("0");
+  GraphicsWatch watch = OpenWatch();
+  Runs(absl::StrCat("0 ", getpid(), " 2000000 50\n0 99 3000000 50\n"));
+  watch.Look({getpid()});
+  ASSERT_EQ(watch.uses().size(), 1u);
+  EXPECT_EQ(watch.uses()[0].process_id, getpid());
+}
+
+TEST_F(GraphicsMemoryTest, AProcessOfNoBytesIsOneWhoseBytesAreNotTold) {
+  const FileDescriptor opened = OpenDevice("0");
+  GraphicsWatch watch = OpenWatch();
+  Runs(absl::StrCat("0 ", getpid(), " 0 50\n0 99 3000000 50\n"));
+  watch.Look({getpid()});
+  ASSERT_EQ(watch.uses().size(), 2u);
+  EXPECT_FALSE(watch.uses()[0].peak_bytes.has_value());
+  EXPECT_EQ(watch.uses()[1].process_id, 0);
+}
+
+TEST_F(GraphicsMemoryTest, OfAProgramWithoutADeviceOthersAreNotTold) {
+  const FileDescriptor control = OpenDevice("ctl");
+  GraphicsWatch watch = OpenWatch();
+  Runs("0 99 3000000 50\n");
+  watch.Look({getpid(), 1 << 30});
+  EXPECT_EQ(watch.uses().size(), 0u);
 }
 
 TEST_F(GraphicsMemoryTest, SaysThatThereIsNoLibrary) {

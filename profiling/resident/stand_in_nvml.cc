@@ -1,7 +1,8 @@
 // NVIDIA's management library, as far as graphics_memory.h uses it, for
 // machines without one: two devices, whose processes the file that
 // STAND_IN_NVML names lists, "DEVICE PROCESS BYTES PERCENT" a line; -1 bytes
-// are not available. STAND_IN_NVML_ERROR makes its start fail.
+// are not available. In use on a device is what they have, and
+// STAND_IN_NVML_USED bytes besides. STAND_IN_NVML_ERROR makes its start fail.
 
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,12 @@ struct ProcessInfo {
   unsigned long long used_bytes;
   unsigned int gpu_instance;
   unsigned int compute_instance;
+};
+
+struct DeviceMemory {
+  unsigned long long total_bytes;
+  unsigned long long free_bytes;
+  unsigned long long used_bytes;
 };
 
 struct UtilizationSample {
@@ -88,6 +95,19 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
 int nvmlDeviceGetName(void* device, char* name, unsigned int capacity) {
   std::snprintf(name, capacity, "Stand-in %d",
                 static_cast<int>(static_cast<int*>(device) - devices));
+  return kSuccess;
+}
+
+int nvmlDeviceGetMemoryInfo(void* device, DeviceMemory* memory) {
+  const char* const besides = std::getenv("STAND_IN_NVML_USED");
+  *memory = {};
+  if (besides != nullptr)
+    memory->used_bytes = std::strtoull(besides, nullptr, 10);
+  for (const Line& line : Lines(device)) {
+    if (line.bytes > 0) {
+      memory->used_bytes += static_cast<unsigned long long>(line.bytes);
+    }
+  }
   return kSuccess;
 }
 

@@ -257,7 +257,9 @@ void AddGraphics(const MeasuredRun& run, PageContent* page) {
                       Shortened(each.device_name(), kMostCommandBytes)),
          each.has_peak_bytes() ? FormatRoundedBytes(each.peak_bytes())
                                : "not known",
-         Seconds(each.busy_ns()), absl::StrCat(each.process_id())});
+         each.process_id() == 0 ? "" : Seconds(each.busy_ns()),
+         each.process_id() == 0 ? "all, beyond what was in use before the run"
+                                : absl::StrCat(each.process_id())});
   }
   page->AddHeading("Graphics memory");
   page->AddTable(table);

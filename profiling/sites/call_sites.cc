@@ -10,6 +10,7 @@
 
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/coarse_time.h"
+#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"
@@ -190,7 +191,7 @@ void UnlockSites() ABSL_UNLOCK_FUNCTION(lock) { lock.Unlock(); }
 
 // Before the counters' (101): their lock is taken inside of this one.
 __attribute__((constructor(102))) void WatchForks() {
-  pthread_atfork(LockSites, UnlockSites, UnlockSites);
+  AddForkHandlers({&lock, LockSites, UnlockSites, UnlockSites});
 }
 
 void ForgetParent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {

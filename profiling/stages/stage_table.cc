@@ -12,6 +12,7 @@
 
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/threads/pthread_mutex.h"
+#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/thread_registration.h"
@@ -412,7 +413,7 @@ void InheritVisits(const StageFile& parents)
 
 // After the counters' (101), whose lock is taken inside of this one.
 __attribute__((constructor(102))) void WatchForks() {
-  pthread_atfork(LockStages, UnlockStages, UnlockStages);
+  AddForkHandlers({&lock, LockStages, UnlockStages, UnlockStages});
 }
 
 // So that the timeline changes its stage where the program does. Not for files,
