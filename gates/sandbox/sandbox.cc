@@ -89,6 +89,7 @@ std::vector<std::string> InitArguments(const SandboxRoot& root,
   bind(run.bundle_folder, "bundle");
   if (!run.runner.empty()) bind(run.runner, "runner");
   if (!run.agent.empty()) bind(run.agent, "agent.so");
+  if (!run.records_folder.empty()) bind(run.records_folder, "records");
   std::vector<std::string> words = {"sandbox_init",
                                     root.path(),
                                     absl::StrCat(run.scratch_bytes),
@@ -213,6 +214,9 @@ absl::Status MapUsers(pid_t process) {
 // Keeps the end of what comes through a pipe.
 class TailReader {
  public:
+  explicit TailReader(int64_t most_bytes)
+      : most_bytes_(static_cast<size_t>(most_bytes)) {}
+
   // False: no more will come.
   bool Read(int descriptor) {
     char block[16384];
@@ -220,26 +224,28 @@ class TailReader {
     if (got < 0) return errno == EINTR || errno == EAGAIN;
     if (got == 0) return false;
     text_.append(block, static_cast<size_t>(got));
-    if (text_.size() > 2 * kOutputTailBytes) {
-      text_.erase(0, text_.size() - kOutputTailBytes);
+    if (text_.size() > 2 * most_bytes_) {
+      text_.erase(0, text_.size() - most_bytes_);
     }
     return true;
   }
 
   std::string Tail() const {
-    return text_.size() <= kOutputTailBytes
+    return text_.size() <= most_bytes_
                ? text_
-               : text_.substr(text_.size() - kOutputTailBytes);
+               : text_.substr(text_.size() - most_bytes_);
   }
 
  private:
+  const size_t most_bytes_;
   std::string text_;
 };
 
 // A sandbox's first process, ended with this.
 class Init {
  public:
-  Init() = default;
+  explicit Init(int64_t output_tail_bytes)
+      : output_tail_(output_tail_bytes), error_tail_(kOutputTailBytes) {}
   Init(const Init&) = delete;
   Init& operator=(const Init&) = delete;
   ~Init() { End(); }
@@ -486,7 +492,7 @@ absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
   if (!group.ok()) return group.status();
   SandboxEnd end;
   {
-    Init init;
+    Init init(run.output_tail_bytes);
     absl::Status status = init.Start(root, run, group->processes_descriptor());
     if (status.ok()) status = init.Watch(run.time_limit_seconds, &end);
     if (!status.ok()) return status;

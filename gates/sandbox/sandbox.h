@@ -34,7 +34,7 @@
 
 namespace footprint {
 
-// Of each of the two standard outputs: how much of the end is kept.
+// Of each of the two standard outputs: how much of the end is usually kept.
 inline constexpr int64_t kOutputTailBytes = 16384;
 
 // Folders and files that a sandbox's root is made on: nothing that a program
@@ -77,6 +77,11 @@ struct SandboxRun {
   // goes. Whatever is there is the program's: links, pipes, lies.
   std::string agent;
   std::function<void(const std::string& folder)> read_records;
+  // A host's folder that becomes /records, read-only; empty: none. Not beside
+  // an agent.
+  std::string records_folder;
+  // How much of the end of its standard output is kept.
+  int64_t output_tail_bytes = kOutputTailBytes;
 };
 
 struct SandboxEnd {

@@ -176,7 +176,7 @@ TEST_F(SandboxTest, RecordsAreReadWhileTheyAreThere) {
   run.agent = TestPath("agent");
   int count = 0;
   run.read_records = [&](const std::string& folder) {
-    count = CountNames(folder, ".process");
+    count = CountNames(folder, ".0.record");
   };
   EXPECT_EQ(End(run).exit_status, 0);
   EXPECT_EQ(count, 3);

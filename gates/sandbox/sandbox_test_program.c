@@ -377,9 +377,9 @@ static int good(void) {
   return GOOD;
 }
 static int forge_records(void) {
-  mkfifo("/records/1.0.process", 0666);
-  (void)!symlink("/etc/shadow", "/records/2.0.process");
-  int file = open("/records/3.0.process", O_CREAT | O_WRONLY, 0666);
+  mkfifo("/records/1.0.record", 0666);
+  (void)!symlink("/etc/shadow", "/records/2.0.record");
+  int file = open("/records/3.0.record", O_CREAT | O_WRONLY, 0666);
   for (int i = 0; file >= 0 && i < 1000; ++i) (void)!write(file, "forged!!", 8);
   return GOOD;
 }

@@ -79,6 +79,11 @@ void AddRemarks(const TrialResult& result, StoredResult* kept) {
     kept->add_remarks(absl::StrCat("heap at its peak, by the profiler: ",
                                    FormatBytes(result.heap_peak_bytes())));
   }
+  if (!result.explanation_failure().empty()) {
+    kept->add_remarks(
+        absl::StrCat("no profile: the program's records cannot be read: ",
+                     result.explanation_failure()));
+  }
   for (int i = 0; i < std::min(result.peak_sites_size(), kMostSites); ++i) {
     const Attribution& site = result.peak_sites(i);
     kept->add_remarks(

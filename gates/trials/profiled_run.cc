@@ -16,13 +16,12 @@
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/gates/trials/confined_reader.h"
+#include "footprint/gates/trials/embedded_record_reader.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
-#include "footprint/profiling/memprof/make_measured_run.h"
-#include "footprint/profiling/memprof/run_with_agent.h"
-#include "footprint/profiling/records/measured_process.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/stage_record.h"
-#include "footprint/profiling/reports/memory_profile_report.h"
 
 namespace footprint {
 namespace {
@@ -31,7 +30,6 @@ constexpr int64_t kBlockBytes = 64 << 10;
 constexpr int64_t kMostApparentBytes = int64_t{1} << 30;
 constexpr int64_t kMostRecordsBytes = int64_t{256} << 20;
 constexpr int kMostRecords = 4000;
-constexpr int kMostSites = 20;
 
 absl::Status WriteFile(const std::string& path, absl::string_view bytes,
                        mode_t mode) {
@@ -85,8 +83,9 @@ int64_t CopyRecord(int folder, const char* name, const std::string& target,
       !S_ISREG(about.st_mode) || about.st_size > kMostApparentBytes) {
     return 0;
   }
+  // Whoever reads it has no rights of this process.
   const FileDescriptor copy(
-      open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+      open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
   if (!copy.is_open() || ftruncate(copy.get(), about.st_size) != 0) return 0;
   return CopyData(source.get(), copy.get(), most_bytes);
 }
@@ -104,29 +103,6 @@ void CopyRecords(const std::string& source, const std::string& target) {
                         kMostRecordsBytes - bytes);
   }
   closedir(folder);
-}
-
-const Metric* Find(const google::protobuf::RepeatedPtrField<Metric>& metrics,
-                   MetricKind kind) {
-  for (const Metric& each : metrics) {
-    if (each.kind() == kind) return &each;
-  }
-  return nullptr;
-}
-
-// The innermost of those in which the heap was at its highest.
-std::string StageOfPeak(const BenchmarkMemory& benchmark) {
-  const Metric* const peak =
-      Find(benchmark.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
-  std::string stage;
-  for (const Phase& phase : benchmark.phases()) {
-    const Metric* const own =
-        Find(phase.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
-    if (peak != nullptr && own != nullptr && own->value() == peak->value()) {
-      stage = phase.name();
-    }
-  }
-  return stage;
 }
 
 std::string LabelOf(const TrialResult& result) {
@@ -165,34 +141,33 @@ absl::Status ProfiledRun::Prepare(SandboxRun* run) {
     CopyRecords(folder, records);
   };
   arguments_ = run->arguments;
+  bundle_folder_ = run->bundle_folder;
   return absl::OkStatus();
 }
 
-void ProfiledRun::Explain(const TrialRun& run, TrialResult* result) const {
-  absl::StatusOr<std::vector<MeasuredProcess>> processes =
-      ReadRecords(absl::StrCat(folder_, "/records"));
-  if (!processes.ok() || processes->empty()) return;
-  AgentRun agent_run;
-  agent_run.arguments = arguments_;
-  agent_run.sampling_interval_bytes = 0;
-  AgentRunEnd end;
-  end.exit_status = run.exit_status();
-  end.signal_number = run.signal_number();
-  end.wall_time_ns = run.wall_time_ns();
-  end.processes = *std::move(processes);
-  MemoryProfile profile = MemoryProfileReport(MakeMeasuredRun(agent_run, end));
-  profile.set_label(LabelOf(*result));
-  for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
-    const Metric* const peak =
-        Find(benchmark.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
-    if (peak != nullptr) result->set_heap_peak_bytes(peak->value());
-    result->set_peak_stage(StageOfPeak(benchmark));
-    for (const Attribution& each : benchmark.peak_attribution()) {
-      if (result->peak_sites_size() == kMostSites) break;
-      *result->add_peak_sites() = each;
-    }
+void ProfiledRun::Explain(const SandboxRoot& root, const TrialRun& run,
+                          TrialResult* result) const {
+  RecordsToRead records;
+  records.run.folder = absl::StrCat(folder_, "/records");
+  records.run.arguments = arguments_;
+  records.run.exit_status = run.exit_status();
+  records.run.signal_number = run.signal_number();
+  records.run.wall_time_ns = run.wall_time_ns();
+  records.work_folder = folder_;
+  records.bundle_folder = bundle_folder_;
+  absl::StatusOr<TrialExplanation> explanation =
+      ReadRecordsConfined(root, records, EmbeddedRecordReader());
+  if (absl::IsNotFound(explanation.status())) return;
+  if (!explanation.ok()) {
+    result->set_explanation_failure(
+        EscapeForProto(explanation.status().message()));
+    return;
   }
-  *result->mutable_profile() = std::move(profile);
+  explanation->mutable_profile()->set_label(LabelOf(*result));
+  result->set_heap_peak_bytes(explanation->heap_peak_bytes());
+  result->set_peak_stage(explanation->peak_stage());
+  result->mutable_peak_sites()->Swap(explanation->mutable_peak_sites());
+  result->mutable_profile()->Swap(explanation->mutable_profile());
 }
 
 MemoryProfile ProfileToJudge(const TrialResult& result) {

@@ -1,15 +1,15 @@
 // A trial's run under the profiler: the agent beside the program, and what it
-// recorded, with mistrust, as an explanation.
+// recorded, read by a confined process, as an explanation.
 //
 //   ProfiledRun profiled("/var/trials/17/profiler");
 //   absl::Status status = profiled.Prepare(&sandbox_run);
 //   ...                                   // run it
-//   profiled.Explain(trial_run, &result);
+//   profiled.Explain(root, trial_run, &result);
 //
-// Records are the program's to forge: copies are read, of regular files alone,
-// up to a size, and no verdict depends on them. Makes its folder, which must
-// live as long as the run; the caller removes it. Thread-compatible. Memory:
-// the records, twice.
+// Records are the program's to forge: here they are only copied, regular files
+// alone, up to a size; confined_reader.h has who reads them, and no verdict
+// depends on them. Makes its folder, which must live as long as the run; the
+// caller removes it. Thread-compatible. Memory: 64 KiB and the explanation.
 
 #ifndef FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
 #define FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
@@ -31,11 +31,13 @@ class ProfiledRun {
   absl::Status Prepare(SandboxRun* run);
 
   // Adds the profile, the heap's peak, its stage and sites, where there are
-  // any.
-  void Explain(const TrialRun& run, TrialResult* result) const;
+  // any; or why they cannot be had.
+  void Explain(const SandboxRoot& root, const TrialRun& run,
+               TrialResult* result) const;
 
  private:
   std::string folder_;
+  std::string bundle_folder_;
   std::vector<std::string> arguments_;
 };
 

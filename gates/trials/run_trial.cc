@@ -415,7 +415,7 @@ class Trial {
       result_ = before;
       return absl::OkStatus();
     }
-    profiled.Explain(**done, &result_);
+    profiled.Explain(root, **done, &result_);
     if (!result_.peak_stage().empty()) {
       result_.set_reason(absl::StrCat(result_.reason(),
                                       "; its heap's peak is "

@@ -151,6 +151,8 @@ TEST_F(RunTrialTest, ForgedRecordsChangeNoVerdict) {
   const TrialResult result = Try(Native("forge_records", 0));
   EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
   EXPECT_LT(result.whole_process_peak_bytes(), 8 * kMiB);
+  EXPECT_THAT(result.explanation_failure(), HasSubstr("3.0.record"));
+  EXPECT_FALSE(result.has_profile());
 }
 
 TEST_F(RunTrialTest, BadBundlesAreRejected) {

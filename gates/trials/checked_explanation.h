@@ -1,0 +1,31 @@
+// A trial's explanation from bytes that nobody vouches for: those of a process
+// that read a hostile program's records, and may be that program's by now.
+//
+//   absl::StatusOr<TrialExplanation> explanation = CheckedExplanation(bytes);
+//
+// What comes out is bounded (kMostExplanationBytes in all, kMostTextBytes a
+// text), its texts hold no control characters, and it has only fields that are
+// known. Its figures may be lies: they explain, and decide nothing.
+//
+// Pure, thread-safe; the result owns copies. Memory: the bytes, a few times.
+// Errors: kInvalidArgument, with what is wrong.
+
+#ifndef FOOTPRINT_GATES_TRIALS_CHECKED_EXPLANATION_H_
+#define FOOTPRINT_GATES_TRIALS_CHECKED_EXPLANATION_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/gates/trials/trial.pb.h"
+
+namespace footprint {
+
+inline constexpr int64_t kMostExplanationBytes = 4 << 20;
+inline constexpr int64_t kMostTextBytes = 4096;
+
+absl::StatusOr<TrialExplanation> CheckedExplanation(absl::string_view bytes);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_TRIALS_CHECKED_EXPLANATION_H_

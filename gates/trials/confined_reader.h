@@ -1,0 +1,51 @@
+// Records of a program that may be hostile, read where a fault of the reader
+// harms nothing: by a process with a sandbox, a memory limit and a time limit
+// of its own, of which nothing but a checked TrialExplanation comes back.
+//
+//   RecordsToRead records;
+//   records.run.folder = "/var/trials/17/profiler/records";
+//   records.run.arguments = {"train", "--rows=1000"};
+//   records.work_folder = "/var/trials/17/profiler";
+//   records.bundle_folder = "/var/trials/17/bundle";
+//   absl::StatusOr<TrialExplanation> explanation =
+//       ReadRecordsConfined(root, records, EmbeddedRecordReader());
+//
+// The reader sees the records, the bundle and the host's /usr, all read-only,
+// and no network. Writes the reader's program into `work_folder`, once.
+// Thread-compatible: one call a work folder. Memory: kMostExplanationBytes a
+// few times here, kReaderLimitBytes in the reader's cgroup. Time: at most
+// kReaderSeconds. Errors: kNotFound: no records; kInvalidArgument: the reader
+// crashed, exhausted its limits or wrote nonsense; else those of RunInSandbox.
+
+#ifndef FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_
+#define FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/gates/sandbox/sandbox.h"
+#include "footprint/gates/trials/explain_records.h"
+#include "footprint/gates/trials/trial.pb.h"
+
+namespace footprint {
+
+inline constexpr int64_t kReaderLimitBytes = int64_t{1} << 30;
+inline constexpr int kReaderSeconds = 60;
+
+struct RecordsToRead {
+  RecordedRun run;
+  std::string work_folder;
+  std::string bundle_folder;
+  int64_t limit_bytes = kReaderLimitBytes;
+  int time_limit_seconds = kReaderSeconds;
+};
+
+absl::StatusOr<TrialExplanation> ReadRecordsConfined(
+    const SandboxRoot& root, const RecordsToRead& records,
+    absl::string_view reader_program);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_

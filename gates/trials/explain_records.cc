@@ -1,0 +1,103 @@
+#include "footprint/gates/trials/explain_records.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "footprint/profiling/memprof/make_measured_run.h"
+#include "footprint/profiling/memprof/run_with_agent.h"
+#include "footprint/profiling/records/measured_process.h"
+#include "footprint/profiling/reports/memory_profile_report.h"
+
+namespace footprint {
+namespace {
+
+constexpr int kMostSites = 20;
+// Of a profile that is kept: a part of what checked_explanation.h allows.
+constexpr int kMostAttributions = 1000;
+constexpr int kMostPhases = 1000;
+
+const Metric* Find(const google::protobuf::RepeatedPtrField<Metric>& metrics,
+                   MetricKind kind) {
+  for (const Metric& each : metrics) {
+    if (each.kind() == kind) return &each;
+  }
+  return nullptr;
+}
+
+// The innermost of those in which the heap was at its highest.
+std::string StageOfPeak(const BenchmarkMemory& benchmark) {
+  const Metric* const peak =
+      Find(benchmark.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+  std::string stage;
+  for (const Phase& phase : benchmark.phases()) {
+    const Metric* const own =
+        Find(phase.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+    if (peak != nullptr && own != nullptr && own->value() == peak->value()) {
+      stage = phase.name();
+    }
+  }
+  return stage;
+}
+
+// What is left out at the end is one site, so that the sum stays.
+void CutAttributions(BenchmarkMemory* benchmark) {
+  auto* const sites = benchmark->mutable_peak_attribution();
+  if (sites->size() <= kMostAttributions) return;
+  int64_t rest_bytes = 0;
+  for (int i = kMostAttributions - 1; i < sites->size(); ++i) {
+    rest_bytes += sites->Get(i).live_bytes();
+  }
+  sites->DeleteSubrange(kMostAttributions - 1,
+                        sites->size() - kMostAttributions + 1);
+  Attribution* const rest = benchmark->add_peak_attribution();
+  rest->set_site("other sites");
+  rest->set_live_bytes(rest_bytes);
+}
+
+// A phase's parent stands before it, so those that stay are whole.
+void CutPhases(BenchmarkMemory* benchmark) {
+  auto* const phases = benchmark->mutable_phases();
+  if (phases->size() <= kMostPhases) return;
+  phases->DeleteSubrange(kMostPhases, phases->size() - kMostPhases);
+}
+
+void AddPeak(const BenchmarkMemory& benchmark, TrialExplanation* explanation) {
+  const Metric* const peak =
+      Find(benchmark.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+  if (peak != nullptr) explanation->set_heap_peak_bytes(peak->value());
+  explanation->set_peak_stage(StageOfPeak(benchmark));
+  for (const Attribution& each : benchmark.peak_attribution()) {
+    if (explanation->peak_sites_size() == kMostSites) return;
+    *explanation->add_peak_sites() = each;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<TrialExplanation> ExplainRecords(const RecordedRun& run) {
+  absl::StatusOr<std::vector<MeasuredProcess>> processes =
+      ReadRecords(run.folder);
+  if (!processes.ok()) return processes.status();
+  if (processes->empty()) {
+    return absl::NotFoundError("the program left no records");
+  }
+  AgentRun agent_run;
+  agent_run.arguments = run.arguments;
+  agent_run.sampling_interval_bytes = 0;
+  AgentRunEnd end;
+  end.exit_status = run.exit_status;
+  end.signal_number = run.signal_number;
+  end.wall_time_ns = run.wall_time_ns;
+  end.processes = *std::move(processes);
+  TrialExplanation explanation;
+  MemoryProfile* const profile = explanation.mutable_profile();
+  *profile = MemoryProfileReport(MakeMeasuredRun(agent_run, end));
+  for (BenchmarkMemory& benchmark : *profile->mutable_benchmarks()) {
+    AddPeak(benchmark, &explanation);
+    CutAttributions(&benchmark);
+    CutPhases(&benchmark);
+  }
+  return explanation;
+}
+
+}  // namespace footprint
