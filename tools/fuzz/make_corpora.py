@@ -88,6 +88,7 @@ SHARD_INDEX = {
 }
 
 COLUMN_BLOCKS = {
+    "text": b"3x8/4",
     "packed": parsed_header(PACKED % "3x8/4", 24),
     "last_block_not_full": parsed_header(PACKED % "3x7/4", 24),
     "plain": parsed_header(TWO_TENSORS, 17),
