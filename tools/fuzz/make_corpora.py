@@ -359,6 +359,7 @@ def benchmark(name, *fields):
 
 
 MEMORY_PROFILE = {
+    "parents": b"\xff\0\1\0\xff",
     "one_benchmark": message((2, "//a:b"), (6, 3), (4, benchmark("BM_X"))),
     "phases": message((4, benchmark(
         "BM_X", (4, message((1, "load"), (2, metric(6, -4)), (3, -1))),
