@@ -297,6 +297,31 @@ TEST(LoadMeterTest, OneThatWasNotStoppedIsInNobodysWay) {
   EXPECT_EQ(meter.Stop().cross_check, CrossCheck::kAgrees);
 }
 
+TEST(MemoryReadingTest, AddsAndSubtractsEveryFigure) {
+  MemoryReading one;
+  one.thread_bytes = 1;
+  one.thread_allocated_bytes = 2;
+  one.heap_bytes = 3;
+  one.metered_bytes = 4;
+  one.mapped_bytes = 5;
+  one.resident_bytes = 6;
+  one.inaccessible_count = 7;
+  MemoryReading sum = one;
+  sum += one;
+  const MemoryReading back = sum - one;
+  using Figure = int64_t MemoryReading::*;
+  int64_t expected = 0;
+  for (const Figure figure :
+       {&MemoryReading::thread_bytes, &MemoryReading::thread_allocated_bytes,
+        &MemoryReading::heap_bytes, &MemoryReading::metered_bytes,
+        &MemoryReading::mapped_bytes, &MemoryReading::resident_bytes,
+        &MemoryReading::inaccessible_count}) {
+    ++expected;
+    EXPECT_EQ(sum.*figure, 2 * expected);
+    EXPECT_EQ(back.*figure, expected);
+  }
+}
+
 TEST(LoadMeterTest, ResidentBytesAreCountedOnRequest) {
   EXPECT_EQ(ReadMemory().resident_bytes, 0);
   CountResidentBytes(true);

@@ -3,8 +3,9 @@
 //
 //   const std::string file = footprint::SafetensorsBytes(bytes);
 //
-// The last of the bytes is no part of the header: it says how many bytes of
-// data follow, which are zeros. Pure; thread-safe. Memory: the result.
+// The header is filled up with blanks, so that data begins at a multiple of 8
+// bytes. The last of the bytes is no part of it: it says how many bytes of data
+// follow, which are zeros. Pure; thread-safe. Memory: the result.
 
 #ifndef FOOTPRINT_BASE_TESTING_SAFETENSORS_BYTES_H_
 #define FOOTPRINT_BASE_TESTING_SAFETENSORS_BYTES_H_
@@ -19,13 +20,14 @@ namespace footprint {
 
 inline std::string SafetensorsBytes(absl::string_view bytes) {
   if (bytes.empty()) return "";
-  const absl::string_view header = bytes.substr(0, bytes.size() - 1);
+  std::string header(bytes.substr(0, bytes.size() - 1));
+  while (header.size() % 8 != 0) header += ' ';
   std::string file;
   uint64_t length = header.size();
   for (size_t i = 0; i < sizeof(length); ++i, length >>= 8) {
     file += static_cast<char>(length & 0xFF);
   }
-  file.append(header.data(), header.size());
+  file += header;
   file.append(static_cast<unsigned char>(bytes.back()), '\0');
   return file;
 }

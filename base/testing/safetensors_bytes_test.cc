@@ -9,13 +9,13 @@ namespace {
 
 TEST(SafetensorsBytesTest, LengthHeaderAndZerosFollowEachOther) {
   EXPECT_EQ(SafetensorsBytes("{}\x03"),
-            std::string("\x02\0\0\0\0\0\0\0{}\0\0\0", 13));
+            std::string("\x08\0\0\0\0\0\0\0{}      \0\0\0", 19));
 }
 
 TEST(SafetensorsBytesTest, TheLowestByteOfTheLengthIsFirst) {
-  const std::string file = SafetensorsBytes(std::string(258, ' ') + '\0');
-  EXPECT_EQ(file.substr(0, 8), std::string("\x02\x01\0\0\0\0\0\0", 8));
-  EXPECT_EQ(file.size(), 8u + 258u);
+  const std::string file = SafetensorsBytes(std::string(264, 'x') + '\0');
+  EXPECT_EQ(file.substr(0, 9), std::string("\x08\x01\0\0\0\0\0\0x", 9));
+  EXPECT_EQ(file.size(), 8u + 264u);
 }
 
 TEST(SafetensorsBytesTest, TheCountIsOfNoSign) {

@@ -1,9 +1,12 @@
-// Any metadata of a packed file: a matrix in column blocks has the values that
-// its tensor has, and the zeros of the last block.
+// Any metadata of a packed file, and any text of a packed tensor's: a matrix in
+// column blocks has the values that its tensor has, and the zeros of the last
+// block.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/safetensors/safetensors.h"
@@ -25,10 +28,7 @@ void RequireRight(const TensorInfo& tensor, const ColumnBlocks& blocks) {
           "less than a block is empty");
 }
 
-void ReadAnyMetadata(absl::string_view bytes) {
-  if (bytes.empty()) return;
-  const absl::string_view header = bytes.substr(0, bytes.size() - 1);
-  const int64_t data_bytes = static_cast<unsigned char>(bytes.back());
+void ReadHeader(absl::string_view header, int64_t data_bytes) {
   const absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Parse(
       header, 8 + static_cast<int64_t>(header.size()) + data_bytes, "file");
   if (!index.ok()) return RequireRefusal(index.status());
@@ -41,6 +41,26 @@ void ReadAnyMetadata(absl::string_view bytes) {
       RequireRefusal(blocks.status());
     }
   }
+}
+
+// Of a tensor that holds 3 x 8 in blocks of 4 columns.
+void ReadText(absl::string_view text) {
+  const bool is_plain =
+      std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return absl::ascii_isprint(c) && c != '"' && c != '\\';
+      });
+  if (!is_plain) return;
+  constexpr char kBefore[] = R"({"__metadata__":{"panels:w":")";
+  constexpr char kBehind[] =
+      R"("},"w":{"dtype":"U8","shape":[2,3,4],"data_offsets":[0,24]}})";
+  ReadHeader(absl::StrCat(kBefore, text, kBehind), 24);
+}
+
+void ReadAnyMetadata(absl::string_view bytes) {
+  if (bytes.empty()) return;
+  ReadText(bytes);
+  ReadHeader(bytes.substr(0, bytes.size() - 1),
+             static_cast<unsigned char>(bytes.back()));
 }
 
 }  // namespace

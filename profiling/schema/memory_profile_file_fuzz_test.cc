@@ -1,9 +1,12 @@
 // Any bytes as a file of a profile or of samples: as they are, behind a right
-// checksum, and as a profile's text. What is read is what was written.
+// checksum, as a profile's text, and as the parents of a benchmark's phases.
+// What is read is what was written.
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
 #include "footprint/base/testing/memory_file.h"
@@ -69,11 +72,26 @@ void ReadText(absl::string_view bytes) {
   ReadProfile(SealedBytes(profile.SerializeAsString(), 15));
 }
 
+// A phase for each byte, which is its parent.
+void ReadParents(absl::string_view parents) {
+  constexpr size_t kMostPhases = 64;
+  MemoryProfile profile;
+  BenchmarkMemory* const benchmark = profile.add_benchmarks();
+  benchmark->set_name("BM_X");
+  for (const char parent : parents.substr(0, kMostPhases)) {
+    Phase* const phase = benchmark->add_phases();
+    phase->set_name(absl::StrCat("phase", benchmark->phases_size()));
+    phase->set_parent(static_cast<signed char>(parent));
+  }
+  ReadProfile(SealedBytes(profile.SerializeAsString(), 15));
+}
+
 void ReadAnyFile(absl::string_view bytes) {
   ReadProfile(bytes);
   ReadProfile(SealedBytes(bytes, 15));
   ReadSamples(SealedBytes(bytes, 14));
   ReadText(bytes);
+  ReadParents(bytes);
 }
 
 }  // namespace

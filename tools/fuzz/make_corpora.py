@@ -88,6 +88,7 @@ SHARD_INDEX = {
 }
 
 COLUMN_BLOCKS = {
+    "text": b"3x8/4",
     "packed": parsed_header(PACKED % "3x8/4", 24),
     "last_block_not_full": parsed_header(PACKED % "3x7/4", 24),
     "plain": parsed_header(TWO_TENSORS, 17),
@@ -358,6 +359,7 @@ def benchmark(name, *fields):
 
 
 MEMORY_PROFILE = {
+    "parents": b"\xff\0\1\0\xff",
     "one_benchmark": message((2, "//a:b"), (6, 3), (4, benchmark("BM_X"))),
     "phases": message((4, benchmark(
         "BM_X", (4, message((1, "load"), (2, metric(6, -4)), (3, -1))),

@@ -81,6 +81,18 @@ TEST(NetworkTest, NamesTheLayersOfACycle) {
   EXPECT_THAT(error, ::testing::Not(HasSubstr("after")));
 }
 
+// The search begins at what only reads the cycle.
+TEST(NetworkTest, NamesNoLayerThatOnlyReadsACycle) {
+  Network network = TwoLayers();
+  network.AddLayer("behind", Relu(), {"next"});
+  network.AddLayer("next", Relu(), {"c"});
+  network.AddLayer("b", Relu(), {"c"});
+  network.AddLayer("c", Relu(), {"b"});
+  const std::string error = Error(network);
+  EXPECT_THAT(error,
+              ::testing::EndsWith("the network has a cycle: c -> b -> c"));
+}
+
 TEST(NetworkTest, NamesALayerThatFeedsItself) {
   Network network;
   network.AddLayer("self", Relu(), {"self"});

@@ -3,7 +3,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
-#include "footprint/base/testing/memory_file.h"
+#include "footprint/base/testing/named_file.h"
 #include "footprint/base/testing/safetensors_bytes.h"
 #include "footprint/gates/deployments/tabular/estimators/model_file.h"
 
@@ -12,7 +12,7 @@ namespace tabular {
 namespace {
 
 void Load(absl::string_view bytes) {
-  const MemoryFile file(bytes);
+  const NamedFile file(bytes);
   const absl::StatusOr<Model> model = LoadModel(file.path(), "x");
   if (!model.ok()) return RequireRefusal(model.status());
   Require(model->estimator == "x", "a model is the estimator's");

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
-#include "footprint/base/testing/memory_file.h"
+#include "footprint/base/testing/named_file.h"
 #include "footprint/base/testing/safetensors_bytes.h"
 #include "footprint/gates/deployments/tabular/tables/binary_table.h"
 #include "footprint/gates/deployments/tabular/tables/table.h"
@@ -17,7 +17,7 @@ namespace tabular {
 namespace {
 
 void ReadTable(absl::string_view bytes) {
-  const MemoryFile file(bytes);
+  const NamedFile file(bytes);
   const absl::StatusOr<Table> mapped = MapBinaryTable(file.path());
   const absl::StatusOr<Table> read = ReadBinaryTable(file.path());
   Require(mapped.ok() == read.ok(), "both readers accept the same");
