@@ -73,7 +73,7 @@ def _samplers(infos):
         lines.append("sample \"$runs\" %s %s %d" % (_quote(info.label), _quote(info.sampler.script.short_path), i))
     return "\n  ".join(lines)
 
-def _gate_impl(ctx, profiles, flags, is_sampled = False, data = []):
+def _gate_impl(ctx, profiles, flags, is_sampled = False, data = [], runfiles = []):
     """The launcher of `_program` over a manifest of profiles and thresholds.
 
     Args:
@@ -83,6 +83,7 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = []):
       is_sampled: whether to take samples until rules over them are decided,
         instead of those that were taken with the profiles.
       data: more files that the program opens.
+      runfiles: of programs that the program runs.
 
     Returns:
       The providers of an executable rule.
@@ -117,14 +118,13 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = []):
         run = run,
         workspace = ctx.workspace_name,
     ), is_executable = True)
-    runfiles = ctx.runfiles(
+    all_runfiles = ctx.runfiles(
         files = [manifest] + ctx.files.thresholds + data +
                 [info.profile for info in infos] + [info.samples for info in samples],
     ).merge(program.default_runfiles)
-    if is_sampled:
-        for info in infos:
-            runfiles = runfiles.merge(info.sampler.runfiles)
-    return [DefaultInfo(executable = launcher, runfiles = runfiles)]
+    for needed in runfiles + ([info.sampler.runfiles for info in infos] if is_sampled else []):
+        all_runfiles = all_runfiles.merge(needed)
+    return [DefaultInfo(executable = launcher, runfiles = all_runfiles)]
 
 def _test_impl(ctx):
     return _gate_impl(
@@ -147,6 +147,27 @@ def _check_impl(ctx):
         "--complete",
         "--update_target=" + ctx.attr.update_target,
     ])
+
+# Of measured_binary in profiling/regressions.
+_WITH_REGRESSIONS = "_with_regressions"
+
+def _selftest_impl(ctx):
+    infos = [producer[MemoryProfileInfo] for producer in ctx.attr.producers]
+    for info in infos:
+        if not info.label.endswith(_WITH_REGRESSIONS):
+            fail("%s is no program into which regressions can be planted; measured_binary makes one" % info.label)
+    return _gate_impl(
+        ctx,
+        ctx.attr.profiles,
+        ["--complete"] + [
+            "--producer=%s=%s" % (
+                info.label[:-len(_WITH_REGRESSIONS)],
+                info.sampler.script.short_path,
+            )
+            for info in infos
+        ],
+        runfiles = [info.sampler.runfiles for info in infos],
+    )
 
 def _update_impl(ctx):
     return _gate_impl(ctx, ctx.attr.profiles, [
@@ -212,6 +233,17 @@ _memory_gate_check = rule(
     ),
     executable = True,
     doc = "See the macro `memory_gate_suite`.",
+)
+
+_memory_gate_selftest = rule(
+    implementation = _selftest_impl,
+    attrs = _attributes(
+        "//gates/programs:selftest_main",
+        producers = _PROFILES,
+        profiles = _PROFILES,
+    ),
+    executable = True,
+    doc = "See the macro `memory_gate_selftest`.",
 )
 
 _memory_gate_update = rule(
@@ -356,5 +388,26 @@ def memory_fleet_fit(name, fleet, profiles, tags = [], **kwargs):
         fleet = fleet,
         profiles = profiles,
         tags = tags + _MEASURED_TAGS,
+        **kwargs
+    )
+
+def memory_gate_selftest(name, profiles, producers, thresholds, tags = [], **kwargs):
+    """A program that plants regressions into running programs, to see the gates catch them.
+
+    Args:
+      name: of the program.
+      profiles: memory_profile targets, all that the thresholds are for.
+      producers: memory_profile targets NAME_with_regressions_profile, as
+        measured_binary of profiling/regressions/defs.bzl makes.
+      thresholds: threshold files.
+      tags: as usual; "measures_jemalloc" is added.
+      **kwargs: visibility, testonly ...
+    """
+    _memory_gate_selftest(
+        name = name,
+        producers = producers,
+        profiles = profiles,
+        tags = tags + _MEASURED_TAGS,
+        thresholds = thresholds,
         **kwargs
     )

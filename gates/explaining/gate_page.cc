@@ -17,6 +17,7 @@
 #include "footprint/base/page/stacked_bars.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/gates/explaining/explanation_text.h"
+#include "footprint/gates/explaining/scaling_charts.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/reports/deployment_summary.h"
@@ -37,6 +38,7 @@ constexpr size_t kMostNearest = 30;
 constexpr int kMostOfOneDeployment = 3;
 constexpr size_t kMostPhaseCharts = 30;
 constexpr size_t kMostPhases = 12;
+constexpr size_t kMostScalingCharts = 30;
 constexpr size_t kMostHistories = 300;
 constexpr size_t kMostLines = 8;
 
@@ -90,6 +92,7 @@ class GatePage {
     AddDeployments();
     AddNearest();
     AddPhases();
+    AddScaling();
     AddHistories();
     AddEveryRule();
     return page_.Html();
@@ -265,6 +268,23 @@ class GatePage {
       chart.bars.resize(kMostPhases);
     }
     return chart;
+  }
+
+  void AddScaling() {
+    const std::vector<LineChart> all = ScalingCharts(input_);
+    if (all.empty()) return;
+    PageContent charts;
+    const size_t shown = std::min(all.size(), kMostScalingCharts);
+    for (size_t i = 0; i < shown; ++i) charts.AddLineChart(all[i]);
+    page_.AddHeading("How memory grows with size");
+    page_.AddParagraph(
+        "Peaks by the arguments of benchmarks. Where a scaling rule judges "
+        "them, with its law and the limits at sizes that are not run here.");
+    page_.AddFold(
+        shown == all.size()
+            ? absl::StrCat(shown, shown == 1 ? " chart" : " charts")
+            : absl::StrCat(shown, " of ", all.size(), " charts, rules first"),
+        charts);
   }
 
   // ---- Histories ----

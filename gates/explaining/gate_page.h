@@ -1,5 +1,5 @@
 // A verdict as one page that needs nothing else: what was decided, the nearest
-// margins, memory by phase, and how each limit came to be.
+// margins, memory by phase and by size, and how each limit came to be.
 //
 //   absl::Status status = ReplaceFile(
 //       "gates.html", WriteGatePage(input, verdict), ToDisk::kFlush);

@@ -67,6 +67,27 @@ TEST(GatePageTest, TheNearestToALimitComeFirst) {
   }
 }
 
+TEST(GatePageTest, GrowthWithAnArgumentIsDrawn) {
+  GateInput input = ExplainedInput();
+  EXPECT_THAT(Page(input), Not(HasSubstr("How memory grows with size")));
+  for (const int rows : {20, 40}) {
+    BenchmarkMemory* const benchmark = input.profiles[0].add_benchmarks();
+    *benchmark = input.profiles[0].benchmarks(0);
+    benchmark->set_name(absl::StrCat("BM_Fit/rows:", rows));
+    for (BenchmarkMemory* const of :
+         {benchmark, input.profiles[0].mutable_benchmarks(0)}) {
+      of->clear_arguments();
+      Argument* const argument = of->add_arguments();
+      argument->set_name("rows");
+      argument->set_value(of == benchmark ? absl::StrCat(rows) : "10");
+    }
+  }
+  const std::string page = Page(input);
+  EXPECT_THAT(page, HasSubstr("<h2>How memory grows with size</h2>"));
+  EXPECT_THAT(page, HasSubstr("//a:b by rows"));
+  EXPECT_THAT(page, HasSubstr("BM_Fit/rows:*"));
+}
+
 TEST(GatePageTest, NamesAreText) {
   GateInput input = ExplainedInput();
   for (BenchmarkMemory& benchmark : *input.profiles[0].mutable_benchmarks()) {

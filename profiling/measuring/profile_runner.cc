@@ -4,7 +4,11 @@
 //   profile_runner --label=//package:target --output=x.profile.binpb
 //       --samples_output=x.samples.binpb [--process_count=3]
 //       [--timeout_seconds=300] [--data=PATH [--as=NAME]]...
-//       [--memprof=PATH [--runfile=PATH --as=NAME]...] -- PROGRAM ARGUMENT...
+//       [--memprof=PATH [--runfile=PATH --as=NAME]...]
+//       [--argument=ARGUMENT]... -- PROGRAM ARGUMENT...
+//
+// An --argument comes after those behind the program. Of a label that is given
+// twice the last counts.
 //
 // A program that fails gives a profile that says so, and exit status 0: it is
 // the gate that reports it. Exit status 2: the flags are wrong, or the outputs
@@ -86,6 +90,11 @@ absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
        {"--output", [&](Text value) { return SetText(value, &flags->output); }},
        {"--samples_output",
         [&](Text value) { return SetText(value, &flags->samples_output); }},
+       {"--argument",
+        [&](Text value) {
+          measurement.arguments.emplace_back(value);
+          return absl::OkStatus();
+        }},
        {"--memprof",
         [&](Text value) { return SetText(value, &measurement.memprof); }},
        {"--data",
@@ -113,7 +122,8 @@ absl::StatusOr<RunnerFlags> ParseFlags(int argc, char** argv) {
         "--label=, --output= and --samples_output= are needed");
   }
   flags.measurement.executable = argv[2];
-  flags.measurement.arguments.assign(argv + 3, argv + argc);
+  flags.measurement.arguments.insert(flags.measurement.arguments.begin(),
+                                     argv + 3, argv + argc);
   flags.measurement.is_cancelled = &is_cancelled;
   return flags;
 }

@@ -4,10 +4,12 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_ATTRS", "find_cc_toolc
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
-def _archives(dep):
+def _archives(dep, only_own):
     """The position-independent archives of `dep`, else its ordinary ones."""
     archives = []
     for linker_input in dep[CcInfo].linking_context.linker_inputs.to_list():
+        if only_own and linker_input.owner != dep.label:
+            continue
         for library in linker_input.libraries:
             archive = library.pic_static_library or library.static_library
             if archive:
@@ -59,7 +61,7 @@ def _renamed_archive_impl(ctx):
             cc_toolchain = cc_toolchain,
             pic_static_library = _rename(ctx, cc_toolchain, archive, index),
         )
-        for index, archive in enumerate(_archives(ctx.attr.dep))
+        for index, archive in enumerate(_archives(ctx.attr.dep, ctx.attr.only_own))
     ]
     if not libraries:
         fail("%s has no static archive whose symbols could be renamed" % ctx.attr.dep.label)
@@ -86,6 +88,9 @@ renamed_archive = rule(
             ),
             "dropped_members": attr.string_list(
                 doc = "Object files of the archive that are left out, if it has them.",
+            ),
+            "only_own": attr.bool(
+                doc = "Leave the archives of what the library depends on to others.",
             ),
             "renames": attr.label(
                 mandatory = True,

@@ -24,14 +24,15 @@ _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platf
 # Programs by which a person works on the tree; they may run anything.
 _ENTRY_POINTS = {
     "//gates:audit", "//gates:check", "//gates:diff", "//gates:explain",
-    "//gates:fit", "//gates:report", "//gates:update"
+    "//gates:fit", "//gates:report", "//gates:selftest", "//gates:update"
 }
 # The packages of which none may need another, and the room that states the
 # contract between them. A deployment is there to combine them; a trial runs any
-# program under the profiler (decision 38).
+# program under the profiler (decision 38), and the selftest plants regressions into
+# measured ones (decision 42).
 _SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")
 CONTRACT = "profiling/schema"
-_COMBINES = ("gates/deployments", "gates/trials")
+_COMBINES = ("gates/deployments", "gates/regressions", "gates/trials")
 
 
 def parse_layers(text):

@@ -1,0 +1,28 @@
+// Charts of how measured memory grows with the sizes of benchmarks.
+//
+//   for (const LineChart& chart : ScalingCharts(input)) {
+//     content.AddLineChart(chart);
+//   }
+//
+// First a chart for each scaling rule: what was measured, the law, and the
+// limits at sizes that are never run here. Then one for each family of
+// benchmarks of which one argument alone differs, whether or not it is ruled.
+//
+// Pure function, thread-safe; results own copies. Memory: the points. Time: a
+// fit for each chart.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_SCALING_CHARTS_H_
+#define FOOTPRINT_GATES_EXPLAINING_SCALING_CHARTS_H_
+
+#include <vector>
+
+#include "footprint/base/page/line_chart.h"
+#include "footprint/gates/judge/gate_input.h"
+
+namespace footprint {
+
+std::vector<LineChart> ScalingCharts(const GateInput& input);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_SCALING_CHARTS_H_

@@ -1,0 +1,403 @@
+// Plants regressions into running programs and says which of them the gates
+// catch. Run through the rule memory_gate_selftest of gates/defs.bzl, which
+// gives it a manifest and the programs.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/judge/selector.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/suite_program.h"
+#include "footprint/gates/regressions/producer_run.h"
+#include "footprint/gates/regressions/regression_plan.h"
+#include "footprint/gates/regressions/selftest_result.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kProgram[] = "selftest";
+
+constexpr char kHelp[] =
+    R"(Plants regressions into running programs: do the gates catch them?
+
+  bazel run //gates:selftest
+  bazel run //gates:selftest -- --count=400 --seed=2
+  bazel run //gates:selftest -- --only='//memo*'
+
+Each program that the suite judges runs with a heap that can plant a mistake
+where the program makes its calls: a block a byte larger, one more block, a
+block that is freed later, a copy that is kept, a leak at each step, elements
+twice as large, growth with an argument, memory held through a stage, more
+calls, more mapped. It is measured as ever, in three processes, and judged by
+the thresholds that are checked in. A regression is planted where, by the
+program's own calls, a judged figure must grow by more than its limits leave:
+by a byte where an exact value stands, at most to twice the figure.
+
+Flags
+  --count=N          how many regressions (240)
+  --seed=N           which ones (1)
+  --benchmarks=N     of how many benchmarks of each program (8)
+  --seconds=N        leave out those of which three runs take longer (10)
+  --only=GLOB        deployments whose label this names
+  --output=FILE      where the tables are written (standard output)
+  --help             this text
+
+The columns exact, max, ratio and other say by which rules the caught ones were
+rejected; one may be by several. Other: the gate was inconclusive.
+
+Exit status
+  0  at least 99 % were caught, and none was passed over
+  1  more were missed, or one could not be planted as planned
+  2  a mistake, or the gates do not accept without a regression
+)";
+
+struct Options {
+  size_t count = 240;
+  uint64_t seed = 1;
+  size_t benchmark_count = 8;
+  uint64_t seconds = 10;
+  std::string only = "*";
+  std::string output;
+};
+
+absl::StatusOr<uint64_t> Number(const CommandFlags& flags,
+                                const std::string& name, uint64_t otherwise) {
+  uint64_t number = otherwise;
+  const std::string text = flags.Value(name, "");
+  if (text.empty() && !flags.Has(name)) return otherwise;
+  if (absl::SimpleAtoi(text, &number) && number > 0) return number;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", name, "=", text, " must be a whole number above 0"));
+}
+
+absl::StatusOr<Options> ReadOptions(const CommandFlags& flags) {
+  Options options;
+  const absl::StatusOr<uint64_t> count = Number(flags, "count", options.count);
+  const absl::StatusOr<uint64_t> seed = Number(flags, "seed", options.seed);
+  const absl::StatusOr<uint64_t> benchmarks =
+      Number(flags, "benchmarks", options.benchmark_count);
+  const absl::StatusOr<uint64_t> seconds =
+      Number(flags, "seconds", options.seconds);
+  for (const auto* number : {&count, &seed, &benchmarks, &seconds}) {
+    if (!number->ok()) return number->status();
+  }
+  options.count = static_cast<size_t>(*count);
+  options.seed = *seed;
+  options.benchmark_count = static_cast<size_t>(*benchmarks);
+  options.seconds = *seconds;
+  options.only = flags.Value("only", "*");
+  if (!IsGlob(options.only)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--only=", options.only, " is no pattern of a label"));
+  }
+  options.output = flags.Value("output", "");
+  return options;
+}
+
+// --producer=LABEL=SAMPLER of the rule.
+absl::StatusOr<std::vector<Producer>> ReadProducers(const CommandFlags& flags,
+                                                    const std::string& only) {
+  std::vector<Producer> producers;
+  for (const std::string& text : flags.Values("producer")) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(text, absl::MaxSplits('=', 1));
+    if (!GlobMatches(only, parts.first)) continue;
+    producers.push_back({parts.first, parts.second});
+  }
+  if (!producers.empty()) return producers;
+  return absl::InvalidArgumentError(
+      absl::StrCat("no program named in //gates:selftest is named by ", only));
+}
+
+// A new folder of this program's; gone at the end.
+class WorkFolder {
+ public:
+  WorkFolder() {
+    const std::string parent = EnvironmentValue("TEST_TMPDIR");
+    path_ = absl::StrCat(parent.empty() ? "/tmp" : parent,
+                         "/footprint-selftest-XXXXXX");
+    if (mkdtemp(&path_[0]) == nullptr) path_.clear();
+  }
+  ~WorkFolder() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+constexpr size_t kTrialsALine = 20;
+
+// A line that replaces itself on a terminal; elsewhere one now and then.
+void TellProgress(const std::string& text, bool is_now = true) {
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  if (!is_terminal && !is_now) return;
+  std::cerr << (is_terminal ? "\r\x1b[K" : "") << text
+            << (is_terminal ? "" : "\n") << std::flush;
+}
+
+void EndProgress() {
+  if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\x1b[K";
+}
+
+const BenchmarkMemory* FindMeasured(const GateInput& input,
+                                    const std::string& label,
+                                    const std::string& name) {
+  for (const MemoryProfile& profile : input.profiles) {
+    if (profile.label() != label) continue;
+    for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+      if (benchmark.name() == name) return &benchmark;
+    }
+  }
+  return nullptr;
+}
+
+bool IsRunByGoogleBenchmark(const BenchmarkMemory& benchmark) {
+  return std::any_of(benchmark.phases().begin(), benchmark.phases().end(),
+                     [](const Phase& phase) { return phase.name() == "loop"; });
+}
+
+// At most `count` of the names, spread over all of them.
+std::vector<std::string> Spread(const std::vector<std::string>& names,
+                                size_t count) {
+  if (names.size() <= count) return names;
+  std::vector<std::string> spread;
+  for (size_t i = 0; i < count; ++i) {
+    spread.push_back(names[i * names.size() / count]);
+  }
+  return spread;
+}
+
+class Selftest {
+ public:
+  Selftest(const JudgedSuite& suite, const EvaluationOptions& judging,
+           const Options& options, std::string folder)
+      : suite_(suite),
+        judging_(judging),
+        options_(options),
+        folder_(std::move(folder)),
+        figures_(JudgedFigures(suite.verdict)),
+        random_(options.seed) {}
+
+  SelftestResult Run(const std::vector<Producer>& producers) {
+    result_.asked_count = options_.count;
+    for (const Producer& producer : producers) PlanFor(producer);
+    NameUncovered(producers);
+    std::vector<Candidate> chosen = Choose();
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const JudgedFigure& figure = chosen[i].planned.figure;
+      TellProgress(absl::StrCat("planting ", i + 1, " of ", chosen.size(), ": ",
+                                figure.label, " ", figure.benchmark),
+                   i % kTrialsALine == 0);
+      Try(chosen[i]);
+    }
+    EndProgress();
+    return std::move(result_);
+  }
+
+ private:
+  struct Candidate {
+    Producer producer;
+    PlannedRegression planned;
+  };
+
+  std::vector<std::string> BenchmarksOf(const std::string& label) const {
+    std::vector<std::string> names;
+    for (const JudgedFigure& figure : figures_) {
+      const bool is_new = std::find(names.begin(), names.end(),
+                                    figure.benchmark) == names.end();
+      if (figure.label == label && is_new) names.push_back(figure.benchmark);
+    }
+    return names;
+  }
+
+  void PlanFor(Producer producer) {
+    std::vector<std::string> names = BenchmarksOf(producer.label);
+    if (names.empty()) {
+      result_.untried.push_back({producer.label, "",
+                                 "no blocking limit from "
+                                 "above judges it"});
+      return;
+    }
+    const BenchmarkMemory* const first =
+        FindMeasured(suite_.input, producer.label, names[0]);
+    producer.has_filter = first != nullptr && IsRunByGoogleBenchmark(*first);
+    // Another runs what its arguments say, whatever else it is judged by.
+    if (!producer.has_filter) names = {""};
+    const std::vector<std::string> spread =
+        Spread(names, options_.benchmark_count);
+    for (const std::string& name : spread) {
+      TellProgress(absl::StrCat("recording ", producer.label, " ", name),
+                   name == spread[0]);
+      const absl::Status status = PlanOf(producer, name);
+      if (!status.ok()) {
+        result_.untried.push_back(
+            {producer.label, name, std::string(status.message())});
+      }
+    }
+  }
+
+  absl::Status PlanOf(const Producer& producer, const std::string& name) {
+    const auto begin = std::chrono::steady_clock::now();
+    const absl::StatusOr<RecordedRun> run =
+        RecordProducer(producer, name, folder_);
+    if (!run.ok()) return run.status();
+    const auto taken = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::steady_clock::now() - begin);
+    if (taken > std::chrono::seconds(options_.seconds)) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "takes ", taken.count(),
+          " s each time; --seconds=", taken.count() * 2, " takes it in"));
+    }
+    if (run->profile.benchmarks_size() != 1) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("its run measures ", run->profile.benchmarks_size(),
+                       " benchmarks, where one is expected"));
+    }
+    const BenchmarkMemory& measured = run->profile.benchmarks(0);
+    const BenchmarkMemory* const before =
+        FindMeasured(suite_.input, producer.label, measured.name());
+    // The heap that plants must not show by itself.
+    if (before == nullptr ||
+        measured.SerializeAsString() != before->SerializeAsString()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("without a regression ", measured.name(),
+                       " has other figures than its profile"));
+    }
+    AddCandidates(producer, *before, run->record);
+    return absl::OkStatus();
+  }
+
+  // Every sort for each figure of the benchmark.
+  void AddCandidates(const Producer& producer, const BenchmarkMemory& before,
+                     const AllocationRecord& record) {
+    for (const JudgedFigure& figure : figures_) {
+      if (figure.label != producer.label || figure.benchmark != before.name()) {
+        continue;
+      }
+      for (const RegressionSortName& sort : kRegressionSorts) {
+        absl::optional<PlannedRegression> planned =
+            PlanRegression(sort.sort, figure, before, record, &random_);
+        if (planned.has_value()) {
+          candidates_[sort.sort].push_back({producer, *std::move(planned)});
+        }
+      }
+    }
+  }
+
+  void NameUncovered(const std::vector<Producer>& producers) {
+    std::set<std::string> covered;
+    for (const Producer& producer : producers) covered.insert(producer.label);
+    std::set<std::string> uncovered;
+    for (const JudgedFigure& figure : figures_) {
+      if (covered.count(figure.label) == 0 &&
+          GlobMatches(options_.only, figure.label)) {
+        uncovered.insert(figure.label);
+      }
+    }
+    result_.uncovered.assign(uncovered.begin(), uncovered.end());
+  }
+
+  // A sort in turn, each time one of its own at random.
+  std::vector<Candidate> Choose() {
+    std::vector<Candidate> chosen;
+    while (chosen.size() < options_.count) {
+      const size_t before = chosen.size();
+      for (auto& [sort, candidates] : candidates_) {
+        if (candidates.empty() || chosen.size() == options_.count) continue;
+        const auto at = candidates.begin() +
+                        static_cast<int64_t>(random_.Below(candidates.size()));
+        chosen.push_back(std::move(*at));
+        candidates.erase(at);
+      }
+      if (chosen.size() == before) break;
+    }
+    return chosen;
+  }
+
+  void Try(const Candidate& candidate) {
+    const absl::StatusOr<PlantedRun> run =
+        RunPlanted(candidate.producer, candidate.planned.figure.benchmark,
+                   candidate.planned.planted, folder_);
+    if (run.ok()) {
+      result_.trials.push_back(
+          JudgeTrial(candidate.planned, *run, suite_.input, judging_));
+      return;
+    }
+    RegressionTrial trial;
+    trial.planned = candidate.planned;
+    trial.why = std::string(run.status().message());
+    result_.trials.push_back(std::move(trial));
+  }
+
+  const JudgedSuite& suite_;
+  const EvaluationOptions judging_;
+  const Options options_;
+  const std::string folder_;
+  const std::vector<JudgedFigure> figures_;
+  RandomSequence random_;
+  std::map<RegressionSort, std::vector<Candidate>> candidates_;
+  SelftestResult result_;
+};
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandFlags> flags = ParseSuiteFlags(
+      arguments, {"count", "seed", "benchmarks", "seconds", "only", "producer"},
+      {});
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
+  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
+  const absl::StatusOr<Options> options = ReadOptions(*flags);
+  if (!options.ok()) return Complain(kProgram, options.status().message());
+  const absl::StatusOr<std::vector<Producer>> producers =
+      ReadProducers(*flags, options->only);
+  if (!producers.ok()) return Complain(kProgram, producers.status().message());
+  const absl::StatusOr<JudgedSuite> suite = JudgeSuite(*flags);
+  if (!suite.ok()) return Complain(kProgram, suite.status().message());
+  if (suite->verdict.decision() != ACCEPT) {
+    return Complain(kProgram,
+                    "the gates do not accept without a regression; see "
+                    "bazel run //gates:check");
+  }
+  const WorkFolder folder;
+  if (folder.path().empty()) {
+    return Complain(kProgram, "no folder can be made in /tmp; make room there");
+  }
+  Selftest selftest(*suite, SuiteEvaluationOptions(*flags), *options,
+                    folder.path());
+  const SelftestResult result = selftest.Run(*producers);
+  return FinishProgram(kProgram, WriteSelftestText(result), options->output,
+                       result.IsPassed() ? 0 : 1);
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,59 @@
+// Runs of one measured program, into which regressions can be planted:
+// recorded, or with one of them.
+//
+//   Producer producer{"//memo:get_benchmark", "/runfiles/get.sampler.sh"};
+//   absl::StatusOr<RecordedRun> run =
+//       RecordProducer(producer, "BM_Get", folder);
+//   absl::StatusOr<PlantedRun> planted = RunPlanted(
+//       producer, "BM_Get", planned.planted, folder);
+//   if (planted->process_count < planted->profile.process_count()) ...
+//
+// A run is three fresh processes, as memory_profile's, by the program's sampler
+// (profiling/defs.bzl) in the current folder, a folder of runfiles; it leaves
+// files in `folder`, which the next run overwrites.
+//
+// Not thread-safe: see fresh_process.h. Results own copies. Memory: the record,
+// up to 256 MiB, and what is made of it. Time: the program's, three times.
+
+#ifndef FOOTPRINT_GATES_REGRESSIONS_PRODUCER_RUN_H_
+#define FOOTPRINT_GATES_REGRESSIONS_PRODUCER_RUN_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "footprint/gates/regressions/allocation_record.h"
+#include "footprint/profiling/regressions/planted_regression.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+struct Producer {
+  std::string label;    // of the program as it is gated
+  std::string sampler;  // measures it with the heap of profiling/regressions
+  // Each of its benchmarks can be run alone, by Google Benchmark's filter.
+  bool has_filter = true;
+};
+
+struct RecordedRun {
+  MemoryProfile profile;
+  AllocationRecord record;
+};
+
+struct PlantedRun {
+  MemoryProfile profile;
+  int process_count = 0;  // in which the regression took effect
+};
+
+// kDataLoss if its processes recorded other things than each other; the errors
+// of RunFreshProcess, and kInternal if the sampler fails.
+absl::StatusOr<RecordedRun> RecordProducer(const Producer& producer,
+                                           const std::string& benchmark,
+                                           const std::string& folder);
+absl::StatusOr<PlantedRun> RunPlanted(const Producer& producer,
+                                      const std::string& benchmark,
+                                      PlantedRegression planted,
+                                      const std::string& folder);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_REGRESSIONS_PRODUCER_RUN_H_

@@ -1,0 +1,103 @@
+// Which regressions to plant where, so that each makes a figure that a
+// threshold judges grow by more than the threshold leaves.
+//
+//   for (const JudgedFigure& figure : JudgedFigures(verdict)) {
+//     absl::optional<PlannedRegression> planned = PlanRegression(
+//         RegressionSort::kOneMoreByte, figure, benchmark, record, &random);
+//   }
+//
+// The growth that is expected follows from the record of the program's own
+// calls, not from a measurement: whether the measurement sees it is what
+// selftest finds out.
+//
+// Pure functions, thread-safe; results own copies. Memory: linear in the
+// figures. Time: linear in the record's blocks.
+
+#ifndef FOOTPRINT_GATES_REGRESSIONS_REGRESSION_PLAN_H_
+#define FOOTPRINT_GATES_REGRESSIONS_REGRESSION_PLAN_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "footprint/base/random/random_sequence.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/regressions/allocation_record.h"
+#include "footprint/profiling/regressions/planted_regression.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// As a person would name the mistake.
+enum class RegressionSort {
+  kOneMoreByte,
+  kSmallBlock,
+  kFreedLater,
+  kKeptCopy,
+  kLeakPerStep,
+  kLargerElement,
+  kGrowthWithArgument,
+  kOtherStage,
+  kMoreVolume,
+  kMoreMapping,
+};
+inline constexpr size_t kRegressionSortCount = 10;
+
+struct RegressionSortName {
+  RegressionSort sort;
+  const char* name;  // of at most 24 characters
+};
+inline constexpr std::array<RegressionSortName, kRegressionSortCount>
+    kRegressionSorts = {{
+        {RegressionSort::kOneMoreByte, "a block a byte larger"},
+        {RegressionSort::kSmallBlock, "one more block"},
+        {RegressionSort::kFreedLater, "a block freed later"},
+        {RegressionSort::kKeptCopy, "a copy kept"},
+        {RegressionSort::kLeakPerStep, "a leak each step"},
+        {RegressionSort::kLargerElement, "elements twice as large"},
+        {RegressionSort::kGrowthWithArgument, "growth with an argument"},
+        {RegressionSort::kOtherStage, "held through a stage"},
+        {RegressionSort::kMoreVolume, "more calls and volume"},
+        {RegressionSort::kMoreMapping, "more mapped"},
+    }};
+
+// A figure that blocking limits from above judge.
+struct JudgedFigure {
+  std::string label;
+  std::string benchmark;
+  std::string phase;  // empty: all that is measured
+  MetricKind metric = METRIC_KIND_UNSPECIFIED;
+  int64_t measured = 0;
+  // How much it may grow before the tightest of them rejects; 0 of an exact
+  // value.
+  int64_t room = 0;
+};
+
+// In the verdict's order, each figure once.
+std::vector<JudgedFigure> JudgedFigures(const Verdict& verdict);
+
+struct PlannedRegression {
+  RegressionSort sort = RegressionSort::kOneMoreByte;
+  JudgedFigure figure;
+  PlantedRegression planted;  // without a record path
+  // By at least this the figure must grow.
+  int64_t expected_growth = 0;
+};
+
+// None where the program gives no place for it: no block that is alive at the
+// peak, no argument, a metric that the sort does not move. `benchmark` as it
+// was measured before.
+absl::optional<PlannedRegression> PlanRegression(
+    RegressionSort sort, const JudgedFigure& figure,
+    const BenchmarkMemory& benchmark, const AllocationRecord& record,
+    RandomSequence* random);
+
+// What jemalloc hands out for a request: its size classes.
+int64_t UsableBytes(int64_t requested_bytes);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_REGRESSIONS_REGRESSION_PLAN_H_

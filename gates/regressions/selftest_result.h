@@ -1,0 +1,74 @@
+// What became of planted regressions, and the text that says so.
+//
+//   SelftestResult result;
+//   result.trials.push_back(JudgeTrial(planned, run, input, options));
+//   Print(WriteSelftestText(result));
+//   return result.IsPassed() ? 0 : 1;
+//
+// Pure functions, thread-safe; a result owns copies. Memory: about a kibibyte a
+// trial. Time: JudgeTrial's is that of Evaluate over the whole suite.
+
+#ifndef FOOTPRINT_GATES_REGRESSIONS_SELFTEST_RESULT_H_
+#define FOOTPRINT_GATES_REGRESSIONS_SELFTEST_RESULT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/regressions/producer_run.h"
+#include "footprint/gates/regressions/regression_plan.h"
+
+namespace footprint {
+
+enum class TrialEnd {
+  kCaught,
+  kMissed,      // accepted
+  kNotPlanted,  // no trial: not in effect in every process, or not measured
+};
+
+struct RegressionTrial {
+  PlannedRegression planned;
+  TrialEnd end = TrialEnd::kNotPlanted;
+  Decision decision = ACCEPT;
+  // Of the rules that reject, each once; of another decision none.
+  std::vector<RuleKind> rules;
+  // What was measured of the figure, less what it was; 0 if it is not there.
+  int64_t measured_growth = 0;
+  std::string why;  // of kNotPlanted
+};
+
+// What could not be tried at all, each with its reason: said, never passed
+// over.
+struct UntriedBenchmark {
+  std::string label;
+  std::string benchmark;
+  std::string why;
+};
+
+struct SelftestResult {
+  size_t asked_count = 0;
+  std::vector<RegressionTrial> trials;
+  std::vector<UntriedBenchmark> untried;
+  // Deployments that are judged, but into which nothing can be planted.
+  std::vector<std::string> uncovered;
+
+  size_t Count(TrialEnd end) const;
+  // At least 99 % caught, each of those asked for tried.
+  bool IsPassed() const;
+};
+
+// `base` was accepted; the run's benchmarks take the places of its own.
+RegressionTrial JudgeTrial(const PlannedRegression& planned,
+                           const PlantedRun& run, const GateInput& base,
+                           const EvaluationOptions& options);
+
+// Tables by sort and by deployment, then what was missed; 80 columns.
+std::string WriteSelftestText(const SelftestResult& result);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_REGRESSIONS_SELFTEST_RESULT_H_
