@@ -149,4 +149,10 @@ FleetSource ParseFleetFile(absl::string_view path, absl::string_view text) {
   return source;
 }
 
+int64_t BytesForDeployments(const Device& device) {
+  return ParseBytes(device.ram()).value_or(0) -
+         (device.reserve().empty() ? 0
+                                   : ParseBytes(device.reserve()).value_or(0));
+}
+
 }  // namespace footprint

@@ -14,6 +14,7 @@
 #ifndef FOOTPRINT_GATES_FLEET_FLEET_FILE_H_
 #define FOOTPRINT_GATES_FLEET_FLEET_FILE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct FleetSource {
 };
 
 FleetSource ParseFleetFile(absl::string_view path, absl::string_view text);
+
+// RAM without the reserve, of a device whose fleet has no problems.
+int64_t BytesForDeployments(const Device& device);
 
 }  // namespace footprint
 

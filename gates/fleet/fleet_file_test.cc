@@ -23,6 +23,14 @@ TEST(FleetFileTest, AGoodFleetIsRead) {
   EXPECT_EQ(source.fleet.device(0).deployment(0), "a");
 }
 
+TEST(FleetFileTest, TheReserveIsNotForDeployments) {
+  Device device;
+  device.set_ram("512MiB");
+  EXPECT_EQ(BytesForDeployments(device), 512 << 20);
+  device.set_reserve("64MiB");
+  EXPECT_EQ(BytesForDeployments(device), 448 << 20);
+}
+
 void ExpectProblem(const std::string& text, const std::string& place,
                    const std::string& what) {
   EXPECT_THAT(

@@ -29,6 +29,7 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/device_budgets.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/server_folders.h"
 #include "footprint/gates/sandbox/host.h"
@@ -68,6 +69,8 @@ Flags
                            budget; may be repeated
   --budget=BYTES           of the whole process, instead of the bundle's own
   --time_limit=SECONDS     of each run (60)
+  --fleet=FILE             devices that a manifest may name, as of `fit`: a
+                           device's RAM without its reserve is the budget
   --mode=enforce|warn|audit
                            what a rejection amounts to (enforce)
   --trials_at_once=NUMBER  (one a processor)
@@ -157,6 +160,10 @@ absl::StatusOr<Trials> TrialsOf(const CommandFlags& flags,
   trials.request.set_is_unexplained(flags.Has("unexplained"));
   for (const std::string& path : flags.Values("thresholds")) {
     trials.request.add_threshold_paths(PathOfCaller(path));
+  }
+  for (const std::string& path : flags.Values("fleet")) {
+    status = AddDeviceBudgets(PathOfCaller(path), &trials.request);
+    if (!status.ok()) return status;
   }
   trials.request.set_lowmem_program(PathOfCaller(flags.Value("lowmem", "")));
   trials.work_folder = store_folder + "/work";
@@ -364,8 +371,9 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
       arguments,
       {"store", "host", "port", "certificate", "key", "thresholds", "budget",
-       "time_limit", "mode", "trials_at_once", "most_waiting", "most_bundle",
-       "keep_bundles", "keep_verdicts", "lowmem", "scopes", "expires"},
+       "fleet", "time_limit", "mode", "trials_at_once", "most_waiting",
+       "most_bundle", "keep_bundles", "keep_verdicts", "lowmem", "scopes",
+       "expires"},
       {"unexplained", "despite_missing", "help"}, /*most_words=*/3);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);

@@ -52,8 +52,13 @@ says err broken.textproto:
 expect 2 "$serve" stop
 expect 2 "$serve" --despite_missing --store=/proc/no
 
+echo "device { name: 'box' }" >fleet.textproto
+expect 2 "$serve" --despite_missing --fleet=fleet.textproto
+says err fleet.textproto:
+echo "schema_version: 1 device { name: 'box' ram: '65MiB' reserve: '1MiB' }" >fleet.textproto
+
 # Starts at a port of its own, and ends when it is told to.
-"$serve" --despite_missing --port=0 2>log &
+"$serve" --despite_missing --port=0 --fleet=fleet.textproto 2>log &
 server=$!
 trap 'kill $server' EXIT
 for _ in $(seq 600); do
@@ -86,6 +91,12 @@ else
   sed -i 's/67108864/1/' model/bundle.textproto
   expect 1 "$submit" model --server="$address"
   says out REJECT
+  sed -i 's/budget_bytes.*/device: "box"/' model/bundle.textproto
+  expect 0 "$submit" model --server="$address"
+  says out "64.0 MiB"
+  sed -i 's/device.*/device: "bx"/' model/bundle.textproto
+  expect 2 "$submit" model --server="$address"
+  says out "did you mean"
 fi
 kill $server
 trap - EXIT

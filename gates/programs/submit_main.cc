@@ -47,6 +47,9 @@ Flags
   --token_file=FILE      (FOOTPRINT_TOKEN has the token itself; else
                          ~/.config/footprint/token, which serve writes)
   --deployment=LABEL     for the history, until the manifest's is known
+  --again                runs the bundle once more where the verdict that is
+                         there is INCONCLUSIVE, PRODUCER_FAILED or
+                         ENVIRONMENT_MISMATCH
   --wait=SECONDS         for the verdict (1800)
   --all                  every rule, not only the nearest and what is rejected
   --format=NAME          text, json, junit, markdown, or another of check's
@@ -103,6 +106,7 @@ absl::StatusOr<SubmitOptions> OptionsOf(const CommandFlags& flags) {
   }
   options.format = flags.Value("format", options.format);
   options.has_every_rule = flags.Has("all");
+  options.is_again = flags.Has("again");
   if (!flags.Has("output")) {
     const ReportOptions terminal = OptionsOfTerminal();
     options.has_colour = terminal.has_colour;
@@ -144,7 +148,8 @@ int Submit(const CommandFlags& flags, const std::string& bundle_path) {
                  kProgram, verdict->mode.c_str());
   }
   if (verdict->is_from_store) {
-    std::fprintf(stderr, "%s: the verdict was there already\n", kProgram);
+    std::fprintf(stderr, "%s: the verdict was there already%s\n", kProgram,
+                 verdict->can_run_again ? "; --again runs it once more" : "");
   }
   return FinishProgram(kProgram, verdict->report, flags.Value("output", ""),
                        verdict->exit_status);
@@ -169,7 +174,7 @@ int Main(const std::vector<std::string>& arguments) {
       CommandFlags::Parse(arguments,
                           {"server", "token_file", "deployment", "wait",
                            "format", "output", "make"},
-                          {"all", "help"}, /*most_words=*/1);
+                          {"again", "all", "help"}, /*most_words=*/1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
   if (flags->words().empty()) {

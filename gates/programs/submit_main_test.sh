@@ -70,6 +70,18 @@ grep -q "<testsuite" verdict.xml || fail "no JUnit in verdict.xml"
 expect 1 rejected.bundle --all
 says out REJECT
 
+# A trial that gave no verdict on memory runs again, if it is asked for.
+echo "flaky one" > flaky.bundle
+expect 4 flaky.bundle
+expect 4 flaky.bundle
+says err "there already; --again runs it once more"
+expect 0 flaky.bundle --again
+says out ACCEPT
+expect 0 flaky.bundle
+says err "the verdict was there already"
+expect 1 rejected.bundle --again
+says err "the verdict was there already"
+
 echo wrong > token
 expect 2 rejected.bundle --token_file=token
 says err "no such token"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,7 @@
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/device_budgets.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/trials/run_trial.h"
@@ -38,6 +40,8 @@ itself; and under the profiler, which explains and decides nothing.
 
 Flags
   --budget=SIZE          of the whole process: "200MiB" (the manifest's)
+  --fleet=FILE           devices that a manifest may name, as of `fit`: a
+                         device's RAM without its reserve is the budget
   --thresholds=FILE      threshold files, which judge besides; may be repeated
   --time_limit=SECONDS   of each run (60, and at most the manifest's)
   --lowmem=PROGRAM       what runs a checkpoint
@@ -106,7 +110,7 @@ std::string HostText(const HostDescription& host) {
 
 int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments, {"budget", "thresholds", "time_limit", "lowmem"},
+      arguments, {"budget", "fleet", "thresholds", "time_limit", "lowmem"},
       {"unexplained", "host", "help"}, 1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
@@ -131,6 +135,10 @@ int Main(const std::vector<std::string>& arguments) {
         ParseBytes(flags->Value("budget", ""));
     if (!budget.ok()) return Complain(kProgram, budget.status().message());
     request.set_budget_bytes(*budget);
+  }
+  for (const std::string& each : flags->Values("fleet")) {
+    const absl::Status added = AddDeviceBudgets(PathOfCaller(each), &request);
+    if (!added.ok()) return Complain(kProgram, added.message());
   }
   int time_limit = 0;
   if (!absl::SimpleAtoi(flags->Value("time_limit", "0"), &time_limit)) {

@@ -4,9 +4,9 @@
 //   ExampleServer server("name");
 //   httplib::Client client("127.0.0.1", server.port());
 //
-// A bundle is a word and a name: "accept a", "reject a", "fail a", "slow a"
-// (runs until GoOn). A profile has a benchmark whose peak is the bundle's
-// length.
+// A bundle is a word and a name: "accept a", "reject a", "fail a", "flaky a"
+// (the first trial of the server fails), "slow a" (runs until GoOn). A profile
+// has a benchmark whose peak is the bundle's length.
 //
 // Owns the store, which stays in the test's folder. Thread-compatible. Memory:
 // that of a server.
@@ -119,6 +119,9 @@ class ExampleServer {
     if (absl::StartsWith(bundle, "fail")) {
       return absl::InternalError("the sandbox broke");
     }
+    if (absl::StartsWith(bundle, "flaky") && !has_failed_.exchange(true)) {
+      return absl::InternalError("the sandbox broke once");
+    }
     trial.report_stage("measuring");
     while (absl::StartsWith(bundle, "slow") && !goes_on_) usleep(1000);
     StoredResult result;
@@ -155,6 +158,7 @@ class ExampleServer {
   std::unique_ptr<HttpServer> http_;
   std::string token_;
   std::atomic<bool> goes_on_ = false;
+  mutable std::atomic<bool> has_failed_ = false;
 };
 
 }  // namespace footprint

@@ -38,6 +38,8 @@ constexpr auto kWatchInterval = std::chrono::milliseconds(100);
 // A comment, so that a watcher who left is noticed.
 constexpr int kIntervalsOfSilence = 100;
 constexpr int kMostUnaccepted = 128;
+// Of a body that is refused.
+constexpr int64_t kMostDrainedBytes = 64 << 10;
 
 // Threads, and a queue that holds the listener back when it is full: then the
 // kernel's own queue fills, and clients wait or are refused.
@@ -302,6 +304,11 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   auto begun = api_->BeginUpload(converted, announced_bytes);
   if (const auto* refusal = std::get_if<ApiResponse>(&begun)) {
     Write(*refusal, &response);
+    // Bytes that nobody read would reset the connection, and the answer with
+    // it.
+    if (announced_bytes <= kMostDrainedBytes) {
+      content([](const char*, size_t) { return true; });
+    }
     return;
   }
   auto& upload = std::get<BundleUpload>(begun);

@@ -128,6 +128,44 @@ TEST(HttpServerTest, ATrialThatCannotRunIsInconclusive) {
   EXPECT_EQ(caller.Get("/v1/trials/" + id + "/profile").status, 404);
 }
 
+TEST(HttpServerTest, WhatGaveNoVerdictOnMemoryRunsAgainWhenAsked) {
+  ExampleServer server("again");
+  Caller caller(server);
+  const std::string first = caller.IdOf("flaky one");
+  json trial = caller.Await(first);
+  EXPECT_EQ(trial["decision"], "INCONCLUSIVE");
+  EXPECT_EQ(trial["can_run_again"], true);
+  // Unasked, it is answered from the store.
+  EXPECT_EQ(caller.IdOf("flaky one"), first);
+  const std::string again =
+      "/v1/trials?again=1&sha256=" + Sha256Hex("flaky one");
+  const httplib::Response response = caller.Post(again, "");
+  EXPECT_EQ(response.status, 202) << response.body;
+  EXPECT_EQ(Caller::Parsed(response)["is_new"], true);
+  const std::string second = Caller::Parsed(response)["trial"]["id"];
+  EXPECT_NE(second, first);
+  trial = caller.Await(second);
+  EXPECT_EQ(trial["decision"], "ACCEPT");
+  EXPECT_EQ(trial["can_run_again"], false);
+  // The last one counts from now on, and is settled.
+  EXPECT_EQ(caller.IdOf("flaky one"), second);
+  EXPECT_EQ(Caller::Parsed(caller.Post(again, ""))["is_new"], false);
+  // What was acknowledged stays.
+  EXPECT_EQ(caller.Await(first)["decision"], "INCONCLUSIVE");
+  EXPECT_EQ(Caller::Parsed(caller.Get("/v1/trials"))["trials"].size(), 2);
+}
+
+TEST(HttpServerTest, AVerdictOnMemoryStaysWhoeverAsks) {
+  ExampleServer server("settled");
+  Caller caller(server);
+  const std::string id = caller.IdOf("reject one");
+  caller.Await(id);
+  const httplib::Response response =
+      caller.Post("/v1/trials?again=1&sha256=" + Sha256Hex("reject one"), "");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(Caller::Parsed(response)["trial"]["id"], id);
+}
+
 TEST(HttpServerTest, ModesDecideWhatARejectionAmountsTo) {
   for (const char* mode : {"enforce", "warn", "audit"}) {
     ApiOptions options;

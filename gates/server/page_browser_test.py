@@ -121,6 +121,18 @@ class PageBrowserTest(unittest.TestCase):
             self.assertIn("REJECT", self._text("verdict"))
             self._fits(1400)
 
+    def test_what_gave_no_verdict_runs_again_by_a_button(self):
+        for width in _WIDTHS:
+            self._enter(width=width)
+            self._choose(self._file("flaky.bundle", f"flaky {width}"))
+            self._await("!document.getElementById('again').hidden")
+            self.assertTrue(self._text("trial-state").startswith("INCONCLUSIVE"))
+            self._fits(width)
+            self.browser.point("#again", click=True)
+            self._await("document.getElementById('trial-state').textContent"
+                        ".startsWith('ACCEPT, by example')")
+            self.assertTrue(self._ask("document.getElementById('again').hidden"))
+
     def test_history_and_comparison(self):
         for width in _WIDTHS:
             self._enter(width=width)

@@ -2,13 +2,15 @@
 //
 //   serve_example STORE PORT
 //
-// Every bundle is accepted; one that begins with "reject" is not. Prints the
-// port and the token, which has every scope.
+// Every bundle is accepted; one that begins with "reject" is not, and of one
+// that begins with "flaky" the first trial fails. Prints the port and the
+// token, which has every scope.
 
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -16,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/threads/mutex.h"
 #include "footprint/gates/server/access_tokens.h"
 #include "footprint/gates/server/stored_result.pb.h"
 #include "footprint/gates/server/trial_queue.h"
@@ -37,12 +40,22 @@ void AddMetric(const char* name, int64_t bytes, Phase* phase) {
   metric->set_value(bytes);
 }
 
+bool IsFirstTrial(const std::string& bundle) {
+  static Mutex mutex;
+  static auto* const tried = new std::set<std::string>();
+  MutexLock lock(&mutex);
+  return tried->insert(bundle).second;
+}
+
 absl::StatusOr<StoredResult> Judge(const TrialToRun& trial) {
   const absl::StatusOr<std::string> bundle = ReadWholeFile(trial.bundle_path);
   if (!bundle.ok()) return bundle.status();
   if (absl::StartsWith(*bundle, "slow")) {
     trial.report_stage("measuring");
     sleep(2);
+  }
+  if (absl::StartsWith(*bundle, "flaky") && IsFirstTrial(*bundle)) {
+    return absl::InternalError("the sandbox broke");
   }
   StoredResult result;
   result.set_deployment("//models:example");

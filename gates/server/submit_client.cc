@@ -184,10 +184,10 @@ absl::StatusOr<Submitter::Answer> Submitter::Ask(
 }
 
 absl::StatusOr<Submitter::Answer> Submitter::Send(const OpenBundle& bundle) {
-  const std::string path =
-      absl::StrCat("/v1/trials?sha256=", bundle.sha256,
-                   options_.deployment.empty() ? "" : "&deployment=",
-                   Encoded(options_.deployment));
+  const std::string path = absl::StrCat(
+      "/v1/trials?sha256=", bundle.sha256, options_.is_again ? "&again=1" : "",
+      options_.deployment.empty() ? "" : "&deployment=",
+      Encoded(options_.deployment));
   absl::StatusOr<Answer> known = Ask([&] {
     return client_.Post(path.c_str(), "", "application/octet-stream");
   });
@@ -305,6 +305,7 @@ absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
   }
   verdict.exit_status = verdict.mode == "enforce" ? exit_status->get<int>() : 0;
   verdict.is_from_store = is_from_store_;
+  verdict.can_run_again = trial_.value("can_run_again", json()) == true;
   return verdict;
 }
 

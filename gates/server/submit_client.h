@@ -36,6 +36,8 @@ struct SubmitOptions {
   std::string token;
   // Empty: as the manifest says.
   std::string deployment;
+  // Runs it once more where the verdict that is there is none on memory.
+  bool is_again = false;
   int64_t wait_seconds = 1800;
   // Of the report: text, json, junit or markdown.
   std::string format = "text";
@@ -55,6 +57,8 @@ struct SubmittedVerdict {
   int exit_status = 0;
   // The server had the verdict already.
   bool is_from_store = false;
+  // It is none on memory, and `is_again` would run the bundle once more.
+  bool can_run_again = false;
 };
 
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,

@@ -34,6 +34,8 @@ constexpr size_t kMostDeploymentLength = 200;
 constexpr char kNobody[] = "";
 
 constexpr char kSubmissionsPath[] = "/v1/trials";
+// Of one bundle, however often it is asked for.
+constexpr int kMostReruns = 1000;
 
 std::string Dumped(const json& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/true,
@@ -81,6 +83,13 @@ const char* WordOfState(TrialState state) {
     default:
       return "decided";
   }
+}
+
+// Whether another run may tell more: the verdict is none on memory.
+bool CanRunAgain(const StoredTrial& trial) {
+  return trial.state == TrialState::kDecided &&
+         (trial.decision == PRODUCER_FAILED || trial.decision == INCONCLUSIVE ||
+          trial.decision == ENVIRONMENT_MISMATCH);
 }
 
 double MonotonicSeconds() {
@@ -294,6 +303,27 @@ ApiResponse ValidationApi::SubmitKnown(const ApiRequest& request,
   return Submit(request, *grant);
 }
 
+absl::StatusOr<Submission> ValidationApi::SubmitOrFind(NewTrial trial,
+                                                       bool is_again) {
+  const std::string first =
+      absl::StrCat(trial.bundle_sha256, "\n", options_.verdict_context);
+  trial.key = Sha256Hex(first);
+  absl::StatusOr<Submission> submission = store_->Submit(trial);
+  for (int rerun = 1; rerun <= kMostReruns; ++rerun) {
+    if (!submission.ok() || !CanRunAgain(submission->trial)) break;
+    trial.key = Sha256Hex(absl::StrCat(first, "\nrerun ", rerun));
+    if (is_again) {
+      submission = store_->Submit(trial);
+      continue;
+    }
+    const absl::StatusOr<StoredTrial> found = store_->Find(trial.key);
+    if (absl::IsNotFound(found.status())) break;
+    if (!found.ok()) return found.status();
+    submission->trial = *found;
+  }
+  return submission;
+}
+
 ApiResponse ValidationApi::Submit(const ApiRequest& request,
                                   const AccessGrant& grant) {
   NewTrial trial;
@@ -306,9 +336,8 @@ ApiResponse ValidationApi::Submit(const ApiRequest& request,
                          "name the bundle by ?sha256= and 64 digits, and a "
                          "deployment by at most 200 bytes");
   }
-  trial.key = Sha256Hex(
-      absl::StrCat(trial.bundle_sha256, "\n", options_.verdict_context));
-  const absl::StatusOr<Submission> submission = store_->Submit(trial);
+  const absl::StatusOr<Submission> submission =
+      SubmitOrFind(trial, QueryValue(request, "again", "") == "1");
   if (!submission.ok()) return ErrorResponse(submission.status());
   ++submission_count_;
   if (submission->is_new) queue_->NoticeSubmission();
@@ -335,6 +364,7 @@ json ValidationApi::TrialJson(const StoredTrial& trial) const {
       {"decision", nullptr},
       {"exit_status", nullptr},
       {"accepted", nullptr},
+      {"can_run_again", CanRunAgain(trial)},
   };
   if (trial.state == TrialState::kDecided) {
     value["decision"] = Decision_Name(static_cast<Decision>(trial.decision));

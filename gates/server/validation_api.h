@@ -8,6 +8,9 @@
 // A bundle comes in pieces: BeginUpload, BundleUpload::Append, EndUpload. Who
 // waits for a verdict asks StateEvent again and again.
 //
+// A bundle has one trial; where that gave no verdict on memory, and the
+// submitter asks for it, another, and the last one is what counts.
+//
 // Each answer is JSON but the texts of verdicts and metrics; an error is
 // {"error": {"code", "message"}}, and the message names the next step. Every
 // request but that for health wants a token of the scope that it needs.
@@ -106,6 +109,8 @@ class ValidationApi {
   std::variant<ApiResponse, AccessGrant> Admit(const ApiRequest& request,
                                                unsigned scope);
   ApiResponse Submit(const ApiRequest& request, const AccessGrant& grant);
+  // The bundle's last trial, or a new one where it may have one.
+  absl::StatusOr<Submission> SubmitOrFind(NewTrial trial, bool is_again);
   ApiResponse SubmitKnown(const ApiRequest& request, const std::string& id);
   ApiResponse ShowTrial(const ApiRequest& request, const std::string& id);
   ApiResponse ShowVerdict(const ApiRequest& request, const std::string& id);

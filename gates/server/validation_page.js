@@ -107,6 +107,8 @@
 
   function showState(trial) {
     if (state.shown !== trial.id) return;
+    byId('again').hidden = !trial.can_run_again;
+    state.bundle = trial.bundle_sha256;
     byId('trial').hidden = false;
     byId('trial-name').textContent =
         trial.deployment || 'Trial ' + trial.sequence;
@@ -234,6 +236,16 @@
     } finally {
       byId('sent').hidden = true;
     }
+    await showHistory();
+  });
+
+  const runAgain = does(async () => {
+    byId('again').hidden = true;
+    const answer = await ask(
+        `/v1/trials?again=1&sha256=${state.bundle}`, {method: 'POST'});
+    tell('submitted again');
+    byId('trial-name').focus();
+    await showTrial((await answer.json()).trial.id);
     await showHistory();
   });
 
@@ -367,6 +379,7 @@
   byId('refresh').onclick = refresh;
   byId('older').onclick = does(() => showHistory(true));
   byId('compare').onclick = compare;
+  byId('again').onclick = runAgain;
   onhashchange = does(() => showTrial(location.hash.slice(1)));
   begin();
 })();

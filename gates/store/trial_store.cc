@@ -82,7 +82,10 @@ absl::Status RunOn(SqliteDatabase* database, absl::string_view text,
   return statement->BindText(1, name).Run();
 }
 
-int64_t UnixSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
+absl::Status QueueIsFull(int64_t waiting_count) {
+  return absl::UnavailableError(absl::StrCat(
+      "the queue is full: ", waiting_count, " trials wait; try again later"));
+}
 
 // A folder's names; the folder's own bytes have their own flush.
 absl::Status FlushFolder(const std::string& path) {
@@ -165,8 +168,20 @@ absl::Status TrialStore::Recover() {
       [this](absl::string_view sha256) { return HasRow(std::string(sha256)); });
 }
 
+int64_t TrialStore::Now() const {
+  return options_.now_unix_seconds ? options_.now_unix_seconds()
+                                   : static_cast<int64_t>(std::time(nullptr));
+}
+
 absl::StatusOr<BundleUpload> TrialStore::StartUpload(absl::string_view sha256,
                                                      int64_t announced_bytes) {
+  {
+    // Told before the bundle is sent, and not after.
+    MutexLock lock(&mutex_);
+    const auto unfinished =
+        static_cast<int64_t>(waiting_.size() + running_.size());
+    if (unfinished >= options_.most_waiting) return QueueIsFull(unfinished);
+  }
   if (announced_bytes > options_.most_bundle_bytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("a bundle of ", announced_bytes,
@@ -236,8 +251,7 @@ absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
       NumberIn(database, "SELECT trial_count - decided_count FROM total");
   if (!waiting.ok()) return waiting.status();
   if (*waiting >= options_.most_waiting) {
-    return absl::UnavailableError(absl::StrCat(
-        "the queue is full: ", *waiting, " trials wait; try again later"));
+    return QueueIsFull(*waiting);
   }
   absl::StatusOr<SqliteStatement> insert = database->Prepare(
       "INSERT INTO trial(key, bundle_sha256, deployment, submitter, "
@@ -247,7 +261,7 @@ absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
                             .BindText(2, trial.bundle_sha256)
                             .BindText(3, trial.deployment)
                             .BindText(4, trial.submitter)
-                            .BindInt(5, UnixSeconds())
+                            .BindInt(5, Now())
                             .Run();
   if (!status.ok()) return status;
   absl::StatusOr<SqliteStatement> bundle = database->Prepare(
@@ -334,7 +348,7 @@ absl::Status TrialStore::Decide(int64_t sequence, const TrialOutcome& outcome) {
             "? WHERE sequence = ?");
         if (!update.ok()) return update.status();
         absl::Status written =
-            update->BindInt(1, UnixSeconds())
+            update->BindInt(1, Now())
                 .BindInt(2, outcome.decision)
                 .BindText(3, outcome.deployment.empty() ? (*found)->deployment
                                                         : outcome.deployment)

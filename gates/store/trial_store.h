@@ -37,6 +37,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -63,6 +64,8 @@ struct TrialStoreOptions {
   int64_t most_waiting = 1000;
   // Of SQLite, for tests (SqliteOptions); nullptr: the system's.
   const char* file_layer = nullptr;
+  // The clock, for tests.
+  std::function<int64_t()> now_unix_seconds;
 };
 
 struct NewTrial {
@@ -128,7 +131,7 @@ class TrialStore {
   static absl::StatusOr<std::unique_ptr<TrialStore>> Open(
       const std::string& folder, const TrialStoreOptions& options);
 
-  // BundleFolder's.
+  // BundleFolder's; Unavailable: too many wait, so the bundle need not be sent.
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
                                            int64_t announced_bytes);
   bool HasBundle(absl::string_view sha256) const;
@@ -177,6 +180,7 @@ class TrialStore {
   class Pin;
   using Digests = std::vector<std::string>;
 
+  int64_t Now() const;
   absl::Status Recover();
   absl::StatusOr<Submission> SubmitPinned(const NewTrial& trial);
   absl::Status Insert(SqliteDatabase* database, const NewTrial& trial,

@@ -164,10 +164,27 @@ TEST(TrialStoreTest, AFullQueueRefuses) {
   EXPECT_THAT(SubmitBytes(store.get(), "c"),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue")));
   EXPECT_FALSE(store->HasBundle(Sha256Hex("c")));
+  // Before its bytes are sent.
+  EXPECT_THAT(store->StartUpload(Sha256Hex("c"), 1),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue")));
   EXPECT_FALSE(store->Submit(TrialOf("a"))->is_new)
       << "known ones are answered";
   ASSERT_THAT(DecideNext(store.get(), ""), IsOk());
   EXPECT_THAT(SubmitBytes(store.get(), "c"), IsOk());
+}
+
+TEST(TrialStoreTest, AQueueThatFillsDuringAnUploadRefuses) {
+  TrialStoreOptions options;
+  options.most_waiting = 1;
+  const auto store = OpenStore("filling", options);
+  absl::StatusOr<BundleUpload> upload = store->StartUpload(Sha256Hex("c"), 1);
+  ASSERT_THAT(upload, IsOk());
+  ASSERT_THAT(SubmitBytes(store.get(), "a"), IsOk());
+  ASSERT_THAT(upload->Append("c"), IsOk());
+  ASSERT_THAT(upload->Finish(), IsOk());
+  EXPECT_THAT(store->Submit(TrialOf("c")),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue")));
+  EXPECT_FALSE(store->HasBundle(Sha256Hex("c")));
 }
 
 TEST(TrialStoreTest, TheOldestDecidedBundlesMakeRoom) {
@@ -205,7 +222,11 @@ TEST(TrialStoreTest, TheOldestVerdictsAreDropped) {
 }
 
 TEST(TrialStoreTest, HistoryIsTheNewestFirstWhateverTheClockSays) {
-  const auto store = OpenStore("history");
+  // It jumps back by a day before each look.
+  int64_t now = 1800000000;
+  TrialStoreOptions options;
+  options.now_unix_seconds = [&now] { return now -= 86400; };
+  const auto store = OpenStore("history", options);
   for (const char* bundle : {"a", "b", "c"}) {
     ASSERT_THAT(SubmitBytes(store.get(), bundle), IsOk());
   }

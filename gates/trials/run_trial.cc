@@ -14,11 +14,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/near_names.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/bundles/bundle.h"
 #include "footprint/gates/judge/evaluate.h"
@@ -120,6 +122,7 @@ class Trial {
     status = Unpack();
     if (!status.ok() || IsDecided()) return End(status);
     SetLimits();
+    if (IsDecided()) return End(status);
     absl::StatusOr<SandboxRoot> root = SandboxRoot::Create(folder_.path());
     if (!root.ok()) return root.status();
     status = Measure(*root);
@@ -174,10 +177,37 @@ class Trial {
     return absl::OkStatus();
   }
 
+  // Decides where it names a device that nobody knows.
+  int64_t BudgetOfManifest() {
+    const BundleManifest& manifest = result_.manifest();
+    if (manifest.device().empty()) return manifest.budget_bytes();
+    std::vector<std::string> names;
+    for (const DeviceBudget& each : request_.devices()) {
+      if (each.device() != manifest.device()) {
+        names.push_back(each.device());
+        continue;
+      }
+      return manifest.budget_bytes() > 0
+                 ? std::min(manifest.budget_bytes(), each.budget_bytes())
+                 : each.budget_bytes();
+    }
+    Decide(REJECTED, BAD_BUNDLE,
+           absl::StrCat("the manifest names the device '",
+                        EscapeForProto(manifest.device()), "', and ",
+                        names.empty() ? "no fleet file is given here"
+                                      : "the fleet here has ",
+                        absl::StrJoin(names, ", "),
+                        DidYouMean(manifest.device(), names),
+                        "; correct it, give budget_bytes instead, or have the "
+                        "device added to the file of --fleet"),
+           &result_);
+    return 0;
+  }
+
   void SetLimits() {
     const BundleManifest& manifest = result_.manifest();
     budget_bytes_ = request_.budget_bytes() > 0 ? request_.budget_bytes()
-                                                : manifest.budget_bytes();
+                                                : BudgetOfManifest();
     result_.set_budget_bytes(budget_bytes_);
     time_limit_seconds_ = request_.time_limit_seconds() > 0
                               ? request_.time_limit_seconds()

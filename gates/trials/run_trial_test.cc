@@ -123,6 +123,49 @@ TEST_F(RunTrialTest, PythonsStageIsNamed) {
   EXPECT_EQ(result.profile().label(), "//test:main");
 }
 
+TEST_F(RunTrialTest, ADevicesMemoryIsTheBudget) {
+  TrialRequest request = Native("hold_malloc", 16 * kMiB);
+  request = Request(ReadTestFile(Path("bundle/bundle.textproto")) +
+                    " device: \"edge_box\"");
+  request.clear_budget_bytes();
+  request.set_is_unexplained(true);
+  TrialResult result = Try(request);
+  EXPECT_EQ(result.cause(), BAD_BUNDLE);
+  EXPECT_THAT(result.reason(), HasSubstr("no fleet file is given"));
+  EXPECT_EQ(ExitStatusOf(result), BAD_CONFIGURATION);
+  DeviceBudget* const device = request.add_devices();
+  device->set_device("edge_bax");
+  device->set_budget_bytes(32 * kMiB);
+  result = Try(request);
+  EXPECT_EQ(result.cause(), BAD_BUNDLE);
+  EXPECT_THAT(result.reason(), HasSubstr("did you mean \"edge_bax\"?"));
+  EXPECT_EQ(result.runs_size(), 0);
+  device->set_device("edge_box");
+  result = Try(request);
+  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_EQ(result.budget_bytes(), 32 * kMiB);
+  device->set_budget_bytes(8 * kMiB);
+  EXPECT_EQ(Try(request).verdict(), REJECTED);
+  // Who judges may say otherwise.
+  request.set_budget_bytes(24 * kMiB);
+  EXPECT_EQ(Try(request).verdict(), ACCEPTED);
+}
+
+TEST_F(RunTrialTest, ADeviceAndABudgetAreBothKept) {
+  TrialRequest request =
+      Request(ReadTestFile(Native("hold_malloc", 16 * kMiB).bundle_path() +
+                           "/bundle.textproto") +
+              " device: \"box\" budget_bytes: 8388608");
+  request.clear_budget_bytes();
+  request.set_is_unexplained(true);
+  DeviceBudget* const device = request.add_devices();
+  device->set_device("box");
+  device->set_budget_bytes(32 * kMiB);
+  EXPECT_EQ(Try(request).budget_bytes(), 8 * kMiB);
+  device->set_budget_bytes(4 * kMiB);
+  EXPECT_EQ(Try(request).budget_bytes(), 4 * kMiB);
+}
+
 TEST_F(RunTrialTest, FailureIsNoVerdictOnMemory) {
   const TrialResult result = Try(Native("fail", 0));
   EXPECT_EQ(result.verdict(), INCONCLUSIVE_TRIAL);
