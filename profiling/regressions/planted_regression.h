@@ -33,7 +33,7 @@ inline constexpr char kPlantedLine[] = "planted\n";
 inline constexpr uint64_t kPlantedRegressionMagic = 0x464f4f5452454701;
 
 enum class RegressionKind : int64_t {
-  kNone,         // memory is recorded: allocation events in `record_path`.PROCESS
+  kNone,         // allocation events are recorded: `record_path`.PROCESS
   kLargerBlock,  // the call asks for `bytes` more
   kKeptBlock,    // `count` blocks of `bytes`, one each `stride` calls; kept
   kLaterFree,    // the call's block is freed when the phase ends
