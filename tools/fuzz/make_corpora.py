@@ -100,6 +100,7 @@ COLUMN_BLOCKS = {
 }
 
 BINARY_TABLE = {
+    "shape": b"2,3",
     "header_of_two_rows": parsed_header(TABLE.strip(), 48),
     "two_rows": safetensors(TABLE, struct.pack("<6d", 1, 2, 3, 4, 5, 6)),
     "cut_short": safetensors(TABLE, struct.pack("<5d", 1, 2, 3, 4, 5)),

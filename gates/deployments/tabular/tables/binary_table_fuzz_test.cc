@@ -1,10 +1,13 @@
-// Any bytes as a binary table, as they are and as the header of one: mapped and
-// read, it is the same.
+// Any bytes as a binary table: as they are, as the header of one, and as the
+// shape of six numbers. Mapped and read, it is the same.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
 #include "footprint/base/testing/named_file.h"
@@ -36,7 +39,21 @@ void ReadTable(absl::string_view bytes) {
   }
 }
 
+void ReadShape(absl::string_view shape) {
+  const bool is_plain =
+      std::all_of(shape.begin(), shape.end(), [](unsigned char c) {
+        return absl::ascii_isprint(c) && c != '"' && c != '\\';
+      });
+  if (!is_plain) return;
+  constexpr char kBefore[] = R"({"table":{"dtype":"F64","shape":[)";
+  constexpr char kBehind[] = R"(],"data_offsets":[0,48]}})";
+  constexpr char kDataBytes[] = {48, '\0'};
+  ReadTable(
+      SafetensorsBytes(absl::StrCat(kBefore, shape, kBehind, kDataBytes)));
+}
+
 void ReadAnyFile(absl::string_view bytes) {
+  ReadShape(bytes);
   ReadTable(bytes);
   ReadTable(SafetensorsBytes(bytes));
 }
