@@ -207,9 +207,10 @@ int main(int argc, char** argv) {
   using namespace footprint;  // NOLINT(build/namespaces)
   if (argc < 9) return 2;
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   char byte = 0;
   Require(read(kControlDescriptor, &byte, 1) == 1, InitStep::kWaiting);
+  // Not before the maps are written: by whom is not root, they could not be.
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -185,16 +185,23 @@ static int hold_in_four_children(void) {
   return result;
 }
 
-/* Ends at once; its child, in a session of its own, goes on. */
+/* Ends once its child's child, in a session of its own, holds all or is gone;
+   that goes on. */
 static int hold_after_the_end(void) {
+  int ends[2];
+  char byte = 0;
+  if (pipe(ends) != 0) return 1;
   if (fork() == 0) {
+    close(ends[0]);
     setsid();
     signal(SIGTERM, SIG_IGN);
     if (fork() != 0) _exit(0);
     hold_mmap();
+    (void)!write(ends[1], &byte, 1);
     sleep(1000);
   }
-  usleep(200000);
+  close(ends[1]);
+  (void)!read(ends[0], &byte, 1);
   return GOOD;
 }
 

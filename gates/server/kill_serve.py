@@ -1,0 +1,195 @@
+"""Kills the true server, with its sandboxes, again and again under load.
+
+    kill_serve.py SERVE [KILLS]
+
+SERVE is the built //gates:serve, and this host has its mechanisms. Bundles fit,
+need too much, or leave children behind. After the last kill every acknowledged
+bundle has its verdict, every verdict that was seen is the same, and no process,
+cgroup, mount or work file of a trial is left. Ends with 1 where that is not so.
+"""
+
+import hashlib
+import http.client
+import io
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+
+_CLIENTS = 4
+_MANIFEST = """# proto-file: gates/bundles/bundle.proto
+# proto-message: footprint.BundleManifest
+schema_version: 1
+kind: NATIVE_PROGRAM
+entry: "run.sh"
+arguments: "%s"
+budget_bytes: %d
+"""
+_KINDS = {
+    # kind: script, budget, decision
+    "fits": ("#!/bin/sh\nexit 0\n", 64 << 20, "ACCEPT"),
+    "exceeds": ("#!/bin/sh\nexit 0\n", 1, "REJECT"),
+    "leaves": ("#!/bin/sh\nsleep 100 & sleep 0.2\n", 64 << 20, "ACCEPT"),
+}
+
+
+def bundle_of(kind, name):
+    script, budget, _ = _KINDS[kind]
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for file, text, mode in (("bundle.textproto", _MANIFEST % (name, budget), 0o644),
+                                 ("run.sh", script, 0o755)):
+            entry = tarfile.TarInfo(file)
+            entry.size, entry.mode = len(text), mode
+            tar.addfile(entry, io.BytesIO(text.encode()))
+    return archive.getvalue()
+
+
+class Server:
+
+    def __init__(self, program, home):
+        environment = {**os.environ, "HOME": home}
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "BUILD_WORKING_DIRECTORY"):
+            environment.pop(name, None)
+        # Not a pipe: nobody would read it any more.
+        self._log = open(home + "/log", "w+", encoding="utf-8")  # pylint: disable=consider-using-with
+        self.process = subprocess.Popen(
+            [program, "--unexplained", "--port=0", "--store=" + home + "/store"],
+            env=environment, stderr=self._log)
+        for _ in range(600):
+            found = re.search(r"http://127\.0\.0\.1:(\d+)",
+                              pathlib.Path(home + "/log").read_text(encoding="utf-8"))
+            if found or self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        if not found:
+            sys.exit(pathlib.Path(home + "/log").read_text(encoding="utf-8"))
+        self.port = int(found[1])
+        self.token = pathlib.Path(home + "/.config/footprint/token").read_text(
+            encoding="utf-8").strip()
+
+    def ask(self, method, path, body=None):
+        """The answer's status and JSON; (None, None) if there is none."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        except (OSError, http.client.HTTPException, ValueError):
+            return None, None
+        finally:
+            connection.close()
+
+    def end(self, how):
+        self.process.send_signal(how)
+        status = self.process.wait(timeout=120)
+        self._log.close()
+        return status
+
+
+def verdict_of(trial):
+    return trial["decision"], trial.get("summary"), trial.get("remarks")
+
+
+def load(server, name, submitted, decided, stops):
+    """Submits bundles, and keeps what the server acknowledged."""
+    number = 0
+    while not stops.is_set():
+        kind = random.choice(list(_KINDS))
+        bundle = bundle_of(kind, f"{name} {number}")
+        number += 1
+        status, answer = server.ask(
+            "POST", "/v1/trials?sha256=" + hashlib.sha256(bundle).hexdigest(), bundle)
+        if status not in (200, 202):
+            continue
+        identity = answer["trial"]["id"]
+        submitted[identity] = kind
+        for _ in range(20):
+            status, answer = server.ask("GET", f"/v1/trials/{identity}")
+            if status == 200 and answer["trial"]["state"] == "decided":
+                decided[identity] = verdict_of(answer["trial"])
+                break
+            if stops.wait(0.02):
+                break
+
+
+def left_behind(home, processes_before):
+    """What the server's trials left on this machine."""
+    found = [str(path) for path in pathlib.Path("/sys/fs/cgroup").rglob("footprint-trial-*")
+             if re.match(r"footprint-trial-(\d+)-", path.name)[1] in processes_before]
+    found += [line for line in pathlib.Path("/proc/self/mountinfo").read_text(
+        encoding="utf-8").splitlines() if home in line]
+    found += [str(path) for path in pathlib.Path(home + "/store/work").iterdir()]
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(home.encode() in word for word in words):
+            found.append(f"{path}: {words}")
+    return found
+
+
+def check(server, submitted, decided):
+    """Counts verdicts by decision; ends where one is lost or another."""
+    counts = {}
+    for identity, kind in submitted.items():
+        deadline = time.time() + 600
+        while True:
+            status, answer = server.ask("GET", f"/v1/trials/{identity}")
+            if status != 200:
+                sys.exit(f"LOST: an acknowledged {kind}: {status} {answer}")
+            if answer["trial"]["state"] == "decided":
+                break
+            if time.time() > deadline:
+                sys.exit(f"STUCK: {answer}")
+            time.sleep(0.02)
+        decision, _, remarks = verdict = verdict_of(answer["trial"])
+        if identity in decided and decided[identity] != verdict:
+            sys.exit(f"CHANGED: {decided[identity]} became {verdict}")
+        if decision != _KINDS[kind][2] and decision != "INCONCLUSIVE":
+            sys.exit(f"WRONG: {kind} is {decision}: {remarks}")
+        counts[decision] = counts.get(decision, 0) + 1
+    return counts
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    kills = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    with tempfile.TemporaryDirectory() as home:
+        submitted, decided, processes = {}, {}, set()
+        for kill in range(kills):
+            server = Server(program, home)
+            processes.add(str(server.process.pid))
+            stops = threading.Event()
+            threads = [threading.Thread(target=load, args=(
+                server, f"{kill} {i}", submitted, decided, stops)) for i in range(_CLIENTS)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.2 + random.random())
+            server.end(signal.SIGKILL)
+            stops.set()
+            for thread in threads:
+                thread.join()
+        server = Server(program, home)
+        processes.add(str(server.process.pid))
+        counts = check(server, submitted, decided)
+        if server.end(signal.SIGTERM) != 0:
+            sys.exit("the last server did not end well")
+        left = left_behind(home, processes)
+        if left:
+            sys.exit("LEFT BEHIND: " + "\n".join(left))
+    print(f"{kills} kills, {len(submitted)} acknowledged submissions, {len(decided)} verdicts "
+          f"seen before a kill: none lost or changed, nothing left; {counts}")
+
+
+if __name__ == "__main__":
+    main()
