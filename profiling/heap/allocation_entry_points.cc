@@ -130,14 +130,9 @@ __attribute__((noinline)) void FreeUnregistered(void* block) {
   CountFree();
 }
 
-void CheckedFree(void* block) {
-  if (!ThreadIsRegistered()) return FreeUnregistered(block);
-  footprint_jemalloc_free(block);
-}
-
 void SeenFree(void* block) {
   ForgetBlock(block);
-  CheckedFree(block);
+  footprint_jemalloc_free(block);
 }
 
 #ifdef FOOTPRINT_RECORD_CALL_SITES
@@ -145,11 +140,6 @@ void SeenFree(void* block) {
 // Where blocks are samples: nearly none is, and none but those need more.
 void SampledFree(void* block) {
   if (MayBeRecorded(block)) return SeenFree(block);
-  footprint_jemalloc_free(block);
-}
-
-void CheckedSampledFree(void* block) {
-  if (MayBeRecorded(block) || !ThreadIsRegistered()) return SeenFree(block);
   footprint_jemalloc_free(block);
 }
 
@@ -162,9 +152,15 @@ __attribute__((noinline)) void SeenSizedFree(void* block, size_t size,
   if (!ThreadIsRegistered()) CountFree();
 }
 
+void FreeByOwnWay(void* block) { return thread_counters.free_way(block); }
+
 // Read by every free, so nothing that is written often shares the cache line.
 struct alignas(64) {
-  void (*way)(void*) = SeenFree;
+  // Of the only thread, or by the thread's own.
+  FreeWay way = FreeByOwnWay;
+  // Of threads that are registered.
+  FreeWay of_registered = SeenFree;
+  // Of a free that tells the size.
   bool are_seen = true;
 } frees;
 
@@ -323,24 +319,33 @@ inline void* CountedNew(size_t size, std::align_val_t alignment,
 
 }  // namespace
 
+void ChooseFreeWayOf(ThreadCounters* counters) {
+  const bool is_registered =
+      counters->state == ThreadCounters::State::kRegistered;
+  const FreeWay way =
+      is_registered ? frees.of_registered : footprint_first_free;
+  // No store that changes nothing: it would take the cache line from the
+  // thread.
+  if (counters->free_way == way) return;
+  __atomic_store_n(&counters->free_way, way, __ATOMIC_RELEASE);
+}
+
 // The only thread's frees concern nobody, unless blocks are recorded.
-void ChooseFreeWay() {
-  const bool is_only_thread = has_one_thread.load();
+void ChooseFreeWays() {
   const bool every_free_is_seen =
       kEveryCallIsSeen || process.sampling_interval_bytes == 0;
-  frees.are_seen =
-      every_free_is_seen || process.has_recorded_blocks || !is_only_thread;
-  if (every_free_is_seen) {
-    frees.way = SeenFree;
-    return;
-  }
+  frees.are_seen = every_free_is_seen || process.has_recorded_blocks ||
+                   !has_one_thread.load();
+  frees.of_registered = footprint_jemalloc_free;
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-  if (process.has_recorded_blocks) {
-    frees.way = is_only_thread ? SampledFree : CheckedSampledFree;
-    return;
-  }
+  if (process.has_recorded_blocks) frees.of_registered = SampledFree;
 #endif
-  frees.way = is_only_thread ? footprint_jemalloc_free : CheckedFree;
+  if (every_free_is_seen) frees.of_registered = SeenFree;
+  frees.way = has_one_thread.load() ? frees.of_registered : FreeByOwnWay;
+  for (ThreadCounters* each = process.first_thread; each != nullptr;
+       each = each->next) {
+    ChooseFreeWayOf(each);
+  }
 }
 
 }  // namespace footprint::profiling_internal
@@ -352,6 +357,7 @@ using footprint::profiling_internal::CountedSizedFree;
 using footprint::profiling_internal::CountFree;
 using footprint::profiling_internal::DelayNextLook;
 using footprint::profiling_internal::ForgetBlock;
+using footprint::profiling_internal::FreeUnregistered;
 using footprint::profiling_internal::kEveryCallIsSeen;
 using footprint::profiling_internal::Looked;
 using footprint::profiling_internal::NeedsLook;
@@ -359,6 +365,12 @@ using footprint::profiling_internal::thread_counters;
 using footprint::profiling_internal::ThreadIsRegistered;
 
 extern "C" {
+
+// Of a thread that is not registered yet, or not any more.
+void footprint_first_free(void* block) {
+  ForgetBlock(block);
+  FreeUnregistered(block);
+}
 
 __attribute__((visibility("hidden"))) void* footprint_malloc_with_look(
     size_t size) noexcept {

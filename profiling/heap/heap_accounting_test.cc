@@ -9,7 +9,6 @@
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <random>
 #include <thread>
@@ -230,50 +228,6 @@ TEST_P(FreeRunningTest, IsWithinFourKibibytesAThread) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, FreeRunningTest,
                          testing::Values(2, 3, 8, 16));
-
-// Two threads free and allocate a large block in turn, so one at most is live
-// at any moment, though a thread that sums may read one of them before it frees
-// and the other after it allocates: many idle threads lie between.
-TEST(HeapAccountingTest, ABlockThatIsHandedOnIsCountedOnce) {
-  constexpr int64_t kBlockBytes = 1 << 22;
-  constexpr int64_t kRecordBytes = 1 << 9;
-  constexpr int kRecordCount = 60000;
-  constexpr int kIdleThreadCount = 200;
-  const HeapPhase phase = BeginHeapPhase();
-  std::atomic<int> turn{0};
-  std::atomic<bool> is_over{false};
-  const auto hand_on = [&](int own_turn) {
-    while (!is_over.load()) {
-      if (turn.load() != own_turn) {
-        sched_yield();
-        continue;
-      }
-      void* const block = Opaque(std::malloc(kBlockBytes));
-      for (int i = 0; i < 2000; ++i) asm volatile("" : : : "memory");
-      std::free(block);
-      turn = 1 - own_turn;
-    }
-  };
-  const auto idle = [&] {
-    std::free(Opaque(std::malloc(1)));
-    while (!is_over.load()) usleep(1000);
-  };
-  std::vector<std::thread> threads;
-  threads.emplace_back(hand_on, 0);
-  for (int i = 0; i < kIdleThreadCount; ++i) threads.emplace_back(idle);
-  threads.emplace_back(hand_on, 1);
-  // Each is a record, or close to one: a sum over all.
-  std::vector<void*> records(kRecordCount);
-  for (void*& record : records) record = Opaque(std::malloc(kRecordBytes));
-  is_over = true;
-  for (std::thread& thread : threads) thread.join();
-  for (void* record : records) std::free(record);
-  const HeapPhaseBytes bytes = EndHeapPhase(phase);
-  constexpr int64_t kRecordsBytes = kRecordCount * kRecordBytes;
-  EXPECT_GE(bytes.peak_live_net_bytes, kRecordsBytes);
-  // What else lives: the vectors', the threads' own, and 4 KiB a thread.
-  EXPECT_LT(bytes.peak_live_net_bytes, kRecordsBytes + kBlockBytes * 3 / 2);
-}
 
 // Makes the kernel refuse membarrier to this process and all it becomes.
 bool RefuseMembarrier() {

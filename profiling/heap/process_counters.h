@@ -136,6 +136,11 @@ struct ProcessCounters {
 
 extern ProcessCounters process;
 
+// How a free of the program goes on: see allocation_entry_points.cc.
+using FreeWay = void (*)(void* block);
+// The way of a thread that is not registered. Absent without the entry points.
+extern "C" __attribute__((weak)) void footprint_first_free(void* block);
+
 // One thread's counters, in the thread's own storage. The thread writes them,
 // except for what the holder of the process's lock may write: everything after
 // `state`, on cache lines of its own: to sum takes none away that the thread
@@ -158,6 +163,9 @@ struct alignas(64) ThreadCounters {
   // Bytes that a realloc in place kept: jemalloc counts them again.
   std::atomic<int64_t> kept_in_place_bytes{0};
   State state = State::kNew;
+  // Among several threads each one's own, so that a free need not ask whether
+  // its thread is registered. Written under the lock by any thread, seldom.
+  FreeWay free_way = footprint_first_free;
   // What remains is also written by others, under the lock.
   //
   // Since the last phase event, creation or join by this thread: the
@@ -239,9 +247,12 @@ void SetOpen(int phase, bool is_open)
 void FindWhetherOneThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
 // Called when has_one_thread, the sampling interval or has_recorded_blocks
-// changed, by which the entry points decide whether frees must be looked at.
-// Weak: null without them.
-__attribute__((weak)) void ChooseFreeWay()
+// changed, by which the entry points decide whether frees must be looked at:
+// gives each thread its way. The second is for a thread that was registered or
+// removed just now. Weak: null without them.
+__attribute__((weak)) void ChooseFreeWays()
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
+__attribute__((weak)) void ChooseFreeWayOf(ThreadCounters* counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
 // Makes the thread's next allocation look.
@@ -275,6 +286,6 @@ void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes)
 
 }  // namespace footprint::profiling_internal
 
-// Tested by heap_counters_test and thread_creation_test.
+// Tested by heap_counters_test and thread_creation_test, too.
 
 #endif  // FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_

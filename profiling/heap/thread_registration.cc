@@ -31,6 +31,7 @@ void AddThread(ThreadCounters* counters)
   process.first_thread = counters;
   ++process.thread_count;
   counters->state = State::kRegistered;
+  if (ChooseFreeWayOf != nullptr) ChooseFreeWayOf(counters);
   FindWhetherOneThread();
   // This also counts what the thread did before it was registered.
   RaiseThreshold(counters, counters->live_bytes());
@@ -56,6 +57,7 @@ void RemoveThread(ThreadCounters* counters)
   if (record->node.creator == nullptr) DropEndedRoot(record);
   process.ended.Add(*counters);
   counters->state = State::kEnded;
+  if (ChooseFreeWayOf != nullptr) ChooseFreeWayOf(counters);
   // Every later call of this thread comes to CountAfterEnd.
   counters->threshold_bytes.store(INT64_MIN);
   ForceLook(counters);

@@ -104,6 +104,9 @@ TEST_F(TextReportTest, RowsBelowTheThresholdAreOneRow) {
   const std::string text = SiteText(run_, *image_, Rows(), threshold);
   EXPECT_THAT(text, Not(HasSubstr("Load")));
   EXPECT_THAT(text, HasSubstr("and 25.0 MiB (26,214,400 B) at other places"));
+  AddSite(1, 5 * kMiB);
+  EXPECT_THAT(SiteText(run_, *image_, Rows(), threshold),
+              HasSubstr("and 30.0 MiB (31,457,280 B) at other places"));
 }
 
 TEST_F(TextReportTest, TheTimelineMarksThePeakAndTheStages) {

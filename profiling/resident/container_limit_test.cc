@@ -66,6 +66,7 @@ TEST(PeakHeapSumTest, AProcessThatHasEndedHasNothing) {
       {50, 80, {{50, 100}}, 1000},
   };
   EXPECT_EQ(PeakHeapSumBytes(heaps), 100);
+  EXPECT_EQ(PeakHeapSumBytes({heaps[1], heaps[0]}), 100);
 }
 
 TEST(PeakHeapSumTest, CountsNoMoreThanWasEverResident) {

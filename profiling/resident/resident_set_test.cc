@@ -8,6 +8,8 @@
 #include <functional>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -74,6 +76,18 @@ TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
   EXPECT_THAT(parts.file_page_bytes,
               ElementsAre(Pair("/data/rows.csv", 4 << 10),
                           Pair("/usr/bin/prog ram", 8 << 10)));
+}
+
+TEST(ResidentSetTest, OnlyWhatAdjoinsAnImageIsItsZeroedData) {
+  const auto parts_with = [](absl::string_view next) {
+    return ClassifyMappings(
+        absl::StrCat("00400000-00402000 r-xp 00000000 08:01 7    /usr/bin/p\n",
+                     next, " rw-p 00000000 00:00 0 \nRss:    8 kB\n"),
+        {}, "/tmp/memprof-1", [](AddressRange) { return int64_t{0}; });
+  };
+  EXPECT_EQ(parts_with("00402000-00404000").image_bytes, 8 << 10);
+  EXPECT_EQ(parts_with("00403000-00405000").image_bytes, 0);
+  EXPECT_EQ(parts_with("00403000-00405000").mapped_bytes, 8 << 10);
 }
 
 TEST(ResidentSetTest, TakesAWholeMappingOfTheAllocatorWithoutLookingAtPages) {

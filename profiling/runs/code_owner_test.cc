@@ -76,6 +76,31 @@ TEST(CodeOwnerTest, TellsWhoseDataThePeakIs) {
   EXPECT_EQ(shares.unknown_bytes, kMiB);
 }
 
+// Of what nobody of the program asked for: a library that the interpreter calls
+// has it, not the interpreter.
+TEST(CodeOwnerTest, ALibraryBelowTheInterpreterHasItsOwn) {
+  MeasuredRun run;
+  *run.add_frames() =
+      Frame(CodeFrame::NATIVE, "", "/usr/lib/libpython3.11.so.1");
+  *run.add_frames() = Frame(CodeFrame::NATIVE, "", "/usr/lib/libz.so.1");
+  *run.add_frames() = Frame(CodeFrame::PYTHON, "train.py", "train.py");
+  run.add_calls()->set_frame(0);
+  Call* const library = run.add_calls();
+  library->set_frame(1);
+  library->set_parent(1);
+  *run.add_images() = Image("/usr/bin/python3.11");
+  MeasuredImage* const image = run.mutable_images(0);
+  image->set_has_sites(true);
+  for (const uint32_t call : {1u, 2u}) {
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(call);
+    site->mutable_at_peak()->set_bytes(call == 1 ? 3 : 5);
+  }
+  const PeakShares shares = PeakSharesOf(run, *image);
+  EXPECT_EQ(shares.interpreter_bytes, 3);
+  EXPECT_EQ(shares.libraries_bytes, 5);
+}
+
 TEST(CodeOwnerTest, KnowsNothingWithoutTheProgramsCalls) {
   MeasuredRun run = FullRun();
   for (CodeFrame& frame : *run.mutable_frames()) {

@@ -1,6 +1,7 @@
 #include "footprint/profiling/runs/measured_images.h"
 
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "footprint/base/random/random_sequence.h"
@@ -86,6 +87,30 @@ TEST(MeasuredImagesTest, SitesAndThreadsAddUpToTheRecords) {
     }
     EXPECT_EQ(threads_bytes, sites.bytes());
   }
+}
+
+TEST(MeasuredImagesTest, AStageWithoutANameIsOutsideOfAll) {
+  MeasuredProcess process = Process(1);
+  process.stages.emplace();
+  process.stages->stages.resize(2);
+  process.stages->stages[1].name = "fit";
+  process.sites.emplace();
+  for (uint32_t stage = 0; stage < 4; ++stage) {
+    SiteProfile::Site site;
+    site.node = -1;
+    site.stage = stage;
+    site.at_peak.bytes = 1 << stage;
+    process.sites->sites.push_back(site);
+  }
+  MeasuredRun run;
+  AddMeasuredImages({process}, &run);
+  ASSERT_THAT(CheckMeasuredRun(run), IsOk());
+  std::map<uint32_t, int64_t> bytes;
+  for (const SiteAmounts& site : run.images(0).sites()) {
+    bytes[site.stage()] += site.at_peak().bytes();
+  }
+  EXPECT_EQ(bytes[0], 1 + 4 + 8);
+  EXPECT_EQ(bytes[1], 2);
 }
 
 TEST(MeasuredImagesTest, TheEndIsTold) {

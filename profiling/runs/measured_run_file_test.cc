@@ -131,6 +131,10 @@ TEST(MeasuredRunFileTest, IndicesThatLeadNowhereAreRefused) {
     run.mutable_images(0)->mutable_sites(0)->mutable_at_peak()->set_variance(
         variance);
     expect_refused(run, "a variance is");
+    run = SmallRun();
+    run.mutable_images(0)->mutable_sites(0)->mutable_at_end()->set_variance(
+        variance);
+    expect_refused(run, "a variance is");
   }
   ASSERT_THAT(WriteMeasuredRunFile(run, Path()), IsOk());
   EXPECT_THAT(ReadMeasuredRunFile(Path()),

@@ -1,6 +1,7 @@
 #include "footprint/profiling/runs/reduced_run.h"
 
 #include <map>
+#include <string>
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
@@ -66,6 +67,35 @@ TEST(ReducedRunTest, SmallPlacesAreOneAndLargeOnesStay) {
   thresholds.memory_bytes = 11;
   reduced = ReducedRun(run, thresholds);
   EXPECT_EQ(SiteRows(reduced, reduced.images(0)).size(), 2u);
+}
+
+// Copies are told at the places that are left.
+TEST(ReducedRunTest, CopiesGoWithTheirPlaces) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  for (uint32_t i = 0; i < 4; ++i) {
+    run.add_frames()->set_function("Function" + std::to_string(i));
+    run.add_calls()->set_frame(i);
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(i + 1);
+    site->mutable_at_peak()->set_bytes(i == 3 ? 910 : 10);
+    CopyAmounts* const copy = image->add_copies();
+    copy->set_call(i + 1);
+    copy->mutable_copied()->set_bytes(i + 1);
+  }
+  RunThresholds thresholds;
+  thresholds.memory_share = 0.5;
+  const MeasuredRun reduced = ReducedRun(run, thresholds);
+  ASSERT_THAT(CheckMeasuredRun(reduced), IsOk());
+  std::map<std::string, int64_t> copied_bytes;
+  for (const CopyAmounts& copy : reduced.images(0).copies()) {
+    const Call& call = reduced.calls(static_cast<int>(copy.call()) - 1);
+    copied_bytes[reduced.frames(static_cast<int>(call.frame())).function()] +=
+        copy.copied().bytes();
+  }
+  EXPECT_EQ(reduced.images(0).copies_size(), 2);
+  EXPECT_EQ(copied_bytes["Function3"], 4);
+  EXPECT_EQ(copied_bytes["[below the threshold]"], 6);
 }
 
 // A place that needs time is kept, too, if it allocates nothing.

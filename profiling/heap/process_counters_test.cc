@@ -1,0 +1,79 @@
+#include "footprint/profiling/heap/process_counters.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "footprint/profiling/heap/thread_registration.h"
+#include "gtest/gtest.h"
+
+namespace footprint::profiling_internal {
+namespace {
+
+constexpr uint64_t kBlockBytes = 1 << 22;
+
+// Counters of threads that this test plays: one has a block, one is read by the
+// page fault that it takes, and one gets the block meanwhile.
+struct Bytes {
+  uint64_t allocated = 0;
+  uint64_t deallocated = 0;
+};
+Bytes giver = {kBlockBytes, 0};
+Bytes taker;
+uint64_t* slow_page = nullptr;
+int fault_count = 0;
+
+// Between the readings of the one and of the other.
+void HandBlockOn(int) {
+  ++fault_count;
+  mprotect(slow_page, 4096, PROT_READ);
+  giver.deallocated = kBlockBytes;
+  taker.allocated = kBlockBytes;
+}
+
+void Count(const uint64_t* allocated, const uint64_t* deallocated,
+           ThreadCounters* counters)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
+  counters->summed_allocated_from = allocated;
+  counters->summed_deallocated_from = deallocated;
+  counters->next = process.first_thread;
+  process.first_thread = counters;
+  ++process.thread_count;
+}
+
+// In order of reading: giver, slow, taker, and the threads that there are.
+// Nothing is allocated under the lock.
+int64_t SumWhileABlockIsHandedOn(ThreadCounters (&played)[3]) {
+  ProcessLock lock;
+  ThreadCounters* const first = process.first_thread;
+  const int64_t before_bytes = SumLiveBytes(nullptr, 0);
+  Count(&taker.allocated, &taker.deallocated, &played[0]);
+  Count(&slow_page[0], &slow_page[1], &played[1]);
+  Count(&giver.allocated, &giver.deallocated, &played[2]);
+  const int64_t sum_bytes = SumLiveBytes(nullptr, 0) - before_bytes;
+  process.first_thread = first;
+  process.thread_count -= 3;
+  return sum_bytes;
+}
+
+TEST(ProcessCountersTest, ABlockThatIsHandedOnIsCountedOnce) {
+  RegisterThread();
+  slow_page = static_cast<uint64_t*>(
+      mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(slow_page, MAP_FAILED);
+  struct sigaction action = {};
+  action.sa_handler = HandBlockOn;
+  struct sigaction before = {};
+  ASSERT_EQ(sigaction(SIGSEGV, &action, &before), 0);
+  static ThreadCounters played[3];
+  const int64_t sum_bytes = SumWhileABlockIsHandedOn(played);
+  sigaction(SIGSEGV, &before, nullptr);
+  EXPECT_EQ(fault_count, 1);
+  EXPECT_EQ(sum_bytes, static_cast<int64_t>(kBlockBytes));
+  munmap(slow_page, 4096);
+}
+
+}  // namespace
+}  // namespace footprint::profiling_internal
