@@ -87,8 +87,11 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = []):
     infos = [profile[MemoryProfileInfo] for profile in profiles]
     samples = [] if is_sampled else [info for info in infos if info.samples]
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
+    whole = [info for info in infos if info.whole_process]
     ctx.actions.write(manifest, "".join([
-        "profile\t%s\t%s\n" % (info.profile.short_path, info.label)
+        "profile\t%s\t%s\n" % (info.profile.short_path, info.label) + (
+            "whole_process\t%s\t%s\n" % (info.whole_process.profile.short_path, info.label) if info.whole_process else ""
+        )
         for info in infos
     ] + [
         "thresholds\t%s\n" % file.short_path
@@ -96,6 +99,9 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = []):
     ] + [
         "samples\t%s\t%s\n" % (info.samples.short_path, info.label)
         for info in samples
+    ] + [
+        "samples\t%s\t%s\n" % (info.whole_process.samples.short_path, info.label)
+        for info in whole
     ]))
     program = (getattr(ctx.attr, "program", None) or ctx.attr._program)[DefaultInfo]
     launcher = ctx.actions.declare_file(ctx.label.name)
@@ -116,7 +122,9 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = []):
     ), is_executable = True)
     runfiles = ctx.runfiles(
         files = [manifest] + ctx.files.thresholds + data +
-                [info.profile for info in infos] + [info.samples for info in samples],
+                [info.profile for info in infos] + [info.samples for info in samples] +
+                [info.whole_process.profile for info in whole] +
+                [info.whole_process.samples for info in whole],
     ).merge(program.default_runfiles)
     if is_sampled:
         for info in infos:
