@@ -15,6 +15,9 @@ See gates/README.md for the threshold file and the exit status.
 """
 
 load("//profiling:defs.bzl", "MemoryProfileInfo")
+load(":imported_profile.bzl", _imported_memory_profile = "imported_memory_profile")
+
+imported_memory_profile = _imported_memory_profile
 
 _LAUNCHER = """\
 #!/usr/bin/env bash
@@ -255,7 +258,7 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
     """A test that passes if a program is within its thresholds.
 
     The verdict is in test.xml, a case a rule; in test.outputs it is also there as
-    text, JSON, JUnit XML and Markdown. An edit of a threshold judges again and
+    text, JSON, JUnit XML, Markdown, SARIF, HTML and more. An edit of a threshold judges again and
     measures nothing.
 
     Args:

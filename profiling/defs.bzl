@@ -184,7 +184,7 @@ def _memory_profile_impl(ctx):
 
     ctx.actions.run(
         outputs = [profile, samples],
-        inputs = depset(linked.values() + (runfiles if is_as_it_is else [])),
+        inputs = depset(linked.values() + (runfiles if is_as_it_is else []) + [ctx.file._system]),
         tools = tools,
         executable = ctx.executable._runner,
         arguments = [arguments] + ctx.attr.args,
@@ -245,6 +245,10 @@ _memory_profile = rule(
         ),
         "_machine": attr.label(
             default = "@footprint_machine//:fingerprint.txt",
+            allow_single_file = True,
+        ),
+        "_system": attr.label(
+            default = "@footprint_system//:fingerprint.txt",
             allow_single_file = True,
         ),
         "_runner": attr.label(

@@ -7,6 +7,7 @@ repository that the importer declared before the call is left alone.
 
 load("//third_party:machine_fingerprint.bzl", "machine_fingerprint")
 load("//third_party:native_rules_repository.bzl", "native_rules_repository")
+load("//third_party:system_fingerprint.bzl", "system_fingerprint")
 load("//third_party:system_repository.bzl", "system_repository")
 
 _LIBRARY_DIRECTORY = "/usr/lib/x86_64-linux-gnu/"
@@ -211,6 +212,30 @@ def _library_repositories():
     )
     _maybe(
         system_repository,
+        name = "sqlite3",
+        build_files = {"": _overlay("sqlite3/root.BUILD")},
+        debian_package = "libsqlite3-dev",
+        system_files = {"include/sqlite3.h": "/usr/include/sqlite3.h"},
+    )
+    _maybe(
+        system_repository,
+        name = "cpp-httplib",
+        build_files = {"": _overlay("cpp-httplib/root.BUILD")},
+        debian_package = "libcpp-httplib-dev",
+        system_files = {"include/httplib.h": "/usr/include/httplib.h"},
+    )
+    _maybe(
+        system_repository,
+        name = "libarchive",
+        build_files = {"libarchive": _overlay("libarchive/root.BUILD")},
+        debian_package = "libarchive-dev",
+        system_files = {
+            "libarchive/include/archive.h": "/usr/include/archive.h",
+            "libarchive/include/archive_entry.h": "/usr/include/archive_entry.h",
+        },
+    )
+    _maybe(
+        system_repository,
         name = "elfutils",
         build_files = {"": _overlay("elfutils/root.BUILD")},
         debian_package = "libdw-dev",
@@ -253,3 +278,4 @@ def footprint_repositories():
     _data_repositories()
     _alternative_repositories()
     _maybe(machine_fingerprint, name = "footprint_machine")
+    _maybe(system_fingerprint, name = "footprint_system")

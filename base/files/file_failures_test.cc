@@ -222,6 +222,13 @@ TEST_F(FileFailuresTest, AsksForNoMoreThanTheLimitOfFileSizes) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("has no room: File too large; 50001 bytes"));
+  // Not even one.
+  options.expected_bytes = 1;
+  EXPECT_THAT(InChild([&] {
+                LimitFileSize(0);
+                return Write("limited", "", options);
+              }),
+              StatusIs(absl::StatusCode::kResourceExhausted));
   options.expected_bytes = 50'000;
   EXPECT_EXIT(
       {
@@ -432,6 +439,28 @@ TEST_F(FileFailuresTest, ALinkThatLeadsNowhereIsRefused) {
   ASSERT_THAT(Write("link", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("target"), "new");
   EXPECT_TRUE(S_ISLNK(StatusOf("link").st_mode));
+}
+
+// The system follows 40 links, too, but the file layer asks where the last
+// ends.
+TEST_F(FileFailuresTest, AChainOfLinksIsFollowedAsFarAsTheSystemDoes) {
+  std::string target = "target";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string link = absl::StrCat("link", i);
+    ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
+    target = link;
+  }
+  ASSERT_THAT(Write("link39", "new"), IsOk());
+  EXPECT_EQ(*ReadWholeFile("target"), "new");
+  EXPECT_THAT(Write("link40", "x"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+// A program that was killed left it read-only, and it may be removed.
+TEST_F(FileFailuresTest, AReadOnlyPartialFileIsNoHindrance) {
+  Put(PartialOf("stale"), "half", 0444);
+  EXPECT_THAT(AsAnotherUser([] { return Write("stale", "new"); }), IsOk());
+  EXPECT_EQ(*ReadWholeFile("stale"), "new");
 }
 
 TEST_F(FileFailuresTest, NothingButWhatWasWrittenIsCommitted) {

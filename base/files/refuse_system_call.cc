@@ -49,4 +49,6 @@ bool RefuseThreads() {
 
 bool RefuseDirectOpen() { return Refuse(SYS_openat, O_DIRECT, EINVAL); }
 
+bool RefuseReadsAtPlaces() { return Refuse(SYS_pread64, 0, EIO); }
+
 }  // namespace footprint

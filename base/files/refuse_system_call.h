@@ -22,6 +22,9 @@ bool RefuseThreads();
 // From now on opening a file with O_DIRECT fails with EINVAL.
 bool RefuseDirectOpen();
 
+// From now on reading at a place of a file fails with EIO, as on a broken disk.
+bool RefuseReadsAtPlaces();
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_

@@ -1,9 +1,12 @@
 #include "footprint/base/files/whole_file.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/files/refuse_system_call.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -33,6 +36,18 @@ TEST(WholeFileTest, ReadsUpToItsLimit) {
   const absl::Status status = ReadWholeFile(path, 4).status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()), HasSubstr("larger than 4 bytes"));
+}
+
+TEST(WholeFileDeathTest, SaysThatTheDiskCannotBeRead) {
+  const std::string path = WriteTestFile("broken", "12345");
+  EXPECT_EXIT(
+      {
+        if (!RefuseReadsAtPlaces()) std::_Exit(3);
+        const absl::Status status = ReadWholeFile(path).status();
+        std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "broken: cannot be read: Input/output error");
 }
 
 TEST(WholeFileTest, SaysBeforehandWhatCouldNotBeReplaced) {

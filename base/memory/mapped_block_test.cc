@@ -1,7 +1,11 @@
 #include "footprint/base/memory/mapped_block.h"
 
+#include <cinttypes>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -38,6 +42,26 @@ TEST(MappedBlockTest, IsZeroWithHugePagesToo) {
   EXPECT_EQ(*block->At<char>((5 << 20) - 1), 0);
   EXPECT_THAT(MappedBlock::AllocateHuge(int64_t{1} << 60),
               StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+// The kernel's own list of what it was asked for: "hg" is for huge pages.
+TEST(MappedBlockTest, AsksForHugePages) {
+  const auto block = MappedBlock::AllocateHuge(5 << 20);
+  ASSERT_THAT(block, IsOk());
+  std::ifstream maps("/proc/self/smaps");
+  const auto place = reinterpret_cast<uint64_t>(block->At<char>(0));
+  bool is_in_block = false;
+  for (std::string line; std::getline(maps, line);) {
+    uint64_t begin, end;
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " ", &begin, &end) ==
+        2) {
+      is_in_block = begin <= place && place < end;
+    }
+    if (!is_in_block || line.rfind("VmFlags:", 0) != 0) continue;
+    EXPECT_THAT(line, testing::HasSubstr(" hg"));
+    return;
+  }
+  FAIL() << "no flags of the block";
 }
 
 TEST(MappedBlockTest, SaysWhenThereIsNoMemory) {

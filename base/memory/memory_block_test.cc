@@ -79,6 +79,22 @@ TEST(MemoryBlockTest, MovesItsBytes) {
   EXPECT_EQ(assigned.size_bytes(), 100);
 }
 
+// A block under malloc and one that is mapped: each must be freed by its own.
+TEST(MemoryBlockTest, AssignedBlocksAreFreedAsTheyWereAllocated) {
+  constexpr int64_t kMappedBytes = 3000001;
+  for (int i = 0; i < 2; ++i) {
+    MemoryBlock small = *MemoryBlock::Allocate(100);
+    MemoryBlock large = *MemoryBlock::Allocate(kMappedBytes);
+    if (i == 0) {
+      small = std::move(large);
+      EXPECT_EQ(small.size_bytes(), kMappedBytes);
+    } else {
+      large = std::move(small);
+      EXPECT_EQ(large.size_bytes(), 100);
+    }
+  }
+}
+
 TEST(MemoryBlockTest, SaysWhatItCannotHave) {
   EXPECT_EQ(MemoryBlock::Allocate(0)->data(), nullptr);
   EXPECT_THAT(MemoryBlock::Allocate(-1),

@@ -1,5 +1,6 @@
 #include "footprint/base/memory/process_memory.h"
 
+#include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +98,42 @@ TEST(ChildProcessMarkTest, KnowsOnlyWhatCameAfterIt) {
     EXPECT_TRUE(before.HasStartedSince());
     EXPECT_FALSE(ChildProcessMark().HasStartedSince());
   }
+}
+
+int64_t OpenDescriptors() {
+  DIR* const folder = opendir("/proc/self/fd");
+  int64_t count = 0;
+  while (readdir(folder) != nullptr) ++count;
+  closedir(folder);
+  return count;
+}
+
+TEST(ChildProcessMarkTest, LeavesNothingOpen) {
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const int64_t before = OpenDescriptors();
+  EXPECT_FALSE(ChildProcessMark().HasStartedSince());
+  EXPECT_EQ(OpenDescriptors(), before);
+  kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+// Blocks the calling thread: waiting for what lives on is no question.
+TEST(ChildProcessMarkTest, DoesNotWaitForAChildThatLivesOn) {
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  alarm(60);  // ends this test where one of them waits
+  EXPECT_FALSE(ChildProcessMark().HasStartedSince());
+  EXPECT_TRUE(HasHadChildProcess());
+  alarm(0);
+  kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
 TEST(ChildProcessMarkTest, AChildThatLivesOnIsCountedOnce) {

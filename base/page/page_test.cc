@@ -98,6 +98,9 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   page.AddViews("Choose", {{"one", inner}, {"two", inner}});
   const std::string html = page.Html();
   EXPECT_EQ(FindUnclosed(html), "");
+  EXPECT_NE(html.find("<th scope=\"col\" class=\"text\">name</th>"
+                      "<th scope=\"col\">bytes</th>"),
+            std::string::npos);
   size_t last = 0;
   for (const std::string text :
        {"<h1>Title", "Lead.", "<h2>First", "Words.", "Caption", "Stages",

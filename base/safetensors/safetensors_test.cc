@@ -296,6 +296,9 @@ TEST(SafetensorsTest, SaysWhereInTheHeader) {
   const absl::Status status =
       StatusOf(R"({"a":{"dtype":"U8","shape":[2.5]}})", 0);
   EXPECT_THAT(std::string(status.message()), HasSubstr("near byte 40"));
+  // The last that is no space.
+  EXPECT_THAT(std::string(StatusOf("{}x  ", 0).message()),
+              HasSubstr("near byte 10: does not end with"));
 }
 
 absl::Status StatusOfFile(absl::string_view bytes) {

@@ -133,6 +133,26 @@ TEST(SafetensorsWriterTest, RefusesWhatNoReaderWouldTake) {
   options.alignment_bytes = 0;
   EXPECT_THAT(SafetensorsWriter::Create(TestPath("bad"), {}, options),
               Not(IsOk()));
+  // Two bytes of padding, where one would fit.
+  options.alignment_bytes = 5;
+  const absl::Status padded =
+      SafetensorsWriter::Create(TestPath("bad"),
+                                {{"a", DType::kU8, {(int64_t{1} << 62) - 1}}},
+                                options)
+          .status();
+  EXPECT_THAT(padded, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(padded.message()),
+              HasSubstr("bad: the tensors exceed 2^62 bytes"));
+}
+
+TEST(SafetensorsWriterTest, AlignsToAMebibyteAtMost) {
+  SafetensorsWriterOptions options;
+  options.alignment_bytes = 1 << 20;
+  EXPECT_THAT(SafetensorsWriter::Create(TestPath("aligned"), {}, options),
+              IsOk());
+  options.alignment_bytes = (1 << 20) + 1;
+  EXPECT_THAT(SafetensorsWriter::Create(TestPath("aligned"), {}, options),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(SafetensorsWriterTest, RefusesTooFewAndTooManyValues) {

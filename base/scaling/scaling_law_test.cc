@@ -1,5 +1,6 @@
 #include "footprint/base/scaling/scaling_law.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -192,6 +193,32 @@ TEST(ScalingLawTest, ThePredictionsRangeHoldsTheTruth) {
     held += prediction->low <= truth && truth <= prediction->high ? 1 : 0;
   }
   EXPECT_GE(held, 95);
+}
+
+// Of a constant the sum of 1/y over the sum of 1/y^2, which is below the mean.
+TEST(ScalingLawTest, ErrorsCountInProportionToTheirPoints) {
+  int cell = 0;
+  const absl::optional<ScalingLaw> law = FitScalingLaw(
+      PointsOf([&](double, double) { return ++cell % 2 == 0 ? 110 : 90; }));
+  ASSERT_TRUE(law.has_value());
+  ASSERT_EQ(law->terms.size(), 1u);
+  EXPECT_NEAR(law->At({1, 1}),
+              (5.0 / 90 + 4.0 / 110) / (5.0 / (90 * 90) + 4.0 / (110 * 110)),
+              0.01);
+}
+
+TEST(ScalingLawTest, TheOrderOfPointsMeansNothing) {
+  std::vector<ScalingPoint> points = PointsOfOne(
+      {1000, 2000, 4000, 8000, 16000, 32000},
+      [](double rows) { return rows == 32000 ? 8.4 * rows : 8 * rows; });
+  const absl::optional<ScalingPrediction> forth =
+      PredictByScalingLaw(points, {1e6});
+  std::reverse(points.begin(), points.end());
+  const absl::optional<ScalingPrediction> back =
+      PredictByScalingLaw(points, {1e6});
+  ASSERT_TRUE(forth.has_value() && back.has_value());
+  EXPECT_NEAR(forth->low / back->low, 1, 1e-9);
+  EXPECT_NEAR(forth->high / back->high, 1, 1e-9);
 }
 
 TEST(ScalingLawTest, LawsThatDescribeThePointsAsWellWidenTheRange) {

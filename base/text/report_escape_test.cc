@@ -39,6 +39,11 @@ TEST(ReportEscapeTest, WhatIsNoUtf8IsShown) {
   EXPECT_EQ(EscapeForTerminal("\xed\xa0\x80"), "\\xed\\xa0\\x80");
   EXPECT_EQ(EscapeForTerminal("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
   EXPECT_EQ(EscapeForTerminal("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+  // U+FFFE and U+FFFF, and their neighbours.
+  EXPECT_EQ(EscapeForXml("\xef\xbf\xbd"), "\xef\xbf\xbd");
+  EXPECT_EQ(EscapeForXml("\xef\xbf\xbe"), "\\xef\\xbf\\xbe");
+  EXPECT_EQ(EscapeForXml("\xef\xbf\xbf"), "\\xef\\xbf\\xbf");
+  EXPECT_EQ(EscapeForXml("\xef\xbe\xbe"), "\xef\xbe\xbe");
 }
 
 TEST(ReportEscapeTest, ARegularExpressionMatchesTheTextOnly) {

@@ -45,6 +45,15 @@ TEST(WrapTextTest, BreaksAWideWordAfterAMark) {
             "//trainer_manager/\n  runtime:training");
 }
 
+TEST(WrapTextTest, AMarkNearTheBeginBreaksNoWord) {
+  EXPECT_EQ(WrapText("abc:defghijklmnop", 10, 2), "abc:defghi\n  jklmnop");
+}
+
+TEST(WrapTextTest, AMarkBeforeANumberIsOutsideOfIt) {
+  EXPECT_EQ(WrapText("aaaaaaaaaaaa/1bbbbbbbb", 14, 2),
+            "aaaaaaaaaaaa/\n  1bbbbbbbb");
+}
+
 TEST(WrapTextTest, PartsNoNumber) {
   EXPECT_EQ(WrapText("aaaaaaaaaaaaaaaaaa123456", 20, 2),
             "aaaaaaaaaaaaaaaaaa\n  123456");
@@ -96,6 +105,11 @@ TEST(ShortenMiddleTest, KeepsBothEnds) {
 // The example of the header.
 TEST(ShortenMiddleTest, CutsBetweenWords) {
   EXPECT_EQ(ShortenMiddle("a/name/of/many/parts:last", 15), "a/name/...:last");
+}
+
+TEST(ShortenMiddleTest, OfTwoCutsThatReadAsWellTheFirst) {
+  // "train/...es" costs as much.
+  EXPECT_EQ(ShortenMiddle("train/tables", 11), "tr...tables");
 }
 
 TEST(ShortenMiddleTest, LosesNoDigit) {

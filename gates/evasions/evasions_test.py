@@ -56,12 +56,9 @@ class EvasionsTest(unittest.TestCase):
                 name, judgement["measured"], judgement["decision"]))
             with self.subTest(name):
                 self.assertEqual(judgement["decision"], "REJECT")
-                # How far the buffer gets depends on the benchmark's time.
-                least = 40 if name == "doubling_buffer" else 100
-                # Counted twice for now: it errs to the high side.
-                most = 210 if name == "clone_vm" else 150
-                self.assertGreater(judgement["measured"], least * 1_000_000)
-                self.assertLess(judgement["measured"], most * 1_000_000)
+                # Each page once, and little besides.
+                self.assertGreater(judgement["measured"], 100_000_000)
+                self.assertLess(judgement["measured"], 125_000_000)
 
     def test_the_honest_program_is_accepted(self):
         self.assertEqual(self.whole["honest"]["decision"], "ACCEPT")

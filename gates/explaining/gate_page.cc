@@ -119,7 +119,8 @@ class GatePage {
       warnings.push_back(
           absl::StrCat(WordOfOutcome(OutcomeOf(judgement)), " ",
                        DescribeViolation(judgement),
-                       ". Accept it with: ", judgement.command_to_accept()));
+                       judgement.command_to_accept().empty() ? "" : "; ",
+                       HowToAccept(judgement)));
     }
     for (const Problem& problem : verdict_.problems()) {
       if (++count > kMostNotAccepted) continue;

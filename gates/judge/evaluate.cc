@@ -126,7 +126,8 @@ class Evaluation {
       } else if (profile.benchmarks_size() == 0) {
         AddProblem(PRODUCER_FAILED, profile.label(),
                    "measured no benchmark; run the program and see why");
-      } else if (profile.process_count() < kMinimumProcessCount) {
+      } else if (profile.process_count() < kMinimumProcessCount &&
+                 !profile.has_imported()) {
         AddProblem(INCONCLUSIVE, profile.label(),
                    absl::StrCat(
                        "was measured in ", profile.process_count(),

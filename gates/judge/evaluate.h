@@ -20,8 +20,9 @@
 // and
 //   none of the profile's own environment judges here;
 // * INCONCLUSIVE: a blocking rule on a metric that did not repeat, or on a
-//   benchmark that forked; a profile of fewer than three processes; samples
-//   that do not decide a rule over samples, and benchmarks that show no law.
+//   benchmark that forked; a profile of fewer than three processes, unless it
+//   is imported, when no figure of it is EXACT; samples that do not decide a
+//   rule over samples, and benchmarks that show no law.
 // If a threshold file has a problem, nothing is judged: a rule may be missing.
 //
 // Pure function, thread-safe, never fails; the verdict copies what it names.

@@ -6,7 +6,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/time/civil_time.h"
@@ -15,11 +14,9 @@
 #include "footprint/gates/explaining/audit_text.h"
 #include "footprint/gates/explaining/gate_audit.h"
 #include "footprint/gates/explaining/unnamed_files.h"
-#include "footprint/gates/judge/evaluate.h"
-#include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/suite_program.h"
 #include "footprint/gates/updating/threshold_update.h"
 
 namespace footprint {
@@ -67,7 +64,12 @@ bool ReadPercent(absl::string_view text, double* percent) {
 absl::StatusOr<std::vector<AuditFinding>> UnnamedFindings() {
   std::vector<AuditFinding> findings;
   const std::string workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");
-  if (workspace.empty()) return findings;  // not by bazel run
+  if (workspace.empty()) {
+    Complain(kProgram,
+             "files that no BUILD file names were not looked for: that needs "
+             "`bazel run`, which tells where the workspace is");
+    return findings;
+  }
   const absl::StatusOr<std::vector<UnnamedFile>> files =
       FindUnnamedFiles(workspace);
   if (!files.ok()) return files.status();
@@ -84,46 +86,31 @@ absl::StatusOr<std::vector<AuditFinding>> UnnamedFindings() {
   return findings;
 }
 
-int Audit(const CommandFlags& flags, const AuditOptions& options) {
-  EvaluationOptions evaluation;
-  evaluation.update_target = options.update_target;
-  evaluation.is_complete = flags.Has("complete");
-  const GateInput input = ReadGateInput(flags.Value("manifest", ""));
+int Audit(const CommandFlags& flags, const AuditOptions& options,
+          bool is_json) {
+  const absl::StatusOr<JudgedSuite> suite = JudgeSuite(flags);
+  if (!suite.ok()) return Complain(kProgram, suite.status().message());
   std::vector<AuditFinding> findings =
-      AuditGates(input, Judge(input, evaluation), options);
+      AuditGates(suite->input, suite->verdict, options);
   const absl::StatusOr<std::vector<AuditFinding>> unnamed = UnnamedFindings();
   if (!unnamed.ok()) return Complain(kProgram, unnamed.status().message());
   findings.insert(findings.end(), unnamed->begin(), unnamed->end());
   const std::string output = flags.Value("output", "");
-  return FinishProgram(
-      kProgram,
-      flags.Value("format", "text") == "json"
-          ? WriteAuditJson(findings)
-          : WriteAuditText(findings, output.empty() ? OptionsOfTerminal()
-                                                    : ReportOptions()),
-      output, findings.empty() ? 0 : 1);
+  return FinishProgram(kProgram,
+                       is_json ? WriteAuditJson(findings)
+                               : WriteAuditText(findings, OptionsFor(output)),
+                       output, findings.empty() ? 0 : 1);
 }
 
 int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags =
-      CommandFlags::Parse(arguments,
-                          {"manifest", "update_target", "headroom", "drift",
-                           "today", "format", "output"},
-                          {"complete", "help"});
+      ParseSuiteFlags(arguments, {"headroom", "drift", "today", "format"}, {});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
-  if (!flags->Has("manifest")) {
-    return Complain(kProgram,
-                    "no --manifest; run a memory_gate_suite's target, which "
-                    "gives it");
-  }
-  const std::string format = flags->Value("format", "text");
-  if (format != "text" && format != "json") {
-    return Complain(kProgram, absl::StrCat("there is no format \"", format,
-                                           "\"; use text or json"));
-  }
+  const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
+  if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
   AuditOptions options;
-  options.update_target = flags->Value("update_target", options.update_target);
+  options.update_target = SuiteEvaluationOptions(*flags).update_target;
   options.today = flags->Value(
       "today", absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone()));
   absl::CivilDay day;
@@ -140,7 +127,7 @@ int Main(const std::vector<std::string>& arguments) {
     if (!headroom.ok()) return Complain(kProgram, headroom.status().message());
     options.headroom = *headroom;
   }
-  return Audit(*flags, options);
+  return Audit(*flags, options, *is_json);
 }
 
 }  // namespace

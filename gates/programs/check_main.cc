@@ -10,13 +10,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
-#include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/suite_program.h"
+#include "footprint/gates/programs/verdict_files.h"
 #include "footprint/gates/reports/junit_report.h"
-#include "footprint/gates/reports/report_formats.h"
 #include "footprint/gates/reports/verdict_selection.h"
 #include "footprint/gates/reports/verdict_words.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
@@ -34,16 +34,32 @@ constexpr char kHelp[] =
   bazel run //gates:check -- --format=markdown    for a merge request
   bazel run //gates:check -- --all --format=junit --output=x.xml
                                                   for a CI system
+  bazel run //gates:check -- --format=github --write=sarif:gates.sarif \
+    --write=github-summary:"$GITHUB_STEP_SUMMARY"
+                                                  for several readers at once
 
 Flags
   --all                               every rule, not only the nearest of each
                                       deployment and what is not accepted
   --only=GLOB                         deployments whose label this names; '*'
                                       stands for any characters
-  --format=text|json|junit|markdown   how the verdict is written (text); each
+  --format=FORMAT                     how the verdict is written (text); each
                                       tells the same
   --output=FILE                       where (standard output)
+  --write=FORMAT:FILE                 this too, into the file; any number
   --help                              this text
+
+Formats
+  text            for a terminal
+  json, junit     for programs and CI systems
+  markdown        for a merge request
+  html            one page that needs no network, as //gates:report writes it
+  sarif           SARIF 2.1.0, for code scanning and editors; 25,000 results
+  github          a job's log: text, then annotations, 10 of a kind
+  github-summary  a step's summary: Markdown of at most 1 MiB
+  gitlab          GitLab's code quality: findings alone
+  openmetrics     OpenMetrics 1.0, for dashboards
+What does not fit in is counted at the end; what rejects comes first.
 
 A deployment's line tells how many rules judge it, how much of a limit is left
 where least is left, and which limit that is: FILE:LINE. A margin of "9.4 % of
@@ -76,7 +92,7 @@ constexpr char kProgram[] = "check";
 
 // Each format with every rule, where Bazel collects what a test leaves behind;
 // the one that CI systems read also where Bazel passes it on.
-absl::Status WriteTestOutputs(const Verdict& verdict) {
+absl::Status WriteTestOutputs(const GateInput& input, const Verdict& verdict) {
   const std::string xml = EnvironmentValue("XML_OUTPUT_FILE");
   ReportOptions options;
   options.has_every_rule = true;
@@ -87,26 +103,30 @@ absl::Status WriteTestOutputs(const Verdict& verdict) {
   }
   const std::string folder = EnvironmentValue("TEST_UNDECLARED_OUTPUTS_DIR");
   if (folder.empty()) return status;
-  for (const ReportFormat& format : ReportFormats()) {
-    status.Update(ReplaceFile(absl::StrCat(folder, "/", format.file_name),
-                              format.write(verdict, options), ToDisk::kFlush));
-  }
+  status.Update(
+      WriteVerdictFiles(EveryVerdictFile(folder), input, verdict, options));
   return status;
 }
 
-absl::Status WriteVerdict(const Verdict& verdict, const ReportFormat& format,
-                          bool has_every_rule, const std::string& output) {
-  absl::Status status = WriteTestOutputs(verdict);
-  ReportOptions options =
-      output.empty() ? OptionsOfTerminal() : ReportOptions();
+absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
+                          const CommandFlags& flags,
+                          const std::vector<VerdictFile>& files) {
+  const std::string output = flags.Value("output", "");
+  absl::Status status = WriteTestOutputs(input, verdict);
+  const bool has_every_rule = flags.Has("all");
+  ReportOptions options;
   options.has_every_rule = has_every_rule;
+  status.Update(WriteVerdictFiles(files, input, verdict, options));
+  options = OptionsFor(output);
+  options.has_every_rule = has_every_rule;
+  const std::string report =
+      WriteVerdictAs(flags.Value("format", "text"), input, verdict, options);
   if (!output.empty()) {
-    status.Update(ReplaceFile(PathOfCaller(output),
-                              format.write(verdict, options), ToDisk::kFlush));
+    status.Update(ReplaceFile(PathOfCaller(output), report, ToDisk::kFlush));
     status.Update(WriteStandardOutput(SummaryLine(verdict) + "\n"));
     return status;
   }
-  status.Update(WriteStandardOutput(format.write(verdict, options)));
+  status.Update(WriteStandardOutput(report));
   return status;
 }
 
@@ -125,35 +145,26 @@ std::vector<std::string> LabelsOf(const GateInput& input) {
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments, {"manifest", "update_target", "format", "output", "only"},
-      {"all", "complete", "help"});
+  const absl::StatusOr<CommandFlags> flags =
+      ParseSuiteFlags(arguments, {"format", "only", "write"}, {"all"});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) {
     return FinishProgram(kProgram, kHelp, "", ACCEPT);
   }
-  if (!flags->Has("manifest")) {
-    return Complain(
-        kProgram,
-        "no --manifest; run a memory_gate_suite or memory_gate_test target, "
-        "which gives it");
-  }
-  const absl::StatusOr<const ReportFormat*> format =
-      FindReportFormat(flags->Value("format", "text"));
-  if (!format.ok()) return Complain(kProgram, format.status().message());
-
-  EvaluationOptions options;
-  options.update_target = flags->Value("update_target", options.update_target);
-  options.is_complete = flags->Has("complete");
-  const GateInput input = ReadGateInput(flags->Value("manifest", ""));
-  absl::StatusOr<Verdict> verdict = Judge(input, options);
+  absl::Status status = CheckVerdictFormat(flags->Value("format", "text"));
+  if (!status.ok()) return Complain(kProgram, status.message());
+  const absl::StatusOr<std::vector<VerdictFile>> files =
+      ParseVerdictFiles(flags->Values("write"));
+  if (!files.ok()) return Complain(kProgram, files.status().message());
+  const absl::StatusOr<JudgedSuite> suite = JudgeSuite(*flags);
+  if (!suite.ok()) return Complain(kProgram, suite.status().message());
+  absl::StatusOr<Verdict> verdict = suite->verdict;
   if (flags->Has("only")) {
-    verdict =
-        OnlyDeployments(*verdict, flags->Value("only", ""), LabelsOf(input));
+    verdict = OnlyDeployments(*verdict, flags->Value("only", ""),
+                              LabelsOf(suite->input));
     if (!verdict.ok()) return Complain(kProgram, verdict.status().message());
   }
-  const absl::Status status = WriteVerdict(
-      *verdict, **format, flags->Has("all"), flags->Value("output", ""));
+  status = WriteVerdict(suite->input, *verdict, *flags, *files);
   if (!status.ok()) return Complain(kProgram, status.message());
   return verdict->decision();
 }

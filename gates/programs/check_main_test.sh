@@ -24,7 +24,7 @@ expect() {
   shift 4
   "$CHECK" --manifest=manifest "$@" >out 2>err
   status=$?
-  if ((status != wanted)) || ! cat out err | unwrapped | grep -qE -- "$pattern"; then
+  if ((status != wanted)) || ! cat out err | unwrapped | grep -E -- "$pattern" >/dev/null; then
     echo "FAILED: status $status, not $wanted, or no line like: $pattern"
     cat out err
     failures=$((failures + 1))
@@ -183,7 +183,19 @@ expect 2 'unrecorded.textproto:5:1: has no history of its value' good.binpb unre
 
 # Flags and outputs.
 expect 2 'there is no flag --fromat; did you mean "format"' good.binpb limit.textproto --fromat=json
-expect 2 'use text, json, junit or markdown' good.binpb limit.textproto --format=yaml
+expect 2 'use text, json, .*openmetrics; or html' good.binpb limit.textproto --format=yaml
+expect 2 '--write=sarif is no FORMAT:FILE' good.binpb limit.textproto --write=sarif
+expect 2 'two formats are to be written into x' good.binpb limit.textproto --write=json:x --write=text:x
+expect 2 'cannot be created' good.binpb limit.textproto --write=json:/nowhere/x
+# Several at once, each as a strict reader takes it.
+expect 1 '^REJECT' good.binpb tight.textproto --write=html:page.html --write=sarif:x.sarif --write=gitlab:x.json
+/usr/bin/python3 - <<'END' || failures=$((failures + 1))
+import html5lib, json
+html5lib.HTMLParser(strict=True).parse(open("page.html", encoding="utf-8"))
+assert json.load(open("x.sarif"))["runs"][0]["results"][0]["level"] == "error"
+assert json.load(open("x.json"))[0]["severity"] == "blocker"
+END
+expect 1 '^::error title=REJECT,file=tight.textproto,line=4::' good.binpb tight.textproto --format=github
 expect 0 'Exit status' good.binpb limit.textproto --help
 expect 2 'cannot be created' good.binpb limit.textproto --output=/nowhere/x
 "$CHECK" >out 2>err

@@ -17,6 +17,7 @@
 #include "footprint/gates/judge/whole_process.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/suite_program.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
@@ -54,20 +55,19 @@ constexpr int kDiffers = 1;
 // What this suite's manifest names.
 absl::StatusOr<std::vector<MemoryProfile>> SuiteProfiles(
     const CommandFlags& flags) {
-  if (!flags.Has("manifest")) {
-    return absl::FailedPreconditionError(
-        "no --manifest, so NEW must be named; or run a memory_gate_suite's "
-        "target, which gives it");
+  absl::StatusOr<GateInput> input = ReadSuite(flags);
+  if (!input.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        input.status().message(), "; or name two sets of profiles"));
   }
-  GateInput input = ReadGateInput(flags.Value("manifest", ""));
-  if (!input.problems.empty()) {
+  if (!input->problems.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(input.problems.front().location(), ": ",
-                     input.problems.front().message()));
+        absl::StrCat(input->problems.front().location(), ": ",
+                     input->problems.front().message()));
   }
   // They are others in each run.
-  LeaveOutWholeProcesses(&input.profiles);
-  return std::move(input.profiles);
+  LeaveOutWholeProcesses(&input->profiles);
+  return std::move(input->profiles);
 }
 
 absl::Status KeepOnly(const std::string& glob,
@@ -124,18 +124,13 @@ int Save(const CommandFlags& flags) {
 
 int Main(const std::vector<std::string>& arguments) {
   constexpr int kMostPaths = 2;
-  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments,
-      {"manifest", "update_target", "only", "save", "format", "output"},
-      {"complete", "help"}, kMostPaths);
+  const absl::StatusOr<CommandFlags> flags =
+      ParseSuiteFlags(arguments, {"only", "save", "format"}, {}, kMostPaths);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", kSame);
   if (flags->Has("save")) return Save(*flags);
-  const std::string format = flags->Value("format", "text");
-  if (format != "text" && format != "json") {
-    return Complain(kProgram, absl::StrCat("there is no format \"", format,
-                                           "\"; use text or json"));
-  }
+  const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
+  if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
   if (flags->words().empty()) {
     return Complain(kProgram,
                     "name the old profiles, a file or a folder; see --help");
@@ -143,14 +138,12 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<ProfileDiff> diff = Compare(*flags);
   if (!diff.ok()) return Complain(kProgram, diff.status().message());
   const std::string output = flags->Value("output", "");
-  const ReportOptions terminal =
-      output.empty() ? OptionsOfTerminal() : ReportOptions();
+  const ReportOptions terminal = OptionsFor(output);
   DiffTextOptions options;
   options.width = terminal.width;
   options.has_colour = terminal.has_colour;
   return FinishProgram(
-      kProgram,
-      format == "json" ? WriteDiffJson(*diff) : WriteDiffText(*diff, options),
+      kProgram, *is_json ? WriteDiffJson(*diff) : WriteDiffText(*diff, options),
       output, diff->deployments.empty() ? kSame : kDiffers);
 }
 

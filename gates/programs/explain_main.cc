@@ -5,15 +5,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "footprint/gates/explaining/explanation_text.h"
 #include "footprint/gates/explaining/gate_explanation.h"
 #include "footprint/gates/explaining/profile_folder.h"
-#include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/suite_program.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
@@ -55,12 +53,12 @@ int ExitStatusOf(const std::vector<GateExplanation>& explanations) {
   return 0;
 }
 
-int Explain(const CommandFlags& flags) {
+int Explain(const CommandFlags& flags, bool is_json) {
   ExplainOptions options;
   options.gate = flags.words().front();
   options.benchmark = flags.Value("benchmark", "*");
   options.has_every_rule = flags.Has("all");
-  options.update_target = flags.Value("update_target", options.update_target);
+  options.update_target = SuiteEvaluationOptions(flags).update_target;
   std::vector<MemoryProfile> before;
   if (flags.Has("before")) {
     absl::StatusOr<std::vector<MemoryProfile>> read =
@@ -69,49 +67,35 @@ int Explain(const CommandFlags& flags) {
     before = *std::move(read);
     options.before = before;
   }
-  EvaluationOptions evaluation;
-  evaluation.update_target = options.update_target;
-  evaluation.is_complete = flags.Has("complete");
-  const GateInput input = ReadGateInput(flags.Value("manifest", ""));
+  const absl::StatusOr<JudgedSuite> suite = JudgeSuite(flags);
+  if (!suite.ok()) return Complain(kProgram, suite.status().message());
   const absl::StatusOr<std::vector<GateExplanation>> explanations =
-      ExplainGates(input, Judge(input, evaluation), options);
+      ExplainGates(suite->input, suite->verdict, options);
   if (!explanations.ok()) {
     return Complain(kProgram, explanations.status().message());
   }
   const std::string output = flags.Value("output", "");
   return FinishProgram(
       kProgram,
-      flags.Value("format", "text") == "json"
-          ? WriteExplanationJson(*explanations)
-          : WriteExplanationText(*explanations, output.empty()
-                                                    ? OptionsOfTerminal()
-                                                    : ReportOptions()),
+      is_json ? WriteExplanationJson(*explanations)
+              : WriteExplanationText(*explanations, OptionsFor(output)),
       output, ExitStatusOf(*explanations));
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments,
-      {"manifest", "update_target", "benchmark", "before", "format", "output"},
-      {"all", "complete", "help"}, /*most_words=*/1);
+  const absl::StatusOr<CommandFlags> flags =
+      ParseSuiteFlags(arguments, {"benchmark", "before", "format"}, {"all"},
+                      /*most_words=*/1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
-  if (!flags->Has("manifest")) {
-    return Complain(kProgram,
-                    "no --manifest; run a memory_gate_suite's target, which "
-                    "gives it");
-  }
-  const std::string format = flags->Value("format", "text");
-  if (format != "text" && format != "json") {
-    return Complain(kProgram, absl::StrCat("there is no format \"", format,
-                                           "\"; use text or json"));
-  }
+  const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
+  if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
   if (flags->words().empty()) {
     return Complain(kProgram,
                     "name a gate: a limit as check prints it, FILE:LINE, or a "
                     "label; see --help");
   }
-  return Explain(*flags);
+  return Explain(*flags, *is_json);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ expect() {
   shift 3
   "$PROGRAMS/${program}_main" "$@" >out 2>err
   status=$?
-  if ((status != wanted)) || ! cat out err | sed -z 's/ \\\n */ /g' | grep -qE -- "$pattern"; then
+  if ((status != wanted)) || ! cat out err | sed -z 's/ \\\n */ /g' | grep -E -- "$pattern" >/dev/null; then
     fail "$program $*: status $status, not $wanted, or no line like: $pattern"
     cat out err
   fi
@@ -71,7 +71,7 @@ expect 0 '^same: 2 deployments' diff kept new
 (($? == 1)) && grep -q '^differs' diff.txt || fail "no file"
 expect 2 'diff: kept: holds 2 profiles already' diff --manifest=manifest --save=kept
 expect 2 'name the old profiles' diff --manifest=manifest
-expect 2 'no --manifest, so NEW must be named' diff old
+expect 2 'no --manifest.*or name two sets of profiles' diff old
 expect 2 'one word too many' diff old new newer
 expect 2 'nowhere' diff nowhere new
 expect 2 'no profile has a label that --only=//x names' diff old new --only=//x
@@ -93,6 +93,7 @@ expect 1 '^found 1 drifted' audit --manifest=loose
 expect 0 '^nothing found' audit --manifest=loose --drift=500%
 expect 1 '^found 2 loose' audit --manifest=loose --drift=500% --headroom=10%
 expect 0 '^nothing found' audit --manifest=loose --drift=500% --headroom=100%
+grep -q 'were not looked for' err || fail "silent about files that no BUILD file names"
 expect 1 '"kind": "loose"' audit --manifest=loose --headroom=10% --format=json
 sed -i 's/reason: "a cache"/& expires: "2026-12-31"/' loose.textproto
 expect 0 '^nothing found' audit --manifest=loose --drift=500% --today=2026-12-31
@@ -128,7 +129,7 @@ for line in 'rule        peak live at most 2.00 MiB \(2,097,152 B\); blocks' 'wh
   'what grew   not known: no exact value'; do
   grep -qE "^  $line" out || fail "no line $line"
 done
-sed -z 's/ \\\n */ /g' out | grep -qF 'bazel run //gates:update -- --allow_increase --reason="..." --only=//a:b --benchmark=BM_Fit/rows:10' || fail "no command"
+sed -z 's/ \\\n */ /g' out | grep -F 'bazel run //gates:update -- --allow_increase --reason="..." --only=//a:b --benchmark=BM_Fit/rows:10' >/dev/null || fail "no command"
 expect 1 'what grew   BM_Fit/rows:10' explain --manifest=manifest --before=old t.textproto:4
 grep -q 'phase read' out || fail "not where it grew"
 expect 1 '^REJECT //a:b' explain --manifest=manifest '*'

@@ -42,6 +42,10 @@ ReportOptions OptionsOfTerminal() {
   return options;
 }
 
+ReportOptions OptionsFor(const std::string& output) {
+  return output.empty() ? OptionsOfTerminal() : ReportOptions();
+}
+
 absl::Status WriteStandardOutput(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
       std::fflush(stdout) != 0) {

@@ -27,6 +27,9 @@ std::string PathOfCaller(const std::string& path);
 // unless NO_COLOR is set; else 80 characters.
 ReportOptions OptionsOfTerminal();
 
+// OptionsOfTerminal, or those of a file if `output` names one.
+ReportOptions OptionsFor(const std::string& output);
+
 // kResourceExhausted if not all of it arrived.
 absl::Status WriteStandardOutput(const std::string& text);
 

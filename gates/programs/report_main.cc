@@ -7,11 +7,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/gates/explaining/gate_page.h"
-#include "footprint/gates/judge/evaluate.h"
-#include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/suite_program.h"
 #include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
@@ -36,33 +34,24 @@ gives as its exit status; 2 a mistake that the message names.
 constexpr char kProgram[] = "report";
 
 int Report(const CommandFlags& flags) {
-  EvaluationOptions options;
-  options.update_target = flags.Value("update_target", options.update_target);
-  options.is_complete = flags.Has("complete");
-  const GateInput input = ReadGateInput(flags.Value("manifest", ""));
-  const Verdict verdict = Judge(input, options);
-  const std::string page = WriteGatePage(input, verdict);
+  const absl::StatusOr<JudgedSuite> suite = JudgeSuite(flags);
+  if (!suite.ok()) return Complain(kProgram, suite.status().message());
+  const std::string page = WriteGatePage(suite->input, suite->verdict);
   const std::string output = flags.Value("output", "memory_gates.html");
   if (output.empty()) return Complain(kProgram, "--output= names no file");
   if (output == "-") return FinishProgram(kProgram, page, "", 0);
   const int written = FinishProgram(kProgram, page, output, 0);
   if (written != 0) return written;
   return FinishProgram(kProgram,
-                       absl::StrCat(SummaryLine(verdict), "\n",
+                       absl::StrCat(SummaryLine(suite->verdict), "\n",
                                     PathOfCaller(output), " is written\n"),
                        "", 0);
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments, {"manifest", "update_target", "output"}, {"complete", "help"});
+  const absl::StatusOr<CommandFlags> flags = ParseSuiteFlags(arguments, {}, {});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
-  if (!flags->Has("manifest")) {
-    return Complain(kProgram,
-                    "no --manifest; run a memory_gate_suite's target, which "
-                    "gives it");
-  }
   return Report(*flags);
 }
 

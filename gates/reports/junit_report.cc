@@ -22,13 +22,13 @@ std::string JunitCaseOf(const Judgement& judgement) {
       "\"");
   if (outcome == Outcome::kHolds) return begin + "/>\n";
   const std::string what = EscapeForXml(DescribeViolation(judgement));
-  const std::string how = EscapeForXml(judgement.command_to_accept());
+  const std::string how = EscapeForXml(HowToAccept(judgement));
   if (outcome == Outcome::kRejects) {
     return absl::StrCat(begin, "><failure type=\"REJECT\" message=\"", what,
-                        "\">accept it with: ", how, "</failure></testcase>\n");
+                        "\">", how, "</failure></testcase>\n");
   }
   return absl::StrCat(begin, "><system-out>", WordOfOutcome(outcome), " ", what,
-                      "&#10;accept it with: ", how,
+                      how.empty() ? "" : "&#10;", how,
                       "</system-out></testcase>\n");
 }
 

@@ -64,8 +64,8 @@ std::string WriteMarkdownReport(const Verdict& verdict,
     if (!IsViolation(judgement)) continue;
     absl::StrAppend(&text, "\n- **", WordOfOutcome(OutcomeOf(judgement)), "** ",
                     EscapeForMarkdown(DescribeViolation(judgement)),
-                    "<br>accept it with: ",
-                    EscapeForMarkdown(judgement.command_to_accept()), "\n");
+                    judgement.command_to_accept().empty() ? "" : "<br>",
+                    EscapeForMarkdown(HowToAccept(judgement)), "\n");
   }
   for (const Problem& problem : verdict.problems()) {
     absl::StrAppend(&text, "\n- **", EscapeForMarkdown(WordOfProblem(problem)),

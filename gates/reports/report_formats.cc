@@ -6,9 +6,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/gates/reports/github_report.h"
+#include "footprint/gates/reports/gitlab_report.h"
 #include "footprint/gates/reports/json_report.h"
 #include "footprint/gates/reports/junit_report.h"
 #include "footprint/gates/reports/markdown_report.h"
+#include "footprint/gates/reports/openmetrics_report.h"
+#include "footprint/gates/reports/sarif_report.h"
 #include "footprint/gates/reports/text_report.h"
 
 namespace footprint {
@@ -19,6 +23,11 @@ constexpr ReportFormat kFormats[] = {
     {"json", "verdict.json", WriteJsonReport},
     {"junit", "verdict.xml", WriteJunitReport},
     {"markdown", "verdict.md", WriteMarkdownReport},
+    {"sarif", "verdict.sarif", WriteSarifReport},
+    {"github", "verdict.github.txt", WriteGithubReport},
+    {"github-summary", "verdict.github.md", WriteGithubSummary},
+    {"gitlab", "verdict.gitlab.json", WriteGitlabReport},
+    {"openmetrics", "verdict.openmetrics.txt", WriteOpenmetricsReport},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 //
 // Every format tells the same: by default a line a deployment with its nearest
 // margin, what is not accepted in full, and the decision; on demand every rule.
-// Colour and width are of text alone.
+// Colour and width are of text alone. GitLab's code quality has findings only.
 //
 // Any name and message is safe in every format (report_escape.h). A further
 // format is a writer in a file of its own and a row of the table in

@@ -281,6 +281,10 @@ class TextReport {
     const Outcome outcome = OutcomeOf(judgement);
     WriteMarked(WordOfOutcome(outcome), outcome,
                 EscapeForTerminal(DescribeViolation(judgement)));
+    if (judgement.command_to_accept().empty()) {
+      absl::StrAppend(&text_, "\n");
+      return;
+    }
     absl::StrAppend(
         &text_, kHow,
         WrapCommand(EscapeForTerminal(judgement.command_to_accept()),

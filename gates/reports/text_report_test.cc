@@ -204,5 +204,14 @@ TEST(TextReportTest, EveryDecisionBeginsTheLastLine) {
   }
 }
 
+TEST(TextReportTest, ABudgetOfATrialNamesNoCommand) {
+  Verdict verdict = ExampleVerdict();
+  for (Judgement& judgement : *verdict.mutable_judgements()) {
+    judgement.clear_command_to_accept();
+  }
+  EXPECT_THAT(WriteTextReport(verdict, ReportOptions()),
+              Not(HasSubstr("accept it with")));
+}
+
 }  // namespace
 }  // namespace footprint

@@ -169,6 +169,11 @@ ReportRow RowOf(const Judgement& judgement) {
           WordOfOutcome(OutcomeOf(judgement))};
 }
 
+std::string HowToAccept(const Judgement& judgement) {
+  const std::string& command = judgement.command_to_accept();
+  return command.empty() ? "" : absl::StrCat("accept it with: ", command);
+}
+
 std::string DescribeViolation(const Judgement& judgement) {
   return absl::StrCat(
       judgement.label(), " ", NameOf(judgement), ": ",

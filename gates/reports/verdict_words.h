@@ -71,6 +71,9 @@ std::string DeterminismSuffix(const Judgement& judgement);
 // "deployment benchmark metric: value, limit, excess".
 std::string DescribeViolation(const Judgement& judgement);
 
+// "accept it with: COMMAND", or "" where no command does: a trial's budget.
+std::string HowToAccept(const Judgement& judgement);
+
 // "memo plan: 5 values, 5 loads planned", one for each remark of the producer
 // with this label.
 std::vector<std::string> NotesOf(const Verdict& verdict,

@@ -88,5 +88,12 @@ TEST(VerdictWordsTest, EveryOutcomeHasItsWord) {
   EXPECT_EQ(WordOfProblem(verdict.problems(0)), "NOT JUDGED");
 }
 
+TEST(VerdictWordsTest, WhereNoCommandAcceptsNoneIsAskedFor) {
+  Judgement judgement;
+  EXPECT_EQ(HowToAccept(judgement), "");
+  judgement.set_command_to_accept("bazel run //gates:update");
+  EXPECT_EQ(HowToAccept(judgement), "accept it with: bazel run //gates:update");
+}
+
 }  // namespace
 }  // namespace footprint

@@ -47,6 +47,8 @@ TEST(BudgetBoundTest, RunsThatAClaimNeeds) {
   EXPECT_EQ(RunsForConfidence(0, 0.99, 0.95), 299);
   EXPECT_EQ(RunsForConfidence(0, 0.999, 0.95), 2995);
   EXPECT_EQ(RunsForConfidence(1, 0.95, 0.95), 93);
+  // One half to the third: exactly the confidence is enough.
+  EXPECT_EQ(RunsForConfidence(0, 0.5, 0.875), 3);
 }
 
 TEST(BudgetBoundTest, TheFewestRunsAreEnoughAndOneLessIsNot) {
@@ -73,8 +75,25 @@ TEST(BudgetBoundTest, AcceptsRejectsOrSaysHowManyMore) {
             "0 of 9 runs exceed it, which does not show that 95 % of all runs "
             "keep it, at a confidence of 95 %; 50 more that keep it would, at "
             "least");
+  EXPECT_EQ(JudgeBudget({58, 0}, rule).more_runs, 1);
   EXPECT_EQ(JudgeBudget({59, 1}, rule).more_runs, 93 - 59);
   EXPECT_EQ(JudgeBudget({0, 0}, rule).more_runs, 59);
+}
+
+TEST(BudgetBoundTest, ExactlyTheConfidenceIsEnough) {
+  EXPECT_EQ(JudgeBudget({2, 0}, {0.5, 0.75}).kind, SampleDecision::kAccept);
+  EXPECT_EQ(JudgeBudget({2, 0}, {0.5, 0.76}).kind,
+            SampleDecision::kInconclusive);
+}
+
+// What the looks at 9 and 30 runs may have decided wrongly, the last may not:
+// one look alone would accept 6 of 59, and reject 23.
+TEST(BudgetBoundTest, ALateLookPaysForTheEarlyOnes) {
+  const BudgetRule rule = {0.8, 0.95};
+  EXPECT_EQ(JudgeBudget({59, 4}, rule).kind, SampleDecision::kAccept);
+  EXPECT_EQ(JudgeBudget({59, 5}, rule).kind, SampleDecision::kInconclusive);
+  EXPECT_EQ(JudgeBudget({59, 23}, rule).kind, SampleDecision::kInconclusive);
+  EXPECT_EQ(JudgeBudget({59, 24}, rule).kind, SampleDecision::kReject);
 }
 
 // Of a sequence of runs of which `fit` of all fit: where it ends.

@@ -1,5 +1,6 @@
 #include "footprint/gates/statistics/rank_test.h"
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -104,6 +105,19 @@ TEST(RankTestTest, FalseAlarmsKeepTheLevel) {
   // 5 % and three deviations of the count.
   EXPECT_LE(alarms, 0.05 * kTrials + 3 * 14);
   EXPECT_GE(alarms, 0.03 * kTrials);
+}
+
+// Without ties the variance of U is m n (m + n + 1) / 12, and with two pairs of
+// ties it is less by m n / 12 times 12 / (N (N - 1)).
+TEST(RankTestTest, TheApproximationIsTheNormalDistributionOfU) {
+  const std::vector<double> lower = {1, 2, 3, 4, 5};
+  const std::vector<double> higher = {6, 7, 8, 9, 10};
+  const auto tail = [](double z) { return std::erfc(z / std::sqrt(2)) / 2; };
+  EXPECT_NEAR(ApproximateRankTestPValue(lower, higher),
+              tail((25 - 12.5 - 0.5) / std::sqrt(275.0 / 12)), 1e-12);
+  EXPECT_NEAR(ApproximateRankTestPValue({1, 1, 3, 4, 5}, {6, 7, 8, 10, 10}),
+              tail((25 - 12.5 - 0.5) / std::sqrt(25.0 / 12 * (11 - 12.0 / 90))),
+              1e-12);
 }
 
 }  // namespace

@@ -73,7 +73,10 @@ std::string DoubtOf(const MemoryProfile& profile) {
   if (profile.benchmarks_size() == 0) {
     return absl::StrCat(profile.label(), " gave no measurement");
   }
-  if (profile.process_count() >= kMinimumProcessCount) return "";
+  if (profile.process_count() >= kMinimumProcessCount ||
+      profile.has_imported()) {
+    return "";
+  }
   return absl::StrCat(profile.label(), " was measured in ",
                       profile.process_count(), " processes, and ",
                       kMinimumProcessCount, " show that a figure repeats");

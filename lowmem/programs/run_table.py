@@ -4,6 +4,7 @@
   run_table.py --programs=DIR [--models=bert-large-multilingual] \\
       [--tokens=1,32,128,512] [--batches=1] [--pairs=3] [--seconds=1] [--torch]
   run_table.py --programs=DIR --sweep=1MiB,2MiB,1GiB --picture=sweep.svg
+  run_table.py --programs=DIR --choice --models=bert-base --tokens=64 --pairs=30
 
 DIR holds lowmem_generate, lowmem_pack and lowmem_run. Checkpoints are made from
 a seed, packed, and read once, so that they are in the page cache; how much of
@@ -20,6 +21,9 @@ Only root may make one; the column says - where none can be made.
 With --sweep one model runs with growing budgets, and a picture shows the peak of
 memory against the throughput. With --torch a BERT of the same shape in PyTorch
 runs in the same rounds, if it is installed.
+
+With --choice each model runs with the budget that lowmem_run takes where nobody
+names one, beside 64 MiB: its time was predicted, and is measured here.
 
 Exit status: 0; 1 a program failed (the text says which); 2 wrong usage.
 """
@@ -200,6 +204,8 @@ def parse_report(text):
         if not found:
             fail("no %s in the report:\n%s" % (name, text))
         figures[name] = parse_bytes(found.group(1))
+    figures["choice"] = re.search(
+        r"^budget +(\S+ [A-Za-z]+)(?:, predicted to take (\S+))?", text, re.M).groups()
     figures["waited"] = float(re.search(r"waited ([\d.]+) s", text).group(1))
     return figures
 
@@ -383,6 +389,26 @@ def sweep(table, folder, model, options):
         draw(options.draw, points[:-1], points[-1][:2], titles, options.picture)
 
 
+def print_choice(table, folder, model, tokens):
+    """The budget that lowmem_run chooses, its time predicted and measured."""
+    passes = table.passes(folder, tokens, 1, "64MiB")
+    weights = folder + "/model.safetensors"
+    share = large_share(weights)
+
+    def run(name, _):
+        keep_in_large_pieces(weights, share)
+        return table.run(folder, "pread", tokens, 1, name, passes)
+
+    found = take_turns(["", "64MiB"], table.options.pairs, run)
+    budget, predicted = found[""][0]["choice"]
+    name = "seconds" if "gpt2" in model else "processor"
+    median, low, high = median_interval(
+        ratios(of_all(found[""], name), of_all(found["64MiB"], name)))
+    interval = "" if low is None else " [%.3f, %.3f]" % (low, high)
+    print_cells((model, str(tokens), budget, predicted, "%.3f%s" % (median, interval)),
+                markdown=True)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -402,6 +428,7 @@ def main():
     parser.add_argument("--markdown", action="store_true", help="a table for a page")
     parser.add_argument("--sweep", default="")
     parser.add_argument("--picture", default="")
+    parser.add_argument("--choice", action="store_true")
     parser.add_argument("--draw", default="base/page/draw_line_chart",
                         help="the program that draws the picture")
     parser.add_argument("--folder", default=None, help="for checkpoints")
@@ -409,7 +436,12 @@ def main():
     if isinstance(options.models, str):
         options.models = [options.models]
     table = Table(options)
-    if not options.sweep:
+    if options.choice:
+        print("pread, %d thread(s), %d rounds, on %s\n"
+              % (options.threads, options.pairs, processor()))
+        print_cells(("model", "tokens", "budget", "predicted", "measured"), markdown=True)
+        print("|" + "---|" * 5)
+    elif not options.sweep:
         print_head(options.markdown)
     for model in options.models:
         with tempfile.TemporaryDirectory(dir=options.folder) as place:
@@ -418,6 +450,10 @@ def main():
             read_once(weights)
             if options.sweep:
                 sweep(table, folder, model, options)
+                continue
+            if options.choice:
+                for tokens in options.tokens:
+                    print_choice(table, folder, model, tokens)
                 continue
             for tokens in options.tokens:
                 for batch in [1] if "gpt2" in model else options.batches:

@@ -57,6 +57,11 @@ for label in '512 KiB' '1 MiB' '64 MiB' 'log scale' 'all weights resident'; do
 done
 grep -q '^resident ' "$TEST_TMPDIR/sweep" || fail "no resident run in the sweep"
 
+# The budget that nobody names: what was predicted of it, and what it took.
+table --models=minilm:--layers=1 --tokens=4 --choice >"$TEST_TMPDIR/choice"
+grep -qE '^\| minilm:--layers=1 \| 4 \| [0-9.]+ [KM]iB \| 1\.[0-9]{2} \| [0-9.]+ \|$' \
+  "$TEST_TMPDIR/choice" || fail "no choice: $(cat "$TEST_TMPDIR/choice")"
+
 # The points fill the picture, whether rates are alike or not.
 python3 - "$TEST_TMPDIR/drawn.svg" <<'END' || fail "a picture that cannot be read"
 import re, sys

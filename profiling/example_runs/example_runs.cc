@@ -347,6 +347,24 @@ MeasuredRun RunNamed(const std::string& text) {
   return run;
 }
 
+MeasuredRun NestedRun() {
+  MeasuredRun run;
+  const auto add = [&run](const char* function, CodeFrame::Kind kind) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_function(function);
+    frame->set_kind(kind);
+    Call* const call = run.add_calls();
+    call->set_parent(static_cast<uint32_t>(run.calls_size()) - 1);
+    call->set_frame(static_cast<uint32_t>(run.frames_size()) - 1);
+  };
+  add("main", CodeFrame::NATIVE);
+  add("Fit", CodeFrame::NATIVE);
+  add("interpret", CodeFrame::INTERPRETER);
+  add("std::vector", CodeFrame::ALLOCATOR);
+  add("operator new", CodeFrame::ALLOCATOR);
+  return run;
+}
+
 MeasuredRun LargeRun(int site_count, uint64_t seed) {
   RandomSequence random(seed);
   MeasuredRun run;

@@ -26,6 +26,10 @@ MeasuredRun FullRunLater();
 // The full run, in which every text is `text`.
 MeasuredRun RunNamed(const std::string& text);
 
+// No processes: main calls Fit, which has a container allocate; the calls are
+// 1 main, 2 Fit, 3 an interpreter, 4 and 5 allocator.
+MeasuredRun NestedRun();
+
 // `site_count` stacks, 10 to 40 calls deep, in 2,000 functions with the names
 // of C++ templates.
 MeasuredRun LargeRun(int site_count, uint64_t seed);

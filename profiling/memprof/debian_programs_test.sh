@@ -66,7 +66,7 @@ public class Hello {
 JAVA
 if command -v javac >/dev/null; then
   javac Hello.java && same 6 java -Xmx64m Hello
-elif command -v java >/dev/null && java --list-modules 2>/dev/null | grep -q jdk.compiler; then
+elif command -v java >/dev/null && java --list-modules 2>/dev/null | grep jdk.compiler >/dev/null; then
   same 6 java -Xmx64m Hello.java
 else
   same 0 java -Xmx64m -XX:+PrintFlagsFinal -version

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "footprint/profiling/reports/call_stack_profile.pb.h"
+#include "footprint/base/call_stacks/call_stack_profile.pb.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/runs/code_places.h"
 #include "google/protobuf/io/gzip_stream.h"

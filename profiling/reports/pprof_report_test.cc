@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/call_stacks/call_stack_profile.pb.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/example_runs/random_run.h"
-#include "footprint/profiling/reports/call_stack_profile.pb.h"
 #include "google/protobuf/io/gzip_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "gtest/gtest.h"

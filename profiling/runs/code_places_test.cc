@@ -3,30 +3,12 @@
 #include "footprint/profiling/runs/code_places.h"
 
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/profiling/example_runs/example_runs.h"
 #include "footprint/profiling/example_runs/random_run.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
-
-// main calls Fit, which has a container allocate.
-MeasuredRun NestedRun() {
-  MeasuredRun run;
-  const auto add = [&run](const char* function, CodeFrame::Kind kind) {
-    CodeFrame* const frame = run.add_frames();
-    frame->set_function(function);
-    frame->set_kind(kind);
-    Call* const call = run.add_calls();
-    call->set_parent(static_cast<uint32_t>(run.calls_size()) - 1);
-    call->set_frame(static_cast<uint32_t>(run.frames_size()) - 1);
-  };
-  add("main", CodeFrame::NATIVE);
-  add("Fit", CodeFrame::NATIVE);
-  add("interpret", CodeFrame::INTERPRETER);
-  add("std::vector", CodeFrame::ALLOCATOR);
-  add("operator new", CodeFrame::ALLOCATOR);
-  return run;
-}
 
 std::string FunctionAt(const MeasuredRun& run, uint32_t call) {
   const CodePlaces places(run);

@@ -122,8 +122,25 @@ std::string FindInconsistency(const BenchmarkMemory& benchmark) {
   return problem;
 }
 
+bool HasExactFigure(const MemoryProfile& profile) {
+  for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+    for (const Metric& metric : benchmark.metrics()) {
+      if (metric.determinism() == EXACT) return true;
+    }
+    for (const Phase& phase : benchmark.phases()) {
+      for (const Metric& metric : phase.metrics()) {
+        if (metric.determinism() == EXACT) return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::string FindInconsistency(const MemoryProfile& profile) {
   if (profile.process_count() < 0) return "a negative process_count";
+  if (profile.has_imported() && HasExactFigure(profile)) {
+    return "an EXACT figure that was imported from another tool";
+  }
   if (!profile.has_failure() && profile.benchmarks_size() == 0) {
     return "neither a benchmark nor a failure";
   }

@@ -351,7 +351,7 @@ TEST_F(MemoryProfileFileTest, RefusesUnknownAndUnsetEnumerators) {
 }
 
 TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
-  std::vector<MemoryProfile> profiles(7, ExampleProfile());
+  std::vector<MemoryProfile> profiles(9, ExampleProfile());
   profiles[0].mutable_benchmarks(1)->set_name(profiles[0].benchmarks(0).name());
   AddMetric(PEAK_LIVE_USABLE_BYTES, 1,
             profiles[1].mutable_benchmarks(0)->mutable_metrics());
@@ -360,6 +360,14 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
   profiles[4].clear_benchmarks();
   profiles[6].mutable_benchmarks(0)->mutable_phases(1)->set_name("loop");
   profiles[5].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
+  profiles[7].mutable_imported()->set_tool("massif");
+  // Of a phase alone.
+  profiles[8].mutable_imported()->set_tool("massif");
+  for (BenchmarkMemory& benchmark : *profiles[8].mutable_benchmarks()) {
+    for (Metric& metric : *benchmark.mutable_metrics()) {
+      metric.set_determinism(STATISTICAL);
+    }
+  }
   for (MemoryProfile& profile : profiles) {
     EXPECT_THAT(WriteMemoryProfileFile(profile, Path("p")),
                 StatusIs(absl::StatusCode::kInvalidArgument));

@@ -12,7 +12,7 @@ expect() {
   shift 2
   "$PRINT" "$@" >out 2>err
   status=$?
-  if ((status != wanted)) || ! cat out err | grep -qE -- "$pattern"; then
+  if ((status != wanted)) || ! cat out err | grep -E -- "$pattern" >/dev/null; then
     echo "FAILED: $*: status $status, not $wanted, or no line like: $pattern"
     cat out err
     failures=$((failures + 1))

@@ -27,10 +27,11 @@ _ENTRY_POINTS = {
     "//gates:fit", "//gates:report", "//gates:update"
 }
 # The packages of which none may need another, and the room that states the
-# contract between them. A deployment is there to combine them.
+# contract between them. A deployment is there to combine them; a trial runs any
+# program under the profiler (decision 38).
 _SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")
 CONTRACT = "profiling/schema"
-_COMBINES = "gates/deployments"
+_COMBINES = ("gates/deployments", "gates/trials")
 
 
 def parse_layers(text):
@@ -138,7 +139,8 @@ def package_named(room):
 def crosses(room, other):
     """Whether code of `room` that uses `other` uses a sibling's."""
     return (package_named(other) in _SIBLINGS and package_named(room) != package_named(other)
-            and other != CONTRACT and not (room + "/").startswith(_COMBINES + "/"))
+            and other != CONTRACT
+            and not any((room + "/").startswith(each + "/") for each in _COMBINES))
 
 
 def sibling_allowances(layers):

@@ -109,7 +109,7 @@ def _read_tree(root):
     return texts, [name for name in names if name.endswith(".proto")]
 
 
-def _prepare_includes(root, work, protos):
+def prepare_includes(root, work, protos):
     """The folders in which "footprint/..." is found: the tree's and the protos'."""
     tree, generated = work / "tree", work / "generated"
     tree.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ def main():
     root = pathlib.Path(args.tree)
     texts, protos = _read_tree(root)
     found = other_mutexes(texts) + mutexes_that_guard_nothing(texts)
-    folders = _prepare_includes(root, pathlib.Path(args.work), protos)
+    folders = prepare_includes(root, pathlib.Path(args.work), protos)
     jobs = [(name, variant) for name in sources_to_check(texts) for variant in variants(texts[name])]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         outputs = pool.map(lambda job: check_source(root / job[0], folders, job[1]), jobs)

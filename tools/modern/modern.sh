@@ -17,7 +17,11 @@ readonly PACKAGES=(
   libabsl-dev libprotobuf-dev protobuf-compiler googletest libbenchmark-dev
   libjemalloc-dev libeigen3-dev zlib1g-dev python-matplotlib-data
   nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
-  libboost-dev
+  libarchive-dev
+  libsqlite3-dev libcpp-httplib-dev
+  libboost-dev python3-clang
+  python3-sarif-python-om python3-junitparser python3-prometheus-client
+  python3-html5lib
 )
 
 say() { printf 'modern: %s\n' "$*" >&2; }

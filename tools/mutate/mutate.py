@@ -11,6 +11,9 @@ target patterns to run, in place of the package's own tests. A line
 that file: they run alone before all the others, which run only if those pass.
 Without such a line that is the test named after the file, if there is one.
 
+`--generated` plants faults that a parser of C++ finds, in place of the list: see
+generated.py.
+
 The faults go into a copy of the tree with an output root of its own, so neither
 the tree nor its build results are touched. A fault is caught when it does not
 compile or when a test fails or exceeds the time limit; it survives when every
@@ -28,6 +31,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import equivalents
 
 MINIMUM_FAULTS = 20
 REQUIRED_SHARE = 0.95
@@ -86,12 +91,13 @@ def tests_to_run_first(listing, folder, package, file):
     """Target patterns, or none where no test is known to be near."""
     if file in listing.first:
         return listing.first[file]
-    stem = pathlib.PurePath(file).stem
-    near = [folder / (stem + "_test" + ending) for ending in (".cc", ".sh", ".py")]
-    named = '"%s_test"' % stem
-    in_build = named in (folder / "BUILD").read_text() if (folder / "BUILD").is_file() else False
+    path = pathlib.PurePath(file)
+    room = folder / path.parent
+    near = [room / (path.stem + "_test" + ending) for ending in (".cc", ".sh", ".py")]
+    named = '"%s_test"' % path.stem
+    in_build = named in (room / "BUILD").read_text() if (room / "BUILD").is_file() else False
     if in_build and any(path.is_file() for path in near):
-        return ["//%s:%s_test" % (package, stem)]
+        return ["//%s:%s_test" % (pathlib.PurePath(package) / path.parent, path.stem)]
     return []
 
 
@@ -114,7 +120,8 @@ def copy_tree(tree, copy):
     if listed.returncode:
         shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns("bazel-*"))
         return
-    for name in set(listed.stdout.split("\0")) - {""}:
+    # A person's own flags, such as a cache's place, are not committed.
+    for name in set(listed.stdout.split("\0")) - {""} | {"user.bazelrc"}:
         source = tree / name
         if source.is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -215,13 +222,18 @@ def usable_listing(tree, package, minimum_faults):
     return listing
 
 
-def mutate(tree, package, listing, timeout_seconds, output_root):
-    """Plants the faults in a copy of the tree; the exit code."""
+def fresh_copy(tree, output_root):
     # The same path each time keeps the output root useful between runs.
     copy = pathlib.Path(output_root) / "tree"
     shutil.rmtree(copy, ignore_errors=True)
     copy_tree(tree, copy)
-    tests = Tests(copy, output_root, listing.patterns or ["//%s:all" % package],
+    return copy
+
+
+def mutate(tree, package, listing, timeout_seconds, output_root):
+    """Plants the faults in a copy of the tree; the exit code."""
+    copy = fresh_copy(tree, output_root)
+    tests = Tests(copy, output_root, listing.patterns or ["//%s/..." % package],
                   timeout_seconds)
     try:
         return report(listing, copy / package, package, tests)
@@ -247,7 +259,23 @@ def report(listing, folder, package, tests):
     return 0 if caught >= REQUIRED_SHARE * len(faults) else 1
 
 
-def main():
+def check_lists(tree, package, minimum_faults):
+    """Whether the package's lists fit its sources; the exit code."""
+    listing = usable_listing(tree, package, minimum_faults)
+    stale = equivalents.stale_equivalents(tree / package)
+    for text in stale:
+        print("mutate: " + text, file=sys.stderr)
+    return 1 if listing is None or stale else 0
+
+
+def plant_generated(tree, package, args, output_root):
+    # Needs clang's parser, which lists do without.
+    import generated  # pylint: disable=import-outside-toplevel
+
+    return generated.run(tree, fresh_copy(tree, output_root), package, args)
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("package")
     parser.add_argument("--tree", default=".")
@@ -255,16 +283,30 @@ def main():
     parser.add_argument("--output_root", help="Bazel's output root and the copy of the tree")
     parser.add_argument("--minimum_faults", type=int, default=MINIMUM_FAULTS)
     parser.add_argument("--check_list", action="store_true", help="only look for stale faults")
-    args = parser.parse_args()
+    parser.add_argument("--generated", action="store_true", help="faults of a parser's finding")
+    parser.add_argument("--sample", type=int, default=200, help="how many of those")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--only", default="", help="a regular expression for files to sample")
+    parser.add_argument("--again", action="store_true", help="judge known survivors once more")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    return parser.parse_args()
+
+
+def main():
+    args = parse_arguments()
     tree = pathlib.Path(args.tree).resolve()
     package = args.package.strip("/")
-    listing = usable_listing(tree, package, args.minimum_faults)
-    if listing is None or args.check_list:
-        sys.exit(1 if listing is None else 0)
+    if args.check_list:
+        sys.exit(check_lists(tree, package, args.minimum_faults))
     output_root = args.output_root or os.path.join(
         os.environ.get("FOOTPRINT_OUTPUT_USER_ROOT") or os.path.expanduser("~/.cache/bazel"),
-        "footprint_mutate", package.replace("/", "_"))
+        "footprint_mutate", package.replace("/", "_") + ("_generated" if args.generated else ""))
     os.makedirs(output_root, exist_ok=True)
+    if args.generated:
+        sys.exit(plant_generated(tree, package, args, output_root))
+    listing = usable_listing(tree, package, args.minimum_faults)
+    if listing is None:
+        sys.exit(1)
     sys.exit(mutate(tree, package, listing, args.timeout_seconds, output_root))
 
 

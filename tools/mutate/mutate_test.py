@@ -126,16 +126,23 @@ class MutateTest(unittest.TestCase):
         # the second survives it and is given to all.
         self.assertEqual(
             self.patterns_of_runs("roar.sh\t+ 1\t- 1\nroar.sh\techo 7\techo 8\n"),
-            ["//lion:all", "//lion:roar_test", "//lion:roar_test", "//lion:all"])
+            ["//lion/...", "//lion:roar_test", "//lion:roar_test", "//lion/..."])
+
+    def test_the_near_test_of_a_room_is_in_the_room(self):
+        self.write("tree/lion/den/BUILD", 'sh_test(name = "growl_test")')
+        self.write("tree/lion/den/growl.sh", "echo $((1 + 1))\n")
+        self.write("tree/lion/den/growl_test.sh", "true\n")
+        self.assertIn("//lion/den:growl_test",
+                      self.patterns_of_runs("den/growl.sh\t+ 1\t- 1\n"))
 
     def test_tests_that_run_first_can_be_named(self):
         self.assertEqual(
             self.patterns_of_runs("first\troar.sh\t//lion:a //lion:b\nroar.sh\t+ 1\t- 1\n"),
-            ["//lion:all", "//lion:a //lion:b"])
+            ["//lion/...", "//lion:a //lion:b"])
 
     def test_all_tests_run_where_none_is_near(self):
         self.assertEqual(self.patterns_of_runs("roar.sh\t+ 1\t- 1\n"),
-                         ["//lion:all", "//lion:all"])
+                         ["//lion/...", "//lion/..."])
 
     def test_a_file_to_test_first_must_exist(self):
         self.assertIn("first: gone.sh does not exist",

@@ -250,7 +250,7 @@ for flag in data io target ignore header delimiter model predictions \
   held_out_rows; do
   grep -q -- "--$flag " help.txt || fail "--help does not name --$flag"
 done
-"$NETWORK" --help 2>&1 | grep -q -- "--epochs " || fail "--help: --epochs"
+"$NETWORK" --help 2>&1 | grep -- "--epochs " >/dev/null || fail "--help: --epochs"
 
 # Real data: Microsoft's share prices follow from the day's others.
 expect 0 "65 rows, 4 features, R^2 0.9" "$LINEAR" --data="$REAL_DATA" \

@@ -1,0 +1,561 @@
+#include "footprint/gates/bundles/bundle.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "footprint/base/files/atomic_file.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/text_format_errors.h"
+#include "google/protobuf/text_format.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kMostManifestBytes = 64 << 10;
+constexpr size_t kBlockBytes = 64 << 10;
+constexpr int64_t kFreeExpansionBytes = 1 << 20;
+constexpr int kMostTimeLimitSeconds = 24 * 60 * 60;
+constexpr char kAdvice[] = "; make the bundle anew from its folder";
+
+// Names without control characters, so that messages cannot be forged by them.
+absl::Status CheckName(absl::string_view path, const BundleLimits& limits) {
+  if (path.size() > static_cast<size_t>(limits.path_bytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the bundle holds a name of ", path.size(), " bytes; ",
+                     limits.path_bytes, " is the most"));
+  }
+  for (const char each : path) {
+    if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) {
+      return absl::InvalidArgumentError(
+          "the bundle holds a name with a control character");
+    }
+  }
+  if (path.empty() || path[0] == '/') {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", path, "': names of a bundle are relative and not empty"));
+  }
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
+  if (parts.size() > static_cast<size_t>(limits.path_depth)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", path, "': more than ", limits.path_depth, " folders deep"));
+  }
+  for (absl::string_view part : parts) {
+    if (part.empty() || part == "." || part == "..") {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", path, "': a part of the name is '", part, "', so is refused"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+class ManifestErrors : public TextFormatErrors {
+ public:
+  void Add(int line, int column, const std::string& message) override {
+    texts_.push_back(absl::StrCat(kManifestName, ":", line + 1, ":", column + 1,
+                                  ": ", message));
+  }
+  std::string Text() const { return absl::StrJoin(texts_, "\n"); }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+std::string ManifestProblem(const BundleManifest& manifest) {
+  const BundleLimits limits;
+  if (manifest.schema_version() != 1) {
+    return absl::StrCat("schema_version is ", manifest.schema_version(),
+                        "; this version reads 1");
+  }
+  if (!BundleManifest::Kind_IsValid(manifest.kind()) ||
+      manifest.kind() == BundleManifest::KIND_UNSPECIFIED) {
+    return "kind must be NATIVE_PROGRAM, PYTHON_SCRIPT or LOWMEM_CHECKPOINT";
+  }
+  if (manifest.entry().empty()) return "entry is missing: what is run?";
+  if (manifest.budget_bytes() < 0) return "budget_bytes is below zero";
+  if (manifest.time_limit_seconds() < 0 ||
+      manifest.time_limit_seconds() > kMostTimeLimitSeconds) {
+    return absl::StrCat("time_limit_seconds must be 0 to ",
+                        kMostTimeLimitSeconds);
+  }
+  for (const std::string& argument : manifest.arguments()) {
+    if (argument.find('\0') != std::string::npos) {
+      return "an argument holds a zero byte";
+    }
+  }
+  if (manifest.device().size() > 128 || manifest.label().size() > 256) {
+    return "device has at most 128 bytes, label 256";
+  }
+  std::vector<std::string> names(manifest.data().begin(),
+                                 manifest.data().end());
+  names.push_back(manifest.entry());
+  for (const std::string& name : names) {
+    const absl::Status status = CheckName(name, limits);
+    if (!status.ok()) return std::string(status.message());
+  }
+  return "";
+}
+
+struct FreeReader {
+  void operator()(archive* reader) const { archive_read_free(reader); }
+};
+struct FreeWriter {
+  void operator()(archive* writer) const { archive_write_free(writer); }
+};
+struct FreeEntry {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+};
+
+std::string ErrorOf(archive* reader) {
+  const char* const text = archive_error_string(reader);
+  return text == nullptr ? "damaged" : text;
+}
+
+// Which names an archive has, so that none comes twice or as another sort.
+class Names {
+ public:
+  absl::Status AddFile(const std::string& path) {
+    if (!files_.insert(path).second || folders_.count(path) > 0) {
+      return Twice(path);
+    }
+    return AddParents(path);
+  }
+
+  absl::Status AddFolder(const std::string& path) {
+    if (files_.count(path) > 0) return Twice(path);
+    if (!stated_folders_.insert(path).second) return Twice(path);
+    folders_.insert(path);
+    return AddParents(path);
+  }
+
+  bool Has(const std::string& path) const {
+    return files_.count(path) > 0 || folders_.count(path) > 0;
+  }
+  bool HasFile(const std::string& path) const { return files_.count(path) > 0; }
+
+ private:
+  static absl::Status Twice(absl::string_view path) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", path, "' is twice in the bundle", kAdvice));
+  }
+
+  absl::Status AddParents(absl::string_view path) {
+    for (size_t slash = path.find('/'); slash != absl::string_view::npos;
+         slash = path.find('/', slash + 1)) {
+      const std::string parent(path.substr(0, slash));
+      if (files_.count(parent) > 0) return Twice(parent);
+      folders_.insert(parent);
+    }
+    return absl::OkStatus();
+  }
+
+  std::set<std::string> files_;
+  std::set<std::string> folders_;
+  std::set<std::string> stated_folders_;
+};
+
+absl::Status CheckNamedFiles(const BundleManifest& manifest,
+                             const Names& names) {
+  if (!names.HasFile(manifest.entry())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kManifestName, ": entry '", manifest.entry(),
+                     "' is no file of the bundle"));
+  }
+  for (const std::string& each : manifest.data()) {
+    if (names.Has(each)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        kManifestName, ": data '", each, "' is not in the bundle"));
+  }
+  return absl::OkStatus();
+}
+
+// One pass over an archive: checked, and written below `folder` unless that is
+// empty.
+class ArchivePass {
+ public:
+  ArchivePass(std::string folder, const BundleLimits& limits)
+      : folder_(std::move(folder)), limits_(limits), block_(kBlockBytes) {}
+
+  absl::StatusOr<BundleManifest> Read(const std::string& path) {
+    absl::Status status = Open(path);
+    if (!status.ok()) return status;
+    archive_entry* entry = nullptr;
+    int code = ARCHIVE_OK;
+    while ((code = archive_read_next_header(reader_.get(), &entry)) ==
+           ARCHIVE_OK) {
+      status = Take(entry);
+      if (!status.ok()) return status;
+    }
+    if (code != ARCHIVE_EOF) return Damaged("");
+    if (!has_manifest_) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the bundle has no ", kManifestName,
+                       " at its top; see gates/bundles/bundle.proto"));
+    }
+    absl::StatusOr<BundleManifest> manifest = ParseManifest(manifest_text_);
+    if (!manifest.ok()) return manifest;
+    status = CheckNamedFiles(*manifest, names_);
+    if (!status.ok()) return status;
+    return manifest;
+  }
+
+ private:
+  absl::Status Damaged(absl::string_view path) const {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the bundle cannot be read", path.empty() ? "" : " at '", path,
+        path.empty() ? "" : "'", ": ", ErrorOf(reader_.get()), kAdvice));
+  }
+
+  absl::Status Open(const std::string& path) {
+    file_ =
+        FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file_.is_open()) return FileError(errno, path, "cannot be opened");
+    struct stat about = {};
+    if (fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": not a regular file"));
+    }
+    archive_bytes_ = about.st_size;
+    if (archive_bytes_ > limits_.archive_bytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the bundle has ", archive_bytes_, " bytes; ",
+                       limits_.archive_bytes, " is the most"));
+    }
+    reader_.reset(archive_read_new());
+    if (reader_ == nullptr) return absl::ResourceExhaustedError("no memory");
+    archive_read_support_filter_none(reader_.get());
+    archive_read_support_filter_gzip(reader_.get());
+    archive_read_support_filter_zstd(reader_.get());
+    archive_read_support_format_tar(reader_.get());
+    if (archive_read_open_fd(reader_.get(), file_.get(), kBlockBytes) !=
+        ARCHIVE_OK) {
+      return Damaged("");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Take(archive_entry* entry) {
+    if (++entries_ > limits_.entries) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "the bundle has more than ", limits_.entries, " entries"));
+    }
+    const char* name = archive_entry_pathname(entry);
+    if (name == nullptr) name = archive_entry_pathname_utf8(entry);
+    if (name == nullptr) {
+      return absl::InvalidArgumentError("the bundle holds a name not in UTF-8");
+    }
+    absl::string_view path = name;
+    const bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
+    while (absl::ConsumePrefix(&path, "./")) {
+    }
+    if (is_folder) absl::ConsumeSuffix(&path, "/");
+    if (is_folder && (path.empty() || path == ".")) return absl::OkStatus();
+    absl::Status status = CheckName(path, limits_);
+    if (!status.ok()) return status;
+    if (archive_entry_hardlink(entry) != nullptr ||
+        archive_entry_symlink(entry) != nullptr ||
+        (!is_folder && archive_entry_filetype(entry) != AE_IFREG)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", path,
+                       "' is no file or folder: a bundle holds no links, "
+                       "devices, pipes or sockets"));
+    }
+    return is_folder ? TakeFolder(std::string(path))
+                     : TakeFile(std::string(path), entry);
+  }
+
+  absl::Status TakeFolder(const std::string& path) {
+    absl::Status status = names_.AddFolder(path);
+    if (!status.ok() || folder_.empty()) return status;
+    return MakeFolders(absl::StrCat(path, "/"));
+  }
+
+  // Those in front of the last slash.
+  absl::Status MakeFolders(absl::string_view path) {
+    for (size_t slash = path.find('/'); slash != absl::string_view::npos;
+         slash = path.find('/', slash + 1)) {
+      const std::string parent =
+          absl::StrCat(folder_, "/", path.substr(0, slash));
+      if (mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST) {
+        return FileError(errno, parent, "cannot be made");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeFile(const std::string& path, archive_entry* entry) {
+    absl::Status status = names_.AddFile(path);
+    if (!status.ok()) return status;
+    const int64_t size_bytes = archive_entry_size(entry);
+    if (!archive_entry_size_is_set(entry) || size_bytes < 0) {
+      return Damaged(path);
+    }
+    status = CountBytes(path, size_bytes);
+    if (!status.ok()) return status;
+    const bool is_manifest = path == kManifestName;
+    if (is_manifest && size_bytes > kMostManifestBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(kManifestName, " has more than 64 KiB"));
+    }
+    has_manifest_ = has_manifest_ || is_manifest;
+    FileDescriptor file;
+    const std::string target = absl::StrCat(folder_, "/", path);
+    if (!folder_.empty()) {
+      status = MakeFolders(path);
+      if (!status.ok()) return status;
+      const mode_t mode = (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644;
+      file = FileDescriptor(
+          open(target.c_str(),
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+      if (!file.is_open()) return FileError(errno, target, "cannot be made");
+      fchmod(file.get(), mode);
+    }
+    return Copy(path, size_bytes, is_manifest, file);
+  }
+
+  // Before any of them is read: a size that is a lie is refused, too.
+  absl::Status CountBytes(absl::string_view path, int64_t size_bytes) {
+    const int64_t most =
+        std::min(limits_.unpacked_bytes,
+                 kFreeExpansionBytes + archive_bytes_ * limits_.most_expansion);
+    if (size_bytes <= most - unpacked_bytes_) {
+      unpacked_bytes_ += size_bytes;
+      return absl::OkStatus();
+    }
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "'", path, "': the bundle unpacks to more than ", most,
+        " bytes, the most for an archive of ", archive_bytes_, " bytes"));
+  }
+
+  absl::Status Copy(const std::string& path, int64_t size_bytes,
+                    bool is_manifest, const FileDescriptor& file) {
+    int64_t copied = 0;
+    while (true) {
+      const la_ssize_t got =
+          archive_read_data(reader_.get(), block_.data(), block_.size());
+      if (got < 0) return Damaged(path);
+      if (got == 0) break;
+      copied += got;
+      if (copied > size_bytes) return Damaged(path);
+      if (is_manifest) {
+        manifest_text_.append(block_.data(), static_cast<size_t>(got));
+      }
+      if (file.is_open() && !WriteOn(file.get(), block_.data(), got)) {
+        return FileError(errno, absl::StrCat(folder_, "/", path),
+                         "cannot be written");
+      }
+    }
+    return copied == size_bytes ? absl::OkStatus() : Damaged(path);
+  }
+
+  std::string folder_;
+  BundleLimits limits_;
+  std::vector<char> block_;
+  FileDescriptor file_;
+  std::unique_ptr<archive, FreeReader> reader_;
+  Names names_;
+  int64_t archive_bytes_ = 0;
+  int64_t unpacked_bytes_ = 0;
+  int64_t entries_ = 0;
+  bool has_manifest_ = false;
+  std::string manifest_text_;
+};
+
+// Relative paths of all files below `folder`, sorted.
+absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator each(folder, error);
+  for (; !error && each != std::filesystem::recursive_directory_iterator();
+       each.increment(error)) {
+    const std::filesystem::file_status status = each->symlink_status(error);
+    if (error) break;
+    if (std::filesystem::is_directory(status)) continue;
+    std::string path =
+        each->path().lexically_relative(std::filesystem::path(folder)).string();
+    if (!std::filesystem::is_regular_file(status)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(folder, "/", path,
+                       ": a bundle holds files and folders only; copy "
+                       "what a link leads to"));
+    }
+    files.push_back(std::move(path));
+  }
+  if (error) return FileError(error.value(), folder, "cannot be read");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Appends one file to an archive, in pieces.
+absl::Status AppendFile(archive* writer, const std::string& folder,
+                        const std::string& path) {
+  const std::string source = absl::StrCat(folder, "/", path);
+  const FileDescriptor file(
+      open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat about = {};
+  if (!file.is_open() || fstat(file.get(), &about) != 0) {
+    return FileError(errno, source, "cannot be read");
+  }
+  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+  archive_entry_set_pathname(entry.get(), path.c_str());
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_perm(entry.get(),
+                         (about.st_mode & 0111) != 0 ? 0755 : 0644);
+  archive_entry_set_size(entry.get(), about.st_size);
+  archive_entry_set_mtime(entry.get(), 0, 0);
+  if (archive_write_header(writer, entry.get()) != ARCHIVE_OK) {
+    return absl::UnavailableError(absl::StrCat(source, ": ", ErrorOf(writer)));
+  }
+  std::vector<char> block(kBlockBytes);
+  int64_t left = about.st_size;
+  while (left > 0) {
+    const int64_t wanted = std::min<int64_t>(left, kBlockBytes);
+    const int64_t got = ReadOn(file.get(), wanted, block.data());
+    if (got != wanted) {
+      return absl::UnavailableError(
+          absl::StrCat(source, ": changed or cannot be read"));
+    }
+    if (archive_write_data(writer, block.data(), static_cast<size_t>(got)) !=
+        got) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(source, ": ", ErrorOf(writer)));
+    }
+    left -= got;
+  }
+  return absl::OkStatus();
+}
+
+// What libarchive writes, into an AtomicFile.
+struct Output {
+  AtomicFile file;
+  absl::Status status;
+};
+
+la_ssize_t WriteToOutput(archive* writer, void* client, const void* bytes,
+                         size_t size) {
+  Output* const output = static_cast<Output*>(client);
+  output->status = output->file.Append(
+      absl::string_view(static_cast<const char*>(bytes), size));
+  if (output->status.ok()) return static_cast<la_ssize_t>(size);
+  archive_set_error(writer, EIO, "cannot be written");
+  return -1;
+}
+
+absl::Status CheckFolder(const std::string& folder,
+                         const std::vector<std::string>& files) {
+  const absl::StatusOr<std::string> text = ReadWholeFile(
+      absl::StrCat(folder, "/", kManifestName), kMostManifestBytes);
+  if (!text.ok()) return text.status();
+  const absl::StatusOr<BundleManifest> manifest = ParseManifest(*text);
+  if (!manifest.ok()) return manifest.status();
+  Names names;
+  const BundleLimits limits;
+  for (const std::string& path : files) {
+    absl::Status status = CheckName(path, limits);
+    if (status.ok()) status = names.AddFile(path);
+    if (!status.ok()) return status;
+  }
+  return CheckNamedFiles(*manifest, names);
+}
+
+absl::Status WriteArchive(const std::string& folder,
+                          const std::vector<std::string>& files,
+                          Output* output) {
+  const std::unique_ptr<archive, FreeWriter> writer(archive_write_new());
+  if (writer == nullptr) return absl::ResourceExhaustedError("no memory");
+  if (archive_write_set_format_pax_restricted(writer.get()) != ARCHIVE_OK ||
+      archive_write_set_options(writer.get(), "hdrcharset=BINARY") !=
+          ARCHIVE_OK ||
+      archive_write_add_filter_zstd(writer.get()) != ARCHIVE_OK ||
+      archive_write_set_bytes_in_last_block(writer.get(), 1) != ARCHIVE_OK ||
+      archive_write_open(writer.get(), output, nullptr, WriteToOutput,
+                         nullptr) != ARCHIVE_OK) {
+    return absl::InternalError(
+        absl::StrCat("libarchive: ", ErrorOf(writer.get())));
+  }
+  for (const std::string& path : files) {
+    absl::Status status = AppendFile(writer.get(), folder, path);
+    if (!output->status.ok()) return output->status;
+    if (!status.ok()) return status;
+  }
+  if (archive_write_close(writer.get()) != ARCHIVE_OK) {
+    return output->status.ok() ? absl::InternalError(ErrorOf(writer.get()))
+                               : output->status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text) {
+  BundleManifest manifest;
+  ManifestErrors errors;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  if (!parser.ParseFromString(std::string(text), &manifest)) {
+    return absl::InvalidArgumentError(errors.Text());
+  }
+  const std::string problem = ManifestProblem(manifest);
+  if (!problem.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kManifestName, ": ", problem));
+  }
+  return manifest;
+}
+
+absl::Status MakeBundle(const std::string& folder, const std::string& path) {
+  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(folder);
+  if (!files.ok()) return files.status();
+  absl::Status status = CheckFolder(folder, *files);
+  if (!status.ok()) return status;
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.status();
+  Output output = {*std::move(file), absl::OkStatus()};
+  status = WriteArchive(folder, *files, &output);
+  if (!status.ok()) return status;
+  return output.file.Commit();
+}
+
+absl::StatusOr<BundleManifest> ReadBundle(const std::string& path,
+                                          const BundleLimits& limits) {
+  return ArchivePass("", limits).Read(path);
+}
+
+absl::StatusOr<BundleManifest> UnpackBundle(const std::string& path,
+                                            const std::string& folder,
+                                            const BundleLimits& limits) {
+  if (mkdir(folder.c_str(), 0755) != 0) {
+    return FileError(errno, folder, "cannot be made");
+  }
+  absl::StatusOr<BundleManifest> manifest =
+      ArchivePass(folder, limits).Read(path);
+  if (!manifest.ok()) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+  return manifest;
+}
+
+}  // namespace footprint

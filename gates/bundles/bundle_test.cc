@@ -1,0 +1,280 @@
+#include "footprint/gates/bundles/bundle.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kManifest[] =
+    "schema_version: 1 kind: NATIVE_PROGRAM entry: \"bin/run\" data: \"data\" "
+    "budget_bytes: 1000000\n";
+
+// One entry of an archive as an adversary writes it.
+struct Entry {
+  std::string name;
+  std::string bytes;
+  int type = AE_IFREG;
+  int mode = 0644;
+  std::string link = "";
+  bool is_hard_link = false;
+};
+
+const Entry kManifestEntry = {kManifestName, kManifest};
+const Entry kRunEntry = {"bin/run", "#!/bin/sh\n", AE_IFREG, 0755};
+const Entry kDataEntry = {"data/table.csv", "1,2\n"};
+
+std::string WriteArchive(const std::vector<Entry>& entries,
+                         bool is_compressed = false) {
+  static int count = 0;
+  const std::string path = TestPath(absl::StrCat("archive", ++count));
+  archive* const writer = archive_write_new();
+  archive_write_set_format_pax_restricted(writer);
+  archive_write_set_options(writer, "hdrcharset=BINARY");
+  if (is_compressed) archive_write_add_filter_zstd(writer);
+  EXPECT_EQ(archive_write_open_filename(writer, path.c_str()), ARCHIVE_OK);
+  for (const Entry& each : entries) {
+    archive_entry* const entry = archive_entry_new();
+    archive_entry_set_pathname(entry, each.name.c_str());
+    archive_entry_set_filetype(entry, each.type);
+    archive_entry_set_perm(entry, each.mode);
+    if (each.is_hard_link) {
+      archive_entry_set_hardlink(entry, each.link.c_str());
+    } else if (!each.link.empty()) {
+      archive_entry_set_symlink(entry, each.link.c_str());
+    }
+    archive_entry_set_size(entry, each.bytes.size());
+    EXPECT_EQ(archive_write_header(writer, entry), ARCHIVE_OK);
+    archive_write_data(writer, each.bytes.data(), each.bytes.size());
+    archive_entry_free(entry);
+  }
+  archive_write_close(writer);
+  archive_write_free(writer);
+  return path;
+}
+
+std::string Target() {
+  static int count = 0;
+  return TestPath(absl::StrCat("unpacked", ++count));
+}
+
+// Unpacked and only read, it is refused for the same reason, and nothing stays.
+void ExpectRefused(const std::vector<Entry>& entries, absl::StatusCode code,
+                   const std::string& text,
+                   const BundleLimits& limits = BundleLimits()) {
+  const std::string path = WriteArchive(entries);
+  EXPECT_THAT(ReadBundle(path, limits), StatusIs(code, HasSubstr(text)));
+  const std::string folder = Target();
+  EXPECT_THAT(UnpackBundle(path, folder, limits),
+              StatusIs(code, HasSubstr(text)));
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+void ExpectInvalid(const Entry& entry, const std::string& text) {
+  ExpectRefused({kManifestEntry, kRunEntry, kDataEntry, entry},
+                absl::StatusCode::kInvalidArgument, text);
+}
+
+std::string MakeTestFolder(const std::string& name) {
+  const std::string folder = TestPath(name);
+  std::filesystem::create_directories(folder + "/bin");
+  std::filesystem::create_directories(folder + "/data");
+  WriteTestFile(name + "/bundle.textproto", kManifest);
+  WriteTestFile(name + "/bin/run", "#!/bin/sh\necho hello\n");
+  chmod((folder + "/bin/run").c_str(), 0777);
+  WriteTestFile(name + "/data/table.csv", "1,2\n3,4\n");
+  WriteTestFile(name +
+                    "/data/gr\xc3\xb6\xc3\x9f"
+                    "e",
+                "5");
+  return folder;
+}
+
+TEST(BundleTest, FolderComesBack) {
+  const std::string folder = MakeTestFolder("there");
+  const std::string path = TestPath("there.bundle");
+  ASSERT_THAT(MakeBundle(folder, path), IsOk());
+  const std::string back = Target();
+  const absl::StatusOr<BundleManifest> manifest =
+      UnpackBundle(path, back, BundleLimits());
+  ASSERT_THAT(manifest, IsOk());
+  EXPECT_EQ(manifest->entry(), "bin/run");
+  EXPECT_EQ(manifest->budget_bytes(), 1000000);
+  EXPECT_EQ(ReadTestFile(back + "/data/table.csv"), "1,2\n3,4\n");
+  EXPECT_EQ(ReadTestFile(back + "/data/gr\xc3\xb6\xc3\x9f"
+                                "e"),
+            "5");
+  struct stat about = {};
+  ASSERT_EQ(stat((back + "/bin/run").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777, 0755u);
+}
+
+TEST(BundleTest, SameFolderGivesSameBytes) {
+  const std::string first = MakeTestFolder("first");
+  ASSERT_THAT(MakeBundle(first, TestPath("first.bundle")), IsOk());
+  const std::string second = MakeTestFolder("second");
+  // Made later, in another order, with another owner's bits.
+  std::filesystem::remove(second + "/data/table.csv");
+  WriteTestFile("second/data/table.csv", "1,2\n3,4\n");
+  chmod((second + "/data/table.csv").c_str(), 0600);
+  ASSERT_THAT(MakeBundle(second, TestPath("second.bundle")), IsOk());
+  EXPECT_EQ(ReadTestFile(TestPath("first.bundle")),
+            ReadTestFile(TestPath("second.bundle")));
+}
+
+TEST(BundleTest, LinkInFolderIsAnError) {
+  const std::string folder = MakeTestFolder("linked");
+  ASSERT_EQ(symlink("/etc/passwd", (folder + "/data/link").c_str()), 0);
+  EXPECT_THAT(MakeBundle(folder, TestPath("linked.bundle")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("link")));
+}
+
+TEST(BundleTest, NamesThatLeaveTheFolderAreRefused) {
+  ExpectInvalid({"/etc/x", "a"}, "relative");
+  ExpectInvalid({"../x", "a"}, "'..'");
+  ExpectInvalid({"data/../../x", "a"}, "'..'");
+  ExpectInvalid({"data//x", "a"}, "''");
+  ExpectInvalid({"a\nb", "a"}, "control character");
+  ExpectInvalid({"data/..", "", AE_IFDIR, 0755}, "'..'");
+}
+
+TEST(BundleTest, OnlyFilesAndFoldersAreTaken) {
+  ExpectInvalid({"link", "", AE_IFLNK, 0777, "/etc/passwd"}, "no file");
+  ExpectInvalid({"link", "", AE_IFREG, 0644, "bin/run", true}, "no file");
+  ExpectInvalid({"pipe", "", AE_IFIFO}, "no file");
+  ExpectInvalid({"null", "", AE_IFCHR, 0666}, "no file");
+  ExpectInvalid({"disk", "", AE_IFBLK, 0666}, "no file");
+}
+
+TEST(BundleTest, NamesComeOnce) {
+  ExpectInvalid({"bin/run", "other"}, "twice");
+  ExpectInvalid({"bin/run/below", "other"}, "twice");
+  ExpectInvalid({"bin", "other"}, "twice");
+  ExpectInvalid({kManifestName, kManifest}, "twice");
+  ExpectInvalid({"./bin/run", "other"}, "twice");
+}
+
+TEST(BundleTest, SetUserBitIsDropped) {
+  const std::string path = WriteArchive(
+      {kManifestEntry, kDataEntry, {"bin/run", "x", AE_IFREG, 06755}});
+  const std::string folder = Target();
+  ASSERT_THAT(UnpackBundle(path, folder, BundleLimits()), IsOk());
+  struct stat about = {};
+  ASSERT_EQ(stat((folder + "/bin/run").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777, 0755u);
+}
+
+TEST(BundleTest, LimitsHold) {
+  BundleLimits limits;
+  limits.entries = 3;
+  ExpectRefused({kManifestEntry, kRunEntry, kDataEntry, {"x", "a"}},
+                absl::StatusCode::kResourceExhausted, "3 entries", limits);
+  limits = BundleLimits();
+  limits.unpacked_bytes = 1000;
+  ExpectRefused(
+      {kManifestEntry, kRunEntry, kDataEntry, {"x", std::string(1000, 'a')}},
+      absl::StatusCode::kResourceExhausted, "'x'", limits);
+  limits = BundleLimits();
+  limits.archive_bytes = 100;
+  ExpectRefused({kManifestEntry, kRunEntry, kDataEntry},
+                absl::StatusCode::kResourceExhausted, "100 is the most",
+                limits);
+  limits = BundleLimits();
+  limits.path_depth = 2;
+  ExpectRefused({kManifestEntry, kRunEntry, kDataEntry, {"a/b/c", "a"}},
+                absl::StatusCode::kInvalidArgument, "deep", limits);
+}
+
+TEST(BundleTest, BombIsRefusedBeforeItIsUnpacked) {
+  const std::string path =
+      WriteArchive({kManifestEntry,
+                    kRunEntry,
+                    kDataEntry,
+                    {"zeros", std::string(size_t{64} << 20, '\0')}},
+                   true);
+  EXPECT_LT(std::filesystem::file_size(path), 100000u);
+  EXPECT_THAT(
+      ReadBundle(path, BundleLimits()),
+      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("'zeros'")));
+}
+
+TEST(BundleTest, HalfAnUploadIsRefused) {
+  std::string noise;
+  for (int i = 0; i < 5000; ++i) absl::StrAppend(&noise, i * i);
+  for (const bool is_compressed : {false, true}) {
+    const std::string path = WriteArchive(
+        {kManifestEntry, kRunEntry, kDataEntry, {"zz", noise}}, is_compressed);
+    ASSERT_THAT(ReadBundle(path, BundleLimits()), IsOk());
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+    EXPECT_THAT(ReadBundle(path, BundleLimits()),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("cannot be read")));
+  }
+}
+
+TEST(BundleTest, OtherFilesAreRefused) {
+  EXPECT_THAT(ReadBundle(WriteTestFile("empty", ""), BundleLimits()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ReadBundle(WriteTestFile("text", "hello"), BundleLimits()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ReadBundle(TestPath(""), BundleLimits()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ReadBundle(TestPath("missing"), BundleLimits()),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST(BundleTest, ManifestMustBeThereAndNameFiles) {
+  ExpectRefused({kRunEntry, kDataEntry}, absl::StatusCode::kInvalidArgument,
+                "no bundle.textproto");
+  ExpectRefused({kManifestEntry, kDataEntry},
+                absl::StatusCode::kInvalidArgument, "entry 'bin/run'");
+  ExpectRefused({kManifestEntry, kRunEntry}, absl::StatusCode::kInvalidArgument,
+                "data 'data'");
+  ExpectRefused({{kManifestName, "entry: 1\nhello"}, kRunEntry},
+                absl::StatusCode::kInvalidArgument, "bundle.textproto:1:8");
+}
+
+TEST(BundleTest, ManifestWithoutSenseIsRefused) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "schema_version"},
+      {"schema_version: 2", "schema_version is 2"},
+      {"schema_version: 1", "kind"},
+      {"schema_version: 1 kind: NATIVE_PROGRAM", "entry is missing"},
+      {"schema_version: 1 kind: NATIVE_PROGRAM entry: \"/bin/sh\"", "relative"},
+      {"schema_version: 1 kind: NATIVE_PROGRAM entry: \"../x\"", "'..'"},
+      {"schema_version: 1 kind: NATIVE_PROGRAM entry: \"x\" budget_bytes: -1",
+       "below zero"},
+      {"schema_version: 1 kind: NATIVE_PROGRAM entry: \"x\" "
+       "time_limit_seconds: 100000",
+       "time_limit_seconds"},
+      {"schema_version: 1 kind: NATIVE_PROGRAM entry: \"x\" "
+       "arguments: \"a\\0b\"",
+       "zero byte"},
+      {"bad: 1", "bad"},
+  };
+  for (const auto& [text, problem] : cases) {
+    EXPECT_THAT(
+        ParseManifest(text),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(problem)))
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,111 @@
+#include "footprint/gates/importing/benchmark_json.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/report_escape.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kMostNesting = 64;
+
+// Parses without recursion deeper than kMostNesting.
+absl::StatusOr<Json> ParseJson(absl::string_view text) {
+  bool is_too_deep = false;
+  const Json::parser_callback_t callback =
+      [&is_too_deep](int depth, Json::parse_event_t, const Json&) {
+        is_too_deep = is_too_deep || depth > kMostNesting;
+        return !is_too_deep;
+      };
+  Json json = Json::parse(text.begin(), text.end(), callback,
+                          /*allow_exceptions=*/false);
+  if (is_too_deep) {
+    return absl::InvalidArgumentError("is JSON of too many levels");
+  }
+  if (json.is_discarded()) {
+    return absl::DataLossError(
+        "is no whole JSON: cut short, or something else is mixed in; write it "
+        "with --benchmark_out=FILE");
+  }
+  return json;
+}
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>()
+                                                     : "";
+}
+
+absl::Status AddBenchmark(const Json& benchmark, ForeignFigures* figures) {
+  if (!benchmark.is_object() || TextOf(benchmark, "name").empty()) {
+    return absl::InvalidArgumentError(
+        "has a benchmark without a name, so it is not Google Benchmark's");
+  }
+  const std::string name = TextOf(benchmark, "name");
+  if (TextOf(benchmark, "run_type") == "aggregate") return absl::OkStatus();
+  if (benchmark.value("error_occurred", Json(false)) == Json(true)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "has a benchmark that failed: ", EscapeForTerminal(name), ": ",
+        EscapeForTerminal(TextOf(benchmark, "error_message"))));
+  }
+  const auto found = benchmark.find("max_bytes_used");
+  if (found == benchmark.end()) return absl::OkStatus();
+  // Google Benchmark writes the largest int64 for "unknown".
+  if (!found->is_number_integer() || found->get<int64_t>() < 0 ||
+      *found >= Json(std::numeric_limits<int64_t>::max())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has no count of bytes as \"max_bytes_used\" of ",
+                     EscapeForTerminal(name)));
+  }
+  ForeignFigures one;
+  one.tool = figures->tool;
+  one.file_count = 0;
+  one.peaks.emplace_back();
+  one.peaks.back().benchmark = name;
+  one.peaks.back().bytes = found->get<int64_t>();
+  return AddFigures(one, figures);
+}
+
+}  // namespace
+
+bool LooksLikeJson(absl::string_view text) {
+  return absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "{");
+}
+
+absl::StatusOr<ForeignFigures> ParseBenchmarkJson(absl::string_view text) {
+  const absl::StatusOr<Json> json = ParseJson(text);
+  if (!json.ok()) return json.status();
+  const auto benchmarks =
+      json->is_object() ? json->find("benchmarks") : json->end();
+  if (benchmarks == json->end() || !benchmarks->is_array()) {
+    return absl::InvalidArgumentError(
+        "is JSON without a list \"benchmarks\", so it is not Google "
+        "Benchmark's");
+  }
+  ForeignFigures figures;
+  figures.tool = "google benchmark";
+  figures.counts = "bytes that the program's MemoryManager counts";
+  for (const Json& benchmark : *benchmarks) {
+    absl::Status status = AddBenchmark(benchmark, &figures);
+    if (!status.ok()) return status;
+  }
+  if (figures.peaks.empty()) {
+    return absl::InvalidArgumentError(
+        "has no benchmark with \"max_bytes_used\"; register a "
+        "benchmark::MemoryManager in the program, or measure it by a "
+        "memory_profile target");
+  }
+  return figures;
+}
+
+}  // namespace footprint

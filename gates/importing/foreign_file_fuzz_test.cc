@@ -1,0 +1,38 @@
+// Any bytes as a file of another tool: a refusal with a text, or figures that
+// make a profile.
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/testing/fuzz_target.h"
+#include "footprint/gates/importing/foreign_figures.h"
+#include "footprint/gates/importing/foreign_file.h"
+#include "footprint/gates/importing/heap_profile.h"
+
+namespace footprint {
+namespace {
+
+void CheckFigures(const absl::StatusOr<ForeignFigures>& figures) {
+  if (!figures.ok()) {
+    Require(!figures.status().message().empty(), "a refusal has a text");
+    return;
+  }
+  Require(!figures->tool.empty(), "figures are of a tool");
+  Require(!figures->peaks.empty(), "there is a figure");
+  for (const ForeignPeak& peak : figures->peaks) {
+    Require(peak.bytes >= 0, "no figure is below zero");
+  }
+  const MemoryProfile profile = ProfileOfFigures(*figures, "//a:b", "serve");
+  Require(profile.benchmarks_size() > 0, "a profile has a benchmark");
+}
+
+void ParseAnyFile(absl::string_view bytes) {
+  CheckFigures(ParseForeignFile(bytes));
+  // What is packed is out of a fuzzer's reach, but for its content.
+  CheckFigures(ParseHeapProfileMessage(bytes));
+}
+
+}  // namespace
+
+FOOTPRINT_FUZZ_TARGET(ParseAnyFile)
+
+}  // namespace footprint

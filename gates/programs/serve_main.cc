@@ -1,0 +1,394 @@
+// The validation server: takes bundles over HTTP, tries them in a sandbox, and
+// accepts those that fit.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "footprint/base/files/sha256.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/parse_bytes.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/server_folders.h"
+#include "footprint/gates/sandbox/host.h"
+#include "footprint/gates/server/access_tokens.h"
+#include "footprint/gates/server/kept_trial.h"
+#include "footprint/gates/server/validation_page.h"
+#include "footprint/gates/server/validation_server.h"
+#include "footprint/gates/store/bundle_folder.h"
+#include "footprint/gates/trials/run_trial.h"
+#include "footprint/gates/trials/trial.pb.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kProgram[] = "serve";
+constexpr char kHelp[] =
+    R"(Hosts the validation server: a bundle that is submitted runs in a sandbox, and is
+accepted if it fits its budget.
+
+  bazel run //gates:serve                        at 127.0.0.1:7878
+  bazel run //gates:serve -- --thresholds=models.textproto --budget=512MiB
+  bazel run //gates:serve -- token add ci --scopes=submit,read --expires=90d
+  bazel run //gates:serve -- token list
+  bazel run //gates:serve -- token remove ci
+
+The first start makes a token for this machine's `submit`. Tokens of others are
+added and removed while the server runs; it keeps their hashes alone.
+
+Flags
+  --store=FOLDER           database, bundles, tokens and backups
+                           (~/.local/share/footprint)
+  --host=ADDRESS           where to listen (127.0.0.1, this machine alone)
+  --port=NUMBER            (7878)
+  --certificate=FILE --key=FILE
+                           speak TLS; both are PEM files
+  --thresholds=FILE        threshold files that judge every bundle, besides its
+                           budget; may be repeated
+  --budget=BYTES           of the whole process, instead of the bundle's own
+  --time_limit=SECONDS     of each run (60)
+  --mode=enforce|warn|audit
+                           what a rejection amounts to (enforce)
+  --trials_at_once=NUMBER  (one a processor)
+  --most_waiting=NUMBER    beyond it, submitters are told to come again (1000)
+  --most_bundle=BYTES      (1GiB)
+  --keep_bundles=BYTES     the oldest decided ones go first (16GiB)
+  --keep_verdicts=NUMBER   (1000000)
+  --unexplained            without the run under the profiler: faster, no profile
+  --lowmem=FILE            the program that runs checkpoints
+  --despite_missing        start although this host lacks a mechanism of the
+                           sandbox: trials that need it are INCONCLUSIVE
+  --scopes= --expires=     of `token add`: submit, read, admin; 90d, 12h
+                           (submit,read; never)
+  --help                   this text
+
+Exit status: 0 after SIGTERM or Ctrl-C, 2 if it cannot start; the message names
+the way out.
+)";
+
+// What this judge decides by, apart from thresholds and host: raised when the
+// same bundle could get another verdict.
+constexpr int kJudgeVersion = 1;
+constexpr int kUsualPort = 7878;
+constexpr char kLocalTokenName[] = "local";
+
+absl::StatusOr<int64_t> NumberOf(const CommandFlags& flags,
+                                 const std::string& name, int64_t otherwise,
+                                 int64_t most) {
+  if (!flags.Has(name)) return otherwise;
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(flags.Value(name, ""), &number) || number < 0 ||
+      number > most) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", name, " wants a number from 0 to ", most));
+  }
+  return number;
+}
+
+absl::Status SetNumber(const CommandFlags& flags, const std::string& name,
+                       int64_t most, int64_t* number) {
+  const absl::StatusOr<int64_t> given = NumberOf(flags, name, *number, most);
+  if (given.ok()) *number = *given;
+  return given.status();
+}
+
+absl::Status SetBytes(const CommandFlags& flags, const std::string& name,
+                      int64_t* bytes) {
+  if (!flags.Has(name)) return absl::OkStatus();
+  const absl::StatusOr<int64_t> given = ParseBytes(flags.Value(name, ""));
+  if (given.ok()) *bytes = *given;
+  return given.status();
+}
+
+// What all trials have in common.
+struct Trials {
+  TrialRequest request;
+  std::string work_folder;
+};
+
+// The threshold files are read once, so that a mistake is told at the start.
+absl::Status CheckThresholds(const TrialRequest& request, Sha256* context) {
+  for (const std::string& path : request.threshold_paths()) {
+    const absl::StatusOr<std::string> text = ReadWholeFile(path);
+    if (!text.ok()) return text.status();
+    const ThresholdSource source = ParseThresholdFile(path, *text);
+    if (!source.problems.empty()) {
+      const Problem& problem = source.problems[0];
+      return absl::InvalidArgumentError(
+          absl::StrCat(problem.location(), ": ", problem.message()));
+    }
+    context->Add(absl::StrCat(text->size(), "\n", *text));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Trials> TrialsOf(const CommandFlags& flags,
+                                const std::string& store_folder) {
+  Trials trials;
+  int64_t budget_bytes = 0;
+  absl::Status status = SetBytes(flags, "budget", &budget_bytes);
+  if (!status.ok()) return status;
+  const absl::StatusOr<int64_t> seconds =
+      NumberOf(flags, "time_limit", 60, 86400);
+  if (!seconds.ok()) return seconds.status();
+  trials.request.set_budget_bytes(budget_bytes);
+  trials.request.set_time_limit_seconds(static_cast<int32_t>(*seconds));
+  trials.request.set_is_unexplained(flags.Has("unexplained"));
+  for (const std::string& path : flags.Values("thresholds")) {
+    trials.request.add_threshold_paths(PathOfCaller(path));
+  }
+  trials.request.set_lowmem_program(PathOfCaller(flags.Value("lowmem", "")));
+  trials.work_folder = store_folder + "/work";
+  return trials;
+}
+
+// Of what a verdict depends on besides the bundle.
+absl::StatusOr<std::string> ContextOf(const Trials& trials,
+                                      const HostDescription& host) {
+  Sha256 context;
+  context.Add(absl::StrCat("judge ", kJudgeVersion, "\n", host.kernel, "\n",
+                           absl::StrJoin(host.present, "\n"), "\n",
+                           trials.request.SerializeAsString()));
+  const absl::Status status = CheckThresholds(trials.request, &context);
+  if (!status.ok()) return status;
+  return context.FinishHex();
+}
+
+// Of this process's work folders.
+std::string OwnWorkPrefix() { return absl::StrCat(getpid(), "-"); }
+
+// What a killed server left. The store is locked, so no other lives.
+void RemoveOldWork(const std::string& work_folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> old;
+  for (const auto& each :
+       std::filesystem::directory_iterator(work_folder, error)) {
+    if (!absl::StartsWith(each.path().filename().string(), OwnWorkPrefix())) {
+      old.push_back(each.path());
+    }
+  }
+  for (const auto& path : old) std::filesystem::remove_all(path, error);
+}
+
+RunTrialFunction RunIn(const Trials& trials) {
+  // Each trial has a folder of its own, also those of one bundle.
+  return [trials, count = std::make_shared<std::atomic<int64_t>>(0)](
+             const TrialToRun& to_run) -> absl::StatusOr<StoredResult> {
+    TrialRequest request = trials.request;
+    request.set_bundle_path(to_run.bundle_path);
+    request.set_work_folder(
+        absl::StrCat(trials.work_folder, "/", OwnWorkPrefix(), (*count)++));
+    const absl::Status made = MakeFolder(request.work_folder());
+    if (!made.ok()) return made;
+    to_run.report_stage("measuring and proving");
+    const absl::StatusOr<TrialResult> result = RunTrial(request);
+    std::error_code ignored;
+    std::filesystem::remove_all(request.work_folder(), ignored);
+    if (!result.ok()) return result.status();
+    return KeptTrial(*result, ExitStatusOf(*result));
+  };
+}
+
+absl::Status SetServer(const CommandFlags& flags,
+                       ValidationServerOptions* options) {
+  const absl::StatusOr<ServerMode> mode =
+      ParseServerMode(flags.Value("mode", "enforce"));
+  if (!mode.ok()) return mode.status();
+  options->api.mode = *mode;
+  int64_t port = kUsualPort;
+  int64_t thread_count = std::max(1u, std::thread::hardware_concurrency());
+  absl::Status status = SetNumber(flags, "port", 65535, &port);
+  status.Update(SetNumber(flags, "trials_at_once", 1024, &thread_count));
+  status.Update(
+      SetNumber(flags, "most_waiting", 10000000, &options->store.most_waiting));
+  status.Update(SetNumber(flags, "keep_verdicts", INT64_MAX,
+                          &options->store.most_trials));
+  status.Update(
+      SetBytes(flags, "keep_bundles", &options->store.most_bundle_bytes));
+  status.Update(
+      SetBytes(flags, "most_bundle", &options->api.most_bundle_bytes));
+  if (!status.ok()) return status;
+  options->queue.thread_count =
+      static_cast<int>(std::max<int64_t>(1, thread_count));
+  options->http.port = static_cast<int>(port);
+  options->http.host = flags.Value("host", options->http.host);
+  options->http.certificate_path = PathOfCaller(flags.Value("certificate", ""));
+  options->http.key_path = PathOfCaller(flags.Value("key", ""));
+  options->http.most_bundle_bytes = options->api.most_bundle_bytes;
+  options->http.page = ValidationPage();
+  options->http.page_policy = ValidationPagePolicy();
+  return absl::OkStatus();
+}
+
+// The way in for this machine's `submit`, where nobody has one yet.
+absl::Status MakeLocalToken(const std::string& store_folder) {
+  const std::string tokens_path = TokenFileOf(store_folder);
+  const absl::StatusOr<std::vector<KeptToken>> tokens =
+      ReadTokenFile(tokens_path);
+  if (!tokens.ok() || !tokens->empty()) return tokens.status();
+  const absl::StatusOr<std::string> token = AddAccessToken(
+      tokens_path,
+      {kLocalTokenName, kSubmitScope | kReadScope | kAdminScope, 0});
+  if (!token.ok()) return token.status();
+  const std::string client_path = ClientTokenPath();
+  const absl::Status written = WriteSecretFile(client_path, *token + "\n");
+  if (!written.ok()) return written;
+  std::fprintf(stderr,
+               "%s: made the token '%s', of every scope; `submit` on this "
+               "machine finds it in %s, and the page wants it, too\n",
+               kProgram, kLocalTokenName, client_path.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status CheckHost(const CommandFlags& flags, const HostDescription& host) {
+  if (host.missing.empty()) return absl::OkStatus();
+  const std::string missing = absl::StrJoin(host.missing, "\n  ");
+  if (!flags.Has("despite_missing")) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this host lacks mechanisms of the sandbox:\n  ", missing,
+                     "\nprovide them, or start with --despite_missing: trials "
+                     "that need them are then INCONCLUSIVE"));
+  }
+  std::fprintf(stderr,
+               "%s: trials may be INCONCLUSIVE; this host lacks\n  %s\n",
+               kProgram, missing.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
+  const HostDescription host = DescribeHost();
+  absl::Status status = CheckHost(flags, host);
+  if (!status.ok()) return status;
+  ValidationServerOptions options;
+  options.store_folder = store_folder;
+  status = SetServer(flags, &options);
+  if (!status.ok()) return status;
+  const absl::StatusOr<Trials> trials = TrialsOf(flags, store_folder);
+  if (!trials.ok()) return trials.status();
+  const absl::StatusOr<std::string> context = ContextOf(*trials, host);
+  if (!context.ok()) return context.status();
+  options.api.verdict_context = *context;
+  status = MakeLocalToken(store_folder);
+  if (status.ok()) status = MakeFolder(trials->work_folder);
+  if (!status.ok()) return status;
+  return ServeUntilSignalled(options, RunIn(*trials), [&](int port) {
+    RemoveOldWork(trials->work_folder);
+    std::fprintf(stderr, "%s: %s://%s:%d, store %s; Ctrl-C ends it\n", kProgram,
+                 options.http.key_path.empty() ? "http" : "https",
+                 options.http.host.c_str(), port, store_folder.c_str());
+  });
+}
+
+absl::StatusOr<int64_t> ExpiryOf(const CommandFlags& flags) {
+  if (!flags.Has("expires")) return 0;
+  std::string text = flags.Value("expires", "");
+  int64_t days = 0;
+  absl::Duration duration;
+  // absl knows no days.
+  if (!text.empty() && text.back() == 'd' &&
+      absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
+    duration = absl::Hours(24 * days);
+  } else if (!absl::ParseDuration(text, &duration)) {
+    return absl::InvalidArgumentError("--expires wants a time as 90d or 12h");
+  }
+  if (duration <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("--expires wants a time above zero");
+  }
+  return static_cast<int64_t>(std::time(nullptr)) +
+         absl::ToInt64Seconds(duration);
+}
+
+absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
+  const std::vector<std::string>& words = flags.words();
+  const std::string verb = words.size() > 1 ? words[1] : "";
+  if (verb == "list" && words.size() == 2) {
+    const absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
+    if (!tokens.ok()) return tokens.status();
+    std::string text;
+    for (const KeptToken& token : *tokens) {
+      absl::StrAppend(
+          &text, token.grant.name, "  ", ScopesText(token.grant.scopes), "  ",
+          token.grant.expiry_unix_seconds == 0
+              ? "never expires"
+              : absl::FormatTime(
+                    absl::FromUnixSeconds(token.grant.expiry_unix_seconds),
+                    absl::UTCTimeZone()),
+          "\n");
+    }
+    return WriteStandardOutput(text);
+  }
+  if (verb == "remove" && words.size() == 3) {
+    return RemoveAccessToken(path, words[2]);
+  }
+  if (verb != "add" || words.size() != 3) {
+    return absl::InvalidArgumentError(
+        "want `token add NAME`, `token list` or `token remove NAME`");
+  }
+  const absl::StatusOr<unsigned> scopes =
+      ParseScopes(flags.Value("scopes", "submit,read"));
+  if (!scopes.ok()) return scopes.status();
+  const absl::StatusOr<int64_t> expiry = ExpiryOf(flags);
+  if (!expiry.ok()) return expiry.status();
+  const absl::StatusOr<std::string> token =
+      AddAccessToken(path, {words[2], *scopes, *expiry});
+  if (!token.ok()) return token.status();
+  std::fprintf(stderr,
+               "%s: this is shown once; give it to `submit` by "
+               "FOOTPRINT_TOKEN\n",
+               kProgram);
+  return WriteStandardOutput(*token + "\n");
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
+      arguments,
+      {"store", "host", "port", "certificate", "key", "thresholds", "budget",
+       "time_limit", "mode", "trials_at_once", "most_waiting", "most_bundle",
+       "keep_bundles", "keep_verdicts", "lowmem", "scopes", "expires"},
+      {"unexplained", "despite_missing", "help"}, /*most_words=*/3);
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
+  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
+  const std::string store_folder = flags->Has("store")
+                                       ? PathOfCaller(flags->Value("store", ""))
+                                       : StoreFolder();
+  absl::Status status = MakeFolders(store_folder);
+  if (status.ok()) {
+    if (flags->words().empty()) {
+      status = Serve(*flags, store_folder);
+    } else if (flags->words()[0] == "token") {
+      status = ManageTokens(*flags, TokenFileOf(store_folder));
+    } else {
+      status = absl::InvalidArgumentError(
+          absl::StrCat("no command '", flags->words()[0], "'; see --help"));
+    }
+  }
+  return status.ok() ? 0 : Complain(kProgram, status.message());
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

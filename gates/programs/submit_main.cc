@@ -1,0 +1,192 @@
+// Submits a bundle to a validation server, waits, and prints the verdict as
+// check does.
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/gates/bundles/bundle.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/server_folders.h"
+#include "footprint/gates/server/submit_client.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kProgram[] = "submit";
+constexpr char kUsualServer[] = "http://127.0.0.1:7878";
+constexpr char kHelp[] =
+    R"(Submits a bundle to a validation server, waits, and prints its verdict.
+
+  bazel run //gates:submit -- model_folder       makes the bundle, and sends it
+  bazel run //gates:submit -- model.bundle
+  bazel run //gates:submit -- model_folder --make=model.bundle
+                                                 makes it, and sends nothing
+
+A folder has a manifest, bundle.textproto, beside the files that it names:
+gates/README.md has one.
+
+Flags
+  --server=URL           (FOOTPRINT_SERVER, or http://127.0.0.1:7878)
+  --token_file=FILE      (FOOTPRINT_TOKEN has the token itself; else
+                         ~/.config/footprint/token, which serve writes)
+  --deployment=LABEL     for the history, until the manifest's is known
+  --wait=SECONDS         for the verdict (1800)
+  --all                  every rule, not only the nearest and what is rejected
+  --format=NAME          text, json, junit, markdown, or another of check's
+  --output=FILE          where the verdict goes (standard output)
+  --help                 this text
+
+Exit status: the decision, as of check: 0 ACCEPT, 1 REJECT, 2 BAD_CONFIGURATION
+and any mistake that the message names, 3 PRODUCER_FAILED, 4 INCONCLUSIVE and no
+verdict in time, 5 ENVIRONMENT_MISMATCH. 0 in any case where the server's mode is
+warn or audit.
+)";
+
+// Removes what it was given the path of.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+  ~TemporaryFile() {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+ private:
+  const std::string path_;
+};
+
+absl::StatusOr<std::string> TokenOf(const CommandFlags& flags) {
+  const std::string given = EnvironmentValue("FOOTPRINT_TOKEN");
+  if (!given.empty() && !flags.Has("token_file")) return given;
+  const std::string path = flags.Has("token_file")
+                               ? PathOfCaller(flags.Value("token_file", ""))
+                               : ClientTokenPath();
+  const absl::StatusOr<std::string> text = ReadWholeFile(path, 4096);
+  if (!text.ok()) {
+    return absl::NotFoundError(absl::StrCat(
+        text.status().message(),
+        "; give the server's token by FOOTPRINT_TOKEN or --token_file; its "
+        "operator makes one with `serve token add`"));
+  }
+  return std::string(absl::StripAsciiWhitespace(*text));
+}
+
+absl::StatusOr<SubmitOptions> OptionsOf(const CommandFlags& flags) {
+  SubmitOptions options;
+  const std::string named = EnvironmentValue("FOOTPRINT_SERVER");
+  options.server = flags.Value("server", named.empty() ? kUsualServer : named);
+  absl::StatusOr<std::string> token = TokenOf(flags);
+  if (!token.ok()) return token.status();
+  options.token = *std::move(token);
+  options.deployment = flags.Value("deployment", "");
+  if (!absl::SimpleAtoi(flags.Value("wait", "1800"), &options.wait_seconds) ||
+      options.wait_seconds < 0) {
+    return absl::InvalidArgumentError("--wait wants a number of seconds");
+  }
+  options.format = flags.Value("format", options.format);
+  options.has_every_rule = flags.Has("all");
+  if (!flags.Has("output")) {
+    const ReportOptions terminal = OptionsOfTerminal();
+    options.has_colour = terminal.has_colour;
+    options.width = static_cast<int64_t>(terminal.width);
+  }
+  options.report_step = [](absl::string_view step) {
+    std::fprintf(stderr, "%s: %s\n", kProgram, std::string(step).c_str());
+  };
+  return options;
+}
+
+absl::StatusOr<std::string> TemporaryPath() {
+  const std::string folder = EnvironmentValue("TMPDIR");
+  std::string path = absl::StrCat(folder.empty() ? "/tmp" : folder,
+                                  "/footprint-submit-XXXXXX");
+  const int file = mkstemp(path.data());
+  if (file < 0) {
+    return absl::UnavailableError(
+        absl::StrCat(path,
+                     ": cannot be made; set TMPDIR to a folder that can "
+                     "be written"));
+  }
+  close(file);
+  return path;
+}
+
+int Submit(const CommandFlags& flags, const std::string& bundle_path) {
+  const absl::StatusOr<SubmitOptions> options = OptionsOf(flags);
+  if (!options.ok()) return Complain(kProgram, options.status().message());
+  const absl::StatusOr<SubmittedVerdict> verdict =
+      SubmitBundle(bundle_path, *options);
+  if (absl::IsDeadlineExceeded(verdict.status())) {
+    Complain(kProgram, verdict.status().message());
+    return INCONCLUSIVE;
+  }
+  if (!verdict.ok()) return Complain(kProgram, verdict.status().message());
+  if (verdict->mode != "enforce") {
+    std::fprintf(stderr, "%s: the server's mode is %s: nothing is rejected\n",
+                 kProgram, verdict->mode.c_str());
+  }
+  if (verdict->is_from_store) {
+    std::fprintf(stderr, "%s: the verdict was there already\n", kProgram);
+  }
+  return FinishProgram(kProgram, verdict->report, flags.Value("output", ""),
+                       verdict->exit_status);
+}
+
+int SubmitFolder(const CommandFlags& flags, const std::string& folder) {
+  if (flags.Has("make")) {
+    const absl::Status made =
+        MakeBundle(folder, PathOfCaller(flags.Value("make", "")));
+    return made.ok() ? ACCEPT : Complain(kProgram, made.message());
+  }
+  const absl::StatusOr<std::string> path = TemporaryPath();
+  if (!path.ok()) return Complain(kProgram, path.status().message());
+  const TemporaryFile bundle(*path);
+  const absl::Status made = MakeBundle(folder, *path);
+  if (!made.ok()) return Complain(kProgram, made.message());
+  return Submit(flags, *path);
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandFlags> flags =
+      CommandFlags::Parse(arguments,
+                          {"server", "token_file", "deployment", "wait",
+                           "format", "output", "make"},
+                          {"all", "help"}, /*most_words=*/1);
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
+  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
+  if (flags->words().empty()) {
+    return Complain(kProgram,
+                    "name a bundle, or a folder to make one of; see "
+                    "--help");
+  }
+  const std::string path = PathOfCaller(flags->words()[0]);
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored)
+             ? SubmitFolder(*flags, path)
+             : Submit(*flags, path);
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# submit against a server whose trials end at once: verdicts, exit statuses, and
+# what each error names as the next step.
+set -euo pipefail
+programs=$PWD/gates/programs
+export HOME=$TEST_TMPDIR/home
+unset XDG_CONFIG_HOME FOOTPRINT_TOKEN FOOTPRINT_SERVER BUILD_WORKING_DIRECTORY
+mkdir -p "$HOME"
+
+fail() {
+  echo "FAILED: $*" >&2
+  cat "$TEST_TMPDIR/out" "$TEST_TMPDIR/err" >&2
+  exit 1
+}
+
+# expect STATUS ARGUMENT...: what submit does, with its words in out and err.
+expect() {
+  local want=$1 status=0
+  shift
+  "$submit" "$@" > "$TEST_TMPDIR/out" 2> "$TEST_TMPDIR/err" || status=$?
+  [[ $status == "$want" ]] || fail "submit $* ended with $status, not $want"
+}
+says() { grep -qF -- "$2" "$TEST_TMPDIR/$1" || fail "$1 does not say: $2"; }
+
+# A copy in an empty folder works as well.
+mkdir "$TEST_TMPDIR/alone"
+cp -L "$programs/submit" "$TEST_TMPDIR/alone/submit"
+submit=$TEST_TMPDIR/alone/submit
+
+mkfifo "$TEST_TMPDIR/ready"
+gates/server/serve_example "$TEST_TMPDIR/store" 0 > "$TEST_TMPDIR/ready" &
+server=$!
+trap 'kill $server' EXIT
+read -r port token < "$TEST_TMPDIR/ready"
+export FOOTPRINT_SERVER=http://127.0.0.1:$port
+
+cd "$TEST_TMPDIR"
+mkdir model
+cat > model/bundle.textproto <<'END'
+# proto-file: gates/bundles/bundle.proto
+# proto-message: footprint.BundleManifest
+schema_version: 1
+kind: NATIVE_PROGRAM
+entry: "run.sh"
+budget_bytes: 10000000
+END
+printf '#!/bin/sh\nexit 0\n' > model/run.sh
+chmod +x model/run.sh
+echo "reject this" > rejected.bundle
+
+expect 2 model
+says err "serve token add"
+export FOOTPRINT_TOKEN=$token
+expect 0 model
+says out ACCEPT
+says out //models:example
+says err "submit: sending"
+expect 0 model
+says err "the verdict was there already"
+
+# The token of a file, and the bundle as a file of its own.
+unset FOOTPRINT_TOKEN
+mkdir -p "$HOME/.config/footprint"
+echo "$token" > "$HOME/.config/footprint/token"
+expect 0 model --make=made.bundle
+expect 0 made.bundle
+says err "the verdict was there already"
+expect 1 rejected.bundle --format=junit --output=verdict.xml
+grep -q "<testsuite" verdict.xml || fail "no JUnit in verdict.xml"
+expect 1 rejected.bundle --all
+says out REJECT
+
+echo wrong > token
+expect 2 rejected.bundle --token_file=token
+says err "no such token"
+expect 2 rejected.bundle --server=http://127.0.0.1:1
+says err "bazel run //gates:serve"
+expect 2 /no/such.bundle
+says err "/no/such.bundle"
+rm model/run.sh
+expect 2 model
+says err run.sh
+expect 2
+says err "name a bundle"
+expect 2 rejected.bundle --wait=soon
+expect 2 rejected.bundle --formt=text
+expect 0 --help
+says out "Exit status"
+echo "slow one" > slow.bundle
+expect 4 slow.bundle --wait=0
+says err "--wait"

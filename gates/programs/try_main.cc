@@ -1,0 +1,154 @@
+// Tries a bundle on this machine, without a server, and ends with the verdict's
+// number as the exit status.
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/parse_bytes.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/sandbox/host.h"
+#include "footprint/gates/trials/run_trial.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kProgram[] = "try";
+constexpr int kShownSites = 5;
+
+constexpr char kHelp[] =
+    R"(Runs a bundle in a sandbox and says whether it fits its budget.
+
+  bazel run //gates:try -- FOLDER_OR_BUNDLE --budget=200MiB
+
+A bundle is a folder, or an archive of one, with a bundle.textproto that names
+what is run; gates/bundles/bundle.proto has an example. It runs three times, each
+in a new sandbox: as it is, measured from outside; as it is, under the budget
+itself; and under the profiler, which explains and decides nothing.
+
+Flags
+  --budget=SIZE          of the whole process: "200MiB" (the manifest's)
+  --thresholds=FILE      threshold files, which judge besides; may be repeated
+  --time_limit=SECONDS   of each run (60, and at most the manifest's)
+  --lowmem=PROGRAM       what runs a checkpoint
+  --unexplained          without the run under the profiler
+  --host                 which mechanisms of the sandbox this host has
+  --help                 this text
+
+Exit status
+  0 ACCEPT               it needs no more than the budget, and ran under it
+  1 REJECT               it needs more, or a threshold is exceeded
+  2 BAD_CONFIGURATION    a bad bundle, no budget, or a bad flag
+  3 PRODUCER_FAILED      the program failed, or did not end in time
+  4 INCONCLUSIVE         its runs differ
+  5 ENVIRONMENT_MISMATCH thresholds are for other environments only
+)";
+
+std::string RunLine(const TrialRun& run) {
+  static constexpr const char* kPurposes[] = {"", "measured", "proved",
+                                              "explained"};
+  const std::string end = run.is_timed_out()       ? "timed out"
+                          : run.is_out_of_memory() ? "out of memory"
+                          : run.signal_number() != 0
+                              ? absl::StrCat("signal ", run.signal_number())
+                              : absl::StrCat("status ", run.exit_status());
+  return absl::StrCat("  ", kPurposes[run.purpose()], ": cgroup peak ",
+                      FormatBytes(run.peak_bytes()), ", resident peak ",
+                      FormatBytes(run.peak_resident_bytes()), ", limit ",
+                      FormatRoundedBytes(run.limit_bytes()), ", ", end, ", ",
+                      run.wall_time_ns() / 1000, " us and ",
+                      run.sandbox_time_ns() / 1000, " us of sandbox\n");
+}
+
+std::string ResultText(const TrialResult& result) {
+  const Decision decision = static_cast<Decision>(ExitStatusOf(result));
+  std::string text = absl::StrCat(
+      result.manifest().entry().empty() ? "bundle" : result.manifest().entry(),
+      ": ", EscapeForTerminal(result.reason()), "\n");
+  for (const TrialRun& run : result.runs()) {
+    absl::StrAppend(&text, RunLine(run));
+  }
+  if (result.heap_peak_bytes() > 0) {
+    absl::StrAppend(&text, "  heap peak, by the profiler: ",
+                    FormatBytes(result.heap_peak_bytes()), "\n");
+  }
+  for (int i = 0; i < std::min(kShownSites, result.peak_sites_size()); ++i) {
+    absl::StrAppend(&text, "    ",
+                    FormatRoundedBytes(result.peak_sites(i).live_bytes()), "  ",
+                    EscapeForTerminal(result.peak_sites(i).site()), "\n");
+  }
+  if (decision == PRODUCER_FAILED && !result.runs().empty()) {
+    absl::StrAppend(&text, "  last words: ",
+                    EscapeForTerminal(result.runs(0).standard_error_tail()),
+                    "\n");
+  }
+  absl::StrAppend(&text, "\nVerdict: ", Decision_Name(decision), "\n");
+  return text;
+}
+
+std::string HostText(const HostDescription& host) {
+  return absl::StrCat(
+      host.kernel, "\npresent: ", absl::StrJoin(host.present, ", "),
+      "\nmissing: ",
+      host.missing.empty() ? "nothing" : absl::StrJoin(host.missing, "; "),
+      "\n");
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
+      arguments, {"budget", "thresholds", "time_limit", "lowmem"},
+      {"unexplained", "host", "help"}, 1);
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
+  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
+  if (flags->Has("host")) {
+    const HostDescription host = DescribeHost();
+    return FinishProgram(kProgram, HostText(host), "",
+                         host.missing.empty() ? ACCEPT : BAD_CONFIGURATION);
+  }
+  if (flags->words().empty()) {
+    return Complain(kProgram, "which bundle? Give a folder or an archive");
+  }
+  TrialRequest request;
+  request.set_bundle_path(PathOfCaller(flags->words()[0]));
+  const std::string temporary = EnvironmentValue("TMPDIR");
+  request.set_work_folder(temporary.empty() ? "/tmp" : temporary);
+  request.set_is_unexplained(flags->Has("unexplained"));
+  if (flags->Has("lowmem")) {
+    request.set_lowmem_program(PathOfCaller(flags->Value("lowmem", "")));
+  }
+  if (flags->Has("budget")) {
+    const absl::StatusOr<int64_t> budget =
+        ParseBytes(flags->Value("budget", ""));
+    if (!budget.ok()) return Complain(kProgram, budget.status().message());
+    request.set_budget_bytes(*budget);
+  }
+  int time_limit = 0;
+  if (!absl::SimpleAtoi(flags->Value("time_limit", "0"), &time_limit)) {
+    return Complain(kProgram, "--time_limit is a number of seconds");
+  }
+  request.set_time_limit_seconds(time_limit);
+  for (const std::string& each : flags->Values("thresholds")) {
+    request.add_threshold_paths(PathOfCaller(each));
+  }
+  const absl::StatusOr<TrialResult> result = RunTrial(request);
+  if (!result.ok()) return Complain(kProgram, result.status().message());
+  return FinishProgram(kProgram, ResultText(*result), "",
+                       ExitStatusOf(*result));
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

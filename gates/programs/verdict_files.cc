@@ -1,0 +1,80 @@
+#include "footprint/gates/programs/verdict_files.h"
+
+#include <cstddef>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/gates/explaining/gate_page.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/reports/report_formats.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kPage[] = "html";
+
+}  // namespace
+
+absl::Status CheckVerdictFormat(absl::string_view format) {
+  if (format == kPage) return absl::OkStatus();
+  const absl::Status status = FindReportFormat(format).status();
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(
+      absl::StrCat(status.message(), "; or ", kPage));
+}
+
+absl::StatusOr<std::vector<VerdictFile>> ParseVerdictFiles(
+    const std::vector<std::string>& values) {
+  std::vector<VerdictFile> files;
+  std::set<std::string> paths;
+  for (const std::string& value : values) {
+    const size_t colon = value.find(':');
+    if (colon == std::string::npos || colon + 1 == value.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--write=", EscapeForTerminal(value),
+                       " is no FORMAT:FILE, such as sarif:gates.sarif"));
+    }
+    VerdictFile file{value.substr(0, colon), value.substr(colon + 1)};
+    absl::Status status = CheckVerdictFormat(file.format);
+    if (!status.ok()) return status;
+    if (!paths.insert(file.path).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("two formats are to be written into ",
+                       EscapeForTerminal(file.path), "; give each a file"));
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+std::string WriteVerdictAs(absl::string_view format, const GateInput& input,
+                           const Verdict& verdict,
+                           const ReportOptions& options) {
+  if (format == kPage) return WriteGatePage(input, verdict);
+  return (*FindReportFormat(format))->write(verdict, options);
+}
+
+absl::Status WriteVerdictFiles(const std::vector<VerdictFile>& files,
+                               const GateInput& input, const Verdict& verdict,
+                               const ReportOptions& options) {
+  absl::Status status;
+  for (const VerdictFile& file : files) {
+    status.Update(ReplaceFile(
+        PathOfCaller(file.path),
+        WriteVerdictAs(file.format, input, verdict, options), ToDisk::kFlush));
+  }
+  return status;
+}
+
+std::vector<VerdictFile> EveryVerdictFile(const std::string& folder) {
+  std::vector<VerdictFile> files;
+  for (const ReportFormat& format : ReportFormats()) {
+    files.push_back({format.name, absl::StrCat(folder, "/", format.file_name)});
+  }
+  files.push_back({kPage, absl::StrCat(folder, "/verdict.html")});
+  return files;
+}
+
+}  // namespace footprint

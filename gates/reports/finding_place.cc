@@ -1,0 +1,72 @@
+#include "footprint/gates/reports/finding_place.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "footprint/base/files/fingerprint.h"
+
+namespace footprint {
+namespace {
+
+// Takes ":NUMBER" off the end of `text`; 0, and nothing taken, if it has none.
+int TakeNumber(absl::string_view* text) {
+  const size_t colon = text->rfind(':');
+  if (colon == absl::string_view::npos) return 0;
+  const absl::string_view digits = text->substr(colon + 1);
+  int number = 0;
+  if (digits.find_first_not_of("0123456789") != absl::string_view::npos ||
+      !absl::SimpleAtoi(digits, &number) || number < 1) {
+    return 0;
+  }
+  *text = text->substr(0, colon);
+  return number;
+}
+
+std::string KeyOf(const std::string& text) {
+  return absl::StrFormat(
+      "%016x", Fingerprint(text.data(), static_cast<int64_t>(text.size())));
+}
+
+// A part of a key, so that no two sequences of parts are one text.
+std::string Part(absl::string_view text) {
+  return absl::StrCat(text.size(), ":", text);
+}
+
+}  // namespace
+
+FindingPlace PlaceOf(absl::string_view location) {
+  FindingPlace place;
+  // A label whose target is a number is no line.
+  if (absl::StartsWith(location, "//") || absl::StartsWith(location, "@")) {
+    return place;
+  }
+  absl::string_view path = location;
+  const int last = TakeNumber(&path);
+  const int before = last == 0 ? 0 : TakeNumber(&path);
+  if (last == 0 && !absl::EndsWith(path, ".textproto")) return place;
+  if (path.empty()) return place;
+  place.path = std::string(path);
+  place.line = before == 0 ? last : before;
+  place.column = before == 0 ? 0 : last;
+  return place;
+}
+
+std::string StableKey(const Judgement& judgement) {
+  return KeyOf(absl::StrCat(
+      Part(judgement.label()), Part(judgement.benchmark()),
+      Part(judgement.phase()), judgement.metric(), ",", judgement.rule(), ",",
+      Part(PlaceOf(judgement.threshold_location()).path)));
+}
+
+std::string StableKey(const Problem& problem) {
+  const FindingPlace place = PlaceOf(problem.location());
+  return KeyOf(absl::StrCat(
+      "problem", Part(place.path.empty() ? problem.location() : place.path),
+      Part(problem.message())));
+}
+
+}  // namespace footprint

@@ -1,0 +1,40 @@
+// A verdict for GitHub's job log and for a step's summary.
+//
+//   std::fputs(WriteGithubReport(verdict, options).c_str(), stdout);
+//   AppendFile(step_summary_path, WriteGithubSummary(verdict, options));
+//
+// The log has the text report, in which GitHub obeys no command, whatever a
+// benchmark is called; then annotations at the lines of limits: errors for what
+// rejects, warnings for what warns, and the summary as a notice. GitHub shows
+// kGithubMostAnnotations of each kind in a step: no more are written, those
+// that reject first, and the notice says how many are left.
+//
+// The summary is the Markdown report. Of more than kGithubMostSummaryBytes,
+// which GitHub does not take, findings are kept before tables, and the end says
+// how many lines are left out.
+//
+// Pure functions, thread-safe. Memory: the report, twice.
+
+#ifndef FOOTPRINT_GATES_REPORTS_GITHUB_REPORT_H_
+#define FOOTPRINT_GATES_REPORTS_GITHUB_REPORT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/reports/verdict_words.h"
+
+namespace footprint {
+
+inline constexpr int kGithubMostAnnotations = 10;
+inline constexpr size_t kGithubMostSummaryBytes = 1024 * 1024;
+
+std::string WriteGithubReport(const Verdict& verdict,
+                              const ReportOptions& options);
+
+std::string WriteGithubSummary(const Verdict& verdict,
+                               const ReportOptions& options);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_REPORTS_GITHUB_REPORT_H_

@@ -1,0 +1,28 @@
+// A verdict as GitLab's code quality report: the findings alone, since a merge
+// request shows each entry as something that got worse.
+//
+//   WriteFile("gl-code-quality-report.json", WriteGitlabReport(verdict, {}));
+//
+// Severities: "blocker" rejects, "critical" could not be judged, "minor" warns,
+// "info" does not block and could not be judged. A finding that stands in no
+// file is at line 1 of its package's BUILD. Fingerprints are unique in the
+// report and stay when lines move.
+//
+// Pure function, thread-safe. Memory: the report, three times.
+
+#ifndef FOOTPRINT_GATES_REPORTS_GITLAB_REPORT_H_
+#define FOOTPRINT_GATES_REPORTS_GITLAB_REPORT_H_
+
+#include <string>
+
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/reports/verdict_words.h"
+
+namespace footprint {
+
+std::string WriteGitlabReport(const Verdict& verdict,
+                              const ReportOptions& options);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_REPORTS_GITLAB_REPORT_H_

@@ -1,0 +1,84 @@
+#include "footprint/gates/sandbox/host.h"
+
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/gates/sandbox/memory_group.h"
+#include "footprint/gates/sandbox/sandbox.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kTrialLimitBytes = 16 << 20;
+
+// A program that does nothing, in a sandbox.
+absl::Status TrySandbox() {
+  const char* const variable = std::getenv("TMPDIR");
+  std::string folder =
+      absl::StrCat(variable == nullptr || *variable == '\0' ? "/tmp" : variable,
+                   "/footprint-host-XXXXXX");
+  if (mkdtemp(folder.data()) == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(folder, " cannot be made; set TMPDIR"));
+  }
+  absl::Status status;
+  {
+    const absl::StatusOr<SandboxRoot> root = SandboxRoot::Create(folder);
+    SandboxRun run;
+    run.program = "/usr/bin/true";
+    run.arguments = {"true"};
+    run.bundle_folder = absl::StrCat(folder, "/bundle");
+    mkdir(run.bundle_folder.c_str(), 0755);
+    run.limit_bytes = kTrialLimitBytes;
+    run.time_limit_seconds = 10;
+    status = root.status();
+    if (status.ok()) status = RunInSandbox(*root, run).status();
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return status;
+}
+
+}  // namespace
+
+HostDescription DescribeHost() {
+  HostDescription host;
+  utsname names = {};
+  uname(&names);
+  host.kernel = absl::StrCat(names.sysname, " ", names.release);
+  const absl::StatusOr<MemoryGroup> group =
+      MemoryGroup::Create(kTrialLimitBytes);
+  if (!group.ok()) {
+    host.missing.emplace_back(group.status().message());
+    return host;
+  }
+  host.present.emplace_back(group->is_version_2() ? "cgroup v2 memory"
+                                                  : "cgroup v1 memory");
+  if (group->peak_bytes() < 0) {
+    host.missing.emplace_back(
+        "cgroup memory: the kernel tells no peak; Linux 5.19 or newer does");
+  }
+  const absl::Status status = TrySandbox();
+  if (!status.ok()) {
+    host.missing.emplace_back(status.message());
+    return host;
+  }
+  for (const char* each :
+       {"user, mount, process, network, IPC, host-name and cgroup namespaces",
+        "pivot_root", "a /proc of its own", "seccomp", "resource limits",
+        "no new privileges"}) {
+    host.present.emplace_back(each);
+  }
+  return host;
+}
+
+}  // namespace footprint

@@ -1,0 +1,29 @@
+// Which of the sandbox's mechanisms this host has.
+//
+//   const HostDescription host = DescribeHost();
+//   if (!host.missing.empty()) Refuse(host.missing);
+//
+// Looks by trying, in a process of its own, and leaves nothing behind.
+// Thread-safe; keeps nothing. Memory: some KiB. Time: some milliseconds.
+
+#ifndef FOOTPRINT_GATES_SANDBOX_HOST_H_
+#define FOOTPRINT_GATES_SANDBOX_HOST_H_
+
+#include <string>
+#include <vector>
+
+namespace footprint {
+
+struct HostDescription {
+  // "user namespace", "cgroup v1 memory".
+  std::vector<std::string> present;
+  // Each with the reason and the way out, one line; empty: trials can be run.
+  std::vector<std::string> missing;
+  std::string kernel;
+};
+
+HostDescription DescribeHost();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_SANDBOX_HOST_H_

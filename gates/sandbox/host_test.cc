@@ -1,0 +1,31 @@
+#include "footprint/gates/sandbox/host.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(HostTest, NamesTheKernelAndEitherWhatIsThereOrWhatIsMissing) {
+  const HostDescription host = DescribeHost();
+  EXPECT_THAT(host.kernel, HasSubstr("Linux "));
+  if (host.missing.empty()) {
+    EXPECT_THAT(host.present, Contains(HasSubstr("cgroup")));
+    EXPECT_THAT(host.present, Contains("seccomp"));
+  }
+  for (const std::string& each : host.missing) {
+    // The reason and the way out.
+    EXPECT_THAT(each, HasSubstr(": "));
+    EXPECT_THAT(each, Not(HasSubstr("\n")));
+  }
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,530 @@
+#include "footprint/gates/sandbox/sandbox.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/gates/sandbox/memory_group.h"
+#include "footprint/gates/sandbox/sandbox_init_protocol.h"
+
+extern "C" {
+extern const char footprint_sandbox_init_begin[];
+extern const char footprint_sandbox_init_end[];
+}
+
+namespace footprint {
+namespace {
+
+constexpr int kOutsideUser = 65534;
+constexpr size_t kStackBytes = 64 << 10;
+constexpr int kTemporaryDescriptors = 64;
+constexpr int kInitDescriptorCount = kFirstFreeDescriptor;
+
+constexpr const char* kFolders[] = {"bundle", "records", "dev", "dev/shm",
+                                    "etc",    "proc",    "tmp", "usr"};
+constexpr const char* kFiles[] = {"agent.so", "runner"};
+constexpr const char* kDevices[] = {"full", "null", "random", "urandom",
+                                    "zero"};
+constexpr const char* kSystemLinks[] = {"bin", "lib", "lib32", "lib64", "sbin"};
+// What the dynamic loader, Debian's alternatives and its python3 look at.
+constexpr const char* kSystemFiles[] = {"etc/alternatives", "etc/ld.so.cache",
+                                        "etc/localtime", "etc/python3",
+                                        "etc/python3.11"};
+
+int64_t NowNs() { return absl::GetCurrentTimeNanos(); }
+
+int64_t MonotonicNs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
+}
+
+// The first process's program, as a file that no folder has.
+absl::StatusOr<int> InitProgram() {
+  static const int program = [] {
+    const int file = memfd_create("sandbox_init", MFD_CLOEXEC);
+    const int64_t size =
+        footprint_sandbox_init_end - footprint_sandbox_init_begin;
+    if (file < 0) return -errno;
+    if (!WriteOn(file, footprint_sandbox_init_begin, size)) return -errno;
+    // What is open for writing cannot be executed.
+    const std::string path = absl::StrCat("/proc/self/fd/", file);
+    const int program = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int error = errno;
+    close(file);
+    return program < 0 ? -error : program;
+  }();
+  if (program >= 0) return program;
+  return absl::ResourceExhaustedError(
+      absl::StrCat("sandbox: its first program cannot be kept in memory: ",
+                   std::strerror(-program)));
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& string : strings) {
+    pointers.push_back(const_cast<char*>(string.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// The command line of sandbox_init.
+std::vector<std::string> InitArguments(const SandboxRoot& root,
+                                       const SandboxRun& run) {
+  std::vector<std::string> binds = root.binds();
+  const auto bind = [&](const std::string& source, const char* target) {
+    binds.insert(binds.end(), {"r", source, target});
+  };
+  bind(run.bundle_folder, "bundle");
+  if (!run.runner.empty()) bind(run.runner, "runner");
+  if (!run.agent.empty()) bind(run.agent, "agent.so");
+  std::vector<std::string> words = {"sandbox_init",
+                                    root.path(),
+                                    absl::StrCat(run.scratch_bytes),
+                                    absl::StrCat(run.process_limit),
+                                    absl::StrCat(run.time_limit_seconds + 1),
+                                    "/bundle",
+                                    absl::StrCat(binds.size() / 3)};
+  words.insert(words.end(), binds.begin(), binds.end());
+  if (run.agent.empty()) {
+    words.insert(words.end(), {"2", "tmp", "dev/shm"});
+  } else {
+    words.insert(words.end(), {"3", "tmp", "dev/shm", "records"});
+  }
+  words.push_back(run.program);
+  words.insert(words.end(), run.arguments.begin(), run.arguments.end());
+  return words;
+}
+
+// All that the child of clone needs: it shares this process's memory, and may
+// allocate nothing.
+struct InitStart {
+  int descriptors[kInitDescriptorCount];
+  int program;
+  char* const* arguments;
+  char* const* environment;
+  int error = 0;
+};
+
+// Capabilities over the new namespaces, kept over the exec of a user that has
+// no number there yet.
+bool KeepCapabilities() {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) return false;
+  for (__user_cap_data_struct& each : sets) each.inheritable = each.permitted;
+  if (syscall(SYS_capset, &header, sets) != 0) return false;
+  for (const int capability : {CAP_SYS_ADMIN, CAP_SETUID, CAP_SETGID,
+                               CAP_SETPCAP, CAP_KILL, CAP_DAC_OVERRIDE}) {
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int StartInit(void* argument) {
+  InitStart* const start = static_cast<InitStart*>(argument);
+  // Out of the way of those that get the low numbers.
+  const int program =
+      fcntl(start->program, F_DUPFD_CLOEXEC, kTemporaryDescriptors);
+  for (int i = 0; i < kInitDescriptorCount; ++i) {
+    start->descriptors[i] =
+        fcntl(start->descriptors[i], F_DUPFD_CLOEXEC, kTemporaryDescriptors);
+  }
+  for (int i = 0; i < kInitDescriptorCount; ++i) {
+    if (start->descriptors[i] < 0 || dup2(start->descriptors[i], i) != i) {
+      start->error = errno;
+      return 125;
+    }
+  }
+  syscall(SYS_close_range, kFirstFreeDescriptor, ~0U, CLOSE_RANGE_CLOEXEC);
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) {
+    sigaction(number, &standard, nullptr);
+  }
+  if (KeepCapabilities()) {
+    syscall(SYS_execveat, program, "", start->arguments, start->environment,
+            AT_EMPTY_PATH);
+  }
+  start->error = errno;
+  return 125;
+}
+
+struct Pipe {
+  FileDescriptor read_end;
+  FileDescriptor write_end;
+};
+
+absl::StatusOr<Pipe> MakePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("sandbox: no pipe: ", std::strerror(errno)));
+  }
+  Pipe pipe;
+  pipe.read_end = FileDescriptor(ends[0]);
+  pipe.write_end = FileDescriptor(ends[1]);
+  return pipe;
+}
+
+absl::Status WriteMap(pid_t process, const char* file,
+                      const std::string& text) {
+  const std::string path = absl::StrCat("/proc/", process, "/", file);
+  const FileDescriptor map(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (map.is_open() && write(map.get(), text.data(), text.size()) ==
+                           static_cast<ssize_t>(text.size())) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "user namespace: ", path, " cannot be written: ", std::strerror(errno)));
+}
+
+// Inside, the program is user 1000, whoever it is outside.
+absl::Status MapUsers(pid_t process) {
+  const bool is_root = geteuid() == 0;
+  const unsigned user = is_root ? kOutsideUser : geteuid();
+  const unsigned group = is_root ? kOutsideUser : getegid();
+  absl::Status status;
+  if (!is_root) status = WriteMap(process, "setgroups", "deny");
+  if (status.ok()) {
+    status = WriteMap(process, "uid_map",
+                      absl::StrCat(kInsideUser, " ", user, " 1\n"));
+  }
+  if (status.ok()) {
+    status = WriteMap(process, "gid_map",
+                      absl::StrCat(kInsideUser, " ", group, " 1\n"));
+  }
+  return status;
+}
+
+// Keeps the end of what comes through a pipe.
+class TailReader {
+ public:
+  // False: no more will come.
+  bool Read(int descriptor) {
+    char block[16384];
+    const ssize_t got = read(descriptor, block, sizeof(block));
+    if (got < 0) return errno == EINTR || errno == EAGAIN;
+    if (got == 0) return false;
+    text_.append(block, static_cast<size_t>(got));
+    if (text_.size() > 2 * kOutputTailBytes) {
+      text_.erase(0, text_.size() - kOutputTailBytes);
+    }
+    return true;
+  }
+
+  std::string Tail() const {
+    return text_.size() <= kOutputTailBytes
+               ? text_
+               : text_.substr(text_.size() - kOutputTailBytes);
+  }
+
+ private:
+  std::string text_;
+};
+
+// A sandbox's first process, ended with this.
+class Init {
+ public:
+  Init() = default;
+  Init(const Init&) = delete;
+  Init& operator=(const Init&) = delete;
+  ~Init() { End(); }
+
+  absl::Status Start(const SandboxRoot& root, const SandboxRun& run,
+                     int group_descriptor) {
+    absl::StatusOr<int> program = InitProgram();
+    if (!program.ok()) return program.status();
+    absl::StatusOr<Pipe> output = MakePipe();
+    absl::StatusOr<Pipe> error = MakePipe();
+    absl::StatusOr<Pipe> report = MakePipe();
+    absl::StatusOr<Pipe> control = MakePipe();
+    for (const auto* each : {&output, &error, &report, &control}) {
+      if (!each->ok()) return each->status();
+    }
+    const FileDescriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const std::vector<std::string> words = InitArguments(root, run);
+    const std::vector<char*> arguments = Pointers(words);
+    const std::vector<char*> environment = Pointers(run.environment);
+    InitStart start = {
+        {null.get(), output->write_end.get(), error->write_end.get(),
+         report->write_end.get(), control->read_end.get(), group_descriptor},
+        *program,
+        arguments.data(),
+        environment.data()};
+    absl::Status status = Clone(&start);
+    if (!status.ok()) return status;
+    output_ = std::move(output->read_end);
+    error_ = std::move(error->read_end);
+    report_ = std::move(report->read_end);
+    control_ = std::move(control->write_end);
+    status = MapUsers(process_);
+    if (status.ok() && !WriteOn(control_.get(), "b", 1)) {
+      status = absl::InternalError("sandbox: its first process is gone");
+    }
+    return status;
+  }
+
+  // Until the report, the end of time, or of the process.
+  absl::Status Watch(int time_limit_seconds, SandboxEnd* end) {
+    const int64_t deadline_ns =
+        MonotonicNs() + time_limit_seconds * int64_t{1000000000};
+    bool has_ended = false;
+    while (!has_ended) {
+      const int64_t left_ms = (deadline_ns - MonotonicNs()) / 1000000;
+      if (left_ms <= 0) {
+        end->is_timed_out = true;
+        return absl::OkStatus();
+      }
+      pollfd files[] = {{report_.get(), POLLIN, 0},
+                        {output_.get(), POLLIN, 0},
+                        {error_.get(), POLLIN, 0}};
+      if (poll(files, 3, static_cast<int>(std::min<int64_t>(left_ms, 1000))) <
+          0) {
+        continue;
+      }
+      DrainOutputs(files[1].revents, files[2].revents);
+      has_ended = files[0].revents != 0;
+    }
+    if (ReadOn(report_.get(), sizeof(init_report_), &init_report_) !=
+        sizeof(init_report_)) {
+      return absl::InternalError(
+          "sandbox: its first process ended without a report");
+    }
+    return StepError();
+  }
+
+  // Kills what is left of the sandbox, and waits.
+  void End() {
+    if (process_ <= 0) return;
+    kill(process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    process_ = 0;
+    while (output_.is_open() || error_.is_open()) {
+      DrainOutputs(POLLIN, POLLIN);
+    }
+  }
+
+  pid_t process() const { return process_; }
+  const InitReport& report() const { return init_report_; }
+  std::string output() const { return output_tail_.Tail(); }
+  std::string error() const { return error_tail_.Tail(); }
+
+ private:
+  absl::Status Clone(InitStart* start) {
+    const std::unique_ptr<char[]> stack(new char[kStackBytes]);
+    // The child may run no handler in memory that it shares.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    process_ = clone(StartInit, stack.get() + kStackBytes,
+                     CLONE_VM | CLONE_VFORK | SIGCHLD | CLONE_NEWUSER |
+                         CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                         CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP,
+                     start);
+    const int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (process_ < 0) {
+      const std::string text = absl::StrCat(
+          "sandbox: namespaces are refused: ", std::strerror(error),
+          "; in a container or chroot, allow user namespaces or run outside");
+      return error == EAGAIN || error == ENOMEM || error == ENOSPC
+                 ? absl::ResourceExhaustedError(text)
+                 : absl::FailedPreconditionError(text);
+    }
+    if (start->error == 0) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("sandbox: its first program cannot be run: ",
+                     std::strerror(start->error)));
+  }
+
+  void DrainOutputs(int output_events, int error_events) {
+    if (output_.is_open() && output_events != 0 &&
+        !output_tail_.Read(output_.get())) {
+      output_ = FileDescriptor();
+    }
+    if (error_.is_open() && error_events != 0 &&
+        !error_tail_.Read(error_.get())) {
+      error_ = FileDescriptor();
+    }
+  }
+
+  absl::Status StepError() const {
+    static constexpr const char* kSteps[] = {
+        "",          "waiting",         "private mounts",
+        "the root",  "a bind mount",    "a /proc of its own",
+        "tmpfs",     "pivot_root",      "joining the cgroup",
+        "a process", "resource limits", "dropping privileges",
+        "seccomp",   "execution"};
+    if (init_report_.step == InitStep::kEnded) return absl::OkStatus();
+    const size_t step = static_cast<size_t>(init_report_.step);
+    const std::string text = absl::StrCat(
+        "sandbox: ", step < std::size(kSteps) ? kSteps[step] : "?", " (",
+        init_report_.argument, "): ", std::strerror(init_report_.error_number));
+    if (init_report_.step == InitStep::kExecute) {
+      return absl::InvalidArgumentError(text);
+    }
+    return absl::FailedPreconditionError(text);
+  }
+
+  pid_t process_ = 0;
+  FileDescriptor output_;
+  FileDescriptor error_;
+  FileDescriptor report_;
+  FileDescriptor control_;
+  TailReader output_tail_;
+  TailReader error_tail_;
+  InitReport init_report_;
+};
+
+}  // namespace
+
+absl::StatusOr<SandboxRoot> SandboxRoot::Create(
+    const std::string& work_folder) {
+  SandboxRoot root;
+  root.path_ = absl::StrCat(work_folder, "/root");
+  if (mkdir(root.path_.c_str(), 0755) != 0) {
+    const int error = errno;
+    const std::string path = std::exchange(root.path_, "");
+    return FileError(error, path, "cannot be made");
+  }
+  absl::Status status = root.Fill();
+  if (!status.ok()) return status;
+  return root;
+}
+
+absl::Status SandboxRoot::BindFromHost(const std::string& path,
+                                       const char* mode) {
+  const std::string source = absl::StrCat("/", path);
+  const std::string target = absl::StrCat(path_, "/", path);
+  struct stat about = {};
+  if (stat(source.c_str(), &about) != 0) return absl::OkStatus();
+  if (S_ISDIR(about.st_mode)) {
+    mkdir(target.c_str(), 0755);
+  } else if (!FileDescriptor(
+                  open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444))
+                  .is_open()) {
+    return FileError(errno, target, "cannot be made");
+  }
+  binds_.insert(binds_.end(), {mode, source, path});
+  return absl::OkStatus();
+}
+
+absl::Status SandboxRoot::Fill() {
+  for (const char* each : kFolders) {
+    const std::string path = absl::StrCat(path_, "/", each);
+    if (mkdir(path.c_str(), 0755) != 0) {
+      return FileError(errno, path, "cannot be made");
+    }
+  }
+  for (const char* each : kFiles) {
+    const std::string path = absl::StrCat(path_, "/", each);
+    if (!FileDescriptor(
+             open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0555))
+             .is_open()) {
+      return FileError(errno, path, "cannot be made");
+    }
+  }
+  absl::Status status = BindFromHost("usr", "r");
+  for (const char* each : kDevices) {
+    if (status.ok()) status = BindFromHost(absl::StrCat("dev/", each), "d");
+  }
+  for (const char* each : kSystemFiles) {
+    if (status.ok()) status = BindFromHost(each, "r");
+  }
+  for (const char* each : kSystemLinks) {
+    std::error_code error;
+    const std::filesystem::path source = absl::StrCat("/", each);
+    if (!std::filesystem::is_symlink(source, error)) {
+      if (status.ok()) status = BindFromHost(each, "r");
+      continue;
+    }
+    std::filesystem::copy_symlink(source, absl::StrCat(path_, "/", each),
+                                  error);
+  }
+  (void)!symlink("/proc/self/fd", absl::StrCat(path_, "/dev/fd").c_str());
+  if (!status.ok()) return status;
+  return ReplaceFile(absl::StrCat(path_, "/etc/passwd"),
+                     "user:x:1000:1000::/tmp:/bin/false\n", ToDisk::kNoFsync);
+}
+
+SandboxRoot::SandboxRoot(SandboxRoot&& other) noexcept
+    : path_(std::exchange(other.path_, "")), binds_(std::move(other.binds_)) {}
+
+SandboxRoot& SandboxRoot::operator=(SandboxRoot&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(binds_, other.binds_);
+  return *this;
+}
+
+// Mounts were made in namespaces that are gone: here are names alone.
+SandboxRoot::~SandboxRoot() {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
+                                        const SandboxRun& run) {
+  const int64_t begin_ns = NowNs();
+  absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(run.limit_bytes);
+  if (!group.ok()) return group.status();
+  SandboxEnd end;
+  {
+    Init init;
+    absl::Status status = init.Start(root, run, group->processes_descriptor());
+    if (status.ok()) status = init.Watch(run.time_limit_seconds, &end);
+    if (!status.ok()) return status;
+    const InitReport& report = init.report();
+    if (!end.is_timed_out && run.read_records) {
+      run.read_records(absl::StrCat("/proc/", init.process(), "/root/records"));
+    }
+    init.End();
+    if (WIFSIGNALED(report.wait_status)) {
+      end.signal_number = WTERMSIG(report.wait_status);
+    } else {
+      end.exit_status = WEXITSTATUS(report.wait_status);
+    }
+    end.peak_resident_bytes = report.peak_resident_bytes;
+    end.processor_time_ns = report.processor_time_ns;
+    end.program_time_ns = report.program_end_ns - report.program_begin_ns;
+    end.standard_output_tail = init.output();
+    end.standard_error_tail = init.error();
+  }
+  end.peak_bytes = group->peak_bytes();
+  end.limit_hit_count = group->limit_hit_count();
+  end.killed_process_count = group->killed_process_count();
+  { const MemoryGroup gone = *std::move(group); }
+  end.sandbox_time_ns = NowNs() - begin_ns - end.program_time_ns;
+  return end;
+}
+
+}  // namespace footprint

@@ -1,0 +1,222 @@
+#include "footprint/gates/sandbox/sandbox.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/sandbox/memory_group.h"
+#include "footprint/gates/sandbox/missing_mechanism.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kMiB = 1 << 20;
+constexpr int kRefused = 10;  // the test program's
+
+// A bundle with the test program, and a root, in a folder of their own.
+class SandboxTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    SKIP_WITHOUT_SANDBOX();
+    static int count = 0;
+    folder_ = TestPath(absl::StrCat("sandbox", ++count));
+    std::filesystem::create_directories(folder_ + "/bundle");
+    std::filesystem::copy_file("gates/sandbox/sandbox_test_program",
+                               folder_ + "/bundle/program");
+    absl::StatusOr<SandboxRoot> root = SandboxRoot::Create(folder_);
+    ASSERT_THAT(root, IsOk());
+    root_ = std::make_unique<SandboxRoot>(*std::move(root));
+  }
+
+  SandboxRun Run(const std::string& name, int64_t bytes = 0) const {
+    SandboxRun run;
+    run.program = "/bundle/program";
+    run.arguments = {"program", name, absl::StrCat(bytes)};
+    run.bundle_folder = folder_ + "/bundle";
+    run.limit_bytes = 64 * kMiB;
+    run.time_limit_seconds = 20;
+    return run;
+  }
+
+  SandboxEnd End(const SandboxRun& run) const {
+    const absl::StatusOr<SandboxEnd> end = RunInSandbox(*root_, run);
+    EXPECT_THAT(end, IsOk());
+    return end.ok() ? *end : SandboxEnd();
+  }
+
+  std::string folder_;
+  std::unique_ptr<SandboxRoot> root_;
+};
+
+// Names below `folder` that hold `text`.
+int CountNames(const std::string& folder, const std::string& text) {
+  int count = 0;
+  for (const auto& each : std::filesystem::directory_iterator(folder)) {
+    count += each.path().filename().string().find(text) != std::string::npos;
+  }
+  return count;
+}
+
+TEST_F(SandboxTest, GoodProgramRuns) {
+  const SandboxEnd end = End(Run("good"));
+  EXPECT_EQ(end.exit_status, 0);
+  EXPECT_EQ(end.signal_number, 0);
+  EXPECT_EQ(end.standard_output_tail, "hello\n");
+  EXPECT_GT(end.peak_bytes, 0);
+  EXPECT_LT(end.peak_bytes, 4 * kMiB);
+  // This process's own size is not the program's.
+  EXPECT_GT(end.peak_resident_bytes, kMiB / 2);
+  EXPECT_LT(end.peak_resident_bytes, 4 * kMiB);
+  EXPECT_FALSE(end.is_timed_out);
+}
+
+TEST_F(SandboxTest, ExitStatusAndSignalArrive) {
+  EXPECT_EQ(End(Run("fail")).exit_status, 7);
+  EXPECT_EQ(End(Run("crash")).signal_number, SIGSEGV);
+}
+
+// However a program comes by memory, the kernel counts it and the limit holds.
+class SandboxMemoryTest : public SandboxTest,
+                          public testing::WithParamInterface<const char*> {};
+
+TEST_P(SandboxMemoryTest, BytesAreCounted) {
+  const SandboxEnd end = End(Run(GetParam(), 24 * kMiB));
+  EXPECT_EQ(end.exit_status, 0) << end.standard_error_tail;
+  EXPECT_EQ(end.signal_number, 0);
+  EXPECT_EQ(end.killed_process_count, 0);
+  EXPECT_GE(end.peak_bytes, 24 * kMiB);
+  EXPECT_LT(end.peak_bytes, 40 * kMiB);
+}
+
+TEST_P(SandboxMemoryTest, LimitHolds) {
+  SandboxRun run = Run(GetParam(), 24 * kMiB);
+  run.limit_bytes = 16 * kMiB;
+  const SandboxEnd end = End(run);
+  EXPECT_LE(end.peak_bytes, 16 * kMiB);
+  EXPECT_GT(end.limit_hit_count, 0);
+  if (std::string(GetParam()) != "hold_after_the_end") {
+    EXPECT_NE(end.exit_status + end.signal_number, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, SandboxMemoryTest,
+    testing::Values("hold_malloc", "hold_mmap", "hold_brk", "hold_shared",
+                    "hold_sysv", "hold_memfd", "hold_tmpfs", "hold_devshm",
+                    "hold_deleted", "hold_in_child", "hold_in_four_children",
+                    "hold_after_the_end", "hold_stack"),
+    [](const auto& info) { return std::string(info.param); });
+
+// What a program must not get, it does not.
+class SandboxEscapeTest : public SandboxTest,
+                          public testing::WithParamInterface<const char*> {};
+
+TEST_P(SandboxEscapeTest, IsRefused) {
+  const SandboxEnd end = End(Run(GetParam()));
+  EXPECT_EQ(end.exit_status, kRefused);
+  EXPECT_EQ(end.signal_number, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, SandboxEscapeTest,
+    testing::Values("file_too_large", "fork_bomb", "thread_bomb", "try_ptrace",
+                    "try_signals", "try_mount", "try_namespaces", "try_chroot",
+                    "try_write_root", "try_host_files", "try_symlink",
+                    "try_proc_writes", "try_cgroup", "try_devices",
+                    "try_network", "try_other_sockets", "try_calls",
+                    "try_clock", "try_root", "try_limits", "try_host_name",
+                    "try_descriptors"),
+    [](const auto& info) { return std::string(info.param); });
+
+TEST_F(SandboxTest, TimeEndsWhateverTheProgramDoes) {
+  for (const char* name :
+       {"sleep_long", "spin", "ignore_signals", "stop_self"}) {
+    SandboxRun run = Run(name);
+    run.time_limit_seconds = 1;
+    const SandboxEnd end = End(run);
+    EXPECT_TRUE(end.is_timed_out) << name;
+  }
+}
+
+TEST_F(SandboxTest, EndOfMuchOutputIsKept) {
+  const SandboxEnd end = End(Run("flood"));
+  EXPECT_EQ(end.exit_status, 0);
+  EXPECT_EQ(end.standard_output_tail, std::string(kOutputTailBytes, 'x'));
+}
+
+TEST_F(SandboxTest, MissingProgramIsTheCallersMistake) {
+  SandboxRun run = Run("good");
+  run.program = "/bundle/missing";
+  EXPECT_THAT(
+      RunInSandbox(*root_, run),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("No such file")));
+}
+
+TEST_F(SandboxTest, RecordsAreReadWhileTheyAreThere) {
+  SandboxRun run = Run("forge_records");
+  WriteTestFile("agent", "");
+  run.agent = TestPath("agent");
+  int count = 0;
+  run.read_records = [&](const std::string& folder) {
+    count = CountNames(folder, ".process");
+  };
+  EXPECT_EQ(End(run).exit_status, 0);
+  EXPECT_EQ(count, 3);
+}
+
+TEST_F(SandboxTest, NothingIsLeftBehind) {
+  const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(kMiB);
+  ASSERT_THAT(group, IsOk());
+  const std::string groups =
+      std::filesystem::path(group->path()).parent_path().string();
+  const std::string own = absl::StrCat("footprint-trial-", getpid());
+  SandboxRun run = Run("hold_after_the_end", kMiB);
+  End(run);
+  run = Run("sleep_long");
+  run.time_limit_seconds = 1;
+  End(run);
+  // The one of this test.
+  EXPECT_EQ(CountNames(groups, own), 1);
+  EXPECT_EQ(ReadTestFile("/proc/self/mountinfo").find(folder_),
+            std::string::npos);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  root_.reset();
+  EXPECT_EQ(CountNames(folder_, ""), 1);  // the bundle
+}
+
+TEST_F(SandboxTest, RunsInSeveralThreadsStandAlone) {
+  std::vector<std::thread> threads;
+  std::vector<SandboxEnd> ends(4);
+  for (size_t i = 0; i < ends.size(); ++i) {
+    threads.emplace_back([&, i] {
+      ends[i] = End(Run("hold_mmap", static_cast<int64_t>(i + 1) * 8 * kMiB));
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  for (size_t i = 0; i < ends.size(); ++i) {
+    EXPECT_EQ(ends[i].exit_status, 0);
+    EXPECT_NEAR(static_cast<double>(ends[i].peak_bytes),
+                static_cast<double>(i + 1) * 8 * kMiB, 2 * kMiB);
+  }
+}
+
+}  // namespace
+}  // namespace footprint

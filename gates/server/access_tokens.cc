@@ -1,0 +1,248 @@
+#include "footprint/gates/server/access_tokens.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/file_lock.h"
+#include "footprint/base/files/sha256.h"
+#include "footprint/base/files/whole_file.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kTokenBytes = 32;
+constexpr size_t kMostNameLength = 64;
+// So that a token is known for one wherever it turns up.
+constexpr char kTokenPrefix[] = "fpt_";
+
+struct Scope {
+  const char* name;
+  unsigned bit;
+};
+constexpr Scope kScopes[] = {
+    {"submit", kSubmitScope}, {"read", kReadScope}, {"admin", kAdminScope}};
+
+bool IsName(absl::string_view name) {
+  return !name.empty() && name.size() <= kMostNameLength &&
+         std::all_of(name.begin(), name.end(), [](char each) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(each)) ||
+                  each == '-' || each == '_' || each == '.';
+         });
+}
+
+// Takes as long for equal ones as for others.
+bool IsSame(absl::string_view one, absl::string_view other) {
+  if (one.size() != other.size()) return false;
+  unsigned difference = 0;
+  for (size_t i = 0; i < one.size(); ++i) {
+    difference |= static_cast<unsigned char>(one[i]) ^
+                  static_cast<unsigned char>(other[i]);
+  }
+  return difference == 0;
+}
+
+absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
+  const std::vector<absl::string_view> fields = absl::StrSplit(line, '\t');
+  if (fields.size() != 4) {
+    return absl::InvalidArgumentError(
+        "want NAME<TAB>SHA-256<TAB>SCOPES<TAB>EXPIRY");
+  }
+  KeptToken token;
+  token.grant.name = std::string(fields[0]);
+  token.sha256 = std::string(fields[1]);
+  const absl::StatusOr<unsigned> scopes = ParseScopes(fields[2]);
+  if (!scopes.ok()) return scopes.status();
+  token.grant.scopes = *scopes;
+  if (!IsName(token.grant.name)) {
+    return absl::InvalidArgumentError(
+        "the name has other characters than "
+        "letters, digits, '-', '_' and '.'");
+  }
+  if (!IsSha256Hex(token.sha256)) {
+    return absl::InvalidArgumentError("the second field is no SHA-256");
+  }
+  if (!absl::SimpleAtoi(fields[3], &token.grant.expiry_unix_seconds) ||
+      token.grant.expiry_unix_seconds < 0) {
+    return absl::InvalidArgumentError("the expiry is no number of seconds");
+  }
+  return token;
+}
+
+absl::StatusOr<std::string> NewToken() {
+  std::string bytes(kTokenBytes, '\0');
+  if (getrandom(bytes.data(), bytes.size(), 0) !=
+      static_cast<ssize_t>(bytes.size())) {
+    return FileError(errno, "getrandom", "gave no random bytes");
+  }
+  return absl::StrCat(kTokenPrefix, absl::BytesToHexString(bytes));
+}
+
+// Nobody else may read it, hashes or not.
+absl::Status WriteTokenFile(const std::string& path,
+                            const std::vector<KeptToken>& tokens) {
+  const FileDescriptor made(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!made.is_open()) return FileError(errno, path, "cannot be made");
+  return ReplaceFile(path, TokenFileText(tokens), ToDisk::kFlush);
+}
+
+}  // namespace
+
+absl::StatusOr<unsigned> ParseScopes(absl::string_view text) {
+  unsigned scopes = 0;
+  for (const absl::string_view name : absl::StrSplit(text, ',')) {
+    const auto* const found =
+        std::find_if(std::begin(kScopes), std::end(kScopes),
+                     [&](const Scope& scope) { return scope.name == name; });
+    if (found == std::end(kScopes)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no scope '", absl::CHexEscape(name),
+                       "'; there are submit, read and admin"));
+    }
+    scopes |= found->bit;
+  }
+  return scopes;
+}
+
+std::string ScopesText(unsigned scopes) {
+  std::vector<std::string> names;
+  for (const Scope& scope : kScopes) {
+    if ((scopes & scope.bit) != 0) names.push_back(scope.name);
+  }
+  return absl::StrJoin(names, ",");
+}
+
+absl::StatusOr<std::vector<KeptToken>> ParseTokenFile(absl::string_view text) {
+  std::vector<KeptToken> tokens;
+  int line_number = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++line_number;
+    if (line.empty() || line[0] == '#') continue;
+    absl::StatusOr<KeptToken> token = ParseLine(line);
+    if (!token.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", line_number, ": ", token.status().message()));
+    }
+    tokens.push_back(*std::move(token));
+  }
+  return tokens;
+}
+
+std::string TokenFileText(const std::vector<KeptToken>& tokens) {
+  std::string text;
+  for (const KeptToken& token : tokens) {
+    absl::StrAppend(&text, token.grant.name, "\t", token.sha256, "\t",
+                    ScopesText(token.grant.scopes), "\t",
+                    token.grant.expiry_unix_seconds, "\n");
+  }
+  return text;
+}
+
+absl::StatusOr<std::vector<KeptToken>> ReadTokenFile(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadWholeFile(path);
+  if (absl::IsNotFound(text.status())) return std::vector<KeptToken>();
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<KeptToken>> tokens = ParseTokenFile(*text);
+  if (tokens.ok()) return tokens;
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": ", tokens.status().message(),
+      "; correct the line, or remove the file and make new tokens"));
+}
+
+absl::StatusOr<std::string> AddAccessToken(const std::string& path,
+                                           const AccessGrant& grant) {
+  if (!IsName(grant.name) || grant.scopes == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a token has a name of at most ", kMostNameLength,
+        " letters, digits, '-', '_' and '.', and at least one scope"));
+  }
+  const absl::StatusOr<FileLock> lock = FileLock::Acquire(path + ".lock");
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
+  if (!tokens.ok()) return tokens.status();
+  for (const KeptToken& token : *tokens) {
+    if (token.grant.name == grant.name) {
+      return absl::AlreadyExistsError(
+          absl::StrCat("there is a token '", grant.name,
+                       "'; remove it or take another name"));
+    }
+  }
+  absl::StatusOr<std::string> made = NewToken();
+  if (!made.ok()) return made.status();
+  tokens->push_back({grant, Sha256Hex(*made)});
+  const absl::Status written = WriteTokenFile(path, *tokens);
+  if (!written.ok()) return written;
+  return made;
+}
+
+absl::Status RemoveAccessToken(const std::string& path,
+                               const std::string& name) {
+  const absl::StatusOr<FileLock> lock = FileLock::Acquire(path + ".lock");
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
+  if (!tokens.ok()) return tokens.status();
+  const auto removed = std::remove_if(
+      tokens->begin(), tokens->end(),
+      [&](const KeptToken& token) { return token.grant.name == name; });
+  if (removed == tokens->end()) {
+    return absl::NotFoundError(absl::StrCat("there is no token '", name, "'"));
+  }
+  tokens->erase(removed, tokens->end());
+  return WriteTokenFile(path, *tokens);
+}
+
+absl::Status AccessTokens::ReadIfChanged() {
+  struct stat found = {};
+  const bool is_there = stat(path_.c_str(), &found) == 0;
+  // A replaced file is another one, so its number tells it from the old.
+  const std::string version =
+      is_there ? absl::StrCat(found.st_ino, " ", found.st_mtim.tv_sec, " ",
+                              found.st_mtim.tv_nsec, " ", found.st_size)
+               : "none";
+  if (version == version_) return absl::OkStatus();
+  absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path_);
+  if (!tokens.ok()) return tokens.status();
+  tokens_ = *std::move(tokens);
+  version_ = version;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AccessGrant> AccessTokens::Check(absl::string_view token,
+                                                int64_t now_unix_seconds) {
+  const std::string sha256 = Sha256Hex(token);
+  MutexLock lock(&mutex_);
+  const absl::Status status = ReadIfChanged();
+  if (!status.ok()) return status;
+  const KeptToken* found = nullptr;
+  for (const KeptToken& each : tokens_) {
+    if (IsSame(each.sha256, sha256)) found = &each;
+  }
+  if (found == nullptr) {
+    return absl::UnauthenticatedError(
+        "no such token; the server's operator makes one with `serve token "
+        "add`");
+  }
+  if (found->grant.expiry_unix_seconds != 0 &&
+      now_unix_seconds >= found->grant.expiry_unix_seconds) {
+    return absl::UnauthenticatedError(
+        absl::StrCat("the token '", found->grant.name,
+                     "' expired; the server's operator makes another with "
+                     "`serve token add`"));
+  }
+  return found->grant;
+}
+
+}  // namespace footprint

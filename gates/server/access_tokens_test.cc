@@ -1,0 +1,108 @@
+#include "footprint/gates/server/access_tokens.h"
+
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/sha256.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(AccessTokensTest, ATokenGrantsItsScopesUntilItExpires) {
+  const std::string path = TestPath("tokens");
+  AccessTokens tokens(path);
+  EXPECT_THAT(tokens.Check("fpt_guess", 0),
+              StatusIs(absl::StatusCode::kUnauthenticated));
+  const absl::StatusOr<std::string> token =
+      AddAccessToken(path, {"ci", kSubmitScope | kReadScope, 1000});
+  ASSERT_THAT(token, IsOk());
+  const absl::StatusOr<AccessGrant> grant = tokens.Check(*token, 999);
+  ASSERT_THAT(grant, IsOk());
+  EXPECT_EQ(grant->name, "ci");
+  EXPECT_EQ(grant->scopes, kSubmitScope | kReadScope);
+  EXPECT_THAT(
+      tokens.Check(*token, 1000),
+      StatusIs(absl::StatusCode::kUnauthenticated, HasSubstr("'ci' expired")));
+  for (const std::string& wrong :
+       {std::string(), *token + "0", token->substr(1), Sha256Hex(*token)}) {
+    EXPECT_THAT(tokens.Check(wrong, 0),
+                StatusIs(absl::StatusCode::kUnauthenticated));
+  }
+}
+
+TEST(AccessTokensTest, TheFileHasNoToken) {
+  const std::string path = TestPath("hashed");
+  const absl::StatusOr<std::string> token =
+      AddAccessToken(path, {"ci", kAdminScope, 0});
+  ASSERT_THAT(token, IsOk());
+  EXPECT_EQ(token->size(), 68u);
+  const std::string text = ReadTestFile(path);
+  EXPECT_THAT(text, Not(HasSubstr(token->substr(4))));
+  EXPECT_EQ(text, absl::StrCat("ci\t", Sha256Hex(*token), "\tadmin\t0\n"));
+  struct stat found;
+  ASSERT_EQ(stat(path.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0600u);
+}
+
+TEST(AccessTokensTest, NamesAreTakenOnceAndRemoved) {
+  const std::string path = TestPath("names");
+  AccessTokens tokens(path);
+  const absl::StatusOr<std::string> a = AddAccessToken(path, {"a", 1, 0});
+  const absl::StatusOr<std::string> b = AddAccessToken(path, {"b", 2, 0});
+  EXPECT_NE(*a, *b);
+  EXPECT_THAT(AddAccessToken(path, {"a", 1, 0}),
+              StatusIs(absl::StatusCode::kAlreadyExists));
+  for (const char* name : {"", "a b", "a\tb", "a\n", "<b>"}) {
+    EXPECT_THAT(AddAccessToken(path, {name, 1, 0}),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  EXPECT_THAT(AddAccessToken(path, {"c", 0, 0}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(tokens.Check(*a, 0), IsOk());
+  EXPECT_THAT(RemoveAccessToken(path, "a"), IsOk());
+  EXPECT_THAT(RemoveAccessToken(path, "a"),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(tokens.Check(*a, 0),
+              StatusIs(absl::StatusCode::kUnauthenticated));
+  EXPECT_THAT(tokens.Check(*b, 0), IsOk());
+}
+
+TEST(AccessTokensTest, AFileThatIsWrongGrantsNothing) {
+  const std::string hash = Sha256Hex("x");
+  for (const std::string& line :
+       {std::string("name"), absl::StrCat("a b\t", hash, "\tread\t0"),
+        std::string("a\tshort\tread\t0"), absl::StrCat("a\t", hash, "\tall\t0"),
+        absl::StrCat("a\t", hash, "\tread\t-1"),
+        absl::StrCat("a\t", hash, "\tread\t0\tmore")}) {
+    const std::string path = WriteTestFile("wrong", "# tokens\n" + line);
+    AccessTokens tokens(path);
+    EXPECT_THAT(
+        tokens.Check("x", 0),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("line 2")))
+        << line;
+  }
+}
+
+TEST(AccessTokensTest, ScopesAreReadAsWritten) {
+  for (unsigned scopes = 1; scopes < 8; ++scopes) {
+    EXPECT_THAT(ParseScopes(ScopesText(scopes)), IsOkAndHolds(scopes));
+  }
+  EXPECT_THAT(ParseScopes(""), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ParseScopes("read,"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,400 @@
+#include "footprint/gates/server/http_server.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/sha256.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/server/example_server.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "httplib.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A client with a token.
+class Caller {
+ public:
+  Caller(int port, const std::string& token) : client_("127.0.0.1", port) {
+    if (!token.empty()) {
+      client_.set_default_headers({{"Authorization", "Bearer " + token}});
+    }
+  }
+  explicit Caller(const ExampleServer& server)
+      : Caller(server.port(), server.token()) {}
+
+  httplib::Response Get(const std::string& path) {
+    return ResponseOf(client_.Get(path));
+  }
+  httplib::Response Post(const std::string& path, const std::string& body) {
+    return ResponseOf(client_.Post(path, body, "application/octet-stream"));
+  }
+  httplib::Response Submit(const std::string& bundle) {
+    return Post("/v1/trials?sha256=" + Sha256Hex(bundle), bundle);
+  }
+  // The id of a new trial.
+  std::string IdOf(const std::string& bundle) {
+    const httplib::Response response = Submit(bundle);
+    EXPECT_LT(response.status, 300) << response.body;
+    return Parsed(response)["trial"]["id"];
+  }
+  json Await(const std::string& id) {
+    while (true) {
+      const json trial = Parsed(Get("/v1/trials/" + id))["trial"];
+      if (trial["state"] == "decided") return trial;
+      usleep(1000);
+    }
+  }
+  static json Parsed(const httplib::Response& response) {
+    json parsed =
+        json::parse(response.body, nullptr, /*allow_exceptions=*/false);
+    EXPECT_TRUE(parsed.is_object()) << response.body;
+    return parsed;
+  }
+
+ private:
+  static httplib::Response ResponseOf(const httplib::Result& result) {
+    EXPECT_TRUE(result) << httplib::to_string(result.error());
+    return result ? *result : httplib::Response();
+  }
+  httplib::Client client_;
+};
+
+TEST(HttpServerTest, ABundleBecomesAVerdict) {
+  const ExampleServer server("verdict");
+  Caller caller(server);
+  const httplib::Response submitted = caller.Submit("reject a");
+  EXPECT_EQ(submitted.status, 202) << submitted.body;
+  const json first = Caller::Parsed(submitted);
+  EXPECT_EQ(first["is_new"], true);
+  EXPECT_EQ(first["trial"]["submitter"], "all");
+  const std::string id = first["trial"]["id"];
+  const json trial = caller.Await(id);
+  EXPECT_EQ(trial["decision"], "REJECT");
+  EXPECT_EQ(trial["exit_status"], 1);
+  EXPECT_EQ(trial["accepted"], false);
+  EXPECT_EQ(trial["deployment"], "//models:example");
+  EXPECT_THAT(std::string(trial["summary"]), StartsWith("REJECT"));
+  EXPECT_EQ(trial["remarks"][0], "ran in an example");
+
+  const std::string base = "/v1/trials/" + id;
+  EXPECT_THAT(caller.Get(base + "/verdict?format=text").body,
+              AllOf(HasSubstr("REJECT"), HasSubstr("//models:example")));
+  EXPECT_EQ(Caller::Parsed(caller.Get(base + "/verdict"))["decision"],
+            "REJECT");
+  EXPECT_THAT(caller.Get(base + "/verdict?format=junit").body,
+              HasSubstr("<testsuite"));
+  EXPECT_EQ(caller.Get(base + "/verdict?format=binary").status, 400);
+  EXPECT_EQ(Caller::Parsed(caller.Get(base + "/profile"))["label"],
+            "//models:example");
+}
+
+TEST(HttpServerTest, TheSameBundleIsAnsweredFromTheStore) {
+  const ExampleServer server("known");
+  Caller caller(server);
+  const std::string known = "/v1/trials?sha256=" + Sha256Hex("accept a");
+  EXPECT_EQ(caller.Post(known, "").status, 404) << "send the bytes";
+  const std::string id = caller.IdOf("accept a");
+  caller.Await(id);
+  const httplib::Response again = caller.Submit("accept a");
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(Caller::Parsed(again)["is_new"], false);
+  EXPECT_EQ(Caller::Parsed(again)["trial"]["id"], id);
+  const httplib::Response by_hash = caller.Post(known, "");
+  EXPECT_EQ(by_hash.status, 200);
+  EXPECT_EQ(Caller::Parsed(by_hash)["trial"]["decision"], "ACCEPT");
+}
+
+TEST(HttpServerTest, ATrialThatCannotRunIsInconclusive) {
+  const ExampleServer server("broken");
+  Caller caller(server);
+  const std::string id = caller.IdOf("fail a");
+  EXPECT_EQ(caller.Await(id)["decision"], "INCONCLUSIVE");
+  EXPECT_THAT(caller.Get("/v1/trials/" + id + "/verdict?format=text").body,
+              HasSubstr("the sandbox broke"));
+  EXPECT_EQ(caller.Get("/v1/trials/" + id + "/profile").status, 404);
+}
+
+TEST(HttpServerTest, ModesDecideWhatARejectionAmountsTo) {
+  for (const char* mode : {"enforce", "warn", "audit"}) {
+    ApiOptions options;
+    options.mode = *ParseServerMode(mode);
+    const ExampleServer server(mode, {}, options);
+    Caller caller(server);
+    const json trial = caller.Await(caller.IdOf("reject a"));
+    EXPECT_EQ(trial["mode"], mode);
+    EXPECT_EQ(trial["decision"], "REJECT");
+    EXPECT_EQ(trial["accepted"], std::string(mode) != "enforce");
+  }
+  EXPECT_THAT(ParseServerMode("off"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(HttpServerTest, TokensAreAskedForAndTheirScopesKept) {
+  ExampleServer server("scopes");
+  Caller nobody(server.port(), "");
+  Caller guesser(server.port(), "fpt_guess");
+  Caller reader(server.port(), server.AddToken("reader", kReadScope));
+  Caller submitter(server.port(), server.AddToken("ci", kSubmitScope));
+  Caller expired(server.port(), server.AddToken("old", kReadScope, 1));
+  const std::string submit = "/v1/trials?sha256=" + Sha256Hex("accept");
+  for (Caller* caller : {&nobody, &guesser, &expired}) {
+    EXPECT_EQ(caller->Get("/v1/trials").status, 401);
+    EXPECT_EQ(caller->Post(submit, "accept").status, 401);
+    EXPECT_EQ(caller->Get("/v1/metrics").status, 401);
+    EXPECT_EQ(caller->Get("/v1/trials/" + Sha256Hex("") + "/events").status,
+              401);
+    EXPECT_EQ(caller->Get("/v1/health").status, 200);
+  }
+  EXPECT_THAT(expired.Get("/v1/trials").body, HasSubstr("expired"));
+  EXPECT_EQ(nobody.Get("/v1/trials").get_header_value("WWW-Authenticate"),
+            "Bearer");
+  EXPECT_EQ(reader.Get("/v1/trials").status, 200);
+  EXPECT_EQ(reader.Post(submit, "accept").status, 403);
+  EXPECT_EQ(reader.Post(submit, "").status, 403);
+  EXPECT_EQ(reader.Post("/v1/backups", "").status, 403);
+  EXPECT_EQ(submitter.Get("/v1/trials").status, 403);
+  EXPECT_EQ(submitter.Submit("accept").status, 202);
+}
+
+TEST(HttpServerTest, BadUploadsLeaveNothing) {
+  HttpServerOptions http;
+  http.idle_seconds = 1;
+  ApiOptions api;
+  api.most_bundle_bytes = 100;
+  const ExampleServer server("bad", http, api);
+  Caller caller(server);
+  const httplib::Response wrong =
+      caller.Post("/v1/trials?sha256=" + Sha256Hex("one"), "other");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr(Sha256Hex("other")));
+  EXPECT_EQ(caller.Submit(std::string(101, 'x')).status, 413);
+  EXPECT_EQ(caller.Post("/v1/trials?sha256=../../x", "x").status, 400);
+  EXPECT_EQ(caller.Post("/v1/trials", "x").status, 400);
+  EXPECT_EQ(caller
+                .Post("/v1/trials?deployment=" + std::string(201, 'd') +
+                          "&sha256=" + Sha256Hex("x"),
+                      "x")
+                .status,
+            400);
+  const std::string head = absl::StrCat(
+      "POST /v1/trials?sha256=", Sha256Hex("whole"),
+      " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ", server.token());
+  EXPECT_THAT(ExchangeBytes(server.port(),
+                            head + "\r\nContent-Length: 50\r\n\r\nhalf of it"),
+              HasSubstr("half_an_upload"));
+  EXPECT_THAT(
+      ExchangeBytes(server.port(), head + "\r\nContent-Encoding: gzip\r\n"
+                                          "Content-Length: 3\r\n\r\nabc"),
+      HasSubstr(" 415 "));
+  EXPECT_THAT(ExchangeBytes(server.port(),
+                            head + "\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                   "3\r\nabc\r\n0\r\n\r\n"),
+              HasSubstr(" 415 "));
+  EXPECT_THAT(
+      ExchangeBytes(server.port(),
+                    head + "\r\nContent-Type: multipart/form-data; "
+                           "boundary=b\r\nContent-Length: 3\r\n\r\nabc"),
+      HasSubstr(" 415 "));
+  EXPECT_TRUE(Caller::Parsed(caller.Get("/v1/trials"))["trials"].empty());
+  EXPECT_EQ(caller.Submit(std::string(100, 'x')).status, 202);
+}
+
+// A refused body must not be taken for a request of its own.
+TEST(HttpServerTest, AConnectionCarriesOneRequest) {
+  const ExampleServer server("one");
+  // More than httplib reads at once, which it forgets with the first request.
+  std::string inner;
+  for (int i = 0; i < 300; ++i) {
+    inner += "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n";
+  }
+  const std::string answer = ExchangeBytes(
+      server.port(),
+      absl::StrCat("POST /v1/backups HTTP/1.1\r\nHost: x\r\nContent-Length: ",
+                   inner.size(), "\r\n\r\n", inner));
+  EXPECT_THAT(answer, HasSubstr(" 401 "));
+  EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << answer;
+}
+
+TEST(HttpServerTest, NoHttpIsRefused) {
+  HttpServerOptions http;
+  http.idle_seconds = 1;
+  const ExampleServer server("junk", http);
+  for (const std::string& bytes :
+       {std::string("\r\n\r\n"), std::string("junk\r\n\r\n"),
+        "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n\r\n",
+        std::string("GET / HTTP/9\r\n\r\n"), std::string(3000, '\0')}) {
+    const std::string answer = ExchangeBytes(server.port(), bytes);
+    EXPECT_EQ(answer.find(" 200 "), std::string::npos) << answer;
+  }
+  Caller caller(server);
+  EXPECT_EQ(caller.Get("/v1/no/such").status, 404);
+  EXPECT_EQ(caller.Post("/v1/health", "").status, 405);
+  EXPECT_EQ(caller.Get("/v1/health").status, 200);
+}
+
+TEST(HttpServerTest, EventsTellEachStepAndEnd) {
+  ExampleServer server("events");
+  Caller caller(server);
+  const std::string id = caller.IdOf("slow a");
+  httplib::Client client("127.0.0.1", server.port());
+  client.set_default_headers({{"Authorization", "Bearer " + server.token()}});
+  std::string text;
+  const auto result =
+      client.Get(("/v1/trials/" + id + "/events").c_str(),
+                 [&](const char* data, size_t size) {
+                   text.append(data, size);
+                   if (text.find("measuring") != std::string::npos)
+                     server.GoOn();
+                   return true;
+                 });
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, 200);
+  EXPECT_THAT(text, StartsWith("data: {"));
+  EXPECT_THAT(text, HasSubstr("\"stage\":\"measuring\""));
+  EXPECT_THAT(text, HasSubstr("\"decision\":\"ACCEPT\""));
+  EXPECT_EQ(caller.Get("/v1/trials/" + Sha256Hex("none") + "/events").status,
+            404);
+}
+
+TEST(HttpServerTest, TooManyWatchersAreToldToAsk) {
+  HttpServerOptions http;
+  http.most_watchers = 0;
+  const ExampleServer server("watchers", http);
+  Caller caller(server);
+  const std::string id = caller.IdOf("accept a");
+  const httplib::Response response = caller.Get("/v1/trials/" + id + "/events");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.get_header_value("Retry-After"), "1");
+}
+
+TEST(HttpServerTest, AFullQueueIsToldToComeAgain) {
+  TrialStoreOptions store;
+  store.most_waiting = 3;
+  const ExampleServer server("full", {}, {}, store);
+  Caller caller(server);
+  for (const char* bundle : {"slow a", "slow b", "slow c"}) {
+    EXPECT_EQ(caller.Submit(bundle).status, 202);
+  }
+  const httplib::Response response = caller.Submit("slow d");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.get_header_value("Retry-After"), "1");
+  EXPECT_THAT(response.body, HasSubstr("the queue is full"));
+}
+
+TEST(HttpServerTest, TooManyRequestsOfATokenWait) {
+  ApiOptions api;
+  api.most_requests_at_once = 3;
+  api.requests_per_second = 0.01;
+  ExampleServer server("often", {}, api);
+  Caller caller(server);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(caller.Get("/v1/trials").status, 200);
+  const httplib::Response response = caller.Get("/v1/trials");
+  EXPECT_EQ(response.status, 429);
+  EXPECT_EQ(response.get_header_value("Retry-After"), "100");
+  Caller other(server.port(), server.AddToken("other", kReadScope));
+  EXPECT_EQ(other.Get("/v1/trials").status, 200);
+}
+
+TEST(HttpServerTest, HistoryDeploymentsAndComparison) {
+  const ExampleServer server("history");
+  Caller caller(server);
+  const std::string a = caller.IdOf("accept a");
+  const std::string b = caller.IdOf("accept, and longer");
+  caller.Await(a);
+  caller.Await(b);
+  const json all = Caller::Parsed(
+      caller.Get("/v1/trials?deployment=%2F%2Fmodels%3Aexample&most=1"));
+  ASSERT_EQ(all["trials"].size(), 1u);
+  EXPECT_EQ(all["trials"][0]["id"], b);
+  const json older = Caller::Parsed(caller.Get(
+      absl::StrCat("/v1/trials?before=", int{all["trials"][0]["sequence"]})));
+  EXPECT_EQ(older["trials"][0]["id"], a);
+  EXPECT_EQ(caller.Get("/v1/trials?most=9999").status, 400);
+  EXPECT_EQ(caller.Get("/v1/trials?before=x").status, 400);
+  const json deployments = Caller::Parsed(caller.Get("/v1/deployments"));
+  EXPECT_EQ(deployments["deployments"][0]["trial_count"], 2);
+  EXPECT_THAT(
+      caller.Get("/v1/compare?format=text&before=" + a + "&after=" + b).body,
+      HasSubstr("+10 B"));
+  EXPECT_EQ(caller.Get("/v1/compare?before=" + a).status, 404);
+}
+
+TEST(HttpServerTest, BackupsMetricsAndHealth) {
+  const ExampleServer server("backup");
+  Caller caller(server);
+  caller.Await(caller.IdOf("reject a"));
+  const httplib::Response backup = caller.Post("/v1/backups", "");
+  EXPECT_EQ(backup.status, 201) << backup.body;
+  const std::string folder = Caller::Parsed(backup)["backup"];
+  EXPECT_THAT(TrialStore::Open(folder, {}), IsOk());
+  EXPECT_EQ(caller.Post("/v1/backups", "").status, 201);
+  const httplib::Response metrics = caller.Get("/v1/metrics");
+  EXPECT_THAT(metrics.get_header_value("Content-Type"),
+              StartsWith("application/openmetrics-text"));
+  EXPECT_THAT(
+      metrics.body,
+      AllOf(HasSubstr("footprint_verdicts_total{decision=\"REJECT\"} 1"),
+            HasSubstr("footprint_submissions_total 1\n"),
+            testing::EndsWith("# EOF\n")));
+  EXPECT_EQ(Caller::Parsed(caller.Get("/v1/health"))["status"], "ok");
+}
+
+TEST(HttpServerTest, APortIsOneServers) {
+  ExampleServer server("port");
+  HttpServerOptions options;
+  options.port = server.port();
+  EXPECT_THAT(HttpServer::Start(server.api(), options),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("--port")));
+  options.port = 0;
+  options.certificate_path = "/no/such.pem";
+  EXPECT_THAT(HttpServer::Start(server.api(), options),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("TLS")));
+}
+
+TEST(HttpServerTest, ThePageMayLoadOnlyItself) {
+  HttpServerOptions http;
+  http.page = "<!doctype html><title>page</title>";
+  http.page_policy = "default-src 'none'";
+  const ExampleServer server("page", http);
+  Caller nobody(server.port(), "");
+  const httplib::Response page = nobody.Get("/");
+  EXPECT_EQ(page.body, http.page);
+  EXPECT_EQ(page.get_header_value("Content-Security-Policy"),
+            "default-src 'none'");
+}
+
+TEST(HttpServerTest, ManyClientsAtOnce) {
+  const ExampleServer server("many");
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&, thread] {
+      Caller caller(server);
+      for (int i = 0; i < 10; ++i) {
+        const json trial =
+            caller.Await(caller.IdOf(absl::StrCat("accept ", thread, " ", i)));
+        EXPECT_EQ(trial["decision"], "ACCEPT");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Caller caller(server);
+  EXPECT_EQ(Caller::Parsed(caller.Get("/v1/trials?most=500"))["trials"].size(),
+            80u);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,111 @@
+"""How many distinct bundles a second become verdicts, and the server's memory.
+
+    measure_load.py COUNT [PORT TOKEN]
+
+Starts a server whose trials end at once, or uses the one at that port of this
+machine: then bundles are real, and each runs `true`. Each of eight clients submits
+bundles one after another; the last look is at the verdicts.
+"""
+
+import hashlib
+import http.client
+import io
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+
+_PROGRAM = pathlib.Path(__file__).parent / "serve_example"
+_CLIENTS = 8
+
+
+_MANIFEST = """# proto-file: gates/bundles/bundle.proto
+# proto-message: footprint.BundleManifest
+schema_version: 1
+kind: NATIVE_PROGRAM
+entry: "run.sh"
+arguments: "%d"
+budget_bytes: 67108864
+"""
+
+
+def trivial_bundle(number):
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, text, mode in (("bundle.textproto", _MANIFEST % number, 0o644),
+                                 ("run.sh", "#!/bin/true\n", 0o755)):
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(text), mode
+            tar.addfile(entry, io.BytesIO(text.encode()))
+    return archive.getvalue()
+
+
+def ask(port, token, method, path, body=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request(method, path, body, {"Authorization": f"Bearer {token}"})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def metric(port, token, name):
+    text = ask(port, token, "GET", "/v1/metrics")[1].decode()
+    return int(next(line.split()[1] for line in text.splitlines()
+                    if line.startswith(f"footprint_{name} ")))
+
+
+def submit_all(port, token, bundles, refused):
+    for bundle in bundles:
+        path = "/v1/trials?sha256=" + hashlib.sha256(bundle).hexdigest()
+        while True:
+            status, answer = ask(port, token, "POST", path, bundle)
+            if status == 202:
+                break
+            if status not in (429, 503):
+                raise RuntimeError(answer)
+            refused.append(1)
+            time.sleep(0.1)
+
+
+def load(port, token, bundles):
+    count = len(bundles)
+    refused, begin, resident = [], time.time(), []
+    kept_before = metric(port, token, "trials_kept")
+    for part in range(10):
+        sent = bundles[count * part // 10:count * (part + 1) // 10]
+        threads = [threading.Thread(target=submit_all, args=(
+            port, token, sent[i::_CLIENTS], refused)) for i in range(_CLIENTS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        resident.append(metric(port, token, "resident_bytes"))
+    while metric(port, token, "trials_kept") < kept_before + count:
+        time.sleep(0.01)
+    seconds = time.time() - begin
+    print(f"{count} distinct bundles in {seconds:.1f} s: {count / seconds:.0f} verdicts a second, "
+          f"{len(refused)} told to come again")
+    print("resident KiB after each tenth:", *(each // 1024 for each in resident))
+
+
+def main():
+    count = int(sys.argv[1])
+    if len(sys.argv) > 3:
+        load(int(sys.argv[2]), sys.argv[3], [trivial_bundle(i) for i in range(count)])
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        server = subprocess.Popen([_PROGRAM, folder + "/store", "0"], stdout=subprocess.PIPE,
+                                  text=True)
+        port, token = server.stdout.readline().split()
+        load(int(port), token, [f"accept {i}".encode() for i in range(count)])
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+// How often each name may do something: so many at once, then so many a second.
+//
+//   RateLimit limit(/*most_at_once=*/100, /*per_second=*/50);
+//   const double wait_seconds = limit.Take("ci", now_seconds);
+//   if (wait_seconds > 0) return TooMany(wait_seconds);
+//
+// A clock that jumps back costs nobody anything: time counts from there.
+//
+// Thread-safe; names are copied. Memory: 100 bytes a name, and it stays: names
+// are those of tokens, not of strangers.
+
+#ifndef FOOTPRINT_GATES_SERVER_RATE_LIMIT_H_
+#define FOOTPRINT_GATES_SERVER_RATE_LIMIT_H_
+
+#include <map>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "footprint/base/threads/mutex.h"
+
+namespace footprint {
+
+class RateLimit {
+ public:
+  RateLimit(double most_at_once, double per_second)
+      : most_at_once_(most_at_once), per_second_(per_second) {}
+
+  // 0: now, and it is counted. Else the seconds until it may be.
+  double Take(const std::string& name, double now_seconds)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Left {
+    double count = 0;
+    double at_seconds = 0;
+  };
+  double CountAt(const Left& left, double now_seconds) const;
+
+  const double most_at_once_;
+  const double per_second_;
+  Mutex mutex_;
+  std::map<std::string, Left> left_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_SERVER_RATE_LIMIT_H_

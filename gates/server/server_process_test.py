@@ -1,0 +1,148 @@
+"""The server as a process: killed under load, started twice, told to end."""
+
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+_PROGRAM = pathlib.Path(__file__).parent / "serve_example"
+# `tools/dev bench` kills more often.
+_KILLS = int(os.environ.get("FOOTPRINT_KILLS", "12"))
+
+
+class _Server:
+
+    def __init__(self, folder, token=None):
+        self.process = subprocess.Popen([_PROGRAM, folder, "0"], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline().split()
+        if len(line) != 2:
+            raise RuntimeError(self.process.stderr.read())
+        self.port, self.token = int(line[0]), token or line[1]
+
+    def ask(self, method, path, body=None):
+        """The answer's status and JSON; (None, None) if there is none."""
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        except (OSError, http.client.HTTPException, ValueError):
+            return None, None
+        finally:
+            connection.close()
+
+    def submit(self, bundle):
+        return self.ask("POST", "/v1/trials?sha256=" + hashlib.sha256(bundle).hexdigest(), bundle)
+
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        status = self.process.wait(timeout=60)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return status
+
+
+class ServerProcessTest(unittest.TestCase):
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.store = self._folder.name + "/store"
+
+    def _load(self, server, name, submitted, decided, stops):
+        """Submits bundles and keeps what the server acknowledged."""
+        number = 0
+        while not stops.is_set():
+            bundle = f"{random.choice(['accept', 'reject'])} {name} {number}".encode()
+            number += 1
+            status, answer = server.submit(bundle)
+            if status not in (200, 202):
+                continue
+            trial = answer["trial"]
+            submitted[trial["id"]] = bundle
+            status, answer = server.ask("GET", f"/v1/trials/{trial['id']}")
+            if status == 200 and answer["trial"]["state"] == "decided":
+                decided[trial["id"]] = (answer["trial"]["decision"], answer["trial"]["remarks"])
+
+    def _check(self, server, submitted, decided):
+        for identity, verdict in decided.items():
+            status, answer = server.ask("GET", f"/v1/trials/{identity}")
+            self.assertEqual(status, 200)
+            self.assertEqual((answer["trial"]["decision"], answer["trial"]["remarks"]), verdict)
+        for identity, bundle in submitted.items():
+            deadline = time.time() + 60
+            while True:
+                status, answer = server.ask("GET", f"/v1/trials/{identity}")
+                self.assertEqual(status, 200, "an acknowledged submission is there")
+                if answer["trial"]["state"] == "decided":
+                    break
+                self.assertLess(time.time(), deadline)
+                time.sleep(0.01)
+            wanted = "REJECT" if bundle.startswith(b"reject") else "ACCEPT"
+            self.assertEqual(answer["trial"]["decision"], wanted)
+            self.assertEqual(answer["trial"]["remarks"],
+                             ["of " + hashlib.sha256(bundle).hexdigest()])
+
+    def test_kill_9_under_load_loses_nothing_acknowledged(self):
+        server = _Server(self.store)
+        token, total = server.token, 0
+        for kill in range(_KILLS):
+            submitted, decided, stops = {}, {}, threading.Event()
+            threads = [threading.Thread(target=self._load, args=(
+                server, f"{kill} {i}", submitted, decided, stops)) for i in range(4)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.05 + 0.3 * random.random())
+            server.process.kill()
+            stops.set()
+            for thread in threads:
+                thread.join()
+            server.end(signal.SIGKILL)
+            server = _Server(self.store, token)
+            self._check(server, submitted, decided)
+            total += len(submitted)
+        print(f"{_KILLS} kills, {total} acknowledged submissions, none lost")
+        self.assertGreater(total, _KILLS)
+        self.assertEqual(server.end(), 0)
+
+    def test_a_second_server_waits_for_the_first_and_is_then_refused(self):
+        server = _Server(self.store)
+        with self.assertRaisesRegex(RuntimeError, "another server uses this store"):
+            _Server(self.store)
+        self.assertEqual(server.ask("GET", "/v1/health")[0], 200)
+        self.assertEqual(server.end(), 0)
+
+    def test_a_port_in_use_is_named(self):
+        server = _Server(self.store)
+        other = subprocess.run([_PROGRAM, self.store + "2", str(server.port)],
+                               capture_output=True, text=True, check=False)
+        self.assertEqual(other.returncode, 2)
+        self.assertIn(f"127.0.0.1:{server.port} cannot be listened at", other.stderr)
+        self.assertEqual(server.end(), 0)
+
+    def test_what_runs_is_waited_for_and_what_waits_stays(self):
+        server = _Server(self.store)
+        token = server.token
+        trials = [server.submit(f"slow {i}".encode())[1]["trial"] for i in range(3)]
+        while server.ask("GET", f"/v1/trials/{trials[0]['id']}")[1]["trial"]["state"] != "running":
+            time.sleep(0.01)
+        self.assertEqual(server.end(), 0)
+        server = _Server(self.store, token)
+        states = [server.ask("GET", f"/v1/trials/{trial['id']}")[1]["trial"]["state"]
+                  for trial in trials]
+        self.assertEqual(states[0], "decided")
+        self.assertIn(states[2], ("waiting", "running"))
+        server.end(signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    unittest.main()

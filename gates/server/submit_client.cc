@@ -1,0 +1,318 @@
+#include "footprint/gates/server/submit_client.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
+#include "footprint/base/files/regular_file.h"
+#include "footprint/base/files/sha256.h"
+#include "httplib.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kPieceBytes = size_t{1} << 18;
+constexpr int kTimeoutSeconds = 30;
+constexpr int kMostRetrySeconds = 10;
+constexpr unsigned kPollMicroseconds = 300000;
+
+// A bundle that is open, with its hash.
+struct OpenBundle {
+  FileDescriptor file;
+  std::string path;
+  int64_t size_bytes = 0;
+  std::string sha256;
+};
+
+absl::StatusOr<OpenBundle> Open(const std::string& path) {
+  absl::StatusOr<FileDescriptor> file = OpenRegularFile(path);
+  if (!file.ok()) return file.status();
+  OpenBundle bundle;
+  bundle.file = *std::move(file);
+  bundle.path = path;
+  Sha256 hash;
+  std::string piece(kPieceBytes, '\0');
+  while (true) {
+    const int64_t size =
+        ReadAt(bundle.file.get(), bundle.size_bytes,
+               static_cast<int64_t>(piece.size()), piece.data());
+    if (size < 0) return FileError(errno, path, "cannot be read");
+    if (size == 0) break;
+    hash.Add(absl::string_view(piece).substr(0, static_cast<size_t>(size)));
+    bundle.size_bytes += size;
+  }
+  bundle.sha256 = hash.FinishHex();
+  return bundle;
+}
+
+std::string Encoded(absl::string_view text) {
+  std::string encoded;
+  for (const char each : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(each))) {
+      encoded.push_back(each);
+    } else {
+      absl::StrAppend(
+          &encoded, "%",
+          absl::Hex(static_cast<unsigned char>(each), absl::kZeroPad2));
+    }
+  }
+  return encoded;
+}
+
+std::string TextIn(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>()
+                                                     : std::string();
+}
+
+// One submission.
+class Submitter {
+ public:
+  explicit Submitter(const SubmitOptions& options)
+      : options_(options),
+        deadline_(Clock::now() + std::chrono::seconds(options.wait_seconds)),
+        client_(options.server) {
+    client_.set_default_headers({{"Authorization", "Bearer " + options.token}});
+    client_.set_connection_timeout(kTimeoutSeconds);
+    client_.set_read_timeout(kTimeoutSeconds);
+    client_.set_write_timeout(kTimeoutSeconds);
+  }
+
+  absl::StatusOr<SubmittedVerdict> Run(const std::string& path);
+
+ private:
+  struct Answer {
+    int status = 0;
+    std::string body;
+    json parsed;
+  };
+
+  absl::StatusOr<Answer> Ask(const std::function<httplib::Result()>& send);
+  absl::StatusOr<Answer> Send(const OpenBundle& bundle);
+  absl::Status Submit(const OpenBundle& bundle);
+  absl::Status Await();
+  void Follow();
+  void Note(const json& trial);
+  absl::Status ErrorOf(const Answer& answer) const;
+  bool IsOver() const { return Clock::now() >= deadline_; }
+
+  const SubmitOptions& options_;
+  const Clock::time_point deadline_;
+  httplib::Client client_;
+  json trial_;
+  std::string last_step_;
+  bool is_from_store_ = false;
+};
+
+absl::Status Submitter::ErrorOf(const Answer& answer) const {
+  std::string message;
+  if (answer.parsed.is_object() && answer.parsed.contains("error")) {
+    message = TextIn(answer.parsed["error"], "message");
+  }
+  const std::string text =
+      absl::StrCat(options_.server, " answered ", answer.status,
+                   message.empty() ? "" : ": ", message);
+  switch (answer.status) {
+    case 401:
+      return absl::PermissionDeniedError(absl::StrCat(
+          text, "; give the token by FOOTPRINT_TOKEN or --token_file"));
+    case 403:
+      return absl::PermissionDeniedError(text);
+    case 404:
+      return absl::NotFoundError(text);
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+    case 507:
+      return absl::UnavailableError(text);
+    default:
+      return absl::InvalidArgumentError(text);
+  }
+}
+
+// Asks until there is an answer that another try would not change.
+absl::StatusOr<Submitter::Answer> Submitter::Ask(
+    const std::function<httplib::Result()>& send) {
+  for (int attempt = 0;; ++attempt) {
+    const httplib::Result result = send();
+    Answer answer;
+    int64_t wait_seconds = 1;
+    if (result) {
+      answer.status = result->status;
+      answer.body = result->body;
+      answer.parsed = json::parse(answer.body, nullptr, false);
+      if (absl::SimpleAtoi(result->get_header_value("Retry-After"),
+                           &wait_seconds)) {
+        wait_seconds = std::clamp<int64_t>(wait_seconds, 1, kMostRetrySeconds);
+      }
+      const bool is_busy = answer.status == 429 || answer.status == 502 ||
+                           answer.status == 503 || answer.status == 504;
+      if (!is_busy) return answer;
+      if (IsOver()) return ErrorOf(answer);
+      if (options_.report_step) options_.report_step("the server is busy");
+    } else if (attempt == 0 && trial_.is_null() &&
+               result.error() == httplib::Error::Connection) {
+      return absl::UnavailableError(absl::StrCat(
+          "no server answers at ", options_.server,
+          "; start one by `bazel run //gates:serve`, or name another by "
+          "--server or FOOTPRINT_SERVER"));
+    } else if (IsOver()) {
+      return absl::UnavailableError(absl::StrCat(
+          options_.server, ": ", httplib::to_string(result.error()),
+          "; try again later"));
+    }
+    sleep(static_cast<unsigned>(wait_seconds));
+  }
+}
+
+absl::StatusOr<Submitter::Answer> Submitter::Send(const OpenBundle& bundle) {
+  const std::string path =
+      absl::StrCat("/v1/trials?sha256=", bundle.sha256,
+                   options_.deployment.empty() ? "" : "&deployment=",
+                   Encoded(options_.deployment));
+  absl::StatusOr<Answer> known = Ask([&] {
+    return client_.Post(path.c_str(), "", "application/octet-stream");
+  });
+  if (!known.ok() || known->status != 404) return known;
+  if (options_.report_step) options_.report_step("sending");
+  std::string piece(kPieceBytes, '\0');
+  return Ask([&] {
+    return client_.Post(
+        path.c_str(), static_cast<size_t>(bundle.size_bytes),
+        [&](size_t offset, size_t length, httplib::DataSink& sink) {
+          const int64_t size =
+              ReadAt(bundle.file.get(), static_cast<int64_t>(offset),
+                     static_cast<int64_t>(std::min(length, piece.size())),
+                     piece.data());
+          return size > 0 &&
+                 sink.write(piece.data(), static_cast<size_t>(size));
+        },
+        "application/octet-stream");
+  });
+}
+
+absl::Status Submitter::Submit(const OpenBundle& bundle) {
+  const absl::StatusOr<Answer> answer = Send(bundle);
+  if (!answer.ok()) return answer.status();
+  if (answer->status != 200 && answer->status != 202) return ErrorOf(*answer);
+  if (!answer->parsed.is_object() || !answer->parsed.contains("trial") ||
+      TextIn(answer->parsed["trial"], "id").size() != kSha256HexDigits) {
+    return absl::UnavailableError(
+        absl::StrCat(options_.server, " is no validation server of version 1"));
+  }
+  Note(answer->parsed["trial"]);
+  is_from_store_ = answer->status == 200;
+  return absl::OkStatus();
+}
+
+void Submitter::Note(const json& trial) {
+  trial_ = trial;
+  const std::string stage = TextIn(trial, "stage");
+  const std::string step =
+      stage.empty() ? TextIn(trial, "state")
+                    : absl::StrCat(TextIn(trial, "state"), ": ", stage);
+  if (step == last_step_) return;
+  last_step_ = step;
+  if (options_.report_step) options_.report_step(step);
+}
+
+// As long as the server tells by itself.
+void Submitter::Follow() {
+  std::string rest;
+  const auto take = [&](const char* data, size_t size) {
+    rest.append(data, size);
+    size_t end = 0;
+    while ((end = rest.find('\n')) != std::string::npos) {
+      const std::string line = rest.substr(0, end);
+      rest.erase(0, end + 1);
+      if (!absl::StartsWith(line, "data: ")) continue;
+      const json trial = json::parse(line.substr(6), nullptr, false);
+      if (trial.is_object()) Note(trial);
+    }
+    return !IsOver() && rest.size() < kPieceBytes;
+  };
+  client_.Get(
+      absl::StrCat("/v1/trials/", TextIn(trial_, "id"), "/events").c_str(),
+      take);
+}
+
+absl::Status Submitter::Await() {
+  Follow();
+  const std::string path = absl::StrCat("/v1/trials/", TextIn(trial_, "id"));
+  while (true) {
+    const absl::StatusOr<Answer> answer =
+        Ask([&] { return client_.Get(path.c_str()); });
+    if (!answer.ok()) return answer.status();
+    if (answer->status != 200 || !answer->parsed.is_object()) {
+      return ErrorOf(*answer);
+    }
+    Note(answer->parsed["trial"]);
+    if (TextIn(trial_, "state") == "decided") return absl::OkStatus();
+    if (IsOver()) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "no verdict in ", options_.wait_seconds,
+          " s; submit the same bundle again to wait on, or give --wait"));
+    }
+    usleep(kPollMicroseconds);
+  }
+}
+
+absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
+  if (!client_.is_valid()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", options_.server, "' is no server; want http://HOST:PORT"));
+  }
+  const absl::StatusOr<OpenBundle> bundle = Open(path);
+  if (!bundle.ok()) return bundle.status();
+  absl::Status status = Submit(*bundle);
+  if (status.ok()) status = Await();
+  if (!status.ok()) return status;
+  SubmittedVerdict verdict;
+  verdict.trial_id = TextIn(trial_, "id");
+  const std::string report_path = absl::StrCat(
+      "/v1/trials/", verdict.trial_id,
+      "/verdict?format=", Encoded(options_.format), "&width=", options_.width,
+      options_.has_every_rule ? "&all=1" : "",
+      options_.has_colour ? "&colour=1" : "");
+  const absl::StatusOr<Answer> report =
+      Ask([&] { return client_.Get(report_path.c_str()); });
+  if (!report.ok()) return report.status();
+  if (report->status != 200) return ErrorOf(*report);
+  verdict.report = report->body;
+  verdict.summary = TextIn(trial_, "summary");
+  verdict.mode = TextIn(trial_, "mode");
+  const auto exit_status = trial_.find("exit_status");
+  if (exit_status == trial_.end() || !exit_status->is_number_integer()) {
+    return absl::UnavailableError("the server's answer has no exit status");
+  }
+  verdict.exit_status = verdict.mode == "enforce" ? exit_status->get<int>() : 0;
+  verdict.is_from_store = is_from_store_;
+  return verdict;
+}
+
+}  // namespace
+
+absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,
+                                              const SubmitOptions& options) {
+  return Submitter(options).Run(bundle_path);
+}
+
+}  // namespace footprint

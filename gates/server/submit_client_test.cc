@@ -1,0 +1,129 @@
+#include "footprint/gates/server/submit_client.h"
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/server/example_server.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+
+SubmitOptions OptionsOf(const ExampleServer& server) {
+  SubmitOptions options;
+  options.server = absl::StrCat("http://127.0.0.1:", server.port());
+  options.token = server.token();
+  return options;
+}
+
+TEST(SubmitClientTest, SendsWaitsAndTellsTheVerdict) {
+  ExampleServer server("submit");
+  SubmitOptions options = OptionsOf(server);
+  std::vector<std::string> steps;
+  options.report_step = [&](absl::string_view step) {
+    steps.emplace_back(step);
+    if (step == "running: measuring") server.GoOn();
+  };
+  const std::string path = WriteTestFile("slow.bundle", "slow a");
+  const absl::StatusOr<SubmittedVerdict> verdict = SubmitBundle(path, options);
+  ASSERT_THAT(verdict, IsOk());
+  EXPECT_EQ(verdict->exit_status, 0);
+  EXPECT_FALSE(verdict->is_from_store);
+  EXPECT_THAT(verdict->report,
+              AllOf(HasSubstr("//models:example"), HasSubstr("ACCEPT")));
+  EXPECT_THAT(steps, AllOf(Contains("sending"), Contains("running: measuring"),
+                           Contains("decided")));
+  const absl::StatusOr<SubmittedVerdict> again = SubmitBundle(path, options);
+  ASSERT_THAT(again, IsOk());
+  EXPECT_TRUE(again->is_from_store);
+  EXPECT_EQ(again->trial_id, verdict->trial_id);
+}
+
+TEST(SubmitClientTest, ARejectionIsTheExitStatusUnlessTheModeIsAnother) {
+  const std::string path = WriteTestFile("reject.bundle", "reject a");
+  for (const char* mode : {"enforce", "warn"}) {
+    ApiOptions api;
+    api.mode = *ParseServerMode(mode);
+    const ExampleServer server(absl::StrCat("mode-", mode), {}, api);
+    SubmitOptions options = OptionsOf(server);
+    options.format = "json";
+    const absl::StatusOr<SubmittedVerdict> verdict =
+        SubmitBundle(path, options);
+    ASSERT_THAT(verdict, IsOk());
+    EXPECT_EQ(verdict->exit_status, std::string(mode) == "enforce" ? 1 : 0);
+    EXPECT_THAT(verdict->report, HasSubstr("\"REJECT\""));
+    EXPECT_THAT(verdict->summary, HasSubstr("REJECT"));
+  }
+}
+
+TEST(SubmitClientTest, LargeBundlesArriveWhole) {
+  const ExampleServer server("large");
+  std::string bundle = "accept ";
+  for (int i = 0; i < 500000; ++i) absl::StrAppend(&bundle, i, " ");
+  const absl::StatusOr<SubmittedVerdict> verdict =
+      SubmitBundle(WriteTestFile("large.bundle", bundle), OptionsOf(server));
+  ASSERT_THAT(verdict, IsOk());
+  EXPECT_EQ(verdict->exit_status, 0);
+}
+
+TEST(SubmitClientTest, EachErrorNamesTheNextStep) {
+  const ExampleServer server("errors");
+  const std::string path = WriteTestFile("errors.bundle", "accept a");
+  SubmitOptions options = OptionsOf(server);
+  EXPECT_THAT(SubmitBundle("/no/such.bundle", options),
+              StatusIs(absl::StatusCode::kNotFound));
+  options.token = "fpt_guess";
+  EXPECT_THAT(SubmitBundle(path, options),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       HasSubstr("FOOTPRINT_TOKEN")));
+  options.server = "http://127.0.0.1:1";
+  EXPECT_THAT(SubmitBundle(path, options),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("bazel run //gates:serve")));
+  options.server = "no server";
+  EXPECT_THAT(SubmitBundle(path, options),
+              StatusIs(testing::AnyOf(absl::StatusCode::kInvalidArgument,
+                                      absl::StatusCode::kUnavailable)));
+}
+
+TEST(SubmitClientTest, WaitsNoLongerThanItMay) {
+  ExampleServer server("late");
+  SubmitOptions options = OptionsOf(server);
+  options.wait_seconds = 0;
+  EXPECT_THAT(
+      SubmitBundle(WriteTestFile("late.bundle", "slow a"), options),
+      StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("--wait")));
+}
+
+TEST(SubmitClientTest, TwoSubmissionsOfOneBundleAtOnceAreOne) {
+  const ExampleServer server("twice");
+  const std::string path =
+      WriteTestFile("twice.bundle", "accept " + std::string(3000000, 'x'));
+  std::vector<std::thread> threads;
+  std::vector<std::string> ids(4);
+  for (std::string& id : ids) {
+    threads.emplace_back([&] {
+      const absl::StatusOr<SubmittedVerdict> verdict =
+          SubmitBundle(path, OptionsOf(server));
+      EXPECT_THAT(verdict, IsOk());
+      if (verdict.ok()) id = verdict->trial_id;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ids, std::vector<std::string>(4, ids[0]));
+}
+
+}  // namespace
+}  // namespace footprint

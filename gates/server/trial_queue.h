@@ -1,0 +1,101 @@
+// Runs what waits in a store, on a thread for each trial that may run at once.
+//
+//   TrialQueue queue(store, run, {});
+//   queue.Start();
+//   ...
+//   queue.NoticeSubmission();               // after each TrialStore::Submit
+//   ...
+//   queue.Stop();                           // waits for those that run
+//
+// A trial gets a verdict in any case: one that cannot be run (`run` returns an
+// error), or that ended with its server as often as the options allow, is
+// INCONCLUSIVE and says why. One whose verdict cannot be kept, as on a full
+// disk, runs again.
+//
+// `store` and what `run` refers to outlive the queue; `run` is called on
+// several threads at once. Thread-safe. Memory: threads, and a text for each
+// trial that runs.
+
+#ifndef FOOTPRINT_GATES_SERVER_TRIAL_QUEUE_H_
+#define FOOTPRINT_GATES_SERVER_TRIAL_QUEUE_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/threads/mutex.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/server/stored_result.pb.h"
+#include "footprint/gates/store/trial_store.h"
+
+namespace footprint {
+
+struct TrialToRun {
+  std::string bundle_path;
+  // Tells who waits how far it is: "measuring", "proving".
+  std::function<void(absl::string_view stage)> report_stage;
+};
+
+// Production's is RunTrial of gates/trials.
+using RunTrialFunction =
+    std::function<absl::StatusOr<StoredResult>(const TrialToRun&)>;
+
+struct TrialQueueOptions {
+  int thread_count = 1;
+  // How often a trial may begin before it is given up.
+  int most_attempts = 3;
+};
+
+// Verdicts since the queue began, by decision.
+using DecisionCounts = std::array<int64_t, 6>;
+
+class TrialQueue {
+ public:
+  TrialQueue(TrialStore* store, RunTrialFunction run,
+             const TrialQueueOptions& options)
+      : store_(store), run_(std::move(run)), options_(options) {}
+  ~TrialQueue() { Stop(); }
+  TrialQueue(const TrialQueue&) = delete;
+  TrialQueue& operator=(const TrialQueue&) = delete;
+
+  void Start();
+  void NoticeSubmission();
+  // What waits stays in the store.
+  void Stop();
+
+  // Empty of a trial that does not run.
+  std::string StageOf(int64_t sequence) const;
+  DecisionCounts Decided() const;
+
+ private:
+  void Work();
+  // Whether there was one.
+  bool RunNext();
+  StoredResult ResultOf(const StoredTrial& trial);
+  void SetStage(int64_t sequence, absl::string_view stage);
+
+  TrialStore* const store_;
+  const RunTrialFunction run_;
+  const TrialQueueOptions options_;
+  std::vector<std::thread> threads_;
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // Rises with each submission, so that none is missed.
+  int64_t submission_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<int64_t, std::string> stages_ ABSL_GUARDED_BY(mutex_);
+  DecisionCounts decided_ ABSL_GUARDED_BY(mutex_) = {};
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_SERVER_TRIAL_QUEUE_H_

@@ -1,0 +1,149 @@
+#include "footprint/gates/server/trial_queue.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/sha256.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/store/bundle_folder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+
+class TrialQueueTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::unique_ptr<TrialStore>> store = TrialStore::Open(
+        TestPath(testing::UnitTest::GetInstance()->current_test_info()->name()),
+        {});
+    ASSERT_THAT(store, IsOk());
+    store_ = *std::move(store);
+  }
+
+  // Its key.
+  std::string Submit(const std::string& bundle) {
+    NewTrial trial;
+    trial.bundle_sha256 = Sha256Hex(bundle);
+    trial.key = trial.bundle_sha256;
+    absl::StatusOr<BundleUpload> upload = store_->StartUpload(
+        trial.bundle_sha256, static_cast<int64_t>(bundle.size()));
+    EXPECT_THAT(upload, IsOk());
+    EXPECT_THAT(upload->Append(bundle), IsOk());
+    EXPECT_THAT(upload->Finish(), IsOk());
+    EXPECT_THAT(store_->Submit(trial), IsOk());
+    return trial.key;
+  }
+
+  StoredTrial Await(const std::string& key) {
+    while (true) {
+      const absl::StatusOr<StoredTrial> trial = store_->Find(key);
+      EXPECT_THAT(trial, IsOk());
+      if (!trial.ok() || trial->state == TrialState::kDecided) {
+        return trial.ok() ? *trial : StoredTrial();
+      }
+      usleep(1000);
+    }
+  }
+
+  std::unique_ptr<TrialStore> store_;
+};
+
+absl::StatusOr<StoredResult> RejectByContent(const TrialToRun& trial) {
+  StoredResult result;
+  result.mutable_verdict()->set_decision(REJECT);
+  result.set_deployment(ReadTestFile(trial.bundle_path));
+  return result;
+}
+
+TEST_F(TrialQueueTest, RunsWhatWaitedAndWhatComes) {
+  const std::string before = Submit("//before");
+  TrialQueue queue(store_.get(), RejectByContent, {/*thread_count=*/2});
+  queue.Start();
+  EXPECT_EQ(Await(before).decision, REJECT);
+  const std::string after = Submit("//after");
+  queue.NoticeSubmission();
+  const StoredTrial trial = Await(after);
+  EXPECT_EQ(trial.deployment, "//after");
+  StoredResult result;
+  ASSERT_TRUE(result.ParseFromString(trial.result));
+  EXPECT_EQ(result.verdict().decision(), REJECT);
+  queue.Stop();
+  EXPECT_EQ(queue.Decided()[REJECT], 2);
+}
+
+TEST_F(TrialQueueTest, AnErrorIsInconclusiveAndSaysWhy) {
+  const std::string key = Submit("x");
+  TrialQueue queue(
+      store_.get(),
+      [](const TrialToRun&) { return absl::NotFoundError("no cgroup"); }, {});
+  queue.Start();
+  const StoredTrial trial = Await(key);
+  EXPECT_EQ(trial.decision, INCONCLUSIVE);
+  StoredResult result;
+  ASSERT_TRUE(result.ParseFromString(trial.result));
+  EXPECT_THAT(result.verdict().problems(0).message(), HasSubstr("no cgroup"));
+}
+
+TEST_F(TrialQueueTest, WhatEndsItsServerAgainAndAgainIsGivenUp) {
+  const std::string key = Submit("x");
+  for (int i = 0; i < 3; ++i) {
+    const auto claimed = store_->Claim();
+    store_->Release((*claimed)->sequence);
+  }
+  std::atomic<int> run_count = 0;
+  TrialQueue queue(store_.get(),
+                   [&](const TrialToRun& trial) {
+                     ++run_count;
+                     return RejectByContent(trial);
+                   },
+                   {});
+  queue.Start();
+  EXPECT_EQ(Await(key).decision, INCONCLUSIVE);
+  EXPECT_EQ(run_count, 0);
+}
+
+TEST_F(TrialQueueTest, AsManyRunAtOnceAsAreAllowedAndTellTheirStage) {
+  std::set<std::string> keys;
+  for (int i = 0; i < 6; ++i) keys.insert(Submit(absl::StrCat("b", i)));
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  std::atomic<bool> goes_on = false;
+  TrialQueue queue(
+      store_.get(),
+      [&](const TrialToRun& trial) {
+        trial.report_stage("proving");
+        const int now = ++running;
+        int seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {
+        }
+        while (!goes_on) usleep(1000);
+        --running;
+        return RejectByContent(trial);
+      },
+      {/*thread_count=*/3});
+  queue.Start();
+  while (running < 3) usleep(1000);
+  EXPECT_EQ(queue.StageOf(1), "proving");
+  EXPECT_EQ(queue.StageOf(4), "");
+  goes_on = true;
+  for (const std::string& key : keys) Await(key);
+  EXPECT_EQ(most, 3);
+  queue.Stop();
+  EXPECT_EQ(queue.StageOf(1), "");
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,95 @@
+#include "footprint/gates/server/validation_server.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/gates/server/access_tokens.h"
+
+namespace footprint {
+namespace {
+
+// For how long another server may take to end.
+constexpr int kMostLockTries = 50;
+constexpr unsigned kLockMicroseconds = 100000;
+
+// A signal as a byte in a pipe: a handler may do little else, and a mask would
+// be inherited by the programs that are tried.
+int g_signal_pipe[2] = {-1, -1};
+
+void NoteSignal(int) {
+  const int saved_errno = errno;
+  const char byte = 0;
+  if (write(g_signal_pipe[1], &byte, 1) != 1) _exit(1);
+  errno = saved_errno;
+}
+
+absl::Status CatchSignals() {
+  if (pipe2(g_signal_pipe, O_CLOEXEC) != 0) {
+    return FileError(errno, "pipe", "cannot be made");
+  }
+  struct sigaction action = {};
+  action.sa_handler = NoteSignal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+  return absl::OkStatus();
+}
+
+void AwaitSignal() {
+  char byte = 0;
+  while (read(g_signal_pipe[0], &byte, 1) < 0 && errno == EINTR) {
+  }
+  // The next one need not wait for anything.
+  signal(SIGTERM, SIG_DFL);
+  signal(SIGINT, SIG_DFL);
+}
+
+absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(
+    const ValidationServerOptions& options) {
+  for (int i = 1;; ++i) {
+    absl::StatusOr<std::unique_ptr<TrialStore>> store =
+        TrialStore::Open(options.store_folder, options.store);
+    if (!absl::IsUnavailable(store.status()) || i == kMostLockTries) {
+      return store;
+    }
+    usleep(kLockMicroseconds);
+  }
+}
+
+}  // namespace
+
+std::string TokenFileOf(const std::string& store_folder) {
+  return store_folder + "/tokens";
+}
+
+absl::Status ServeUntilSignalled(
+    const ValidationServerOptions& options, const RunTrialFunction& run,
+    const std::function<void(int port)>& is_ready) {
+  const absl::Status catches = CatchSignals();
+  if (!catches.ok()) return catches;
+  const absl::StatusOr<std::unique_ptr<TrialStore>> store = OpenStore(options);
+  if (!store.ok()) return store.status();
+  AccessTokens tokens(TokenFileOf(options.store_folder));
+  TrialQueue queue(store->get(), run, options.queue);
+  ApiOptions api_options = options.api;
+  api_options.backups_folder = options.store_folder + "/backups";
+  ValidationApi api(store->get(), &queue, &tokens, api_options);
+  const absl::StatusOr<std::unique_ptr<HttpServer>> http =
+      HttpServer::Start(&api, options.http);
+  if (!http.ok()) return http.status();
+  queue.Start();
+  is_ready((*http)->port());
+  AwaitSignal();
+  (*http)->Stop();
+  queue.Stop();
+  return absl::OkStatus();
+}
+
+}  // namespace footprint

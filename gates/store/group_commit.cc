@@ -1,0 +1,70 @@
+#include "footprint/gates/store/group_commit.h"
+
+#include <algorithm>
+
+namespace footprint {
+
+absl::Status GroupCommit::Apply(const Change& change, Durability durability) {
+  Waiting own = {&change, durability, absl::OkStatus()};
+  MutexLock lock(&mutex_);
+  waiting_.push_back(&own);
+  while (!own.is_done) {
+    if (has_leader_) {
+      changed_.Wait(&mutex_);
+      continue;
+    }
+    has_leader_ = true;
+    std::vector<Waiting*> batch;
+    batch.swap(waiting_);
+    {
+      MutexUnlock unlock(&mutex_);
+      Commit(batch);
+    }
+    for (Waiting* each : batch) each->is_done = true;
+    has_leader_ = false;
+    changed_.NotifyAll();
+  }
+  return own.result;
+}
+
+void GroupCommit::Commit(const std::vector<Waiting*>& batch) {
+  absl::Status status = failure_;
+  if (status.ok()) status = CommitChanges(batch);
+  if (status.ok()) return;
+  database_.Execute("ROLLBACK").IgnoreError();  // SQLite may have, already
+  for (Waiting* each : batch) each->result = status;
+}
+
+absl::Status GroupCommit::CommitChanges(const std::vector<Waiting*>& batch) {
+  const bool flushes =
+      std::any_of(batch.begin(), batch.end(), [](const Waiting* each) {
+        return each->durability == Durability::kFlush;
+      });
+  absl::Status status =
+      database_.Execute(flushes ? "PRAGMA synchronous=FULL; BEGIN IMMEDIATE"
+                                : "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE");
+  for (Waiting* each : batch) {
+    if (status.ok()) status = ApplyOne(each);
+  }
+  if (!status.ok()) return status;
+  status = database_.Execute("COMMIT");
+  if (!status.ok() && !absl::IsResourceExhausted(status)) {
+    failure_ = status;
+    has_failed_ = true;
+  }
+  return status;
+}
+
+// The error is the transaction's; that of the change alone is its result.
+absl::Status GroupCommit::ApplyOne(Waiting* waiting) {
+  absl::Status status = database_.Execute("SAVEPOINT one");
+  if (!status.ok()) return status;
+  waiting->result = (*waiting->change)(&database_);
+  if (waiting->result.ok()) return database_.Execute("RELEASE one");
+  // A full disk takes back the whole transaction.
+  return database_.Execute("ROLLBACK TO one; RELEASE one").ok()
+             ? absl::OkStatus()
+             : waiting->result;
+}
+
+}  // namespace footprint

@@ -1,0 +1,280 @@
+#include "footprint/gates/store/trial_store.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
+#include "footprint/base/files/sha256.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/store/bundle_folder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::unique_ptr<TrialStore> OpenStore(const std::string& name,
+                                      const TrialStoreOptions& options = {}) {
+  absl::StatusOr<std::unique_ptr<TrialStore>> store =
+      TrialStore::Open(TestPath(name), options);
+  EXPECT_THAT(store, IsOk());
+  return store.ok() ? *std::move(store) : nullptr;
+}
+
+NewTrial TrialOf(const std::string& bundle) {
+  NewTrial trial;
+  trial.bundle_sha256 = Sha256Hex(bundle);
+  trial.key = Sha256Hex(absl::StrCat("key of ", bundle));
+  trial.submitter = "someone";
+  trial.deployment = "//a:b";
+  return trial;
+}
+
+absl::StatusOr<Submission> SubmitBytes(TrialStore* store,
+                                       const std::string& bundle) {
+  const NewTrial trial = TrialOf(bundle);
+  absl::StatusOr<BundleUpload> upload = store->StartUpload(
+      trial.bundle_sha256, static_cast<int64_t>(bundle.size()));
+  if (!upload.ok()) return upload.status();
+  absl::Status status = upload->Append(bundle);
+  if (status.ok()) status = upload->Finish();
+  if (!status.ok()) return status;
+  return store->Submit(trial);
+}
+
+absl::Status DecideNext(TrialStore* store, const std::string& result) {
+  const absl::StatusOr<absl::optional<StoredTrial>> claimed = store->Claim();
+  if (!claimed.ok()) return claimed.status();
+  if (!claimed->has_value()) return absl::NotFoundError("nothing waits");
+  return store->Decide((*claimed)->sequence, {1, "", result});
+}
+
+TEST(TrialStoreTest, ATrialWaitsRunsAndIsDecided) {
+  const auto store = OpenStore("life");
+  const absl::StatusOr<Submission> submitted = SubmitBytes(store.get(), "a");
+  ASSERT_THAT(submitted, IsOk());
+  EXPECT_TRUE(submitted->is_new);
+  EXPECT_EQ(submitted->trial.state, TrialState::kWaiting);
+  const std::string key = TrialOf("a").key;
+  EXPECT_EQ(store->Find(key)->state, TrialState::kWaiting);
+
+  const absl::StatusOr<absl::optional<StoredTrial>> claimed = store->Claim();
+  ASSERT_THAT(claimed, IsOk());
+  ASSERT_TRUE(claimed->has_value());
+  EXPECT_EQ((*claimed)->key, key);
+  EXPECT_EQ((*claimed)->attempt_count, 1);
+  EXPECT_EQ(ReadTestFile(store->PathOfBundle((*claimed)->bundle_sha256)), "a");
+  EXPECT_EQ(store->Find(key)->state, TrialState::kRunning);
+  EXPECT_FALSE((*store->Claim()).has_value());
+
+  const std::string result("bytes\0of it", 11);
+  const TrialOutcome outcome = {4, "//c:d", result};
+  ASSERT_THAT(store->Decide((*claimed)->sequence, outcome), IsOk());
+  const absl::StatusOr<StoredTrial> found = store->Find(key);
+  ASSERT_THAT(found, IsOk());
+  EXPECT_EQ(found->state, TrialState::kDecided);
+  EXPECT_EQ(found->decision, 4);
+  EXPECT_EQ(found->decided_order, 1);
+  EXPECT_EQ(found->deployment, "//c:d");
+  EXPECT_EQ(found->submitter, "someone");
+  EXPECT_EQ(found->result, result);
+  EXPECT_THAT(store->Decide((*claimed)->sequence, outcome),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(store->Find("none"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST(TrialStoreTest, TheSameTrialIsAnsweredFromTheStore) {
+  const auto store = OpenStore("same");
+  ASSERT_THAT(SubmitBytes(store.get(), "a"), IsOk());
+  const absl::StatusOr<Submission> second = store->Submit(TrialOf("a"));
+  ASSERT_THAT(second, IsOk());
+  EXPECT_FALSE(second->is_new);
+  ASSERT_THAT(DecideNext(store.get(), "verdict"), IsOk());
+  const absl::StatusOr<Submission> third = SubmitBytes(store.get(), "a");
+  ASSERT_THAT(third, IsOk());
+  EXPECT_FALSE(third->is_new);
+  EXPECT_EQ(third->trial.state, TrialState::kDecided);
+  // Another judge, the same bytes.
+  NewTrial other = TrialOf("a");
+  other.key = Sha256Hex("other thresholds");
+  EXPECT_TRUE(store->Submit(other)->is_new);
+  // Bytes that nobody sent.
+  EXPECT_THAT(store->Submit(TrialOf("b")),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST(TrialStoreTest, WhatWaitsOrRanWaitsAgainInItsOrder) {
+  auto store = OpenStore("again");
+  for (const char* bundle : {"a", "b", "c"}) {
+    ASSERT_THAT(SubmitBytes(store.get(), bundle), IsOk());
+  }
+  ASSERT_THAT(DecideNext(store.get(), "verdict of a"), IsOk());
+  ASSERT_TRUE((*store->Claim()).has_value());
+  store.reset();
+  store = OpenStore("again");
+  EXPECT_EQ(store->Find(TrialOf("a").key)->result, "verdict of a");
+  EXPECT_EQ(store->Find(TrialOf("b").key)->state, TrialState::kWaiting);
+  const auto b = store->Claim();
+  EXPECT_EQ((*b)->key, TrialOf("b").key);
+  EXPECT_EQ((*b)->attempt_count, 2);
+  const auto c = store->Claim();
+  EXPECT_EQ((*c)->key, TrialOf("c").key);
+  EXPECT_FALSE((*store->Claim()).has_value());
+  store->Release((*b)->sequence);
+  EXPECT_EQ((*store->Claim())->key, TrialOf("b").key);
+}
+
+TEST(TrialStoreTest, ASecondServerIsRefused) {
+  const auto store = OpenStore("locked");
+  EXPECT_THAT(TrialStore::Open(TestPath("locked"), {}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       AllOf(HasSubstr("locked"), HasSubstr("server"))));
+}
+
+TEST(TrialStoreTest, ADamagedDatabaseRefusesToStart) {
+  OpenStore("damaged");
+  const std::string database = TestPath("damaged/trials.sqlite");
+  std::string bytes = ReadTestFile(database);
+  bytes.replace(4096, 8192, 8192, 'x');
+  WriteTestFile("damaged/trials.sqlite", bytes);
+  EXPECT_THAT(TrialStore::Open(TestPath("damaged"), {}),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("To restore")));
+  EXPECT_EQ(ReadTestFile(database), bytes);
+}
+
+TEST(TrialStoreTest, AFullQueueRefuses) {
+  TrialStoreOptions options;
+  options.most_waiting = 2;
+  const auto store = OpenStore("queue", options);
+  ASSERT_THAT(SubmitBytes(store.get(), "a"), IsOk());
+  ASSERT_THAT(SubmitBytes(store.get(), "b"), IsOk());
+  EXPECT_THAT(SubmitBytes(store.get(), "c"),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue")));
+  EXPECT_FALSE(store->HasBundle(Sha256Hex("c")));
+  EXPECT_FALSE(store->Submit(TrialOf("a"))->is_new)
+      << "known ones are answered";
+  ASSERT_THAT(DecideNext(store.get(), ""), IsOk());
+  EXPECT_THAT(SubmitBytes(store.get(), "c"), IsOk());
+}
+
+TEST(TrialStoreTest, TheOldestDecidedBundlesMakeRoom) {
+  TrialStoreOptions options;
+  options.most_bundle_bytes = 25;
+  const auto store = OpenStore("room", options);
+  const std::string a(10, 'a'), b(10, 'b'), c(10, 'c'), d(10, 'd');
+  ASSERT_THAT(SubmitBytes(store.get(), a), IsOk());
+  ASSERT_THAT(SubmitBytes(store.get(), b), IsOk());
+  EXPECT_THAT(SubmitBytes(store.get(), c),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_FALSE(store->HasBundle(Sha256Hex(c)));
+  ASSERT_THAT(DecideNext(store.get(), "verdict of a"), IsOk());
+  EXPECT_THAT(SubmitBytes(store.get(), c), IsOk());
+  EXPECT_FALSE(store->HasBundle(Sha256Hex(a)));
+  EXPECT_TRUE(store->HasBundle(Sha256Hex(b)));
+  EXPECT_EQ(store->Find(TrialOf(a).key)->result, "verdict of a");
+  EXPECT_EQ(store->Counts()->bundle_bytes, 20);
+  EXPECT_THAT(store->StartUpload(Sha256Hex(d), 26),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+TEST(TrialStoreTest, TheOldestVerdictsAreDropped) {
+  TrialStoreOptions options;
+  options.most_trials = 3;
+  const auto store = OpenStore("retained", options);
+  for (const char* bundle : {"a", "b", "c", "d", "e"}) {
+    ASSERT_THAT(SubmitBytes(store.get(), bundle), IsOk());
+    ASSERT_THAT(DecideNext(store.get(), bundle), IsOk());
+  }
+  EXPECT_THAT(store->Find(TrialOf("b").key),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(store->Find(TrialOf("c").key)->result, "c");
+  EXPECT_EQ(store->Counts()->decided, 3);
+}
+
+TEST(TrialStoreTest, HistoryIsTheNewestFirstWhateverTheClockSays) {
+  const auto store = OpenStore("history");
+  for (const char* bundle : {"a", "b", "c"}) {
+    ASSERT_THAT(SubmitBytes(store.get(), bundle), IsOk());
+  }
+  const auto all = store->History("//a:b", 0, 2);
+  ASSERT_THAT(all, IsOk());
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_EQ((*all)[0].key, TrialOf("c").key);
+  EXPECT_EQ((*all)[1].key, TrialOf("b").key);
+  const auto older = store->History("", (*all)[1].sequence, 9);
+  ASSERT_EQ(older->size(), 1u);
+  EXPECT_EQ((*older)[0].key, TrialOf("a").key);
+  EXPECT_TRUE(store->History("//other", 0, 9)->empty());
+  const auto deployments = store->Deployments(9);
+  ASSERT_EQ(deployments->size(), 1u);
+  EXPECT_EQ((*deployments)[0].deployment, "//a:b");
+  EXPECT_EQ((*deployments)[0].trial_count, 3);
+}
+
+TEST(TrialStoreTest, ABackupIsAStore) {
+  const auto store = OpenStore("original");
+  ASSERT_THAT(SubmitBytes(store.get(), "a"), IsOk());
+  ASSERT_THAT(DecideNext(store.get(), "verdict of a"), IsOk());
+  ASSERT_THAT(SubmitBytes(store.get(), "b"), IsOk());
+  ASSERT_THAT(store->BackUp(TestPath("backup")), IsOk());
+  EXPECT_THAT(store->BackUp(TestPath("backup")),
+              StatusIs(absl::StatusCode::kAlreadyExists));
+  ASSERT_THAT(SubmitBytes(store.get(), "c"), IsOk());
+  const auto copy = OpenStore("backup");
+  EXPECT_EQ(copy->Find(TrialOf("a").key)->result, "verdict of a");
+  EXPECT_THAT(copy->Find(TrialOf("c").key),
+              StatusIs(absl::StatusCode::kNotFound));
+  const auto claimed = copy->Claim();
+  EXPECT_EQ(ReadTestFile(copy->PathOfBundle((*claimed)->bundle_sha256)), "b");
+}
+
+// Bundles come and go while others are submitted again.
+TEST(TrialStoreTest, ThreadsLoseNothing) {
+  TrialStoreOptions options;
+  options.most_bundle_bytes = 40;
+  const auto store = OpenStore("threads", options);
+  std::atomic<int> decided_count = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 25; ++i) {
+        const std::string bundle = absl::StrCat("b", i % 7, "-", thread % 2);
+        const absl::StatusOr<Submission> submitted =
+            SubmitBytes(store.get(), bundle);
+        if (!submitted.ok()) {
+          EXPECT_THAT(
+              submitted.status(),
+              StatusIs(testing::AnyOf(absl::StatusCode::kUnavailable,
+                                      absl::StatusCode::kResourceExhausted,
+                                      absl::StatusCode::kNotFound)));
+        }
+        const auto claimed = store->Claim();
+        ASSERT_THAT(claimed, IsOk());
+        if (!claimed->has_value()) continue;
+        EXPECT_TRUE(store->HasBundle((*claimed)->bundle_sha256));
+        EXPECT_THAT(store->Decide((*claimed)->sequence, {0, "", "x"}), IsOk());
+        ++decided_count;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(store->Counts()->decided, decided_count);
+  EXPECT_GE(decided_count, 7);
+  EXPECT_LE(store->Counts()->bundle_bytes, 40);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,168 @@
+// The attacks that a trial must withstand, and the right verdict on each: the
+// corpus is gates/sandbox/sandbox_test_program.c, and archives made here.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/sandbox/memory_group.h"
+#include "footprint/gates/sandbox/missing_mechanism.h"
+#include "footprint/gates/trials/run_trial.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kBudgetBytes = 20 * kMiB;
+constexpr int64_t kHeldBytes = 24 * kMiB;
+
+struct Attack {
+  const char* name;  // of the test program's case
+  TrialVerdict verdict;
+  TrialCause cause;
+  const char* reason = "";  // a part of it
+  const char* program = "sandbox_test_program";
+  int64_t budget_bytes = kBudgetBytes;
+};
+
+constexpr Attack kAttacks[] = {
+    // More memory than the budget, by every way that there is.
+    {"hold_malloc", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_mmap", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_brk", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_shared", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_sysv", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_memfd", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_tmpfs", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_devshm", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_deleted", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_stack", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_in_child", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_in_four_children", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_after_the_end", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_page_cache", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_mapped_file", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_without_profiler", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_unless_profiled", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_malloc", REJECTED, PEAK_ABOVE_BUDGET, "", "sandbox_static_program"},
+    // Ways out: the program ends with 10 where it was refused.
+    {"file_too_large", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    // Its 255 processes are more than the budget.
+    {"fork_bomb", REJECTED, PEAK_ABOVE_BUDGET},
+    // Its 255 threads have some 20 MiB of stacks, more or less by the kernel.
+    {"thread_bomb", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10",
+     "sandbox_test_program", 100 * kMiB},
+    {"try_ptrace", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_signals", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_mount", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_namespaces", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_chroot", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_write_root", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_host_files", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_symlink", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_proc_writes", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_cgroup", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_devices", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_network", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_other_sockets", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_calls", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_clock", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_root", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_limits", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_host_name", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_descriptors", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"crash", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "signal 11"},
+    // Games with time.
+    {"sleep_long", INCONCLUSIVE_TRIAL, TIMED_OUT},
+    {"spin", INCONCLUSIVE_TRIAL, TIMED_OUT},
+    {"ignore_signals", INCONCLUSIVE_TRIAL, TIMED_OUT},
+    {"stop_self", INCONCLUSIVE_TRIAL, TIMED_OUT},
+    // Lies and floods that change nothing.
+    {"forge_records", ACCEPTED, FITS},
+    {"flood", ACCEPTED, FITS},
+    {"good", ACCEPTED, FITS},
+};
+
+// Bytes that no compression makes small.
+std::string Noise(int64_t bytes) {
+  std::mt19937 random(1);
+  std::string noise;
+  while (static_cast<int64_t>(noise.size()) < bytes) {
+    noise.push_back(static_cast<char>(random()));
+  }
+  return noise;
+}
+
+class AttacksTest : public testing::TestWithParam<Attack> {};
+
+int CountTrialGroups() {
+  const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(kMiB);
+  if (!group.ok()) return -1;
+  const std::string own = absl::StrCat("footprint-trial-", getpid(), "-");
+  int count = 0;
+  for (const auto& each : std::filesystem::directory_iterator(
+           std::filesystem::path(group->path()).parent_path())) {
+    count += absl::StartsWith(each.path().filename().string(), own);
+  }
+  return count - 1;
+}
+
+TEST_P(AttacksTest, GetsTheRightVerdictAndLeavesNothing) {
+  SKIP_WITHOUT_SANDBOX();
+  const Attack& attack = GetParam();
+  const std::string folder =
+      TestPath(absl::StrCat(attack.program, "-", attack.name));
+  std::filesystem::create_directories(folder + "/bundle");
+  std::filesystem::create_directories(folder + "/work");
+  std::filesystem::copy_file(absl::StrCat("gates/sandbox/", attack.program),
+                             folder + "/bundle/program");
+  const std::string relative =
+      absl::StrCat(attack.program, "-", attack.name, "/bundle/");
+  if (absl::StrContains(attack.name, "page_cache") ||
+      absl::StrContains(attack.name, "mapped_file")) {
+    WriteTestFile(relative + "data", Noise(kHeldBytes));
+  }
+  WriteTestFile(relative + "bundle.textproto",
+                absl::StrCat("schema_version: 1 kind: NATIVE_PROGRAM entry: "
+                             "\"program\" arguments: \"",
+                             attack.name, "\" arguments: \"", kHeldBytes,
+                             "\" time_limit_seconds: ",
+                             attack.cause == TIMED_OUT ? 1 : 20));
+  TrialRequest request;
+  request.set_bundle_path(folder + "/bundle");
+  request.set_work_folder(folder + "/work");
+  request.set_budget_bytes(attack.budget_bytes);
+  request.set_is_unexplained(attack.cause != FITS);
+  const absl::StatusOr<TrialResult> result = RunTrial(request);
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->verdict(), attack.verdict) << result->reason();
+  EXPECT_EQ(result->cause(), attack.cause) << result->reason();
+  EXPECT_THAT(result->reason(), HasSubstr(attack.reason));
+  EXPECT_TRUE(std::filesystem::is_empty(folder + "/work"));
+  EXPECT_EQ(CountTrialGroups(), 0);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(ReadTestFile("/proc/self/mountinfo").find(folder),
+            std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, AttacksTest, testing::ValuesIn(kAttacks),
+                         [](const auto& info) {
+                           return absl::StrCat(info.param.name, info.index);
+                         });
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,223 @@
+#include "footprint/gates/trials/profiled_run.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
+#include "footprint/profiling/memprof/embedded_agent.h"
+#include "footprint/profiling/memprof/make_measured_run.h"
+#include "footprint/profiling/memprof/run_with_agent.h"
+#include "footprint/profiling/records/measured_process.h"
+#include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/stage_record.h"
+#include "footprint/profiling/reports/memory_profile_report.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kBlockBytes = 64 << 10;
+constexpr int64_t kMostApparentBytes = int64_t{1} << 30;
+constexpr int64_t kMostRecordsBytes = int64_t{256} << 20;
+constexpr int kMostRecords = 4000;
+constexpr int kMostSites = 20;
+
+absl::Status WriteFile(const std::string& path, absl::string_view bytes,
+                       mode_t mode) {
+  const FileDescriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (file.is_open() &&
+      WriteOn(file.get(), bytes.data(), static_cast<int64_t>(bytes.size()))) {
+    fchmod(file.get(), mode);
+    return absl::OkStatus();
+  }
+  return FileError(errno, path, "cannot be written");
+}
+
+// A name like those of the agent: no way out of the folder.
+bool IsRecordName(absl::string_view name) {
+  return !name.empty() && name[0] != '.' && name.size() < 100 &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") ==
+             absl::string_view::npos;
+}
+
+// Bytes of data copied, holes left out; the rest where it is more than
+// `most_bytes`.
+int64_t CopyData(int source, int target, int64_t most_bytes) {
+  std::vector<char> block(kBlockBytes);
+  int64_t copied = 0;
+  int64_t offset = lseek(source, 0, SEEK_DATA);
+  while (offset >= 0 && copied < most_bytes) {
+    const int64_t hole = lseek(source, offset, SEEK_HOLE);
+    while (offset < hole && copied < most_bytes) {
+      const int64_t got =
+          ReadAt(source, offset, std::min<int64_t>(hole - offset, kBlockBytes),
+                 block.data());
+      if (got <= 0 || !WriteAt(target, offset, block.data(), got)) {
+        return copied;
+      }
+      offset += got;
+      copied += got;
+    }
+    offset = lseek(source, offset, SEEK_DATA);
+  }
+  return copied;
+}
+
+// Of one that is no regular file, or seems too large, nothing. Bytes copied.
+int64_t CopyRecord(int folder, const char* name, const std::string& target,
+                   int64_t most_bytes) {
+  const FileDescriptor source(openat(
+      folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  struct stat about = {};
+  if (!source.is_open() || fstat(source.get(), &about) != 0 ||
+      !S_ISREG(about.st_mode) || about.st_size > kMostApparentBytes) {
+    return 0;
+  }
+  const FileDescriptor copy(
+      open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!copy.is_open() || ftruncate(copy.get(), about.st_size) != 0) return 0;
+  return CopyData(source.get(), copy.get(), most_bytes);
+}
+
+void CopyRecords(const std::string& source, const std::string& target) {
+  DIR* const folder = opendir(source.c_str());
+  if (folder == nullptr) return;
+  int64_t bytes = 0;
+  int count = 0;
+  while (const dirent* each = readdir(folder)) {
+    if (!IsRecordName(each->d_name)) continue;
+    if (++count > kMostRecords || bytes >= kMostRecordsBytes) break;
+    bytes += CopyRecord(dirfd(folder), each->d_name,
+                        absl::StrCat(target, "/", each->d_name),
+                        kMostRecordsBytes - bytes);
+  }
+  closedir(folder);
+}
+
+const Metric* Find(const google::protobuf::RepeatedPtrField<Metric>& metrics,
+                   MetricKind kind) {
+  for (const Metric& each : metrics) {
+    if (each.kind() == kind) return &each;
+  }
+  return nullptr;
+}
+
+// The innermost of those in which the heap was at its highest.
+std::string StageOfPeak(const BenchmarkMemory& benchmark) {
+  const Metric* const peak =
+      Find(benchmark.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+  std::string stage;
+  for (const Phase& phase : benchmark.phases()) {
+    const Metric* const own =
+        Find(phase.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+    if (peak != nullptr && own != nullptr && own->value() == peak->value()) {
+      stage = phase.name();
+    }
+  }
+  return stage;
+}
+
+std::string LabelOf(const TrialResult& result) {
+  return result.manifest().label().empty()
+             ? absl::StrCat("//bundle:", result.manifest().entry())
+             : result.manifest().label();
+}
+
+void MakeStatistical(google::protobuf::RepeatedPtrField<Metric>* metrics) {
+  for (Metric& each : *metrics) each.set_determinism(STATISTICAL);
+}
+
+}  // namespace
+
+ProfiledRun::ProfiledRun(std::string folder) : folder_(std::move(folder)) {}
+
+absl::Status ProfiledRun::Prepare(SandboxRun* run) {
+  using profiling_internal::kRecordFolderVariable;
+  using profiling_internal::kSamplingIntervalVariable;
+  using profiling_internal::kStagesVariable;
+  const std::string records = absl::StrCat(folder_, "/records");
+  for (const std::string& each : {folder_, records}) {
+    if (mkdir(each.c_str(), 0755) != 0) {
+      return FileError(errno, each, "cannot be made");
+    }
+  }
+  run->agent = absl::StrCat(folder_, "/agent.so");
+  absl::Status status = WriteFile(run->agent, EmbeddedAgent(), 0555);
+  if (!status.ok()) return status;
+  run->environment.push_back("LD_PRELOAD=/agent.so");
+  run->environment.push_back(absl::StrCat(kRecordFolderVariable, "=/records"));
+  run->environment.push_back(absl::StrCat(kStagesVariable, "=all"));
+  // Each allocation is recorded: the sites add up to the peak.
+  run->environment.push_back(absl::StrCat(kSamplingIntervalVariable, "=0"));
+  run->read_records = [records](const std::string& folder) {
+    CopyRecords(folder, records);
+  };
+  arguments_ = run->arguments;
+  return absl::OkStatus();
+}
+
+void ProfiledRun::Explain(const TrialRun& run, TrialResult* result) const {
+  absl::StatusOr<std::vector<MeasuredProcess>> processes =
+      ReadRecords(absl::StrCat(folder_, "/records"));
+  if (!processes.ok() || processes->empty()) return;
+  AgentRun agent_run;
+  agent_run.arguments = arguments_;
+  agent_run.sampling_interval_bytes = 0;
+  AgentRunEnd end;
+  end.exit_status = run.exit_status();
+  end.signal_number = run.signal_number();
+  end.wall_time_ns = run.wall_time_ns();
+  end.processes = *std::move(processes);
+  MemoryProfile profile = MemoryProfileReport(MakeMeasuredRun(agent_run, end));
+  profile.set_label(LabelOf(*result));
+  for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+    const Metric* const peak =
+        Find(benchmark.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+    if (peak != nullptr) result->set_heap_peak_bytes(peak->value());
+    result->set_peak_stage(StageOfPeak(benchmark));
+    for (const Attribution& each : benchmark.peak_attribution()) {
+      if (result->peak_sites_size() == kMostSites) break;
+      *result->add_peak_sites() = each;
+    }
+  }
+  *result->mutable_profile() = std::move(profile);
+}
+
+MemoryProfile ProfileToJudge(const TrialResult& result) {
+  MemoryProfile profile = result.profile();
+  profile.set_label(LabelOf(result));
+  profile.set_process_count(result.runs_size());
+  if (profile.benchmarks().empty()) {
+    profile.clear_failure();
+    profile.add_benchmarks()->set_name(result.manifest().entry());
+  }
+  for (BenchmarkMemory& benchmark : *profile.mutable_benchmarks()) {
+    MakeStatistical(benchmark.mutable_metrics());
+    for (Phase& phase : *benchmark.mutable_phases()) {
+      MakeStatistical(phase.mutable_metrics());
+    }
+    Metric* resident = nullptr;
+    for (Metric& each : *benchmark.mutable_metrics()) {
+      if (each.kind() == PEAK_RESIDENT_BYTES) resident = &each;
+    }
+    if (resident == nullptr) resident = benchmark.add_metrics();
+    resident->set_kind(PEAK_RESIDENT_BYTES);
+    resident->set_determinism(STATISTICAL);
+    resident->set_value(result.whole_process_peak_bytes());
+  }
+  return profile;
+}
+
+}  // namespace footprint

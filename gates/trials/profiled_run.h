@@ -1,0 +1,50 @@
+// A trial's run under the profiler: the agent beside the program, and what it
+// recorded, with mistrust, as an explanation.
+//
+//   ProfiledRun profiled("/var/trials/17/profiler");
+//   absl::Status status = profiled.Prepare(&sandbox_run);
+//   ...                                   // run it
+//   profiled.Explain(trial_run, &result);
+//
+// Records are the program's to forge: copies are read, of regular files alone,
+// up to a size, and no verdict depends on them. Makes its folder, which must
+// live as long as the run; the caller removes it. Thread-compatible. Memory:
+// the records, twice.
+
+#ifndef FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
+#define FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "footprint/gates/sandbox/sandbox.h"
+#include "footprint/gates/trials/trial.pb.h"
+
+namespace footprint {
+
+class ProfiledRun {
+ public:
+  explicit ProfiledRun(std::string folder);
+
+  // Changes `run`, which must not outlive this. FileError's.
+  absl::Status Prepare(SandboxRun* run);
+
+  // Adds the profile, the heap's peak, its stage and sites, where there are
+  // any.
+  void Explain(const TrialRun& run, TrialResult* result) const;
+
+ private:
+  std::string folder_;
+  std::vector<std::string> arguments_;
+};
+
+// The profile that thresholds judge: the program's, whose resident peak is the
+// whole-process peak as seen from outside. No figure of one run is EXACT.
+MemoryProfile ProfileToJudge(const TrialResult& result);
+
+}  // namespace footprint
+
+// Tested by run_trial_test.
+
+#endif  // FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_

@@ -1,0 +1,495 @@
+#include "footprint/gates/trials/run_trial.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/gates/bundles/bundle.h"
+#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/sandbox/sandbox.h"
+#include "footprint/gates/trials/profiled_run.h"
+
+namespace footprint {
+namespace {
+
+constexpr int kDefaultTimeLimitSeconds = 60;
+constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kDefaultScratchBytes = 64 * kMiB;
+constexpr int64_t kProfilerBytes = 256 * kMiB;
+// Longer than the program takes by itself.
+constexpr int kProfilerTimes = 4;
+constexpr int64_t kMeasuringLimitWithoutBudget = int64_t{4} << 30;
+// Below it, a budget holds no process at all.
+constexpr int64_t kLeastLimitBytes = kMiB;
+// Larger bundles are taken out of the page cache, so that it is the runs' own.
+constexpr int64_t kEvictedBytes = kMiB;
+constexpr int kDefaultProcessLimit = 256;
+
+// The trial's folder, empty at the end as it was before.
+class TrialFolder {
+ public:
+  TrialFolder() = default;
+  TrialFolder(const TrialFolder&) = delete;
+  TrialFolder& operator=(const TrialFolder&) = delete;
+  ~TrialFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+
+  absl::Status Create(const std::string& work_folder) {
+    if (work_folder.empty()) {
+      return absl::InvalidArgumentError("a trial needs a work_folder");
+    }
+    std::string path = absl::StrCat(work_folder, "/trial-XXXXXX");
+    if (mkdtemp(path.data()) == nullptr) {
+      return FileError(errno, path, "cannot be made");
+    }
+    path_ = path;
+    return absl::OkStatus();
+  }
+
+  const std::string& path() const { return path_; }
+  std::string Path(const char* name) const {
+    return absl::StrCat(path_, "/", name);
+  }
+
+ private:
+  std::string path_;
+};
+
+BundleLimits LimitsOf(const TrialRequest& request) {
+  BundleLimits limits;
+  if (request.most_archive_bytes() > 0) {
+    limits.archive_bytes = request.most_archive_bytes();
+  }
+  if (request.most_unpacked_bytes() > 0) {
+    limits.unpacked_bytes = request.most_unpacked_bytes();
+  }
+  return limits;
+}
+
+void Decide(TrialVerdict verdict, TrialCause cause, std::string reason,
+            TrialResult* result) {
+  result->set_verdict(verdict);
+  result->set_cause(cause);
+  result->set_reason(std::move(reason));
+}
+
+int64_t PeakOf(const TrialRun& run) {
+  return std::max(run.peak_bytes(), run.peak_resident_bytes());
+}
+
+bool EndedWell(const TrialRun& run) {
+  return !run.is_timed_out() && run.exit_status() == 0 &&
+         run.signal_number() == 0;
+}
+
+std::string EndText(const TrialRun& run) {
+  if (run.is_timed_out()) return "did not end in its time";
+  if (run.signal_number() != 0) {
+    return absl::StrCat("was ended by signal ", run.signal_number());
+  }
+  return absl::StrCat("ended with status ", run.exit_status());
+}
+
+// One bundle's trial, step by step; each sets the verdict if it decides.
+class Trial {
+ public:
+  explicit Trial(const TrialRequest& request) : request_(request) {}
+
+  absl::StatusOr<TrialResult> Run() {
+    absl::Status status = folder_.Create(request_.work_folder());
+    if (!status.ok()) return status;
+    status = Unpack();
+    if (!status.ok() || IsDecided()) return End(status);
+    SetLimits();
+    absl::StatusOr<SandboxRoot> root = SandboxRoot::Create(folder_.path());
+    if (!root.ok()) return root.status();
+    status = Measure(*root);
+    if (status.ok() && !IsDecided()) status = Prove(*root);
+    if (status.ok() && result_.cause() != BAD_BUNDLE &&
+        (!request_.is_unexplained() || request_.threshold_paths_size() > 0)) {
+      status = Explain(*root);
+    }
+    if (status.ok()) status = JudgeByThresholds();
+    return End(status);
+  }
+
+ private:
+  bool IsDecided() const {
+    return result_.verdict() != TRIAL_VERDICT_UNSPECIFIED;
+  }
+
+  absl::StatusOr<TrialResult> End(const absl::Status& status) {
+    if (!status.ok()) return status;
+    return std::move(result_);
+  }
+
+  absl::Status Unpack() {
+    std::string path = request_.bundle_path();
+    struct stat about = {};
+    if (stat(path.c_str(), &about) != 0) {
+      return FileError(errno, path, "cannot be read");
+    }
+    const BundleLimits limits = LimitsOf(request_);
+    absl::Status status;
+    if (S_ISDIR(about.st_mode)) {
+      status = MakeBundle(path, folder_.Path("archive"));
+      path = folder_.Path("archive");
+    }
+    if (status.ok()) status = ReadBundle(path, limits).status();
+    if (absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status)) {
+      Decide(REJECTED, BAD_BUNDLE, EscapeForProto(status.message()), &result_);
+      return absl::OkStatus();
+    }
+    if (!status.ok()) return status;
+    absl::StatusOr<BundleManifest> manifest =
+        UnpackBundle(path, folder_.Path("bundle"), limits);
+    if (!manifest.ok()) return manifest.status();
+    *result_.mutable_manifest() = *std::move(manifest);
+    if (result_.manifest().kind() == BundleManifest::LOWMEM_CHECKPOINT &&
+        request_.lowmem_program().empty()) {
+      Decide(REJECTED, BAD_BUNDLE,
+             "this host has no lowmem program for checkpoints; send a native "
+             "program",
+             &result_);
+    }
+    return absl::OkStatus();
+  }
+
+  void SetLimits() {
+    const BundleManifest& manifest = result_.manifest();
+    budget_bytes_ = request_.budget_bytes() > 0 ? request_.budget_bytes()
+                                                : manifest.budget_bytes();
+    result_.set_budget_bytes(budget_bytes_);
+    time_limit_seconds_ = request_.time_limit_seconds() > 0
+                              ? request_.time_limit_seconds()
+                              : kDefaultTimeLimitSeconds;
+    if (manifest.time_limit_seconds() > 0) {
+      time_limit_seconds_ =
+          std::min(time_limit_seconds_, manifest.time_limit_seconds());
+    }
+    measuring_limit_bytes_ = request_.measuring_limit_bytes();
+    if (measuring_limit_bytes_ <= 0) {
+      measuring_limit_bytes_ = budget_bytes_ > 0 ? 2 * budget_bytes_ + 64 * kMiB
+                                                 : kMeasuringLimitWithoutBudget;
+    }
+  }
+
+  SandboxRun MakeRun(int64_t limit_bytes) const {
+    const BundleManifest& manifest = result_.manifest();
+    SandboxRun run;
+    run.bundle_folder = folder_.Path("bundle");
+    switch (manifest.kind()) {
+      case BundleManifest::PYTHON_SCRIPT:
+        run.program = "/usr/bin/python3";
+        run.arguments = {"python3", manifest.entry()};
+        break;
+      case BundleManifest::LOWMEM_CHECKPOINT: {
+        const size_t slash = manifest.entry().rfind('/');
+        run.program = "/runner";
+        run.runner = request_.lowmem_program();
+        run.arguments = {"lowmem_run", slash == std::string::npos
+                                           ? "."
+                                           : manifest.entry().substr(0, slash)};
+        break;
+      }
+      default:
+        run.program = absl::StrCat("/bundle/", manifest.entry());
+        run.arguments = {manifest.entry()};
+    }
+    run.arguments.insert(run.arguments.end(), manifest.arguments().begin(),
+                         manifest.arguments().end());
+    run.environment = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                       "HOME=/tmp",
+                       "TMPDIR=/tmp",
+                       "LANG=C.UTF-8",
+                       "TZ=UTC",
+                       "PYTHONHASHSEED=0",
+                       "PYTHONDONTWRITEBYTECODE=1",
+                       "PYTHONNOUSERSITE=1"};
+    run.limit_bytes = std::max(limit_bytes, kLeastLimitBytes);
+    run.scratch_bytes = request_.scratch_bytes() > 0 ? request_.scratch_bytes()
+                                                     : kDefaultScratchBytes;
+    run.process_limit = request_.process_limit() > 0 ? request_.process_limit()
+                                                     : kDefaultProcessLimit;
+    run.time_limit_seconds = time_limit_seconds_;
+    return run;
+  }
+
+  // A file's pages count where it is read first, so no run may find them.
+  void EvictBundle() const {
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator each(folder_.Path("bundle"),
+                                                       error);
+    for (; !error && each != std::filesystem::recursive_directory_iterator();
+         each.increment(error)) {
+      if (!each->is_regular_file(error) || error) continue;
+      if (each->file_size(error) < kEvictedBytes || error) continue;
+      const FileDescriptor file(
+          open(each->path().c_str(), O_RDONLY | O_CLOEXEC));
+      if (!file.is_open()) continue;
+      fdatasync(file.get());
+      posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+    }
+  }
+
+  // Null: the bundle is at fault, and the verdict set.
+  absl::StatusOr<const TrialRun*> RunOnce(const SandboxRoot& root,
+                                          TrialRun::Purpose purpose,
+                                          const SandboxRun& run) {
+    EvictBundle();
+    const absl::StatusOr<SandboxEnd> end = RunInSandbox(root, run);
+    if (absl::IsInvalidArgument(end.status())) {
+      Decide(REJECTED, BAD_BUNDLE,
+             absl::StrCat("'", EscapeForProto(result_.manifest().entry()),
+                          "' cannot be executed: ", end.status().message()),
+             &result_);
+      return nullptr;
+    }
+    if (!end.ok()) return end.status();
+    TrialRun* const trial_run = result_.add_runs();
+    trial_run->set_purpose(purpose);
+    trial_run->set_limit_bytes(run.limit_bytes);
+    trial_run->set_peak_bytes(end->peak_bytes);
+    trial_run->set_peak_resident_bytes(end->peak_resident_bytes);
+    trial_run->set_is_out_of_memory(end->killed_process_count > 0);
+    trial_run->set_limit_hit_count(end->limit_hit_count);
+    trial_run->set_is_timed_out(end->is_timed_out);
+    trial_run->set_exit_status(end->exit_status);
+    trial_run->set_signal_number(end->signal_number);
+    trial_run->set_wall_time_ns(end->program_time_ns);
+    trial_run->set_processor_time_ns(end->processor_time_ns);
+    trial_run->set_sandbox_time_ns(end->sandbox_time_ns);
+    trial_run->set_standard_output_tail(
+        EscapeForProto(end->standard_output_tail));
+    trial_run->set_standard_error_tail(
+        EscapeForProto(end->standard_error_tail));
+    return trial_run;
+  }
+
+  void NotePeak(const TrialRun& run) {
+    if (PeakOf(run) <= result_.whole_process_peak_bytes()) return;
+    result_.set_whole_process_peak_bytes(PeakOf(run));
+    result_.set_peak_source(run.peak_bytes() >= run.peak_resident_bytes()
+                                ? "peak of the cgroup"
+                                : "resident peak of the largest process");
+  }
+
+  // True: the peak decides.
+  bool RejectPeak() {
+    const int64_t peak = result_.whole_process_peak_bytes();
+    if (budget_bytes_ <= 0 || peak <= budget_bytes_) return false;
+    result_.set_excess_bytes(peak - budget_bytes_);
+    Decide(REJECTED, PEAK_ABOVE_BUDGET,
+           absl::StrCat("needs ", FormatBytes(peak), ", ",
+                        FormatBytes(peak - budget_bytes_),
+                        " above the budget of ", FormatBytes(budget_bytes_)),
+           &result_);
+    return true;
+  }
+
+  // Files of the host's that nobody had read lately count where the program
+  // reads them, as page cache. So where the cgroup had more than the largest
+  // process, the run is made again, and the lower peak counts; the bundle's own
+  // files are read from the disk in both.
+  absl::StatusOr<const TrialRun*> MeasureWarm(const SandboxRoot& root) {
+    const SandboxRun run = MakeRun(measuring_limit_bytes_);
+    absl::StatusOr<const TrialRun*> first =
+        RunOnce(root, TrialRun::MEASURE, run);
+    if (!first.ok() || *first == nullptr || !EndedWell(**first) ||
+        (*first)->peak_bytes() <= (*first)->peak_resident_bytes()) {
+      return first;
+    }
+    const int64_t first_peak_bytes = PeakOf(**first);
+    absl::StatusOr<const TrialRun*> second =
+        RunOnce(root, TrialRun::MEASURE, run);
+    if (!second.ok() || *second == nullptr || !EndedWell(**second) ||
+        PeakOf(**second) <= first_peak_bytes) {
+      return second;
+    }
+    return &result_.runs(0);
+  }
+
+  absl::Status Measure(const SandboxRoot& root) {
+    absl::StatusOr<const TrialRun*> done = MeasureWarm(root);
+    if (!done.ok()) return done.status();
+    if (*done == nullptr) return absl::OkStatus();
+    const TrialRun& run = **done;
+    NotePeak(run);
+    if (run.is_out_of_memory()) {
+      result_.set_excess_bytes(
+          std::max<int64_t>(0, run.peak_bytes() - budget_bytes_));
+      Decide(REJECTED, OUT_OF_MEMORY_UNDER_LIMIT,
+             absl::StrCat("needs more than ", FormatBytes(run.limit_bytes()),
+                          ", where it was measured",
+                          budget_bytes_ > 0
+                              ? absl::StrCat("; the budget is ",
+                                             FormatBytes(budget_bytes_))
+                              : ""),
+             &result_);
+    } else if (RejectPeak()) {
+      return absl::OkStatus();
+    } else if (run.is_timed_out()) {
+      Decide(INCONCLUSIVE_TRIAL, TIMED_OUT,
+             absl::StrCat("did not end in ", time_limit_seconds_,
+                          " s; its peak until then was ",
+                          FormatBytes(PeakOf(run))),
+             &result_);
+    } else if (!EndedWell(run)) {
+      Decide(INCONCLUSIVE_TRIAL, PROGRAM_FAILED,
+             absl::StrCat("the program ", EndText(run),
+                          ", so its peak is not known"),
+             &result_);
+    } else if (budget_bytes_ <= 0) {
+      Decide(INCONCLUSIVE_TRIAL, NO_BUDGET,
+             absl::StrCat("needs ", FormatBytes(PeakOf(run)),
+                          "; no budget is given"),
+             &result_);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Prove(const SandboxRoot& root) {
+    absl::StatusOr<const TrialRun*> done =
+        RunOnce(root, TrialRun::PROVE, MakeRun(budget_bytes_));
+    if (!done.ok()) return done.status();
+    if (*done == nullptr) return absl::OkStatus();
+    const TrialRun& run = **done;
+    NotePeak(run);
+    if (run.is_out_of_memory() ||
+        (!EndedWell(run) && run.limit_hit_count() > 0)) {
+      Decide(REJECTED, OUT_OF_MEMORY_UNDER_LIMIT,
+             absl::StrCat("under the limit of ", FormatBytes(budget_bytes_),
+                          " the program ", EndText(run),
+                          run.is_out_of_memory() ? ", out of memory" : ""),
+             &result_);
+    } else if (RejectPeak()) {
+      return absl::OkStatus();
+    } else if (!EndedWell(run)) {
+      Decide(INCONCLUSIVE_TRIAL, RUNS_DIFFER,
+             absl::StrCat("the second run ", EndText(run),
+                          ", for no reason that its limit gives"),
+             &result_);
+    } else {
+      Decide(ACCEPTED, FITS,
+             absl::StrCat("needs ",
+                          FormatBytes(result_.whole_process_peak_bytes()),
+                          " of the budget of ", FormatBytes(budget_bytes_),
+                          ", and ran under it"),
+             &result_);
+    }
+    return absl::OkStatus();
+  }
+
+  // Under the profiler; whatever comes of it changes no verdict.
+  absl::Status Explain(const SandboxRoot& root) {
+    SandboxRun run = MakeRun(measuring_limit_bytes_ + kProfilerBytes);
+    run.scratch_bytes = std::max(run.scratch_bytes, kProfilerBytes);
+    run.time_limit_seconds *= kProfilerTimes;
+    ProfiledRun profiled(folder_.Path("profiler"));
+    absl::Status status = profiled.Prepare(&run);
+    if (!status.ok()) return status;
+    const TrialResult before = result_;
+    absl::StatusOr<const TrialRun*> done =
+        RunOnce(root, TrialRun::EXPLAIN, run);
+    if (!done.ok()) return done.status();
+    if (*done == nullptr) {
+      result_ = before;
+      return absl::OkStatus();
+    }
+    profiled.Explain(**done, &result_);
+    if (!result_.peak_stage().empty()) {
+      result_.set_reason(absl::StrCat(result_.reason(),
+                                      "; its heap's peak is "
+                                      "in the stage '",
+                                      result_.peak_stage(), "'"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status JudgeByThresholds() {
+    if (request_.threshold_paths().empty() || result_.runs().empty()) {
+      return absl::OkStatus();
+    }
+    std::vector<ThresholdSource> thresholds;
+    for (const std::string& path : request_.threshold_paths()) {
+      const absl::StatusOr<std::string> text = ReadWholeFile(path);
+      if (!text.ok()) return text.status();
+      thresholds.push_back(ParseThresholdFile(path, *text));
+    }
+    const Verdict verdict =
+        Evaluate({ProfileToJudge(result_)}, thresholds, EvaluationOptions());
+    *result_.mutable_threshold_verdict() = verdict;
+    if (result_.verdict() != ACCEPTED || verdict.decision() == ACCEPT) {
+      return absl::OkStatus();
+    }
+    const bool is_rejected = verdict.decision() == REJECT;
+    Decide(is_rejected ? REJECTED : INCONCLUSIVE_TRIAL,
+           is_rejected ? THRESHOLD_REJECTED : THRESHOLD_INCONCLUSIVE,
+           absl::StrCat("fits the budget, but a threshold gives ",
+                        Decision_Name(verdict.decision())),
+           &result_);
+    return absl::OkStatus();
+  }
+
+  const TrialRequest& request_;
+  TrialFolder folder_;
+  TrialResult result_;
+  int64_t budget_bytes_ = 0;
+  int64_t measuring_limit_bytes_ = 0;
+  int time_limit_seconds_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<TrialResult> RunTrial(const TrialRequest& request) {
+  if (request.budget_bytes() < 0 || request.time_limit_seconds() < 0) {
+    return absl::InvalidArgumentError(
+        "budget_bytes and time_limit_seconds are not negative");
+  }
+  return Trial(request).Run();
+}
+
+int ExitStatusOf(const TrialResult& result) {
+  switch (result.cause()) {
+    case BAD_BUNDLE:
+    case NO_BUDGET:
+      return BAD_CONFIGURATION;
+    case PROGRAM_FAILED:
+    case TIMED_OUT:
+    case OTHER_LIMIT:
+      return PRODUCER_FAILED;
+    case THRESHOLD_INCONCLUSIVE:
+      return result.threshold_verdict().decision();
+    default:
+      break;
+  }
+  switch (result.verdict()) {
+    case ACCEPTED:
+      return ACCEPT;
+    case REJECTED:
+      return REJECT;
+    default:
+      return INCONCLUSIVE;
+  }
+}
+
+}  // namespace footprint

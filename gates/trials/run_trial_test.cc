@@ -1,0 +1,196 @@
+#include "footprint/gates/trials/run_trial.h"
+
+#include <filesystem>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/sandbox/missing_mechanism.h"
+#include "footprint/gates/trials/profiled_run.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kMiB = 1 << 20;
+
+class RunTrialTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    SKIP_WITHOUT_SANDBOX();
+    static int count = 0;
+    name_ = absl::StrCat("trial", ++count);
+    std::filesystem::create_directories(TestPath(name_) + "/bundle");
+    std::filesystem::create_directories(TestPath(name_) + "/work");
+  }
+
+  void TearDown() override {
+    if (IsSkipped()) return;
+    EXPECT_TRUE(std::filesystem::is_empty(Path("work")));
+  }
+
+  std::string Path(const std::string& name) const {
+    return absl::StrCat(TestPath(name_), "/", name);
+  }
+
+  // A bundle of the sandbox's test program.
+  TrialRequest Native(const std::string& test_case, int64_t bytes) const {
+    std::filesystem::copy_file(
+        "gates/sandbox/sandbox_test_program", Path("bundle/program"),
+        std::filesystem::copy_options::overwrite_existing);
+    return Request(absl::StrCat(
+        "schema_version: 1 kind: NATIVE_PROGRAM entry: \"program\" arguments: "
+        "\"",
+        test_case, "\" arguments: \"", bytes, "\""));
+  }
+
+  TrialRequest Python(const std::string& script) const {
+    WriteTestFile(name_ + "/bundle/main.py", script);
+    return Request(
+        "schema_version: 1 kind: PYTHON_SCRIPT entry: \"main.py\" label: "
+        "\"//test:main\"");
+  }
+
+  TrialRequest Request(const std::string& manifest) const {
+    WriteTestFile(name_ + "/bundle/bundle.textproto", manifest);
+    TrialRequest request;
+    request.set_bundle_path(Path("bundle"));
+    request.set_work_folder(Path("work"));
+    request.set_budget_bytes(32 * kMiB);
+    request.set_time_limit_seconds(20);
+    return request;
+  }
+
+  static TrialResult Try(const TrialRequest& request) {
+    const absl::StatusOr<TrialResult> result = RunTrial(request);
+    EXPECT_THAT(result, IsOk());
+    return result.ok() ? *result : TrialResult();
+  }
+
+  std::string name_;
+};
+
+TEST_F(RunTrialTest, FitsItsBudget) {
+  const TrialResult result = Try(Native("hold_malloc", 16 * kMiB));
+  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_EQ(ExitStatusOf(result), ACCEPT);
+  ASSERT_EQ(result.runs_size(), 3);
+  EXPECT_EQ(result.runs(1).purpose(), TrialRun::PROVE);
+  EXPECT_EQ(result.runs(1).limit_bytes(), 32 * kMiB);
+  EXPECT_GE(result.whole_process_peak_bytes(), 16 * kMiB);
+  EXPECT_LT(result.whole_process_peak_bytes(), 20 * kMiB);
+  // To the byte, by the profiler: one block and the little besides.
+  EXPECT_GE(result.heap_peak_bytes(), 16 * kMiB);
+  EXPECT_LT(result.heap_peak_bytes(), 17 * kMiB);
+}
+
+TEST_F(RunTrialTest, OneMebibyteTooMuchIsRejected) {
+  TrialRequest request = Native("hold_malloc", 16 * kMiB);
+  const TrialResult first = Try(request);
+  request.set_budget_bytes(first.whole_process_peak_bytes() - kMiB);
+  const TrialResult second = Try(request);
+  EXPECT_EQ(second.verdict(), REJECTED);
+  EXPECT_EQ(second.cause(), PEAK_ABOVE_BUDGET) << second.reason();
+  EXPECT_EQ(ExitStatusOf(second), REJECT);
+  EXPECT_NEAR(static_cast<double>(second.excess_bytes()), kMiB, 0.6 * kMiB);
+}
+
+TEST_F(RunTrialTest, FarTooMuchIsRejected) {
+  TrialRequest request = Native("hold_mmap", 400 * kMiB);
+  const TrialResult result = Try(request);
+  EXPECT_EQ(result.verdict(), REJECTED);
+  EXPECT_EQ(result.cause(), OUT_OF_MEMORY_UNDER_LIMIT);
+  EXPECT_EQ(ExitStatusOf(result), REJECT);
+}
+
+TEST_F(RunTrialTest, PythonsStageIsNamed) {
+  WriteTestFile(name_ + "/bundle/holder.py", "held = bytearray(24 << 20)\n");
+  TrialRequest request = Python("import holder\nprint(len(holder.held))\n");
+  request.set_budget_bytes(16 * kMiB);
+  const TrialResult result = Try(request);
+  EXPECT_EQ(result.verdict(), REJECTED) << result.reason();
+  EXPECT_GE(result.heap_peak_bytes(), 24 * kMiB);
+  ASSERT_GT(result.peak_sites_size(), 0);
+  EXPECT_GE(result.peak_sites(0).live_bytes(), 24 * kMiB);
+  EXPECT_EQ(result.peak_stage(), "holder");
+  EXPECT_THAT(result.reason(), HasSubstr("'holder'"));
+  EXPECT_EQ(result.profile().label(), "//test:main");
+}
+
+TEST_F(RunTrialTest, FailureIsNoVerdictOnMemory) {
+  const TrialResult result = Try(Native("fail", 0));
+  EXPECT_EQ(result.verdict(), INCONCLUSIVE_TRIAL);
+  EXPECT_EQ(result.cause(), PROGRAM_FAILED);
+  EXPECT_THAT(result.reason(), HasSubstr("status 7"));
+  EXPECT_EQ(ExitStatusOf(result), PRODUCER_FAILED);
+}
+
+TEST_F(RunTrialTest, TimeOutIsNoVerdictOnMemory) {
+  TrialRequest request = Native("ignore_signals", 0);
+  request.set_time_limit_seconds(1);
+  const TrialResult result = Try(request);
+  EXPECT_EQ(result.cause(), TIMED_OUT);
+  EXPECT_EQ(ExitStatusOf(result), PRODUCER_FAILED);
+}
+
+TEST_F(RunTrialTest, WithoutBudgetOnlyTheNeedIsTold) {
+  TrialRequest request = Native("good", 0);
+  request.clear_budget_bytes();
+  const TrialResult result = Try(request);
+  EXPECT_EQ(result.cause(), NO_BUDGET);
+  EXPECT_GT(result.whole_process_peak_bytes(), 0);
+}
+
+TEST_F(RunTrialTest, ForgedRecordsChangeNoVerdict) {
+  const TrialResult result = Try(Native("forge_records", 0));
+  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_LT(result.whole_process_peak_bytes(), 8 * kMiB);
+}
+
+TEST_F(RunTrialTest, BadBundlesAreRejected) {
+  TrialRequest request = Native("good", 0);
+  WriteTestFile(name_ + "/bundle/bundle.textproto", "nonsense");
+  TrialResult result = Try(request);
+  EXPECT_EQ(result.cause(), BAD_BUNDLE);
+  EXPECT_EQ(ExitStatusOf(result), BAD_CONFIGURATION);
+  // No program at all.
+  request = Request(
+      "schema_version: 1 kind: NATIVE_PROGRAM entry: \"bundle.textproto\"");
+  result = Try(request);
+  EXPECT_EQ(result.cause(), BAD_BUNDLE) << result.reason();
+  request.set_bundle_path("/no/such/bundle");
+  EXPECT_THAT(RunTrial(request), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(RunTrialTest, ThresholdsJudgeBesides) {
+  TrialRequest request = Native("hold_malloc", 16 * kMiB);
+  const std::string head =
+      "# proto-file: gates/judge/gate.proto\n"
+      "# proto-message: footprint.ThresholdFile\n"
+      "schema_version: 1\n"
+      "threshold { selector { label: \"//bundle:program\" } metric: ";
+  const std::string tail = " severity: BLOCK owner: \"t\" reason: \"t\" }\n";
+  request.add_threshold_paths(WriteTestFile(
+      name_ + "/wide.textproto",
+      absl::StrCat(head, "PEAK_RESIDENT_BYTES max_bytes: 20000000", tail)));
+  TrialResult result = Try(request);
+  EXPECT_EQ(result.verdict(), ACCEPTED)
+      << result.reason() << result.threshold_verdict().DebugString();
+  request.set_threshold_paths(
+      0,
+      WriteTestFile(
+          name_ + "/tight.textproto",
+          absl::StrCat(head, "PEAK_RESIDENT_BYTES max_bytes: 16000000", tail)));
+  result = Try(request);
+  EXPECT_EQ(result.cause(), THRESHOLD_REJECTED) << result.reason();
+  EXPECT_EQ(ExitStatusOf(result), REJECT);
+}
+
+}  // namespace
+}  // namespace footprint
