@@ -28,6 +28,7 @@ WITH_MALICE = {
     "raw_system_call": "BM_RawSystemCall",
     "tells_by_command_line": "BM_TellsByCommandLine",
     "tells_by_environment": "BM_TellsByEnvironment",
+    "unmapped_file": "BM_UnmappedFile",
     "unwaited_clone": "BM_UnwaitedClone",
 }
 FORGERIES = [

@@ -39,14 +39,16 @@ class EvasionsTest(unittest.TestCase):
     def setUpClass(cls):
         cls.verdict = verdict()
         cls.whole = {}
+        cls.rest = {}  # of which the program's own figures tell nothing
         for judgement in cls.verdict["judgements"]:
             benchmark = judgement["benchmark"]
             if benchmark.startswith("whole_process/"):
                 name = benchmark[len("whole_process/"):-len("_profile")]
-                cls.whole[name] = judgement
+                figures = cls.rest if judgement.get("phase") else cls.whole
+                figures[name] = judgement
 
     def test_the_corpus_is_complete(self):
-        self.assertEqual(len(corpus()), 12 + 6 + 7)
+        self.assertEqual(len(corpus()), 12 + 6 + 8)
         self.assertEqual(sorted(self.whole), sorted(corpus() + ["honest"]))
 
     def test_each_evasion_is_rejected(self):
@@ -59,6 +61,17 @@ class EvasionsTest(unittest.TestCase):
                 # Each page once, and little besides.
                 self.assertGreater(judgement["measured"], 100_000_000)
                 self.assertLess(judgement["measured"], 125_000_000)
+
+    def test_what_a_program_says_is_held_against_what_was_seen(self):
+        silent = sorted(name for name in self.rest
+                        if self.rest[name]["decision"] == "REJECT")
+        print("untold by the program:", ", ".join(silent))
+        for name in ("bss", "forged_at_exit", "forged_instead",
+                     "raw_system_call", "tells_by_command_line",
+                     "tells_by_environment"):
+            with self.subTest(name):
+                self.assertEqual(self.rest[name]["decision"], "REJECT")
+        self.assertEqual(self.rest["honest"]["decision"], "ACCEPT")
 
     def test_the_honest_program_is_accepted(self):
         self.assertEqual(self.whole["honest"]["decision"], "ACCEPT")

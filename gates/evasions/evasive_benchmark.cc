@@ -337,6 +337,23 @@ void BM_RawSystemCall(benchmark::State& state) {
 }
 BENCHMARK(BM_RawSystemCall);
 
+// The file keeps its pages when nobody maps them any more.
+void BM_UnmappedFile(benchmark::State& state) {
+  const int file = memfd_create("held", 0);
+  const std::vector<char> page(kPageBytes, 1);
+  for (auto _ : state) {
+    for (size_t written = 0; written < kHiddenBytes; written += kPageBytes) {
+      if (pwrite(file, page.data(), kPageBytes, static_cast<off_t>(written)) !=
+          static_cast<ssize_t>(kPageBytes)) {
+        state.SkipWithError("no file in memory");
+        break;
+      }
+    }
+  }
+  close(file);
+}
+BENCHMARK(BM_UnmappedFile);
+
 void BM_InnerAllocator(benchmark::State& state) {
   static void* bytes = nullptr;
   for (auto _ : state) {

@@ -66,6 +66,24 @@ void AddWholeProcess(const MemoryProfile& whole_process,
   }
 }
 
+int64_t UnaccountedBytes(const BenchmarkMemory& whole) {
+  for (const Phase& phase : whole.phases()) {
+    if (phase.name() == kUnaccountedPhase) {
+      return ReadMetric(phase, RESIDENT_ANONYMOUS_BYTES)
+          .bytes_or_count.value_or(0);
+    }
+  }
+  return 0;
+}
+
+bool TellsTooLittle(const BenchmarkMemory& whole) {
+  const int64_t unaccounted_bytes = UnaccountedBytes(whole);
+  const int64_t seen_bytes =
+      ReadMetric(whole, RESIDENT_ANONYMOUS_BYTES).bytes_or_count.value_or(0);
+  return unaccounted_bytes > kMostUnaccountedBytes &&
+         unaccounted_bytes > seen_bytes / 2;
+}
+
 void LeaveOutWholeProcesses(std::vector<MemoryProfile>* profiles) {
   for (MemoryProfile& profile : *profiles) {
     auto* const benchmarks = profile.mutable_benchmarks();

@@ -105,6 +105,39 @@ TEST(WholeProcessTest, AFailureFromOutsideIsTheProfiles) {
   EXPECT_EQ(profile.failure().kind(), ProducerFailure::EXITED);
 }
 
+MemoryProfile SeenBeside(int64_t anonymous_bytes) {
+  MemoryProfile profile = Told();
+  MemoryProfile seen = Seen();
+  seen.mutable_benchmarks(0)->mutable_metrics(1)->set_value(anonymous_bytes);
+  AddWholeProcess(seen, &profile);
+  return profile;
+}
+
+TEST(WholeProcessTest, MostMustBeToldOfIfItIsMuch) {
+  EXPECT_EQ(UnaccountedBytes(SeenBeside(60).benchmarks(1)), 25);
+  EXPECT_EQ(UnaccountedBytes(Told().benchmarks(0)), 0);
+  EXPECT_FALSE(
+      TellsTooLittle(SeenBeside(kMostUnaccountedBytes + 35).benchmarks(1)));
+  EXPECT_TRUE(
+      TellsTooLittle(SeenBeside(kMostUnaccountedBytes + 36).benchmarks(1)));
+  EXPECT_FALSE(TellsTooLittle(Told().benchmarks(0)));
+}
+
+TEST(WholeProcessTest, HalfOfItIsEnough) {
+  MemoryProfile profile = Told();
+  profile.mutable_benchmarks(0)->mutable_metrics(0)->set_value(20'000'000);
+  MemoryProfile seen = Seen();
+  Metric* const anonymous = seen.mutable_benchmarks(0)->mutable_metrics(1);
+  anonymous->set_value(2 * 20'000'005);
+  AddWholeProcess(seen, &profile);
+  EXPECT_FALSE(TellsTooLittle(profile.benchmarks(1)));
+  profile = Told();
+  profile.mutable_benchmarks(0)->mutable_metrics(0)->set_value(20'000'000);
+  anonymous->set_value(2 * 20'000'005 + 2);
+  AddWholeProcess(seen, &profile);
+  EXPECT_TRUE(TellsTooLittle(profile.benchmarks(1)));
+}
+
 TEST(WholeProcessTest, TheyCanBeLeftOut) {
   std::vector<MemoryProfile> profiles = {Told()};
   AddWholeProcess(Seen(), &profiles[0]);

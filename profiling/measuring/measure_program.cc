@@ -57,16 +57,17 @@ std::string ProgramName(const std::string& label) {
   return label.substr(label.find_last_of(":/") + 1);
 }
 
-absl::Status CheckMeasurement(const ProgramMeasurement& measurement) {
+absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
+                              int minimum_process_count) {
   if (measurement.label.rfind(':') == std::string::npos ||
       measurement.label.back() == ':') {
     return absl::InvalidArgumentError(absl::StrCat(
         "label '", measurement.label, "' must be like //package:target"));
   }
-  if (measurement.process_count < kMinimumProcessCount) {
+  if (measurement.process_count < minimum_process_count) {
     return absl::InvalidArgumentError(
         absl::StrCat("process count ", measurement.process_count,
-                     " must be at least ", kMinimumProcessCount));
+                     " must be at least ", minimum_process_count));
   }
   if (measurement.time_limit_seconds < 1) {
     return absl::InvalidArgumentError(
@@ -330,7 +331,7 @@ absl::StatusOr<MemoryMeasurement> MeasureAndMerge(
 
 absl::StatusOr<MemoryMeasurement> MeasureProgram(
     const ProgramMeasurement& measurement) {
-  absl::Status status = CheckMeasurement(measurement);
+  absl::Status status = CheckMeasurement(measurement, kMinimumProcessCount);
   if (!status.ok()) return status;
   absl::StatusOr<MemoryMeasurement> measured = MeasureAndMerge(measurement);
   if (!measured.ok()) return measured.status();

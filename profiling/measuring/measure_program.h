@@ -75,7 +75,8 @@ struct ProgramMeasurement {
 std::string ProgramName(const std::string& label);
 
 // kInvalidArgument as MeasureProgram.
-absl::Status CheckMeasurement(const ProgramMeasurement& measurement);
+absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
+                              int minimum_process_count);
 
 // What the program wrote, merged; or a profile with `failure` set, from the
 // first process that crashed, hung, ended with another status than 0, wrote no

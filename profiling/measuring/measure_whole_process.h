@@ -15,14 +15,17 @@
 // of all runs; the samples have each.
 // * PEAK_RESIDENT_BYTES as whole_process_watch.h tells it, and at that moment
 //   RESIDENT_ANONYMOUS_BYTES and RESIDENT_FILE_BYTES;
+// * of the run that needed most, phases "part: ...", PEAK_RESIDENT_BYTES each,
+//   and how far their sum is from the whole (whole_process_name.h); a remark
+//   says so if that is more than a thousandth;
 // * phase "control group": PEAK_RESIDENT_BYTES as the kernel counts it for a
 //   group, page cache included, where one may be made (memory_group.h). Where
 //   not, a remark says why.
 //
 // A program can still see that it runs here: its standard streams are /dev/null
 // and a pipe, its folder is /tmp/footprint-XXXXXX, its parent is the runner,
-// its environment has PATH, LANG, TZ and, if it is copied, RUNFILES_DIR alone, and
-// its group, if any, has our name.
+// its environment has PATH, LANG, TZ and, if it is copied, RUNFILES_DIR alone,
+// and its group, if any, has our name.
 //
 // Not thread-safe: see fresh_process.h. Memory: some KiB. Time: the program's,
 // `process_count` times, and a twentieth for the looks.

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <linux/kcmp.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,25 +12,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "footprint/profiling/resident/kernel_file.h"
+#include "footprint/profiling/resident/resident_set.h"
 
 namespace footprint {
 namespace {
 
-// Of one address space, in bytes.
-struct ResidentCounts {
-  int64_t mark = 0;  // the kernel's high-water mark
-  int64_t anonymous = 0;
-  int64_t file = 0;
-  int64_t shared = 0;
+using profiling_internal::ResidentCounts;
 
-  int64_t Sum() const { return anonymous + file + shared; }
-};
+// No path of a mapping begins so.
+constexpr char kNoAgentFolder[] = "no agent";
 
 // "RssAnon:\t    1234 kB" of a text like /proc/PID/status; 0 without it.
 int64_t BytesOf(absl::string_view text, absl::string_view name) {
@@ -110,11 +108,10 @@ bool ShareAddressSpace(int a, int b) {
   return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
 }
 
-std::string ExecutableOf(int process_id) {
-  char path[4096];
-  const ssize_t size = readlink(
-      absl::StrCat("/proc/", process_id, "/exe").c_str(), path, sizeof(path));
-  return size < 0 ? "" : std::string(path, static_cast<size_t>(size));
+std::string LinkOf(const std::string& path) {
+  char target[4096];
+  const ssize_t size = readlink(path.c_str(), target, sizeof(target));
+  return size < 0 ? "" : std::string(target, static_cast<size_t>(size));
 }
 
 // Segments that nobody has attached, of `creators`. A line of proc(5)'s
@@ -142,6 +139,47 @@ int64_t UnattachedSegmentBytes(const std::set<int>& creators) {
   return sum;
 }
 
+// Whether a line of /proc/PID/maps is of the file.
+bool IsMapped(absl::string_view mappings, ino_t inode, absl::string_view name) {
+  const std::string number = absl::StrCat(" ", inode, " ");
+  for (absl::string_view line : absl::StrSplit(mappings, '\n')) {
+    if (absl::EndsWith(line, name) && absl::StrContains(line, number)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Files in memory that are open, and that none of `process_ids` maps.
+int64_t UnmappedFileBytes(const std::set<int>& process_ids) {
+  std::map<ino_t, int64_t> bytes;
+  for (int process_id : process_ids) {
+    const std::string folder = absl::StrCat("/proc/", process_id, "/fd");
+    DIR* const files = opendir(folder.c_str());
+    if (files == nullptr) continue;
+    while (const dirent* entry = readdir(files)) {
+      const std::string path = absl::StrCat(folder, "/", entry->d_name);
+      const std::string name = LinkOf(path);
+      struct stat facts;
+      if ((!absl::StartsWith(name, "/memfd:") &&
+           !absl::StartsWith(name, "/dev/shm/")) ||
+          stat(path.c_str(), &facts) != 0) {
+        continue;
+      }
+      int64_t& of_file =
+          bytes.try_emplace(facts.st_ino, int64_t{facts.st_blocks} * 512)
+              .first->second;
+      if (IsMapped(ProcessFile(process_id, "maps"), facts.st_ino, name)) {
+        of_file = 0;
+      }
+    }
+    closedir(files);
+  }
+  int64_t sum = 0;
+  for (const auto& [ignored, of_file] : bytes) sum += of_file;
+  return sum;
+}
+
 // What `counts` holds together, each page once.
 ResidentCounts SharedOnce(const std::map<int, ResidentCounts>& counts) {
   std::vector<int> distinct;
@@ -160,7 +198,8 @@ ResidentCounts SharedOnce(const std::map<int, ResidentCounts>& counts) {
     // An address space that two have is mapped once all the same.
     sum.anonymous += shares.anonymous;
     sum.shared += shares.shared;
-    int64_t& most = file_bytes[ExecutableOf(process_id)];
+    int64_t& most =
+        file_bytes[LinkOf(absl::StrCat("/proc/", process_id, "/exe"))];
     most = std::max(most, shares.file);
   }
   for (const auto& [ignored, bytes] : file_bytes) sum.file += bytes;
@@ -170,28 +209,67 @@ ResidentCounts SharedOnce(const std::map<int, ResidentCounts>& counts) {
 }  // namespace
 
 void WholeProcessWatch::Look() {
-  std::map<int, ResidentCounts> counts;
-  int64_t sum_bytes = 0;
+  CountsOfProcesses counts;
   int64_t mark_bytes = 0;
-  for (int process_id : DescendantsOf(ancestor_id_)) {
+  const std::set<int> alive = DescendantsOf(ancestor_id_);
+  for (int process_id : alive) {
     const ResidentCounts of_process = CountsOf(process_id);
     seen_.insert(process_id);
     if (of_process.mark == 0) continue;  // it has ended
     counts[process_id] = of_process;
-    sum_bytes += of_process.Sum();
     mark_bytes = std::max(mark_bytes, of_process.mark);
   }
-  const int64_t segment_bytes = UnattachedSegmentBytes(seen_);
-  if (sum_bytes + segment_bytes > peak_.resident_bytes) {
-    const ResidentCounts now =
-        counts.size() == 1 ? counts.begin()->second : SharedOnce(counts);
-    const int64_t now_bytes = now.Sum() + segment_bytes;
-    if (now_bytes > peak_.resident_bytes) {
-      peak_ = {now_bytes, now.anonymous, now.file, now.shared + segment_bytes,
-               static_cast<int>(counts.size())};
-    }
-  }
+  NoteSum(counts, UnattachedSegmentBytes(seen_) + UnmappedFileBytes(alive));
   NoteEnded(mark_bytes);
+}
+
+void WholeProcessWatch::NoteSum(const CountsOfProcesses& counts,
+                                int64_t unmapped_bytes) {
+  int64_t at_most_bytes = unmapped_bytes;
+  for (const auto& [ignored, of_process] : counts) {
+    at_most_bytes += of_process.Sum();
+  }
+  // Higher than any look before, whatever a mark has told since.
+  if (at_most_bytes <= parts_sum_bytes_) return;
+  const ResidentCounts now =
+      counts.size() == 1 ? counts.begin()->second : SharedOnce(counts);
+  const int64_t now_bytes = now.Sum() + unmapped_bytes;
+  if (now_bytes > peak_.resident_bytes) {
+    peak_.resident_bytes = now_bytes;
+    peak_.anonymous_bytes = now.anonymous;
+    peak_.file_bytes = now.file;
+    peak_.shared_bytes = now.shared + unmapped_bytes;
+    peak_.process_count = static_cast<int>(counts.size());
+  }
+  // While it grows, at each fiftieth; where it stays, to the last page.
+  const bool stays = now_bytes - last_sum_bytes_ < now_bytes / 2000;
+  last_sum_bytes_ = now_bytes;
+  if (now_bytes > parts_sum_bytes_ + (stays ? 0 : parts_sum_bytes_ / 50)) {
+    ReadParts(counts, unmapped_bytes, now_bytes);
+  }
+}
+
+void WholeProcessWatch::ReadParts(const CountsOfProcesses& counts,
+                                  int64_t unmapped_bytes, int64_t sum_bytes) {
+  if (counts.empty()) return;
+  const auto largest = std::max_element(
+      counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+        return a.second.Sum() < b.second.Sum();
+      });
+  const absl::StatusOr<ResidentSet> set =
+      ReadResidentSet(largest->first, {}, kNoAgentFolder);
+  if (!set.ok()) return;
+  WholeProcessParts parts;
+  parts.heap_and_mapping_bytes = set->heap_bytes + set->mapped_bytes;
+  parts.stack_bytes = set->stack_bytes;
+  parts.image_bytes = set->image_bytes;
+  parts.file_bytes = set->file_bytes;
+  parts.shared_bytes = set->shared_bytes + unmapped_bytes;
+  parts.other_bytes = set->other_bytes;
+  parts.other_process_bytes =
+      std::max<int64_t>(sum_bytes - unmapped_bytes - largest->second.Sum(), 0);
+  peak_.parts = parts;
+  parts_sum_bytes_ = sum_bytes;
 }
 
 void WholeProcessWatch::NoteEnded(int64_t peak_resident_bytes) {

@@ -17,12 +17,17 @@
 //   count once, and so does an address space that two processes share; file
 //   pages count once for each executable. What comes and goes between two looks
 //   is lost, but for each process's own mark.
-// * A System V segment that nobody has attached counts with its creator.
+// * A System V segment that nobody has attached counts with its creator, and a
+//   file in memory (memfd, /dev/shm) that nobody maps with those who have it
+//   open.
+// * The parts say what the pages of the largest process are for, as its
+//   mappings tell at a look near the peak. What came and went between two looks
+//   is in none of them: `unexplained_bytes`.
 //
-// Not seen: pages of files that nobody maps (also of /dev/shm and memfd), the
-// kernel's own memory, and what a process asks another one for that does not
-// descend from `ancestor_id`. A control group (memory_group.h) sees the first
-// two. An orphan still descends from the next subreaper above it, so the
+// Not seen: pages of files that are neither mapped nor open, the page cache,
+// the kernel's own memory, and what a process asks another one for that does
+// not descend from `ancestor_id`. A control group (memory_group.h) sees all but
+// the last. An orphan still descends from the next subreaper above it, so the
 // ancestor should be one (prctl PR_SET_CHILD_SUBREAPER).
 //
 // Owns what it has seen. Thread-compatible. Memory: some 100 bytes a process.
@@ -33,9 +38,26 @@
 #define FOOTPRINT_PROFILING_OUTSIDE_WHOLE_PROCESS_WATCH_H_
 
 #include <cstdint>
+#include <map>
 #include <set>
 
 namespace footprint {
+
+// Of the look nearest to a peak. Their sum is what that look has seen.
+struct WholeProcessParts {
+  int64_t heap_and_mapping_bytes = 0;  // anonymous pages that are no stack
+  int64_t stack_bytes = 0;
+  int64_t image_bytes = 0;   // code and static data, the libraries' too
+  int64_t file_bytes = 0;    // other files that are mapped
+  int64_t shared_bytes = 0;  // shared memory, mapped or not
+  int64_t other_bytes = 0;   // the kernel's own, as [vvar]
+  int64_t other_process_bytes = 0;
+
+  int64_t Sum() const {
+    return heap_and_mapping_bytes + stack_bytes + image_bytes + file_bytes +
+           shared_bytes + other_bytes + other_process_bytes;
+  }
+};
 
 struct WholeProcessPeak {
   int64_t resident_bytes = 0;
@@ -44,7 +66,25 @@ struct WholeProcessPeak {
   int64_t file_bytes = 0;       // code and mapped files
   int64_t shared_bytes = 0;     // shared memory
   int process_count = 0;        // at that moment
+  WholeProcessParts parts;
+
+  // Of either sign: the parts are read a moment later.
+  int64_t unexplained_bytes() const { return resident_bytes - parts.Sum(); }
 };
+
+namespace profiling_internal {
+
+// Of one address space, in bytes.
+struct ResidentCounts {
+  int64_t mark = 0;  // the kernel's high-water mark
+  int64_t anonymous = 0;
+  int64_t file = 0;
+  int64_t shared = 0;
+
+  int64_t Sum() const { return anonymous + file + shared; }
+};
+
+}  // namespace profiling_internal
 
 class WholeProcessWatch {
  public:
@@ -63,9 +103,18 @@ class WholeProcessWatch {
   const std::set<int>& seen_process_ids() const { return seen_; }
 
  private:
+  using CountsOfProcesses = std::map<int, profiling_internal::ResidentCounts>;
+
+  // What belongs to no process alone comes besides.
+  void NoteSum(const CountsOfProcesses& counts, int64_t unmapped_bytes);
+  void ReadParts(const CountsOfProcesses& counts, int64_t unmapped_bytes,
+                 int64_t sum_bytes);
+
   const int ancestor_id_;
   WholeProcessPeak peak_;
   std::set<int> seen_;
+  int64_t last_sum_bytes_ = 0;   // of the look before
+  int64_t parts_sum_bytes_ = 0;  // of the look that read the parts
 };
 
 }  // namespace footprint

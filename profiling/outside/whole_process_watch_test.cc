@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -161,6 +162,76 @@ TEST_F(WholeProcessWatchTest, ASegmentThatNobodyHasAttachedIsItsCreators) {
   }
   EXPECT_GE(watch.peak().resident_bytes, kHeld);
   EXPECT_GE(watch.peak().shared_bytes, kHeld);
+}
+
+TEST_F(WholeProcessWatchTest, AnOpenFileInMemoryThatNobodyMapsCounts) {
+  Start([] {
+    const int file = memfd_create("held", 0);
+    (void)!ftruncate(file, kHeld);
+    void* const bytes =
+        mmap(nullptr, kHeldBytes, PROT_WRITE, MAP_SHARED, file, 0);
+    Touch(static_cast<char*>(bytes));
+    munmap(bytes, kHeldBytes);
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().shared_bytes, kHeld);
+  EXPECT_LE(watch.peak().shared_bytes, kHeld + kMostOther);
+}
+
+TEST_F(WholeProcessWatchTest, AFileInMemoryThatIsMappedCountsOnce) {
+  Start([] {
+    const int file = memfd_create("held", 0);
+    (void)!ftruncate(file, kHeld);
+    Touch(static_cast<char*>(
+        mmap(nullptr, kHeldBytes, PROT_WRITE, MAP_SHARED, file, 0)));
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().shared_bytes, kHeld);
+  EXPECT_LE(watch.peak().shared_bytes, kHeld + kMostOther);
+}
+
+constexpr size_t kArrayBytes = size_t{4} << 20;
+char static_array[kArrayBytes];
+
+TEST_F(WholeProcessWatchTest, ThePartsExplainTheWhole) {
+  Start([] {
+    Touch(Map());
+    for (size_t i = 0; i < kArrayBytes; i += 4096) {
+      static_cast<volatile char*>(static_array)[i] = 1;
+    }
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  const WholeProcessPeak& peak = watch.peak();
+  EXPECT_GE(peak.parts.heap_and_mapping_bytes, kHeld);
+  EXPECT_GE(peak.parts.image_bytes, static_cast<int64_t>(kArrayBytes));
+  EXPECT_GT(peak.parts.stack_bytes, 0);
+  EXPECT_EQ(peak.parts.other_process_bytes, 0);
+  EXPECT_LE(std::abs(peak.unexplained_bytes()), peak.resident_bytes / 1000);
+}
+
+TEST_F(WholeProcessWatchTest, OtherProcessesAreAPart) {
+  Start([] { Touch(Map()); });
+  Start([] { Touch(Map()); });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().parts.heap_and_mapping_bytes, kHeld);
+  // Code that both have is the first one's.
+  EXPECT_GE(watch.peak().parts.other_process_bytes, kHeld - kHeld / 50);
+  EXPECT_LE(watch.peak().parts.other_process_bytes, kHeld + kMostOther);
+}
+
+TEST_F(WholeProcessWatchTest, TheUnexplainedCameAndWentBetweenTwoLooks) {
+  Start([] {
+    char* const bytes = Map();
+    Touch(bytes);
+    munmap(bytes, kHeldBytes);
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().unexplained_bytes(), kHeld - kMostOther);
 }
 
 TEST_F(WholeProcessWatchTest, AMarkOfOneThatEndedIsKept) {

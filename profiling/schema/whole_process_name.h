@@ -24,6 +24,16 @@ inline constexpr char kWholeProcessPrefix[] = "whole_process/";
 // The phase with what a control group has counted.
 inline constexpr char kControlGroupPhase[] = "control group";
 
+// Phases that are parts of PEAK_RESIDENT_BYTES. Their sum is less or more by
+// what came and went, or came, until they were read: that is the last one.
+inline constexpr char kHeapAndMappingsPart[] = "part: heap and mappings";
+inline constexpr char kStacksPart[] = "part: stacks";
+inline constexpr char kImagePart[] = "part: code and static data";
+inline constexpr char kFilesPart[] = "part: mapped files";
+inline constexpr char kSharedPart[] = "part: shared memory";
+inline constexpr char kOtherProcessesPart[] = "part: other processes";
+inline constexpr char kUnexplainedPart[] = "part: unexplained";
+
 // Of the memory_profile target `name`.
 inline std::string WholeProcessName(absl::string_view name) {
   return absl::StrCat(kWholeProcessPrefix, name);
