@@ -94,7 +94,7 @@ void Sha256::Add(absl::string_view bytes) {
   if (size > 0) std::memcpy(rest_.data(), data, size);
 }
 
-std::string Sha256::FinishHex() {
+std::string Sha256::Finish() {
   const uint64_t bits = added_bytes_ * 8;
   unsigned char padding[2 * kBlockBytes] = {0x80};
   const size_t kept = added_bytes_ % kBlockBytes;
@@ -108,8 +108,10 @@ std::string Sha256::FinishHex() {
     StoreBigEndian(state_[i], 4,
                    reinterpret_cast<unsigned char*>(&digest[4 * i]));
   }
-  return absl::BytesToHexString(digest);
+  return digest;
 }
+
+std::string Sha256::FinishHex() { return absl::BytesToHexString(Finish()); }
 
 std::string Sha256Hex(absl::string_view bytes) {
   Sha256 hash;

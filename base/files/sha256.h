@@ -30,7 +30,9 @@ class Sha256 {
  public:
   void Add(absl::string_view bytes);
 
-  // 64 digits, in lower case. Once; no Add afterwards.
+  // The 32 bytes. Once; no Add afterwards.
+  std::string Finish();
+  // The same as 64 digits, in lower case.
   std::string FinishHex();
 
  private:

@@ -27,6 +27,8 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/machine/monotonic_time.h"
+#include "footprint/base/text/exec_strings.h"
 #include "footprint/gates/sandbox/memory_group.h"
 #include "footprint/gates/sandbox/sandbox_init_protocol.h"
 
@@ -56,12 +58,6 @@ constexpr const char* kSystemFiles[] = {"etc/alternatives", "etc/ld.so.cache",
 
 int64_t NowNs() { return absl::GetCurrentTimeNanos(); }
 
-int64_t MonotonicNs() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
-
 // The first process's program, as a file that no folder has.
 absl::StatusOr<int> InitProgram() {
   static const int program = [] {
@@ -81,15 +77,6 @@ absl::StatusOr<int> InitProgram() {
   return absl::ResourceExhaustedError(
       absl::StrCat("sandbox: its first program cannot be kept in memory: ",
                    std::strerror(-program)));
-}
-
-std::vector<char*> Pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (const std::string& string : strings) {
-    pointers.push_back(const_cast<char*>(string.c_str()));
-  }
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // The command line of sandbox_init.
@@ -270,8 +257,8 @@ class Init {
     }
     const FileDescriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
     const std::vector<std::string> words = InitArguments(root, run);
-    const std::vector<char*> arguments = Pointers(words);
-    const std::vector<char*> environment = Pointers(run.environment);
+    const std::vector<char*> arguments = ExecStrings(words);
+    const std::vector<char*> environment = ExecStrings(run.environment);
     InitStart start = {
         {null.get(), output->write_end.get(), error->write_end.get(),
          report->write_end.get(), control->read_end.get(), group_descriptor},
@@ -294,10 +281,10 @@ class Init {
   // Until the report, the end of time, or of the process.
   absl::Status Watch(int time_limit_seconds, SandboxEnd* end) {
     const int64_t deadline_ns =
-        MonotonicNs() + time_limit_seconds * int64_t{1000000000};
+        MonotonicTimeNs() + time_limit_seconds * int64_t{1000000000};
     bool has_ended = false;
     while (!has_ended) {
-      const int64_t left_ms = (deadline_ns - MonotonicNs()) / 1000000;
+      const int64_t left_ms = (deadline_ns - MonotonicTimeNs()) / 1000000;
       if (left_ms <= 0) {
         end->is_timed_out = true;
         return absl::OkStatus();

@@ -28,17 +28,12 @@
 #include <cstring>
 #include <ctime>
 
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/gates/sandbox/sandbox_init_protocol.h"
 #include "footprint/gates/sandbox/system_call_filter.h"
 
 namespace footprint {
 namespace {
-
-int64_t NowNs() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
 
 void Send(const InitReport& report) {
   (void)!write(kReportDescriptor, &report, sizeof(report));
@@ -199,7 +194,7 @@ void ReapAll(pid_t program, InitReport* report) {
     if (ended < 0) return;
     AddUsage(usage, report);
     if (ended != program) continue;
-    report->program_end_ns = NowNs();
+    report->program_end_ns = MonotonicTimeNs();
     report->wait_status = status;
     kill(-1, SIGKILL);
   }
@@ -221,7 +216,7 @@ int main(int argc, char** argv) {
   umask(022);
   const Plan plan = Prepare(argv);
   InitReport report;
-  report.program_begin_ns = NowNs();
+  report.program_begin_ns = MonotonicTimeNs();
   const pid_t program = fork();
   Require(program >= 0, InitStep::kFork);
   if (program == 0) Become(plan);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/sha256.h"
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/text/message_json.h"
 #include "footprint/gates/explaining/diff_text.h"
@@ -83,10 +84,7 @@ const char* WordOfState(TrialState state) {
 }
 
 double MonotonicSeconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) +
-         static_cast<double>(now.tv_nsec) * 1e-9;
+  return static_cast<double>(MonotonicTimeNs()) * 1e-9;
 }
 
 int64_t UnixSeconds() { return static_cast<int64_t>(std::time(nullptr)); }

@@ -14,10 +14,10 @@ std::string ValidationPage() {
 }
 
 std::string ValidationPagePolicy() {
-  const std::string hash =
-      absl::HexStringToBytes(Sha256Hex(server_internal::kPageScript));
+  Sha256 script;
+  script.Add(server_internal::kPageScript);
   return absl::StrCat("default-src 'none'; script-src 'sha256-",
-                      absl::Base64Escape(hash),
+                      absl::Base64Escape(script.Finish()),
                       "'; style-src 'unsafe-inline'; img-src data:; "
                       "connect-src 'self'; form-action 'none'; "
                       "frame-ancestors 'none'; base-uri 'none'");

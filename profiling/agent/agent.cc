@@ -19,6 +19,7 @@
 
 #include <new>
 
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/profiling/agent/process_record_file.h"
 #include "footprint/profiling/agent/record_folder.h"
@@ -30,7 +31,6 @@
 #include "footprint/profiling/heap/thread_start.h"
 #include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/growth_record.h"
-#include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/record_file_name.h"
 #include "footprint/profiling/records/stack_tallies_record.h"

@@ -27,6 +27,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "benchmark/benchmark.h"
+#include "footprint/base/text/exec_strings.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/recording/memory_output_flags.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -114,19 +115,10 @@ void ReturnToStart() {
   }
 }
 
-std::vector<char*> Pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (const std::string& string : strings) {
-    pointers.push_back(const_cast<char*>(string.c_str()));
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // How the process ended, as of waitpid. It ends with this one, whatever ends
 // it.
 absl::StatusOr<int> RunThisProgram(const std::vector<std::string>& arguments) {
-  const std::vector<char*> pointers = Pointers(arguments);
+  const std::vector<char*> pointers = ExecStrings(arguments);
   const pid_t process = fork();
   if (process < 0) {
     return absl::InternalError(absl::StrCat(
@@ -294,7 +286,7 @@ std::vector<std::string> CommandLineOfGroup(
     const std::vector<std::string>& command_line, const BenchmarkGroup& group,
     const std::string& profile_path) {
   std::vector<std::string> copies = command_line;
-  std::vector<char*> kept = Pointers(copies);
+  std::vector<char*> kept = ExecStrings(copies);
   int count = static_cast<int>(copies.size());
   // The files of all benchmarks together are not this process's to write.
   TakeMemoryOutputFlags(&count, kept.data()).IgnoreError();

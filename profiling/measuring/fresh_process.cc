@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/text/exec_strings.h"
 
 namespace footprint {
 namespace {
@@ -78,15 +79,6 @@ struct Pipe {
     if (read_end >= 0) close(read_end);
   }
 };
-
-std::vector<char*> Pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (const std::string& string : strings) {
-    pointers.push_back(const_cast<char*>(string.c_str()));
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 void LimitResource(int resource, rlim_t wanted) {
   rlimit limit;
@@ -276,8 +268,8 @@ void Classify(WaitEnd wait_end, int wait_status, ProcessEnd* end) {
 }  // namespace
 
 absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
-  std::vector<char*> arguments = Pointers(process.arguments);
-  std::vector<char*> environment = Pointers(process.environment);
+  std::vector<char*> arguments = ExecStrings(process.arguments);
+  std::vector<char*> environment = ExecStrings(process.environment);
   Pipe standard_error;
   Pipe report;
   absl::Status status = standard_error.Open();

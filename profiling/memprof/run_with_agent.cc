@@ -28,8 +28,9 @@
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
+#include "footprint/base/machine/monotonic_time.h"
+#include "footprint/base/text/exec_strings.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
-#include "footprint/profiling/records/monotonic_time.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/stack_tallies_record.h"
 #include "footprint/profiling/records/stage_record.h"
@@ -236,21 +237,12 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   return variables;
 }
 
-std::vector<char*> Pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (const std::string& string : strings) {
-    pointers.push_back(const_cast<char*>(string.c_str()));
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // The program's process. An error of exec comes back by a pipe that exec
 // closes.
 absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
                             const SignalsForProgram& signals) {
   std::vector<std::string> environment = AgentEnvironment(run, folder);
-  const std::vector<char*> arguments = Pointers(run.arguments);
+  const std::vector<char*> arguments = ExecStrings(run.arguments);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     return absl::ResourceExhaustedError(
@@ -269,7 +261,8 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
     if (!run.children_are_recorded) {
       environment.push_back(absl::StrCat(kOnlyProcessVariable, "=", getpid()));
     }
-    execve(run.program.c_str(), arguments.data(), Pointers(environment).data());
+    execve(run.program.c_str(), arguments.data(),
+           ExecStrings(environment).data());
     const int error = errno;
     (void)!write(write_end.get(), &error, sizeof(error));
     _exit(127);

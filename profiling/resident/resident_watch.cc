@@ -15,7 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/file_descriptor.h"
-#include "footprint/profiling/records/monotonic_time.h"
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/profiling/resident/allocator_state.h"
 
 namespace footprint {

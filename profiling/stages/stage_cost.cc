@@ -7,7 +7,6 @@
 // footprint_stage.h costs, and both files are the system's open and close.
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/profiling/stages/footprint_stage.h"
 
 namespace {
@@ -23,19 +23,14 @@ namespace {
 constexpr int kRounds = 31;
 constexpr int kVisits = 2000;
 
-int64_t TimeNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
-
 template <typename Visit>
 double MedianNs(Visit visit) {
   std::vector<double> rounds;
   for (int round = 0; round < kRounds; ++round) {
-    const int64_t begin_ns = TimeNs();
+    const int64_t begin_ns = MonotonicTimeNs();
     for (int i = 0; i < kVisits; ++i) visit();
-    rounds.push_back(static_cast<double>(TimeNs() - begin_ns) / kVisits);
+    rounds.push_back(static_cast<double>(MonotonicTimeNs() - begin_ns) /
+                     kVisits);
   }
   std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
   return rounds[kRounds / 2];

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
@@ -95,12 +96,6 @@ uint32_t main_thread ABSL_GUARDED_BY(lock) = 0;
 Visit visits[kMaxOpenVisits] ABSL_GUARDED_BY(lock);
 int visit_count ABSL_GUARDED_BY(lock) = 0;
 int64_t last_visit_number ABSL_GUARDED_BY(lock) = 0;
-
-int64_t TimeNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1000000000} + now.tv_nsec;
-}
 
 uint32_t ThreadNumber() {
   if (thread_number == 0) thread_number = ++last_thread;
@@ -256,7 +251,7 @@ void Add(std::atomic<int64_t>* figure, int64_t value) {
 void OpenVisit(Visit* visit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   StageRecord& stage = stages->stages[visit->stage];
   visit->phase = BeginPhase(visit->kind);
-  visit->begin_time_ns = TimeNs();
+  visit->begin_time_ns = MonotonicTimeNs();
   if (stage.visit_count.load(std::memory_order_relaxed) == 0) {
     stage.begin_time_ns = visit->begin_time_ns;
   }
@@ -293,7 +288,7 @@ footprint_stage_figures FiguresOf(const Visit& visit,
                                   const HeapPhaseBytes& bytes) {
   return {bytes.peak_live_net_bytes, bytes.peak_live_absolute_bytes,
           bytes.allocated_bytes,     bytes.allocation_count,
-          bytes.net_growth_bytes,    TimeNs() - visit.begin_time_ns};
+          bytes.net_growth_bytes,    MonotonicTimeNs() - visit.begin_time_ns};
 }
 
 void EndVisitAt(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {

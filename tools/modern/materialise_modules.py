@@ -50,13 +50,15 @@ def recorded_repositories(source):
     class Native:
         existing_rule = staticmethod(_ignore)
 
-    environment = {
-        "load": _ignore,
-        "native": Native,
-        "native_rules_repository": _ignore,
-        "system_repository": system_repository,
-        "fail": _fail,
-    }
+    environment = {"native": Native, "fail": _fail}
+
+    def load(unused_file, *names):
+        """Other rules than system_repository need no module."""
+        for name in names:
+            environment[name] = _ignore
+        environment["system_repository"] = system_repository
+
+    environment["load"] = load
     exec(compile(source, "repositories.bzl", "exec"), environment)
     environment["footprint_repositories"]()
     return recorded

@@ -7,6 +7,7 @@ import unittest
 import materialise_modules
 
 REPOSITORIES = '''
+load("//third_party:lion_tamer.bzl", "lion_tamer")
 load("//third_party:system_repository.bzl", "system_repository")
 
 def _maybe(rule, name, **kwargs):
@@ -26,7 +27,11 @@ def footprint_repositories():
             "zoo.h": "/usr/include/zoo.h",
         },
     )
+    _maybe(lion_tamer, name = "tamer")
 '''
+
+# What the rules run, with its binding in MODULE.bazel.
+TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 class MaterialiseModulesTest(unittest.TestCase):
@@ -50,6 +55,19 @@ class MaterialiseModulesTest(unittest.TestCase):
     def write(self, path, text):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+    def test_knows_every_module_that_this_tree_asks_for(self):
+        asked = materialise_modules.asked_versions(
+            (TREE / "MODULE.bazel").read_text()
+        )
+        recorded = materialise_modules.recorded_repositories(
+            (TREE / "third_party/repositories.bzl").read_text()
+        )
+        self.assertIn("abseil-cpp", asked)
+        self.assertLessEqual(
+            set(asked), set(recorded) | set(materialise_modules.DEBIAN_RULES)
+        )
+        self.assertNotIn("footprint_system", recorded)
 
     def test_writes_overlay_and_links_below_the_root(self):
         self.materialiser.library("zoo", self.zoo)

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Builds and runs every test under the Bazel of Debian sid, with MODULE.bazel.
 #
-# sid is a folder that debootstrap fills and chroot enters. The tree is copied
-# into it; Bazel's output stays there, so a second run is incremental. Bound by
-# the system: the modules are sid's libraries, not the registry's.
+# sid is a folder that debootstrap fills and that becomes the root of a mount
+# namespace: within chroot the kernel refuses user namespaces, which the tests of
+# sandboxes need. The tree is copied into it; Bazel's output stays there, so a
+# second run is incremental. Bound by the system: the modules are sid's libraries,
+# not the registry's.
 #
 #   FOOTPRINT_SID   the folder, /var/cache/footprint/sid unless given
 # shellcheck disable=SC2016  # ${Package} is dpkg's, not the shell's.
@@ -29,7 +31,18 @@ fail() {
   say "$*"
   exit 2
 }
-in_sid() { chroot "$SID" env -i PATH=/usr/sbin:/usr/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
+in_sid() {
+  unshare --mount --propagation private sh -c '
+    set -e
+    mount --rbind "$1" "$1"
+    cd "$1"
+    mkdir -p .outside
+    pivot_root . .outside
+    umount -l /.outside
+    shift
+    cd /
+    exec env -i PATH=/usr/sbin:/usr/bin HOME=/root LC_ALL=C.UTF-8 "$@"' sh "$SID" "$@"
+}
 
 # A folder that debootstrap did not finish has another name.
 create() {
@@ -51,6 +64,7 @@ create() {
 attach() {
   mountpoint -q "$SID/proc" || mount -t proc proc "$SID/proc"
   mountpoint -q "$SID/dev" || mount --rbind /dev "$SID/dev"
+  mountpoint -q "$SID/sys" || mount --rbind /sys "$SID/sys"
   cp -L /etc/resolv.conf /etc/hosts "$SID/etc/"
 }
 

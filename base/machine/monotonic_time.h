@@ -6,8 +6,8 @@
 // Pure but for the clock; thread-safe, also in a signal handler; allocates
 // nothing. Time: some 20 ns.
 
-#ifndef FOOTPRINT_PROFILING_RECORDS_MONOTONIC_TIME_H_
-#define FOOTPRINT_PROFILING_RECORDS_MONOTONIC_TIME_H_
+#ifndef FOOTPRINT_BASE_MACHINE_MONOTONIC_TIME_H_
+#define FOOTPRINT_BASE_MACHINE_MONOTONIC_TIME_H_
 
 #include <time.h>
 
@@ -23,4 +23,4 @@ inline int64_t MonotonicTimeNs() {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_PROFILING_RECORDS_MONOTONIC_TIME_H_
+#endif  // FOOTPRINT_BASE_MACHINE_MONOTONIC_TIME_H_

@@ -1,4 +1,4 @@
-#include "footprint/profiling/records/monotonic_time.h"
+#include "footprint/base/machine/monotonic_time.h"
 
 #include <time.h>
 

@@ -1,0 +1,25 @@
+// Strings as the exec family takes them: pointers, ended by a null pointer.
+//
+//   std::vector<std::string> arguments = {"ls", "-l"};
+//   std::vector<char*> pointers = ExecStrings(arguments);
+//   execvp(pointers[0], pointers.data());
+//
+// The pointers are into `strings`, which must stay unchanged as long as they
+// are used. Thread-safe. Memory: 8 bytes a string.
+
+#ifndef FOOTPRINT_BASE_TEXT_EXEC_STRINGS_H_
+#define FOOTPRINT_BASE_TEXT_EXEC_STRINGS_H_
+
+#include <string>
+#include <vector>
+
+namespace footprint {
+
+std::vector<char*> ExecStrings(const std::vector<std::string>& strings);
+
+// Of a temporary the pointers would lead nowhere.
+std::vector<char*> ExecStrings(std::vector<std::string>&& strings) = delete;
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_TEXT_EXEC_STRINGS_H_
