@@ -91,8 +91,11 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = [], runfiles = [
     infos = [profile[MemoryProfileInfo] for profile in profiles]
     samples = [] if is_sampled else [info for info in infos if info.samples]
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
+    whole = [info for info in infos if info.whole_process]
     ctx.actions.write(manifest, "".join([
-        "profile\t%s\t%s\n" % (info.profile.short_path, info.label)
+        "profile\t%s\t%s\n" % (info.profile.short_path, info.label) + (
+            "whole_process\t%s\t%s\n" % (info.whole_process.profile.short_path, info.label) if info.whole_process else ""
+        )
         for info in infos
     ] + [
         "thresholds\t%s\n" % file.short_path
@@ -100,6 +103,9 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = [], runfiles = [
     ] + [
         "samples\t%s\t%s\n" % (info.samples.short_path, info.label)
         for info in samples
+    ] + [
+        "samples\t%s\t%s\n" % (info.whole_process.samples.short_path, info.label)
+        for info in whole
     ]))
     program = (getattr(ctx.attr, "program", None) or ctx.attr._program)[DefaultInfo]
     launcher = ctx.actions.declare_file(ctx.label.name)
@@ -120,7 +126,9 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = [], runfiles = [
     ), is_executable = True)
     all_runfiles = ctx.runfiles(
         files = [manifest] + ctx.files.thresholds + data +
-                [info.profile for info in infos] + [info.samples for info in samples],
+                [info.profile for info in infos] + [info.samples for info in samples] +
+                [info.whole_process.profile for info in whole] +
+                [info.whole_process.samples for info in whole],
     ).merge(program.default_runfiles)
     for needed in runfiles + ([info.sampler.runfiles for info in infos] if is_sampled else []):
         all_runfiles = all_runfiles.merge(needed)

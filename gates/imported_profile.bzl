@@ -21,7 +21,7 @@ def _imported_memory_profile_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([profile]), runfiles = ctx.runfiles(files = [profile])),
-        MemoryProfileInfo(profile = profile, samples = None, sampler = None, label = label),
+        MemoryProfileInfo(profile = profile, samples = None, sampler = None, whole_process = None, label = label),
     ]
 
 imported_memory_profile = rule(

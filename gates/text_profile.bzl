@@ -13,7 +13,7 @@ def _text_profile_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([profile]), runfiles = ctx.runfiles(files = [profile])),
-        MemoryProfileInfo(profile = profile, samples = None, sampler = None, label = ctx.attr.label),
+        MemoryProfileInfo(profile = profile, samples = None, sampler = None, whole_process = None, label = ctx.attr.label),
     ]
 
 text_profile = rule(

@@ -9,6 +9,7 @@ MemoryProfileInfo = provider(
         "profile": "File: the MemoryProfile, the same bytes for the same code.",
         "sampler": "struct(script, runfiles): a program that measures again, from a folder of runfiles; its arguments are --process_count, --output and --samples_output of the runner. None: it cannot be measured again.",
         "samples": "File: the MemorySamples, what varied between the processes. None: there are none.",
+        "whole_process": "struct(profile, samples): Files of the whole process, measured from outside. None: it was not.",
     },
 )
 
@@ -99,6 +100,48 @@ def _sampler(ctx, label, target, linked, runfiles):
     ), is_executable = True)
     return struct(script = script, runfiles = needed.merge(ctx.runfiles(files = [script])))
 
+def _measure_whole_process(ctx, label, executable, linked, runfiles, tools):
+    """The action that measures from outside, without any flag of ours.
+
+    Its figures are true for this machine only: its key has the machine's
+    fingerprint, and it neither runs elsewhere nor comes from elsewhere. It is not
+    in Bazel's sandbox, where no control group can be made.
+    """
+    profile = ctx.actions.declare_file(ctx.label.name + ".whole_process.profile.binpb")
+    samples = ctx.actions.declare_file(ctx.label.name + ".whole_process.samples.binpb")
+    arguments = ctx.actions.args()
+    arguments.add(label, format = "--label=%s")
+    arguments.add(ctx.label.name, format = "--whole_process=%s")
+    arguments.add(profile, format = "--output=%s")
+    arguments.add(samples, format = "--samples_output=%s")
+    arguments.add(str(ctx.attr.whole_process_count), format = "--process_count=%s")
+    arguments.add(str(ctx.attr.timeout_seconds), format = "--timeout_seconds=%s")
+    for name, file in linked.items():
+        arguments.add(file, format = "--data=%s")
+        arguments.add(name, format = "--as=%s")
+    if ctx.attr.program:
+        arguments.add("--copy_program=yes")
+        for file in runfiles:
+            arguments.add(file, format = "--runfile=%s")
+            arguments.add(_runfiles_name(ctx, file), format = "--as=%s")
+    arguments.add("--")
+    arguments.add(executable)
+    ctx.actions.run(
+        outputs = [profile, samples],
+        inputs = depset(linked.values() + runfiles + [ctx.file._machine]),
+        tools = tools,
+        executable = ctx.executable._runner,
+        arguments = [arguments] + (ctx.attr.args + ctx.attr.whole_process_args),
+        env = {"FOOTPRINT_MEASUREMENT": ctx.var.get("FOOTPRINT_MEASUREMENT", "")},
+        execution_requirements = {
+            "no-remote": "1",
+            "no-sandbox": "1",
+        },
+        mnemonic = "WholeProcessMemory",
+        progress_message = "Measuring the whole process of %s" % label,
+    )
+    return struct(profile = profile, samples = samples)
+
 def _memory_profile_impl(ctx):
     # An attribute with a transition is a list, of one here.
     target = (ctx.attr.benchmark or ctx.attr.program)[0]
@@ -146,15 +189,27 @@ def _memory_profile_impl(ctx):
         mnemonic = "MemoryProfile",
         progress_message = "Measuring memory of %s" % label,
     )
+    whole_process = _measure_whole_process(
+        ctx,
+        label,
+        executable,
+        linked,
+        runfiles if is_as_it_is else [],
+        [benchmark.files_to_run],
+    )
     outputs = depset([profile])
     return [
         DefaultInfo(files = outputs, runfiles = ctx.runfiles(files = [profile])),
-        OutputGroupInfo(samples = depset([samples])),
+        OutputGroupInfo(
+            samples = depset([samples]),
+            whole_process = depset([whole_process.profile, whole_process.samples]),
+        ),
         MemoryProfileInfo(
             label = label,
             profile = profile,
             sampler = _sampler(ctx, label, target, linked, runfiles),
             samples = samples,
+            whole_process = whole_process,
         ),
     ]
 
@@ -178,8 +233,14 @@ _memory_profile = rule(
         "data": attr.label_keyed_string_dict(allow_files = True),
         "process_count": attr.int(default = 3),
         "timeout_seconds": attr.int(default = 300),
+        "whole_process_args": attr.string_list(),
+        "whole_process_count": attr.int(default = 3),
         "_allowlist_function_transition": attr.label(
             default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
+        ),
+        "_machine": attr.label(
+            default = "@footprint_machine//:fingerprint.txt",
+            allow_single_file = True,
         ),
         "_system": attr.label(
             default = "@footprint_system//:fingerprint.txt",
@@ -202,6 +263,8 @@ def memory_profile(
         data = {},
         process_count = 3,
         timeout_seconds = 300,
+        whole_process_args = [],
+        whole_process_count = 3,
         tags = [],
         **kwargs):
     """Measures the memory of a program and keeps the profile as a build output.
@@ -227,12 +290,18 @@ def memory_profile(
     starts in a folder that holds `data`, a copy of it, and copies of its run-time
     files in NAME.runfiles, which RUNFILES_DIR names.
 
+    What a machine must have is measured besides: the resident set of the whole
+    process, from outside, in runs that have `args` and `whole_process_args` and no
+    flag, variable or library of ours. It stands among the benchmarks as
+    "whole_process/NAME", and a gate demands a threshold for it.
+
     To measure again though nothing changed, for instance after the machine ran out
     of memory: `--define=FOOTPRINT_MEASUREMENT=ANY_NEW_TEXT`.
 
     Args:
       name: of the target. Gives NAME.profile.binpb and, in output group `samples`,
-        NAME.samples.binpb.
+        NAME.samples.binpb; in output group `whole_process`,
+        NAME.whole_process.profile.binpb and NAME.whole_process.samples.binpb.
       benchmark: the executable to measure; or
       program: the executable to measure as it is. One of the two.
       args: its arguments.
@@ -240,11 +309,18 @@ def memory_profile(
         repository, or a dictionary from label to the name by which it is opened.
       process_count: how many processes must agree; at least 3.
       timeout_seconds: of each run of the program, with all its benchmarks.
+      whole_process_args: further arguments of the runs that are measured from
+        outside: a Google Benchmark program runs there for the time that its own
+        flags say, "--benchmark_min_time=0.01".
+      whole_process_count: how many such runs, of which the highest counts. 1 for a
+        program that takes long, and needs nearly the same each time.
       tags: added to "measures_jemalloc", which sanitizer configurations leave out.
       **kwargs: common attributes: testonly, visibility, and so on.
     """
     if process_count < 3:
         fail("memory_profile %s: process_count %d must be at least 3" % (name, process_count))
+    if whole_process_count < 1:
+        fail("memory_profile %s: whole_process_count %d must be at least 1" % (name, whole_process_count))
     if timeout_seconds < 1:
         fail("memory_profile %s: timeout_seconds %d must be at least 1" % (name, timeout_seconds))
     if (benchmark == None) == (program == None):
@@ -259,5 +335,7 @@ def memory_profile(
         process_count = process_count,
         tags = tags + ["measures_jemalloc"],
         timeout_seconds = timeout_seconds,
+        whole_process_args = whole_process_args,
+        whole_process_count = whole_process_count,
         **kwargs
     )

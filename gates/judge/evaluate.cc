@@ -28,6 +28,7 @@
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/judge/update_command.h"
+#include "footprint/gates/judge/whole_process.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "footprint/profiling/schema/profile_merge.h"
@@ -98,6 +99,7 @@ class Evaluation {
       CheckForks();
       CheckEnvironments();
       CheckEveryBenchmarkIsJudged();
+      CheckProgramsTellEnough();
       WriteJudgements();
     }
     verdict_.set_decision(DecisionOf(verdict_));
@@ -242,6 +244,7 @@ class Evaluation {
       reach->lost.push_back(lost);
     }
     for (const Measurement& found : found_) {
+      state.is_rest_judged |= index_.PhaseOf(found) == kUnaccountedPhase;
       if (has_environment) {
         kept_here_.insert(KeyOf(found, threshold.metric()));
       }
@@ -731,6 +734,26 @@ class Evaluation {
     }
   }
 
+  // What a program says of itself, against what was seen from outside.
+  void CheckProgramsTellEnough() {
+    for (size_t i = 0; i < profiles_.size(); ++i) {
+      for (size_t j = 0; j < states_[i].size(); ++j) {
+        const BenchmarkMemory& whole =
+            profiles_[i].benchmarks(static_cast<int>(j));
+        if (states_[i][j].is_rest_judged || !TellsTooLittle(whole)) continue;
+        AddProblem(
+            BAD_CONFIGURATION, profiles_[i].label(),
+            absl::StrCat("its own figures tell of less than half of the ",
+                         "anonymous memory that was seen from outside, and "
+                         "leave out ",
+                         UnaccountedBytes(whole), " bytes (\"", whole.name(),
+                         "\"); find what holds them, or add a threshold with "
+                         "a reason: RESIDENT_ANONYMOUS_BYTES of phase \"",
+                         kUnaccountedPhase, "\""));
+      }
+    }
+  }
+
   void WriteJudgements() {
     std::stable_sort(
         rulings_.begin(), rulings_.end(),
@@ -804,9 +827,10 @@ class Evaluation {
   std::vector<Measurement> found_;        // kept for its memory
   std::vector<Measurement> law_members_;  // that one scaling rule names
   struct BenchmarkState {
-    bool is_named = false;       // by a rule that is for its environment
-    bool is_foreign = false;     // named by a rule for another one
-    bool is_mismatched = false;  // said: judged in other environments only
+    bool is_named = false;        // by a rule that is for its environment
+    bool is_foreign = false;      // named by a rule for another one
+    bool is_mismatched = false;   // said: judged in other environments only
+    bool is_rest_judged = false;  // by a rule for what it does not tell of
     bool is_judged_forked = false;
     bool is_blocked_forked = false;  // by a rule that blocks
   };

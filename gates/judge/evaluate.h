@@ -14,7 +14,9 @@
 //   law; a label that no profile has, unless the file is shared; two rules of
 //   one sort for one measurement; one exact value for a metric that is not
 //   EXACT; a benchmark measured twice; a ratio whose baseline is missing,
-//   ambiguous or not above zero;
+//   ambiguous or not above zero; a program that tells of too little of the
+//   memory that was seen from outside (whole_process.h), unless a threshold
+//   judges the rest;
 // * PRODUCER_FAILED: a profile records why there is no measurement;
 // * ENVIRONMENT_MISMATCH: what thresholds of other environments judge there,
 // and

@@ -316,6 +316,32 @@ TEST(EvaluateTest, AThresholdThatMatchesNothingIsNamedWithTheNearestName) {
                         "mean \"//a:b\"?"));
 }
 
+TEST(EvaluateTest, AProgramThatTellsTooLittleNeedsALimitForTheRest) {
+  MemoryProfile profile = Profile(R"pb(
+    label: "//a:b"
+    benchmarks {
+      name: "whole_process/b"
+      metrics { kind: PEAK_RESIDENT_BYTES value: 50000000 }
+      metrics { kind: RESIDENT_ANONYMOUS_BYTES value: 40000000 }
+      phases {
+        name: "unaccounted"
+        metrics { kind: RESIDENT_ANONYMOUS_BYTES value: 30000000 }
+      }
+    }
+  )pb");
+  const std::string whole =
+      "threshold { selector { label: '//a:b' benchmark: 'whole_process/b' } "
+      "metric: PEAK_RESIDENT_BYTES max_bytes: 60000000 }";
+  const Verdict verdict = Judge({profile}, {Source(whole)});
+  EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+  EXPECT_THAT(OnlyProblem(verdict), HasSubstr("leave out 30000000 bytes"));
+  const std::string rest =
+      "threshold { selector { label: '//a:b' benchmark: 'whole_process/b' "
+      "phase: 'unaccounted' } metric: RESIDENT_ANONYMOUS_BYTES "
+      "max_bytes: 30000000 }";
+  EXPECT_EQ(Judge({profile}, {Source(whole + rest)}).decision(), ACCEPT);
+}
+
 TEST(EvaluateTest, ASingleProfileMayBeJudgedByAFileOfMany) {
   const std::string text =
       PeakRule("max_bytes: 1000") +

@@ -14,6 +14,7 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/sampled_rule.h"
 #include "footprint/gates/judge/threshold_file.h"
+#include "footprint/gates/judge/whole_process.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
@@ -52,6 +53,23 @@ void ReadProfile(const std::string& path, const std::string& label,
     input->profiles.push_back(failed);
   } else {
     AddProblem(label, profile.status().message(), input);
+  }
+}
+
+// Of the profile that was read last.
+void ReadWholeProcess(const std::string& path, const std::string& label,
+                      GateInput* input) {
+  const absl::StatusOr<MemoryProfile> whole = ReadMemoryProfileFile(path);
+  if (!whole.ok()) {
+    AddProblem(label, whole.status().message(), input);
+  } else if (whole->label() != label) {
+    AddProblem(label,
+               absl::StrCat(path, ": is the whole process of \"",
+                            whole->label(), "\"; measure ", label, " again"),
+               input);
+  } else if (!input->profiles.empty() &&
+             input->profiles.back().label() == label) {
+    AddWholeProcess(*whole, &input->profiles.back());
   }
 }
 
@@ -110,6 +128,8 @@ GateInput ReadGateInput(const std::string& manifest_path,
     const std::vector<std::string> fields = absl::StrSplit(line, '\t');
     if (fields[0] == "profile" && fields.size() == 3) {
       ReadProfile(fields[1], fields[2], &input);
+    } else if (fields[0] == "whole_process" && fields.size() == 3) {
+      ReadWholeProcess(fields[1], fields[2], &input);
     } else if (fields[0] == "thresholds" && fields.size() == 2) {
       ReadThresholds(fields[1], &input);
     } else if (fields[0] == "samples" && fields.size() == 3) {

@@ -7,11 +7,13 @@
 // tabs:
 //
 //   profile <path> <label>
+//   whole_process <path> <label>
 //   thresholds <path>
 //   samples <path> <label>
 //
-// Unless all are wanted, samples are read only if a threshold has a rule over
-// them.
+// A whole process is that of the profile above it, and becomes a benchmark of
+// it (whole_process.h). Unless all are wanted, samples are read only if a
+// threshold has a rule over them.
 //
 // Never fails: what cannot be read is a problem of the verdict. A profile that
 // is empty, cut short or damaged is its producer's fault; a missing or foreign

@@ -171,5 +171,61 @@ TEST(GateInputTest, AllThatCannotBeReadIsSaid) {
   EXPECT_THAT(verdict.problems(), SizeIs(2));
 }
 
+std::string PutWholeProcess(const std::string& label = "//a:b") {
+  MemoryProfile whole;
+  whole.set_label(label);
+  whole.set_process_count(3);
+  BenchmarkMemory* benchmark = whole.add_benchmarks();
+  benchmark->set_name("whole_process/x");
+  Metric* metric = benchmark->add_metrics();
+  metric->set_kind(PEAK_RESIDENT_BYTES);
+  metric->set_determinism(STATISTICAL);
+  metric->set_value(5000);
+  const std::string path = testing::TempDir() + "/whole.binpb";
+  EXPECT_THAT(WriteMemoryProfileFile(whole, path), IsOk());
+  return path;
+}
+
+std::string PutWholeThresholds(int64_t limit) {
+  return Put("w.textproto",
+             absl::StrCat("# proto-file: gates/judge/gate.proto\n"
+                          "# proto-message: footprint.ThresholdFile\n"
+                          "schema_version: 1\n"
+                          "threshold { selector { label: '//a:b' benchmark: "
+                          "'whole_process/*' } metric: PEAK_RESIDENT_BYTES "
+                          "max_bytes: ",
+                          limit, " }\n"));
+}
+
+std::string ManifestWithWhole(const std::string& whole) {
+  return absl::StrCat("profile\t", PutProfile(), "\t//a:b\nwhole_process\t",
+                      whole, "\t//a:b\nthresholds\t", PutThresholds(), "\n");
+}
+
+TEST(GateInputTest, AWholeProcessMustBeJudged) {
+  const Verdict verdict = JudgeManifest(ManifestWithWhole(PutWholeProcess()));
+  EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+  ASSERT_THAT(verdict.problems(), SizeIs(1));
+  EXPECT_THAT(verdict.problems(0).message(), HasSubstr("whole_process/x"));
+}
+
+TEST(GateInputTest, AWholeProcessIsJudgedBesideTheHeap) {
+  const std::string manifest = ManifestWithWhole(PutWholeProcess());
+  for (const int64_t limit : {5000, 4999}) {
+    const Verdict verdict = JudgeManifest(
+        absl::StrCat(manifest, "thresholds\t", PutWholeThresholds(limit)));
+    EXPECT_EQ(verdict.decision(), limit == 5000 ? ACCEPT : REJECT);
+    EXPECT_THAT(verdict.judgements(), SizeIs(2));
+  }
+}
+
+TEST(GateInputTest, AWholeProcessOfAnotherProgramOrADamagedOneIsNamed) {
+  EXPECT_EQ(
+      JudgeManifest(ManifestWithWhole(PutWholeProcess("//a:c"))).decision(),
+      BAD_CONFIGURATION);
+  EXPECT_EQ(JudgeManifest(ManifestWithWhole(Put("cut", "x"))).decision(),
+            BAD_CONFIGURATION);
+}
+
 }  // namespace
 }  // namespace footprint

@@ -31,6 +31,14 @@ std::string DifferenceOf(const MemorySamples& a, const MemorySamples& b) {
                                                                 : "";
 }
 
+bool IsOfOthers(const MemorySamples& file, absl::string_view benchmark) {
+  return file.benchmarks_size() > 0 &&
+         std::none_of(file.benchmarks().begin(), file.benchmarks().end(),
+                      [benchmark](const SampledBenchmark& sampled) {
+                        return sampled.name() == benchmark;
+                      });
+}
+
 void AppendValues(const MemorySamples& file, absl::string_view benchmark,
                   absl::string_view phase, MetricKind metric,
                   std::vector<int64_t>* values) {
@@ -127,6 +135,8 @@ MetricSamples CollectSamples(absl::Span<const MemorySamples> files,
   const MemorySamples* first = nullptr;
   for (const MemorySamples& file : files) {
     if (file.label() != label) continue;
+    // Whole processes have files of their own.
+    if (IsOfOthers(file, benchmark)) continue;
     if (first == nullptr) first = &file;
     if (samples.difference.empty()) {
       samples.difference = DifferenceOf(*first, file);

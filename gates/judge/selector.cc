@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/whole_process_name.h"
 
 namespace footprint {
 
@@ -98,6 +99,11 @@ bool SelectsArguments(const Selector& selector,
 
 bool SelectsBenchmark(const Selector& selector,
                       const BenchmarkMemory& benchmark) {
+  // A limit of each benchmark is none of the process that runs them all.
+  if (IsWholeProcessName(benchmark.name()) &&
+      !IsWholeProcessName(selector.benchmark())) {
+    return false;
+  }
   return (selector.benchmark().empty() ||
           GlobMatches(selector.benchmark(), benchmark.name())) &&
          SelectsArguments(selector, benchmark);

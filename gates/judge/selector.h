@@ -34,7 +34,8 @@ std::string NameOfLiteral(absl::string_view glob);
 std::string EscapeGlob(absl::string_view name);
 
 // Whether the benchmark's name and arguments fit; label and phase are not
-// looked at. An empty selector.benchmark fits every name.
+// looked at. An empty selector.benchmark fits every name, but a whole process
+// (whole_process_name.h) is meant only by "whole_process/...", not by a star.
 bool SelectsBenchmark(const Selector& selector,
                       const BenchmarkMemory& benchmark);
 

@@ -129,5 +129,20 @@ TEST(SelectorTest, DescribesItselfForMessages) {
             "//a:b BM_Fit (rows=10), phase \"load\"");
 }
 
+TEST(SelectorTest, AWholeProcessIsMeantOnlyByItsName) {
+  BenchmarkMemory whole;
+  whole.set_name("whole_process/load_profile");
+  Selector selector;
+  EXPECT_FALSE(SelectsBenchmark(selector, whole));
+  for (const char* other : {"*", "*_process/*", "BM_*"}) {
+    selector.set_benchmark(other);
+    EXPECT_FALSE(SelectsBenchmark(selector, whole)) << other;
+  }
+  for (const char* own : {"whole_process/*", "whole_process/load_profile"}) {
+    selector.set_benchmark(own);
+    EXPECT_TRUE(SelectsBenchmark(selector, whole)) << own;
+  }
+}
+
 }  // namespace
 }  // namespace footprint

@@ -14,6 +14,7 @@
 #include "footprint/gates/explaining/profile_folder.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/judge/selector.h"
+#include "footprint/gates/judge/whole_process.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/suite_program.h"
@@ -64,6 +65,8 @@ absl::StatusOr<std::vector<MemoryProfile>> SuiteProfiles(
         absl::StrCat(input->problems.front().location(), ": ",
                      input->problems.front().message()));
   }
+  // They are others in each run.
+  LeaveOutWholeProcesses(&input->profiles);
   return std::move(input->profiles);
 }
 

@@ -32,6 +32,7 @@
 #include "footprint/profiling/schema/metric_kind.h"
 #include "footprint/profiling/schema/metric_reading.h"
 #include "footprint/profiling/schema/profile_merge.h"
+#include "footprint/profiling/schema/whole_process_name.h"
 
 namespace footprint {
 namespace {
@@ -114,6 +115,14 @@ int64_t AddUpToLargest(int64_t value, int64_t more) {
   return __builtin_add_overflow(value, more, &sum)
              ? std::numeric_limits<int64_t>::max() - 1
              : sum;
+}
+
+// Where no headroom is stated: a resident set, which is another in each run,
+// has a fifth to spare.
+int64_t FirstMaximum(const Metric& metric) {
+  return metric.kind() == PEAK_RESIDENT_BYTES
+             ? AddUpToLargest(metric.value(), metric.value() / 5)
+             : metric.value();
 }
 
 // Where a maximum over `measured` belongs; nullopt: the policy says nothing.
@@ -648,6 +657,9 @@ NewThresholds ThresholdsForNewBenchmarks(
       if (metric == nullptr) {
         metric = FindMetric(benchmark.metrics(), SUM_THREAD_PEAK_USABLE_BYTES);
       }
+      if (metric == nullptr && IsWholeProcessName(benchmark.name())) {
+        metric = FindMetric(benchmark.metrics(), PEAK_RESIDENT_BYTES);
+      }
       std::string doubt = DoubtOf(profile, benchmark);
       if (metric == nullptr) doubt = "it has no peak that repeats";
       if (!doubt.empty()) {
@@ -667,7 +679,7 @@ NewThresholds ThresholdsForNewBenchmarks(
         threshold.set_max_bytes(
             MaximumFor(options.headroom.value_or(file.headroom()),
                        metric->kind(), metric->value())
-                .value_or(metric->value()));
+                .value_or(FirstMaximum(*metric)));
       }
       threshold.set_reason(options.reason);
       *threshold.add_history() = FirstEntry(

@@ -468,6 +468,22 @@ TEST(ThresholdUpdateTest, NewBenchmarksGetTheirPeak) {
   EXPECT_TRUE(added.thresholds[0].has_max_bytes());
 }
 
+TEST(ThresholdUpdateTest, AWholeProcessGetsAFifthToSpare) {
+  MemoryProfile profile = Profile(80);
+  BenchmarkMemory* const whole = profile.add_benchmarks();
+  whole->set_name("whole_process/x");
+  Metric* const metric = whole->add_metrics();
+  metric->set_kind(PEAK_RESIDENT_BYTES);
+  metric->set_determinism(STATISTICAL);
+  metric->set_value(1000);
+  const NewThresholds added = ThresholdsForNewBenchmarks(
+      {profile}, {}, UpdateOptions(), ThresholdFile());
+  ASSERT_THAT(added.thresholds, SizeIs(2));
+  EXPECT_EQ(added.thresholds[1].selector().benchmark(), "whole_process/x");
+  EXPECT_EQ(added.thresholds[1].metric(), PEAK_RESIDENT_BYTES);
+  EXPECT_EQ(added.thresholds[1].max_bytes(), 1200);
+}
+
 TEST(ThresholdUpdateTest, ABenchmarkNamedForAnotherEnvironmentIsNewHere) {
   const auto rule = [](const char* compiler) {
     return ParseThresholdFile(

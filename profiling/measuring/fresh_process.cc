@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -40,10 +41,12 @@ struct StartReport {
   int step;   // a StartStep
   int error;  // errno
 };
-enum StartStep { kLayout, kFiles, kFolder, kExecute };
+enum StartStep { kLayout, kGroup, kFiles, kFolder, kExecute };
 
 const char* StepName(int step) {
   switch (step) {
+    case kGroup:
+      return "entering its control group";
     case kFiles:
       return "redirecting its files";
     case kFolder:
@@ -132,6 +135,11 @@ bool RedirectFiles(int standard_error) {
   const unsigned long layout =
       process.is_address_space_randomized ? 0 : ADDR_NO_RANDOMIZE;
   if (personality(PER_LINUX | layout) == -1) tell(kLayout);
+  if (process.group_entrance >= 0 &&
+      write(process.group_entrance, "0", 1) != 1) {
+    tell(kGroup);
+    _exit(127);
+  }
   if (!RedirectFiles(standard_error)) {
     tell(kFiles);
     _exit(127);
@@ -202,7 +210,9 @@ WaitEnd WaitForEnd(const FreshProcess& process, pid_t process_id,
     // An end is normally seen as the end of the pipe, at once; only a program
     // that closed it, or left it to a child, is found by looking again.
     pollfd waited = {standard_error, POLLIN, 0};
-    poll(&waited, is_open ? 1 : 0, is_open ? 20 : 1);
+    const bool is_watched = process.look != nullptr;
+    poll(&waited, is_open ? 1 : 0, is_open && !is_watched ? 20 : 1);
+    if (is_watched) process.look();
     if (is_open) is_open = ReadAvailable(standard_error, tail);
   }
   return WaitEnd::kEnded;
@@ -219,14 +229,19 @@ std::vector<pid_t> Children() {
 
 // Kills the program and all that descends from it. A killed parent's children
 // become ours, so in the end every one is seen.
-absl::Status KillAll(pid_t process_id, int* wait_status) {
+absl::Status KillAll(pid_t process_id, int* wait_status, ProcessEnd* end) {
   kill(-process_id, SIGKILL);
   kill(process_id, SIGKILL);
   const Clock::time_point deadline = Clock::now() + kReapLimit;
   while (Clock::now() < deadline) {
     for (pid_t child : Children()) kill(child, SIGKILL);
     int status;
-    const pid_t reaped = waitpid(-1, &status, WNOHANG);
+    rusage usage = {};
+    const pid_t reaped = wait4(-1, &status, WNOHANG, &usage);
+    if (reaped > 0) {
+      end->peak_resident_bytes =
+          std::max(end->peak_resident_bytes, int64_t{usage.ru_maxrss} * 1024);
+    }
     if (reaped == process_id) *wait_status = status;
     if (reaped < 0 && errno == ECHILD) return absl::OkStatus();
     if (reaped == 0) usleep(500);
@@ -281,7 +296,7 @@ absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
       WaitForEnd(process, end.process_id, standard_error.read_end,
                  &end.standard_error_tail);
   int wait_status = 0;
-  status = KillAll(end.process_id, &wait_status);
+  status = KillAll(end.process_id, &wait_status, &end);
   if (!status.ok()) return status;
   if (wait_end == WaitEnd::kCancelled) {
     return absl::CancelledError("cancelled by a signal");

@@ -26,6 +26,8 @@
 
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,11 @@ struct FreshProcess {
   int time_limit_seconds = 300;
   // False asks for the same addresses in every run.
   bool is_address_space_randomized = true;
+  // Called about every millisecond while the program runs, if there is one.
+  std::function<void()> look;
+  // Of a control group (outside/memory_group.h): the program begins in it.
+  // Below zero: in that of this process.
+  int group_entrance = -1;
   // Checked while waiting; non-zero ends the run. May be null.
   const volatile std::sig_atomic_t* is_cancelled = nullptr;
 };
@@ -57,6 +64,10 @@ struct ProcessEnd {
   std::string start_error;  // kNotStarted: which step failed and why
   std::string standard_error_tail;
   int process_id = 0;
+  // The highest resident set of any one process that was waited for: the
+  // program, its orphans, and what they waited for. No less than what the fork
+  // of this process had before it became the program, some MB.
+  int64_t peak_resident_bytes = 0;
   // False where the system forbids to choose the address-space layout; the
   // program then ran in the one that it got.
   bool is_layout_as_asked = true;

@@ -1,11 +1,6 @@
 #include "footprint/profiling/measuring/measure_program.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -18,19 +13,16 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
-#include "footprint/base/files/file_descriptor.h"
-#include "footprint/base/files/file_lock.h"
-#include "footprint/base/files/read_write.h"
 #include "footprint/base/machine/machine_names.h"
-#include "footprint/profiling/measuring/failure_text.h"
 #include "footprint/profiling/measuring/fresh_process.h"
+#include "footprint/profiling/measuring/measurement_folder.h"
+#include "footprint/profiling/measuring/run_failure.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 #include "footprint/profiling/schema/profile_merge.h"
+#include "footprint/profiling/schema/whole_process_name.h"
 
 namespace footprint {
 namespace {
@@ -42,114 +34,6 @@ constexpr char kSamplesName[] = "samples.binpb";
 // A prime, so that the padding never keeps a power of two's alignment.
 constexpr int kPaddingStepBytes = 1361;
 
-// Its length may reach the heap, so it is always the same.
-constexpr char kFolderPattern[] = "/tmp/footprint-XXXXXX";
-
-// Proves that a runner made the folder that it lies in. It is locked for as
-// long as the folder is in use; the lock goes with the runner, however that
-// ends.
-constexpr char kMarkerName[] = ".footprint_profile_runner";
-
-// Of the folder itself: a copy, or a folder that somebody renamed to keep it,
-// has another path or another number. Empty if there is no such folder.
-std::string MarkerText(const std::string& path) {
-  struct stat facts = {};
-  if (lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return "";
-  return absl::StrCat("profile_runner of Footprint made ", path, ", inode ",
-                      facts.st_ino, ", and removes it\n");
-}
-
-// The locked marker of a new folder, or none. Its text comes last: what is
-// killed before has no marker, and leaves an empty folder.
-FileDescriptor MakeMarker(const std::string& path) {
-  const std::string text = MarkerText(path);
-  FileDescriptor marker(open(absl::StrCat(path, "/", kMarkerName).c_str(),
-                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (marker.is_open() && LockFile(marker.get(), WhenLocked::kRefuse) &&
-      WriteOn(marker.get(), text.data(), static_cast<int64_t>(text.size()))) {
-    return marker;
-  }
-  return FileDescriptor();
-}
-
-// The locked marker of a folder that no runner uses any more, or none.
-FileDescriptor LockAbandoned(const std::string& path) {
-  FileDescriptor marker(open(absl::StrCat(path, "/", kMarkerName).c_str(),
-                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!marker.is_open()) return marker;
-  const std::string text = MarkerText(path);
-  std::string found(text.size() + 1, '\0');
-  struct stat facts = {};
-  if (fstat(marker.get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-      facts.st_uid == geteuid() &&
-      LockFile(marker.get(), WhenLocked::kRefuse) &&
-      fstat(marker.get(), &facts) == 0 && facts.st_nlink == 1 &&
-      !text.empty() &&
-      ReadOn(marker.get(), static_cast<int64_t>(found.size()), &found[0]) ==
-          static_cast<int64_t>(text.size()) &&
-      absl::StartsWith(found, text)) {
-    return marker;
-  }
-  return FileDescriptor();
-}
-
-// The marker goes last, so that a removal that is cut short can be ended.
-void RemoveFolder(const std::string& path) {
-  std::error_code error;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->path().filename() != kMarkerName) {
-      fs::remove_all(entry->path(), ignored);
-    }
-  }
-  unlink(absl::StrCat(path, "/", kMarkerName).c_str());
-  rmdir(path.c_str());
-}
-
-// Removes what runners left that were killed, and nothing that is another's.
-void RemoveAbandonedFolders() {
-  const fs::path pattern(kFolderPattern);
-  const std::string prefix =
-      absl::StrCat(absl::StripSuffix(pattern.filename().string(), "XXXXXX"));
-  std::error_code error;
-  for (fs::directory_iterator entry(pattern.parent_path(), error), end;
-       !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.size() != pattern.filename().string().size() ||
-        !absl::StartsWith(name, prefix)) {
-      continue;
-    }
-    const FileDescriptor marker = LockAbandoned(entry->path().string());
-    if (marker.is_open()) RemoveFolder(entry->path().string());
-  }
-}
-
-// A new folder in /tmp; gone at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = kFolderPattern;
-    if (mkdtemp(&name[0]) == nullptr) return;
-    marker_ = MakeMarker(name);
-    path_ = name;
-    if (marker_.is_open()) return;
-    RemoveFolder(path_);
-    path_.clear();
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    if (!path_.empty()) RemoveFolder(path_);
-  }
-  // Empty if it could not be made.
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  FileDescriptor marker_;
-};
-
 absl::Status CheckDataName(const std::string& name) {
   const fs::path path(name);
   bool is_inside = path.is_relative() && !name.empty() && name.back() != '/';
@@ -157,7 +41,7 @@ absl::Status CheckDataName(const std::string& name) {
     is_inside = is_inside && part != ".." && part != ".";
   }
   if (!is_inside || name == kProfileName || name == kSamplesName ||
-      *path.begin() == kMarkerName) {
+      *path.begin() == kFolderMarkerName) {
     return absl::InvalidArgumentError(
         absl::StrCat("data name '", name,
                      "' must be relative, stay inside the folder, and be "
@@ -167,16 +51,23 @@ absl::Status CheckDataName(const std::string& name) {
   return absl::OkStatus();
 }
 
-absl::Status Check(const ProgramMeasurement& measurement) {
+}  // namespace
+
+std::string ProgramName(const std::string& label) {
+  return label.substr(label.find_last_of(":/") + 1);
+}
+
+absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
+                              int minimum_process_count) {
   if (measurement.label.rfind(':') == std::string::npos ||
       measurement.label.back() == ':') {
     return absl::InvalidArgumentError(absl::StrCat(
         "label '", measurement.label, "' must be like //package:target"));
   }
-  if (measurement.process_count < kMinimumProcessCount) {
+  if (measurement.process_count < minimum_process_count) {
     return absl::InvalidArgumentError(
         absl::StrCat("process count ", measurement.process_count,
-                     " must be at least ", kMinimumProcessCount));
+                     " must be at least ", minimum_process_count));
   }
   if (measurement.time_limit_seconds < 1) {
     return absl::InvalidArgumentError(
@@ -195,63 +86,13 @@ absl::Status Check(const ProgramMeasurement& measurement) {
   return absl::OkStatus();
 }
 
-absl::Status LinkData(const std::vector<DataFile>& data,
-                      const std::string& folder) {
-  for (const DataFile& file : data) {
-    std::error_code error;
-    const fs::path target = fs::canonical(file.path, error);
-    if (error) {
-      return absl::NotFoundError(
-          absl::StrCat("data file ", file.path, ": ", error.message(),
-                       "; check the path given with --data"));
-    }
-    const fs::path link = fs::path(folder) / file.name;
-    fs::create_directories(link.parent_path(), error);
-    if (!error) fs::create_symlink(target, link, error);
-    if (error) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "data name '", file.name, "' cannot be linked: ", error.message()));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// The last word of the label: the program's name in its folder.
-std::string ProgramName(const ProgramMeasurement& measurement) {
-  return measurement.label.substr(measurement.label.find_last_of(":/") + 1);
-}
-
-// The program and its run-time files, links resolved: an interpreter would
-// resolve them, and keep this machine's path on its heap.
-absl::Status CopyProgram(const ProgramMeasurement& measurement,
-                         const std::string& folder) {
-  const std::string name = ProgramName(measurement);
-  std::vector<DataFile> copies = {{measurement.executable, name}};
-  for (const DataFile& file : measurement.runfiles) {
-    copies.push_back({file.path, absl::StrCat(name, ".runfiles/", file.name)});
-  }
-  for (const DataFile& file : copies) {
-    const fs::path target = fs::path(folder) / file.name;
-    std::error_code error;
-    fs::create_directories(target.parent_path(), error);
-    if (!error) {
-      fs::copy(fs::canonical(file.path, error), target,
-               fs::copy_options::recursive, error);
-    }
-    if (error) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file.path, ": cannot be copied to ", folder, "/",
-                       file.name, ": ", error.message()));
-    }
-  }
-  return absl::OkStatus();
-}
+namespace {
 
 // Of a program that is measured as it is.
 FreshProcess DescribeUnderMemprof(const ProgramMeasurement& measurement,
                                   const std::string& memprof,
                                   const std::string& folder) {
-  const std::string name = ProgramName(measurement);
+  const std::string name = ProgramName(measurement.label);
   FreshProcess process;
   process.executable = memprof;
   process.arguments = {"memprof", "--sampling=none",
@@ -303,35 +144,6 @@ FreshProcess Describe(const ProgramMeasurement& measurement,
   return process;
 }
 
-// Whether it ended well; if not, why, in `failure`.
-bool EndedWell(const ProcessEnd& end, int time_limit_seconds,
-               ProducerFailure* failure) {
-  switch (end.kind) {
-    case ProcessEnd::Kind::kNotStarted:
-      failure->set_kind(ProducerFailure::NOT_STARTED);
-      failure->set_detail(end.start_error);
-      return false;
-    case ProcessEnd::Kind::kTimedOut:
-      failure->set_kind(ProducerFailure::TIMED_OUT);
-      failure->set_time_limit_seconds(time_limit_seconds);
-      failure->set_detail(
-          "raise timeout_seconds; where each benchmark, in a process of its "
-          "own, sets up the same again, args = [\"--memory_one_process\"] does "
-          "it once");
-      return false;
-    case ProcessEnd::Kind::kSignalled:
-      failure->set_kind(ProducerFailure::SIGNALLED);
-      failure->set_signal_number(end.signal_number);
-      return false;
-    case ProcessEnd::Kind::kExited:
-      if (end.exit_status == 0) return true;
-      failure->set_kind(ProducerFailure::EXITED);
-      failure->set_exit_status(end.exit_status);
-      return false;
-  }
-  return false;
-}
-
 // Reads what the program left in its folder. False, with `failure`, if that is
 // no measurement.
 bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
@@ -349,6 +161,14 @@ bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
                                      "program that is to be measured as it "
                                      "is stands under `program`"
                                    : std::string(profile.status().message()));
+    return false;
+  }
+  for (const BenchmarkMemory& benchmark : profile->benchmarks()) {
+    if (!IsWholeProcessName(benchmark.name())) continue;
+    failure->set_kind(ProducerFailure::WROTE_BAD_PROFILE);
+    failure->set_detail(
+        absl::StrCat("its benchmark \"", benchmark.name(),
+                     "\" has a name that only the runner may give; rename it"));
     return false;
   }
   if (profile->has_failure()) *failure = profile->failure();
@@ -381,7 +201,7 @@ bool NamesFailedBenchmarks(const ProcessEnd& end, const std::string& folder) {
 absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
                                  int index, MemoryMeasurement* measured,
                                  ProducerFailure* failure) {
-  const TemporaryFolder folder;
+  const MeasurementFolder folder;
   if (folder.path().empty()) {
     return absl::InternalError(
         "cannot make a folder in /tmp; make room there or allow writing");
@@ -389,7 +209,10 @@ absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
   absl::Status status = LinkData(measurement.data, folder.path());
   if (!status.ok()) return status;
   const bool uses_memprof = !measurement.memprof.empty();
-  if (uses_memprof) status = CopyProgram(measurement, folder.path());
+  if (uses_memprof) {
+    status = CopyProgram(measurement.executable, ProgramName(measurement.label),
+                         measurement.runfiles, folder.path());
+  }
   if (!status.ok()) return status;
   const fs::path started =
       uses_memprof ? measurement.memprof : measurement.executable;
@@ -411,14 +234,7 @@ absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
     is_measured = ReadMeasurement(folder.path(), measured, failure);
   }
   if (is_measured && !measured->profile.has_failure()) return true;
-  FailureTextOptions options;
-  options.folders = {folder.path(), executable.parent_path().string()};
-  options.process_id = end->process_id;
-  if (failure->standard_error_tail().empty()) {
-    failure->set_standard_error_tail(
-        StableFailureText(end->standard_error_tail, options));
-  }
-  failure->set_detail(StableFailureText(failure->detail(), options));
+  MakeStable({folder.path(), executable.parent_path().string()}, *end, failure);
   if (is_measured) *measured->profile.mutable_failure() = *failure;
   return is_measured;
 }
@@ -515,7 +331,7 @@ absl::StatusOr<MemoryMeasurement> MeasureAndMerge(
 
 absl::StatusOr<MemoryMeasurement> MeasureProgram(
     const ProgramMeasurement& measurement) {
-  absl::Status status = Check(measurement);
+  absl::Status status = CheckMeasurement(measurement, kMinimumProcessCount);
   if (!status.ok()) return status;
   absl::StatusOr<MemoryMeasurement> measured = MeasureAndMerge(measurement);
   if (!measured.ok()) return measured.status();

@@ -39,15 +39,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/profiling/measuring/measurement_folder.h"
 #include "footprint/profiling/schema/profile_merge.h"
 
 namespace footprint {
-
-struct DataFile {
-  std::string path;  // of the file or folder
-  std::string name;  // relative, by which the program opens it
-};
 
 // What keeps interpreters and numeric libraries from doing otherwise each time;
 // the profile's remarks say it.
@@ -61,7 +58,10 @@ struct ProgramMeasurement {
   std::string executable;
   // The program memprof; empty: the program writes its profile by itself.
   std::string memprof;
-  // With memprof: what the program finds below "NAME.runfiles".
+  // Of measure_whole_process.h: the program is copied into its folder, as for
+  // memprof.
+  bool is_copied = false;
+  // Of a program that is copied: what it finds below "NAME.runfiles".
   std::vector<DataFile> runfiles;
   std::vector<std::string> arguments;
   std::vector<DataFile> data;
@@ -70,6 +70,13 @@ struct ProgramMeasurement {
   // Non-zero ends the measurement. May be null.
   const volatile std::sig_atomic_t* is_cancelled = nullptr;
 };
+
+// The last word of a label: the program's name in its folder.
+std::string ProgramName(const std::string& label);
+
+// kInvalidArgument as MeasureProgram.
+absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
+                              int minimum_process_count);
 
 // What the program wrote, merged; or a profile with `failure` set, from the
 // first process that crashed, hung, ended with another status than 0, wrote no

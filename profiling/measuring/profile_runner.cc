@@ -5,10 +5,14 @@
 //       --samples_output=x.samples.binpb [--process_count=3]
 //       [--timeout_seconds=300] [--data=PATH [--as=NAME]]...
 //       [--memprof=PATH [--runfile=PATH --as=NAME]...]
+//       [--whole_process=NAME [--copy_program=yes]]
 //       [--argument=ARGUMENT]... -- PROGRAM ARGUMENT...
 //
 // An --argument comes after those behind the program. Of a label that is given
 // twice the last counts.
+//
+// With --whole_process the program is not asked for its profile: its whole
+// process is measured from outside, in runs without any flag of ours.
 //
 // A program that fails gives a profile that says so, and exit status 0: it is
 // the gate that reports it. Exit status 2: the flags are wrong, or the outputs
@@ -26,6 +30,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/take_flags.h"
 #include "footprint/profiling/measuring/measure_program.h"
+#include "footprint/profiling/measuring/measure_whole_process.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
 namespace footprint {
@@ -39,6 +44,7 @@ struct RunnerFlags {
   ProgramMeasurement measurement;
   std::string output;
   std::string samples_output;
+  std::string whole_process;  // the name of its figures; empty: not asked for
 };
 
 absl::Status SetNumber(absl::string_view name, absl::string_view value,
@@ -97,6 +103,15 @@ absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
         }},
        {"--memprof",
         [&](Text value) { return SetText(value, &measurement.memprof); }},
+       {"--copy_program",
+        [&](Text value) {
+          measurement.is_copied = value == "yes";
+          return measurement.is_copied
+                     ? absl::OkStatus()
+                     : absl::InvalidArgumentError("--copy_program is =yes");
+        }},
+       {"--whole_process",
+        [&](Text value) { return SetText(value, &flags->whole_process); }},
        {"--data",
         [&](Text value) { return AddFile(value, &measurement.data, &last); }},
        {"--runfile",
@@ -141,7 +156,9 @@ absl::Status Run(int argc, char** argv) {
   if (!flags.ok()) return flags.status();
   CatchCancellation();
   absl::StatusOr<MemoryMeasurement> measured =
-      MeasureProgram(flags->measurement);
+      flags->whole_process.empty()
+          ? MeasureProgram(flags->measurement)
+          : MeasureWholeProcess(flags->measurement, flags->whole_process);
   if (!measured.ok()) return measured.status();
   absl::Status status =
       WriteMemoryProfileFile(measured->profile, flags->output);

@@ -1,0 +1,37 @@
+"""The corpus: ways to hold 100 MB that the figure of a loop does not tell of."""
+
+# Name of the profile -> the benchmark.
+WITHOUT_MALICE = {
+    "bss": "BM_Bss",
+    "doubling_buffer": "BM_DoublingBuffer",
+    "mmap": "BM_Mmap",
+    "posix_spawn": "BM_PosixSpawn",
+    "sbrk": "BM_Sbrk",
+    "second_iteration": "BM_SecondIteration",
+    "second_repetition": "BM_SecondRepetition",
+    "setup": "BM_Setup",
+    "shared_memory": "BM_SharedMemory",
+    "static_arena": "BM_StaticArena",
+    "teardown": "BM_Teardown",
+    "thread_stacks": "BM_ThreadStacks",
+}
+CHILDREN = {
+    "clone": "BM_Clone",
+    "clone_vm": "BM_CloneVm",
+    "daemon": "BM_Daemon",
+    "fork": "BM_Fork",
+    "system": "BM_System",
+    "vfork": "BM_Vfork",
+}
+WITH_MALICE = {
+    "inner_allocator": "BM_InnerAllocator",
+    "raw_system_call": "BM_RawSystemCall",
+    "tells_by_command_line": "BM_TellsByCommandLine",
+    "tells_by_environment": "BM_TellsByEnvironment",
+    "unmapped_file": "BM_UnmappedFile",
+    "unwaited_clone": "BM_UnwaitedClone",
+}
+FORGERIES = [
+    "at_exit",
+    "instead",
+]

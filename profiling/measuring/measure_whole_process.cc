@@ -1,0 +1,273 @@
+#include "footprint/profiling/measuring/measure_whole_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/machine/machine_names.h"
+#include "footprint/profiling/measuring/fresh_process.h"
+#include "footprint/profiling/measuring/measurement_folder.h"
+#include "footprint/profiling/measuring/run_failure.h"
+#include "footprint/profiling/outside/memory_group.h"
+#include "footprint/profiling/outside/whole_process_watch.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/memory_profile_file.h"
+#include "footprint/profiling/schema/whole_process_name.h"
+
+namespace footprint {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr char kFailed[] =
+    "the run without any flag of ours, whose whole process is measured: ";
+
+// Of this thread alone: on a busy machine much time passes in which it waits.
+std::chrono::nanoseconds ProcessorTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Looks at the descendants of this process, and spends no more than a twentieth
+// of a processor on it.
+class PacedWatch {
+ public:
+  PacedWatch() : watch_(getpid()) {}
+
+  void Look() {
+    if (Clock::now() < next_) return;
+    const std::chrono::nanoseconds begin = ProcessorTime();
+    watch_.Look();
+    next_ = Clock::now() + 19 * (ProcessorTime() - begin);
+  }
+  WholeProcessWatch& watch() { return watch_; }
+
+ private:
+  WholeProcessWatch watch_;
+  Clock::time_point next_;
+};
+
+// What one run showed.
+struct OutsideRun {
+  WholeProcessPeak peak;
+  int64_t group_bytes = 0;  // 0: there was no group
+  std::string why_no_group;
+};
+
+FreshProcess Describe(const ProgramMeasurement& measurement,
+                      const std::string& executable,
+                      const std::string& folder) {
+  const std::string name = ProgramName(measurement.label);
+  const bool is_copied = measurement.is_copied;
+  FreshProcess process;
+  process.executable = is_copied ? absl::StrCat(folder, "/", name) : executable;
+  process.arguments = {is_copied ? absl::StrCat("./", name) : name};
+  process.arguments.insert(process.arguments.end(),
+                           measurement.arguments.begin(),
+                           measurement.arguments.end());
+  process.environment = {"PATH=/usr/bin:/bin", "LANG=C", "TZ=UTC"};
+  if (is_copied) {
+    process.environment.push_back(
+        absl::StrCat("RUNFILES_DIR=", folder, "/", name, ".runfiles"));
+  }
+  process.working_folder = folder;
+  process.time_limit_seconds = measurement.time_limit_seconds;
+  process.is_cancelled = measurement.is_cancelled;
+  return process;
+}
+
+absl::Status Prepare(const ProgramMeasurement& measurement,
+                     const std::string& folder) {
+  if (folder.empty()) {
+    return absl::InternalError(
+        "cannot make a folder in /tmp; make room there or allow writing");
+  }
+  const absl::Status status = LinkData(measurement.data, folder);
+  if (!status.ok() || !measurement.is_copied) return status;
+  return CopyProgram(measurement.executable, ProgramName(measurement.label),
+                     measurement.runfiles, folder);
+}
+
+// One run. True if `run` is set; else `failure` is.
+absl::StatusOr<bool> RunOnce(const ProgramMeasurement& measurement,
+                             OutsideRun* run, ProducerFailure* failure) {
+  const MeasurementFolder folder;
+  const absl::Status prepared = Prepare(measurement, folder.path());
+  if (!prepared.ok()) return prepared;
+  std::error_code error;
+  fs::path executable = fs::canonical(measurement.executable, error);
+  if (error) executable = fs::absolute(measurement.executable, error);
+  FreshProcess process =
+      Describe(measurement, executable.string(), folder.path());
+  const absl::StatusOr<std::unique_ptr<MemoryGroup>> group =
+      MemoryGroup::Make();
+  if (group.ok()) {
+    process.group_entrance = (*group)->entrance();
+  } else {
+    run->why_no_group = std::string(group.status().message());
+  }
+  PacedWatch watch;
+  process.look = [&watch] { watch.Look(); };
+  const absl::StatusOr<ProcessEnd> end = RunFreshProcess(process);
+  if (!end.ok()) return end.status();
+  if (!EndedWell(*end, measurement.time_limit_seconds, failure)) {
+    failure->set_detail(absl::StrCat(kFailed, failure->detail()));
+    MakeStable({folder.path(), executable.parent_path().string()}, *end,
+               failure);
+    return false;
+  }
+  watch.watch().NoteEnded(end->peak_resident_bytes);
+  run->peak = watch.watch().peak();
+  if (group.ok()) {
+    const absl::StatusOr<int64_t> bytes = (*group)->PeakBytes();
+    if (bytes.ok()) run->group_bytes = *bytes;
+  }
+  return true;
+}
+
+template <typename Measured>
+void AddFigure(MetricKind kind, int64_t value, Measured* measured) {
+  Metric* const metric = measured->add_metrics();
+  metric->set_kind(kind);
+  metric->set_determinism(STATISTICAL);
+  metric->set_value(value);
+}
+
+void AddSample(MetricKind kind, const char* phase,
+               const std::vector<int64_t>& values, SampledBenchmark* sampled) {
+  SampledMetric* const metric = sampled->add_metrics();
+  metric->set_kind(kind);
+  metric->set_phase(phase);
+  for (int64_t value : values) metric->add_values(value);
+}
+
+// The highest of `values` to the profile, each to the samples.
+template <typename Measured>
+void AddFigures(MetricKind kind, const char* phase,
+                const std::vector<int64_t>& values, Measured* measured,
+                SampledBenchmark* sampled) {
+  AddFigure(kind, *std::max_element(values.begin(), values.end()), measured);
+  AddSample(kind, phase, values, sampled);
+}
+
+void AddRemark(const std::string& text, MemoryProfile* profile) {
+  Remark* const remark = profile->add_remarks();
+  remark->set_about("whole process");
+  remark->set_text(text);
+}
+
+// Parts of the run that needed most, so that they add up to the figure.
+void AddParts(const WholeProcessPeak& peak, MemoryProfile* profile) {
+  const WholeProcessParts& parts = peak.parts;
+  const std::pair<const char*, int64_t> named[] = {
+      {kHeapAndMappingsPart, parts.heap_and_mapping_bytes},
+      {kStacksPart, parts.stack_bytes},
+      {kImagePart, parts.image_bytes},
+      {kFilesPart, parts.file_bytes + parts.other_bytes},
+      {kSharedPart, parts.shared_bytes},
+      {kOtherProcessesPart, parts.other_process_bytes},
+      {kUnexplainedPart, std::abs(peak.unexplained_bytes())},
+  };
+  for (const auto& [name, bytes] : named) {
+    Phase* const phase = profile->mutable_benchmarks(0)->add_phases();
+    phase->set_name(name);
+    phase->set_parent(-1);
+    AddFigure(PEAK_RESIDENT_BYTES, bytes, phase);
+  }
+  if (std::abs(peak.unexplained_bytes()) > peak.resident_bytes / 1000) {
+    AddRemark(
+        "the parts differ from the resident peak by more than a thousandth: "
+        "memory came or went between two looks",
+        profile);
+  }
+}
+
+MemoryMeasurement Combine(const std::vector<OutsideRun>& runs,
+                          const std::string& name) {
+  MemoryMeasurement measured;
+  BenchmarkMemory* const benchmark = measured.profile.add_benchmarks();
+  benchmark->set_name(WholeProcessName(name));
+  SampledBenchmark* const sampled = measured.samples.add_benchmarks();
+  sampled->set_name(benchmark->name());
+  std::vector<int64_t> resident;
+  std::vector<int64_t> anonymous;
+  std::vector<int64_t> file;
+  std::vector<int64_t> group;
+  for (const OutsideRun& run : runs) {
+    resident.push_back(run.peak.resident_bytes);
+    anonymous.push_back(run.peak.anonymous_bytes);
+    file.push_back(run.peak.file_bytes);
+    if (run.group_bytes > 0) group.push_back(run.group_bytes);
+  }
+  AddFigures(PEAK_RESIDENT_BYTES, "", resident, benchmark, sampled);
+  AddFigures(RESIDENT_ANONYMOUS_BYTES, "", anonymous, benchmark, sampled);
+  AddFigures(RESIDENT_FILE_BYTES, "", file, benchmark, sampled);
+  AddParts(std::max_element(runs.begin(), runs.end(),
+                            [](const OutsideRun& a, const OutsideRun& b) {
+                              return a.peak.resident_bytes <
+                                     b.peak.resident_bytes;
+                            })
+               ->peak,
+           &measured.profile);
+  if (group.size() == runs.size()) {
+    Phase* const phase = benchmark->add_phases();
+    phase->set_name(kControlGroupPhase);
+    phase->set_parent(-1);
+    AddFigures(PEAK_RESIDENT_BYTES, kControlGroupPhase, group, phase, sampled);
+  } else {
+    AddRemark(absl::StrCat("no control group: ",
+                           runs.front().why_no_group.empty()
+                               ? "this kernel keeps no peak of one"
+                               : runs.front().why_no_group),
+              &measured.profile);
+  }
+  return measured;
+}
+
+}  // namespace
+
+absl::StatusOr<MemoryMeasurement> MeasureWholeProcess(
+    const ProgramMeasurement& measurement, const std::string& name) {
+  // The kernel's mark misses nothing, so one run is a figure, too.
+  const absl::Status status = CheckMeasurement(measurement, 1);
+  if (!status.ok()) return status;
+  RemoveAbandonedFolders();
+  std::vector<OutsideRun> runs(static_cast<size_t>(measurement.process_count));
+  MemoryMeasurement measured;
+  ProducerFailure failure;
+  bool is_measured = true;
+  for (size_t i = 0; i < runs.size() && is_measured; ++i) {
+    const absl::StatusOr<bool> ran = RunOnce(measurement, &runs[i], &failure);
+    if (!ran.ok()) return ran.status();
+    is_measured = *ran;
+  }
+  if (is_measured) {
+    measured = Combine(runs, name);
+  } else {
+    *measured.profile.mutable_failure() = std::move(failure);
+  }
+  measured.profile.set_schema_version(kMemoryProfileSchemaVersion);
+  measured.profile.set_label(measurement.label);
+  measured.profile.set_process_count(measurement.process_count);
+  measured.samples.set_schema_version(kMemoryProfileSchemaVersion);
+  measured.samples.set_label(measurement.label);
+  measured.samples.set_kernel(KernelName());
+  measured.samples.set_cpu_model(ProcessorModel());
+  return measured;
+}
+
+}  // namespace footprint

@@ -1,0 +1,161 @@
+#include "footprint/profiling/measuring/measurement_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "footprint/base/files/file_lock.h"
+#include "footprint/base/files/read_write.h"
+
+namespace footprint {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Its length may reach the heap, so it is always the same.
+constexpr char kFolderPattern[] = "/tmp/footprint-XXXXXX";
+
+// Of the folder itself: a copy, or a folder that somebody renamed to keep it,
+// has another path or another number. Empty if there is no such folder.
+std::string MarkerText(const std::string& path) {
+  struct stat facts = {};
+  if (lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return "";
+  return absl::StrCat("profile_runner of Footprint made ", path, ", inode ",
+                      facts.st_ino, ", and removes it\n");
+}
+
+// The locked marker of a new folder, or none. Its text comes last: what is
+// killed before has no marker, and leaves an empty folder.
+FileDescriptor MakeMarker(const std::string& path) {
+  const std::string text = MarkerText(path);
+  FileDescriptor marker(open(absl::StrCat(path, "/", kFolderMarkerName).c_str(),
+                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (marker.is_open() && LockFile(marker.get(), WhenLocked::kRefuse) &&
+      WriteOn(marker.get(), text.data(), static_cast<int64_t>(text.size()))) {
+    return marker;
+  }
+  return FileDescriptor();
+}
+
+// The locked marker of a folder that no runner uses any more, or none.
+FileDescriptor LockAbandoned(const std::string& path) {
+  FileDescriptor marker(open(absl::StrCat(path, "/", kFolderMarkerName).c_str(),
+                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!marker.is_open()) return marker;
+  const std::string text = MarkerText(path);
+  std::string found(text.size() + 1, '\0');
+  struct stat facts = {};
+  if (fstat(marker.get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+      facts.st_uid == geteuid() &&
+      LockFile(marker.get(), WhenLocked::kRefuse) &&
+      fstat(marker.get(), &facts) == 0 && facts.st_nlink == 1 &&
+      !text.empty() &&
+      ReadOn(marker.get(), static_cast<int64_t>(found.size()), &found[0]) ==
+          static_cast<int64_t>(text.size()) &&
+      absl::StartsWith(found, text)) {
+    return marker;
+  }
+  return FileDescriptor();
+}
+
+// The marker goes last, so that a removal that is cut short can be ended.
+void RemoveFolder(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().filename() != kFolderMarkerName) {
+      fs::remove_all(entry->path(), ignored);
+    }
+  }
+  unlink(absl::StrCat(path, "/", kFolderMarkerName).c_str());
+  rmdir(path.c_str());
+}
+
+}  // namespace
+
+MeasurementFolder::MeasurementFolder() {
+  std::string name = kFolderPattern;
+  if (mkdtemp(&name[0]) == nullptr) return;
+  marker_ = MakeMarker(name);
+  path_ = name;
+  if (marker_.is_open()) return;
+  RemoveFolder(path_);
+  path_.clear();
+}
+
+MeasurementFolder::~MeasurementFolder() {
+  if (!path_.empty()) RemoveFolder(path_);
+}
+
+void RemoveAbandonedFolders() {
+  const fs::path pattern(kFolderPattern);
+  const std::string prefix =
+      absl::StrCat(absl::StripSuffix(pattern.filename().string(), "XXXXXX"));
+  std::error_code error;
+  for (fs::directory_iterator entry(pattern.parent_path(), error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.size() != pattern.filename().string().size() ||
+        !absl::StartsWith(name, prefix)) {
+      continue;
+    }
+    const FileDescriptor marker = LockAbandoned(entry->path().string());
+    if (marker.is_open()) RemoveFolder(entry->path().string());
+  }
+}
+
+absl::Status LinkData(const std::vector<DataFile>& data,
+                      const std::string& folder) {
+  for (const DataFile& file : data) {
+    std::error_code error;
+    const fs::path target = fs::canonical(file.path, error);
+    if (error) {
+      return absl::NotFoundError(
+          absl::StrCat("data file ", file.path, ": ", error.message(),
+                       "; check the path given with --data"));
+    }
+    const fs::path link = fs::path(folder) / file.name;
+    fs::create_directories(link.parent_path(), error);
+    if (!error) fs::create_symlink(target, link, error);
+    if (error) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "data name '", file.name, "' cannot be linked: ", error.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CopyProgram(const std::string& executable, const std::string& name,
+                         const std::vector<DataFile>& runfiles,
+                         const std::string& folder) {
+  std::vector<DataFile> copies = {{executable, name}};
+  for (const DataFile& file : runfiles) {
+    copies.push_back({file.path, absl::StrCat(name, ".runfiles/", file.name)});
+  }
+  for (const DataFile& file : copies) {
+    const fs::path target = fs::path(folder) / file.name;
+    std::error_code error;
+    fs::create_directories(target.parent_path(), error);
+    if (!error) {
+      fs::copy(fs::canonical(file.path, error), target,
+               fs::copy_options::recursive, error);
+    }
+    if (error) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(file.path, ": cannot be copied to ", folder, "/",
+                       file.name, ": ", error.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace footprint

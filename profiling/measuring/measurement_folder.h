@@ -1,0 +1,63 @@
+// The folder in which a measured program runs: a new one of a fixed length in
+// /tmp, with what the program is to find there.
+//
+//   const MeasurementFolder folder;
+//   if (folder.path().empty()) return;  // no room in /tmp
+//   absl::Status status = LinkData(data, folder.path());
+//
+// A runner that is killed leaves its folder; RemoveAbandonedFolders() removes
+// those that no runner uses any more, and nothing that is another's.
+//
+// Owns the folder and its lock; both go with it. Thread-compatible. Memory:
+// the path. Errors: kNotFound for a file that does not exist,
+// kInvalidArgument for one that cannot be put where it was asked for.
+
+#ifndef FOOTPRINT_PROFILING_MEASURING_MEASUREMENT_FOLDER_H_
+#define FOOTPRINT_PROFILING_MEASURING_MEASUREMENT_FOLDER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "footprint/base/files/file_descriptor.h"
+
+namespace footprint {
+
+struct DataFile {
+  std::string path;  // of the file or folder
+  std::string name;  // relative, by which the program opens it
+};
+
+// Of the file that proves that a runner made the folder. It is locked for as
+// long as the folder is in use; the lock goes with the runner, however that
+// ends.
+inline constexpr char kFolderMarkerName[] = ".footprint_profile_runner";
+
+class MeasurementFolder {
+ public:
+  MeasurementFolder();
+  MeasurementFolder(const MeasurementFolder&) = delete;
+  MeasurementFolder& operator=(const MeasurementFolder&) = delete;
+  ~MeasurementFolder();
+  // Empty if it could not be made.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  FileDescriptor marker_;
+};
+
+void RemoveAbandonedFolders();
+
+absl::Status LinkData(const std::vector<DataFile>& data,
+                      const std::string& folder);
+
+// `executable` as NAME and `runfiles` below NAME.runfiles, links resolved: an
+// interpreter would resolve them, and keep this machine's path on its heap.
+absl::Status CopyProgram(const std::string& executable, const std::string& name,
+                         const std::vector<DataFile>& runfiles,
+                         const std::string& folder);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_MEASURING_MEASUREMENT_FOLDER_H_

@@ -1,0 +1,65 @@
+// What measurement_folder.h promises; that a folder outlives no runner is
+// tested by measure_program_test.
+
+#include "footprint/profiling/measuring/measurement_folder.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Put(const std::string& name) {
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path) << name;
+  return path;
+}
+
+TEST(MeasurementFolderTest, ItIsThereAsLongAsItsOwner) {
+  std::string path;
+  {
+    const MeasurementFolder folder;
+    path = folder.path();
+    ASSERT_TRUE(fs::is_directory(path));
+    // Nobody takes it away meanwhile.
+    RemoveAbandonedFolders();
+    EXPECT_TRUE(fs::is_directory(path));
+    std::ofstream(path + "/left") << "x";
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(MeasurementFolderTest, DataIsFoundByItsName) {
+  const MeasurementFolder folder;
+  ASSERT_THAT(LinkData({{Put("a"), "in put/b"}}, folder.path()), IsOk());
+  EXPECT_TRUE(fs::is_symlink(folder.path() + "/in put/b"));
+  EXPECT_EQ(LinkData({{"/no/such/file", "c"}}, folder.path()).code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(MeasurementFolderTest, AProgramIsCopiedWithItsFiles) {
+  const MeasurementFolder folder;
+  const std::string link = testing::TempDir() + "/link";
+  unlink(link.c_str());
+  fs::create_symlink(Put("target"), link);
+  ASSERT_THAT(
+      CopyProgram(Put("p"), "program", {{link, "w/data"}}, folder.path()),
+      IsOk());
+  EXPECT_TRUE(fs::is_regular_file(folder.path() + "/program"));
+  const std::string data = folder.path() + "/program.runfiles/w/data";
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(data)));
+  EXPECT_EQ(CopyProgram("/no/such/file", "x", {}, folder.path()).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,245 @@
+// What whole_process_watch.h promises.
+
+#include "footprint/profiling/outside/whole_process_watch.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kHeldBytes = size_t{24} << 20;
+constexpr int64_t kHeld = kHeldBytes;
+// What a fork of this test has besides.
+constexpr int64_t kMostOther = int64_t{12} << 20;
+
+char* Map() {
+  void* const bytes = mmap(nullptr, kHeldBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return bytes == MAP_FAILED ? nullptr : static_cast<char*>(bytes);
+}
+
+void Touch(volatile char* bytes) {
+  for (size_t i = 0; i < kHeldBytes; i += 4096) bytes[i] = 1;
+}
+
+class WholeProcessWatchTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(pipe(ends_), 0); }
+  void TearDown() override {
+    for (pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+
+  // A child that does `work`, says so and stays.
+  pid_t Start(const std::function<void()>& work) {
+    const pid_t child = fork();
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      work();
+      Say();
+      while (true) pause();
+    }
+    children_.push_back(child);
+    WaitForOne();
+    return child;
+  }
+  void Say() { (void)!write(ends_[1], "x", 1); }
+  void WaitForOne() {
+    char byte;
+    EXPECT_EQ(read(ends_[0], &byte, 1), 1);
+  }
+
+  int ends_[2];
+  std::vector<pid_t> children_;
+};
+
+TEST_F(WholeProcessWatchTest, WithoutADescendantThereIsNothing) {
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_EQ(watch.peak().resident_bytes, 0);
+  EXPECT_TRUE(watch.seen_process_ids().empty());
+}
+
+TEST_F(WholeProcessWatchTest, AMarkBetweenTwoLooksIsSeen) {
+  const pid_t child = Start([] {
+    char* const bytes = Map();
+    Touch(bytes);
+    munmap(bytes, kHeldBytes);
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().resident_bytes, kHeld);
+  EXPECT_LE(watch.peak().resident_bytes, kHeld + kMostOther);
+  EXPECT_EQ(watch.peak().process_count, 1);
+  EXPECT_EQ(watch.seen_process_ids().count(child), 1u);
+}
+
+TEST_F(WholeProcessWatchTest, TwoProcessesAddUp) {
+  Start([] { Touch(Map()); });
+  Start([] { Touch(Map()); });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().resident_bytes, 2 * kHeld);
+  EXPECT_LE(watch.peak().resident_bytes, 2 * kHeld + 2 * kMostOther);
+  EXPECT_EQ(watch.peak().process_count, 2);
+  EXPECT_GE(watch.peak().anonymous_bytes, 2 * kHeld);
+}
+
+TEST_F(WholeProcessWatchTest, PagesThatAForkSharesCountOnce) {
+  Start([this] {
+    Touch(Map());
+    if (fork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      Say();
+      while (true) pause();
+    }
+    WaitForOne();
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_EQ(watch.peak().process_count, 2);
+  EXPECT_GE(watch.peak().resident_bytes, kHeld);
+  EXPECT_LE(watch.peak().resident_bytes, kHeld + 2 * kMostOther);
+}
+
+int StayInTheSameAddressSpace(void*) {
+  while (true) pause();
+}
+
+TEST_F(WholeProcessWatchTest, AnAddressSpaceOfTwoProcessesCountsOnce) {
+  Start([] {
+    Touch(Map());
+    char* const stack = Map();
+    clone(StayInTheSameAddressSpace, stack + kHeldBytes, CLONE_VM | SIGCHLD,
+          nullptr);
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_EQ(watch.peak().process_count, 2);
+  EXPECT_GE(watch.peak().resident_bytes, kHeld);
+  EXPECT_LE(watch.peak().resident_bytes, kHeld + kMostOther);
+  // It outlives its parent otherwise.
+  for (int process_id : watch.seen_process_ids()) kill(process_id, SIGKILL);
+}
+
+TEST_F(WholeProcessWatchTest, ASegmentThatNobodyHasAttachedIsItsCreators) {
+  const int segment = shmget(IPC_PRIVATE, kHeldBytes, 0600);
+  if (segment < 0) GTEST_SKIP() << "no System V shared memory here";
+  shmctl(segment, IPC_RMID, nullptr);
+  Start([] {
+    const int own = shmget(IPC_PRIVATE, kHeldBytes, 0600);
+    char* const bytes = static_cast<char*>(shmat(own, nullptr, 0));
+    Touch(bytes);
+    shmdt(bytes);
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  // Found by its creator, and taken away, before anything can fail.
+  const pid_t creator = children_.back();
+  shmid_ds facts;
+  shm_info info;
+  const int highest = shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&info));
+  for (int i = 0; i <= highest; ++i) {
+    const int id = shmctl(i, SHM_STAT, &facts);
+    if (id >= 0 && facts.shm_cpid == creator) shmctl(id, IPC_RMID, nullptr);
+  }
+  EXPECT_GE(watch.peak().resident_bytes, kHeld);
+  EXPECT_GE(watch.peak().shared_bytes, kHeld);
+}
+
+TEST_F(WholeProcessWatchTest, AnOpenFileInMemoryThatNobodyMapsCounts) {
+  Start([] {
+    const int file = memfd_create("held", 0);
+    (void)!ftruncate(file, kHeld);
+    void* const bytes =
+        mmap(nullptr, kHeldBytes, PROT_WRITE, MAP_SHARED, file, 0);
+    Touch(static_cast<char*>(bytes));
+    munmap(bytes, kHeldBytes);
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().shared_bytes, kHeld);
+  EXPECT_LE(watch.peak().shared_bytes, kHeld + kMostOther);
+}
+
+TEST_F(WholeProcessWatchTest, AFileInMemoryThatIsMappedCountsOnce) {
+  Start([] {
+    const int file = memfd_create("held", 0);
+    (void)!ftruncate(file, kHeld);
+    Touch(static_cast<char*>(
+        mmap(nullptr, kHeldBytes, PROT_WRITE, MAP_SHARED, file, 0)));
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().shared_bytes, kHeld);
+  EXPECT_LE(watch.peak().shared_bytes, kHeld + kMostOther);
+}
+
+constexpr size_t kArrayBytes = size_t{4} << 20;
+char static_array[kArrayBytes];
+
+TEST_F(WholeProcessWatchTest, ThePartsExplainTheWhole) {
+  Start([] {
+    Touch(Map());
+    for (size_t i = 0; i < kArrayBytes; i += 4096) {
+      static_cast<volatile char*>(static_array)[i] = 1;
+    }
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  const WholeProcessPeak& peak = watch.peak();
+  EXPECT_GE(peak.parts.heap_and_mapping_bytes, kHeld);
+  EXPECT_GE(peak.parts.image_bytes, static_cast<int64_t>(kArrayBytes));
+  EXPECT_GT(peak.parts.stack_bytes, 0);
+  EXPECT_EQ(peak.parts.other_process_bytes, 0);
+  EXPECT_LE(std::abs(peak.unexplained_bytes()), peak.resident_bytes / 1000);
+}
+
+TEST_F(WholeProcessWatchTest, OtherProcessesAreAPart) {
+  Start([] { Touch(Map()); });
+  Start([] { Touch(Map()); });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().parts.heap_and_mapping_bytes, kHeld);
+  // Code that both have is the first one's.
+  EXPECT_GE(watch.peak().parts.other_process_bytes, kHeld - kHeld / 50);
+  EXPECT_LE(watch.peak().parts.other_process_bytes, kHeld + kMostOther);
+}
+
+TEST_F(WholeProcessWatchTest, TheUnexplainedCameAndWentBetweenTwoLooks) {
+  Start([] {
+    char* const bytes = Map();
+    Touch(bytes);
+    munmap(bytes, kHeldBytes);
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().unexplained_bytes(), kHeld - kMostOther);
+}
+
+TEST_F(WholeProcessWatchTest, AMarkOfOneThatEndedIsKept) {
+  WholeProcessWatch watch(getpid());
+  watch.NoteEnded(5'000'000);
+  watch.NoteEnded(4'000'000);
+  EXPECT_EQ(watch.peak().resident_bytes, 5'000'000);
+}
+
+}  // namespace
+}  // namespace footprint

@@ -1,0 +1,49 @@
+// How a profile names the figures of a whole process, which stand among its
+// benchmarks.
+//
+//   WholeProcessName("load_profile");                  //
+//   "whole_process/load_profile"
+//   IsWholeProcessName("whole_process/load_profile");  // true
+//
+// No benchmark of a program may be called so. Pure functions, thread-safe; the
+// result is a copy and all the memory.
+
+#ifndef FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_NAME_H_
+#define FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_NAME_H_
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+inline constexpr char kWholeProcessPrefix[] = "whole_process/";
+
+// The phase with what a control group has counted.
+inline constexpr char kControlGroupPhase[] = "control group";
+
+// Phases that are parts of PEAK_RESIDENT_BYTES. Their sum is less or more by
+// what came and went, or came, until they were read: that is the last one.
+inline constexpr char kHeapAndMappingsPart[] = "part: heap and mappings";
+inline constexpr char kStacksPart[] = "part: stacks";
+inline constexpr char kImagePart[] = "part: code and static data";
+inline constexpr char kFilesPart[] = "part: mapped files";
+inline constexpr char kSharedPart[] = "part: shared memory";
+inline constexpr char kOtherProcessesPart[] = "part: other processes";
+inline constexpr char kUnexplainedPart[] = "part: unexplained";
+
+// Of the memory_profile target `name`.
+inline std::string WholeProcessName(absl::string_view name) {
+  return absl::StrCat(kWholeProcessPrefix, name);
+}
+
+// Of a benchmark, or of a selector that means whole processes.
+inline bool IsWholeProcessName(absl::string_view name) {
+  return absl::StartsWith(name, kWholeProcessPrefix);
+}
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_NAME_H_
