@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/gates/sandbox/memory_group.h"
+#include "footprint/base/machine/memory_group.h"
 #include "footprint/gates/sandbox/sandbox.h"
 
 namespace footprint {

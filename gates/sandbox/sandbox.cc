@@ -27,9 +27,9 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/machine/memory_group.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/text/exec_strings.h"
-#include "footprint/gates/sandbox/memory_group.h"
 #include "footprint/gates/sandbox/sandbox_init_protocol.h"
 
 extern "C" {

@@ -17,8 +17,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/machine/memory_group.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/gates/sandbox/memory_group.h"
 #include "footprint/gates/sandbox/missing_mechanism.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -187,7 +187,7 @@ TEST_F(SandboxTest, NothingIsLeftBehind) {
   ASSERT_THAT(group, IsOk());
   const std::string groups =
       std::filesystem::path(group->path()).parent_path().string();
-  const std::string own = absl::StrCat("footprint-trial-", getpid());
+  const std::string own = absl::StrCat("footprint-", getpid());
   SandboxRun run = Run("hold_after_the_end", kMiB);
   End(run);
   run = Run("sleep_long");

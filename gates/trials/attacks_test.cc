@@ -13,8 +13,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/machine/memory_group.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/gates/sandbox/memory_group.h"
 #include "footprint/gates/sandbox/missing_mechanism.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "gmock/gmock.h"
@@ -111,7 +111,7 @@ class AttacksTest : public testing::TestWithParam<Attack> {};
 int CountTrialGroups() {
   const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(kMiB);
   if (!group.ok()) return -1;
-  const std::string own = absl::StrCat("footprint-trial-", getpid(), "-");
+  const std::string own = absl::StrCat("footprint-", getpid(), "-");
   int count = 0;
   for (const auto& each : std::filesystem::directory_iterator(
            std::filesystem::path(group->path()).parent_path())) {

@@ -49,7 +49,7 @@ struct FreshProcess {
   bool is_address_space_randomized = true;
   // Called about every millisecond while the program runs, if there is one.
   std::function<void()> look;
-  // Of a control group (outside/memory_group.h): the program begins in it.
+  // Of a control group (base/machine/memory_group.h): the program begins in it.
   // Below zero: in that of this process.
   int group_entrance = -1;
   // Checked while waiting; non-zero ends the run. May be null.

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -16,10 +15,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/machine/machine_names.h"
+#include "footprint/base/machine/memory_group.h"
 #include "footprint/profiling/measuring/fresh_process.h"
 #include "footprint/profiling/measuring/measurement_folder.h"
 #include "footprint/profiling/measuring/run_failure.h"
-#include "footprint/profiling/outside/memory_group.h"
 #include "footprint/profiling/outside/whole_process_watch.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -113,10 +112,9 @@ absl::StatusOr<bool> RunOnce(const ProgramMeasurement& measurement,
   if (error) executable = fs::absolute(measurement.executable, error);
   FreshProcess process =
       Describe(measurement, executable.string(), folder.path());
-  const absl::StatusOr<std::unique_ptr<MemoryGroup>> group =
-      MemoryGroup::Make();
+  const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create();
   if (group.ok()) {
-    process.group_entrance = (*group)->entrance();
+    process.group_entrance = group->processes_descriptor();
   } else {
     run->why_no_group = std::string(group.status().message());
   }
@@ -132,10 +130,7 @@ absl::StatusOr<bool> RunOnce(const ProgramMeasurement& measurement,
   }
   watch.watch().NoteEnded(end->peak_resident_bytes);
   run->peak = watch.watch().peak();
-  if (group.ok()) {
-    const absl::StatusOr<int64_t> bytes = (*group)->PeakBytes();
-    if (bytes.ok()) run->group_bytes = *bytes;
-  }
+  if (group.ok()) run->group_bytes = group->peak_bytes();
   return true;
 }
 

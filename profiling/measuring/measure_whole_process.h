@@ -19,8 +19,8 @@
 //   and how far their sum is from the whole (whole_process_name.h); a remark
 //   says so if that is more than a thousandth;
 // * phase "control group": PEAK_RESIDENT_BYTES as the kernel counts it for a
-//   group, page cache included, where one may be made (memory_group.h). Where
-//   not, a remark says why.
+//   group, page cache included, where one may be made
+//   (base/machine/memory_group.h). Where not, a remark says why.
 //
 // A program can still see that it runs here: its standard streams are /dev/null
 // and a pipe, its folder is /tmp/footprint-XXXXXX, its parent is the runner,

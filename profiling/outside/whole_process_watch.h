@@ -26,9 +26,9 @@
 //
 // Not seen: pages of files that are neither mapped nor open, the page cache,
 // the kernel's own memory, and what a process asks another one for that does
-// not descend from `ancestor_id`. A control group (memory_group.h) sees all but
-// the last. An orphan still descends from the next subreaper above it, so the
-// ancestor should be one (prctl PR_SET_CHILD_SUBREAPER).
+// not descend from `ancestor_id`. A control group (base/machine/memory_group.h)
+// sees all but the last. An orphan still descends from the next subreaper above
+// it, so the ancestor should be one (prctl PR_SET_CHILD_SUBREAPER).
 //
 // Owns what it has seen. Thread-compatible. Memory: some 100 bytes a process.
 // Time of a look: some 50 us a process, and where several processes reach a new

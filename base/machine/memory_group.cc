@@ -1,10 +1,11 @@
-#include "footprint/gates/sandbox/memory_group.h"
+#include "footprint/base/machine/memory_group.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -23,7 +24,7 @@
 namespace footprint {
 namespace {
 
-constexpr char kNamePrefix[] = "footprint-trial-";
+constexpr char kNamePrefix[] = "footprint-";
 constexpr int64_t kSwapBytes = 1 << 20;
 constexpr int kRemovalTries = 200;
 constexpr int kRemovalPauseUs = 500;
@@ -54,67 +55,66 @@ bool WriteText(const std::string& path, const std::string& text) {
                                static_cast<ssize_t>(text.size());
 }
 
-// "/a/b" of the line of /proc/self/cgroup whose controllers have `controller`;
-// of version 2, whose line is "0::/a/b", if that is empty.
-std::string OwnGroup(absl::string_view controller) {
-  const std::string text = ReadText("/proc/self/cgroup");
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    const std::vector<absl::string_view> parts =
-        absl::StrSplit(line, absl::MaxSplits(':', 2));
-    if (parts.size() != 3) continue;
-    for (absl::string_view each : absl::StrSplit(parts[1], ',')) {
-      if (each == controller) return std::string(parts[2]);
-    }
-  }
-  return "/";
+bool HasWord(absl::string_view text, char separator, absl::string_view word) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(absl::StripSuffix(text, "\n"), separator);
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Where a hierarchy is mounted, and the part of it that is seen there.
-bool FindMount(bool is_version_2, std::string* folder, std::string* root) {
-  const std::string text = ReadText("/proc/self/mountinfo");
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    const std::vector<absl::string_view> halves = absl::StrSplit(line, " - ");
-    if (halves.size() != 2) continue;
-    const std::vector<absl::string_view> left = absl::StrSplit(halves[0], ' ');
-    const std::vector<absl::string_view> right = absl::StrSplit(halves[1], ' ');
-    if (left.size() < 5 || right.size() < 3) continue;
-    bool fits = is_version_2 && right[0] == "cgroup2";
-    if (!is_version_2 && right[0] == "cgroup") {
-      for (absl::string_view each : absl::StrSplit(right[2], ',')) {
-        fits = fits || each == "memory";
+struct Mount {
+  std::string root;  // of the hierarchy that is mounted
+  std::string folder;
+};
+
+// A line of /proc/PID/mountinfo: 3 numbers, root, folder, options, any number
+// of fields up to "-", type, source, options of the file system.
+bool ReadMount(absl::string_view line, bool is_version_2, Mount* mount) {
+  const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
+  const auto dash = std::find(words.begin(), words.end(), "-");
+  if (words.size() < 5 || words.end() - dash < 4) return false;
+  const bool is_wanted =
+      is_version_2 ? dash[1] == "cgroup2"
+                   : dash[1] == "cgroup" && HasWord(dash[3], ',', "memory");
+  if (is_wanted) *mount = {std::string(words[3]), std::string(words[4])};
+  return is_wanted;
+}
+
+// Of "9:memory:/a/b" or "0::/a/b": the path, or false.
+bool ReadGroup(absl::string_view line, bool is_version_2, std::string* path) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(line, absl::MaxSplits(':', 2));
+  if (words.size() != 3) return false;
+  const bool is_wanted = is_version_2 ? words[0] == "0" && words[1].empty()
+                                      : HasWord(words[1], ',', "memory");
+  if (is_wanted) *path = std::string(words[2]);
+  return is_wanted;
+}
+
+std::string FolderOf(absl::string_view mounts, absl::string_view groups,
+                     bool is_version_2) {
+  for (absl::string_view line : absl::StrSplit(mounts, '\n')) {
+    Mount mount;
+    if (!ReadMount(line, is_version_2, &mount)) continue;
+    for (absl::string_view group : absl::StrSplit(groups, '\n')) {
+      std::string path;
+      if (!ReadGroup(group, is_version_2, &path)) continue;
+      // A part of the hierarchy may be mounted, and the group lie beyond it.
+      absl::string_view below = path;
+      if (mount.root != "/" && !absl::ConsumePrefix(&below, mount.root)) {
+        below = "";
       }
+      return absl::StrCat(mount.folder, absl::StripSuffix(below, "/"));
     }
-    if (!fits) continue;
-    *folder = std::string(left[4]);
-    *root = std::string(left[3]);
-    return true;
   }
-  return false;
-}
-
-std::string Below(const std::string& folder, const std::string& root,
-                  std::string group) {
-  if (root != "/" && absl::StartsWith(group, root)) {
-    group = group.substr(root.size());
-  }
-  if (group == "/") group.clear();
-  return absl::StrCat(folder, group);
-}
-
-bool HasWord(absl::string_view text, absl::string_view word) {
-  for (absl::string_view each :
-       absl::StrSplit(absl::StripSuffix(text, "\n"), ' ')) {
-    if (each == word) return true;
-  }
-  return false;
+  return "";
 }
 
 // A group of version 2 has either processes or controllers for those below it.
-Parent FindVersion2(const std::string& folder, const std::string& root) {
+Parent FindVersion2(const std::string& own_group) {
   Parent parent;
   parent.is_version_2 = true;
-  parent.path = Below(folder, root, OwnGroup(""));
-  if (!HasWord(ReadText(absl::StrCat(parent.path, "/cgroup.controllers")),
+  parent.path = own_group;
+  if (!HasWord(ReadText(absl::StrCat(parent.path, "/cgroup.controllers")), ' ',
                "memory")) {
     parent.problem =
         "the memory controller of cgroup v2 is not given to this group; under "
@@ -123,11 +123,11 @@ Parent FindVersion2(const std::string& folder, const std::string& root) {
   }
   const std::string control =
       absl::StrCat(parent.path, "/cgroup.subtree_control");
-  if (HasWord(ReadText(control), "memory")) return parent;
+  if (HasWord(ReadText(control), ' ', "memory")) return parent;
   if (WriteText(control, "+memory")) return parent;
   const size_t slash = parent.path.rfind('/');
   const std::string above = parent.path.substr(0, slash);
-  if (HasWord(ReadText(absl::StrCat(above, "/cgroup.subtree_control")),
+  if (HasWord(ReadText(absl::StrCat(above, "/cgroup.subtree_control")), ' ',
               "memory")) {
     parent.path = above;
     return parent;
@@ -139,18 +139,15 @@ Parent FindVersion2(const std::string& folder, const std::string& root) {
 }
 
 Parent FindParent() {
-  std::string folder;
-  std::string root;
-  if (FindMount(false, &folder, &root)) {
-    Parent parent;
-    parent.path = Below(folder, root, OwnGroup("memory"));
-    return parent;
-  }
-  if (FindMount(true, &folder, &root)) return FindVersion2(folder, root);
+  const MemoryGroupFolder own = FindMemoryGroup(
+      ReadText("/proc/self/mountinfo"), ReadText("/proc/self/cgroup"));
+  if (own.is_version_2 && !own.path.empty()) return FindVersion2(own.path);
   Parent parent;
-  parent.problem =
-      "no cgroup file system is mounted; mount one at "
-      "/sys/fs/cgroup";
+  parent.path = own.path;
+  if (own.path.empty()) {
+    parent.problem =
+        "no cgroup file system is mounted; mount one at /sys/fs/cgroup";
+  }
   return parent;
 }
 
@@ -180,7 +177,31 @@ const Parent& FoundParent() {
   return *parent;
 }
 
+// False: the limit cannot be set.
+bool SetLimit(const std::string& path, bool is_version_2, int64_t limit_bytes) {
+  const std::string limit = absl::StrCat(limit_bytes);
+  if (is_version_2) {
+    WriteText(path + "/memory.swap.max", "0");
+    WriteText(path + "/memory.oom.group", "1");
+    return WriteText(path + "/memory.max", limit);
+  }
+  if (!WriteText(path + "/memory.limit_in_bytes", limit)) return false;
+  // Where swap is not counted, the kernel has no such file. Met first, it
+  // would be counted nowhere.
+  WriteText(path + "/memory.memsw.limit_in_bytes",
+            absl::StrCat(limit_bytes + kSwapBytes));
+  WriteText(path + "/memory.swappiness", "0");
+  return true;
+}
+
 }  // namespace
+
+MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
+                                  absl::string_view groups) {
+  const std::string first = FolderOf(mounts, groups, false);
+  if (!first.empty()) return {first, false};
+  return {FolderOf(mounts, groups, true), true};
+}
 
 absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
   static std::atomic<int64_t> count{0};
@@ -196,26 +217,14 @@ absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
   if (mkdir(path.c_str(), 0755) != 0) {
     const std::string text =
         absl::StrCat(path, ": ", std::strerror(errno),
-                     "; the server needs a group that it may write below");
+                     "; needed is a group that this process may write below");
     return errno == ENOSPC || errno == ENOMEM
                ? absl::ResourceExhaustedError(text)
                : absl::FailedPreconditionError(text);
   }
   group.path_ = path;
-  const std::string limit = absl::StrCat(limit_bytes);
-  bool is_limited = false;
-  if (group.is_version_2_) {
-    is_limited = WriteText(path + "/memory.max", limit);
-    WriteText(path + "/memory.swap.max", "0");
-    WriteText(path + "/memory.oom.group", "1");
-  } else {
-    is_limited = WriteText(path + "/memory.limit_in_bytes", limit);
-    // Where swap is not counted, the kernel has no such file. Met first, it
-    // would be counted nowhere.
-    WriteText(path + "/memory.memsw.limit_in_bytes",
-              absl::StrCat(limit_bytes + kSwapBytes));
-    WriteText(path + "/memory.swappiness", "0");
-  }
+  const bool is_limited = limit_bytes == kNoLimit ||
+                          SetLimit(path, group.is_version_2_, limit_bytes);
   group.processes_ = FileDescriptor(
       open((path + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
   if (!is_limited || !group.processes_.is_open()) {

@@ -1,0 +1,70 @@
+// A control group of one run: its peak told by the kernel, page cache, tmpfs
+// and kernel memory included, and its memory limited if wanted.
+//
+//   absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(100 << 20);
+//   write(group->processes_descriptor(), "0\n", 2);  // the caller joins
+//   group->peak_bytes();
+//
+// Of version 1 or 2, whichever has the memory controller, below this process's
+// own group. The peak has pages of files that its processes were first to read,
+// which the kernel would give up under a limit, and not those that another
+// group had read before: it says more and less than a resident set.
+// Groups that a killed process of this library left are removed by
+// the next Create. Owns the group, which is removed with it; whoever is in it
+// must have ended; what still runs then keeps it. Movable; thread-compatible,
+// and Create is thread-safe. Memory: some KiB of the kernel's. Time: about a
+// millisecond. Errors: kFailedPrecondition: no such controller, or not for this
+// user, with the way out; kResourceExhausted: the kernel has no room. Source:
+// Linux, admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
+
+#ifndef FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
+#define FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
+
+namespace footprint {
+
+// The folder of a process's group by its /proc/PID/mountinfo and cgroup. Empty:
+// there is none.
+struct MemoryGroupFolder {
+  std::string path;
+  bool is_version_2 = false;
+};
+MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
+                                  absl::string_view groups);
+
+class MemoryGroup {
+ public:
+  static constexpr int64_t kNoLimit = -1;
+  static absl::StatusOr<MemoryGroup> Create(int64_t limit_bytes = kNoLimit);
+
+  MemoryGroup(MemoryGroup&& other) noexcept;
+  MemoryGroup& operator=(MemoryGroup&& other) noexcept;
+  ~MemoryGroup();
+
+  int processes_descriptor() const { return processes_.get(); }
+  // -1: the kernel does not tell.
+  int64_t peak_bytes() const;
+  // How often the limit was met: pages were taken back, or a process killed.
+  int64_t limit_hit_count() const;
+  int64_t killed_process_count() const;
+  const std::string& path() const { return path_; }
+  bool is_version_2() const { return is_version_2_; }
+
+ private:
+  MemoryGroup() = default;
+  int64_t Number(const char* file, const char* key) const;
+
+  std::string path_;
+  bool is_version_2_ = false;
+  FileDescriptor processes_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
