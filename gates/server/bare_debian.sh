@@ -54,7 +54,8 @@ if ! ./serve --help >help 2>&1; then
   grep -q "lib[a-z-]*\.so.*cannot open shared object" help || fail "the library is not named"
 fi
 apt-get update >apt.log 2>&1 || fail "$(tail -n3 apt.log)"
-apt-get install -y --no-install-recommends libarchive13 libcpp-httplib0.11 \
+# The first two for the binaries; the others are what the experiments need.
+apt-get install -y --no-install-recommends libarchive13 libcpp-httplib0.11 libhwy1 \
   python3-sklearn >apt.log 2>&1 || fail "$(tail -n3 apt.log)"
 ./serve >log 2>&1 &
 server=$!

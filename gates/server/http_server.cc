@@ -64,7 +64,7 @@ class BoundedPool : public httplib::TaskQueue {
     {
       MutexLock lock(&mutex_);
       is_shut_down_ = true;
-      changed_.NotifyAll();
+      has_task_.NotifyAll();
     }
     for (std::thread& thread : threads_) thread.join();
   }
@@ -72,9 +72,9 @@ class BoundedPool : public httplib::TaskQueue {
  private:
   void Push(std::function<void()> task) {
     MutexLock lock(&mutex_);
-    while (tasks_.size() >= most_waiting_) changed_.Wait(&mutex_);
+    while (tasks_.size() >= most_waiting_) has_room_.Wait(&mutex_);
     tasks_.push_back(std::move(task));
-    changed_.NotifyAll();
+    has_task_.NotifyOne();
   }
 
   void Work() {
@@ -82,11 +82,11 @@ class BoundedPool : public httplib::TaskQueue {
       std::function<void()> task;
       {
         MutexLock lock(&mutex_);
-        while (tasks_.empty() && !is_shut_down_) changed_.Wait(&mutex_);
+        while (tasks_.empty() && !is_shut_down_) has_task_.Wait(&mutex_);
         if (tasks_.empty()) return;
         task = std::move(tasks_.front());
         tasks_.pop_front();
-        changed_.NotifyAll();
+        has_room_.NotifyOne();
       }
       task();
     }
@@ -95,7 +95,9 @@ class BoundedPool : public httplib::TaskQueue {
   const size_t most_waiting_;
   std::vector<std::thread> threads_;
   Mutex mutex_;
-  CondVar changed_;
+  // Apart, so that a connection wakes one thread, and not all of them.
+  CondVar has_task_;
+  CondVar has_room_;
   std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
   bool is_shut_down_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -12,10 +12,11 @@
 //
 // The reader sees the records, the bundle and the host's /usr, all read-only,
 // and no network. Writes the reader's program into `work_folder`, once.
-// Thread-compatible: one call a work folder. Memory: kMostExplanationBytes a
-// few times here, kReaderLimitBytes in the reader's cgroup. Time: at most
-// kReaderSeconds. Errors: kNotFound: no records; kInvalidArgument: the reader
-// crashed, exhausted its limits or wrote nonsense; else those of RunInSandbox.
+// Thread-compatible: one call a work folder. The result owns copies. Memory:
+// kMostExplanationBytes a few times here, kReaderLimitBytes in the reader's
+// cgroup. Time: at most kReaderSeconds. Errors: kNotFound: no records;
+// kInvalidArgument: the reader crashed, exhausted its limits or wrote nonsense;
+// else those of RunInSandbox.
 
 #ifndef FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_
 #define FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_
