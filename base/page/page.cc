@@ -92,6 +92,11 @@ summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
 .views > input:focus-visible + label { outline: 2px solid var(--accent);
   outline-offset: 2px; }
 .view { display: none; }
+.sections { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem;
+  margin: 0 0 1.5rem; font-size: .9rem; }
+.sections a { color: var(--accent); }
+a:focus-visible, summary:focus-visible, .scroll:focus-visible {
+  outline: 2px solid var(--accent); outline-offset: 2px; }
 .warnings { margin: 0 0 1.5rem; padding: .7rem 1rem .7rem 2rem;
   background: var(--wash); border-left: 4px solid var(--c1);
   border-radius: 4px; }
@@ -224,6 +229,14 @@ void PageContent::AddViews(absl::string_view label,
 Page::Page(absl::string_view title, absl::string_view lead)
     : title_(title), lead_(lead) {}
 
+void Page::AddSection(absl::string_view text) {
+  const std::string name = absl::StrCat("section-", ++section_count_);
+  const std::string escaped = EscapeForXml(text);
+  absl::StrAppend(&section_links_, "<a href=\"#", name, "\">", escaped,
+                  "</a>\n");
+  absl::StrAppend(&html_, "<h2 id=\"", name, "\">", escaped, "</h2>\n");
+}
+
 std::string Page::Html() const {
   std::string style = absl::StrCat(kChartColours, kStyle, kChartStyle);
   for (size_t i = 1; i <= kColourCount; ++i) {
@@ -231,6 +244,11 @@ std::string Page::Html() const {
                     "):checked ~ .view:nth-of-type(", i,
                     ") { display: block; }\n");
   }
+  const std::string links =
+      section_links_.empty()
+          ? ""
+          : absl::StrCat("<nav class=\"sections\" aria-label=\"Sections\">\n",
+                         section_links_, "</nav>\n");
   // Page text is escaped, so none of it looks like a picture's begin.
   std::string script;
   if (absl::StrContains(html_, kFlameGraphBegin)) {
@@ -247,7 +265,7 @@ std::string Page::Html() const {
       "initial-scale=1\">\n<title>",
       EscapeForXml(title_), "</title>\n<style>", style,
       "</style>\n</head>\n<body>\n<main>\n<h1>", EscapeForXml(title_),
-      "</h1>\n<p class=\"lead\">", EscapeForXml(lead_), "</p>\n",
+      "</h1>\n<p class=\"lead\">", EscapeForXml(lead_), "</p>\n", links,
       NameGroups(html_), "</main>\n", script, "</body>\n</html>\n");
 }
 

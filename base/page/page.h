@@ -91,11 +91,16 @@ class Page : public PageContent {
   // `lead` stands below the title.
   Page(absl::string_view title, absl::string_view lead);
 
+  // A heading to which a link below the lead leads, past what stands between.
+  void AddSection(absl::string_view text);
+
   std::string Html() const;
 
  private:
   std::string title_;
   std::string lead_;
+  std::string section_links_;
+  int section_count_ = 0;
 };
 
 }  // namespace footprint

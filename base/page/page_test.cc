@@ -195,5 +195,19 @@ TEST(PageTest, TellsGroupsOfViewsApart) {
             identifiers.end());
 }
 
+TEST(PageTest, SectionsAreLinkedBelowTheLead) {
+  Page page("Title", "Lead.");
+  EXPECT_THAT(page.Html(), testing::Not(testing::HasSubstr("<nav")));
+  page.AddSection("Margins & more");
+  page.AddParagraph("Words.");
+  page.AddSection("Every rule");
+  const std::string html = page.Html();
+  EXPECT_THAT(html, testing::HasSubstr(
+                        "Lead.</p>\n<nav class=\"sections\" "
+                        "aria-label=\"Sections\">\n<a href=\"#section-1\">"
+                        "Margins &amp; more</a>\n<a href=\"#section-2\">"));
+  EXPECT_THAT(html, testing::HasSubstr("<h2 id=\"section-2\">Every rule</h2>"));
+}
+
 }  // namespace
 }  // namespace footprint

@@ -155,7 +155,7 @@ class GatePage {
                             FileAndLine(nearest.threshold_location())});
     }
     if (table.rows.empty()) return;
-    page_.AddHeading("Deployments");
+    page_.AddSection("Deployments");
     page_.AddTable(table);
     SayHowManyMore(summaries_.size(), table.rows.size(), "deployments");
   }
@@ -191,7 +191,7 @@ class GatePage {
            ExactText(judgement.metric(), judgement.measured()),
            LimitText(judgement), FileAndLine(judgement.threshold_location())});
     }
-    page_.AddHeading("Nearest margins");
+    page_.AddSection("Nearest margins");
     page_.AddTable(table);
     SayHowManyMore(limits.size(), table.rows.size(), "limits");
   }
@@ -228,7 +228,7 @@ class GatePage {
       ++count;
     }
     if (count == 0) return;
-    page_.AddHeading("Memory by phase");
+    page_.AddSection("Memory by phase");
     page_.AddParagraph(
         "The peak of each phase, net of what was live when it began, of the "
         "benchmark with the highest peak of each deployment. Phases do not add "
@@ -276,7 +276,7 @@ class GatePage {
     PageContent charts;
     const size_t shown = std::min(all.size(), kMostScalingCharts);
     for (size_t i = 0; i < shown; ++i) charts.AddLineChart(all[i]);
-    page_.AddHeading("How memory grows with size");
+    page_.AddSection("How memory grows with size");
     page_.AddParagraph(
         "Peaks by the arguments of benchmarks. Where a scaling rule judges "
         "them, with its law and the limits at sizes that are not run here.");
@@ -336,7 +336,7 @@ class GatePage {
   void AddHistories() {
     const std::vector<History> moved = MovedLimits();
     if (moved.empty()) return;
-    page_.AddHeading("How limits moved");
+    page_.AddSection("How limits moved");
     AddHistoryChart(moved);
     PageTable table;
     table.caption = "Every change, of the limit that moved most first";
@@ -409,7 +409,7 @@ class GatePage {
   void AddEveryRule() {
     constexpr size_t kFewRules = 4;
     if (verdict_.judgements_size() == 0) return;
-    page_.AddHeading("Every rule");
+    page_.AddSection("Every rule");
     const size_t rules = static_cast<size_t>(verdict_.judgements_size());
     if (rules < kFewRules * summaries_.size()) {
       PageTable table = RuleTable();

@@ -209,8 +209,12 @@ std::string NameWithLaw(const std::string& name, const std::string& argument,
   return absl::StrCat(name, ": ", LawText(*law, {argument}));
 }
 
+// Numbers that lie closer together are hardly sizes: "backend:2".
+constexpr double kLeastSpread = 4;
+
 // Of points in order: how many sizes there are.
 size_t SizeCount(const std::vector<Point>& points) {
+  if (points.back().first < kLeastSpread * points.front().first) return 0;
   size_t count = 0;
   for (size_t i = 0; i < points.size(); ++i) {
     if (i == 0 || points[i].first != points[i - 1].first) ++count;

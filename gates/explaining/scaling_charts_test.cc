@@ -97,6 +97,10 @@ TEST(ScalingChartsTest, NumbersThatAreNoSizesMakeNoChart) {
     AddBenchmark(rows, 1, 1000, &input.profiles[0]);
   }
   EXPECT_TRUE(ScalingCharts(input).empty());
+  for (const int rows : {1, 2, 3}) {
+    AddBenchmark(rows, 9, 1000, &input.profiles[0]);
+  }
+  EXPECT_TRUE(ScalingCharts(input).empty()) << "they name things";
 }
 
 }  // namespace

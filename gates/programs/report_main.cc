@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kHelp[] =
     R"(Writes the verdict as one page that needs no network: what was decided, the
-nearest margins, memory by phase, and how each limit came to be.
+nearest margins, memory by phase and by size, and how each limit came to be.
 
   bazel run //gates:report                         writes memory_gates.html here
   bazel run //gates:report -- --output=/tmp/x.html

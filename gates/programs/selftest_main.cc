@@ -153,6 +153,8 @@ class WorkFolder {
 };
 
 constexpr size_t kTrialsALine = 20;
+// Regressions of a sort for a figure: other calls and sizes.
+constexpr int kDraws = 3;
 
 // A line that replaces itself on a terminal; elsewhere one now and then.
 void TellProgress(const std::string& text, bool is_now = true) {
@@ -280,9 +282,10 @@ class Selftest {
           absl::StrCat("its run measures ", run->profile.benchmarks_size(),
                        " benchmarks, where one is expected"));
     }
-    const BenchmarkMemory& measured = run->profile.benchmarks(0);
+    BenchmarkMemory measured = run->profile.benchmarks(0);
     const BenchmarkMemory* const before =
         FindMeasured(suite_.input, producer.label, measured.name());
+    if (before != nullptr) TakeImageOf(*before, &measured);
     // The heap that plants must not show by itself.
     if (before == nullptr ||
         measured.SerializeAsString() != before->SerializeAsString()) {
@@ -302,13 +305,29 @@ class Selftest {
         continue;
       }
       for (const RegressionSortName& sort : kRegressionSorts) {
-        absl::optional<PlannedRegression> planned =
-            PlanRegression(sort.sort, figure, before, record, &random_);
-        if (planned.has_value()) {
-          candidates_[sort.sort].push_back({producer, *std::move(planned)});
+        for (int draw = 0; draw < kDraws; ++draw) {
+          AddCandidate(producer, PlanRegression(sort.sort, figure, before,
+                                                record, &random_));
         }
       }
     }
+  }
+
+  // Unless it is the last one again.
+  void AddCandidate(const Producer& producer,
+                    const absl::optional<PlannedRegression>& planned) {
+    if (!planned.has_value()) return;
+    std::vector<Candidate>& candidates = candidates_[planned->sort];
+    if (!candidates.empty()) {
+      const PlannedRegression& last = candidates.back().planned;
+      if (last.figure.benchmark == planned->figure.benchmark &&
+          last.planted.call == planned->planted.call &&
+          last.planted.bytes == planned->planted.bytes &&
+          last.planted.count == planned->planted.count) {
+        return;
+      }
+    }
+    candidates.push_back({producer, *planned});
   }
 
   void NameUncovered(const std::vector<Producer>& producers) {

@@ -33,6 +33,9 @@ struct Place {
   const RecordedVisit& visit;
   RandomSequence* random;
   int64_t needed = 0;
+  // The record explains the figure: no call was made that it has not seen, as
+  // another thread's is not.
+  bool is_explained = true;
 
   // From the least that is to be seen up to as much again as there is.
   int64_t Amount() const {
@@ -45,9 +48,11 @@ struct Place {
                     static_cast<int64_t>(static_cast<double>(needed) * share));
   }
 
-  // Calls that were made until the peak; of other metrics, all.
+  // Calls that were made until the peak, if that is known; of other metrics,
+  // all.
   size_t CallsToPeak() const {
     if (!IsPeak(figure.metric)) return visit.call_count;
+    if (!is_explained) return 0;
     size_t count = 0;
     while (count < visit.call_count &&
            record.blocks[visit.first_call + count].begin <= visit.peak) {
@@ -347,7 +352,12 @@ absl::optional<PlannedRegression> PlanRegression(
     RandomSequence* random) {
   const RecordedVisit* const visit = VisitOf(figure, record);
   if (visit == nullptr) return absl::nullopt;
-  const Place place{figure, record, *visit, random, figure.room + 1};
+  // The whole of a program begins before its first phase.
+  const bool is_net = figure.metric != PEAK_LIVE_ABSOLUTE_USABLE_BYTES &&
+                      (!figure.phase.empty() || visit->phase == kLoop);
+  const Place place{
+      figure, record,          *visit,
+      random, figure.room + 1, !is_net || visit->peak_bytes == figure.measured};
   switch (sort) {
     case RegressionSort::kOneMoreByte:
       return PlanOneMoreByte(place);

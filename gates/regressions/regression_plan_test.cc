@@ -134,6 +134,22 @@ TEST(RegressionPlanTest, AMetricIsLeftAloneBySortsThatDoNotMoveIt) {
           .has_value());
 }
 
+TEST(RegressionPlanTest, WhereCallsWereNotSeenNothingRestsOnTheirOrder) {
+  // Of another thread there are 1,000 bytes more.
+  const JudgedFigure figure = Figure(PEAK_LIVE_USABLE_BYTES, 5208, 0);
+  for (const RegressionSort sort :
+       {RegressionSort::kOneMoreByte, RegressionSort::kFreedLater,
+        RegressionSort::kKeptCopy, RegressionSort::kLeakPerStep,
+        RegressionSort::kLargerElement}) {
+    EXPECT_FALSE(Plan(sort, figure).has_value());
+  }
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto planned = Plan(RegressionSort::kSmallBlock, figure, seed);
+    ASSERT_TRUE(planned.has_value());
+    EXPECT_EQ(planned->planted.call, -1);
+  }
+}
+
 TEST(RegressionPlanTest, APhaseThatNeverCameHasNoPlace) {
   JudgedFigure figure = Figure(PEAK_LIVE_USABLE_BYTES, 4208, 0);
   figure.phase = "loop/load";

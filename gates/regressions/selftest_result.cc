@@ -56,10 +56,22 @@ std::vector<MemoryProfile> WithRun(const std::vector<MemoryProfile>& base,
     for (BenchmarkMemory& benchmark : *profile.mutable_benchmarks()) {
       const BenchmarkMemory* const now =
           FindBenchmark(measured, benchmark.name());
-      if (now != nullptr) benchmark = *now;
+      if (now == nullptr) continue;
+      BenchmarkMemory replaced = *now;
+      TakeImageOf(benchmark, &replaced);
+      benchmark = std::move(replaced);
     }
   }
   return profiles;
+}
+
+using Metrics = google::protobuf::RepeatedPtrField<Metric>;
+
+void TakeImage(const Metrics& base, Metrics* measured) {
+  const Metric* const image = FindMetric(base, IMAGE_BYTES);
+  for (Metric& metric : *measured) {
+    if (metric.kind() == IMAGE_BYTES && image != nullptr) metric = *image;
+  }
 }
 
 void AddRules(const Verdict& verdict, RegressionTrial* trial) {
@@ -229,6 +241,15 @@ bool SelftestResult::IsPassed() const {
   return trials.size() >= asked_count && Count(TrialEnd::kNotPlanted) == 0 &&
          static_cast<double>(caught) >=
              kCaughtShare * static_cast<double>(trials.size());
+}
+
+void TakeImageOf(const BenchmarkMemory& base, BenchmarkMemory* measured) {
+  TakeImage(base.metrics(), measured->mutable_metrics());
+  const int phases = std::min(base.phases_size(), measured->phases_size());
+  for (int i = 0; i < phases; ++i) {
+    TakeImage(base.phases(i).metrics(),
+              measured->mutable_phases(i)->mutable_metrics());
+  }
 }
 
 RegressionTrial JudgeTrial(const PlannedRegression& planned,

@@ -61,6 +61,10 @@ struct SelftestResult {
   bool IsPassed() const;
 };
 
+// Sets the size of the program's image, which the heap that plants enlarges, to
+// what `base` has: of the same benchmark.
+void TakeImageOf(const BenchmarkMemory& base, BenchmarkMemory* measured);
+
 // `base` was accepted; the run's benchmarks take the places of its own.
 RegressionTrial JudgeTrial(const PlannedRegression& planned,
                            const PlantedRun& run, const GateInput& base,

@@ -121,6 +121,22 @@ TEST(SelftestResultTest, AFigureThatDidNotRepeatIsCaughtByNoRule) {
   EXPECT_TRUE(trial.rules.empty());
 }
 
+TEST(SelftestResultTest, TheImageIsTheProgramsOwn) {
+  const auto with_image = [](int64_t bytes) {
+    BenchmarkMemory benchmark;
+    for (auto* metrics : {benchmark.mutable_metrics(),
+                          benchmark.add_phases()->mutable_metrics()}) {
+      Metric* const metric = metrics->Add();
+      metric->set_kind(IMAGE_BYTES);
+      metric->set_value(bytes);
+    }
+    return benchmark;
+  };
+  BenchmarkMemory measured = with_image(500);
+  TakeImageOf(with_image(300), &measured);
+  EXPECT_EQ(measured.SerializeAsString(), with_image(300).SerializeAsString());
+}
+
 TEST(SelftestResultTest, NinetyNineOfAHundredPass) {
   SelftestResult result;
   result.asked_count = 100;

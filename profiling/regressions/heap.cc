@@ -39,6 +39,12 @@ void* footprint_counted_new_array_nothrow(size_t size,
 void* footprint_counted_new_aligned(size_t size, std::align_val_t alignment);
 void* footprint_counted_new_array_aligned(size_t size,
                                           std::align_val_t alignment);
+void* footprint_counted_new_aligned_nothrow(size_t size,
+                                            std::align_val_t alignment,
+                                            const std::nothrow_t& tag);
+void* footprint_counted_new_array_aligned_nothrow(size_t size,
+                                                  std::align_val_t alignment,
+                                                  const std::nothrow_t& tag);
 void footprint_counted_delete(void* block) noexcept;
 void footprint_counted_delete_array(void* block) noexcept;
 void footprint_counted_delete_sized(void* block, size_t size) noexcept;
@@ -554,6 +560,18 @@ void* operator new(size_t size, std::align_val_t alignment) {
 void* operator new[](size_t size, std::align_val_t alignment) {
   return Handed(size, [alignment](size_t asked) {
     return footprint_counted_new_array_aligned(asked, alignment);
+  });
+}
+void* operator new(size_t size, std::align_val_t alignment,
+                   const std::nothrow_t& tag) noexcept {
+  return Handed(size, [alignment, &tag](size_t asked) {
+    return footprint_counted_new_aligned_nothrow(asked, alignment, tag);
+  });
+}
+void* operator new[](size_t size, std::align_val_t alignment,
+                     const std::nothrow_t& tag) noexcept {
+  return Handed(size, [alignment, &tag](size_t asked) {
+    return footprint_counted_new_array_aligned_nothrow(asked, alignment, tag);
   });
 }
 void operator delete(void* block) noexcept {

@@ -33,12 +33,14 @@ inline constexpr char kPlantedLine[] = "planted\n";
 inline constexpr uint64_t kPlantedRegressionMagic = 0x464f4f5452454701;
 
 enum class RegressionKind : int64_t {
-  kNone,         // allocation events are recorded: `record_path`.PROCESS
-  kLargerBlock,  // the call asks for `bytes` more
-  kKeptBlock,    // `count` blocks of `bytes`, one each `stride` calls; kept
-  kLaterFree,    // the call's block is freed when the phase ends
-  kStageBlock,   // a block of `bytes` from the phase's beginning to its end
-  kVolume,       // `count` blocks of `bytes`, each freed at once
+  // Memory is recorded as AllocationEvent, of each process in a file of its
+  // own: `record_path`, a dot and the process's number.
+  kNone,
+  kLargerBlock,    // the call asks for `bytes` more
+  kKeptBlock,      // `count` blocks of `bytes`, one each `stride` calls; kept
+  kLaterFree,      // the call's block is freed when the phase ends
+  kStageBlock,     // a block of `bytes` from the phase's beginning to its end
+  kVolume,         // `count` blocks of `bytes`, each freed at once
   kLargerMapping,  // the mapping asks for `bytes` more
   kKeptMapping,    // a mapping of `bytes`, written to and kept
 };
