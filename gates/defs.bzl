@@ -167,7 +167,7 @@ def _selftest_impl(ctx):
     return _gate_impl(
         ctx,
         ctx.attr.profiles,
-        ["--complete"] + [
+        [
             "--producer=%s=%s" % (
                 info.label[:-len(_WITH_REGRESSIONS)],
                 info.sampler.script.short_path,
