@@ -73,7 +73,7 @@ Flags
                            device's RAM without its reserve is the budget
   --mode=enforce|warn|audit
                            what a rejection amounts to (enforce)
-  --trials_at_once=NUMBER  (one a processor)
+  --trials_at_once=NUMBER  (one more than processors)
   --most_waiting=NUMBER    beyond it, submitters are told to come again (1000)
   --most_bundle=BYTES      (1GiB)
   --keep_bundles=BYTES     the oldest decided ones go first (16GiB)
@@ -224,7 +224,8 @@ absl::Status SetServer(const CommandFlags& flags,
   if (!mode.ok()) return mode.status();
   options->api.mode = *mode;
   int64_t port = kUsualPort;
-  int64_t thread_count = std::max(1u, std::thread::hardware_concurrency());
+  // While one waits for the disk or for a process's end, another runs.
+  int64_t thread_count = int64_t{std::thread::hardware_concurrency()} + 1;
   absl::Status status = SetNumber(flags, "port", 65535, &port);
   status.Update(SetNumber(flags, "trials_at_once", 1024, &thread_count));
   status.Update(
