@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
+#include "footprint/base/memory/alignment.h"
 
 extern char** environ;
 // The name under which exact_heap keeps the allocator's own.
@@ -30,8 +31,9 @@ extern "C" void* footprint_jemalloc_malloc(size_t size);
 
 namespace {
 
+using footprint::kPageBytes;
+
 constexpr size_t kHiddenBytes = 100'000'000;
-constexpr size_t kPageBytes = 4096;
 constexpr char kHoldFlag[] = "--hold_and_end";
 
 void Touch(void* memory, size_t size = kHiddenBytes) {

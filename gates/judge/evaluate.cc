@@ -28,10 +28,10 @@
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/judge/update_command.h"
-#include "footprint/gates/judge/whole_process.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "footprint/profiling/schema/profile_merge.h"
+#include "footprint/profiling/schema/whole_process.h"
 
 namespace footprint {
 namespace {

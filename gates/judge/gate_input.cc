@@ -14,9 +14,9 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/sampled_rule.h"
 #include "footprint/gates/judge/threshold_file.h"
-#include "footprint/gates/judge/whole_process.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
+#include "footprint/profiling/schema/whole_process.h"
 
 namespace footprint {
 namespace {

@@ -14,11 +14,11 @@
 #include "footprint/gates/explaining/profile_folder.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/judge/selector.h"
-#include "footprint/gates/judge/whole_process.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/suite_program.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/whole_process.h"
 
 namespace footprint {
 namespace {

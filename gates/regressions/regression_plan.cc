@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "footprint/base/memory/alignment.h"
 
 namespace footprint {
 namespace {
 
 constexpr char kLoop[] = "loop";
-constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kLeakSteps = 8;
 // Of what is allocated for volume alone: not worth a mapping of its own.
 constexpr int64_t kVolumeBlockBytes = 1024;

@@ -11,7 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/memo/schedule/schedule_planner.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -78,7 +80,7 @@ void AddAnyCells(int count, int most_needs, Dice* dice,
 // A third of the way from the least budget to one that never presses.
 void SetBudget(ScheduleRequest* request) {
   const absl::StatusOr<Schedule> free = PlanSchedule(*request);
-  ASSERT_TRUE(free.ok()) << free.status();
+  ASSERT_THAT(free, IsOk());
   const int64_t least = free->smallest_budget_bytes;
   request->budget_bytes = least + (free->peak_bytes - least) / 3;
 }
@@ -136,7 +138,7 @@ TEST(PlanQualityTest, NoPlanGetsWorse) {
   int number = 0;
   for (const Recorded& recorded : kRecorded) {
     const absl::StatusOr<Schedule> plan = PlanSchedule(RequestOf(number));
-    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_THAT(plan, IsOk());
     const std::string found =
         absl::StrCat("plan ", number++, " is now {", plan->load_cost, ", ",
                      plan->peak_bytes, ", ", plan->least_load_cost, "}");

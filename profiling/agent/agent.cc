@@ -21,9 +21,9 @@
 
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/memory/resident_bytes.h"
+#include "footprint/base/threads/fork_handlers.h"
 #include "footprint/profiling/agent/process_record_file.h"
 #include "footprint/profiling/agent/record_folder.h"
-#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "footprint/profiling/heap/fork_handlers.h"
+#include "footprint/base/threads/fork_handlers.h"
 
 namespace footprint::profiling_internal {
 namespace {

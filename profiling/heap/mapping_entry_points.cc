@@ -9,9 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "footprint/base/threads/fork_handlers.h"
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/allocator_mappings.h"
-#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
 #include "footprint/profiling/heap/thread_registration.h"

@@ -6,7 +6,7 @@
 
 #include "footprint/base/memory/allocator.h"
 #include "footprint/base/memory/membarrier.h"
-#include "footprint/profiling/heap/fork_handlers.h"
+#include "footprint/base/threads/fork_handlers.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/heap/thread_records.h"
 #include "footprint/profiling/heap/thread_tree.h"

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "footprint/base/threads/fork_handlers.h"
 #include "footprint/base/threads/pthread_mutex.h"
-#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/python/interpreter_layout.h"
 #include "footprint/profiling/python/object_memory.h"
 #include "footprint/profiling/python/python_allocators.h"

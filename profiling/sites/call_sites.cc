@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <new>
 
+#include "footprint/base/threads/fork_handlers.h"
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/coarse_time.h"
-#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_allocator.h"

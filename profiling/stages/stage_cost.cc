@@ -20,6 +20,8 @@
 
 namespace {
 
+using footprint::MonotonicTimeNs;
+
 constexpr int kRounds = 31;
 constexpr int kVisits = 2000;
 

@@ -11,8 +11,8 @@
 #include <cstddef>
 
 #include "footprint/base/machine/monotonic_time.h"
+#include "footprint/base/threads/fork_handlers.h"
 #include "footprint/base/threads/pthread_mutex.h"
-#include "footprint/profiling/heap/fork_handlers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/thread_registration.h"

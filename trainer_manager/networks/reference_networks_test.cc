@@ -3,7 +3,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -14,7 +16,7 @@ namespace {
 int64_t WeightCount(const Network& network) {
   const absl::StatusOr<ResolvedNetwork> resolved =
       ResolveNetwork(network, NetworkMode::kTraining);
-  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(resolved, IsOk());
   if (!resolved.ok()) return 0;
   int64_t count = 0;
   for (const auto& layer : resolved->layers) {

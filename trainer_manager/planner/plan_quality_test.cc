@@ -10,12 +10,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/beam_sweep.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/lower_bound.h"
 #include "footprint/trainer_manager/planner/outward_sweep.h"
 #include "footprint/trainer_manager/planner/placement_problem.h"
 #include "footprint/trainer_manager/planner/planner.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -64,7 +66,7 @@ Found PlanBy(PlanMethod method, const std::vector<TensorRequest>& requests) {
   options.node_limit = 20'000;
   options.trial_limit = 100;
   const absl::StatusOr<MemoryPlan> plan = PlanMemory(requests, options);
-  EXPECT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan, IsOk());
   if (!plan.ok()) return {0, 0};
   return {plan->height_bytes, plan->search_nodes};
 }

@@ -1,4 +1,4 @@
-#include "footprint/profiling/heap/fork_handlers.h"
+#include "footprint/base/threads/fork_handlers.h"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -11,7 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "gtest/gtest.h"
 
-namespace footprint::profiling_internal {
+namespace footprint {
 namespace {
 
 PthreadMutex first_lock;
@@ -90,4 +90,4 @@ TEST(ForkHandlersTest, AChildWithoutForkCatchesUp) {
 }
 
 }  // namespace
-}  // namespace footprint::profiling_internal
+}  // namespace footprint

@@ -19,8 +19,8 @@
 // Pure functions, thread-safe; the profile owns copies. Memory and time: of
 // one benchmark.
 
-#ifndef FOOTPRINT_GATES_JUDGE_WHOLE_PROCESS_H_
-#define FOOTPRINT_GATES_JUDGE_WHOLE_PROCESS_H_
+#ifndef FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_
+#define FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_
 
 #include <cstdint>
 #include <vector>
@@ -47,4 +47,4 @@ void LeaveOutWholeProcesses(std::vector<MemoryProfile>* profiles);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_JUDGE_WHOLE_PROCESS_H_
+#endif  // FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_

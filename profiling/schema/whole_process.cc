@@ -1,4 +1,4 @@
-#include "footprint/gates/judge/whole_process.h"
+#include "footprint/profiling/schema/whole_process.h"
 
 #include <algorithm>
 #include <cstdint>

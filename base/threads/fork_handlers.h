@@ -11,12 +11,12 @@
 // the process. Memory: 32 bytes a set of handlers, of which there are at
 // most 8.
 
-#ifndef FOOTPRINT_PROFILING_HEAP_FORK_HANDLERS_H_
-#define FOOTPRINT_PROFILING_HEAP_FORK_HANDLERS_H_
+#ifndef FOOTPRINT_BASE_THREADS_FORK_HANDLERS_H_
+#define FOOTPRINT_BASE_THREADS_FORK_HANDLERS_H_
 
 #include "footprint/base/threads/pthread_mutex.h"
 
-namespace footprint::profiling_internal {
+namespace footprint {
 
 // As pthread_atfork takes them; any may be null.
 struct ForkHandlers {
@@ -34,6 +34,6 @@ void AddForkHandlers(const ForkHandlers& handlers);
 // order. What such a thread was changing then may be half changed.
 void CatchUpWithFork();
 
-}  // namespace footprint::profiling_internal
+}  // namespace footprint
 
-#endif  // FOOTPRINT_PROFILING_HEAP_FORK_HANDLERS_H_
+#endif  // FOOTPRINT_BASE_THREADS_FORK_HANDLERS_H_

@@ -1,6 +1,6 @@
 // What whole_process.h promises.
 
-#include "footprint/gates/judge/whole_process.h"
+#include "footprint/profiling/schema/whole_process.h"
 
 #include <cstdint>
 #include <string>

@@ -1,10 +1,10 @@
-#include "footprint/profiling/heap/fork_handlers.h"
+#include "footprint/base/threads/fork_handlers.h"
 
 #include <pthread.h>
 
 #include <cstdlib>
 
-namespace footprint::profiling_internal {
+namespace footprint {
 namespace {
 
 constexpr int kMostHandlers = 8;
@@ -31,4 +31,4 @@ void CatchUpWithFork() {
   }
 }
 
-}  // namespace footprint::profiling_internal
+}  // namespace footprint
