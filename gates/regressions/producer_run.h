@@ -56,6 +56,6 @@ absl::StatusOr<PlantedRun> RunPlanted(const Producer& producer,
 
 }  // namespace footprint
 
-// Tested by selftest_test.
+// Tested by //gates:selftest_test.
 
 #endif  // FOOTPRINT_GATES_REGRESSIONS_PRODUCER_RUN_H_
