@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -40,11 +41,22 @@ void AddMetric(const char* name, int64_t bytes, Phase* phase) {
   metric->set_value(bytes);
 }
 
+// Thread-safe: the queue runs several trials at once.
+class TriedBundles {
+ public:
+  bool IsFirstTrial(const std::string& bundle) {
+    MutexLock lock(&mutex_);
+    return tried_.insert(bundle).second;
+  }
+
+ private:
+  Mutex mutex_;
+  std::set<std::string> tried_ ABSL_GUARDED_BY(mutex_);
+};
+
 bool IsFirstTrial(const std::string& bundle) {
-  static Mutex mutex;
-  static auto* const tried = new std::set<std::string>();
-  MutexLock lock(&mutex);
-  return tried->insert(bundle).second;
+  static auto* const tried = new TriedBundles();
+  return tried->IsFirstTrial(bundle);
 }
 
 absl::StatusOr<StoredResult> Judge(const TrialToRun& trial) {
