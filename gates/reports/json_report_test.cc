@@ -21,15 +21,7 @@ ReportOptions EveryRule() {
 }
 
 // Programs read these keys: a change is one of the format.
-TEST(JsonReportTest, HasTheFieldsOfTheVerdict) {
-  const ReportOptions options = EveryRule();
-  Verdict verdict = ExampleVerdict();
-  verdict.mutable_judgements()->DeleteSubrange(2, 1);
-  ProducerRemark* const remark = verdict.add_remarks();
-  remark->set_label("//c:d");
-  remark->mutable_remark()->set_about("memo plan");
-  remark->mutable_remark()->set_text("5 loads");
-  EXPECT_EQ(WriteJsonReport(verdict, options), R"json({
+constexpr char kReport[] = R"json({
   "decision": "REJECT",
   "deployments": [
     {
@@ -101,7 +93,17 @@ TEST(JsonReportTest, HasTheFieldsOfTheVerdict) {
     }
   ]
 }
-)json");
+)json";
+
+TEST(JsonReportTest, HasTheFieldsOfTheVerdict) {
+  const ReportOptions options = EveryRule();
+  Verdict verdict = ExampleVerdict();
+  verdict.mutable_judgements()->DeleteSubrange(2, 1);
+  ProducerRemark* const remark = verdict.add_remarks();
+  remark->set_label("//c:d");
+  remark->mutable_remark()->set_about("memo plan");
+  remark->mutable_remark()->set_text("5 loads");
+  EXPECT_EQ(WriteJsonReport(verdict, options), kReport);
 }
 
 TEST(JsonReportTest, OfNothingHasEmptyLists) {

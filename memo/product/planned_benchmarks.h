@@ -98,6 +98,7 @@ class PlannedBenchmarks {
 
  private:
   absl::StatusOr<size_t> RunPlanned(benchmark::BenchmarkReporter* reporter);
+  void WriteTraceFiles(const ProductOptions& options);
   // Says an error and remembers that there was one.
   void NoteProblem(const absl::Status& status);
 

@@ -8,7 +8,7 @@
 #include "absl/strings/strip.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/take_flags.h"
-#include "footprint/memo/product/rows_file.h"
+#include "footprint/memo/google_benchmark/rows_file.h"
 
 namespace footprint {
 namespace {

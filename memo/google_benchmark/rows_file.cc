@@ -1,4 +1,4 @@
-#include "footprint/memo/product/rows_file.h"
+#include "footprint/memo/google_benchmark/rows_file.h"
 
 #include <vector>
 

@@ -12,8 +12,8 @@
 // Owns the file and the reporter, which must not be used once it is gone. Not
 // thread-safe. Memory: of "csv", all rows.
 
-#ifndef FOOTPRINT_MEMO_PRODUCT_ROWS_FILE_H_
-#define FOOTPRINT_MEMO_PRODUCT_ROWS_FILE_H_
+#ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_ROWS_FILE_H_
+#define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_ROWS_FILE_H_
 
 #include <fstream>
 #include <memory>
@@ -48,4 +48,4 @@ class RowsFile {
 
 }  // namespace footprint::memo_internal
 
-#endif  // FOOTPRINT_MEMO_PRODUCT_ROWS_FILE_H_
+#endif  // FOOTPRINT_MEMO_GOOGLE_BENCHMARK_ROWS_FILE_H_

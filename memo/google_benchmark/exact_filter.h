@@ -14,8 +14,8 @@
 // Thread-safe: no state is kept. Memory: the text, and the names once more.
 // Time: n log n in the names.
 
-#ifndef FOOTPRINT_MEMO_PRODUCT_EXACT_FILTER_H_
-#define FOOTPRINT_MEMO_PRODUCT_EXACT_FILTER_H_
+#ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_EXACT_FILTER_H_
+#define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_EXACT_FILTER_H_
 
 #include <cstddef>
 #include <string>
@@ -39,4 +39,4 @@ std::vector<std::vector<std::string>> DivideForFilters(
 
 }  // namespace footprint::memo_internal
 
-#endif  // FOOTPRINT_MEMO_PRODUCT_EXACT_FILTER_H_
+#endif  // FOOTPRINT_MEMO_GOOGLE_BENCHMARK_EXACT_FILTER_H_

@@ -1,4 +1,4 @@
-#include "footprint/memo/product/family_numbers.h"
+#include "footprint/memo/google_benchmark/family_numbers.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "footprint/memo/product/exact_filter.h"
+#include "footprint/memo/google_benchmark/exact_filter.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -12,8 +12,8 @@
 //
 // Thread-compatible. Memory: copies of the names.
 
-#ifndef FOOTPRINT_MEMO_PRODUCT_FAMILY_NUMBERS_H_
-#define FOOTPRINT_MEMO_PRODUCT_FAMILY_NUMBERS_H_
+#ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_FAMILY_NUMBERS_H_
+#define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_FAMILY_NUMBERS_H_
 
 #include <cstdint>
 #include <map>
@@ -43,4 +43,4 @@ class FamilyNumbers {
 
 }  // namespace footprint::memo_internal
 
-#endif  // FOOTPRINT_MEMO_PRODUCT_FAMILY_NUMBERS_H_
+#endif  // FOOTPRINT_MEMO_GOOGLE_BENCHMARK_FAMILY_NUMBERS_H_

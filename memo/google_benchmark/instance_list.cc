@@ -1,0 +1,74 @@
+#include "footprint/memo/google_benchmark/instance_list.h"
+
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "benchmark/benchmark.h"
+
+namespace footprint::memo_internal {
+namespace {
+
+using benchmark::BenchmarkReporter;
+
+// Only lends its streams while Google Benchmark lists instances.
+class ListingReporter : public BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return false; }
+  void ReportRuns(const std::vector<Run>& /*runs*/) override {}
+};
+
+// Whether Google Benchmark lists instances or runs them. Nor may it open a file
+// for rows that the environment names: it would begin it anew for every cell.
+void SwitchListing(bool is_on) {
+  std::string program = BenchmarkReporter::Context::executable_name != nullptr
+                            ? BenchmarkReporter::Context::executable_name
+                            : "program";
+  std::string flag =
+      absl::StrCat("--benchmark_list_tests=", is_on ? "true" : "false");
+  // The name is kept by address, so it goes in and out as it was.
+  const char* const name = BenchmarkReporter::Context::executable_name;
+  std::string no_file = "--benchmark_out=";
+  char* arguments[] = {&program[0], &flag[0], &no_file[0], nullptr};
+  int count = 3;
+  benchmark::Initialize(&count, arguments);
+  BenchmarkReporter::Context::executable_name = name;
+}
+
+// Of --benchmark_filter. For ".", Google Benchmark copies all that it has found
+// at every benchmark that it finds; another expression that matches everything
+// takes a time that is linear in them.
+std::string FilterForListing() {
+  const std::string filter = benchmark::GetBenchmarkFilter();
+  const bool is_everything = filter.empty() || filter == "." || filter == "all";
+  return is_everything ? "^" : filter;
+}
+
+}  // namespace
+
+std::vector<std::string> ListInstances(std::string* errors_text) {
+  std::ostringstream listing;
+  std::ostringstream errors;
+  ListingReporter reporter;
+  reporter.SetOutputStream(&listing);
+  reporter.SetErrorStream(&errors);
+  SwitchListing(true);
+  benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, FilterForListing());
+  SwitchListing(false);
+  *errors_text = errors.str();
+  return absl::StrSplit(listing.str(), '\n', absl::SkipEmpty());
+}
+
+size_t CountInstances(const std::string& filter) {
+  std::ostringstream ignored;
+  ListingReporter reporter;
+  reporter.SetOutputStream(&ignored);
+  reporter.SetErrorStream(&ignored);
+  SwitchListing(true);
+  const size_t count =
+      benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter);
+  SwitchListing(false);
+  return count;
+}
+
+}  // namespace footprint::memo_internal

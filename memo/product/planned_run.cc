@@ -1,0 +1,308 @@
+#include "footprint/memo/product/planned_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "footprint/memo/google_benchmark/exact_filter.h"
+#include "footprint/memo/google_benchmark/instance_list.h"
+#include "footprint/memo/product/planned_sizes.h"
+#include "footprint/memo/run_catching.h"
+#include "footprint/memo/schedule/load_costs.h"
+#include "footprint/memo/schedule/schedule_planner.h"
+
+namespace footprint::memo_internal {
+namespace {
+
+// The same request where cells may run in any order. Where sizes are unknown,
+// each value counts as one.
+ScheduleRequest InAnyOrder(ScheduleRequest request, bool has_unknown_sizes) {
+  request.may_reorder = true;
+  if (!has_unknown_sizes) return request;
+  for (PlannedValue& value : request.values) {
+    value.bytes = 1;
+    value.load_peak_bytes = 0;
+    value.source = SizeSource::kDeclared;
+  }
+  request.budget_bytes.reset();
+  return request;
+}
+
+// What another order would need, if it needs less than the given one.
+void DescribeOtherOrder(const ScheduleRequest& request,
+                        const Schedule& schedule, MemoPlan* plan) {
+  const bool has_unknown_sizes = schedule.unknown_size_count > 0;
+  const bool is_best =
+      !has_unknown_sizes &&
+      schedule.peak_bytes == schedule.smallest_budget_bytes &&
+      schedule.load_count == static_cast<int64_t>(request.values.size());
+  if (request.may_reorder || is_best) return;
+  const absl::StatusOr<Schedule> other =
+      PlanSchedule(InAnyOrder(request, has_unknown_sizes));
+  if (!other.ok()) return;
+  const int64_t count = PeakCount(*other);
+  const bool is_better =
+      has_unknown_sizes
+          ? count < PeakCount(schedule)
+          : std::make_pair(other->load_cost, other->peak_bytes) <
+                std::make_pair(schedule.load_cost, schedule.peak_bytes);
+  if (!is_better) return;
+  plan->set_other_order_peak_count(count);
+  plan->set_other_order_load_count(other->load_count);
+  if (!has_unknown_sizes) {
+    plan->set_other_order_peak_bytes(other->peak_bytes);
+  }
+}
+
+}  // namespace
+
+std::vector<Stretch> DivideIntoStretches(
+    const std::vector<std::string>& instance_names) {
+  std::vector<Stretch> stretches;
+  std::map<std::string, size_t> stretch_of_name;
+  for (const std::string& name : instance_names) {
+    const auto same = stretch_of_name.find(name);
+    if (same != stretch_of_name.end()) {
+      stretches[same->second].instance_names.push_back(name);
+      continue;
+    }
+    ProductCell* const cell = ProductRegistry::Get().FindCell(name);
+    if (cell != nullptr || stretches.empty() ||
+        stretches.back().cell != nullptr) {
+      stretches.emplace_back();
+      stretches.back().cell = cell;
+    }
+    stretches.back().instance_names.push_back(name);
+    stretch_of_name[name] = stretches.size() - 1;
+  }
+  return stretches;
+}
+
+absl::Status PlannedRun::Plan(
+    const ProductOptions& options,
+    const std::map<std::string, LoadedSize>& known_sizes) {
+  plan_.request.budget_bytes = options.budget_bytes;
+  plan_.request.may_reorder = options.may_reorder;
+  plan_.counts_resident = options.counts_resident;
+  plan_.known_sizes = known_sizes;
+  plan_.remembers = !options.remember_path.empty();
+  std::map<PlannedMemo*, int> indices;
+  std::vector<int64_t> load_nanoseconds;
+  for (const Stretch& stretch : stretches_) {
+    PlannedCell& cell = plan_.request.cells.emplace_back();
+    cell.name = absl::StrJoin(stretch.instance_names, ", ");
+    if (stretch.cell == nullptr) continue;
+    for (PlannedMemo* memo : stretch.cell->memos) {
+      const auto [entry, is_new] =
+          indices.try_emplace(memo, static_cast<int>(plan_.memos.size()));
+      if (is_new) {
+        plan_.memos.push_back(memo);
+        plan_.request.values.push_back(DescribeValue(
+            memo->statistics(), known_sizes, plan_.counts_resident));
+        load_nanoseconds.push_back(
+            LoadNanosecondsOf(memo->statistics(), known_sizes));
+      }
+      cell.values.push_back(entry->second);
+    }
+  }
+  const bool costs_are_times =
+      SetLoadCosts(load_nanoseconds, &plan_.request.values);
+  absl::StatusOr<Schedule> schedule = PlanSchedule(plan_.request);
+  if (!schedule.ok()) return schedule.status();
+  plan_.schedule = *std::move(schedule);
+  MemoPlan* const described = recorder_.trace().mutable_plan();
+  *described = DescribePlan(plan_.request, plan_.schedule);
+  described->set_counts_resident_bytes(plan_.counts_resident);
+  described->set_costs_are_microseconds(costs_are_times);
+  DescribeOtherOrder(plan_.request, plan_.schedule, described);
+  return absl::OkStatus();
+}
+
+void PlannedRun::Run(JoiningReporter* reporter) {
+  values_.Begin();
+  for (const Stretch& stretch : stretches_) {
+    if (stretch.cell != nullptr) ++families_[stretch.cell->product].size;
+  }
+  for (size_t step = 0; step < plan_.schedule.steps.size();) {
+    const size_t end = EndOfBatch(step);
+    if (StretchOf(step).cell == nullptr) {
+      RunInstances(StretchOf(step), reporter);
+    } else if (end == step + 1) {
+      BeginCell(step);
+      RunInstances(StretchOf(step), reporter);
+      EndCell(step);
+    } else {
+      RunBatch(step, end, reporter);
+    }
+    step = end;
+  }
+}
+
+Stretch& PlannedRun::StretchOf(size_t step) {
+  return stretches_[static_cast<size_t>(plan_.schedule.steps[step].cell)];
+}
+
+// Product cells that stand in Google Benchmark's own order can run in one
+// call of it. It matches all its list in each call, and holds something for
+// each instance that a call runs: few instances have a call each, many share
+// kMostCalls.
+size_t PlannedRun::EndOfBatch(size_t begin) {
+  constexpr size_t kMostCalls = 32;
+  const size_t most_cells = std::max<size_t>(1, stretches_.size() / kMostCalls);
+  size_t end = begin + 1;
+  if (!MayShareACall(begin)) return end;
+  while (end < plan_.schedule.steps.size() && end - begin < most_cells &&
+         MayShareACall(end) &&
+         plan_.schedule.steps[end - 1].cell < plan_.schedule.steps[end].cell) {
+    ++end;
+  }
+  return end;
+}
+
+bool PlannedRun::MayShareACall(size_t step) {
+  const Stretch& stretch = StretchOf(step);
+  return stretch.cell != nullptr && stretch.instance_names.size() == 1;
+}
+
+// What an instance's rows end is its cell: the next one's values are loaded
+// while Google Benchmark waits for the reporter, and measures nothing.
+void PlannedRun::RunBatch(size_t begin, size_t end, JoiningReporter* reporter) {
+  size_t current = begin;
+  const auto go_on = [&] {
+    EndCell(current);
+    if (++current < end) BeginCell(current);
+  };
+  reporter->CallAfterRows([&](const std::string& name) {
+    if (current == end || name != StretchOf(current).instance_names[0]) {
+      return;
+    }
+    go_on();
+  });
+  BeginCell(begin);
+  while (current < end) {
+    std::vector<std::string> names;
+    for (size_t step = current; step < end; ++step) {
+      names.push_back(StretchOf(step).instance_names[0]);
+    }
+    names = DivideForFilters(names).front();
+    const size_t end_of_call = current + names.size();
+    RunNames(std::move(names), reporter);
+    // It has no rows, and never will.
+    if (current < end_of_call) go_on();
+  }
+  reporter->CallAfterRows(nullptr);
+}
+
+void PlannedRun::RunInstances(const Stretch& stretch,
+                              JoiningReporter* reporter) {
+  for (std::vector<std::string> names :
+       DivideForFilters(stretch.instance_names)) {
+    while (!names.empty()) names = RunNames(std::move(names), reporter);
+  }
+}
+
+// Returns what is left to run after one that threw.
+std::vector<std::string> PlannedRun::RunNames(std::vector<std::string> names,
+                                              JoiningReporter* reporter) {
+  reporter->ForgetRows();
+  ++call_count_;
+  size_t count = 0;
+  const absl::Status status = RunCatching("the benchmark", [&] {
+    count = benchmark::RunSpecifiedBenchmarks(reporter, nullptr,
+                                              ExactFilter(names));
+    return absl::OkStatus();
+  });
+  if (status.ok()) {
+    ran_count_ += count;
+    if (count != names.size()) RecordCount(names, count);
+    return {};
+  }
+  const size_t asked_count = names.size();
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [&](const std::string& name) {
+                               return reporter->HasRows(name);
+                             }),
+              names.end());
+  ran_count_ += asked_count - names.size();
+  // They run in their order, except those that are not there.
+  const auto thrower =
+      std::find_if(names.begin(), names.end(), [](const std::string& name) {
+        return CountInstances(ExactFilter({name})) > 0;
+      });
+  const std::string name =
+      thrower != names.end() ? *thrower : "a benchmark of a name that ran";
+  recorder_.RecordProblem(MemoEvent::TASK_FAILED, name, status);
+  names.erase(std::remove(names.begin(), names.end(), name), names.end());
+  return names;
+}
+
+// Google Benchmark only returns how many it found.
+void PlannedRun::RecordCount(const std::vector<std::string>& names,
+                             size_t count) {
+  recorder_.NoteProblem();
+  const std::string which = absl::StrCat(" of those from \"", names.front(),
+                                         "\" to \"", names.back(), "\"");
+  recorder_.Say(
+      recorder_.AddEvent(MemoEvent::NOT_RUN, names.front(), 0),
+      count < names.size()
+          ? absl::StrCat(names.size() - count, " of ", names.size(),
+                         " benchmarks did not run,", which,
+                         ": there are none of such names; does one have a "
+                         "line break in its name?")
+          : absl::StrCat(count, " benchmarks ran where ", names.size(),
+                         " were asked for,", which,
+                         ": give each a name of its own"));
+}
+
+// Loads what the cell needs, and sets it up.
+void PlannedRun::BeginCell(size_t index) {
+  const ScheduledStep& step = plan_.schedule.steps[index];
+  ProductCell& cell = *StretchOf(index).cell;
+  state_ = NextStateOf(StretchOf(index));
+  cell.error = values_.Load(step);
+  is_set_up_ = cell.error.ok();
+  if (cell.error.ok() && cell.setup != nullptr) {
+    cell.error = RunCatching("the setup", [&] { return cell.setup(state_); });
+    is_set_up_ = cell.error.ok();
+    if (!is_set_up_) {
+      recorder_.RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
+    }
+  }
+  cell.is_planned = true;
+}
+
+// Tears the cell down, and evicts what is not needed again.
+void PlannedRun::EndCell(size_t index) {
+  const ScheduledStep& step = plan_.schedule.steps[index];
+  const Stretch& stretch = StretchOf(index);
+  ProductCell& cell = *stretch.cell;
+  cell.is_planned = false;
+  recorder_.AddEvent(MemoEvent::CELL_RAN, stretch.instance_names[0], 0);
+  const absl::Status thrown = TakeThrown(&cell);
+  if (!thrown.ok()) {
+    recorder_.RecordProblem(MemoEvent::TASK_FAILED, cell.name, thrown);
+  }
+  if (is_set_up_ && cell.teardown != nullptr) RunTeardown(cell, step);
+  values_.EvictAfter(step);
+}
+
+InstanceState PlannedRun::NextStateOf(const Stretch& stretch) {
+  Family& family = families_[stretch.cell->product];
+  InstanceState state;
+  state.name = stretch.instance_names[0];
+  state.family = stretch.cell->product;
+  state.family_index = family.next_index++;
+  state.family_size = family.size;
+  return state;
+}
+
+void PlannedRun::RunTeardown(ProductCell& cell, const ScheduledStep& step) {
+  cell.error =
+      values_.Lend(cell, state_, step, [&] { return cell.teardown(state_); });
+  if (!cell.error.ok()) {
+    recorder_.RecordProblem(MemoEvent::TASK_FAILED, cell.name, cell.error);
+  }
+}
+
+}  // namespace footprint::memo_internal

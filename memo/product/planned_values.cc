@@ -1,0 +1,285 @@
+#include "footprint/memo/product/planned_values.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/memo/memo_core.h"
+#include "footprint/memo/product/planned_sizes.h"
+#include "footprint/memo/run_catching.h"
+
+namespace footprint::memo_internal {
+namespace {
+
+std::map<std::string, uint64_t> CountHandles() {
+  std::map<std::string, uint64_t> counts;
+  for (const MemoStatistics& loaded : ListLoadedMemos()) {
+    counts[loaded.name] = loaded.handle_count;
+  }
+  return counts;
+}
+
+bool IsMeasured(const MemoStatistics& statistics) {
+  return statistics.bytes_source == BytesSource::kMeasured ||
+         statistics.bytes_source == BytesSource::kDoubtful;
+}
+
+}  // namespace
+
+void PlannedValues::Begin() {
+  for (const MemoStatistics& loaded : ListLoadedMemos()) {
+    loaded_before_.insert(loaded.name);
+  }
+  loads_left_ = plan_->schedule.load_count;
+}
+
+absl::Status PlannedValues::Load(const ScheduledStep& step) {
+  const absl::Status loaded = LoadValues(step);
+  loads_left_ -= static_cast<int64_t>(step.loads.size());
+  EvictLoadedByFactories();
+  return loaded;
+}
+
+absl::Status PlannedValues::Lend(const ProductCell& cell,
+                                 const InstanceState& state,
+                                 const ScheduledStep& step,
+                                 const std::function<absl::Status()>& task) {
+  for (PlannedMemo* memo : cell.memos) memo->Unpin();
+  const absl::Status done = RunCatching("the teardown", task);
+  for (PlannedMemo* memo : cell.memos) {
+    if (!memo->PinAgain()) RecordEvictionByTask(*memo, state, step);
+  }
+  return done;
+}
+
+void PlannedValues::EvictAfter(const ScheduledStep& step) {
+  for (int value : step.evictions) {
+    Evict(plan_->memos[static_cast<size_t>(value)]);
+  }
+  EvictLoadedByFactories();
+}
+
+// An eviction before the last use costs a load, as the user has it.
+void PlannedValues::RecordEvictionByTask(const PlannedMemo& memo,
+                                         const InstanceState& state,
+                                         const ScheduledStep& step) {
+  if (!recorder_->IsLive(memo.name())) return;  // An argument twice.
+  const int64_t bytes = recorder_->EndLife(memo.name());
+  MemoEvent* const event =
+      recorder_->AddEvent(MemoEvent::EVICTED, memo.name(), bytes);
+  event->set_detail(absl::StrCat("by the teardown of ", state.name));
+  const bool is_last_use =
+      std::any_of(step.evictions.begin(), step.evictions.end(), [&](int value) {
+        return plan_->memos[static_cast<size_t>(value)] == &memo;
+      });
+  if (is_last_use || !warned_of_.insert(memo.name()).second) return;
+  recorder_->Say(
+      event, absl::StrCat("\"", memo.name(), "\": evicted by the teardown of ",
+                          state.name,
+                          ", though the plan keeps it for a later cell: it "
+                          "is loaded again; without that call it stays, and "
+                          "the runner evicts it after its last use"));
+}
+
+// In the plan's order; after an earlier failure, also what the plan took for
+// loaded. What could not be loaded once is not tried again, nor is anything
+// else loaded for a cell that cannot run.
+absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
+  std::vector<int> values = step.loads;
+  const std::vector<int>& needed =
+      plan_->request.cells[static_cast<size_t>(step.cell)].values;
+  values.insert(values.end(), needed.begin(), needed.end());
+  for (int value : values) {
+    const auto failed = failed_loads_.find(value);
+    if (failed != failed_loads_.end()) return failed->second;
+  }
+  for (int value : values) {
+    PlannedMemo* const memo = plan_->memos[static_cast<size_t>(value)];
+    if (memo->is_pinned()) continue;
+    const MemoStatistics before = memo->statistics();
+    const std::map<std::string, uint64_t> handles_before = CountHandles();
+    const absl::Status status = memo->Load();
+    if (!status.ok()) {
+      recorder_->trace().set_failed_load_count(
+          recorder_->trace().failed_load_count() + 1);
+      recorder_->AddEvent(MemoEvent::LOAD_FAILED, memo->name(), 0)
+          ->set_detail(std::string(status.message()));
+      recorder_->NoteProblem();
+      failed_loads_[value] = status;
+      return status;
+    }
+    RecordValue(plan_->request.values[static_cast<size_t>(value)], *memo,
+                before, HeldSince(handles_before, memo->name()));
+  }
+  return absl::OkStatus();
+}
+
+// What the load of `name` has got handles of, and its value has kept.
+LoadedSize PlannedValues::HeldSince(
+    const std::map<std::string, uint64_t>& handles_before,
+    const std::string& name) const {
+  LoadedSize held;
+  for (const MemoStatistics& loaded : ListLoadedMemos()) {
+    const auto before = handles_before.find(loaded.name);
+    const uint64_t count = before == handles_before.end() ? 0 : before->second;
+    if (loaded.name == name || loaded.handle_count <= count) continue;
+    held.held_bytes += loaded.live_bytes;
+    held.held_resident_bytes +=
+        plan_->counts_resident ? LoadedBytesOf(loaded, true) : 0;
+  }
+  return held;
+}
+
+// A value that is alive from now on. One that somebody else had loaded, such
+// as the factory of another value, counts, too, but is no load of the plan.
+void PlannedValues::RecordValue(const PlannedValue& planned,
+                                const PlannedMemo& memo,
+                                const MemoStatistics& before,
+                                const LoadedSize& held) {
+  const MemoStatistics statistics = memo.statistics();
+  const bool is_new = statistics.load_count != before.load_count;
+  const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
+  // What nobody could count takes what the plan says.
+  const int64_t bytes = is_known
+                            ? LoadedBytesOf(statistics, plan_->counts_resident)
+                            : planned.bytes;
+  const int64_t before_bytes = recorder_->LiveBytes();
+  loaded_by_factories_.erase(memo.name());
+  recorder_->SetLive(memo.name(), bytes);
+  if (is_new) {
+    recorder_->trace().set_load_count(recorder_->trace().load_count() + 1);
+  }
+  MemoEvent* const event = recorder_->AddEvent(
+      is_new ? MemoEvent::LOADED : MemoEvent::FOUND_LOADED, memo.name(), bytes);
+  AddSizes(statistics, event);
+  event->set_load_nanoseconds(statistics.load_nanoseconds -
+                              before.load_nanoseconds);
+  // Whoever loaded it saw what it took.
+  const LoadedSize known = KnownSize(memo.name());
+  const LoadedSize& kept = is_new ? held : known;
+  event->set_held_bytes(kept.held_bytes);
+  event->set_held_resident_bytes(kept.held_resident_bytes);
+  // What it holds cannot be declared.
+  const bool plan_counts_held =
+      known.held_bytes > 0 || planned.source != SizeSource::kDeclared;
+  const int64_t held_bytes =
+      plan_->counts_resident && kept.held_resident_bytes > 0
+          ? kept.held_resident_bytes
+          : kept.held_bytes;
+  CompareWithPlan(planned, statistics,
+                  bytes + (plan_counts_held ? held_bytes : 0));
+  if (is_new) RecordLoadedByFactory();
+  const int64_t passing_bytes =
+      PassingBytesOf(statistics.load_peak_bytes, statistics.live_bytes);
+  RecordPeak(memo.name(), recorder_->LiveBytes(), "planned values take ");
+  if (is_new && passing_bytes > 0) {
+    RecordPeak(memo.name(), before_bytes + bytes + passing_bytes,
+               "with what its load needed besides, planned values took ");
+  }
+}
+
+LoadedSize PlannedValues::KnownSize(const std::string& name) const {
+  const auto known = plan_->known_sizes.find(name);
+  return known == plan_->known_sizes.end() ? LoadedSize() : known->second;
+}
+
+// `bytes` with what the value holds.
+void PlannedValues::CompareWithPlan(const PlannedValue& planned,
+                                    const MemoStatistics& statistics,
+                                    int64_t bytes) {
+  const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
+  const bool is_promised = planned.source == SizeSource::kDeclared ||
+                           planned.source == SizeSource::kMeasured;
+  if (!is_known || !is_promised || !IsFarFrom(bytes, planned.bytes)) {
+    return;
+  }
+  recorder_->Say(
+      recorder_->AddEvent(MemoEvent::SIZE_DIFFERS, planned.name, bytes),
+      absl::StrCat("\"", planned.name, "\" takes ", FormatBytes(bytes),
+                   ", not the ", FormatBytes(planned.bytes), " planned for; ",
+                   planned.source == SizeSource::kDeclared ? "declare that"
+                   : plan_->remembers
+                       ? IsMeasured(statistics)
+                             ? "the next run plans with that"
+                             : "remove the file of --memo_remember= to "
+                               "forget that"
+                       : "measure anew with --memo_trace_out="));
+}
+
+void PlannedValues::AddSizes(const MemoStatistics& statistics,
+                             MemoEvent* event) {
+  event->set_is_measured(statistics.bytes_source == BytesSource::kMeasured);
+  event->set_is_doubtful(statistics.bytes_source == BytesSource::kDoubtful);
+  event->set_detail(statistics.doubt);
+  event->set_load_peak_bytes(statistics.load_peak_bytes);
+  event->set_resident_bytes(statistics.resident_bytes);
+  if (plan_->counts_resident) event->set_allocated_bytes(statistics.live_bytes);
+}
+
+void PlannedValues::RecordPeak(const std::string& name, int64_t bytes,
+                               const std::string& words) {
+  recorder_->trace().set_peak_bytes(
+      std::max(recorder_->trace().peak_bytes(), bytes));
+  if (!plan_->request.budget_bytes.has_value() ||
+      bytes <= *plan_->request.budget_bytes) {
+    return;
+  }
+  recorder_->NoteProblem();
+  recorder_->Say(
+      recorder_->AddEvent(MemoEvent::BUDGET_EXCEEDED, name, bytes),
+      absl::StrCat("\"", name, "\": ", words, FormatBytes(bytes),
+                   ", more than the budget of ",
+                   FormatBytes(*plan_->request.budget_bytes),
+                   plan_->counts_resident
+                       ? " resident"
+                       : " allocated (--memo_budget_counts=resident counts "
+                         "only what is resident)"));
+}
+
+// What factories have loaded besides is alive, though no plan knew of it.
+void PlannedValues::RecordLoadedByFactory() {
+  for (const MemoStatistics& loaded : ListLoadedMemos()) {
+    if (recorder_->IsLive(loaded.name) ||
+        loaded_before_.count(loaded.name) > 0) {
+      continue;
+    }
+    const int64_t bytes = LoadedBytesOf(loaded, plan_->counts_resident);
+    loaded_by_factories_.insert(loaded.name);
+    recorder_->SetLive(loaded.name, bytes);
+    AddSizes(loaded, recorder_->AddEvent(MemoEvent::LOADED_BY_FACTORY,
+                                         loaded.name, bytes));
+  }
+}
+
+// Under a budget as soon as they are not pinned: they are loaded again for
+// the next factory, whose need while it loads has room for them. Else when
+// nothing is left to load.
+void PlannedValues::EvictLoadedByFactories() {
+  if (!plan_->request.budget_bytes.has_value() && loads_left_ > 0) return;
+  const std::set<std::string> names = loaded_by_factories_;
+  for (const std::string& name : names) {
+    if (!EvictMemo(name).ok()) continue;  // A value holds it.
+    loaded_by_factories_.erase(name);
+    const int64_t bytes = recorder_->EndLife(name);
+    recorder_->AddEvent(MemoEvent::EVICTED, name, bytes);
+  }
+}
+
+// What could not be loaded needs no eviction.
+void PlannedValues::Evict(PlannedMemo* memo) {
+  if (!memo->is_pinned()) return;
+  const absl::Status status = memo->Evict();
+  if (!status.ok()) {
+    recorder_->NoteProblem();
+    recorder_->Say(
+        recorder_->AddEvent(MemoEvent::EVICTION_FAILED, memo->name(), 0),
+        absl::StrCat("not evicted: ", status.message()));
+    return;
+  }
+  const int64_t bytes = recorder_->EndLife(memo->name());
+  recorder_->AddEvent(MemoEvent::EVICTED, memo->name(), bytes);
+}
+
+}  // namespace footprint::memo_internal

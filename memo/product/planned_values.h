@@ -1,0 +1,100 @@
+// Loads and evicts the values of a plan, and compares them with it.
+//
+//   PlannedValues values(&plan, &recorder);
+//   values.Begin();
+//   for (const ScheduledStep& step : plan.schedule.steps) {
+//     absl::Status loaded = values.Load(step);
+//     ...                                         // run the cell
+//     values.EvictAfter(step);
+//   }
+//
+// Refers to the plan and the recorder, which outlive it; memos are the
+// registry's. Not thread-safe: one, on main's thread. Memory: the values, and
+// their names. Tested by product_sizes_test and planned_benchmarks_test.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_PLANNED_VALUES_H_
+#define FOOTPRINT_MEMO_PRODUCT_PLANNED_VALUES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "footprint/memo/memo_core.h"
+#include "footprint/memo/product/product_registry.h"
+#include "footprint/memo/product/trace_recorder.h"
+#include "footprint/memo/schedule/memo_trace_file.h"
+#include "footprint/memo/schedule/schedule.h"
+
+namespace footprint::memo_internal {
+
+struct ValuesPlan {
+  ScheduleRequest request;
+  Schedule schedule;
+  // Of request.values, in the same order.
+  std::vector<PlannedMemo*> memos;
+  // Of earlier runs, by name.
+  std::map<std::string, LoadedSize> known_sizes;
+  bool counts_resident = false;
+  // The next run knows the sizes of this one.
+  bool remembers = false;
+};
+
+class PlannedValues {
+ public:
+  PlannedValues(const ValuesPlan* plan, TraceRecorder* recorder)
+      : plan_(plan), recorder_(recorder) {}
+  PlannedValues(const PlannedValues&) = delete;
+  PlannedValues& operator=(const PlannedValues&) = delete;
+
+  // Before the first load: what is loaded by now is not the plan's.
+  void Begin();
+
+  // All that the step's cell needs; the error of the first that failed, now or
+  // earlier.
+  absl::Status Load(const ScheduledStep& step);
+
+  // Runs the cell's teardown, which may evict the values that it is given: they
+  // are not pinned meanwhile.
+  absl::Status Lend(const ProductCell& cell, const InstanceState& state,
+                    const ScheduledStep& step,
+                    const std::function<absl::Status()>& task);
+
+  // What no later step needs.
+  void EvictAfter(const ScheduledStep& step);
+
+ private:
+  absl::Status LoadValues(const ScheduledStep& step);
+  LoadedSize HeldSince(const std::map<std::string, uint64_t>& handles_before,
+                       const std::string& name) const;
+  void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
+                   const MemoStatistics& before, const LoadedSize& held);
+  LoadedSize KnownSize(const std::string& name) const;
+  void CompareWithPlan(const PlannedValue& planned,
+                       const MemoStatistics& statistics, int64_t bytes);
+  void AddSizes(const MemoStatistics& statistics, MemoEvent* event);
+  void RecordPeak(const std::string& name, int64_t bytes,
+                  const std::string& words);
+  void RecordLoadedByFactory();
+  void RecordEvictionByTask(const PlannedMemo& memo, const InstanceState& state,
+                            const ScheduledStep& step);
+  void EvictLoadedByFactories();
+  void Evict(PlannedMemo* memo);
+
+  const ValuesPlan* const plan_;
+  TraceRecorder* const recorder_;
+  std::map<int, absl::Status> failed_loads_;
+  // By name: what was there before the run, and what factories have loaded.
+  std::set<std::string> loaded_before_;
+  std::set<std::string> loaded_by_factories_;
+  // Values, by name, that a teardown has evicted before their last use.
+  std::set<std::string> warned_of_;
+  int64_t loads_left_ = 0;
+};
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_PLANNED_VALUES_H_

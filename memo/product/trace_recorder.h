@@ -1,0 +1,61 @@
+// Writes down what happens to planned values, and says what went wrong.
+//
+//   TraceRecorder recorder(&trace);
+//   recorder.SetLive("model", bytes);
+//   recorder.AddEvent(MemoEvent::LOADED, "model", bytes);
+//   recorder.RecordProblem(MemoEvent::TASK_FAILED, "BM_Fit", status);
+//
+// Refers to the trace, which outlives it. Thread-compatible. Memory: the
+// events, and the names of the values that are alive. Tested by
+// planned_benchmarks_test.
+
+#ifndef FOOTPRINT_MEMO_PRODUCT_TRACE_RECORDER_H_
+#define FOOTPRINT_MEMO_PRODUCT_TRACE_RECORDER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "footprint/memo/schedule/memo_trace.pb.h"
+
+namespace footprint::memo_internal {
+
+class TraceRecorder {
+ public:
+  explicit TraceRecorder(MemoTrace* trace) : trace_(trace) {}
+  TraceRecorder(const TraceRecorder&) = delete;
+  TraceRecorder& operator=(const TraceRecorder&) = delete;
+
+  MemoTrace& trace() { return *trace_; }
+
+  // The event stays the trace's.
+  MemoEvent* AddEvent(MemoEvent::Kind kind, const std::string& name,
+                      int64_t bytes);
+  // The detail of an event, also on standard error.
+  void Say(MemoEvent* event, const std::string& text);
+  void RecordProblem(MemoEvent::Kind kind, const std::string& name,
+                     const absl::Status& status);
+  void NoteProblem() { had_problem_ = true; }
+  bool had_problem() const { return had_problem_; }
+
+  // Which values are alive, by name, and what they take.
+  void SetLive(const std::string& name, int64_t bytes) {
+    live_bytes_[name] = bytes;
+  }
+  bool IsLive(const std::string& name) const {
+    return live_bytes_.count(name) > 0;
+  }
+  // What it took; 0 if it was not alive.
+  int64_t EndLife(const std::string& name);
+  int64_t LiveBytes() const;
+
+ private:
+  MemoTrace* const trace_;
+  std::map<std::string, int64_t> live_bytes_;
+  bool had_problem_ = false;
+};
+
+}  // namespace footprint::memo_internal
+
+#endif  // FOOTPRINT_MEMO_PRODUCT_TRACE_RECORDER_H_
