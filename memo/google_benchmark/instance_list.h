@@ -5,7 +5,7 @@
 //   size_t count = CountInstances("^BM_Predict/");
 //
 // Not thread-safe: Google Benchmark's flags are global, and are as they were
-// afterwards. Memory: the names. Tested by planned_benchmarks_test.
+// afterwards. Memory: the names.
 
 #ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_INSTANCE_LIST_H_
 #define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_INSTANCE_LIST_H_

@@ -7,7 +7,7 @@
 //   }
 //
 // Refers to both reporters, which outlive it. Thread-compatible. Memory: the
-// instances' names. Tested by planned_benchmarks_test.
+// instances' names.
 
 #ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_JOINING_REPORTER_H_
 #define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_JOINING_REPORTER_H_
