@@ -5,13 +5,12 @@
 
 #include "benchmark/benchmark.h"
 #include "footprint/profiling/recording/memory_phase.h"
-#include "profiling/recording/memory_phase.h"
 
 namespace {
 
 void BM_LoadTable(benchmark::State& state) {
   for (auto _ : state) {
-    footprint::MemoryPhase phase(LoadPhaseName());
+    footprint::MemoryPhase phase("load");
     std::vector<double> table(static_cast<size_t>(state.range(0)) * 100);
     benchmark::DoNotOptimize(table.data());
   }
