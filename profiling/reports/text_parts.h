@@ -63,7 +63,8 @@ std::string CopyText(const MeasuredRun& run);
 // The parts of the resident set, graphics memory, a container's limit.
 std::string MachineText(const MeasuredRun& run, const MeasuredImage& image);
 
-// Every process, where there is more than one.
+// The processes that needed most and those that were killed, in the order in
+// which they began, where there is more than one.
 std::string ProcessText(const MeasuredRun& run);
 
 }  // namespace footprint

@@ -108,6 +108,28 @@ TEST(TextPartsTest, EachProcessHasItsOwnPeakAndEnd) {
   EXPECT_EQ(ProcessText(run), "") << "one process is the headline's";
 }
 
+TEST(TextPartsTest, OfManyProcessesTheLargestAndTheKilledAreShown) {
+  MeasuredRun run;
+  for (int i = 0; i < 30; ++i) {
+    MeasuredImage* const image = run.add_images();
+    image->set_process_id(100 + i);
+    image->set_end(MeasuredImage::EXITED);
+    image->set_peak_live_bytes((i + 1) * kMiB);
+  }
+  // It needed least in its heap, and most of all.
+  run.mutable_images(0)->set_peak_resident_bytes(900 * kMiB);
+  run.mutable_images(2)->set_end(MeasuredImage::KILLED);
+  const std::string text = ProcessText(run);
+  for (const char* shown : {"    100 ", "    102 ", "    107 ", "    129 "}) {
+    EXPECT_THAT(text, HasSubstr(shown));
+  }
+  for (const char* left_out : {"    101 ", "    103 ", "    106 "}) {
+    EXPECT_THAT(text, Not(HasSubstr(left_out)));
+  }
+  EXPECT_THAT(text, HasSubstr("and 5 that needed less; --json=FILE has all\n"));
+  EXPECT_LT(text.find("    100 "), text.find("    107 "));
+}
+
 TEST(TextPartsTest, ThreadsWithMostStandFirstAndTheLastAreCounted) {
   MeasuredImage image;
   image.set_peak_live_bytes(100 * kMiB);
