@@ -10,11 +10,11 @@
 #include <cstdlib>
 #include <iterator>
 #include <new>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "absl/base/attributes.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/memory/allocator.h"
@@ -45,9 +45,11 @@ namespace {
 struct Registry {
   Registry();
 
-  absl::flat_hash_map<std::string, std::weak_ptr<MemoCore>> by_name
+  // Of the standard library: as they were where an entry finds no memory, and
+  // absl's are damaged then.
+  std::unordered_map<std::string, std::weak_ptr<MemoCore>> by_name
       ABSL_GUARDED_BY(memos_mutex);
-  absl::flat_hash_map<const void*, MemoCore*> by_value
+  std::unordered_map<const void*, MemoCore*> by_value
       ABSL_GUARDED_BY(memos_mutex);
   // Being loaded or evicted.
   std::vector<MemoCore*> busy ABSL_GUARDED_BY(memos_mutex);

@@ -1,8 +1,11 @@
 #include "footprint/memo/memo_core.h"
 
 #include <atomic>
+#include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <typeindex>
@@ -12,9 +15,26 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+
+namespace {
+
+// Calls of operator new on this thread until one finds no memory; 0: never.
+thread_local int news_until_failure = 0;
+
+}  // namespace
+
+void* operator new(size_t size) {
+  const bool fails = news_until_failure > 0 && --news_until_failure == 0;
+  void* const block = fails ? nullptr : std::malloc(size);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, size_t) noexcept { std::free(block); }
 
 namespace footprint::memo_internal {
 namespace {
@@ -167,6 +187,71 @@ TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
   EXPECT_GE(ReadMemoTotals().peak_bytes, before.live_bytes + 1000);
   EXPECT_EQ(memo->statistics().live_bytes, 0);
   EXPECT_EQ(memo->statistics().peak_bytes, 1000);
+}
+
+// Whether its load found no memory for the entry of its value.
+bool FailsToEnter(FakeMemo& memo) {
+  const absl::Status status = memo.Acquire().status();
+  news_until_failure = 0;
+  if (status.ok()) {
+    memo.Release();
+    return false;
+  }
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_FALSE(memo.statistics().is_loaded);
+  return true;
+}
+
+// The table of values grows now and then; then there may be no memory for it.
+TEST(MemoCoreTest, TheTableOfValuesIsWholeWhereAnEntryFoundNoMemory) {
+  std::vector<std::shared_ptr<FakeMemo>> memos;
+  int failed_count = 0;
+  int destroyed_count = 0;
+  for (int i = 0; i < 100; ++i) {
+    int load_count = 0;
+    // Of an entry, first one block cannot be had, then another.
+    memos.push_back(MakeFake(absl::StrCat("entered", i), [&load_count] {
+      news_until_failure = ++load_count <= 2 ? load_count : 0;
+      return absl::OkStatus();
+    }));
+    memos.back()->on_destroy = [&destroyed_count] {
+      ++destroyed_count;
+      return absl::OkStatus();
+    };
+    while (FailsToEnter(*memos.back())) ++failed_count;
+    for (const std::shared_ptr<FakeMemo>& memo : memos) {
+      ASSERT_THAT(FindMemoByValue(memo->value(), typeid(int)),
+                  IsOkAndHolds(memo));
+    }
+  }
+  EXPECT_GT(failed_count, 0);
+  EXPECT_EQ(destroyed_count, failed_count);
+}
+
+TEST(MemoCoreTest, TheTableOfNamesIsWholeWhereAnEntryFoundNoMemory) {
+  std::vector<std::shared_ptr<FakeMemo>> memos;
+  int failed_count = 0;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = absl::StrCat("a memo of a long name ", i);
+    memos.push_back(
+        std::make_shared<FakeMemo>(name, [] { return absl::OkStatus(); }));
+    for (int news = 1; news <= 3; ++news) {
+      news_until_failure = news;
+      try {
+        AddMemo(memos.back()).IgnoreError();
+      } catch (const std::bad_alloc&) {
+        ++failed_count;
+      }
+      news_until_failure = 0;
+    }
+    // Unless it has the name already.
+    AddMemo(memos.back()).IgnoreError();
+    for (const std::shared_ptr<FakeMemo>& memo : memos) {
+      ASSERT_THAT(FindMemoByName(memo->name(), typeid(int)),
+                  IsOkAndHolds(memo));
+    }
+  }
+  EXPECT_GT(failed_count, 0);
 }
 
 TEST(MemoCoreTest, LoadedMemosAreListedByName) {

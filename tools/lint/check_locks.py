@@ -115,8 +115,9 @@ def prepare_includes(root, work, protos):
     tree.mkdir(parents=True, exist_ok=True)
     generated.mkdir(exist_ok=True)
     link = tree / "footprint"
-    if not link.is_symlink():
-        link.symlink_to(root.resolve(), target_is_directory=True)
+    # The folder may be another tree's, which may be gone.
+    link.unlink(missing_ok=True)
+    link.symlink_to(root.resolve(), target_is_directory=True)
     subprocess.run(["protoc", "-I%s" % tree, "--cpp_out=%s" % generated,
                     *(str(link / name) for name in protos)], check=True)
     return [tree, generated]

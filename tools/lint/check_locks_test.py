@@ -45,6 +45,18 @@ class ClangTest(unittest.TestCase):
         self.assertIn("expected", findings("int main( {}")[1])
 
 
+class IncludesTest(unittest.TestCase):
+    def test_the_folder_of_another_tree_is_of_this_one_afterwards(self):
+        with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+            folder = pathlib.Path(folder)
+            for tree in ("a", "b"):
+                (folder / tree).mkdir()
+                (folder / tree / (tree + ".proto")).write_text('syntax = "proto3";\n')
+                include, _ = check_locks.prepare_includes(
+                    folder / tree, folder / "work", [tree + ".proto"])
+                self.assertTrue((include / "footprint" / (tree + ".proto")).is_file())
+
+
 class PatternsTest(unittest.TestCase):
     def test_other_mutexes_are_found_outside_of_the_room(self):
         texts = {"memo/a.cc": "#include <mutex>\nstd::mutex a;\n// std::mutex in a comment\n",

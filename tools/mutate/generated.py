@@ -15,9 +15,10 @@ reach it, those of its name and room first, until one fails.
     score         killed of killed and survived, with Wilson's 95 % interval
 
 What was found is written down after each mutant, and a run that was cut off goes
-on there. Not tried: sources that no test of the package can reach (tagged
-`manual`, testonly), code that a preprocessor leaves out, and the figures of
-profiles, which are build actions and run without a mutant.
+on there: a test whose sources are as they were keeps what was recorded of it. Not
+tried: sources that no test of the package can reach (tagged `manual`, testonly),
+code that a preprocessor leaves out, and the figures of profiles, which are build
+actions and run without a mutant.
 """
 
 import collections
@@ -58,6 +59,7 @@ KILLED, SURVIVED, NOT_COMPILED, EQUIVALENT = "killed", "survived", "not compiled
 RECORDER = r"""#!/usr/bin/env bash
 name=${TEST_TARGET//[\/:]/_}${TEST_SHARD_INDEX:+_shard_$TEST_SHARD_INDEX}
 file=$(dirname "$0")/recorded/$name
+rm -f "$file.result" "$file.reached"
 printf '%s\0' "$TEST_TARGET" "$PWD" "$@" >"$file.command"
 env -0 >"$file.environment"
 truncate -s "$(cat "$(dirname "$0")/reached_bytes")" "$file.reached"
@@ -288,7 +290,7 @@ class Package:
     """The copy of a tree, with the sample's mutants behind switches."""
 
     def __init__(self, copy, folder, jobs):
-        self.copy, self._folder, self._jobs = copy, folder, jobs
+        self.copy, self.folder, self._jobs = copy, folder, jobs
         self._bazel = ["bazel", "--output_user_root=%s" % folder]
 
     def query(self, package):
@@ -313,21 +315,31 @@ class Package:
 
     def record(self, tests, sources, count):
         """Builds and runs the tests without a mutant: Bazel's exit code and output."""
-        recorded = self._folder / "recorded"
-        shutil.rmtree(recorded, ignore_errors=True)
-        recorded.mkdir(parents=True)
-        recorder = self._folder / "record.sh"
+        (self.folder / "recorded").mkdir(parents=True, exist_ok=True)
+        recorder = self.folder / "record.sh"
         recorder.write_text(RECORDER)
         recorder.chmod(0o755)
-        (self._folder / "reached_bytes").write_text(str(count + 1))
-        targets = self._folder / "tests.txt"
+        (self.folder / "reached_bytes").write_text(str(count + 1))
+        code, output = self._test(tests, sources, "auto")
+        known = {test.target for test in read_recorded(self.folder)}
+        lost = [test for test in tests if test not in known]
+        # Bazel knows their results, and what they reach was not kept.
+        if code == 0 and lost:
+            code, output = self._test(lost, sources, "no")
+        return code, output
+
+    def _test(self, tests, sources, caching):
+        targets = self.folder / "tests.txt"
         targets.write_text("\n".join(tests) + "\n")
         quiet = ["--per_file_copt=^%s$@-w" % re.escape(name) for name in sources]
         result = subprocess.run(
             [*self._bazel, "test", "--noshow_progress", "--keep_going", "--jobs=%d" % self._jobs,
              "--local_test_jobs=%d" % self._jobs, "--strategy=TestRunner=local",
-             "--cache_test_results=no", "--run_under=%s" % recorder, "--test_output=errors",
-             *quiet, "--target_pattern_file=%s" % targets],
+             "--cache_test_results=" + caching,
+             # A result out of a disk cache would leave nothing recorded.
+             "--modify_execution_info=TestRunner=+no-cache",
+             "--run_under=%s" % (self.folder / "record.sh"), "--test_output=errors", *quiet,
+             "--target_pattern_file=%s" % targets],
             cwd=self.copy, capture_output=True, text=True)
         return result.returncode, result.stdout + result.stderr
 
@@ -456,22 +468,43 @@ class Results:
                 file.write(json.dumps(result) + "\n")
 
 
-def judge(number, mutant, tests):
-    """(verdict, the test that failed or how many passed)."""
-    reaching = nearest_first([test for test in tests if number in test.reached], mutant)
-    for test in reaching:
-        if test.fails_with(number):
-            return KILLED, test.target
-    if mutant.constant and not reaching:
-        return NOT_COMPILED, "runs while it is compiled only"
-    return SURVIVED, "%d tests reach it" % len(reaching)
+class Judge:
+    """By tests that pass without a mutant, which is tried where one fails."""
+
+    def __init__(self, tests):
+        self._tests = tests
+        self._locks = {id(test): threading.Lock() for test in tests}
+        self._passes_alone = {}
+
+    def _is_usable(self, test):
+        with self._locks[id(test)]:
+            if id(test) not in self._passes_alone:
+                # A number that no mutant has: else a limit or a path could pass for a kill.
+                self._passes_alone[id(test)] = not test.fails_with(0)
+                if not self._passes_alone[id(test)]:
+                    say_left_out(test, " and without Bazel")
+            return self._passes_alone[id(test)]
+
+    def judge(self, number, mutant):
+        """(verdict, the test that failed or how many passed)."""
+        reaching = nearest_first([test for test in self._tests if number in test.reached], mutant)
+        for test in reaching:
+            if test.fails_with(number) and self._is_usable(test):
+                return KILLED, test.target
+        if mutant.constant and not reaching:
+            return NOT_COMPILED, "runs while it is compiled only"
+        return SURVIVED, "%d tests reach it" % len(reaching)
+
+
+def say_left_out(test, how):
+    print("mutate: left out, fails without a mutant%s: %s" % (how, test.target), file=sys.stderr)
 
 
 def judge_all(numbered, tests, results, jobs):
     pending = [(number, mutant) for number, mutant in numbered if results.get(mutant) is None]
-    start, done = time.monotonic(), 0
+    start, done, judge = time.monotonic(), 0, Judge(tests).judge
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        futures = {pool.submit(judge, number, mutant, tests): mutant for number, mutant in pending}
+        futures = {pool.submit(judge, number, mutant): mutant for number, mutant in pending}
         for future in concurrent.futures.as_completed(futures):
             verdict, by = future.result()
             results.put(futures[future], verdict, by)
@@ -480,22 +513,16 @@ def judge_all(numbered, tests, results, jobs):
     return time.monotonic() - start
 
 
-def usable_tests(recorded, jobs):
-    """Those that pass without a mutant, with Bazel and without; the others are named."""
-    passing = [test for test in recorded if test.passes]
-    # A number that no mutant has: else a limit or a path could pass for a kill.
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        failing = list(pool.map(lambda test: test.fails_with(0), passing))
-    alone = {test.target for test, fails in zip(passing, failing) if fails}
+def passing_tests(recorded):
+    """Those that pass without a mutant; the others are named."""
     for test in recorded:
-        if not test.passes or test.target in alone:
-            print("mutate: left out, fails without a mutant%s: %s" % (
-                " and without Bazel" if test.passes else "", test.target), file=sys.stderr)
-    return [test for test in passing if test.target not in alone]
+        if not test.passes:
+            say_left_out(test, "")
+    return [test for test in recorded if test.passes]
 
 
 def build_and_record(tree, originals, order, rules, verdicts, count):
-    """The sample that compiles, numbered, and what Bazel said."""
+    """The sample that compiles, numbered, its tests, and what Bazel said."""
     for _ in range(ATTEMPTS_TO_BUILD):
         sample = draw(order, count, verdicts)
         numbered = list(enumerate(sample, 1))
@@ -503,7 +530,8 @@ def build_and_record(tree, originals, order, rules, verdicts, count):
         sources = tree.plant(originals, numbered)
         code, output = tree.record(tests, sources, len(sample))
         if code in (0, 3):
-            return numbered, output
+            recorded = [test for test in read_recorded(tree.folder) if test.target in tests]
+            return numbered, recorded, output
         found = suspects(output, numbered)
         if not found:
             break
@@ -593,15 +621,14 @@ def _run(planted, tree, package, args, folder):
     print("mutate: sample drawn and checked in %.0f s" % (time.monotonic() - start), flush=True)
     start = time.monotonic()
     originals = {name: (tree / name).read_text() for name in names}
-    numbered, output = build_and_record(planted, originals, order, rules, verdicts, args.sample)
-    recorded = read_recorded(folder)
+    numbered, recorded, output = build_and_record(planted, originals, order, rules, verdicts, args.sample)
     print("mutate: %d tests built and recorded in %.0f s" % (
         len(recorded), time.monotonic() - start), flush=True)
-    usable = usable_tests(recorded, args.jobs)
-    if not usable:
+    passing = passing_tests(recorded)
+    if not passing:
         print("mutate: no test passes without a mutant\n%s" % output[-4000:], file=sys.stderr)
         return 2
-    return _judge(numbered, usable, order, verdicts, package, args, tree, folder)
+    return _judge(numbered, passing, order, verdicts, package, args, tree, folder)
 
 
 def _judge(numbered, tests, order, verdicts, package, args, tree, folder):
