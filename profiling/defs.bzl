@@ -100,6 +100,29 @@ def _sampler(ctx, label, target, linked, runfiles):
     ), is_executable = True)
     return struct(script = script, runfiles = needed.merge(ctx.runfiles(files = [script])))
 
+def _runner_arguments(ctx, label, whole_process, profile, samples, process_count, linked):
+    """The runner's own arguments, up to what a `program` needs besides."""
+    arguments = ctx.actions.args()
+    arguments.add(label, format = "--label=%s")
+    if whole_process:
+        arguments.add(whole_process, format = "--whole_process=%s")
+    arguments.add(profile, format = "--output=%s")
+    arguments.add(samples, format = "--samples_output=%s")
+    arguments.add(str(process_count), format = "--process_count=%s")
+    arguments.add(str(ctx.attr.timeout_seconds), format = "--timeout_seconds=%s")
+    for name, file in linked.items():
+        arguments.add(file, format = "--data=%s")
+        arguments.add(name, format = "--as=%s")
+    return arguments
+
+def _add_program(ctx, arguments, executable, runfiles):
+    """What is run, behind its run-time files."""
+    for file in runfiles:
+        arguments.add(file, format = "--runfile=%s")
+        arguments.add(_runfiles_name(ctx, file), format = "--as=%s")
+    arguments.add("--")
+    arguments.add(executable)
+
 def _measure_whole_process(ctx, label, executable, linked, runfiles, tools):
     """The action that measures from outside, without any flag of ours.
 
@@ -109,23 +132,18 @@ def _measure_whole_process(ctx, label, executable, linked, runfiles, tools):
     """
     profile = ctx.actions.declare_file(ctx.label.name + ".whole_process.profile.binpb")
     samples = ctx.actions.declare_file(ctx.label.name + ".whole_process.samples.binpb")
-    arguments = ctx.actions.args()
-    arguments.add(label, format = "--label=%s")
-    arguments.add(ctx.label.name, format = "--whole_process=%s")
-    arguments.add(profile, format = "--output=%s")
-    arguments.add(samples, format = "--samples_output=%s")
-    arguments.add(str(ctx.attr.whole_process_count), format = "--process_count=%s")
-    arguments.add(str(ctx.attr.timeout_seconds), format = "--timeout_seconds=%s")
-    for name, file in linked.items():
-        arguments.add(file, format = "--data=%s")
-        arguments.add(name, format = "--as=%s")
+    arguments = _runner_arguments(
+        ctx,
+        label,
+        ctx.label.name,
+        profile,
+        samples,
+        ctx.attr.whole_process_count,
+        linked,
+    )
     if ctx.attr.program:
         arguments.add("--copy_program=yes")
-        for file in runfiles:
-            arguments.add(file, format = "--runfile=%s")
-            arguments.add(_runfiles_name(ctx, file), format = "--as=%s")
-    arguments.add("--")
-    arguments.add(executable)
+    _add_program(ctx, arguments, executable, runfiles)
     ctx.actions.run(
         outputs = [profile, samples],
         inputs = depset(linked.values() + runfiles + [ctx.file._machine]),
@@ -149,6 +167,7 @@ def _memory_profile_impl(ctx):
     executable = benchmark.files_to_run.executable
     is_as_it_is = bool(ctx.attr.program)
     runfiles = benchmark.default_runfiles.files.to_list()
+    program_runfiles = runfiles if is_as_it_is else []
     linked = _linked_files(ctx, [] if is_as_it_is else [
         file
         for file in runfiles
@@ -158,28 +177,16 @@ def _memory_profile_impl(ctx):
     profile = ctx.actions.declare_file(ctx.label.name + ".profile.binpb")
     samples = ctx.actions.declare_file(ctx.label.name + ".samples.binpb")
 
-    arguments = ctx.actions.args()
-    arguments.add(label, format = "--label=%s")
-    arguments.add(profile, format = "--output=%s")
-    arguments.add(samples, format = "--samples_output=%s")
-    arguments.add(str(ctx.attr.process_count), format = "--process_count=%s")
-    arguments.add(str(ctx.attr.timeout_seconds), format = "--timeout_seconds=%s")
-    for name, file in linked.items():
-        arguments.add(file, format = "--data=%s")
-        arguments.add(name, format = "--as=%s")
+    arguments = _runner_arguments(ctx, label, None, profile, samples, ctx.attr.process_count, linked)
     tools = [benchmark.files_to_run]
     if is_as_it_is:
         arguments.add(ctx.executable.memprof, format = "--memprof=%s")
         tools.append(ctx.attr.memprof[DefaultInfo].files_to_run)
-        for file in runfiles:
-            arguments.add(file, format = "--runfile=%s")
-            arguments.add(_runfiles_name(ctx, file), format = "--as=%s")
-    arguments.add("--")
-    arguments.add(executable)
+    _add_program(ctx, arguments, executable, program_runfiles)
 
     ctx.actions.run(
         outputs = [profile, samples],
-        inputs = depset(linked.values() + (runfiles if is_as_it_is else []) + [ctx.file._system]),
+        inputs = depset(linked.values() + program_runfiles + [ctx.file._system]),
         tools = tools,
         executable = ctx.executable._runner,
         arguments = [arguments] + ctx.attr.args,
@@ -194,7 +201,7 @@ def _memory_profile_impl(ctx):
         label,
         executable,
         linked,
-        runfiles if is_as_it_is else [],
+        program_runfiles,
         [benchmark.files_to_run],
     )
     outputs = depset([profile])

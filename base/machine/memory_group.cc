@@ -20,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/machine/kernel_file.h"
 
 namespace footprint {
 namespace {
@@ -36,17 +37,9 @@ struct Parent {
   std::string problem;  // set: nowhere
 };
 
-// Files of /proc and of cgroups say they are empty, so are read to their end.
+// Empty: there is none.
 std::string ReadText(const std::string& path) {
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  if (!file.is_open()) return text;
-  char block[4096];
-  ssize_t got = 0;
-  while ((got = read(file.get(), block, sizeof(block))) > 0) {
-    text.append(block, static_cast<size_t>(got));
-  }
-  return text;
+  return ReadKernelFile(path).value_or("");
 }
 
 bool WriteText(const std::string& path, const std::string& text) {

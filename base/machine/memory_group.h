@@ -9,13 +9,14 @@
 // own group. The peak has pages of files that its processes were first to read,
 // which the kernel would give up under a limit, and not those that another
 // group had read before: it says more and less than a resident set.
-// Groups that a killed process of this library left are removed by
-// the next Create. Owns the group, which is removed with it; whoever is in it
-// must have ended; what still runs then keeps it. Movable; thread-compatible,
-// and Create is thread-safe. Memory: some KiB of the kernel's. Time: about a
-// millisecond. Errors: kFailedPrecondition: no such controller, or not for this
-// user, with the way out; kResourceExhausted: the kernel has no room. Source:
-// Linux, admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
+//
+// Owns the group, which is removed with it; whoever is in it must have ended;
+// what still runs then keeps it. Groups that a killed process of this library
+// left are removed by the next Create. Movable; thread-compatible, and Create
+// is thread-safe. Memory: some KiB of the kernel's. Time: about a millisecond.
+// Errors: kFailedPrecondition: no such controller, or not for this user, with
+// the way out; kResourceExhausted: the kernel has no room. Source: Linux,
+// admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
 #define FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_

@@ -18,7 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "footprint/profiling/resident/kernel_file.h"
+#include "footprint/base/machine/kernel_file.h"
 #include "footprint/profiling/resident/resident_set.h"
 
 namespace footprint {

@@ -29,6 +29,10 @@ StageFigures* Add(const std::string& name, StageFigures::Kind kind,
   return stage;
 }
 
+size_t ColumnOf(const std::string& text, size_t at) {
+  return at - (text.rfind('\n', at) + 1);
+}
+
 TEST(StageTextTest, IsEmptyWithoutStages) {
   EXPECT_EQ(StageText(MeasuredImage()), "");
   EXPECT_EQ(StageText(Image()), "");
@@ -45,13 +49,16 @@ TEST(StageTextTest, StandsAsATreeWithMostFirst) {
   Add("a\nb.csv", StageFigures::FILE, 2, 20, &image);
   const std::string text = StageText(image);
   const size_t fit_at = text.find("fit (left open)");
-  const size_t file_at = text.find("  file a");
+  const size_t file_at = text.find("file a");
   const size_t numpy_at = text.find("import numpy");
   ASSERT_NE(fit_at, std::string::npos);
   ASSERT_NE(file_at, std::string::npos);
   ASSERT_NE(numpy_at, std::string::npos);
   EXPECT_LT(fit_at, file_at);
   EXPECT_LT(file_at, numpy_at);
+  // Deeper than what it is inside of.
+  EXPECT_EQ(ColumnOf(text, file_at), ColumnOf(text, fit_at) + 2);
+  EXPECT_EQ(ColumnOf(text, numpy_at), ColumnOf(text, fit_at));
   EXPECT_THAT(text, HasSubstr("50.0 %"));
   EXPECT_THAT(text, HasSubstr("25.0 %"));
   EXPECT_THAT(text, HasSubstr("1.500 s"));
@@ -68,6 +75,13 @@ TEST(StageTextTest, WhatNeededLittleIsCountedOnly) {
   EXPECT_THAT(text, HasSubstr("named"));
   EXPECT_THAT(text, HasSubstr("and 100 stages that needed less"));
   EXPECT_THAT(text, Not(HasSubstr("import")));
+}
+
+TEST(StageTextTest, WhatOnlyPassesBytesThroughIsShown) {
+  MeasuredImage image = Image();
+  Add("decompress", StageFigures::IMPORT, 0, 1, &image)
+      ->set_allocated_bytes(2000);
+  EXPECT_THAT(StageText(image), HasSubstr("import decompress"));
 }
 
 }  // namespace

@@ -128,6 +128,18 @@ TEST_F(TextReportTest, TheTimelineMarksThePeakAndTheStages) {
                 std::string(31, 'b') + "\n" + blanks + "a load  b fit\n");
 }
 
+TEST_F(TextReportTest, TheTimelineTellsLittleFromNothing) {
+  AddPoint(1000, 0);
+  AddPoint(250'001'000, 1);
+  AddPoint(500'001'000, 100 * kMiB);
+  AddPoint(500'001'001, 0);
+  AddPoint(1'000'001'000, 0);
+  std::string line = "timeline   " + std::string(14, ' ');
+  for (int i = 0; i < 15; ++i) line += "▁";
+  EXPECT_THAT(TimelineText(*image_),
+              StartsWith(line + "█" + std::string(30, ' ') + "\n"));
+}
+
 TEST_F(TextReportTest, LongPathsAreShownByTheirEnds) {
   uint32_t call = 1;
   for (int i = 0; i < 20; ++i) {

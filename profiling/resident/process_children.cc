@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "footprint/profiling/resident/kernel_file.h"
+#include "footprint/base/machine/kernel_file.h"
 
 namespace footprint {
 namespace {

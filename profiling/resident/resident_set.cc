@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "footprint/base/files/file_descriptor.h"
-#include "footprint/profiling/resident/kernel_file.h"
+#include "footprint/base/machine/kernel_file.h"
 
 namespace footprint {
 namespace {
@@ -228,22 +228,6 @@ class PageMap {
   uint64_t page_bytes_;
 };
 
-// Of /proc/PID/stat: the words behind the name, which may hold anything.
-void ReadFaults(int process_id, ResidentSet* parts) {
-  const absl::StatusOr<std::string> text =
-      ReadKernelFile(absl::StrCat("/proc/", process_id, "/stat"));
-  if (!text.ok()) return;
-  const absl::string_view behind_name =
-      absl::string_view(*text).substr(text->rfind(')') + 1);
-  const std::vector<absl::string_view> words =
-      absl::StrSplit(behind_name, ' ', absl::SkipEmpty());
-  constexpr size_t kMinorFaults = 7;
-  constexpr size_t kMajorFaults = 9;
-  if (words.size() <= kMajorFaults) return;
-  (void)absl::SimpleAtoi(words[kMinorFaults], &parts->minor_fault_count);
-  (void)absl::SimpleAtoi(words[kMajorFaults], &parts->major_fault_count);
-}
-
 // Of /proc/PID/status.
 void ReadStatus(int process_id, ResidentSet* parts) {
   const absl::StatusOr<std::string> text =
@@ -259,6 +243,17 @@ void ReadStatus(int process_id, ResidentSet* parts) {
 }
 
 }  // namespace
+
+// The words behind the name, which may hold anything.
+void ParseFaults(absl::string_view stat, ResidentSet* parts) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(stat.substr(stat.rfind(')') + 1), ' ', absl::SkipEmpty());
+  constexpr size_t kMinorFaults = 7;
+  constexpr size_t kMajorFaults = 9;
+  if (words.size() <= kMajorFaults) return;
+  (void)absl::SimpleAtoi(words[kMinorFaults], &parts->minor_fault_count);
+  (void)absl::SimpleAtoi(words[kMajorFaults], &parts->major_fault_count);
+}
 
 ResidentSet ClassifyMappings(
     absl::string_view mappings,
@@ -287,7 +282,11 @@ absl::StatusOr<ResidentSet> ReadResidentSet(
         absl::StrCat("process ", process_id, " has ended"));
   }
   parts.unexplained_bytes = parts.resident_bytes - parts.explained_bytes();
-  ReadFaults(process_id, &parts);
+  if (const absl::StatusOr<std::string> stat =
+          ReadKernelFile(absl::StrCat("/proc/", process_id, "/stat"));
+      stat.ok()) {
+    ParseFaults(*stat, &parts);
+  }
   return parts;
 }
 

@@ -77,6 +77,10 @@ ResidentSet ClassifyMappings(
     const std::string& agent_folder,
     absl::FunctionRef<int64_t(AddressRange)> resident_in);
 
+// For tests: the page faults that a text like /proc/PID/stat tells; they are
+// left as they are if it tells none.
+void ParseFaults(absl::string_view stat, ResidentSet* parts);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_PROFILING_RESIDENT_RESIDENT_SET_H_

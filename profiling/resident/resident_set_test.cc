@@ -164,6 +164,17 @@ TEST(ResidentSetTest, TellsSharedMemory) {
   munmap(block, kBlockBytes);
 }
 
+// proc(5): the faults of children that were waited for stand between them.
+TEST(ResidentSetTest, FaultsAreTheProcessesOwn) {
+  ResidentSet parts;
+  ParseFaults("71 (a) 9 (b c) R 1 2 3 4 5 6 700 800 900 1000 11 12 13\n",
+              &parts);
+  EXPECT_EQ(parts.minor_fault_count, 700);
+  EXPECT_EQ(parts.major_fault_count, 900);
+  ParseFaults("71 (a) R 1 2", &parts);
+  EXPECT_EQ(parts.major_fault_count, 900);
+}
+
 TEST(ResidentSetTest, TellsThatAProcessHasEnded) {
   // Above the highest number that Linux gives.
   EXPECT_THAT(ReadResidentSet(1 << 23, {}, "/nowhere").status(),

@@ -1,9 +1,11 @@
 #include "footprint/profiling/resident/resident_watch.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <future>
@@ -44,6 +46,40 @@ void* Map(int flags) {
   return block;
 }
 
+// A child that has touched a block of kBlockBytes, until the end of its scope.
+class OtherProcess {
+ public:
+  explicit OtherProcess(const void* block) {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    process_id_ = fork();
+    if (process_id_ == 0) {
+      volatile char sum = 0;
+      for (size_t i = 0; i < kBlockBytes; i += 4096) {
+        sum = static_cast<char>(sum + static_cast<const char*>(block)[i]);
+      }
+      (void)!write(ends[1], "", 1);
+      pause();
+      _exit(0);
+    }
+    char ready = 0;
+    EXPECT_EQ(read(ends[0], &ready, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+  }
+  ~OtherProcess() {
+    kill(process_id_, SIGKILL);
+    waitpid(process_id_, nullptr, 0);
+  }
+  OtherProcess(const OtherProcess&) = delete;
+  OtherProcess& operator=(const OtherProcess&) = delete;
+
+  int process_id() const { return process_id_; }
+
+ private:
+  pid_t process_id_ = -1;
+};
+
 TEST_F(ResidentWatchTest, KeepsThePartsOfThePeak) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);
@@ -75,26 +111,13 @@ TEST_F(ResidentWatchTest, KeepsTheImagesOfAProcessApart) {
 TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
   void* const block = Map(MAP_SHARED);
   std::memset(block, 1, kBlockBytes);
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    volatile char sum = 0;
-    for (size_t i = 0; i < kBlockBytes; i += 4096) {
-      sum = static_cast<char>(sum + static_cast<char*>(block)[i]);
-    }
-    (void)!write(ends[1], "", 1);
-    pause();
-    _exit(0);
-  }
-  char ready = 0;
-  ASSERT_EQ(read(ends[0], &ready, 1), 1);
-  AddRecord(getpid(), 0);
-  AddRecord(child, 0);
   ResidentWatch watch(folder_);
-  watch.Look();
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  {
+    const OtherProcess child(block);
+    AddRecord(getpid(), 0);
+    AddRecord(child.process_id(), 0);
+    watch.Look();
+  }
   munmap(block, kBlockBytes);
   const SharedOnce once = watch.shared_once();
   EXPECT_GE(once.resident_sum_bytes, static_cast<int64_t>(2 * kBlockBytes));
@@ -108,6 +131,29 @@ TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
             once.resident_sum_bytes - static_cast<int64_t>(kBlockBytes / 2));
   EXPECT_GT(once.page_table_bytes, 0);
   EXPECT_EQ(once.kernel_stack_bytes, 2 * (16 << 10));
+}
+
+// As of code, of any file that several have mapped.
+TEST_F(ResidentWatchTest, CountsAFileThatProcessesShareOnce) {
+  const std::string path = folder_ + "/shared";
+  ASSERT_THAT(
+      ReplaceFile(path, std::string(kBlockBytes, 'x'), ToDisk::kNoFsync),
+      IsOk());
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  void* const block =
+      mmap(nullptr, kBlockBytes, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
+  close(file);
+  ASSERT_NE(block, MAP_FAILED);
+  const OtherProcess child(block);
+  AddRecord(getpid(), 0);
+  AddRecord(child.process_id(), 0);
+  ResidentWatch watch(folder_);
+  watch.Look();
+  munmap(block, kBlockBytes);
+  const SharedOnce once = watch.shared_once();
+  EXPECT_GE(once.resident_sum_bytes, static_cast<int64_t>(2 * kBlockBytes));
+  EXPECT_GE(once.file_bytes, static_cast<int64_t>(kBlockBytes));
+  EXPECT_LT(once.file_bytes, static_cast<int64_t>(kBlockBytes * 3 / 2));
 }
 
 TEST_F(ResidentWatchTest, EachThreadHasAStackOfTheKernels) {

@@ -106,6 +106,48 @@ TEST(MergedCallsTest, AddsUpHoweverLittleRoomThereIs) {
   }
 }
 
+// What is too small stands at the nearest call around it, in one piece.
+TEST(MergedCallsTest, WhatCannotBeSeenIsAmongTheOthersOfItsCaller) {
+  MeasuredRun run = NestedRun();
+  // Fit has calls of nothing but a millionth.
+  for (const char* name : {"Little", "Less"}) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_function(name);
+    Call* const call = run.add_calls();
+    call->set_parent(2);
+    call->set_frame(static_cast<uint32_t>(run.frames_size() - 1));
+  }
+  MeasuredImage* const image = run.add_images();
+  image->set_has_sites(true);
+  const auto add_site = [image](uint32_t call, int64_t bytes) {
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(call);
+    site->mutable_at_peak()->set_bytes(bytes);
+  };
+  add_site(2, 1'000'000'000);
+  add_site(static_cast<uint32_t>(run.calls_size()) - 1, 1000);
+  add_site(static_cast<uint32_t>(run.calls_size()), 500);
+  EXPECT_EQ(ByPath(RunFlameGraph(run, 100'000), 0),
+            (std::map<std::string, int64_t>{{"/main/Fit", 1'000'000'000},
+                                            {"/main/Fit/others", 1500}}));
+}
+
+// However many of them a caller has.
+TEST(MergedCallsTest, OthersStandOnce) {
+  MergedCalls merged(/*measure_count=*/1);
+  const uint32_t fit = merged.Child(0, "Fit", "train", CodeOwner::kProgram);
+  merged.Add(merged.Others(fit), 0, 60, /*variance=*/0);
+  merged.Add(fit, 0, 40, /*variance=*/0);
+  merged.Add(merged.Child(fit, "Tiny", "train", CodeOwner::kProgram), 0, 1,
+             /*variance=*/0);
+  // Room for Fit alone.
+  FlameGraph graph;
+  graph.nodes = merged.LargestNodes(/*most_bytes=*/60);
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(ByPath(graph, 0), (std::map<std::string, int64_t>{
+                                  {"/Fit", 40}, {"/Fit/others", 61}}));
+}
+
 // The sigma of a sum, which is no sum of sigmas, and of all below a call.
 TEST(MergedCallsTest, EachCallHasTheSigmaOfItsSum) {
   const MeasuredRun run = FullRun();

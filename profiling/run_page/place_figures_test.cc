@@ -50,6 +50,23 @@ TEST(PlaceFiguresTest, AgreesWithTheRowsOfSites) {
   }
 }
 
+TEST(PlaceFiguresTest, KeepsWhatWasLiveWhenApart) {
+  MeasuredRun run = NestedRun();
+  SiteAmounts* const site = run.add_images()->add_sites();
+  site->set_call(4);
+  site->mutable_at_peak()->set_bytes(5);
+  site->mutable_at_end()->set_bytes(3);
+  site->mutable_allocated()->set_bytes(7);
+  SummedAmount at_end;
+  SummedAmount allocated;
+  for (const PlaceFigures& place : FiguresByPlace(run, run.images(0))) {
+    at_end.bytes += place.at_end.bytes;
+    allocated.bytes += place.allocated.bytes;
+  }
+  EXPECT_EQ(at_end.bytes, 3);
+  EXPECT_EQ(allocated.bytes, 7);
+}
+
 TEST(PlaceFiguresTest, AddsCopiesAndProcessorTime) {
   const MeasuredRun run = FullRun();
   int64_t copied_bytes = 0;

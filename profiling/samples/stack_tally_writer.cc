@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/samples/hash_chain.h"
 #include "footprint/profiling/sites/loaded_object.h"
 #include "footprint/profiling/sites/number_index.h"
 #include "footprint/profiling/sites/thread_number.h"
@@ -14,37 +15,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-constexpr uint32_t kNone = 0;
 constexpr uint32_t kNoRoom = UINT32_MAX;
-
-// The entry of a chain that matches, from `first` to before `end`; kNone if
-// there is none.
-template <typename Matches, typename Next>
-uint32_t FindInChain(uint32_t first, uint32_t end, Matches matches, Next next) {
-  for (uint32_t i = first; i != end && i != kNone; i = next(i)) {
-    if (matches(i)) return i;
-  }
-  return kNone;
-}
-
-// Puts entry `number`, which is ready but for its `next`, in front of a chain
-// that began with `first` when it was last searched. Another's, which came
-// first, is returned instead if it matches.
-template <typename Matches, typename Next, typename SetNext>
-uint32_t PushInFront(std::atomic<uint32_t>* chain, uint32_t first,
-                     uint32_t number, Matches matches, Next next,
-                     SetNext set_next) {
-  while (true) {
-    set_next(number, first);
-    const uint32_t searched = first;
-    if (chain->compare_exchange_strong(first, number, std::memory_order_release,
-                                       std::memory_order_acquire)) {
-      return number;
-    }
-    const uint32_t known = FindInChain(first, searched, matches, next);
-    if (known != kNone) return known;
-  }
-}
 
 // The index of a new entry of an array; kNoRoom where it or the disk is full.
 uint32_t TakeEntry(std::atomic<uint32_t>* count, uint32_t capacity,
@@ -162,13 +133,13 @@ uint32_t StackTallyWriter::FindNode(StackTalliesFile* file, uint32_t parent,
       &file->first_nodes[(HashPair(parent, program_counter) >> 20) %
                          kNodeBuckets];
   const uint32_t first = chain->load(std::memory_order_acquire);
-  const uint32_t known = FindInChain(first, kNone, matches, next);
-  if (known != kNone || IsFull(file)) return known;
+  const uint32_t known = FindInChain(first, kNoEntry, matches, next);
+  if (known != kNoEntry || IsFull(file)) return known;
   const uint32_t module = FindModule(file, program_counter);
   const uint32_t number = TakeEntry(&tree->node_count, kMaxCallNodes, &nodes_);
   if (number == kNoRoom || !next_nodes_.Reach(number)) {
     NoteFull(file);
-    return kNone;
+    return kNoEntry;
   }
   tree->nodes[number] = {program_counter, parent, module};
   return PushInFront(
@@ -187,8 +158,8 @@ StackTally* StackTallyWriter::FindTally(StackTalliesFile* file, uint32_t node,
       &file->first_tallies[(HashPair(HashPair(node, thread), stage) >> 20) %
                            kTallyBuckets];
   const uint32_t first = chain->load(std::memory_order_acquire);
-  uint32_t number = FindInChain(first, kNone, matches, next);
-  if (number == kNone && !IsFull(file)) {
+  uint32_t number = FindInChain(first, kNoEntry, matches, next);
+  if (number == kNoEntry && !IsFull(file)) {
     number = TakeEntry(&file->tally_count, kMaxStackTallies, &tally_array_);
     if (number == kNoRoom) {
       NoteFull(file);
@@ -201,7 +172,7 @@ StackTally* StackTallyWriter::FindTally(StackTalliesFile* file, uint32_t node,
         chain, first, number, matches, next,
         [&](uint32_t i, uint32_t after) { file->tallies[i].next = after; });
   }
-  return number == kNone ? nullptr : &file->tallies[number];
+  return number == kNoEntry ? nullptr : &file->tallies[number];
 }
 
 void StackTallyWriter::Add(const uintptr_t* calls, int count,
@@ -211,7 +182,7 @@ void StackTallyWriter::Add(const uintptr_t* calls, int count,
   uint32_t node = kRootNode;
   for (int i = count; i-- > 0;) {
     const uint32_t inner = FindNode(file, node, calls[i]);
-    if (inner == kNone) break;
+    if (inner == kNoEntry) break;
     node = inner;
   }
   StackTally* const tally =
@@ -235,7 +206,7 @@ void StackTallyWriter::ForgetCode() {
   StackTalliesFile* const file = tallies();
   if (file == nullptr) return;
   for (std::atomic<uint32_t>& first : file->first_nodes) {
-    first.store(kNone, std::memory_order_relaxed);
+    first.store(kNoEntry, std::memory_order_relaxed);
   }
 }
 

@@ -218,5 +218,17 @@ TEST_F(StackTallyWriterTest, LeavesNoFileWhereThereIsNoRoom) {
   EXPECT_NE(access(Path().c_str(), F_OK), 0);
 }
 
+TEST_F(StackTallyWriterTest, LeavesNoFileWhereItCannotBeMapped) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit none_left = before;
+  none_left.rlim_cur = 4096;
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &none_left), 0);
+  const bool has_begun = writer_.Begin(folder_, "tallies", 1);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_FALSE(has_begun);
+  EXPECT_NE(access(Path().c_str(), F_OK), 0);
+}
+
 }  // namespace
 }  // namespace footprint::profiling_internal

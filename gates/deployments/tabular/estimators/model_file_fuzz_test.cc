@@ -3,8 +3,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
+#include "footprint/base/testing/fuzzed_safetensors.h"
 #include "footprint/base/testing/named_file.h"
-#include "footprint/base/testing/safetensors_bytes.h"
 #include "footprint/gates/deployments/tabular/estimators/model_file.h"
 
 namespace footprint {
@@ -22,7 +22,7 @@ void Load(absl::string_view bytes) {
 
 void LoadAnyFile(absl::string_view bytes) {
   Load(bytes);
-  Load(SafetensorsBytes(bytes));
+  Load(FuzzedSafetensors(bytes));
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
+#include "footprint/base/testing/fuzzed_safetensors.h"
 #include "footprint/base/testing/named_file.h"
-#include "footprint/base/testing/safetensors_bytes.h"
 #include "footprint/gates/deployments/tabular/tables/binary_table.h"
 #include "footprint/gates/deployments/tabular/tables/table.h"
 
@@ -49,13 +49,13 @@ void ReadShape(absl::string_view shape) {
   constexpr char kBehind[] = R"(],"data_offsets":[0,48]}})";
   constexpr char kDataBytes[] = {48, '\0'};
   ReadTable(
-      SafetensorsBytes(absl::StrCat(kBefore, shape, kBehind, kDataBytes)));
+      FuzzedSafetensors(absl::StrCat(kBefore, shape, kBehind, kDataBytes)));
 }
 
 void ReadAnyFile(absl::string_view bytes) {
   ReadShape(bytes);
   ReadTable(bytes);
-  ReadTable(SafetensorsBytes(bytes));
+  ReadTable(FuzzedSafetensors(bytes));
 }
 
 }  // namespace

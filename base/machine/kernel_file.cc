@@ -1,4 +1,4 @@
-#include "footprint/profiling/resident/kernel_file.h"
+#include "footprint/base/machine/kernel_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

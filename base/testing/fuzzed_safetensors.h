@@ -1,14 +1,14 @@
 // A safetensors file of any header, with the length that fits it, so that a
 // fuzzer that changes a header's length still has a file whose header is read.
 //
-//   const std::string file = footprint::SafetensorsBytes(bytes);
+//   const std::string file = footprint::FuzzedSafetensors(bytes);
 //
 // The header is filled up with blanks, so that data begins at a multiple of 8
 // bytes. The last of the bytes is no part of it: it says how many bytes of data
 // follow, which are zeros. Pure; thread-safe. Memory: the result.
 
-#ifndef FOOTPRINT_BASE_TESTING_SAFETENSORS_BYTES_H_
-#define FOOTPRINT_BASE_TESTING_SAFETENSORS_BYTES_H_
+#ifndef FOOTPRINT_BASE_TESTING_FUZZED_SAFETENSORS_H_
+#define FOOTPRINT_BASE_TESTING_FUZZED_SAFETENSORS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace footprint {
 
-inline std::string SafetensorsBytes(absl::string_view bytes) {
+inline std::string FuzzedSafetensors(absl::string_view bytes) {
   if (bytes.empty()) return "";
   std::string header(bytes.substr(0, bytes.size() - 1));
   while (header.size() % 8 != 0) header += ' ';
@@ -34,4 +34,4 @@ inline std::string SafetensorsBytes(absl::string_view bytes) {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_BASE_TESTING_SAFETENSORS_BYTES_H_
+#endif  // FOOTPRINT_BASE_TESTING_FUZZED_SAFETENSORS_H_

@@ -1,12 +1,12 @@
-// A whole file of /proc, which tells no size.
+// A whole file of /proc or of a control group, which tells no size.
 //
 //   absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/maps");
 //
 // Thread-safe. The text is a copy, and all the memory. Errors: the file's, with
 // the path; kNotFound for a process that has ended.
 
-#ifndef FOOTPRINT_PROFILING_RESIDENT_KERNEL_FILE_H_
-#define FOOTPRINT_PROFILING_RESIDENT_KERNEL_FILE_H_
+#ifndef FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_
+#define FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ absl::StatusOr<std::string> ReadKernelFile(const std::string& path);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_PROFILING_RESIDENT_KERNEL_FILE_H_
+#endif  // FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_

@@ -1,6 +1,6 @@
 // What kernel_file.h promises.
 
-#include "footprint/profiling/resident/kernel_file.h"
+#include "footprint/base/machine/kernel_file.h"
 
 #include <unistd.h>
 
