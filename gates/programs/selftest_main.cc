@@ -2,18 +2,14 @@
 // catch. Run through the rule memory_gate_selftest of gates/defs.bzl, which
 // gives it a manifest and the programs.
 
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <iostream>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,9 +19,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/base/text/progress_bar.h"
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
@@ -59,7 +56,8 @@ Flags
   --count=N          how many regressions (240)
   --seed=N           which ones (1)
   --benchmarks=N     of how many benchmarks of each program (8)
-  --seconds=N        leave out those of which three runs take longer (10)
+  --seconds=N        leave out those of which three runs take a processor
+                     longer (10)
   --only=GLOB        deployments whose label this names
   --output=FILE      where the tables are written (standard output)
   --help             this text
@@ -131,53 +129,16 @@ absl::StatusOr<std::vector<Producer>> ReadProducers(const CommandFlags& flags,
       absl::StrCat("no program named in //gates:selftest is named by ", only));
 }
 
-// A new folder of this program's; gone at the end.
-class WorkFolder {
- public:
-  WorkFolder() {
-    const std::string parent = EnvironmentValue("TEST_TMPDIR");
-    path_ = absl::StrCat(parent.empty() ? "/tmp" : parent,
-                         "/footprint-selftest-XXXXXX");
-    if (mkdtemp(&path_[0]) == nullptr) path_.clear();
-  }
-  ~WorkFolder() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove_all(path_, error);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-constexpr size_t kTrialsALine = 20;
 // Regressions of a sort for a figure: other calls and sizes.
 constexpr int kDraws = 3;
 
-// A line that replaces itself on a terminal; elsewhere one now and then.
-void TellProgress(const std::string& text, bool is_now = true) {
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
-  if (!is_terminal && !is_now) return;
-  std::cerr << (is_terminal ? "\r\x1b[K" : "") << text
-            << (is_terminal ? "" : "\n") << std::flush;
-}
-
-void EndProgress() {
-  if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\x1b[K";
-}
-
-const BenchmarkMemory* FindMeasured(const GateInput& input,
-                                    const std::string& label,
-                                    const std::string& name) {
-  for (const MemoryProfile& profile : input.profiles) {
-    if (profile.label() != label) continue;
-    for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
-      if (benchmark.name() == name) return &benchmark;
-    }
-  }
-  return nullptr;
+// Of all that ended. The clock's seconds would leave out other benchmarks on a
+// machine that does something else besides.
+uint64_t ProcessorSecondsOfChildren() {
+  rusage children = {};
+  getrusage(RUSAGE_CHILDREN, &children);
+  return static_cast<uint64_t>(children.ru_utime.tv_sec +
+                               children.ru_stime.tv_sec);
 }
 
 bool IsRunByGoogleBenchmark(const BenchmarkMemory& benchmark) {
@@ -209,17 +170,9 @@ class Selftest {
 
   SelftestResult Run(const std::vector<Producer>& producers) {
     result_.asked_count = options_.count;
-    for (const Producer& producer : producers) PlanFor(producer);
+    PlanForAll(producers);
     NameUncovered(producers);
-    std::vector<Candidate> chosen = Choose();
-    for (size_t i = 0; i < chosen.size(); ++i) {
-      const JudgedFigure& figure = chosen[i].planned.figure;
-      TellProgress(absl::StrCat("planting ", i + 1, " of ", chosen.size(), ": ",
-                                figure.label, " ", figure.benchmark),
-                   i % kTrialsALine == 0);
-      Try(chosen[i]);
-    }
-    EndProgress();
+    TryAll(Choose());
     return std::move(result_);
   }
 
@@ -239,6 +192,16 @@ class Selftest {
     return names;
   }
 
+  void PlanForAll(const std::vector<Producer>& producers) {
+    ProgressBar progress(stderr, "recording", "programs");
+    const int64_t count = static_cast<int64_t>(producers.size());
+    for (int64_t i = 0; i < count; ++i) {
+      progress.Update(i, count);
+      PlanFor(producers[static_cast<size_t>(i)]);
+    }
+    progress.Update(count, count);
+  }
+
   void PlanFor(Producer producer) {
     std::vector<std::string> names = BenchmarksOf(producer.label);
     if (names.empty()) {
@@ -248,15 +211,13 @@ class Selftest {
       return;
     }
     const BenchmarkMemory* const first =
-        FindMeasured(suite_.input, producer.label, names[0]);
+        FindBenchmark(suite_.input.profiles, producer.label, names[0]);
     producer.has_filter = first != nullptr && IsRunByGoogleBenchmark(*first);
     // Another runs what its arguments say, whatever else it is judged by.
     if (!producer.has_filter) names = {""};
     const std::vector<std::string> spread =
         Spread(names, options_.benchmark_count);
     for (const std::string& name : spread) {
-      TellProgress(absl::StrCat("recording ", producer.label, " ", name),
-                   name == spread[0]);
       const absl::Status status = PlanOf(producer, name);
       if (!status.ok()) {
         result_.untried.push_back(
@@ -266,16 +227,15 @@ class Selftest {
   }
 
   absl::Status PlanOf(const Producer& producer, const std::string& name) {
-    const auto begin = std::chrono::steady_clock::now();
+    const uint64_t begin = ProcessorSecondsOfChildren();
     const absl::StatusOr<RecordedRun> run =
         RecordProducer(producer, name, folder_);
     if (!run.ok()) return run.status();
-    const auto taken = std::chrono::duration_cast<std::chrono::seconds>(
-        std::chrono::steady_clock::now() - begin);
-    if (taken > std::chrono::seconds(options_.seconds)) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "takes ", taken.count(),
-          " s each time; --seconds=", taken.count() * 2, " takes it in"));
+    const uint64_t taken = ProcessorSecondsOfChildren() - begin;
+    if (taken > options_.seconds) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("takes ", taken, " s of a processor each time; ",
+                       "--seconds=", taken * 2, " takes it in"));
     }
     if (run->profile.benchmarks_size() != 1) {
       return absl::FailedPreconditionError(
@@ -284,7 +244,7 @@ class Selftest {
     }
     BenchmarkMemory measured = run->profile.benchmarks(0);
     const BenchmarkMemory* const before =
-        FindMeasured(suite_.input, producer.label, measured.name());
+        FindBenchmark(suite_.input.profiles, producer.label, measured.name());
     if (before != nullptr) TakeImageOf(*before, &measured);
     // The heap that plants must not show by itself.
     if (before == nullptr ||
@@ -360,6 +320,16 @@ class Selftest {
     return chosen;
   }
 
+  void TryAll(const std::vector<Candidate>& chosen) {
+    ProgressBar progress(stderr, "planting", "regressions");
+    const int64_t count = static_cast<int64_t>(chosen.size());
+    for (int64_t i = 0; i < count; ++i) {
+      progress.Update(i, count);
+      Try(chosen[static_cast<size_t>(i)]);
+    }
+    progress.Update(count, count);
+  }
+
   void Try(const Candidate& candidate) {
     const absl::StatusOr<PlantedRun> run =
         RunPlanted(candidate.producer, candidate.planned.figure.benchmark,
@@ -403,10 +373,12 @@ int Main(const std::vector<std::string>& arguments) {
                     "the gates do not accept without a regression; see "
                     "bazel run //gates:check");
   }
-  const WorkFolder folder;
-  if (folder.path().empty()) {
-    return Complain(kProgram, "no folder can be made in /tmp; make room there");
-  }
+  const std::string test_folder = EnvironmentValue("TEST_TMPDIR");
+  TemporaryFolder folder;
+  const absl::Status made =
+      folder.Create(test_folder.empty() ? TemporaryFolderParent() : test_folder,
+                    "footprint-selftest");
+  if (!made.ok()) return Complain(kProgram, made.message());
   Selftest selftest(*suite, SuiteEvaluationOptions(*flags), *options,
                     folder.path());
   const SelftestResult result = selftest.Run(*producers);

@@ -247,13 +247,9 @@ Planned PlanMoreVolume(const Place& place) {
   return planned;
 }
 
-int64_t WholePages(int64_t bytes) {
-  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
-
 Planned PlanMoreMapping(const Place& place) {
   if (place.figure.metric != PEAK_MAPPED_BYTES) return absl::nullopt;
-  const int64_t bytes = WholePages(place.Amount());
+  const int64_t bytes = AlignUp(place.Amount(), kPageBytes);
   const RecordedVisit& visit = place.visit;
   std::vector<int64_t> counted;
   for (size_t i = 0; i < visit.mapping_count; ++i) {

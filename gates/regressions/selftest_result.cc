@@ -230,6 +230,17 @@ std::string LeftOut(const SelftestResult& result) {
 
 }  // namespace
 
+const BenchmarkMemory* FindBenchmark(const std::vector<MemoryProfile>& profiles,
+                                     const std::string& label,
+                                     const std::string& name) {
+  for (const MemoryProfile& profile : profiles) {
+    if (profile.label() != label) continue;
+    const BenchmarkMemory* const found = FindBenchmark(profile, name);
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
 size_t SelftestResult::Count(TrialEnd end) const {
   return static_cast<size_t>(std::count_if(
       trials.begin(), trials.end(),

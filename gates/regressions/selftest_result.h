@@ -61,6 +61,11 @@ struct SelftestResult {
   bool IsPassed() const;
 };
 
+// Null if none of the profiles has it; points into them.
+const BenchmarkMemory* FindBenchmark(const std::vector<MemoryProfile>& profiles,
+                                     const std::string& label,
+                                     const std::string& name);
+
 // Sets the size of the program's image, which the heap that plants enlarges, to
 // what `base` has: of the same benchmark.
 void TakeImageOf(const BenchmarkMemory& base, BenchmarkMemory* measured);

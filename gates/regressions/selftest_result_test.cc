@@ -1,6 +1,7 @@
 #include "footprint/gates/regressions/selftest_result.h"
 
 #include <string>
+#include <vector>
 
 #include "footprint/gates/judge/gate_input.h"
 #include "gmock/gmock.h"
@@ -67,6 +68,21 @@ RegressionTrial Try(int64_t peak_bytes, int process_count = 3) {
   run.process_count = process_count;
   AddBenchmark("BM_Fit", peak_bytes, &run.profile);
   return JudgeTrial(Planned(), run, Base(), EvaluationOptions());
+}
+
+TEST(FindBenchmarkTest, IsThatOfTheLabelAndName) {
+  MemoryProfile first = Profile();
+  first.set_label("//a:first");
+  AddBenchmark("BM_Fit", 1, &first);
+  std::vector<MemoryProfile> profiles = {first};
+  const GateInput base = Base();
+  profiles.push_back(base.profiles[0]);
+  EXPECT_EQ(FindBenchmark(profiles, "//a:b", "BM_Fit"),
+            &profiles[1].benchmarks(0));
+  EXPECT_EQ(FindBenchmark(profiles, "//a:b", "BM_Other"),
+            &profiles[1].benchmarks(1));
+  EXPECT_EQ(FindBenchmark(profiles, "//a:first", "BM_Other"), nullptr);
+  EXPECT_EQ(FindBenchmark(profiles, "//a:c", "BM_Fit"), nullptr);
 }
 
 TEST(SelftestResultTest, WhatTheGateRejectsIsCaughtByItsRule) {

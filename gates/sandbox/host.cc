@@ -2,16 +2,13 @@
 
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/gates/sandbox/sandbox.h"
 
@@ -22,30 +19,20 @@ constexpr int64_t kTrialLimitBytes = 16 << 20;
 
 // A program that does nothing, in a sandbox.
 absl::Status TrySandbox() {
-  const char* const variable = std::getenv("TMPDIR");
-  std::string folder =
-      absl::StrCat(variable == nullptr || *variable == '\0' ? "/tmp" : variable,
-                   "/footprint-host-XXXXXX");
-  if (mkdtemp(folder.data()) == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(folder, " cannot be made; set TMPDIR"));
-  }
-  absl::Status status;
-  {
-    const absl::StatusOr<SandboxRoot> root = SandboxRoot::Create(folder);
-    SandboxRun run;
-    run.program = "/usr/bin/true";
-    run.arguments = {"true"};
-    run.bundle_folder = absl::StrCat(folder, "/bundle");
-    mkdir(run.bundle_folder.c_str(), 0755);
-    run.limit_bytes = kTrialLimitBytes;
-    run.time_limit_seconds = 10;
-    status = root.status();
-    if (status.ok()) status = RunInSandbox(*root, run).status();
-  }
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  return status;
+  TemporaryFolder folder;
+  const absl::Status made =
+      folder.Create(TemporaryFolderParent(), "footprint-host");
+  if (!made.ok()) return made;
+  const absl::StatusOr<SandboxRoot> root = SandboxRoot::Create(folder.path());
+  if (!root.ok()) return root.status();
+  SandboxRun run;
+  run.program = "/usr/bin/true";
+  run.arguments = {"true"};
+  run.bundle_folder = folder.Path("bundle");
+  mkdir(run.bundle_folder.c_str(), 0755);
+  run.limit_bytes = kTrialLimitBytes;
+  run.time_limit_seconds = 10;
+  return RunInSandbox(*root, run).status();
 }
 
 }  // namespace

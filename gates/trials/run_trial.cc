@@ -18,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
+#include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/near_names.h"
@@ -43,38 +44,6 @@ constexpr int64_t kLeastLimitBytes = kMiB;
 // Larger bundles are taken out of the page cache, so that it is the runs' own.
 constexpr int64_t kEvictedBytes = kMiB;
 constexpr int kDefaultProcessLimit = 256;
-
-// The trial's folder, empty at the end as it was before.
-class TrialFolder {
- public:
-  TrialFolder() = default;
-  TrialFolder(const TrialFolder&) = delete;
-  TrialFolder& operator=(const TrialFolder&) = delete;
-  ~TrialFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-
-  absl::Status Create(const std::string& work_folder) {
-    if (work_folder.empty()) {
-      return absl::InvalidArgumentError("a trial needs a work_folder");
-    }
-    std::string path = absl::StrCat(work_folder, "/trial-XXXXXX");
-    if (mkdtemp(path.data()) == nullptr) {
-      return FileError(errno, path, "cannot be made");
-    }
-    path_ = path;
-    return absl::OkStatus();
-  }
-
-  const std::string& path() const { return path_; }
-  std::string Path(const char* name) const {
-    return absl::StrCat(path_, "/", name);
-  }
-
- private:
-  std::string path_;
-};
 
 BundleLimits LimitsOf(const TrialRequest& request) {
   BundleLimits limits;
@@ -117,7 +86,10 @@ class Trial {
   explicit Trial(const TrialRequest& request) : request_(request) {}
 
   absl::StatusOr<TrialResult> Run() {
-    absl::Status status = folder_.Create(request_.work_folder());
+    if (request_.work_folder().empty()) {
+      return absl::InvalidArgumentError("a trial needs a work_folder");
+    }
+    absl::Status status = folder_.Create(request_.work_folder(), "trial");
     if (!status.ok()) return status;
     status = Unpack();
     if (!status.ok() || IsDecided()) return End(status);
@@ -481,7 +453,7 @@ class Trial {
   }
 
   const TrialRequest& request_;
-  TrialFolder folder_;
+  TemporaryFolder folder_;
   TrialResult result_;
   int64_t budget_bytes_ = 0;
   int64_t measuring_limit_bytes_ = 0;

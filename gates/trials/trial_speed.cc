@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/bundles/bundle.h"
 #include "footprint/gates/trials/run_trial.h"
@@ -53,9 +54,9 @@ std::string MakeBundles(const std::string& folder, int count) {
 }
 
 int Main(int count, int thread_count) {
-  std::string name = "/tmp/trial-speed-XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) return 1;
-  const std::string folder = MakeBundles(name, count);
+  TemporaryFolder made;
+  Check(made.Create(TemporaryFolderParent(), "trial-speed"));
+  const std::string folder = MakeBundles(made.path(), count);
   std::atomic<int> next{0};
   std::vector<int64_t> sandbox_ns(static_cast<size_t>(2 * count));
   const absl::Time begin = absl::Now();
@@ -82,7 +83,6 @@ int Main(int count, int thread_count) {
   }
   for (std::thread& each : threads) each.join();
   const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
-  std::filesystem::remove_all(folder);
   std::sort(sandbox_ns.begin(), sandbox_ns.end());
   std::printf(
       "%d bundles in %.2f s on %d threads: %.0f a second; sandbox a run: "

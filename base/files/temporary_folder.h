@@ -1,0 +1,50 @@
+// A folder of its own for what a program needs for a while: gone with all that
+// is in it when the object is.
+//
+//   footprint::TemporaryFolder folder;
+//   absl::Status status =
+//       folder.Create(footprint::TemporaryFolderParent(), "my-program");
+//   if (!status.ok()) return status;
+//   Unpack(archive, folder.Path("unpacked"));
+//
+// Only its user may read it. A killed process leaves it behind, and so does one
+// that calls _exit. Thread-compatible. Memory: the path.
+
+#ifndef FOOTPRINT_BASE_FILES_TEMPORARY_FOLDER_H_
+#define FOOTPRINT_BASE_FILES_TEMPORARY_FOLDER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+// TMPDIR; /tmp where it is not set or empty.
+std::string TemporaryFolderParent();
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() = default;
+  // Removes the folder without following links out of it. What cannot be
+  // removed stays.
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  // Makes PARENT/NAME-XXXXXX with six other characters, once. kInvalidArgument
+  // if `parent` is empty; else the errors of file_error.h.
+  absl::Status Create(absl::string_view parent, absl::string_view name);
+
+  // Empty before Create.
+  const std::string& path() const { return path_; }
+  // Of `name` in the folder, whether it is there or not.
+  std::string Path(absl::string_view name) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_FILES_TEMPORARY_FOLDER_H_
