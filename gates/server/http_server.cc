@@ -38,7 +38,7 @@ constexpr auto kWatchInterval = std::chrono::milliseconds(100);
 // A comment, so that a watcher who left is noticed.
 constexpr int kIntervalsOfSilence = 100;
 constexpr int kMostUnaccepted = 128;
-// Of a body that is refused.
+// Of a body that nobody may send.
 constexpr int64_t kMostDrainedBytes = 64 << 10;
 
 // Threads, and a queue that holds the listener back when it is full: then the
@@ -128,6 +128,11 @@ bool IsEventsPath(const std::string& path) {
   absl::string_view rest = path;
   return absl::ConsumePrefix(&rest, kTrialPrefix) &&
          absl::ConsumeSuffix(&rest, kEventsSuffix);
+}
+
+// The submitter may send, but the store has no room or the queue is full.
+bool IsForWantOfRoom(const ApiResponse& refusal) {
+  return refusal.status == 507 || refusal.status == 503;
 }
 
 }  // namespace
@@ -304,26 +309,28 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   }
   const ApiRequest converted = RequestOf(request);
   auto begun = api_->BeginUpload(converted, announced_bytes);
+  const auto deadline =
+      Clock::now() + std::chrono::seconds(options_.upload_seconds);
+  const auto is_late = [&] { return is_stopping_ || Clock::now() > deadline; };
+  // Bytes that nobody reads reset the connection, and the answer with it: so
+  // they are read also where they are not kept.
   if (const auto* refusal = std::get_if<ApiResponse>(&begun)) {
     Write(*refusal, &response);
-    // Bytes that nobody read would reset the connection, and the answer with
-    // it.
-    if (announced_bytes <= kMostDrainedBytes) {
-      content([](const char*, size_t) { return true; });
+    if (announced_bytes <= kMostDrainedBytes || IsForWantOfRoom(*refusal)) {
+      content([&](const char*, size_t) { return !is_late(); });
     }
     return;
   }
   auto& upload = std::get<BundleUpload>(begun);
-  const auto deadline =
-      Clock::now() + std::chrono::seconds(options_.upload_seconds);
   absl::Status status;
   const bool is_whole = content([&](const char* data, size_t size) {
-    if (is_stopping_ || Clock::now() > deadline) {
-      status = absl::UnavailableError("the upload took too long; try again");
-    } else {
-      status = upload.Append(absl::string_view(data, size));
+    if (is_late()) {
+      status.Update(
+          absl::UnavailableError("the upload took too long; try again"));
+      return false;
     }
-    return status.ok();
+    if (status.ok()) status = upload.Append(absl::string_view(data, size));
+    return true;
   });
   if (!status.ok()) {
     Write(ErrorResponse(status), &response);

@@ -3,9 +3,11 @@
     kill_serve.py SERVE [KILLS]
 
 SERVE is the built //gates:serve, and this host has its mechanisms. Bundles fit,
-need too much, or leave children behind. After the last kill every acknowledged
-bundle has its verdict, every verdict that was seen is the same, and no process,
-cgroup, mount or work file of a trial is left. Ends with 1 where that is not so.
+need too much, or leave children behind. Some clients wait for their verdicts,
+others only submit; a server is killed soon after a few verdicts were seen. After
+the last kill every acknowledged bundle has its verdict, every verdict that was
+seen is the same, and no process, cgroup, mount or work file of a trial is left.
+Ends with 1 where that is not so.
 """
 
 import hashlib
@@ -24,7 +26,12 @@ import tempfile
 import threading
 import time
 
-_CLIENTS = 4
+_WAITING_CLIENTS = 4
+# They keep the queue filled so far, also on a machine that tries slowly.
+_SUBMITTING_CLIENTS = 2
+_FILLED_QUEUE = 8
+_MOST_VERDICTS_BEFORE_A_KILL = 8
+_SECONDS_UNTIL_VERDICTS = 120
 _MANIFEST = """# proto-file: gates/bundles/bundle.proto
 # proto-message: footprint.BundleManifest
 schema_version: 1
@@ -99,10 +106,28 @@ def verdict_of(trial):
     return trial["decision"], trial.get("summary"), trial.get("remarks")
 
 
+def is_filled(server):
+    status, answer = server.ask("GET", "/v1/health")
+    return status == 200 and answer["waiting"] >= _FILLED_QUEUE
+
+
+def await_verdict(server, identity, decided, stops):
+    while not stops.is_set():
+        status, answer = server.ask("GET", f"/v1/trials/{identity}")
+        if status == 200 and answer["trial"]["state"] == "decided":
+            decided[identity] = verdict_of(answer["trial"])
+            return
+        stops.wait(0.02)
+
+
 def load(server, name, submitted, decided, stops):
-    """Submits bundles, and keeps what the server acknowledged."""
+    """Submits bundles, and keeps what the server acknowledged; `decided` is None
+    where nobody waits for verdicts."""
     number = 0
     while not stops.is_set():
+        if decided is None and is_filled(server):
+            stops.wait(0.05)
+            continue
         kind = random.choice(list(_KINDS))
         bundle = bundle_of(kind, f"{name} {number}")
         number += 1
@@ -112,13 +137,8 @@ def load(server, name, submitted, decided, stops):
             continue
         identity = answer["trial"]["id"]
         submitted[identity] = kind
-        for _ in range(20):
-            status, answer = server.ask("GET", f"/v1/trials/{identity}")
-            if status == 200 and answer["trial"]["state"] == "decided":
-                decided[identity] = verdict_of(answer["trial"])
-                break
-            if stops.wait(0.02):
-                break
+        if decided is not None:
+            await_verdict(server, identity, decided, stops)
 
 
 def left_behind(home, processes_before):
@@ -161,24 +181,40 @@ def check(server, submitted, decided):
     return counts
 
 
+def kill_under_load(server, name, submitted, decided):
+    """Kills the server after a few verdicts were seen; returns their number."""
+    count_before = len(decided)
+    wanted = count_before + random.randint(1, _MOST_VERDICTS_BEFORE_A_KILL)
+    stops = threading.Event()
+    threads = [threading.Thread(target=load, args=(
+        server, f"{name} {i}", submitted,
+        decided if i < _WAITING_CLIENTS else None, stops))
+               for i in range(_WAITING_CLIENTS + _SUBMITTING_CLIENTS)]
+    for thread in threads:
+        thread.start()
+    deadline = time.time() + _SECONDS_UNTIL_VERDICTS
+    while len(decided) < wanted and time.time() < deadline:
+        time.sleep(0.001)
+    time.sleep(random.random() / 10)
+    server.end(signal.SIGKILL)
+    stops.set()
+    for thread in threads:
+        thread.join()
+    return len(decided) - count_before
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 100
     with tempfile.TemporaryDirectory() as home:
-        submitted, decided, processes = {}, {}, set()
+        submitted, decided, processes, seen = {}, {}, set(), []
         for kill in range(kills):
             server = Server(program, home)
             processes.add(str(server.process.pid))
-            stops = threading.Event()
-            threads = [threading.Thread(target=load, args=(
-                server, f"{kill} {i}", submitted, decided, stops)) for i in range(_CLIENTS)]
-            for thread in threads:
-                thread.start()
-            time.sleep(0.2 + random.random())
-            server.end(signal.SIGKILL)
-            stops.set()
-            for thread in threads:
-                thread.join()
+            seen.append(kill_under_load(server, str(kill), submitted, decided))
+            print(f"kill {kill + 1}: {seen[-1]} verdicts seen", file=sys.stderr, flush=True)
+            if seen[-1] == 0:
+                sys.exit(f"no verdict in {_SECONDS_UNTIL_VERDICTS} s, before kill {kill + 1}")
         server = Server(program, home)
         processes.add(str(server.process.pid))
         counts = check(server, submitted, decided)
@@ -188,7 +224,8 @@ def main():
         if left:
             sys.exit("LEFT BEHIND: " + "\n".join(left))
     print(f"{kills} kills, {len(submitted)} acknowledged submissions, {len(decided)} verdicts "
-          f"seen before a kill: none lost or changed, nothing left; {counts}")
+          f"seen before a kill, at least {min(seen)} before each: none lost or changed, "
+          f"nothing left; {counts}")
 
 
 if __name__ == "__main__":

@@ -80,15 +80,24 @@ bool TrialQueue::RunNext() {
   outcome.decision = result.verdict().decision();
   outcome.deployment = result.deployment();
   outcome.result = result.SerializeAsString();
-  const absl::Status decided = store_->Decide(trial.sequence, outcome);
-  if (!decided.ok()) {
-    usleep(kRetryMicroseconds);
-    store_->Release(trial.sequence);
-  }
+  const bool is_kept = Keep(trial.sequence, outcome);
+  if (!is_kept) store_->Release(trial.sequence);
   MutexLock lock(&mutex_);
   stages_.erase(trial.sequence);
   const auto decision = static_cast<size_t>(outcome.decision);
-  if (decided.ok() && decision < decided_.size()) ++decided_[decision];
+  if (is_kept && decision < decided_.size()) ++decided_[decision];
+  return true;
+}
+
+// A store without room has it again some time; another run would only cost
+// what this one did, and count as an attempt.
+bool TrialQueue::Keep(int64_t sequence, const TrialOutcome& outcome) {
+  while (!store_->Decide(sequence, outcome).ok()) {
+    SetStage(sequence, "waiting for room to keep the verdict");
+    usleep(kRetryMicroseconds);
+    MutexLock lock(&mutex_);
+    if (is_stopping_) return false;
+  }
   return true;
 }
 

@@ -9,8 +9,9 @@
 //
 // A trial gets a verdict in any case: one that cannot be run (`run` returns an
 // error), or that ended with its server as often as the options allow, is
-// INCONCLUSIVE and says why. One whose verdict cannot be kept, as on a full
-// disk, runs again.
+// INCONCLUSIVE and says why. A verdict that cannot be kept, as on a full disk,
+// is kept once there is room; a queue that stops before that leaves the trial
+// waiting.
 //
 // `store` and what `run` refers to outlive the queue; `run` is called on
 // several threads at once. Thread-safe. Memory: threads, and a text for each
@@ -80,6 +81,8 @@ class TrialQueue {
   // Whether there was one.
   bool RunNext();
   StoredResult ResultOf(const StoredTrial& trial);
+  // False: the queue stops, and the verdict is not kept.
+  bool Keep(int64_t sequence, const TrialOutcome& outcome);
   void SetStage(int64_t sequence, absl::string_view stage);
 
   TrialStore* const store_;

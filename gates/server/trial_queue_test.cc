@@ -15,6 +15,7 @@
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/store/bundle_folder.h"
+#include "footprint/gates/store/sqlite_database.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -113,6 +114,59 @@ TEST_F(TrialQueueTest, WhatEndsItsServerAgainAndAgainIsGivenUp) {
   queue.Start();
   EXPECT_EQ(Await(key).decision, INCONCLUSIVE);
   EXPECT_EQ(run_count, 0);
+}
+
+// A store whose disk is full, as far as results go, from outside.
+class FullDisk {
+ public:
+  explicit FullDisk(const std::string& store_name)
+      : database_(
+            SqliteDatabase::Open(TestPath(store_name) + "/trials.sqlite", {})) {
+    EXPECT_THAT(database_, IsOk());
+    EXPECT_THAT(
+        database_->Execute("CREATE TRIGGER full BEFORE INSERT ON result BEGIN "
+                           "SELECT RAISE(ABORT, 'no room'); END"),
+        IsOk());
+  }
+  void Free() { EXPECT_THAT(database_->Execute("DROP TRIGGER full"), IsOk()); }
+
+ private:
+  absl::StatusOr<SqliteDatabase> database_;
+};
+
+constexpr char kWaitsForRoom[] = "waiting for room to keep the verdict";
+
+TEST_F(TrialQueueTest, AVerdictWithoutRoomIsKeptOnceThereIsSome) {
+  FullDisk disk("AVerdictWithoutRoomIsKeptOnceThereIsSome");
+  const std::string key = Submit("x");
+  std::atomic<int> run_count = 0;
+  TrialQueue queue(store_.get(),
+                   [&](const TrialToRun& trial) {
+                     ++run_count;
+                     return RejectByContent(trial);
+                   },
+                   {/*thread_count=*/1, /*most_attempts=*/1});
+  queue.Start();
+  while (queue.StageOf(1) != kWaitsForRoom) usleep(1000);
+  EXPECT_EQ(queue.Decided()[REJECT], 0);
+  disk.Free();
+  EXPECT_EQ(Await(key).decision, REJECT);
+  EXPECT_EQ(run_count, 1);
+  queue.Stop();
+  EXPECT_EQ(queue.Decided()[REJECT], 1);
+}
+
+TEST_F(TrialQueueTest, AVerdictWithoutRoomWaitsForTheNextServer) {
+  const FullDisk disk("AVerdictWithoutRoomWaitsForTheNextServer");
+  const std::string key = Submit("x");
+  TrialQueue queue(store_.get(), RejectByContent, {});
+  queue.Start();
+  while (queue.StageOf(1) != kWaitsForRoom) usleep(1000);
+  queue.Stop();
+  const absl::StatusOr<StoredTrial> trial = store_->Find(key);
+  ASSERT_THAT(trial, IsOk());
+  EXPECT_EQ(trial->state, TrialState::kWaiting);
+  EXPECT_EQ(queue.Decided()[REJECT], 0);
 }
 
 TEST_F(TrialQueueTest, AsManyRunAtOnceAsAreAllowedAndTellTheirStage) {

@@ -34,7 +34,7 @@ constexpr size_t kMostDeploymentLength = 200;
 constexpr char kNobody[] = "";
 
 constexpr char kSubmissionsPath[] = "/v1/trials";
-// Of one bundle, however often it is asked for.
+// Beyond it, one more request to run a bundle again gets the last verdict.
 constexpr int kMostReruns = 1000;
 
 std::string Dumped(const json& value) {
@@ -85,7 +85,7 @@ const char* WordOfState(TrialState state) {
   }
 }
 
-// Whether another run may tell more: the verdict is none on memory.
+// The verdict says nothing about memory, and another run may.
 bool CanRunAgain(const StoredTrial& trial) {
   return trial.state == TrialState::kDecided &&
          (trial.decision == PRODUCER_FAILED || trial.decision == INCONCLUSIVE ||
@@ -506,6 +506,12 @@ ApiResponse ValidationApi::Compare(const ApiRequest& request,
 
 ApiResponse ValidationApi::ShowHealth(const ApiRequest& /*request*/,
                                       const std::string& /*id*/) {
+  if (store_->HasFailed()) {
+    return ErrorResponse(
+        500, "disk_failed",
+        "the disk failed to take a change, and nothing more is kept: see its "
+        "health and the system's log, and start the server again");
+  }
   const absl::StatusOr<StoreCounts> counts = store_->Counts();
   if (!counts.ok()) return ErrorResponse(counts.status());
   return JsonResponse(200, {{"status", "ok"},

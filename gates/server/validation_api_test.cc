@@ -1,8 +1,17 @@
 #include "footprint/gates/server/validation_api.h"
 
+#include <string>
+#include <utility>
+#include <variant>
+
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/base/files/sha256.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/server/example_server.h"
+#include "footprint/gates/store/bundle_folder.h"
+#include "footprint/gates/store/power_loss_layer.h"
+#include "footprint/gates/store/trial_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -10,6 +19,10 @@ namespace footprint {
 namespace {
 
 using testing::HasSubstr;
+
+bool HasFailed(ExampleServer& server) {
+  return server.api()->Answer({"GET", "/v1/health", {}, ""}).status != 200;
+}
 
 TEST(ValidationApiTest, AnswersARequest) {
   ExampleServer server("answers");
@@ -34,6 +47,29 @@ TEST(ValidationApiTest, PathsAreTakenWhole) {
     const ApiRequest request = {"GET", path, {}, server.token()};
     EXPECT_EQ(server.api()->Answer(request).status, 404) << path;
   }
+}
+
+TEST(ValidationApiTest, AFailedDiskIsNoHealth) {
+  const PowerLossLayer layer(/*operation=*/300);
+  TrialStoreOptions store;
+  store.file_layer = layer.name();
+  ExampleServer server("failed", {}, {}, store);
+  const ApiRequest health = {"GET", "/v1/health", {}, ""};
+  EXPECT_EQ(server.api()->Answer(health).status, 200);
+  ApiRequest submission = {"POST", "/v1/trials", {}, server.token()};
+  constexpr int kMostSubmissions = 1000;
+  for (int i = 0; i < kMostSubmissions && !HasFailed(server); ++i) {
+    const std::string bundle = absl::StrCat("accept ", i);
+    submission.query["sha256"] = Sha256Hex(bundle);
+    auto upload = server.api()->BeginUpload(submission, bundle.size());
+    ASSERT_TRUE(std::holds_alternative<BundleUpload>(upload));
+    ASSERT_THAT(std::get<BundleUpload>(upload).Append(bundle), IsOk());
+    server.api()->EndUpload(submission,
+                            std::move(std::get<BundleUpload>(upload)));
+  }
+  const ApiResponse answer = server.api()->Answer(health);
+  EXPECT_EQ(answer.status, 500);
+  EXPECT_THAT(answer.body, HasSubstr("start the server again"));
 }
 
 TEST(ValidationApiTest, ErrorsHaveTheirStatus) {

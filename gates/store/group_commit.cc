@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace footprint {
 
 absl::Status GroupCommit::Apply(const Change& change, Durability durability) {
@@ -49,7 +51,11 @@ absl::Status GroupCommit::CommitChanges(const std::vector<Waiting*>& batch) {
   if (!status.ok()) return status;
   status = database_.Execute("COMMIT");
   if (!status.ok() && !absl::IsResourceExhausted(status)) {
-    failure_ = status;
+    failure_ = absl::Status(
+        status.code(),
+        absl::StrCat(status.message(),
+                     "; nothing more is kept: see the disk's health and the "
+                     "system's log, and start the server again"));
     has_failed_ = true;
   }
   return status;

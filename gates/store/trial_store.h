@@ -160,6 +160,9 @@ class TrialStore {
   // The one that was submitted last, first.
   absl::StatusOr<std::vector<DeploymentCount>> Deployments(int64_t most) const;
   absl::StatusOr<StoreCounts> Counts() const;
+  // The disk failed to take a change: nothing more is kept until the store is
+  // opened again. A full disk is no such failure.
+  bool HasFailed() const { return database_.HasFailed(); }
 
   // Copies database and bundles of one moment into a new folder, which Open can
   // open. AlreadyExists: there is such a path.
