@@ -7,8 +7,9 @@
 //   if (!status.ok()) return status;
 //   Unpack(archive, folder.Path("unpacked"));
 //
-// Only its user may read it. A killed process leaves it behind, and so does one
-// that calls _exit. Thread-compatible. Memory: the path.
+// Owns the folder, which only its user may read. A killed process leaves it
+// behind, and so does one that calls _exit. Thread-compatible. Memory: the
+// path.
 
 #ifndef FOOTPRINT_BASE_FILES_TEMPORARY_FOLDER_H_
 #define FOOTPRINT_BASE_FILES_TEMPORARY_FOLDER_H_

@@ -5,7 +5,7 @@
 //   size_t count = CountInstances("^BM_Predict/");
 //
 // Not thread-safe: Google Benchmark's flags are global, and are as they were
-// afterwards. Memory: the names.
+// afterwards. Memory: copies of the names.
 
 #ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_INSTANCE_LIST_H_
 #define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_INSTANCE_LIST_H_
