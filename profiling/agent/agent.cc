@@ -102,6 +102,12 @@ void BeginSamples(int folder) {
   }
 }
 
+// Whether stacks are recorded, of whatever.
+bool HasStacks() {
+  return record->has_sites != 0 || processor_interval_ns >= 0 ||
+         copy_interval_bytes >= 0;
+}
+
 // Without it, the resident set's parts are not told.
 void BeginAllocatorRecord(int folder) {
   PublishAllocator(nullptr);
@@ -164,7 +170,7 @@ void BeginRecord(bool is_fork) {
   if (HasPythonInterpreter()) {
     char name[kRecordFileNameCapacity];
     WriteRecordFileName(own_process, record->image, "python", name);
-    BeginPythonRecord(folder, name, /*with_calls=*/record->has_sites != 0);
+    BeginPythonRecord(folder, name, /*with_calls=*/HasStacks());
   }
   char stages_name[kRecordFileNameCapacity];
   WriteRecordFileName(own_process, record->image, "stages", stages_name);

@@ -75,8 +75,9 @@ The peak is exact: the highest sum of live heap bytes, by jemalloc's own
 counters, looked at in each allocation. Children are measured, too: by fork,
 exec, vfork and posix_spawn, unless they are given an environment without
 LD_PRELOAD (env -i): those the report names, if they lived for some 10 ms.
-Cannot be measured: static programs, set-user-ID programs, sanitizer builds. To attach to a running process (--pid) is not
-possible: what it allocated before would be unknown.
+Cannot be measured: static programs, set-user-ID programs, sanitizer builds. To
+attach to a running process (--pid) is not possible: what it allocated before
+would be unknown.
 )";
 
 namespace {
@@ -89,7 +90,8 @@ struct Option {
 Option PathOption(const char* name, std::string* path) {
   return {name, [name, path](absl::string_view value) {
             *path = std::string(value);
-            return value.empty()
+            // Standard input and output are the program's own.
+            return value.empty() || value == "-"
                        ? absl::InvalidArgumentError(absl::StrCat(
                              name, " names no file; write ", name, "=FILE"))
                        : absl::OkStatus();
@@ -111,14 +113,23 @@ Option ThresholdOption(
           }};
 }
 
+absl::Status SetBytes(const char* name, absl::string_view value,
+                      int64_t* bytes) {
+  const absl::StatusOr<int64_t> parsed = ParseBytes(value);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": ", parsed.status().message()));
+  }
+  *bytes = *parsed;
+  return absl::OkStatus();
+}
+
 absl::Status SetSampling(absl::string_view value, AgentRun* run) {
   if (value == "none") {
     run->sampling_interval_bytes = -1;
     return absl::OkStatus();
   }
-  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
-  if (bytes.ok()) run->sampling_interval_bytes = *bytes;
-  return bytes.status();
+  return SetBytes("--sampling", value, &run->sampling_interval_bytes);
 }
 
 absl::Status SetStages(absl::string_view value, AgentRun* run) {
@@ -155,9 +166,7 @@ absl::Status SetCopyInterval(absl::string_view value, AgentRun* run) {
     run->copy_interval_bytes = int64_t{4} << 20;
     return absl::OkStatus();
   }
-  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
-  if (bytes.ok()) run->copy_interval_bytes = *bytes;
-  return bytes.status();
+  return SetBytes("--copies", value, &run->copy_interval_bytes);
 }
 
 absl::Status SetReduced(absl::string_view value, MemprofOptions* options) {
@@ -175,9 +184,10 @@ absl::Status SetChildren(absl::string_view value, AgentRun* run) {
 }
 
 absl::Status SetLimit(absl::string_view value, MemprofOptions* options) {
-  const absl::StatusOr<int64_t> bytes = ParseBytes(value);
-  if (bytes.ok()) options->limit_bytes = *bytes;
-  return bytes.status();
+  int64_t bytes = 0;
+  absl::Status status = SetBytes("--limit", value, &bytes);
+  if (status.ok()) options->limit_bytes = bytes;
+  return status;
 }
 
 absl::Status RefuseProcess(absl::string_view) {

@@ -57,6 +57,13 @@ TEST(MemprofOptionsTest, AutomaticStagesCanBeTurnedOff) {
   ExpectRefused({"--stages=some", "python3"}, "--stages=named or --stages=all");
 }
 
+TEST(MemprofOptionsTest, WhatIsRefusedNamesItsOption) {
+  ExpectRefused({"--sampling", "x"}, "--sampling: \"\" is no number of bytes");
+  ExpectRefused({"--copies=all", "x"}, "--copies: \"all\" is no number");
+  ExpectRefused({"--limit=10kb", "x"}, "--limit: \"10kb\" is no number");
+  ExpectRefused({"--json=-", "x"}, "--json names no file");
+}
+
 TEST(MemprofOptionsTest, RecordsAreReadInsteadOfRun) {
   auto options = Parse({"--from=a.run"});
   ASSERT_THAT(options, IsOk());

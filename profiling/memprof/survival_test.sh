@@ -110,6 +110,12 @@ check "len(processes) == 2 and own[1] == 20"
 (ulimit -v 150000 && measure "$program" hold=100) ||
   fail "a limit of addresses: $(cat "$scratch/error")"
 check "first['peak_live_bytes'] - $base == 100 * 10240"
+# Where there are addresses for the program, but not for each record of it.
+for addresses in 120000 200000 300000; do
+  (ulimit -v $addresses && measure /usr/bin/python3 -c 'print(1 + 1)') ||
+    fail "$addresses KiB of addresses: $(cat "$scratch/error")"
+  [[ $(<"$scratch/output") == 2 ]] || fail "$addresses KiB: no output"
+done
 for files in 5 8 16; do
   (ulimit -n $files && "$memprof" "$program" hold=1) >/dev/null 2>"$scratch/error" ||
     fail "$files files: $(cat "$scratch/error")"

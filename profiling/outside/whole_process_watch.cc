@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/machine/child_processes.h"
 #include "footprint/base/machine/kernel_file.h"
 #include "footprint/profiling/resident/resident_set.h"
 
@@ -72,33 +73,15 @@ ResidentCounts SharesOf(int process_id, const ResidentCounts& counts) {
   return shares;
 }
 
-void AppendChildren(int process_id, std::vector<int>* children) {
-  const std::string tasks_path = absl::StrCat("/proc/", process_id, "/task");
-  DIR* const tasks = opendir(tasks_path.c_str());
-  if (tasks == nullptr) return;
-  while (const dirent* entry = readdir(tasks)) {
-    if (entry->d_name[0] == '.') continue;
-    const absl::StatusOr<std::string> numbers = ReadKernelFile(
-        absl::StrCat(tasks_path, "/", entry->d_name, "/children"));
-    if (!numbers.ok()) continue;
-    for (absl::string_view number :
-         absl::StrSplit(*numbers, ' ', absl::SkipEmpty())) {
-      int child = 0;
-      if (absl::SimpleAtoi(number, &child)) children->push_back(child);
-    }
-  }
-  closedir(tasks);
-}
-
 std::set<int> DescendantsOf(int ancestor_id) {
   std::vector<int> unlooked;
-  AppendChildren(ancestor_id, &unlooked);
+  AppendChildProcesses(ancestor_id, &unlooked);
   std::set<int> descendants;
   while (!unlooked.empty()) {
     const int process_id = unlooked.back();
     unlooked.pop_back();
     if (!descendants.insert(process_id).second) continue;
-    AppendChildren(process_id, &unlooked);
+    AppendChildProcesses(process_id, &unlooked);
   }
   return descendants;
 }

@@ -47,6 +47,12 @@ std::string SiteText(const MeasuredRun& run, const MeasuredImage& image,
     }
     shown.push_back(Cells(row, image.peak_live_bytes(), is_sampled));
   }
+  if (is_sampled && shown.empty() && other_bytes == 0) {
+    return absl::StrCat(
+        "call sites: none of the peak, which no sample of one every ",
+        FormatRoundedBytes(run.sampling_interval_bytes()),
+        " met; --sampling=0 records each allocation\n");
+  }
   std::string text = TableText(table, shown);
   if (other_bytes > 0) {
     absl::StrAppend(&text, "and ", FormatBytes(other_bytes),

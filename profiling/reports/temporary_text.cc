@@ -10,7 +10,7 @@
 
 namespace footprint {
 
-std::string TemporaryText(const std::vector<SiteRow>& rows) {
+std::string TemporaryText(const std::vector<SiteRow>& rows, bool is_sampled) {
   constexpr size_t kMaxRows = 5;
   constexpr size_t kMaxFunctionBytes = 60;
   int64_t temporary_count = 0;
@@ -39,7 +39,8 @@ std::string TemporaryText(const std::vector<SiteRow>& rows) {
   std::string text = TableText(table, cells);
   return absl::StrCat(text, FormatCount(temporary_count),
                       " in all were freed before their thread's next "
-                      "allocation\n");
+                      "allocation",
+                      is_sampled ? ", estimated from the samples\n" : "\n");
 }
 
 }  // namespace footprint

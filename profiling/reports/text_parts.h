@@ -39,7 +39,8 @@ std::string CallPathText(const MeasuredRun& run, const MeasuredImage& image,
                          const std::vector<SiteRow>& rows);
 
 // Blocks that were freed before the thread's next allocation.
-std::string TemporaryText(const std::vector<SiteRow>& rows);
+// `is_sampled`: the numbers are estimates.
+std::string TemporaryText(const std::vector<SiteRow>& rows, bool is_sampled);
 
 // What was left when the process ended.
 std::string LeftText(const MeasuredImage& image,

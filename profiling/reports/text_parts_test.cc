@@ -182,11 +182,13 @@ TEST(TextPartsTest, WhatIsLeftStandsByItsBytes) {
 }
 
 TEST(TextPartsTest, TemporaryBlocksOfAllPlacesAreCounted) {
-  const std::string text = TemporaryText(SixRows());
+  const std::string text = TemporaryText(SixRows(), /*is_sampled=*/false);
   EXPECT_THAT(text, HasSubstr("where\n       60  600  F6"));
   EXPECT_THAT(text, Not(HasSubstr("F1"))) << "five rows";
   EXPECT_THAT(text, HasSubstr("\n210 in all were freed"));
-  EXPECT_EQ(TemporaryText({}), "");
+  EXPECT_EQ(TemporaryText({}, /*is_sampled=*/false), "");
+  EXPECT_THAT(TemporaryText(SixRows(), /*is_sampled=*/true),
+              HasSubstr("allocation, estimated from the samples\n"));
 }
 
 TEST(TextPartsTest, ProcessorTimeIsOfAllProcessesAndMayBeOfNoKnownCall) {

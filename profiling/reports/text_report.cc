@@ -47,7 +47,8 @@ std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
        {StageText(*largest),
         SiteText(run, *largest, rows, options.memory_threshold),
         CallPathText(run, *largest, rows), LeakText(run, *largest),
-        LeftText(*largest, rows), TemporaryText(rows),
+        LeftText(*largest, rows),
+        TemporaryText(rows, run.sampling_interval_bytes() > 0),
         ProcessorText(run, options.cpu_threshold), CopyText(run),
         ThreadText(*largest), ProcessText(run), MachineText(run, *largest)}) {
     if (!part.empty()) absl::StrAppend(&text, "\n", part);

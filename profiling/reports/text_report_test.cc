@@ -98,6 +98,14 @@ TEST_F(TextReportTest, EstimatesCarryTheirSigma) {
   EXPECT_THAT(text, HasSubstr("a sample every 512 KiB"));
 }
 
+TEST_F(TextReportTest, AnEmptyTableIsASentence) {
+  run_.set_sampling_interval_bytes(512 << 10);
+  image_->clear_sites();
+  EXPECT_EQ(SiteText(run_, *image_, Rows(), {}),
+            "call sites: none of the peak, which no sample of one every "
+            "512 KiB met; --sampling=0 records each allocation\n");
+}
+
 TEST_F(TextReportTest, RowsBelowTheThresholdAreOneRow) {
   ReportThreshold threshold;
   threshold.share = 0.5;

@@ -50,8 +50,11 @@ int64_t ThreadCount(int process_id) {
   return count;
 }
 
-bool HasGrown(int64_t now_bytes, int64_t before_bytes) {
-  return now_bytes > before_bytes + before_bytes / 50;
+// By enough that its parts are worth reading again: while it grows, at each
+// fiftieth; where it stays, at less, so that a peak that lasts is met closely.
+bool HasGrown(int64_t now_bytes, int64_t last_bytes, int64_t read_bytes) {
+  const bool stays = now_bytes - last_bytes < now_bytes / 2000;
+  return now_bytes > read_bytes + read_bytes / (stays ? 400 : 50);
 }
 
 }  // namespace
@@ -127,16 +130,19 @@ void ResidentWatch::Look() {
     if (bytes > 0) process_ids_.insert(process_id);
     sum_bytes += bytes;
     const auto known = peaks_.find({process_id, image});
-    if (HasGrown(bytes, known == peaks_.end()
-                            ? 0
-                            : known->second.parts.resident_bytes)) {
+    int64_t& last_bytes = last_bytes_[{process_id, image}];
+    if (HasGrown(
+            bytes, last_bytes,
+            known == peaks_.end() ? 0 : known->second.parts.resident_bytes)) {
       ReadParts(process_id, image);
     }
+    last_bytes = bytes;
   }
   peak_sum_bytes_ = std::max(peak_sum_bytes_, sum_bytes);
-  if (HasGrown(sum_bytes, shared_once_.resident_sum_bytes)) {
+  if (HasGrown(sum_bytes, last_sum_bytes_, shared_once_.resident_sum_bytes)) {
     AddUp(images);
   }
+  last_sum_bytes_ = sum_bytes;
 }
 
 std::vector<ResidentPeak> ResidentWatch::peaks() const {

@@ -8,7 +8,8 @@
 //
 // A peak that comes and goes between two looks is not seen. The parts are read
 // when a process's resident set has grown by a fiftieth since they were last
-// read, so those kept are of a moment at most that far below its peak.
+// read, or by a four-hundredth where it stays for a look, so those kept are of
+// a moment at most that far below its peak.
 //
 // Owns what it has seen, and keeps no process: one that ends leaves its peak.
 // Thread-compatible. Memory: some hundred bytes a process. Time of a look: 10
@@ -78,6 +79,9 @@ class ResidentWatch {
   SharedOnce shared_once_;
   std::set<int> process_ids_;
   std::map<std::pair<int, int>, ResidentPeak> peaks_;
+  // Of the last look, by process and image.
+  std::map<std::pair<int, int>, int64_t> last_bytes_;
+  int64_t last_sum_bytes_ = 0;
 };
 
 }  // namespace footprint

@@ -98,6 +98,24 @@ TEST_F(ResidentWatchTest, KeepsThePartsOfThePeak) {
   EXPECT_GE(watch.peak_sum_bytes(), static_cast<int64_t>(kBlockBytes));
 }
 
+TEST_F(ResidentWatchTest, ThePartsOfAPeakThatStaysAreCloserToIt) {
+  AddRecord(getpid(), 0);
+  auto* const block = static_cast<char*>(Map(MAP_PRIVATE));
+  madvise(block, kBlockBytes, MADV_NOHUGEPAGE);
+  constexpr size_t kLittleBytes = kBlockBytes / 100;
+  std::memset(block, 1, kBlockBytes - kLittleBytes);
+  ResidentWatch watch(folder_);
+  watch.Look();
+  const int64_t before_bytes = watch.peaks()[0].parts.mapped_bytes;
+  std::memset(block + kBlockBytes - kLittleBytes, 1, kLittleBytes);
+  watch.Look();
+  EXPECT_EQ(watch.peaks()[0].parts.mapped_bytes, before_bytes);
+  watch.Look();
+  munmap(block, kBlockBytes);
+  EXPECT_NEAR(watch.peaks()[0].parts.mapped_bytes - before_bytes, kLittleBytes,
+              kLittleBytes / 5);
+}
+
 TEST_F(ResidentWatchTest, KeepsTheImagesOfAProcessApart) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);

@@ -132,20 +132,19 @@ TEST(MergedCallsTest, WhatCannotBeSeenIsAmongTheOthersOfItsCaller) {
                                             {"/main/Fit/others", 1500}}));
 }
 
-// However many of them a caller has.
+// However much they have together.
 TEST(MergedCallsTest, OthersStandOnce) {
   MergedCalls merged(/*measure_count=*/1);
   const uint32_t fit = merged.Child(0, "Fit", "train", CodeOwner::kProgram);
-  merged.Add(merged.Others(fit), 0, 60, /*variance=*/0);
-  merged.Add(fit, 0, 40, /*variance=*/0);
+  merged.Add(merged.Others(fit), 0, 60'000, /*variance=*/0);
+  merged.Add(fit, 0, 40'000, /*variance=*/0);
   merged.Add(merged.Child(fit, "Tiny", "train", CodeOwner::kProgram), 0, 1,
              /*variance=*/0);
-  // Room for Fit alone.
   FlameGraph graph;
-  graph.nodes = merged.LargestNodes(/*most_bytes=*/60);
+  graph.nodes = merged.LargestNodes(/*most_bytes=*/1000);
   ASSERT_EQ(graph.nodes.size(), 2u);
   EXPECT_EQ(ByPath(graph, 0), (std::map<std::string, int64_t>{
-                                  {"/Fit", 40}, {"/Fit/others", 61}}));
+                                  {"/Fit", 40'000}, {"/Fit/others", 60'001}}));
 }
 
 // The sigma of a sum, which is no sum of sigmas, and of all below a call.

@@ -46,7 +46,7 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
   }
   if (ftruncate(descriptor_, static_cast<off_t>(size_bytes)) != 0 ||
       posix_fallocate(descriptor_, 0, static_cast<off_t>(head_bytes)) != 0) {
-    Close();
+    Remove(folder, name);
     return nullptr;
   }
   // Not by mmap, whose entry point counts what the program maps.
@@ -54,7 +54,7 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
       syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE,
               MAP_SHARED | MAP_NORESERVE, descriptor_, 0));
   if (mapped == MAP_FAILED) {
-    Close();
+    Remove(folder, name);
     return nullptr;
   }
   // Else the kernel fills the page cache around each first touch: 8 ms of a
@@ -62,6 +62,12 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
   madvise(mapped, size_bytes, MADV_RANDOM);
   mapped_ = mapped;
   return mapped_;
+}
+
+// A file that holds nothing would be taken for a damaged one.
+void GrowingFile::Remove(int folder, const char* name) {
+  Close();
+  unlinkat(folder, name, 0);
 }
 
 void GrowingFile::Close() {

@@ -39,6 +39,7 @@ class GrowingFile {
   void Close();
 
  private:
+  void Remove(int folder, const char* name);
   friend class GrowingArray;
 
   // Whether the descriptor is still this file's: the program may have closed

@@ -57,6 +57,18 @@ TEST_F(GrowingFileTest, HoldsWhatWasWrittenAfterItIsClosed) {
   close(file);
 }
 
+TEST_F(GrowingFileTest, LeavesNoFileWhereItCannotBeMapped) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit none_left = before;
+  none_left.rlim_cur = 4096;
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &none_left), 0);
+  const void* const mapped = Create();
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(mapped, nullptr);
+  EXPECT_NE(access(Path().c_str(), F_OK), 0);
+}
+
 TEST_F(GrowingFileTest, TakesSpaceAsItsArraysGrow) {
   auto* const bytes = static_cast<char*>(Create());
   ASSERT_NE(bytes, nullptr);

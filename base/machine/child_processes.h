@@ -1,0 +1,23 @@
+// The children of a process, as the kernel knows them.
+//
+//   std::vector<int> children;
+//   if (!AppendChildProcesses(process_id, &children)) return;  // it has ended
+//
+// Of all its threads, in no order; those that ended and were not waited for
+// included. Keeps nothing. Thread-safe. Memory: some hundred bytes a thread.
+// Time: some 10 us a thread. Source: proc(5), /proc/PID/task/TID/children; a
+// kernel without CONFIG_PROC_CHILDREN tells of none.
+
+#ifndef FOOTPRINT_BASE_MACHINE_CHILD_PROCESSES_H_
+#define FOOTPRINT_BASE_MACHINE_CHILD_PROCESSES_H_
+
+#include <vector>
+
+namespace footprint {
+
+// False: there is no such process, or it is another user's secret.
+bool AppendChildProcesses(int process_id, std::vector<int>* children);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_MACHINE_CHILD_PROCESSES_H_
