@@ -133,7 +133,9 @@ class Fitter {
     if (is_measured) return worst;
     return absl::NotFoundError(absl::StrCat(
         source_.path, ": deployment \"", name, "\" is ", deployment->label(),
-        deployment->benchmark().empty() ? "" : " ", deployment->benchmark(),
+        deployment->benchmark().empty()
+            ? ""
+            : absl::StrCat(", benchmark \"", deployment->benchmark(), "\""),
         ", of which no profile is given here; correct it, or add its "
         "memory_profile to the target"));
   }
@@ -200,6 +202,12 @@ absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,
   const absl::StatusOr<std::vector<std::string>> names =
       fitter.NamesOn(*device, what_if);
   if (!names.ok()) return names.status();
+  // What is left without any is a fair question only if it is asked.
+  if (names->empty() && what_if.without.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        source.path, ": no deployment runs on \"", device_name,
+        "\", so there is nothing to add; give it one there, or --with=NAME"));
+  }
   for (const std::string& name : *names) {
     absl::StatusOr<DeploymentNeed> need = fitter.NeedOf(name);
     if (!need.ok()) return need.status();

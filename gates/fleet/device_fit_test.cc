@@ -149,6 +149,19 @@ TEST(DeviceFitTest, UnknownNamesSayWhereAndWhatToDo) {
               "leaves nothing");
 }
 
+TEST(DeviceFitTest, ADeviceThatRunsNothingIsNoFit) {
+  const FleetSource source = ParseFleetFile("f.textproto", R"(
+    schema_version: 1
+    device { name: "bare" ram: "1000" }
+    deployment { name: "small" label: "//a:small" })");
+  ExpectError(FitDevice(source, "bare", {}, Profiles(), {}),
+              absl::StatusCode::kInvalidArgument,
+              "f.textproto: no deployment runs on \"bare\"");
+  WhatIf what_if;
+  what_if.with = {"small"};
+  EXPECT_THAT(FitDevice(source, "bare", what_if, Profiles(), {}), IsOk());
+}
+
 TEST(DeviceFitTest, APeakThatIsNotKnownIsNotZero) {
   const auto fit = [](std::vector<MemoryProfile> profiles) {
     return FitDevice(Source(), "box", {}, profiles, {});

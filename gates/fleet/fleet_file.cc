@@ -101,7 +101,8 @@ class FleetChecker {
     if (ram >= 0 && reserve >= 0 && reserve >= ram) {
       Add("device", index,
           absl::StrCat("device \"", device.name(), "\" has ", device.ram(),
-                       " of RAM and a reserve of ", device.reserve(),
+                       " of RAM and a reserve of ",
+                       reserve == 0 ? "0" : device.reserve(),
                        ", which leaves nothing; correct one of them"));
     }
     std::set<std::string> named;

@@ -58,6 +58,8 @@ TEST(FleetFileTest, SizesAreSizesAndLeaveSomething) {
       "schema_version: 1\n"
       "device { name: 'box' ram: '1GiB' reserve: '1024MiB' }",
       "f.textproto:2:1: ", "which leaves nothing");
+  ExpectProblem("schema_version: 1\ndevice { name: 'box' ram: '0' }",
+                "f.textproto:2:1: ", "a reserve of 0, which leaves nothing");
 }
 
 TEST(FleetFileTest, NamesStandOnceAndAreThere) {

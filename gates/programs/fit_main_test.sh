@@ -33,6 +33,7 @@ cat >fleet.textproto <<'END'
 schema_version: 1
 device { name: "box" ram: "1000" reserve: "100" deployment: "ranker" }
 device { name: "typo" ram: "1000" deployment: "ranker" }
+device { name: "bare" ram: "1000" }
 deployment { name: "ranker" label: "//a:ranker" }
 deployment { name: "price" label: "//a:price" }
 deployment { name: "gone" label: "//a:gone" }
@@ -45,7 +46,8 @@ expect 0 '^FITS box, 900 B left' --fleet=fleet.textproto box --without=ranker
 expect 2 'has no device "bix"; did you mean "box"' --fleet=fleet.textproto bix
 expect 2 'has no deployment "prize"; did you mean "price"' --fleet=fleet.textproto box --with=prize
 expect 2 'deployment "gone" is //a:gone, of which no profile' --fleet=fleet.textproto box --with=gone
-expect 2 'name a device of fleet.textproto: box typo' --fleet=fleet.textproto
+expect 2 'fleet.textproto: no deployment runs on "bare"' --fleet=fleet.textproto bare
+expect 2 'name a device of fleet.textproto: box typo bare' --fleet=fleet.textproto
 expect 2 'names two devices' --fleet=fleet.textproto box typo
 expect 2 'far' --fleet=fleet.textproto box --ram=far
 expect 2 'with' --fleet=fleet.textproto box --wit=price

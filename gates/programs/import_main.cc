@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/importing/foreign_figures.h"
@@ -94,6 +95,19 @@ int Import(const CommandFlags& flags) {
     return Complain(kProgram,
                     "--output needs --label=//PACKAGE:NAME, by which "
                     "thresholds name the profile");
+  }
+  if (flags.Has("benchmark") && flags.Value("benchmark", "").empty()) {
+    return Complain(kProgram,
+                    "--benchmark= needs a name; without the flag it is \"whole "
+                    "program\"");
+  }
+  for (const std::string& path : flags.words()) {
+    if (!output.empty() &&
+        IsSameFile(PathOfCaller(path), PathOfCaller(output))) {
+      return Complain(kProgram, absl::StrCat("--output=", output,
+                                             " would overwrite a file that is "
+                                             "read; name another"));
+    }
   }
   const absl::StatusOr<ForeignFigures> figures = ReadFiles(flags.words());
   if (!figures.ok()) return Complain(kProgram, figures.status().message());

@@ -58,6 +58,11 @@ expect 2 '--output needs --label' "$IMPORT" --output=x.binpb --label=a "$FILES/m
 expect 2 'heaptrack.txt: is of heaptrack, and the files before it are of massif' \
   "$IMPORT" "$FILES/massif.out" "$FILES/heaptrack.txt"
 expect 2 'there is no flag --labell; did you mean "label"' "$IMPORT" --labell=x
+cp "$FILES/massif.out" own.out
+expect 2 'own.out would overwrite a file that is read' \
+  "$IMPORT" --label=//a:b --output=./own.out own.out
+cmp own.out "$FILES/massif.out" || { echo "the file that was read is another"; failures=$((failures + 1)); }
+expect 2 '--benchmark= needs a name' "$IMPORT" --benchmark= "$FILES/massif.out"
 expect 2 'cannot be created' "$IMPORT" --label=//a:b --output=/nowhere/x "$FILES/massif.out"
 expect 0 'Exit status' "$IMPORT" --help
 

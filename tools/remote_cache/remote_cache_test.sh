@@ -4,9 +4,10 @@
 # tree and a program of their own that is measured and judged. Takes minutes: the
 # tools are built in the first checkout, unless a folder of --disk_cache has them.
 #
-# Proves: a second checkout judges with nothing measured again; a machine of
-# another fingerprint measures itself; a cache that returns damaged or forged
-# content, is full or is down, costs time and no verdict.
+# Proves: a second checkout judges with no exact figure measured again (that of the
+# whole process is its machine's own); a machine of another fingerprint measures
+# itself; a cache that returns damaged or forged content, is full or is down, costs
+# time and no verdict.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 readonly CONFIGURATION=$PWD/tools/remote_cache/nginx.conf.in
@@ -127,6 +128,11 @@ threshold {
   metric: PEAK_LIVE_USABLE_BYTES
   max_bytes: $2
 }
+threshold {
+  selector { label: "//probe:benchmark" benchmark: "whole_process/profile" }
+  metric: PEAK_RESIDENT_BYTES
+  max_bytes: 1000000000
+}
 END
 }
 
@@ -171,6 +177,16 @@ expect() {
   fi
 }
 
+# Of checkout b's last verdict; Bazel ends a mistake by the same status.
+expect_rejection() {
+  local log=$folder/b/bazel-testlogs/probe/gate_test/test.log
+  if ! grep '^REJECT ' "$log" >/dev/null; then
+    echo "FAILED: no REJECT, but:"
+    tail -n 12 "$log"
+    failures=$((failures + 1))
+  fi
+}
+
 # The blob of a checkout's profile in the cache.
 profile_blob() {
   local digest
@@ -197,6 +213,7 @@ expect "this system again takes its own" 0 0 b
 # A limit below the peak rejects from the cache's profile, too.
 limit b 1000
 expect "an edit of a limit rejects, and measures nothing" 3 0 b
+expect_rejection
 limit b 200000
 
 # Content that is not what its name says: cut, and another profile that is valid.
@@ -230,6 +247,7 @@ stop_server
 expect "a cache that is down" 0 1 b
 limit b 1000
 expect "a cache that is down rejects, too" 3 0 b
+expect_rejection
 
 ((failures == 0)) && echo "all as expected"
 exit "$((failures > 0))"
