@@ -40,6 +40,12 @@ constexpr int64_t kFreeExpansionBytes = 1 << 20;
 constexpr int kMostTimeLimitSeconds = 24 * 60 * 60;
 constexpr char kAdvice[] = "; make the bundle anew from its folder";
 
+absl::Status NoManifest(absl::string_view where) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(where, " has no ", kManifestName,
+                   " at its top; `submit --help` shows one"));
+}
+
 // Names without control characters, so that messages cannot be forged by them.
 absl::Status CheckName(absl::string_view path, const BundleLimits& limits) {
   if (path.size() > static_cast<size_t>(limits.path_bytes)) {
@@ -209,11 +215,7 @@ class ArchivePass {
       if (!status.ok()) return status;
     }
     if (code != ARCHIVE_EOF) return Damaged("");
-    if (!has_manifest_) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the bundle has no ", kManifestName,
-                       " at its top; see gates/bundles/bundle.proto"));
-    }
+    if (!has_manifest_) return NoManifest("the bundle");
     absl::StatusOr<BundleManifest> manifest = ParseManifest(manifest_text_);
     if (!manifest.ok()) return manifest;
     status = CheckNamedFiles(*manifest, names_);
@@ -467,6 +469,7 @@ absl::Status CheckFolder(const std::string& folder,
                          const std::vector<std::string>& files) {
   const absl::StatusOr<std::string> text = ReadWholeFile(
       absl::StrCat(folder, "/", kManifestName), kMostManifestBytes);
+  if (absl::IsNotFound(text.status())) return NoManifest(folder);
   if (!text.ok()) return text.status();
   const absl::StatusOr<BundleManifest> manifest = ParseManifest(*text);
   if (!manifest.ok()) return manifest.status();
@@ -515,7 +518,8 @@ absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text) {
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
   if (!parser.ParseFromString(std::string(text), &manifest)) {
-    return absl::InvalidArgumentError(errors.Text());
+    return absl::InvalidArgumentError(
+        absl::StrCat(errors.Text(), "\n`submit --help` shows a manifest"));
   }
   const std::string problem = ManifestProblem(manifest);
   if (!problem.empty()) {

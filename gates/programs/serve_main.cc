@@ -259,13 +259,21 @@ absl::Status MakeLocalToken(const std::string& store_folder) {
       tokens_path,
       {kLocalTokenName, kSubmitScope | kReadScope | kAdminScope, 0});
   if (!token.ok()) return token.status();
+  // Another store's server may need the file that is there.
   const std::string client_path = ClientTokenPath();
-  const absl::Status written = WriteSecretFile(client_path, *token + "\n");
+  const bool is_taken = access(client_path.c_str(), F_OK) == 0;
+  const std::string path =
+      is_taken ? store_folder + "/local_token" : client_path;
+  const absl::Status written = WriteSecretFile(path, *token + "\n");
   if (!written.ok()) return written;
+  const std::string how = is_taken
+                              ? absl::StrCat("wants --token_file, since ",
+                                             client_path, " is another store's")
+                              : "finds it";
   std::fprintf(stderr,
-               "%s: made the token '%s', of every scope; `submit` on this "
-               "machine finds it in %s, and the page wants it, too\n",
-               kProgram, kLocalTokenName, client_path.c_str());
+               "%s: made the token '%s', of every scope, in %s: `submit` on "
+               "this machine %s, and the page wants the token, too\n",
+               kProgram, kLocalTokenName, path.c_str(), how.c_str());
   return absl::OkStatus();
 }
 

@@ -67,6 +67,11 @@ for _ in $(seq 600); do
 done
 address=$(grep -o "http://[0-9.:]*" log) || { cat log; exit 1; }
 [[ -s $HOME/.config/footprint/token ]] || fail "no token for submit"
+# A server of another store leaves that token as it is.
+expect 2 "$serve" --despite_missing --port="${address##*:}" --store="$TEST_TMPDIR/other"
+says err "$TEST_TMPDIR/other/local_token"
+says err "cannot be listened at"
+[[ $(stat -c %a other/local_token) == 600 ]] || fail "others may read the token"
 mkdir model
 cat >model/bundle.textproto <<'END'
 # proto-file: gates/bundles/bundle.proto

@@ -39,8 +39,17 @@ constexpr char kHelp[] =
   bazel run //gates:submit -- model_folder --make=model.bundle
                                                  makes it, and sends nothing
 
-A folder has a manifest, bundle.textproto, beside the files that it names:
-gates/README.md has one.
+A folder has a manifest, bundle.textproto, beside the files that it names. After
+budget_bytes all may be left out:
+
+  schema_version: 1
+  kind: PYTHON_SCRIPT        # or NATIVE_PROGRAM, LOWMEM_CHECKPOINT
+  entry: "fit.py"            # what is run, in the folder
+  budget_bytes: 209715200    # of the whole process; or device: "edge_box"
+  arguments: "--rows=1000"   # a line for each
+  data: "table.csv"          # a file or folder that must be there, likewise
+  time_limit_seconds: 30
+  label: "//team/model:fit"  # its name in the history
 
 Flags
   --server=URL           (FOOTPRINT_SERVER, or http://127.0.0.1:7878)

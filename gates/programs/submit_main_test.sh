@@ -48,6 +48,12 @@ printf '#!/bin/sh\nexit 0\n' > model/run.sh
 chmod +x model/run.sh
 echo "reject this" > rejected.bundle
 
+# The manifest of the help is one.
+mkdir shown
+"$submit" --help | sed -n '/^  schema_version/,/^$/p' > shown/bundle.textproto
+touch shown/fit.py shown/table.csv
+expect 0 shown --make=shown.bundle
+
 expect 2 model
 says err "serve token add"
 export FOOTPRINT_TOKEN=$token

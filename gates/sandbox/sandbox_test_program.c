@@ -214,7 +214,7 @@ static int hold_stack(void) {
     snprintf(text, sizeof(text), "%zu", bytes);
     execl("/proc/self/exe", "program", "hold_stack", text, (char *)NULL);
   }
-  char *memory = __builtin_alloca(bytes);
+  volatile char *memory = __builtin_alloca(bytes);
   for (size_t i = bytes; i > 4096; i -= 4096) memory[i - 1] = 1;
   return GOOD;
 }

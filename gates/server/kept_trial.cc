@@ -1,17 +1,24 @@
 #include "footprint/gates/server/kept_trial.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/gates/judge/gate.pb.h"
 
 namespace footprint {
 namespace {
 
 constexpr int kMostSites = 5;
+constexpr size_t kMostErrorLines = 10;
+constexpr size_t kMostLineBytes = 300;
 
 // As trials name a bundle without a label.
 std::string LabelOf(const TrialResult& result) {
@@ -70,8 +77,38 @@ std::string RunRemark(const TrialRun& run) {
       run.is_timed_out() ? ", timed out" : "");
 }
 
+// The last lines of standard error, of the run that failed; the profiler's own
+// run decides nothing.
+std::vector<std::string> LastErrorLines(const TrialResult& result) {
+  std::vector<std::string> lines;
+  for (const TrialRun& run : result.runs()) {
+    const bool has_failed = run.exit_status() != 0 || run.signal_number() != 0;
+    if (!has_failed || run.purpose() == TrialRun::EXPLAIN) continue;
+    lines =
+        absl::StrSplit(run.standard_error_tail(), '\n', absl::SkipWhitespace());
+  }
+  if (lines.size() > kMostErrorLines) {
+    lines.erase(lines.begin(), lines.end() - kMostErrorLines);
+  }
+  for (std::string& line : lines) {
+    line = EscapeForTerminal(absl::string_view(line).substr(0, kMostLineBytes));
+  }
+  return lines;
+}
+
+// With what the program itself said last: mostly the cause.
+std::string ProblemText(const TrialResult& result) {
+  const std::vector<std::string> lines = LastErrorLines(result);
+  return lines.empty() ? result.reason()
+                       : absl::StrCat(result.reason(),
+                                      "; its last words: ", lines.back());
+}
+
 void AddRemarks(const TrialResult& result, StoredResult* kept) {
   kept->add_remarks(result.reason());
+  for (const std::string& line : LastErrorLines(result)) {
+    kept->add_remarks("standard error: " + line);
+  }
   if (!result.peak_stage().empty()) {
     kept->add_remarks(absl::StrCat("stage of the peak: ", result.peak_stage()));
   }
@@ -108,7 +145,7 @@ StoredResult KeptTrial(const TrialResult& result, int decision) {
     Problem* problem = verdict->add_problems();
     problem->set_decision(static_cast<Decision>(decision));
     problem->set_location(label);
-    problem->set_message(result.reason());
+    problem->set_message(ProblemText(result));
   }
   verdict->MergeFrom(result.threshold_verdict());
   verdict->set_decision(static_cast<Decision>(decision));

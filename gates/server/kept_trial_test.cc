@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -11,6 +12,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 TrialResult ResultOf(const std::string& text) {
   TrialResult result;
@@ -92,6 +94,36 @@ TEST(KeptTrialTest, WhatIsNotOfTheBudgetIsAProblem) {
   EXPECT_EQ(kept.verdict().problems(0).decision(), PRODUCER_FAILED);
   EXPECT_EQ(kept.verdict().problems(0).message(), "ended by signal 11");
   EXPECT_EQ(kept.verdict().decision(), PRODUCER_FAILED);
+}
+
+TEST(KeptTrialTest, AProgramThatFailedHasTheLastWord) {
+  std::string lines;
+  for (int i = 0; i < 20; ++i) absl::StrAppend(&lines, "line ", i, "\n");
+  TrialResult result = ResultOf(R"pb(
+    reason: "ended with status 1"
+    cause: PROGRAM_FAILED
+    runs { purpose: MEASURE exit_status: 1 }
+    runs { purpose: EXPLAIN exit_status: 1 standard_error_tail: "agent" }
+  )pb");
+  result.mutable_runs(0)->set_standard_error_tail(
+      absl::StrCat(lines, "ImportError: \tx\n\n"));
+  const StoredResult kept = KeptTrial(result, PRODUCER_FAILED);
+  EXPECT_EQ(kept.verdict().problems(0).message(),
+            "ended with status 1; its last words: ImportError: \\tx");
+  EXPECT_THAT(kept.remarks(), Contains("standard error: line 11"));
+  EXPECT_THAT(kept.remarks(), Not(Contains("standard error: line 10")));
+  EXPECT_THAT(kept.remarks(), Not(Contains(HasSubstr("agent"))));
+}
+
+TEST(KeptTrialTest, AProgramThatEndedWellIsNotQuoted) {
+  const StoredResult kept =
+      KeptTrial(ResultOf(R"pb(
+                  cause: NO_BUDGET
+                  reason: "no budget"
+                  runs { purpose: MEASURE standard_error_tail: "a warning" }
+                )pb"),
+                BAD_CONFIGURATION);
+  EXPECT_EQ(kept.verdict().problems(0).message(), "no budget");
 }
 
 }  // namespace

@@ -99,6 +99,7 @@ class PageBrowserTest(unittest.TestCase):
                     self._await("!document.getElementById('profile').hidden")
                     self.assertTrue(self._text("trial-state").startswith("ACCEPT, by example"))
                     self.assertIn("ACCEPT", self._text("verdict"))
+                    self.assertEqual(self._ask("document.activeElement.id"), "trial-name")
                     self.assertIn("of ", self._text("remarks"))
                     self.assertIn("fit.py:12 <b>fit</b>", self._text("sites"))
                     self.assertEqual(self._ask(
@@ -127,7 +128,13 @@ class PageBrowserTest(unittest.TestCase):
             self._choose(self._file("flaky.bundle", f"flaky {width}"))
             self._await("!document.getElementById('again').hidden")
             self.assertTrue(self._text("trial-state").startswith("INCONCLUSIVE"))
-            self._fits(width)
+            self._await("!document.getElementById('verdict').hidden")
+            self.assertEqual(self._ask("document.documentElement.scrollWidth"), width)
+            # The browser notes that nothing was measured: the profile is not found.
+            self.assertEqual([fault for fault in self.browser.faults()
+                              if "/profile" not in json.dumps(fault)], [])
+            if _PICTURES:
+                self.browser.picture(f"{_PICTURES}/again-{width}.png")
             self.browser.point("#again", click=True)
             self._await("document.getElementById('trial-state').textContent"
                         ".startsWith('ACCEPT, by example')")

@@ -172,8 +172,8 @@ absl::StatusOr<Submitter::Answer> Submitter::Ask(
                result.error() == httplib::Error::Connection) {
       return absl::UnavailableError(absl::StrCat(
           "no server answers at ", options_.server,
-          "; start one by `bazel run //gates:serve`, or name another by "
-          "--server or FOOTPRINT_SERVER"));
+          "; start one by `serve` (`bazel run //gates:serve`), or name another "
+          "by --server or FOOTPRINT_SERVER"));
     } else if (IsOver()) {
       return absl::UnavailableError(absl::StrCat(
           options_.server, ": ", httplib::to_string(result.error()),

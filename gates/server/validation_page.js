@@ -51,6 +51,16 @@
     return element;
   }
 
+  // A line may end between the day and the time, and not within them.
+  function timeOf(text) {
+    const [day, time] = (text || '').split('T');
+    const element = made('span');
+    element.append(
+        made('span', day, 'whole'), ' ',
+        made('span', (time || '').replace('Z', ' UTC'), 'whole'));
+    return element;
+  }
+
   function bytesText(bytes) {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
     let unit = 0;
@@ -123,8 +133,8 @@
     byId('trial-state')
         .replaceChildren(
             badge,
-            document.createTextNode(`${more}${mode}, by ${trial.submitter}, ${
-                trial.submitted_at}`));
+            document.createTextNode(`${more}${mode}, by ${trial.submitter}, `),
+            timeOf(trial.submitted_at));
   }
 
   // The server's own events, read as they come; EventSource sends no token.
@@ -156,6 +166,7 @@
     history.replaceState(null, '', '#' + id);
     let trial = (await askJson(`/v1/trials/${id}`)).trial;
     showState(trial);
+    byId('trial-name').focus();
     while (trial.state !== 'decided' && state.shown === id) {
       try {
         await follow(id);
@@ -228,14 +239,15 @@
     tell('sending ' + file.name);
     byId('sent').hidden = false;
     byId('sent').value = 0;
+    let answer;
     try {
-      const answer = await send(file, '/v1/trials?sha256=' + sha256);
-      tell(answer.is_new ? 'submitted' : 'this bundle was known');
-      byId('trial-name').focus();
-      await showTrial(answer.trial.id);
+      answer = await send(file, '/v1/trials?sha256=' + sha256);
     } finally {
+      // Before there is a button below that it would push away from a click.
       byId('sent').hidden = true;
     }
+    tell(answer.is_new ? 'submitted' : 'this bundle was known');
+    await showTrial(answer.trial.id);
     await showHistory();
   });
 
@@ -244,7 +256,6 @@
     const answer = await ask(
         `/v1/trials?again=1&sha256=${state.bundle}`, {method: 'POST'});
     tell('submitted again');
-    byId('trial-name').focus();
     await showTrial((await answer.json()).trial.id);
     await showHistory();
   });
@@ -276,7 +287,7 @@
       made(
           'span', trial.decision || trial.state,
           'badge ' + (trial.decision || '')),
-      made('span', trial.submitted_at || '')
+      timeOf(trial.submitted_at)
     ];
     for (const content of cells) {
       const cell = made('td');

@@ -149,31 +149,34 @@ class Trial {
     return absl::OkStatus();
   }
 
-  // Decides where it names a device that nobody knows.
+  // Decides where the manifest names a device that is not in the fleet.
   int64_t BudgetOfManifest() {
     const BundleManifest& manifest = result_.manifest();
     if (manifest.device().empty()) return manifest.budget_bytes();
-    std::vector<std::string> names;
     for (const DeviceBudget& each : request_.devices()) {
-      if (each.device() != manifest.device()) {
-        names.push_back(each.device());
-        continue;
-      }
+      if (each.device() != manifest.device()) continue;
       return manifest.budget_bytes() > 0
                  ? std::min(manifest.budget_bytes(), each.budget_bytes())
                  : each.budget_bytes();
     }
+    RejectDevice(manifest.device());
+    return 0;
+  }
+
+  void RejectDevice(const std::string& device) {
+    std::vector<std::string> known;
+    for (const DeviceBudget& each : request_.devices()) {
+      known.push_back(each.device());
+    }
     Decide(REJECTED, BAD_BUNDLE,
            absl::StrCat("the manifest names the device '",
-                        EscapeForProto(manifest.device()), "', and ",
-                        names.empty() ? "no fleet file is given here"
+                        EscapeForProto(device), "', and ",
+                        known.empty() ? "no fleet file is given here"
                                       : "the fleet here has ",
-                        absl::StrJoin(names, ", "),
-                        DidYouMean(manifest.device(), names),
+                        absl::StrJoin(known, ", "), DidYouMean(device, known),
                         "; correct it, give budget_bytes instead, or have the "
                         "device added to the file of --fleet"),
            &result_);
-    return 0;
   }
 
   void SetLimits() {
@@ -262,7 +265,8 @@ class Trial {
     if (absl::IsInvalidArgument(end.status())) {
       Decide(REJECTED, BAD_BUNDLE,
              absl::StrCat("'", EscapeForProto(result_.manifest().entry()),
-                          "' cannot be executed: ", end.status().message()),
+                          "' cannot be executed: ", end.status().message(),
+                          "; mark it executable, and begin a script with #!"),
              &result_);
       return nullptr;
     }
@@ -363,7 +367,8 @@ class Trial {
     } else if (budget_bytes_ <= 0) {
       Decide(INCONCLUSIVE_TRIAL, NO_BUDGET,
              absl::StrCat("needs ", FormatBytes(PeakOf(run)),
-                          "; no budget is given"),
+                          "; no budget is given: write budget_bytes into the "
+                          "manifest"),
              &result_);
     }
     return absl::OkStatus();
