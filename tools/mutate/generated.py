@@ -26,14 +26,12 @@ import concurrent.futures
 import dataclasses
 import hashlib
 import json
-import math
 import os
 import pathlib
 import re
 import resource
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -44,6 +42,7 @@ import xml.etree.ElementTree
 from equivalents import EQUIVALENT_LIST, read_equivalents, stale_equivalents
 import operators
 import schemata
+from wilson_interval import wilson_interval
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "lint"))
 import check_locks  # noqa: E402
@@ -70,18 +69,6 @@ status=$?
 echo "$status $((($(date +%s%N) - start) / 1000000))" >"$file.result"
 exit "$status"
 """
-
-
-def wilson_interval(hits, count):
-    """The 95 % interval of a share, as Wilson has it."""
-    if count == 0:
-        return 0.0, 1.0
-    z = statistics.NormalDist().inv_cdf(0.975)
-    share = hits / count
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z / (1 + z * z / count) * math.sqrt(
-        share * (1 - share) / count + z * z / (4 * count * count))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 # Which files and tests.

@@ -223,15 +223,6 @@ class GeneratedTest(unittest.TestCase):
 
 
 class PiecesTest(unittest.TestCase):
-    def test_wilsons_interval(self):
-        low, high = generated.wilson_interval(190, 200)
-        self.assertAlmostEqual(low, 0.9104, 4)
-        self.assertAlmostEqual(high, 0.9726, 4)
-        low, high = generated.wilson_interval(200, 200)
-        self.assertAlmostEqual(low, 0.9812, 4)
-        self.assertEqual(high, 1)
-        self.assertEqual(generated.wilson_interval(0, 0), (0, 1))
-
     def test_the_compilers_lines_lead_to_suspects(self):
         mutant = generated.operators.Mutant(
             "lion/roar.h", "call", 0, 9, 4, 6, "a", "F(); ", "(removed)", "removed")

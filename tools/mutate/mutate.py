@@ -11,6 +11,9 @@ target patterns to run, in place of the package's own tests. A line
 that file: they run alone before all the others, which run only if those pass.
 Without such a line that is the test named after the file, if there is one.
 
+`--sample=40` plants so many of them, drawn by `--seed`; the share that is caught
+then has Wilson's 95 % interval.
+
 `--generated` plants faults that a parser of C++ finds, in place of the list: see
 generated.py.
 
@@ -25,6 +28,7 @@ import argparse
 import dataclasses
 import os
 import pathlib
+import random
 import shutil
 import signal
 import subprocess
@@ -33,9 +37,11 @@ import tempfile
 import time
 
 import equivalents
+from wilson_interval import wilson_interval
 
 MINIMUM_FAULTS = 20
 REQUIRED_SHARE = 0.95
+GENERATED_SAMPLE = 200
 # What `bazel test` exits with.
 BUILD_FAILED, TESTS_FAILED, NO_TESTS = 1, 3, 4
 
@@ -175,10 +181,9 @@ def run_tests(tests, first):
     return tests.run() if code == 0 else (code, output)
 
 
-def plant_all(listing, folder, package, tests):
+def plant_all(listing, faults, folder, package, tests):
     """Runs the tests with each fault; the faults that survived."""
     survivors = []
-    faults = listing.faults
     for number, fault in enumerate(faults, start=1):
         first = tests_to_run_first(listing, folder, package, fault.file)
         path = folder / fault.file
@@ -230,18 +235,35 @@ def fresh_copy(tree, output_root):
     return copy
 
 
-def mutate(tree, package, listing, timeout_seconds, output_root):
-    """Plants the faults in a copy of the tree; the exit code."""
+def mutate(tree, package, listing, sampled, timeout_seconds, output_root):
+    """Plants the sampled faults of a listing in a copy of the tree; the exit code."""
     copy = fresh_copy(tree, output_root)
     tests = Tests(copy, output_root, listing.patterns or ["//%s/..." % package],
                   timeout_seconds)
     try:
-        return report(listing, copy / package, package, tests)
+        return report(listing, sampled, copy / package, package, tests)
     finally:
         tests.stop()
 
 
-def report(listing, folder, package, tests):
+def drawn(faults, sample, seed):
+    """So many of the faults as in a list of their own, in the list's order."""
+    if sample is None or sample >= len(faults):
+        return faults
+    chosen = set(random.Random(seed).sample(range(len(faults)), sample))
+    return [fault for at, fault in enumerate(faults) if at in chosen]
+
+
+def caught_line(caught, planted, listed):
+    """Counts and share; of a sample also where the list's own share may be."""
+    line = "%d of %d faults caught (%.0f %%" % (caught, planted, 100 * caught / planted)
+    if planted < listed:
+        low, high = wilson_interval(caught, planted)
+        line += "; %.1f to %.1f %% of the %d listed" % (100 * low, 100 * high, listed)
+    return line + ")"
+
+
+def report(listing, sampled, folder, package, tests):
     """Runs the tests without and with each fault; prints the result; the exit code."""
     code, output = tests.run(limit=False)
     if code != 0:
@@ -249,14 +271,13 @@ def report(listing, folder, package, tests):
         print("mutate: the tests fail without a fault (exit %s)" % code, file=sys.stderr)
         return 2
     start = time.monotonic()
-    faults = listing.faults
-    survivors = plant_all(listing, folder, package, tests)
-    caught = len(faults) - len(survivors)
+    survivors = plant_all(listing, sampled, folder, package, tests)
+    caught = len(sampled) - len(survivors)
     for fault in survivors:
         print("survived: %s: %r -> %r" % (fault.file, fault.old, fault.new))
-    print("mutate: %d of %d faults caught (%.0f %%) in %.0f s" % (
-        caught, len(faults), 100 * caught / len(faults), time.monotonic() - start))
-    return 0 if caught >= REQUIRED_SHARE * len(faults) else 1
+    print("mutate: %s in %.0f s" % (
+        caught_line(caught, len(sampled), len(listing.faults)), time.monotonic() - start))
+    return 0 if caught >= REQUIRED_SHARE * len(sampled) else 1
 
 
 def check_lists(tree, package, minimum_faults):
@@ -275,6 +296,13 @@ def plant_generated(tree, package, args, output_root):
     return generated.run(tree, fresh_copy(tree, output_root), package, args)
 
 
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("want a number above 0, got %s" % text)
+    return number
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("package")
@@ -284,7 +312,8 @@ def parse_arguments():
     parser.add_argument("--minimum_faults", type=int, default=MINIMUM_FAULTS)
     parser.add_argument("--check_list", action="store_true", help="only look for stale faults")
     parser.add_argument("--generated", action="store_true", help="faults of a parser's finding")
-    parser.add_argument("--sample", type=int, default=200, help="how many of those")
+    parser.add_argument("--sample", type=positive,
+                        help="how many; by default all of a list, %d generated" % GENERATED_SAMPLE)
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--only", default="", help="a regular expression for files to sample")
     parser.add_argument("--again", action="store_true", help="judge known survivors once more")
@@ -303,11 +332,13 @@ def main():
         "footprint_mutate", package.replace("/", "_") + ("_generated" if args.generated else ""))
     os.makedirs(output_root, exist_ok=True)
     if args.generated:
+        args.sample = args.sample or GENERATED_SAMPLE
         sys.exit(plant_generated(tree, package, args, output_root))
     listing = usable_listing(tree, package, args.minimum_faults)
     if listing is None:
         sys.exit(1)
-    sys.exit(mutate(tree, package, listing, args.timeout_seconds, output_root))
+    sampled = drawn(listing.faults, args.sample, args.seed)
+    sys.exit(mutate(tree, package, listing, sampled, args.timeout_seconds, output_root))
 
 
 if __name__ == "__main__":

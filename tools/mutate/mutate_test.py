@@ -43,12 +43,12 @@ class MutateTest(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def run_with(self, mutations, minimum_faults=1):
+    def run_with(self, mutations, minimum_faults=1, options=()):
         self.write("tree/lion/mutations.txt", mutations)
         return subprocess.run(
             [sys.executable, "-B", mutate.__file__, "--tree=%s" % self.tree,
              "--output_root=%s" % (self.folder / "out"),
-             "--minimum_faults=%d" % minimum_faults, "lion"],
+             "--minimum_faults=%d" % minimum_faults, *options, "lion"],
             env=dict(os.environ, PATH="%s:%s" % (self.folder / "bin", os.environ["PATH"])),
             capture_output=True, text=True)
 
@@ -91,6 +91,26 @@ class MutateTest(unittest.TestCase):
 
     def test_text_that_stands_twice_is_stale(self):
         self.assertIn("stands 2 times", self.run_with("roar.sh\techo\tx\n").stderr)
+
+    def test_of_a_sample_the_list_s_share_has_an_interval(self):
+        both = "roar.sh\t+ 1\t- 1\nroar.sh\t$1 + 1\t$1 + 2\n"
+        result = self.run_with(both, options=["--sample=1"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("1 of 1 faults caught (100 %; 20.7 to 100.0 % of the 2 listed)", result.stdout)
+        self.assertIn("2 of 2 faults caught (100 %) in",
+                      self.run_with(both, options=["--sample=3"]).stdout)
+
+    def test_an_empty_sample_is_refused(self):
+        result = self.run_with("roar.sh\t+ 1\t- 1\n", options=["--sample=0"])
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("want a number above 0", result.stderr)
+
+    def test_a_seed_draws_the_same_sample_in_the_list_s_order(self):
+        faults = list(range(100))
+        first = mutate.drawn(faults, 10, 1)
+        self.assertEqual(first, mutate.drawn(faults, 10, 1))
+        self.assertNotEqual(first, mutate.drawn(faults, 10, 2))
+        self.assertEqual((len(set(first)), first), (10, sorted(first)))
 
     def test_too_few_faults_fail(self):
         result = self.run_with("roar.sh\t+ 1\t- 1\n", minimum_faults=2)
