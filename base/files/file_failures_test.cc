@@ -556,6 +556,14 @@ TEST_F(FileFailuresTest, InterruptedReadsAndWritesGoOn) {
   for (const int end : ends) close(end);
 }
 
+// ThreadSanitizer keeps a signal until a call that it knows, which flock is
+// not, and then runs the handler once for all of them.
+#ifdef __SANITIZE_THREAD__
+constexpr int kInterruptsOfFiftyMilliseconds = 1;
+#else
+constexpr int kInterruptsOfFiftyMilliseconds = 6;
+#endif
+
 TEST_F(FileFailuresTest, AnInterruptedWaitForALockGoesOn) {
   absl::StatusOr<FileLock> held = FileLock::Acquire("lock");
   ASSERT_THAT(held, IsOk());
@@ -570,7 +578,7 @@ TEST_F(FileFailuresTest, AnInterruptedWaitForALockGoesOn) {
     const absl::StatusOr<FileLock> lock = FileLock::Acquire("lock");
     EXPECT_THAT(lock, IsOk());
     EXPECT_TRUE(released);
-    EXPECT_GT(interrupts, 5);
+    EXPECT_GE(interrupts, kInterruptsOfFiftyMilliseconds);
   }
   holder.join();
 }
