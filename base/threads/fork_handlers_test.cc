@@ -49,7 +49,8 @@ void AddAllOnce() {
   std::memset(calls, 0, sizeof(calls));
 }
 
-bool AllAreFree() ABSL_NO_THREAD_SAFETY_ANALYSIS {  // of what each try finds
+[[maybe_unused]] bool AllAreFree()
+    ABSL_NO_THREAD_SAFETY_ANALYSIS {  // of what each try finds
   return first_lock.TryLock() && second_lock.TryLock();
 }
 
@@ -74,6 +75,8 @@ TEST(ForkHandlersTest, AForkCallsAll) {
   EXPECT_STREQ(calls, "21ab");
 }
 
+// ThreadSanitizer takes a lock that is reset in place for held.
+#ifndef __SANITIZE_THREAD__
 TEST(ForkHandlersTest, AChildWithoutForkCatchesUp) {
   AddAllOnce();
   // Another of the parent's threads may hold one.
@@ -88,6 +91,7 @@ TEST(ForkHandlersTest, AChildWithoutForkCatchesUp) {
   EXPECT_EQ(status, 0);
   EXPECT_STREQ(calls, "");
 }
+#endif
 
 }  // namespace
 }  // namespace footprint
