@@ -1,6 +1,7 @@
 #include "footprint/gates/server/validation_server.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,8 +44,10 @@ absl::Status CatchSignals() {
 }
 
 void AwaitSignal() {
-  char byte = 0;
-  while (read(g_signal_pipe[0], &byte, 1) < 0 && errno == EINTR) {
+  // ThreadSanitizer lets a handler run while poll waits, but not while read
+  // does.
+  pollfd signalled = {g_signal_pipe[0], POLLIN, 0};
+  while (poll(&signalled, 1, -1) < 0 && errno == EINTR) {
   }
   // The next one need not wait for anything.
   signal(SIGTERM, SIG_DFL);
