@@ -89,6 +89,7 @@ TEST(HttpServerTest, ABundleBecomesAVerdict) {
   EXPECT_EQ(trial["deployment"], "//models:example");
   EXPECT_THAT(std::string(trial["summary"]), StartsWith("REJECT"));
   EXPECT_EQ(trial["remarks"][0], "ran in an example");
+  EXPECT_EQ(trial["has_profile"], true);
 
   const std::string base = "/v1/trials/" + id;
   EXPECT_THAT(caller.Get(base + "/verdict?format=text").body,
@@ -122,7 +123,9 @@ TEST(HttpServerTest, ATrialThatCannotRunIsInconclusive) {
   const ExampleServer server("broken");
   Caller caller(server);
   const std::string id = caller.IdOf("fail a");
-  EXPECT_EQ(caller.Await(id)["decision"], "INCONCLUSIVE");
+  const json trial = caller.Await(id);
+  EXPECT_EQ(trial["decision"], "INCONCLUSIVE");
+  EXPECT_EQ(trial["has_profile"], false);
   EXPECT_THAT(caller.Get("/v1/trials/" + id + "/verdict?format=text").body,
               HasSubstr("the sandbox broke"));
   EXPECT_EQ(caller.Get("/v1/trials/" + id + "/profile").status, 404);

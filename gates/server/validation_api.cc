@@ -386,6 +386,7 @@ ApiResponse ValidationApi::ShowTrial(const ApiRequest& /*request*/,
     value["summary"] = SummaryLine(result.verdict());
     value["remarks"] = std::vector<std::string>(result.remarks().begin(),
                                                 result.remarks().end());
+    value["has_profile"] = result.has_profile();
   }
   return JsonResponse(200, {{"trial", value}});
 }

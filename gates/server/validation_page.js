@@ -91,14 +91,7 @@
   }
 
   async function showProfile(id) {
-    byId('profile').hidden = true;
-    let profile;
-    try {
-      profile = await askJson(`/v1/trials/${id}/profile`);
-    } catch (error) {
-      if (error.status === 404) return;  // nothing was measured
-      throw error;
-    }
+    const profile = await askJson(`/v1/trials/${id}/profile`);
     if (state.shown !== id) return;
     const run = (profile.benchmarks || [])[0];
     if (!run) return;
@@ -187,7 +180,7 @@
     byId('verdict').hidden = false;
     byId('remarks').replaceChildren(
         ...(trial.remarks || []).map((remark) => made('li', remark)));
-    await showProfile(id);
+    if (trial.has_profile) await showProfile(id);
   }
 
   async function hashOf(file) {
