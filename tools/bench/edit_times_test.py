@@ -49,7 +49,7 @@ class EditTimesTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"\| zoo/lion \| roar.cc \| 1 \| \d+\.\d \|")
         self.assertEqual(seen[0], "int roar;\n")
-        self.assertRegex(seen[1], r"int roar;\n.*edited_at_ns = \d+LL;\n")
+        self.assertRegex(seen[1], r"(?s)int roar;\n.*edited_at_ns = \d+LL;\n")
         self.assertEqual(self.source.read_text(), "int roar;\n")
 
     def test_a_test_that_fails_is_told_and_is_a_failure(self):
