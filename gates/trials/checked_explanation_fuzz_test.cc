@@ -3,6 +3,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/gates/trials/checked_explanation.h"
 
 namespace footprint {
@@ -12,6 +13,11 @@ void CheckAnyBytes(absl::string_view bytes) {
   const absl::StatusOr<TrialExplanation> checked = CheckedExplanation(bytes);
   if (!checked.ok()) return RequireRefusal(checked.status());
   Require(checked->heap_peak_bytes() >= 0, "a peak is not below zero");
+  for (const auto& site : checked->peak_sites()) {
+    Require(site.site() == EscapeForProto(site.site()), "a site is plain text");
+  }
+  Require(checked->peak_stage() == EscapeForProto(checked->peak_stage()),
+          "a stage is plain text");
   const auto again = CheckedExplanation(checked->SerializeAsString());
   Require(again.ok(), "one that is checked stays good");
 }

@@ -39,7 +39,8 @@ class FindPlantedFaultsTest(unittest.TestCase):
         # The list that is tried is the one beside the script.
         tools = self.tree / "tools"
         for name in ("fuzz/find_planted_faults.py", "fuzz/plant_faults.py",
-                     *("mutate/%s.py" % module for module in ("mutate", "equivalents", "one_line"))):
+                     *("mutate/%s.py" % module
+                       for module in ("mutate", "equivalents", "one_line", "wilson_interval"))):
             (tools / name).parent.mkdir(parents=True, exist_ok=True)
             (tools / name).write_text((SCRIPTS / name).read_text())
         self.write("tools/fuzz/planted_faults.txt",
