@@ -22,6 +22,9 @@
 namespace footprint {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
 TEST_F(ProductTest, LoadsEachValueOnce) {
   RegisterThreeByTwo();
   const Outcome outcome = RunWith({});
@@ -185,6 +188,19 @@ TEST_F(ProductTest, WhatTasksAndFunctionsThrowIsShownAndTheRestRuns) {
                  "the setup threw something that is no std::exception", ""}));
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_NE(ReadFile(path).find("bad weather"), std::string::npos);
+  std::vector<std::string> failed;
+  for (const MemoEvent& event : outcome.trace.events()) {
+    if (event.kind() == MemoEvent::TASK_FAILED) {
+      failed.push_back(event.detail());
+    }
+  }
+  // Of both threads that threw the first is kept.
+  EXPECT_THAT(
+      failed,
+      ElementsAre(
+          HasSubstr("the function threw: bad weather"),
+          HasSubstr("the setup threw something that is no std::exception"),
+          HasSubstr("the teardown threw: dust")));
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
 }
 
