@@ -2,6 +2,7 @@
 // make a profile.
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
 #include "footprint/gates/importing/foreign_figures.h"
@@ -29,6 +30,10 @@ void ParseAnyFile(absl::string_view bytes) {
   CheckFigures(ParseForeignFile(bytes));
   // What is packed is out of a fuzzer's reach, but for its content.
   CheckFigures(ParseHeapProfileMessage(bytes));
+  // A number of JSON waits long for its turn among the other formats.
+  CheckFigures(ParseForeignFile(absl::StrCat(
+      "{\"benchmarks\": [{\"name\": \"a\", \"max_bytes_used\": ", bytes,
+      "}]}")));
 }
 
 }  // namespace
