@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -42,6 +43,30 @@ absl::Status Wrong(absl::string_view variable, absl::string_view reason) {
   return absl::InvalidArgumentError(absl::StrCat(
       "--grid: \"", variable, "\" ", reason,
       "; it is written as in --grid='features=10,100 rows=1000,2000'"));
+}
+
+// Whether a brace before the name stands open in the argument.
+bool HasOpenBrace(absl::string_view argument, absl::string_view name) {
+  const size_t brace = argument.rfind('{');
+  if (brace == absl::string_view::npos) return false;
+  if (brace > 0 && argument[brace - 1] == '{') return false;
+  const absl::string_view rest = argument.substr(brace + 1);
+  return absl::StartsWith(rest, name) && !absl::StrContains(rest, '}') &&
+         (rest.size() == name.size() || !IsNameCharacter(rest[name.size()]));
+}
+
+// A variable that no argument uses.
+absl::Status Unused(absl::string_view name,
+                    const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (!HasOpenBrace(argument, name)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--grid: the brace in ", argument,
+                     " is not closed; write {", name, "}"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "nothing in the program's arguments uses the variable ", name,
+      " of --grid; write {", name, "} where its value belongs"));
 }
 
 absl::StatusOr<GridVariable> ParseVariable(absl::string_view text) {
@@ -159,10 +184,7 @@ absl::StatusOr<CommandTemplate> CommandTemplate::Parse(
   }
   for (size_t i = 0; i < grid.variables.size(); ++i) {
     if (used.count(static_cast<int>(i)) > 0) continue;
-    const std::string& name = grid.variables[i].name;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "nothing in the program's arguments uses the variable ", name,
-        " of --grid; write {", name, "} where its value belongs"));
+    return Unused(grid.variables[i].name, arguments);
   }
   return command;
 }

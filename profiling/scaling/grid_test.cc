@@ -77,6 +77,21 @@ TEST(GridTest, AGridWithoutEndIsRefused) {
               StatusIs(kInvalid, HasSubstr("more than 10000")));
 }
 
+TEST(GridTest, ABraceThatIsNotClosedIsNamed) {
+  EXPECT_THAT(
+      CommandError({"{features}", "--rows={rows"}),
+      StatusIs(kInvalid, HasSubstr("the brace in --rows={rows is not closed")));
+  EXPECT_THAT(
+      CommandError({"{features}", "{rows,2"}),
+      StatusIs(kInvalid, HasSubstr("the brace in {rows,2 is not closed")));
+  // Neither another name nor doubled braces: the place is what is missing.
+  for (const char* argument : {"{rows2", "{{rows", "rows}"}) {
+    EXPECT_THAT(CommandError({"{features}", argument}),
+                StatusIs(kInvalid, HasSubstr("uses the variable rows")))
+        << argument;
+  }
+}
+
 TEST(GridTest, APlaceWithoutVariableAndAVariableWithoutPlaceAreNamed) {
   EXPECT_THAT(CommandError({"{features}", "--rows={row}"}),
               StatusIs(kInvalid, HasSubstr("fills {row} in --rows={row}")));
