@@ -4,12 +4,16 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+#include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/testing/fuzz_target.h"
 #include "footprint/gates/server/example_server.h"
 #include "footprint/gates/server/http_server.h"
@@ -19,12 +23,19 @@ namespace footprint {
 namespace {
 
 ExampleServer& Server() {
-  static ExampleServer* const server = [] {
+  // Of this run alone: where another left its tokens, none could be added.
+  static TemporaryFolder folder;
+  static const std::unique_ptr<ExampleServer> server = [] {
+    const absl::Status made =
+        folder.Create(TemporaryFolderParent(), "http_fuzz");
+    Require(made.ok(), "there is a folder for the store");
+    setenv("TEST_TMPDIR", folder.path().c_str(), /*replace=*/1);
     HttpServerOptions options;
     options.idle_seconds = 1;
     ApiOptions api;
     api.most_requests_at_once = 1e9;
-    auto* started = new ExampleServer("fuzzed", options, api);
+    auto started = std::make_unique<ExampleServer>("fuzzed", options, api);
+    Require(!started->token().empty(), "there is a token");
     started->GoOn();
     return started;
   }();
