@@ -77,7 +77,7 @@ expect 2 "did you mean \"megabites\"?" \
 expect 2 "uses the variable rows" \
   --grid="megabytes=1 copies=1 rows=1" "${program[@]}"
 expect 2 "the brace in --rows={rows is not closed" \
-  --grid="rows=1" sh -c "exit 0" --rows={rows
+  --grid="rows=1" sh -c "exit 0" "--rows={rows"
 expect 2 "did you mean \"--grid\"" --gird=a "${program[@]}"
 expect 2 "which program?" --grid="n=1"
 expect 2 "is in no folder of PATH" --grid="n=1" no_such_program_anywhere "{n}"
