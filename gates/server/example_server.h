@@ -72,9 +72,9 @@ inline std::string ExchangeBytes(int port, absl::string_view bytes) {
 class ExampleServer {
  public:
   explicit ExampleServer(const std::string& name,
-                         HttpServerOptions http_options = {},
+                         const HttpServerOptions& http_options = {},
                          ApiOptions api_options = {},
-                         TrialStoreOptions store_options = {})
+                         const TrialStoreOptions& store_options = {})
       : tokens_path_(TestPath(absl::StrCat(name, ".tokens"))),
         tokens_(tokens_path_) {
     absl::StatusOr<std::unique_ptr<TrialStore>> store =

@@ -294,14 +294,12 @@ TEST(HttpServerTest, EventsTellEachStepAndEnd) {
   httplib::Client client("127.0.0.1", server.port());
   client.set_default_headers({{"Authorization", "Bearer " + server.token()}});
   std::string text;
-  const auto result =
-      client.Get(("/v1/trials/" + id + "/events").c_str(),
-                 [&](const char* data, size_t size) {
-                   text.append(data, size);
-                   if (text.find("measuring") != std::string::npos)
-                     server.GoOn();
-                   return true;
-                 });
+  const auto result = client.Get(
+      ("/v1/trials/" + id + "/events"), [&](const char* data, size_t size) {
+        text.append(data, size);
+        if (text.find("measuring") != std::string::npos) server.GoOn();
+        return true;
+      });
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, 200);
   EXPECT_THAT(text, StartsWith("data: {"));
