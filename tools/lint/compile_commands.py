@@ -6,7 +6,7 @@
         --directory="$(bazel info execution_root)"
 
 Only sources of this tree are listed, each once: neither generated code nor what
-another repository compiles.
+another repository compiles, nor assembly.
 """
 
 import argparse
@@ -27,7 +27,8 @@ def source_of(arguments):
 
 
 def is_own(source):
-    return not source.startswith(("external/", "bazel-out/"))
+    # Assembly is compiled by the same rules, and is nothing for clang's tools.
+    return not source.startswith(("external/", "bazel-out/")) and not source.endswith((".S", ".s"))
 
 
 def compile_commands(actions, directory):

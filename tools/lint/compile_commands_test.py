@@ -24,6 +24,11 @@ class CompileCommandsTest(unittest.TestCase):
         )
         self.assertEqual(entries, [])
 
+    def test_leaves_out_assembly(self):
+        entries = compile_commands.compile_commands(
+            {"actions": [action("a/embedded.S"), action("a/a.cc")]}, "/")
+        self.assertEqual([entry["file"] for entry in entries], ["a/a.cc"])
+
     def test_drops_flags_that_clang_does_not_know(self):
         entries = compile_commands.compile_commands(
             {"actions": [action("a.cc", "-fno-canonical-system-headers", "-O2")]}, "/"
