@@ -432,7 +432,7 @@ absl::StatusOr<Memo<T>> MakeMemo(
 // Refuses to compile, in one line.
 template <typename T, typename... Arguments,
           std::enable_if_t<!memo_internal::IsMemoValue<T>(), int> = 0>
-absl::StatusOr<Memo<T>> MakeMemo(std::string /*name*/, Arguments&&...) {
+absl::StatusOr<Memo<T>> MakeMemo(const std::string& /*name*/, Arguments&&...) {
   if constexpr (std::is_object_v<T> && !std::is_array_v<T> &&
                 !std::is_const_v<T> && !std::is_volatile_v<T>) {
     static_assert(

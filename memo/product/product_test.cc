@@ -242,8 +242,8 @@ TEST_F(ProductTest, FailingTasksAreShown) {
 
 TEST_F(ProductTest, RefusesBadAxes) {
   const auto run = [](benchmark::State&, const Model&) {};
-  const auto code_of = [&](const std::string& name, Axis<Model> axis) {
-    return Product(name, run, std::move(axis)).status().code();
+  const auto code_of = [&](const std::string& name, const Axis<Model>& axis) {
+    return Product(name, run, axis).status().code();
   };
   EXPECT_EQ(code_of(Unique("a"), Axis<Model>{"model", {}}),
             absl::StatusCode::kInvalidArgument);
