@@ -1,6 +1,6 @@
 // Figures that another tool measured, and the memory profile that they become.
 //
-//   absl::StatusOr<ForeignFigures> figures = ReadForeignFile(bytes);
+//   absl::StatusOr<ForeignFigures> figures = ParseForeignFile(bytes);
 //   absl::Status status = AddFigures(*figures, &all);
 //   MemoryProfile profile = ProfileOfFigures(all, "//a:b", "serve");
 //

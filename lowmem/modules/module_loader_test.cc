@@ -282,6 +282,26 @@ TEST(ModuleLoaderTest, GivesUpWhatTurnsOutNotToBeNext) {
   EXPECT_EQ((*loaded)->prefetched_loads(), 1);
 }
 
+TEST(ModuleLoaderTest, GivesUpWhatIsExpectedLaterThanItsBytesReach) {
+  Chain chain(6);
+  LazyLoadingOptions options;
+  options.prefetch_bytes = kLinkBytes;
+  const auto loaded = LazyLoading(&chain, ChainFile(6, "later"), options);
+  ASSERT_THAT(loaded, IsOk());
+  // From now on the second link follows the fifth, as it follows the first.
+  for (const int i : {4, 1, 0}) ASSERT_THAT(chain.Take(i), IsOk());
+  ExpectHeld(**loaded, kLinkBytes);
+  const int64_t before = (*loaded)->prefetched_loads();
+  {
+    // Then come the fifth and, again, the second that was read ahead.
+    const auto lease = chain.Take(3);
+    ASSERT_THAT(lease, IsOk());
+    ExpectHeld(**loaded, 2 * kLinkBytes);
+  }
+  ASSERT_THAT(chain.Take(4), IsOk());
+  EXPECT_EQ((*loaded)->prefetched_loads(), before + 1);
+}
+
 TEST(ModuleLoaderTest, DoesNotReadAheadWhatIsTooLarge) {
   Chain chain(3);
   LazyLoadingOptions options;

@@ -2,8 +2,10 @@
 // its head, then the arrays that the head counts.
 //
 //   RecordFileReader file(path);
-//   auto head = file.ReadHead<SiteHead>(kSiteMagic, "call sites");
-//   auto nodes = file.ReadArray<CallNode>(offset, node_count, kMaxCallNodes);
+//   absl::Status status =
+//       file.ReadHead(kGrowthMagic, "growth", sizeof(head), &head);
+//   auto sites = file.ReadArray<GrowthRecord>(offsetof(GrowthFile, sites),
+//                                             site_count, kMaxSites);
 //
 // Owns the open file. Thread-compatible. Memory: the path; an array is read
 // into memory that the caller owns, for `count` entries. Errors: the file's,

@@ -9,8 +9,10 @@ In the comments of C++ files, and in pages (*.md) but those that tell of the pas
   folder, or by its name alone.
 * `//package:target`: a package with such a target or file.
 * `Name()`, `TwoWords`: an identifier that the code of the tree has; NotFound is kNotFound.
-Lines of example code in a comment, three spaces in, may call what they like. What others
-made stands in tools/docs/names_of_others.txt. Exit 1 with file and line of each fault.
+* In example code in a comment, three spaces in, each function that is called, each type of
+  two words and each constant. A variable may be called as one likes.
+What others made, and what an example leaves to its reader, stands in
+tools/docs/names_of_others.txt. Exit 1 with file and line of each fault.
 """
 
 import argparse
@@ -25,6 +27,10 @@ _FILE = re.compile(r"(?<![\w/.<*{}-])(?:[\w-]+/)*[\w-]+(?:\.\w+)*\.(?:h|cc|proto
 _LABEL = re.compile(r"(?<![\w/:@])(?:@footprint)?//([a-z][\w/]*)?(?::([\w./+-]*[\w+]))?(?!\w|/|\*|\.\.)")
 _CALL = re.compile(r"(?<![\w.$])(?:\w+::)*~?([A-Za-z_]\w+)\(\)")
 _TWO_WORDS = re.compile(r"(?<![\w.])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
+# What example code has of others: calls, members that are called, constants.
+_CALL_IN_EXAMPLE = re.compile(r"(?:\.|->)([A-Za-z_]\w*)\(|(?<![\w.])~?([A-Z][a-z0-9]+\w*)(?:<[^()]*>)?\(")
+_CONSTANT = re.compile(r"\bk[A-Z]\w+")
+_IN_QUOTES = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
 _COMMENT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/',
                       re.S)
 # An entry of memory_gate_suite's `programs`.
@@ -111,20 +117,27 @@ class Names:
         return False
 
 
+def words_of(line):
+    """The identifiers in a line of a comment or page that the tree should have."""
+    if not line.startswith("   "):
+        prose = _LABEL.sub(" ", line)
+        return [match[1] for match in _CALL.finditer(prose)] + _TWO_WORDS.findall(prose)
+    code = _IN_QUOTES.sub(" ", line)
+    called = [match[1] or match[2] for match in _CALL_IN_EXAMPLE.finditer(code)]
+    return called + _TWO_WORDS.findall(code) + _CONSTANT.findall(code)
+
+
 def faults_of_line(line, folder, names, importers):
     """A sentence for each name in the line that is not there."""
     found = []
     for match in _LABEL.finditer(line):
         if (match[1] or match[2]) and match[0] not in names.others and not names.has_label(match[1] or "", match[2], importers):
             found.append("no target %s" % match[0])
-    line = _LABEL.sub(" ", line)
-    for match in _FILE.finditer(line):
+    for match in _FILE.finditer(_LABEL.sub(" ", line)):
         if not names.has_file(match[0], folder):
             found.append("no file %s" % match[0])
-    words = [match[1] for match in _CALL.finditer(line)] + _TWO_WORDS.findall(line)
-    if not line.startswith("   "):
-        found += ["no name %s" % word for word in dict.fromkeys(words) if not names.has_name(word)]
-    return found
+    return found + ["no name %s" % word for word in dict.fromkeys(words_of(line))
+                    if not names.has_name(word)]
 
 
 def check(tree, files, others):

@@ -66,10 +66,20 @@ class CheckNamesTest(unittest.TestCase):
         self.assertEqual(self.faults("// A MemoryScope counts.\n"),
                          ["base/x.cc:1: no name MemoryScope"])
 
-    def test_code_strings_and_examples_are_not_read(self):
+    def test_code_and_strings_are_not_read(self):
         self.assertEqual(self.faults('char* a = "gone.h // gone.cc";\nvoid f() { Shrink(); }\n'), [])
         self.assertEqual(self.faults('auto s = R"(// gone.h)";\n'), [])
-        self.assertEqual(self.faults("//   MyOwn::Function();\n"), [])
+
+    def test_what_an_example_calls_is_there(self):
+        self.assertEqual(self.faults("//   Grow(); arena.Grow(); MyOwn mine = Code::kNotFound;\n",
+                                     others=["MyOwn"]), [])
+        self.assertEqual(self.faults("\n//   base::Shrink(1);\n"), ["base/x.cc:2: no name Shrink"])
+        self.assertEqual(self.faults("//   arena->Widen<int>(1);  arena.empty();\n"),
+                         ["base/x.cc:1: no name Widen", "base/x.cc:1: no name empty"])
+        self.assertEqual(self.faults("//   arena.Grow(kFast);\n"), ["base/x.cc:1: no name kFast"])
+
+    def test_what_an_example_says_and_how_it_names_its_variables_is_its_own(self):
+        self.assertEqual(self.faults('//   int gone = Grow("Shrink()");  // Shrink()\n'), [])
 
     def test_an_example_may_not_name_files_that_are_gone(self):
         self.assertEqual(len(self.faults('//   #include "gone.h"\n')), 1)
