@@ -7,6 +7,11 @@ load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
 _INCLUDE_ROOT = "footprint/"
 
+# What every test begins with, parsed before.
+_PRELUDE = "//base/testing:test_prelude"
+_PRELUDE_HEADER = _INCLUDE_ROOT + "base/testing/test_prelude.h"
+_NO_PRELUDE = "//tools/build_defs:without_test_prelude"
+
 def footprint_cc_library(name, **kwargs):
     """A cc_library whose headers are included as "footprint/<package>/<header>".
 
@@ -34,7 +39,14 @@ def footprint_cc_test(name, deps = [], **kwargs):
     cc_test(
         name = name,
         size = kwargs.pop("size", "small"),
-        deps = deps + ["@googletest//:gtest", "@googletest//:gtest_main"],
+        copts = kwargs.pop("copts", []) + select({
+            _NO_PRELUDE: [],
+            "//conditions:default": ["-include", _PRELUDE_HEADER],
+        }),
+        deps = deps + ["@googletest//:gtest", "@googletest//:gtest_main"] + select({
+            _NO_PRELUDE: [],
+            "//conditions:default": [_PRELUDE],
+        }),
         **kwargs
     )
 
