@@ -54,12 +54,16 @@ void HoldRaw() {
   munmap(bytes, kHiddenBytes);
 }
 
-// In a child: long enough for nobody to call it an instant. It gives back what
-// it held, which would stay in an address space that its parent has, too.
+// Long enough for nobody to call it an instant: no mark of the kernel is left
+// of what comes and goes between two looks from outside.
+void StayAWhile() { usleep(20000); }
+
+// In a child. It gives back what it held, which would stay in an address space
+// that its parent has, too.
 [[noreturn]] void HoldAndEnd() {
   void* const bytes = MapRaw();
   Touch(bytes);
-  usleep(20000);
+  StayAWhile();
   munmap(bytes, kHiddenBytes);
   _exit(0);
 }
@@ -352,6 +356,7 @@ void BM_UnmappedFile(benchmark::State& state) {
       }
     }
   }
+  StayAWhile();
   close(file);
 }
 BENCHMARK(BM_UnmappedFile);
