@@ -11,7 +11,8 @@ cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." || exit 2
 . tools/shell_functions.sh
 
 status=0
-for workspace in examples/*/; do
+for workspace in examples/*/WORKSPACE; do
+  workspace=${workspace%WORKSPACE}
   say "importer: bazel test //... in $workspace"
   (cd "$workspace" && bazel test //...) || {
     status=1
