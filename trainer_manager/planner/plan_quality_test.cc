@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/planner/beam_sweep.h"
+#include "footprint/trainer_manager/planner/exact_search.h"
 #include "footprint/trainer_manager/planner/generated_requests.h"
 #include "footprint/trainer_manager/planner/lower_bound.h"
 #include "footprint/trainer_manager/planner/outward_sweep.h"
@@ -24,7 +25,10 @@ namespace footprint {
 namespace {
 
 using trainer_manager_internal::BeamSweep;
+using trainer_manager_internal::CornerOrder;
+using trainer_manager_internal::ExactSearch;
 using trainer_manager_internal::HeightOf;
+using trainer_manager_internal::ItemOrder;
 using trainer_manager_internal::MakePlacementProblem;
 using trainer_manager_internal::PlacementProblem;
 using trainer_manager_internal::PlaceOutwards;
@@ -133,6 +137,87 @@ TEST(PlanQualityTest, NoPlanGetsHigherAndNoSearchLonger) {
       EXPECT_LE(found[method].nodes, recorded[method].nodes) << now;
     }
     ++kind;
+  }
+}
+
+// Ways of the exact search: each leads elsewhere, and none may lead farther.
+struct Way {
+  CornerOrder corner_order;
+  ItemOrder item_order;
+  uint64_t seed;
+};
+
+constexpr Way kWays[] = {
+    {CornerOrder::kFewestThenLowest, ItemOrder::kByArea, 0},
+    {CornerOrder::kFewestThenTightest, ItemOrder::kByLifespan, 1},
+    {CornerOrder::kForcedThenLowest, ItemOrder::kBySize, 2},
+    {CornerOrder::kForcedThenFirst, ItemOrder::kByLifespan, 3},
+    {CornerOrder::kForcedThenLast, ItemOrder::kByArea, 4},
+    {CornerOrder::kFewestThenLowest, ItemOrder::kBySize, 0},
+};
+
+// Decisions until there is a plan at the height that was cut.
+int64_t NodesBy(const Way& way, int64_t tensors, uint64_t seed) {
+  const PerfectPacking packing =
+      CutPerfectPacking(tensors, 5000, CutStyle::kPinwheel, seed);
+  const PlacementProblem problem = MakePlacementProblem(packing.requests);
+  ExactSearch search(&problem);
+  ExactSearch::Effort effort;
+  effort.node_limit = 20'000;
+  effort.corner_order = way.corner_order;
+  effort.item_order = way.item_order;
+  effort.seed = way.seed;
+  search.Search(packing.height_bytes, effort);
+  return search.node_count();
+}
+
+// By packing and way. What gets shorter is written down anew.
+constexpr int64_t kRecordedNodes[][std::size(kWays)] = {
+    {212, 110, 123, 118, 99, 239}, {87, 89, 279, 89, 126, 139},
+    {86, 87, 171, 92, 96, 126},    {218, 88, 17471, 90, 6211, 5028},
+    {86, 85, 316, 89, 383, 102},   {114, 88, 121, 83, 93, 117},
+    {86, 86, 372, 84, 150, 143},   {83, 89, 136, 114, 177, 87},
+};
+
+TEST(PlanQualityTest, NoWayOfTheExactSearchGetsLonger) {
+  uint64_t seed = 20;
+  for (const auto& recorded : kRecordedNodes) {
+    for (size_t way = 0; way < std::size(kWays); ++way) {
+      const int64_t now = NodesBy(kWays[way], 80, seed);
+      EXPECT_LE(now, recorded[way])
+          << "packing " << seed << ", way " << way << " is now " << now;
+    }
+    ++seed;
+  }
+}
+
+// What the first turns of the search do not finish.
+std::vector<TensorRequest> HardRequestsOf(uint64_t seed) {
+  return seed % 2 == 0
+             ? CutPerfectPacking(250, 1 << 20, CutStyle::kPinwheel, seed)
+                   .requests
+             : RandomRequests(60, 64, seed);
+}
+
+// By seed. What gets lower or shorter is written down anew.
+constexpr Found kRecordedPlans[] = {
+    {1048576, 405},  {99, 20000},  {1048576, 2001}, {72, 20000},
+    {1048576, 289},  {77, 20000},  {1048576, 2001}, {136, 20000},
+    {1048576, 2001}, {56, 20000},  {1048576, 318},  {107, 20000},
+    {1048576, 2001}, {122, 20000}, {1048576, 2001}, {52, 0},
+    {1048576, 2001}, {68, 20000},  {1048576, 2001}, {86, 20000},
+    {1048576, 344},  {57, 20000},  {1048576, 272},  {98, 20000},
+};
+
+TEST(PlanQualityTest, NoTurnOfThePortfolioIsLost) {
+  uint64_t seed = 0;
+  for (const Found& recorded : kRecordedPlans) {
+    const Found now = PlanBy(PlanMethod::kPortfolio, HardRequestsOf(seed));
+    const std::string line = absl::StrCat(
+        "seed ", seed, " is now {", now.height_bytes, ", ", now.nodes, "}");
+    EXPECT_LE(now.height_bytes, recorded.height_bytes) << line;
+    EXPECT_LE(now.nodes, recorded.nodes) << line;
+    ++seed;
   }
 }
 

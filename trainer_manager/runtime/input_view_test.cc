@@ -42,9 +42,13 @@ TEST(CheckInputViewTest, NamesTheShapeOfTheWholeBatch) {
   const std::vector<float> rows(6);
   const absl::Status status = Check(kRows, 2, absl::MakeConstSpan(rows));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("input 7 takes 12 F32 values of shape"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("not 6 F32"));
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("input 7 takes 12 F32 values of shape [4, 3], not 6 F32"));
+  const std::vector<int32_t> indices(4);
+  EXPECT_THAT(
+      std::string(Check(kIndices, 2, absl::MakeConstSpan(indices)).message()),
+      HasSubstr("takes 8 I32 values of shape [8], not 4 I32"));
 }
 
 TEST(CheckInputViewTest, RefusesAnotherType) {
