@@ -1,7 +1,7 @@
 // The headers that most tests include, parsed once for all of them: gMock alone
 // takes the compiler longer than the test that follows.
 //
-//   footprint_cc_test(name = "arena_test", srcs = ["arena_test.cc"], ...)
+//   footprint_cc_test(name = "shape_test", srcs = ["shape_test.cc"], ...)
 //
 // Every footprint_cc_test begins with it; a test includes what it uses
 // nevertheless, since a build with clang goes without. Declares nothing of its

@@ -75,10 +75,11 @@ def package_of(label):
 def edges(rules):
     """(rule, label) for each input that is a rule or of another repository.
 
-    An alias is a second name, no code: an edge to it leads to what it names.
+    An alias is a second name, no code: an edge to it leads to what it names. A
+    condition of select() is no code either.
     """
     actual = {rule.name: rule.inputs[0] for rule in rules if rule.kind == "alias"}
-    names = {rule.name for rule in rules}
+    names = {rule.name for rule in rules if rule.kind != "config_setting"}
     for rule in rules:
         if rule.kind == "alias" or rule.name in _ENTRY_POINTS:
             continue

@@ -91,6 +91,10 @@ class CheckLayersTest(unittest.TestCase):
         self.assertIn("//top:y depends on //base/closed:x", found[0])
         self.assertEqual(violations(door), [])
 
+    def test_a_condition_is_no_edge(self):
+        condition = query("//base/closed:small", [], kind="config_setting")
+        self.assertEqual(violations(query("//top:y", ["//base/closed:small"]), condition), [])
+
 
 class ShapeOfLayersTest(unittest.TestCase):
     def test_a_circle_is_named_once(self):
