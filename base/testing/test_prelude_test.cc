@@ -5,16 +5,20 @@
 
 namespace {
 
-bool BeginsWithPrelude() {
-#ifdef FOOTPRINT_BASE_TESTING_TEST_PRELUDE_H_
-  return true;
+#ifdef EXPECTS_TEST_PRELUDE
+constexpr bool kExpected = true;
 #else
-  return false;
+constexpr bool kExpected = false;
 #endif
-}
+
+#ifdef FOOTPRINT_BASE_TESTING_TEST_PRELUDE_H_
+constexpr bool kIncluded = true;
+#else
+constexpr bool kIncluded = false;
+#endif
 
 TEST(TestPreludeTest, IsBeforeATestUnlessTheBuildGoesWithout) {
-  EXPECT_EQ(BeginsWithPrelude(), EXPECTS_TEST_PRELUDE);
+  EXPECT_EQ(kIncluded, kExpected);
 }
 
 }  // namespace

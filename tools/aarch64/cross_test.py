@@ -38,7 +38,8 @@ TARGET_ROOT = "/usr/aarch64-linux-gnu"
 # External repositories whose headers and archives the sysroot has.
 KNOWN_REPOSITORIES = {"abseil-cpp", "googletest", "highway", "nlohmann_json", "eigen"}
 LEFT_OUT_TAGS = {"measures_jemalloc", "manual", "bench"}
-PLAIN_RULES = {"cc_library", "cc_test", "alias"}
+# A header that is parsed before is one that is not, too.
+PLAIN_RULES = {"cc_library", "cc_test", "alias", "precompiled_header"}
 
 Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data")
 
