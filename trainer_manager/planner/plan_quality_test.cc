@@ -64,10 +64,11 @@ struct Found {
   int64_t nodes;
 };
 
-Found PlanBy(PlanMethod method, const std::vector<TensorRequest>& requests) {
+Found PlanBy(PlanMethod method, const std::vector<TensorRequest>& requests,
+             int64_t node_limit = 20'000) {
   PlanOptions options;
   options.method = method;
-  options.node_limit = 20'000;
+  options.node_limit = node_limit;
   options.trial_limit = 100;
   const absl::StatusOr<MemoryPlan> plan = PlanMemory(requests, options);
   EXPECT_THAT(plan, IsOk());
@@ -213,6 +214,28 @@ TEST(PlanQualityTest, NoTurnOfThePortfolioIsLost) {
   uint64_t seed = 0;
   for (const Found& recorded : kRecordedPlans) {
     const Found now = PlanBy(PlanMethod::kPortfolio, HardRequestsOf(seed));
+    const std::string line = absl::StrCat(
+        "seed ", seed, " is now {", now.height_bytes, ", ", now.nodes, "}");
+    EXPECT_LE(now.height_bytes, recorded.height_bytes) << line;
+    EXPECT_LE(now.nodes, recorded.nodes) << line;
+    ++seed;
+  }
+}
+
+// Long enough for beams to follow the exact search.
+constexpr Found kRecordedLongPlans[] = {
+    {4058368, 0},     {3868160, 200000}, {3955008, 0},    {3807936, 17494},
+    {4203456, 72220}, {4306432, 0},      {3705344, 0},    {4030592, 0},
+    {3841344, 0},     {4321344, 0},      {3405504, 1942}, {3830848, 0},
+    {4459712, 3216},  {3758656, 58856},
+};
+
+TEST(PlanQualityTest, NoTurnOfTheBeamsIsLost) {
+  uint64_t seed = 30;
+  for (const Found& recorded : kRecordedLongPlans) {
+    const Found now =
+        PlanBy(PlanMethod::kPortfolio,
+               SpreadRequests(LifespanShape::kSawtooth, 120, seed), 200'000);
     const std::string line = absl::StrCat(
         "seed ", seed, " is now {", now.height_bytes, ", ", now.nodes, "}");
     EXPECT_LE(now.height_bytes, recorded.height_bytes) << line;
