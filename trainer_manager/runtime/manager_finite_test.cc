@@ -98,6 +98,19 @@ TEST(ManagerFiniteTest, AnInfinityThatTanhSwallowsIsRefused) {
   }
 }
 
+// Poisoned bytes are NaN: who wrote one is named, not who read it.
+TEST(ManagerFiniteTest, AnOutputThatIsNotFiniteIsItsOwnLayersWherePoisoned) {
+  ManagerOptions options;
+  options.poison = true;
+  Training training = Train(TwoLayers(Tanh()), {}, options);
+  const float large = std::numeric_limits<float>::max();
+  const auto loss = StepOn(training.manager.get(),
+                           {large, -large, large, large, -large, large});
+  EXPECT_THAT(loss, Not(IsOk()));
+  EXPECT_THAT(TextOf(loss.status()),
+              HasSubstr("layer \"fc1\", forward: output 0 is "));
+}
+
 TEST(ManagerFiniteTest, ALabelThatIsNotFiniteIsRefused) {
   Training training = Train(TwoLayers(Tanh()));
   const auto loss =
