@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/execution/choice_descent.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -64,6 +65,25 @@ TEST(ChoiceDescentTest, VisitsWhatIsBoundedLowerThanAllBefore) {
     }
   }
   EXPECT_GT(visits, 30u);
+}
+
+bool IsInBoth(const std::vector<size_t>& some,
+              const std::vector<size_t>& others) {
+  return std::any_of(some.begin(), some.end(), [&](size_t layer) {
+    return std::find(others.begin(), others.end(), layer) != others.end();
+  });
+}
+
+TEST(ChoiceDescentTest, AnOutputIsSwappedOrCalculatedAgainNotBoth) {
+  size_t swapped = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    for (const auto& lower : Descent(RandomNetwork(seed), {}).Run(true)) {
+      swapped += lower.choices.swapped.size();
+      EXPECT_FALSE(IsInBoth(lower.choices.swapped, lower.choices.dropped))
+          << seed;
+    }
+  }
+  EXPECT_GT(swapped, 0u);
 }
 
 TEST(ChoiceDescentTest, EndsWhereTheVisitorHasFound) {

@@ -119,9 +119,9 @@ absl::Status PlanSearch::Slice(StepChoices* choices, ExecutionPlan* bounded,
   StepChoices trial = *choices;
   int64_t last_bytes = bounded->bound_bytes();
   ExecutionPlan last = *bounded;
-  for (size_t round = 0; round < network_.layers.size(); ++round) {
+  while (true) {
     const size_t layer = LayerToSlice(last);
-    if (layer == network_.layers.size()) break;
+    if (layer == network_.layers.size() || Contains(trial.sliced, layer)) break;
     trial.sliced.push_back(layer);
     absl::StatusOr<ExecutionPlan> next = Bound(trial, path);
     if (!next.ok()) return next.status();
@@ -280,7 +280,6 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Lowest(
 // number of layers if there is none.
 size_t PlanSearch::LayerToSlice(const ExecutionPlan& plan) const {
   const size_t none = network_.layers.size();
-  if (plan.steps.empty()) return none;
   const PlannedStep& step =
       plan.steps[static_cast<size_t>(plan.arena.lower_bound.step)];
   if (step.kind != StepKind::kCalculateDerivative) return none;

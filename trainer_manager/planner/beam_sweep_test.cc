@@ -30,6 +30,18 @@ TEST(BeamSweepTest, PlansNothing) {
   EXPECT_TRUE(sweep.offsets().empty());
 }
 
+// One for each tensor beside the fullest section, more where that is full.
+TEST(BeamSweepTest, APlanTakesNodesForWhatIsPlacedAndWhatLiesThere) {
+  std::vector<TensorRequest> requests = {{"before", 0, 1, 1},
+                                         {"after", 2, 3, 1}};
+  requests.push_back({"live", 1, 2, 8});
+  const PlacementProblem few = MakePlacementProblem(requests);
+  EXPECT_EQ(BeamSweep(&few).NodesOfAPlan(), 2);
+  for (int i = 0; i < 1000; ++i) requests.push_back({"live", 1, 2, 8});
+  const PlacementProblem many = MakePlacementProblem(requests);
+  EXPECT_GT(BeamSweep(&many).NodesOfAPlan(), 2);
+}
+
 // "b" and "c" must lie on the same side of "a".
 TEST(BeamSweepTest, KeepsFreeBytesTogether) {
   const PlacementProblem problem = MakePlacementProblem(

@@ -264,6 +264,24 @@ TEST(ManagerFiniteTest, AnAtomicStepRestoresStatisticsToo) {
   }
 }
 
+// Forward runs once more to find the layer, from the statistics as they were.
+TEST(ManagerFiniteTest, ALossThatIsNotFiniteLeavesStatisticsAsTheyWere) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("norm", BatchNormalization(), {"x"});
+  network.AddLayer("fc", FullyConnected(1), {"norm"});
+  network.AddLayer("loss", MeanSquaredError(), {"fc"});
+  Training training = Train(network);
+  const std::vector<float> rows = {1, 2, 3, 6, 5, 4};
+  ASSERT_THAT(StepOn(training.manager.get(), rows), IsOk());
+  const std::vector<float> before = AllParameters(*training.parameters);
+  const absl::Status status =
+      StepOn(training.manager.get(), rows, {1e30f, 1}).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(TextOf(status), HasSubstr("the loss is inf"));
+  EXPECT_EQ(AllParameters(*training.parameters), before);
+}
+
 // Weights that the caller made NaN or infinite himself, and large inputs.
 TEST(ManagerFiniteTest, AnInferenceThatIsNotFiniteNamesTheFirstLayer) {
   Network network;
