@@ -7,24 +7,63 @@ load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
 _INCLUDE_ROOT = "footprint/"
 
-# What every test begins with, parsed before.
-_PRELUDE = "//base/testing:test_prelude"
-_PRELUDE_HEADER = _INCLUDE_ROOT + "base/testing/test_prelude.h"
-_NO_PRELUDE = "//tools/build_defs:without_test_prelude"
+# What every test begins with, and what a library does, each parsed once for all
+# of them: docs/decisions/0048 and 0049.
+_TEST_PRELUDE = struct(
+    condition = "//tools/build_defs:with_test_prelude",
+    header = _INCLUDE_ROOT + "base/testing/test_prelude.h",
+    target = "//base/testing:test_prelude",
+)
+_LIBRARY_PRELUDE = struct(
+    condition = "//tools/build_defs:with_library_prelude",
+    header = _INCLUDE_ROOT + "tools/build_defs/library_prelude.h",
+    target = "//tools/build_defs:library_prelude",
+)
 
-def footprint_cc_library(name, **kwargs):
+# A library without these would take longer with the prelude than without.
+_IN_LIBRARY_PRELUDE = [
+    "@abseil-cpp//absl/status",
+    "@abseil-cpp//absl/status:statusor",
+    "@abseil-cpp//absl/strings",
+]
+
+def _only(prelude, values):
+    return select({
+        prelude.condition: values,
+        "//conditions:default": [],
+    })
+
+def _takes_library_prelude(srcs, deps, copts):
+    # With options of its own, gcc would not take what is parsed without them.
+    if copts or type(srcs) != "list" or type(deps) != "list":
+        return False
+    return (
+        any([src.endswith(".cc") for src in srcs]) and
+        any([dep in _IN_LIBRARY_PRELUDE for dep in deps])
+    )
+
+def footprint_cc_library(name, srcs = [], deps = [], copts = [], **kwargs):
     """A cc_library whose headers are included as "footprint/<package>/<header>".
 
     The prefix lets an importer have a folder of the same name.
 
     Args:
       name: name of the target.
+      srcs: as of cc_library; each includes what it uses.
+      deps: as of cc_library.
+      copts: as of cc_library.
       **kwargs: passed to cc_library.
     """
+    if _takes_library_prelude(srcs, deps, copts):
+        copts = _only(_LIBRARY_PRELUDE, ["-Winvalid-pch", "-include", _LIBRARY_PRELUDE.header])
+        deps = deps + _only(_LIBRARY_PRELUDE, [_LIBRARY_PRELUDE.target])
     cc_library(
         name = name,
+        srcs = srcs,
+        copts = copts,
         include_prefix = _INCLUDE_ROOT + native.package_name(),
         strip_include_prefix = "/" + native.package_name(),
+        deps = deps,
         **kwargs
     )
 
@@ -39,14 +78,10 @@ def footprint_cc_test(name, deps = [], **kwargs):
     cc_test(
         name = name,
         size = kwargs.pop("size", "small"),
-        copts = kwargs.pop("copts", []) + select({
-            _NO_PRELUDE: [],
-            "//conditions:default": ["-include", _PRELUDE_HEADER],
-        }),
-        deps = deps + ["@googletest//:gtest", "@googletest//:gtest_main"] + select({
-            _NO_PRELUDE: [],
-            "//conditions:default": [_PRELUDE],
-        }),
+        copts = kwargs.pop("copts", []) +
+                _only(_TEST_PRELUDE, ["-include", _TEST_PRELUDE.header]),
+        deps = deps + ["@googletest//:gtest", "@googletest//:gtest_main"] +
+               _only(_TEST_PRELUDE, [_TEST_PRELUDE.target]),
         **kwargs
     )
 

@@ -5,16 +5,20 @@
 # A Bazel inside a Bazel test would need what the outer one's sandbox keeps from
 # it (an output root that lasts, the whole tree), so this is a program that
 # `tools/dev test` and CI run after `bazel test //...`. Each workspace keeps an
-# output base below the usual root, so a second run is incremental.
+# output base below the usual root, so a second run is incremental. What two of
+# them compile alike is compiled once: the cache between them lasts as long as
+# this program.
 set -uo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." || exit 2
 . tools/shell_functions.sh
 
+cache=$(mktemp -d)
+trap 'rm -rf "$cache"' EXIT
 status=0
 for workspace in examples/*/WORKSPACE; do
   workspace=${workspace%WORKSPACE}
   say "importer: bazel test //... in $workspace"
-  (cd "$workspace" && bazel test //...) || {
+  (cd "$workspace" && bazel test --disk_cache="$cache" //...) || {
     status=1
     say "importer: $workspace failed; to repeat: cd $workspace && bazel test //..."
   }

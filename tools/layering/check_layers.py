@@ -21,6 +21,8 @@ Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 
 # What speaks of the language, not of a library.
 _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platform"}
+# Kinds of rules on which nothing that is built depends.
+_NO_CODE = {"config_setting", "precompiled_header"}
 # Programs by which a person works on the tree; they may run anything.
 _ENTRY_POINTS = {
     "//gates:audit", "//gates:check", "//gates:diff", "//gates:explain",
@@ -76,10 +78,11 @@ def edges(rules):
     """(rule, label) for each input that is a rule or of another repository.
 
     An alias is a second name, no code: an edge to it leads to what it names. A
-    condition of select() is no code either.
+    condition of select() is no code either, and of headers that are parsed before
+    a target uses what it would without.
     """
     actual = {rule.name: rule.inputs[0] for rule in rules if rule.kind == "alias"}
-    names = {rule.name for rule in rules if rule.kind != "config_setting"}
+    names = {rule.name for rule in rules if rule.kind not in _NO_CODE}
     for rule in rules:
         if rule.kind == "alias" or rule.name in _ENTRY_POINTS:
             continue

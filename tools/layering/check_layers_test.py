@@ -91,9 +91,10 @@ class CheckLayersTest(unittest.TestCase):
         self.assertIn("//top:y depends on //base/closed:x", found[0])
         self.assertEqual(violations(door), [])
 
-    def test_a_condition_is_no_edge(self):
-        condition = query("//base/closed:small", [], kind="config_setting")
-        self.assertEqual(violations(query("//top:y", ["//base/closed:small"]), condition), [])
+    def test_neither_a_condition_nor_a_parsed_header_is_an_edge(self):
+        for kind in ("config_setting", "precompiled_header"):
+            no_code = query("//base/closed:small", [], kind=kind)
+            self.assertEqual(violations(query("//top:y", ["//base/closed:small"]), no_code), [])
 
 
 class ShapeOfLayersTest(unittest.TestCase):

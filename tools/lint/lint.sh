@@ -120,7 +120,7 @@ lint_tidy() {
   cc_targets >.cache/cc_targets || return 1
   bazel build --keep_going --target_pattern_file=.cache/cc_targets \
     --output_groups=compilation_outputs,compilation_prerequisites_INTERNAL_ || return 1
-  bazel aquery --define=test_prelude=no --output=jsonproto 'mnemonic("CppCompile", //...)' >.cache/actions.json || return 1
+  bazel aquery --define=preludes=no --output=jsonproto 'mnemonic("CppCompile", //...)' >.cache/actions.json || return 1
   python3 -B tools/lint/compile_commands.py --actions=.cache/actions.json \
     --directory="$(bazel info execution_root 2>/dev/null)" --output=compile_commands.json
   python3 -B tools/lint/run_clang_tidy.py --commands=compile_commands.json \

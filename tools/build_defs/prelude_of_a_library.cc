@@ -1,0 +1,16 @@
+// Compiled with -Winvalid-pch, which -Werror makes an error: gcc takes the
+// parsed header or says why it does not.
+
+#include "footprint/tools/build_defs/prelude_of_a_library.h"
+
+namespace footprint {
+
+bool BeginsWithLibraryPrelude() {
+#ifdef FOOTPRINT_TOOLS_BUILD_DEFS_LIBRARY_PRELUDE_H_
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace footprint
