@@ -228,6 +228,22 @@ TEST(BundleTest, HalfAnUploadIsRefused) {
   }
 }
 
+TEST(BundleTest, WhatIsCutInAFileNamesIt) {
+  const std::string path = WriteArchive(
+      {kManifestEntry, kRunEntry, kDataEntry, {"zz", std::string(50000, 'z')}});
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  EXPECT_THAT(ReadBundle(path, BundleLimits()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("the bundle cannot be read at 'zz': ")));
+}
+
+TEST(BundleTest, AManifestHasAtMost64Kibibytes) {
+  const std::string comment = "#" + std::string(64 * 1024, 'x') + "\n";
+  ExpectRefused({{kManifestName, comment + kManifest}, kRunEntry, kDataEntry},
+                absl::StatusCode::kInvalidArgument,
+                "bundle.textproto has more than 64 KiB");
+}
+
 TEST(BundleTest, OtherFilesAreRefused) {
   EXPECT_THAT(ReadBundle(WriteTestFile("empty", ""), BundleLimits()),
               StatusIs(absl::StatusCode::kInvalidArgument));

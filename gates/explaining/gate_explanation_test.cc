@@ -107,6 +107,11 @@ TEST(GateExplanationTest, ALocationIsNamedAsCheckPrintsIt) {
   }
 }
 
+TEST(GateExplanationTest, OfAnEmptyVerdictNothingIsFound) {
+  EXPECT_THAT(ExplainGates(GateInput(), Verdict(), ExplainOptions()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST(GateExplanationTest, SaysWhatItDoesNotKnow) {
   ExplainOptions options;
   options.gate = "//a:c";

@@ -32,7 +32,9 @@ TEST(GatePageTest, TellsDecisionMarginsPhasesHistoryAndEveryRule) {
        {"<h1>Memory gates: REJECT</h1>",
         "REJECT //a:b BM_Fit/rows:10: peak live is 2.00 MiB (2,097,152 B), "
         "limit max 1.00 MiB (1,048,576 B), 1.00 MiB over (x/t.textproto:6)",
-        "--allow_increase", ">Deployments</h2>",
+        "(x/t.textproto:6); accept it with", "--allow_increase",
+        ">Deployments</h2>", "Deployments, the nearest to a limit first",
+        "share of the first value", "1: 105 %",
         "<td>100.0 % over 1.00 MiB</td>", ">Nearest margins</h2>",
         ">Memory by phase</h2>", ">How limits moved</h2>",
         "2026-11-21  977 KiB (1,000,000 B) -&gt; 1.00 MiB (1,048,576 B)",

@@ -51,11 +51,13 @@ TEST_F(UnnamedFilesTest, AThresholdFileIsNamedInItsFolderOrAbove) {
   Put("a/other.textproto", "# another message\n");
   Put(".hidden/x.textproto", kThresholds);
   EXPECT_THAT(Names(), IsEmpty());
+  Put("a.b/forgotten.textproto", kThresholds);
   Put("e/forgotten.textproto", kThresholds);
   Put("a/forgotten.textproto", kThresholds);
   std::filesystem::create_symlink(top_ + "/e", top_ + "/bazel-e");
   EXPECT_THAT(Names(),
-              ElementsAre("a/forgotten.textproto", "e/forgotten.textproto"));
+              ElementsAre("a.b/forgotten.textproto", "a/forgotten.textproto",
+                          "e/forgotten.textproto"));
 }
 
 TEST_F(UnnamedFilesTest, AProfileIsNamedBesidesItsOwnRule) {

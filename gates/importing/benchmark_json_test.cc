@@ -40,6 +40,13 @@ TEST(BenchmarkJsonTest, TheHighestRepetitionAndNoAggregate) {
   EXPECT_EQ(figures->peaks[0].bytes, 7);
 }
 
+TEST(BenchmarkJsonTest, NoBytesAreACountToo) {
+  const auto figures =
+      ParseBenchmarkJson(Benchmarks(R"({"name": "a", "max_bytes_used": 0})"));
+  ASSERT_THAT(figures, IsOk());
+  EXPECT_EQ(figures->peaks[0].bytes, 0);
+}
+
 TEST(BenchmarkJsonTest, OtherJsonIsRefused) {
   const struct {
     std::string text;

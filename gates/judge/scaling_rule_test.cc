@@ -137,6 +137,13 @@ TEST(ScalingRuleTest, TwoArgumentsAndTheirProduct) {
     EXPECT_EQ(figure.decision, ACCEPT) << figure.explanation;
   }
   EXPECT_THAT(figures[0].explanation, HasSubstr("8 B x features x rows"));
+  // Nothing is constant.
+  const std::vector<RuledFigure> none =
+      JudgeScaling(Rules(R"pb(argument: [ "features", "rows" ]
+                              max_intercept: 0.5)pb"),
+                   sizes);
+  ASSERT_THAT(none, SizeIs(1));
+  EXPECT_EQ(none[0].measured, 0);
 }
 
 TEST(ScalingRuleTest, ADoublingBufferIsNoSquare) {

@@ -1,7 +1,13 @@
 #include "footprint/gates/programs/program_output.h"
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "footprint/base/testing/status_matchers.h"
@@ -39,6 +45,46 @@ TEST(ProgramOutputTest, AFileHasNoColourAnd80Columns) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "text");
   EXPECT_FALSE(options.has_colour);
   EXPECT_EQ(options.width, 80U);
+}
+
+// A terminal in place of standard output for as long as it lives.
+class Terminal {
+ public:
+  Terminal() : before_(dup(STDOUT_FILENO)) {
+    terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
+    EXPECT_EQ(grantpt(terminal_) | unlockpt(terminal_), 0);
+    const int other_end = open(ptsname(terminal_), O_RDWR | O_NOCTTY);
+    EXPECT_EQ(dup2(other_end, STDOUT_FILENO), STDOUT_FILENO);
+    close(other_end);
+  }
+  ~Terminal() {
+    dup2(before_, STDOUT_FILENO);
+    close(before_);
+    close(terminal_);
+  }
+  void SetWidth(unsigned short columns) const {
+    const winsize size = {24, columns, 0, 0};
+    EXPECT_EQ(ioctl(terminal_, TIOCSWINSZ, &size), 0);
+  }
+
+ private:
+  const int before_;
+  int terminal_;
+};
+
+TEST(ProgramOutputTest, ATerminalsWidthIsTakenWithinBounds) {
+  setenv("TERM", "xterm", 1);
+  unsetenv("NO_COLOR");
+  const Terminal terminal;
+  for (const auto& [columns, width] : std::map<unsigned short, size_t>{
+           {0, 80}, {20, 60}, {132, 132}, {500, 160}}) {
+    terminal.SetWidth(columns);
+    EXPECT_EQ(OptionsOfTerminal().width, width);
+  }
+  EXPECT_TRUE(OptionsOfTerminal().has_colour);
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(OptionsOfTerminal().has_colour);
+  unsetenv("NO_COLOR");
 }
 
 TEST(ProgramOutputTest, EachLineOfAMistakeNamesTheProgram) {

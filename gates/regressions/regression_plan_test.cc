@@ -132,6 +132,11 @@ TEST(RegressionPlanTest, AMetricIsLeftAloneBySortsThatDoNotMoveIt) {
   EXPECT_FALSE(
       Plan(RegressionSort::kLargerElement, Figure(ALLOCATION_COUNT, 3, 0))
           .has_value());
+  EXPECT_FALSE(Plan(RegressionSort::kKeptCopy, Figure(ALLOCATION_COUNT, 3, 0))
+                   .has_value());
+  EXPECT_TRUE(
+      Plan(RegressionSort::kKeptCopy, Figure(NET_GROWTH_USABLE_BYTES, 0, 0))
+          .has_value());
 }
 
 TEST(RegressionPlanTest, WhereCallsWereNotSeenNothingRestsOnTheirOrder) {

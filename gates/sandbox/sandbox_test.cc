@@ -26,6 +26,7 @@
 namespace footprint {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr int64_t kMiB = 1 << 20;
@@ -165,9 +166,10 @@ TEST_F(SandboxTest, EndOfMuchOutputIsKept) {
 TEST_F(SandboxTest, MissingProgramIsTheCallersMistake) {
   SandboxRun run = Run("good");
   run.program = "/bundle/missing";
-  EXPECT_THAT(
-      RunInSandbox(*root_, run),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("No such file")));
+  EXPECT_THAT(RunInSandbox(*root_, run),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("sandbox: execution ("),
+                             HasSubstr("No such file"))));
 }
 
 TEST_F(SandboxTest, RecordsAreReadWhileTheyAreThere) {

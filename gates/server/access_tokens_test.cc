@@ -68,6 +68,9 @@ TEST(AccessTokensTest, NamesAreTakenOnceAndRemoved) {
     EXPECT_THAT(AddAccessToken(path, {name, 1, 0}),
                 StatusIs(absl::StatusCode::kInvalidArgument));
   }
+  EXPECT_THAT(AddAccessToken(path, {std::string(64, 'a'), 1, 0}), IsOk());
+  EXPECT_THAT(AddAccessToken(path, {std::string(65, 'a'), 1, 0}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(AddAccessToken(path, {"c", 0, 0}),
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(tokens.Check(*a, 0), IsOk());

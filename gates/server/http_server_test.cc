@@ -23,6 +23,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::StartsWith;
 
 // A client with a token.
@@ -93,6 +94,10 @@ TEST(HttpServerTest, ABundleBecomesAVerdict) {
   EXPECT_THAT(std::string(trial["summary"]), StartsWith("REJECT"));
   EXPECT_EQ(trial["remarks"][0], "ran in an example");
   EXPECT_EQ(trial["has_profile"], true);
+  for (const char* at : {"submitted_at", "decided_at"}) {
+    EXPECT_THAT(std::string(trial[at]),
+                MatchesRegex("20..-[01].-[0-3].T[0-2].:[0-5].:[0-6].Z"));
+  }
 
   const std::string base = "/v1/trials/" + id;
   EXPECT_THAT(caller.Get(base + "/verdict?format=text").body,
@@ -102,6 +107,13 @@ TEST(HttpServerTest, ABundleBecomesAVerdict) {
   EXPECT_THAT(caller.Get(base + "/verdict?format=junit").body,
               HasSubstr("<testsuite"));
   EXPECT_EQ(caller.Get(base + "/verdict?format=binary").status, 400);
+  for (const char* width : {"39", "1001", "wide"}) {
+    const httplib::Response refused =
+        caller.Get(base + "/verdict?format=text&width=" + width);
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(refused.body, HasSubstr("a number from 40 to 1000"));
+  }
+  EXPECT_EQ(caller.Get(base + "/verdict?format=text&width=40").status, 200);
   EXPECT_EQ(Caller::Parsed(caller.Get(base + "/profile"))["label"],
             "//models:example");
 }

@@ -107,6 +107,7 @@ TEST_F(RunTrialTest, FarTooMuchIsRejected) {
   EXPECT_EQ(result.verdict(), REJECTED);
   EXPECT_EQ(result.cause(), OUT_OF_MEMORY_UNDER_LIMIT);
   EXPECT_EQ(ExitStatusOf(result), REJECT);
+  EXPECT_GT(result.excess_bytes(), 0);
 }
 
 TEST_F(RunTrialTest, PythonsStageIsNamed) {
