@@ -76,6 +76,10 @@ grep -q "<testsuite" verdict.xml || fail "no JUnit in verdict.xml"
 expect 1 rejected.bundle --all
 says out REJECT
 
+TMPDIR=/no/such expect 2 model
+says err "/no/such/footprint-submit-"
+says err "set TMPDIR to a folder that can be written"
+
 # A trial that gave no verdict on memory runs again, if it is asked for.
 echo "flaky one" > flaky.bundle
 expect 4 flaky.bundle

@@ -167,6 +167,16 @@ TEST_F(RunTrialTest, ADeviceAndABudgetAreBothKept) {
   EXPECT_EQ(Try(request).budget_bytes(), 4 * kMiB);
 }
 
+TEST_F(RunTrialTest, NegativeNumbersAreTheCallersMistake) {
+  TrialRequest request = Native("good", 0);
+  request.set_budget_bytes(-1);
+  EXPECT_THAT(RunTrial(request), StatusIs(absl::StatusCode::kInvalidArgument,
+                                          HasSubstr("not negative")));
+  request.set_budget_bytes(32 * kMiB);
+  request.set_time_limit_seconds(-1);
+  EXPECT_THAT(RunTrial(request), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_F(RunTrialTest, FailureIsNoVerdictOnMemory) {
   const TrialResult result = Try(Native("fail", 0));
   EXPECT_EQ(result.verdict(), INCONCLUSIVE_TRIAL);
