@@ -24,6 +24,7 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 using testing::StartsWith;
 
 // A client with a token.
@@ -265,6 +266,10 @@ TEST(HttpServerTest, BadUploadsLeaveNothing) {
                     head + "\r\nContent-Type: multipart/form-data; "
                            "boundary=b\r\nContent-Length: 3\r\n\r\nabc"),
       HasSubstr(" 415 "));
+  // A length of nothing is one, however it is written.
+  EXPECT_THAT(
+      ExchangeBytes(server.port(), head + "\r\nContent-Length: 00\r\n\r\n"),
+      Not(HasSubstr("length_required")));
   EXPECT_TRUE(Caller::Parsed(caller.Get("/v1/trials"))["trials"].empty());
   EXPECT_EQ(caller.Submit(std::string(100, 'x')).status, 202);
 }

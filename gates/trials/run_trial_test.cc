@@ -167,6 +167,18 @@ TEST_F(RunTrialTest, ADeviceAndABudgetAreBothKept) {
   EXPECT_EQ(Try(request).budget_bytes(), 4 * kMiB);
 }
 
+TEST_F(RunTrialTest, ABudgetOfOneByteIsOne) {
+  TrialRequest request = Native("good", 0);
+  request = Request(ReadTestFile(Path("bundle/bundle.textproto")) +
+                    " device: \"box\" budget_bytes: 1");
+  request.clear_budget_bytes();
+  request.set_is_unexplained(true);
+  DeviceBudget* const device = request.add_devices();
+  device->set_device("box");
+  device->set_budget_bytes(4 * kMiB);
+  EXPECT_EQ(Try(request).budget_bytes(), 1);
+}
+
 TEST_F(RunTrialTest, NegativeNumbersAreTheCallersMistake) {
   TrialRequest request = Native("good", 0);
   request.set_budget_bytes(-1);

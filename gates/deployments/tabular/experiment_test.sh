@@ -153,6 +153,10 @@ for format in csv binary; do
 done
 cmp data.csv precious.csv || fail "make_table lost its input"
 
+for format in csv binary; do
+  expect 1 "/no/such" "$MAKE_TABLE" --format=$format --output=/no/such/table
+done
+
 # A full disk ends the making of a table at once, however long it would be.
 expect 1 "/dev/full: cannot be written: No space left" timeout 60 \
   "$MAKE_TABLE" --rows=1000000000000 --format=csv --output=/dev/full
@@ -173,6 +177,8 @@ cmp kept.csv kept.model || fail "diverged: an old file is lost"
 expect 1 "diverged: the predictions of the rows it learned from" "$NETWORK" \
   --data=one_batch.csv --epochs=1 --learning_rate=100 --model=model \
   --predictions=kept.csv
+expect 1 "rows in a batch and learning rate must be above zero" "$NETWORK" \
+  --data=one_batch.csv --batch_rows=0 --model=model --predictions=kept.csv
 # Where a weight would not be finite, no weight takes the step.
 expect 1 "the training diverged" "$NETWORK" \
   --data=one_batch.csv --epochs=1 --learning_rate=1e38 --model=model \
