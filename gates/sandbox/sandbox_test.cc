@@ -1,12 +1,16 @@
 #include "footprint/gates/sandbox/sandbox.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -140,12 +144,44 @@ INSTANTIATE_TEST_SUITE_P(
     Ways, SandboxEscapeTest,
     testing::Values("file_too_large", "fork_bomb", "thread_bomb", "try_ptrace",
                     "try_signals", "try_mount", "try_namespaces", "try_chroot",
-                    "try_write_root", "try_host_files", "try_symlink",
-                    "try_proc_writes", "try_cgroup", "try_devices",
-                    "try_network", "try_other_sockets", "try_calls",
-                    "try_clock", "try_root", "try_limits", "try_host_name",
-                    "try_descriptors"),
+                    "try_old_root", "try_write_root", "try_host_files",
+                    "try_symlink", "try_proc_writes", "try_cgroup",
+                    "try_devices", "try_network", "try_other_sockets",
+                    "try_calls", "try_clock", "try_root", "try_limits",
+                    "try_host_name", "try_descriptors"),
     [](const auto& info) { return std::string(info.param); });
+
+class SandboxRefusalTest : public SandboxTest {
+ protected:
+  // The status code of a run in a child process, once `arrange` has been done.
+  int CodeAfter(const std::function<bool()>& arrange) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (unshare(CLONE_NEWUSER) != 0 || !arrange()) _exit(100);
+      _exit(
+          static_cast<int>(RunInSandbox(*root_, Run("good")).status().code()));
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status);
+  }
+};
+
+TEST_F(SandboxRefusalTest, WhereNoNamespaceIsLeftItMayWorkLater) {
+  EXPECT_EQ(CodeAfter([] {
+              std::ofstream("/proc/sys/user/max_user_namespaces") << "0\n";
+              return unshare(CLONE_NEWUSER) != 0 && errno == ENOSPC;
+            }),
+            static_cast<int>(absl::StatusCode::kResourceExhausted));
+}
+
+TEST_F(SandboxRefusalTest, InAChrootNamespacesAreRefused) {
+  EXPECT_EQ(CodeAfter([this] {
+              return chroot(folder_.c_str()) == 0 &&
+                     unshare(CLONE_NEWUSER) != 0 && errno == EPERM;
+            }),
+            static_cast<int>(absl::StatusCode::kFailedPrecondition));
+}
 
 TEST_F(SandboxTest, TimeEndsWhateverTheProgramDoes) {
   for (const char* name :

@@ -266,6 +266,12 @@ static int try_namespaces(void) {
                  syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) < 0);
 }
 static int try_chroot(void) { return refused(chroot("/tmp") != 0); }
+/* The host's tree would be mounted over the root, and "/.." lead onto it. */
+static int try_old_root(void) {
+  struct stat root, above;
+  return refused(stat("/", &root) == 0 && stat("/..", &above) == 0 &&
+                 root.st_dev == above.st_dev && root.st_ino == above.st_ino);
+}
 static int try_write_root(void) {
   return refused(open("/x", O_CREAT | O_WRONLY, 0600) < 0 &&
                  open("/usr/x", O_CREAT | O_WRONLY, 0600) < 0 &&
@@ -419,6 +425,7 @@ static const struct {
     CASE(try_mount),
     CASE(try_namespaces),
     CASE(try_chroot),
+    CASE(try_old_root),
     CASE(try_write_root),
     CASE(try_host_files),
     CASE(try_symlink),

@@ -1,5 +1,8 @@
 #include "footprint/gates/server/validation_api.h"
 
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -7,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/sha256.h"
+#include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/server/example_server.h"
 #include "footprint/gates/store/bundle_folder.h"
@@ -70,6 +74,23 @@ TEST(ValidationApiTest, AFailedDiskIsNoHealth) {
   const ApiResponse answer = server.api()->Answer(health);
   EXPECT_EQ(answer.status, 500);
   EXPECT_THAT(answer.body, HasSubstr("start the server again"));
+}
+
+TEST(ValidationApiTest, OfADamagedDatabaseNothingIsListed) {
+  ExampleServer server("damaged");
+  const std::string path = TestPath("damaged/trials.sqlite");
+  for (const char* ending : {"", "-wal"}) {
+    const std::string file = path + ending;
+    if (!std::filesystem::exists(file)) continue;
+    const size_t size = std::filesystem::file_size(file);
+    std::fstream(file, std::ios::in | std::ios::out) << std::string(size, 'x');
+  }
+  for (const char* list : {"/v1/trials", "/v1/deployments"}) {
+    const ApiResponse answer =
+        server.api()->Answer({"GET", list, {}, server.token()});
+    EXPECT_EQ(answer.status, 500) << list << ": " << answer.body;
+    EXPECT_THAT(answer.body, HasSubstr("\"error\""));
+  }
 }
 
 TEST(ValidationApiTest, ErrorsHaveTheirStatus) {
