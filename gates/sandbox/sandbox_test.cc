@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -32,6 +33,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr int64_t kMiB = 1 << 20;
 constexpr int kRefused = 10;  // the test program's
@@ -153,34 +155,42 @@ INSTANTIATE_TEST_SUITE_P(
 
 class SandboxRefusalTest : public SandboxTest {
  protected:
-  // The status code of a run in a child process, once `arrange` has been done.
-  int CodeAfter(const std::function<bool()>& arrange) const {
+  // What a run in a child process says, once `arrange` has been done.
+  std::string TextAfter(const std::function<bool()>& arrange) const {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
     const pid_t child = fork();
     if (child == 0) {
-      if (unshare(CLONE_NEWUSER) != 0 || !arrange()) _exit(100);
-      _exit(
-          static_cast<int>(RunInSandbox(*root_, Run("good")).status().code()));
+      std::string text = "it cannot be arranged";
+      if (unshare(CLONE_NEWUSER) == 0 && arrange()) {
+        text = RunInSandbox(*root_, Run("good")).status().ToString();
+      }
+      _exit(write(ends[1], text.data(), text.size()) > 0 ? 0 : 1);
     }
-    int status = 0;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    return WEXITSTATUS(status);
+    close(ends[1]);
+    std::string text(1000, '\0');
+    text.resize(std::max<ssize_t>(0, read(ends[0], &text[0], text.size())));
+    close(ends[0]);
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+    return text;
   }
 };
 
 TEST_F(SandboxRefusalTest, WhereNoNamespaceIsLeftItMayWorkLater) {
-  EXPECT_EQ(CodeAfter([] {
-              std::ofstream("/proc/sys/user/max_user_namespaces") << "0\n";
-              return unshare(CLONE_NEWUSER) != 0 && errno == ENOSPC;
-            }),
-            static_cast<int>(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(TextAfter([] {
+                std::ofstream("/proc/sys/user/max_user_namespaces") << "0\n";
+                return unshare(CLONE_NEWUSER) != 0 && errno == ENOSPC;
+              }),
+              AllOf(StartsWith("RESOURCE_EXHAUSTED"),
+                    HasSubstr("namespaces are refused: No space left")));
 }
 
-TEST_F(SandboxRefusalTest, InAChrootNamespacesAreRefused) {
-  EXPECT_EQ(CodeAfter([this] {
-              return chroot(folder_.c_str()) == 0 &&
-                     unshare(CLONE_NEWUSER) != 0 && errno == EPERM;
-            }),
-            static_cast<int>(absl::StatusCode::kFailedPrecondition));
+// Nobody has told the new namespace who this user is.
+TEST_F(SandboxRefusalTest, WhereTheUserIsUnknownNamespacesAreRefused) {
+  EXPECT_THAT(
+      TextAfter([] { return unshare(CLONE_NEWUSER) != 0 && errno == EPERM; }),
+      AllOf(StartsWith("FAILED_PRECONDITION"),
+            HasSubstr("namespaces are refused: ")));
 }
 
 TEST_F(SandboxTest, TimeEndsWhateverTheProgramDoes) {

@@ -155,6 +155,8 @@ cmp data.csv precious.csv || fail "make_table lost its input"
 
 for format in csv binary; do
   expect 1 "/no/such" "$MAKE_TABLE" --format=$format --output=/no/such/table
+  expect 1 "/no/such" "$MAKE_TABLE" --from_csv=data.csv --format=$format \
+    --output=/no/such/table
 done
 
 # A full disk ends the making of a table at once, however long it would be.
