@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -91,6 +92,7 @@ TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {
       EXPECT_THAT(shape("transformer.layer.1.ffn.lin2.weight").extents(),
                   ElementsAre(24, 40));
       EXPECT_EQ(config["n_heads"], 3);
+      EXPECT_EQ(config["pad_token_id"], 0);
     } else {
       EXPECT_THAT(shape("h.1.attn.c_attn.weight").extents(),
                   ElementsAre(24, 72));
@@ -190,6 +192,10 @@ TEST(CheckpointGeneratorTest, RefusesShapesThatNoModelHas) {
   EXPECT_THAT(CheckpointTensors(shape, DType::kF32), Not(IsOk()));
   shape = Tiny(CheckpointFamily::kBert);
   shape.token_types = 0;
+  EXPECT_THAT(CheckpointTensors(shape, DType::kF32), Not(IsOk()));
+  shape.token_types = std::numeric_limits<int32_t>::max();
+  EXPECT_THAT(CheckpointTensors(shape, DType::kF32), IsOk());
+  ++shape.token_types;
   EXPECT_THAT(CheckpointTensors(shape, DType::kF32), Not(IsOk()));
   EXPECT_THAT(CheckpointTensors(Tiny(CheckpointFamily::kGpt2), DType::kI8),
               Not(IsOk()));

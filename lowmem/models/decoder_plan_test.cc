@@ -29,6 +29,35 @@ DecoderPlanRequest LargeRequest(int64_t positions) {
   return request;
 }
 
+// With so much more than the least budget.
+struct PlannedSizes {
+  int64_t positions, spare_kibibytes;
+  int64_t tile_bytes, chunk_tokens, chunk_features;
+};
+
+// What more is spent on first decides how fast a budget is. What gets better is
+// written down anew.
+TEST(PlanDecoderTest, SpendsABudgetAsItDid) {
+  constexpr PlannedSizes kPlanned[] = {
+      {64, 100, 16384, 16, 256},   {64, 400, 78125, 32, 256},
+      {64, 900, 97656, 64, 512},   {1024, 100, 16384, 16, 256},
+      {1024, 400, 78125, 32, 256}, {1024, 900, 97656, 64, 512}};
+  for (const PlannedSizes& planned : kPlanned) {
+    const auto least = MinBudgetBytes(LargeRequest(planned.positions));
+    ASSERT_THAT(least, IsOk());
+    const auto plan = PlanDecoder(LargeRequest(planned.positions),
+                                  *least + (planned.spare_kibibytes << 10));
+    ASSERT_THAT(plan, IsOk());
+    const std::string now =
+        absl::StrCat("{", planned.positions, ", ", planned.spare_kibibytes,
+                     ", ", plan->tile_bytes, ", ", plan->chunk_tokens, ", ",
+                     plan->chunk_features, "}");
+    EXPECT_EQ(plan->tile_bytes, planned.tile_bytes) << now;
+    EXPECT_EQ(plan->chunk_tokens, planned.chunk_tokens) << now;
+    EXPECT_EQ(plan->chunk_features, planned.chunk_features) << now;
+  }
+}
+
 // Nothing overlaps, nothing is lost but what aligning costs.
 void ExpectCompactLayout(const DecoderPlan& plan) {
   int64_t end = 0;

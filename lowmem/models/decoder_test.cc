@@ -312,6 +312,25 @@ TEST(DecoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
   }
 }
 
+// A token that is read takes about what one takes that is generated.
+TEST(DecoderTest, PredictsEachTokenOnce) {
+  const std::string folder = WriteDecoder(
+      RandomDecoder(SmallConfig(), DType::kF32, 31), DType::kF32, "predict");
+  for (const WeightBackend backend : kWeightBackends) {
+    const auto decoder = Decoder::Open(folder, backend);
+    ASSERT_THAT(decoder, IsOk());
+    const auto plan = (*decoder)->Plan(70, 2, kPlenty);
+    ASSERT_THAT(plan, IsOk());
+    const auto seconds = [&](int64_t prompt, int64_t generated) {
+      return *(*decoder)->PredictSeconds(*plan, prompt, generated);
+    };
+    const double one = seconds(1, 1);
+    EXPECT_NEAR(seconds(1, 2) - one, one, 0.2 * one);
+    EXPECT_NEAR(seconds(1, 9) - one, 8 * one, 0.2 * 8 * one);
+    EXPECT_GT(seconds(70, 1), one);
+  }
+}
+
 TEST(DecoderTest, BeginsAnewAfterClear) {
   std::mt19937 random(5);
   const DecoderConfig config = SmallConfig();

@@ -40,6 +40,32 @@ TEST(PlanEncoderTest, FitsBertLargeIntoAFewMebibytes) {
   }
 }
 
+// With so much more than the least budget.
+struct PlannedSizes {
+  int64_t tokens, spare_kibibytes;
+  int64_t tile_bytes, chunk_features;
+};
+
+// What more is spent on first decides how fast a budget is. What gets better is
+// written down anew.
+TEST(PlanEncoderTest, SpendsABudgetAsItDid) {
+  constexpr PlannedSizes kPlanned[] = {
+      {1, 64, 32000, 256},   {1, 200, 97656, 256},   {1, 400, 190733, 512},
+      {128, 64, 32000, 256}, {128, 200, 97656, 256}, {128, 400, 152587, 256}};
+  for (const PlannedSizes& planned : kPlanned) {
+    const auto least = MinBudgetBytes(LargeRequest(planned.tokens));
+    ASSERT_THAT(least, IsOk());
+    const auto plan = PlanEncoder(LargeRequest(planned.tokens),
+                                  *least + (planned.spare_kibibytes << 10));
+    ASSERT_THAT(plan, IsOk());
+    const std::string now =
+        absl::StrCat("{", planned.tokens, ", ", planned.spare_kibibytes, ", ",
+                     plan->tile_bytes, ", ", plan->chunk_features, "}");
+    EXPECT_EQ(plan->tile_bytes, planned.tile_bytes) << now;
+    EXPECT_EQ(plan->chunk_features, planned.chunk_features) << now;
+  }
+}
+
 std::vector<ArenaRange> Ranges(const EncoderPlan& plan) {
   std::vector<ArenaRange> ranges = {plan.hidden, plan.sums,  plan.vectors,
                                     plan.work,   plan.slots, plan.wide,

@@ -313,6 +313,23 @@ TEST(EncoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
   }
 }
 
+// Each step waits for every worker.
+TEST(EncoderTest, PredictsMoreTimeForMoreChunks) {
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(SmallConfig(), DType::kF32, 31), DType::kF32, "chunks");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kResident);
+  ASSERT_THAT(encoder, IsOk());
+  auto plan = (*encoder)->Plan(33, 2, kPlenty);
+  ASSERT_THAT(plan, IsOk());
+  double last = 0;
+  for (const int64_t chunks : {1, 2, 3}) {
+    plan->chunk_features = (SmallConfig().intermediate + chunks - 1) / chunks;
+    const double seconds = *(*encoder)->PredictPassSeconds(*plan);
+    EXPECT_GT(seconds, last) << chunks;
+    last = seconds;
+  }
+}
+
 TEST(EncoderTest, PredictsTheTimeOfResidentWeightsWhereAllArePinned) {
   const std::string folder =
       WriteCheckpoint(RandomCheckpoint(SmallConfig(), DType::kF32, 31),

@@ -167,7 +167,13 @@ lowmem_generate --shape=minilm --layers=1 --hidden=1024 --heads=16 --intermediat
   --vocabulary=100 --positions=512 wide 2>log
 refuses 1 'are free; run fewer, or in a smaller --budget' \
   wide --random_ids=512 --batch=1048576
-run wide --random_ids=512 --batch=1
+# Of some five billion operations; the steps take the time together.
+run wide --random_ids=512 --batch=1 --layers
+awk '/^time/ { seconds = $2; rate = $4 }
+  /^  (embeddings|layer|output)/ { steps += $(NF - 1) }
+  END { exit !(seconds < 600 && seconds * rate > 3 && seconds * rate < 9 &&
+               steps > 0.9 * seconds && steps < 1.1 * seconds) }' log ||
+  fail "seconds, operations and steps do not agree: $(cat log)"
 refuses 1 '--generate=9000000000000000000, but the model has 40 positions' \
   gpt2.F32 --ids=1 --generate=9000000000000000000
 refuses 1 'token 1 has the id 100; the vocabulary has 100 entries' minilm.F32 --ids=1,100

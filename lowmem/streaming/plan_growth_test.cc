@@ -24,6 +24,16 @@ TEST(TakeSlotsTest, AreWholePagesAndOnlyWhereWeightsAreCopied) {
   EXPECT_EQ(TakeSlots(2, 4096, needs, &layout).size_bytes, 0);
 }
 
+TEST(LargestShareTest, IsInWholeUnitsAndNoMoreThanThereIs) {
+  EXPECT_EQ(LargestShare(64, 32, 1), 64);
+  EXPECT_EQ(LargestShare(64, 32, 2), 32);
+  EXPECT_EQ(LargestShare(65, 32, 2), 64);
+  EXPECT_EQ(LargestShare(96, 32, 2), 64);
+  EXPECT_EQ(LargestShare(128, 1, 3), 43);
+  EXPECT_EQ(LargestShare(10, 32, 2), 10);
+  EXPECT_EQ(LargestShare(0, 32, 2), 0);
+}
+
 TEST(CheckPlannedSizeTest, RefusesSizesThatNoPlanHas) {
   EXPECT_THAT(CheckPlannedSize(1, 1, 1), IsOk());
   EXPECT_THAT(CheckPlannedSize(8, 8, kMostWorkers), IsOk());

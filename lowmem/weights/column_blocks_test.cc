@@ -1,5 +1,6 @@
 #include "footprint/lowmem/weights/column_blocks.h"
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/status.h"
@@ -19,14 +20,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// What a file says that has the one tensor "m" of that shape, 48 bytes.
+// What a file says that has the one tensor "m" of that shape and size.
 absl::StatusOr<ColumnBlocks> FindIn(const std::string& metadata,
-                                    const std::string& shape) {
-  const std::string header = absl::StrCat(R"({"__metadata__":{)", metadata,
-                                          R"(},"m":{"dtype":"U8","shape":)",
-                                          shape, R"(,"data_offsets":[0,48]}})");
+                                    const std::string& shape,
+                                    size_t bytes = 48) {
+  const std::string header = absl::StrCat(
+      R"({"__metadata__":{)", metadata, R"(},"m":{"dtype":"U8","shape":)",
+      shape, R"(,"data_offsets":[0,)", bytes, "]}}");
   const std::string path = WriteTestFile(
-      "panels.safetensors", SafetensorsBytes(header, std::string(48, 'x')));
+      "panels.safetensors", SafetensorsBytes(header, std::string(bytes, 'x')));
   const auto index = SafetensorsIndex::Open(path);
   EXPECT_THAT(index, IsOk());
   return FindColumnBlocks(*index, *index->FindOrNull("m"));
@@ -90,6 +92,11 @@ TEST(PanelsTest, ReadWhatTheyWrite) {
   ASSERT_THAT(fitting, IsOk());
   EXPECT_THAT(fitting->shape.extents(), ElementsAre(3, 15));
   EXPECT_EQ(fitting->block_columns, 8);
+  const auto empty = FindIn(absl::StrCat("\"", ColumnBlocksKey("m"), "\":\"",
+                                         ColumnBlocksText(0, 15, 8), "\""),
+                            "[2,0,8]", 0);
+  ASSERT_THAT(empty, IsOk());
+  EXPECT_THAT(empty->shape.extents(), ElementsAre(0, 15));
 }
 
 }  // namespace

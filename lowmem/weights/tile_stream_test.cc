@@ -413,6 +413,17 @@ TEST(TileStreamQueueTest, SaysHowItReads) {
   EXPECT_THAT(queue->Description(), HasSubstr("io_uring, 2 slots, "));
 }
 
+// What needs no read needs no thread that reads ahead.
+TEST(TileStreamThreadTest, IsThereOnlyWhereWeightsAreRead) {
+  const std::string path = DataFile("threads");
+  for (const WeightBackend backend :
+       {WeightBackend::kResident, WeightBackend::kMmap}) {
+    const Way way = {"thread", backend, /*read_ahead_thread=*/true, true};
+    Streaming streaming(path, way, EvenTiles(4096, 5), 2);
+    EXPECT_THAT(streaming->Description(), HasSubstr("when asked for"));
+  }
+}
+
 TEST(TileStreamQueueTest, CountsWholePagesOnce) {
   const std::string path = DataFile("counted");
   Streaming streaming(path, kWays[3], EvenTiles(8192, 20), 4);

@@ -226,6 +226,26 @@ TEST_P(WeightStoreTest, NoticesAShortenedFile) {
   ExpectNoticed(*store, before);
 }
 
+TEST_P(WeightStoreTest, SaysWhereAShortenedFileEnds) {
+  if (GetParam() != WeightBackend::kPread &&
+      GetParam() != WeightBackend::kDirect) {
+    return;
+  }
+  const std::string header =
+      R"({"a":{"dtype":"U8","shape":[65536],"data_offsets":[0,65536]}})";
+  const std::string path = WriteTestFile(
+      "ends.safetensors", SafetensorsBytes(header, std::string(65536, 'x')));
+  std::unique_ptr<WeightStore> store = OpenOrDie(path, GetParam());
+  Tile tile = *store->Find("a")->Rows(0, 1);
+  tile.offset_bytes = 4096;
+  tile.row_bytes = 40000;
+  Slot slot(store->SlotBytes(tile));
+  ASSERT_EQ(truncate(path.c_str(), 10000), 0);
+  EXPECT_THAT(store->Load(tile, slot.data),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("ends at byte 10000, so it was shortened")));
+}
+
 TEST_P(WeightStoreTest, NoticesAReplacedFile) {
   const std::string path = MatrixFile("replaced.safetensors");
   const std::string before = ReadTestFile(path);

@@ -67,6 +67,10 @@ TEST(ShareOfTest, DealsEverythingOnceInWholeUnits) {
       }
     }
   }
+  // The last of three has what the two before it leave of four units.
+  EXPECT_EQ(ShareOf(128, 32, 0, 3).size(), 32);
+  EXPECT_EQ(ShareOf(128, 32, 1, 3).size(), 32);
+  EXPECT_EQ(ShareOf(128, 32, 2, 3).size(), 64);
 }
 
 }  // namespace

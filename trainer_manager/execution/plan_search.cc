@@ -280,6 +280,7 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Lowest(
 // number of layers if there is none.
 size_t PlanSearch::LayerToSlice(const ExecutionPlan& plan) const {
   const size_t none = network_.layers.size();
+  if (plan.steps.empty()) return none;
   const PlannedStep& step =
       plan.steps[static_cast<size_t>(plan.arena.lower_bound.step)];
   if (step.kind != StepKind::kCalculateDerivative) return none;
