@@ -2,13 +2,14 @@
 
 load("@protobuf//bazel:cc_proto_library.bzl", "cc_proto_library")
 load("@protobuf//bazel:proto_library.bzl", "proto_library")
+load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
 _INCLUDE_ROOT = "footprint/"
 
-# What every test begins with, and what a library does, each parsed once for all
-# of them: docs/decisions/0048 and 0049.
+# What every test begins with, and what libraries and programs do, each parsed
+# once for all of them: docs/decisions/0048 and 0049.
 _TEST_PRELUDE = struct(
     condition = "//tools/build_defs:with_test_prelude",
     header = _INCLUDE_ROOT + "base/testing/test_prelude.h",
@@ -20,26 +21,29 @@ _LIBRARY_PRELUDE = struct(
     target = "//tools/build_defs:library_prelude",
 )
 
-# A library without these would take longer with the prelude than without.
-_IN_LIBRARY_PRELUDE = [
-    "@abseil-cpp//absl/status",
-    "@abseil-cpp//absl/status:statusor",
-    "@abseil-cpp//absl/strings",
-]
-
 def _only(prelude, values):
     return select({
         prelude.condition: values,
         "//conditions:default": [],
     })
 
-def _takes_library_prelude(srcs, deps, copts):
-    # With options of its own, gcc would not take what is parsed without them.
-    if copts or type(srcs) != "list" or type(deps) != "list":
-        return False
-    return (
-        any([src.endswith(".cc") for src in srcs]) and
-        any([dep in _IN_LIBRARY_PRELUDE for dep in deps])
+def with_library_prelude(srcs, deps, copts):
+    """What `deps` and `copts` become, so that the sources begin with the prelude.
+
+    Args:
+      srcs: of a C++ rule.
+      deps: of the rule; one without any is left as it is, being small.
+      copts: of the rule; with options of its own, gcc would not take what is
+        parsed without them, so it is left as it is.
+
+    Returns:
+      A struct of deps and copts.
+    """
+    if copts or not deps or type(srcs) != "list" or not any([src.endswith(".cc") for src in srcs]):
+        return struct(copts = copts, deps = deps)
+    return struct(
+        copts = _only(_LIBRARY_PRELUDE, ["-Winvalid-pch", "-include", _LIBRARY_PRELUDE.header]),
+        deps = deps + _only(_LIBRARY_PRELUDE, [_LIBRARY_PRELUDE.target]),
     )
 
 def footprint_cc_library(name, srcs = [], deps = [], copts = [], **kwargs):
@@ -54,16 +58,33 @@ def footprint_cc_library(name, srcs = [], deps = [], copts = [], **kwargs):
       copts: as of cc_library.
       **kwargs: passed to cc_library.
     """
-    if _takes_library_prelude(srcs, deps, copts):
-        copts = _only(_LIBRARY_PRELUDE, ["-Winvalid-pch", "-include", _LIBRARY_PRELUDE.header])
-        deps = deps + _only(_LIBRARY_PRELUDE, [_LIBRARY_PRELUDE.target])
+    begun = with_library_prelude(srcs, deps, copts)
     cc_library(
         name = name,
         srcs = srcs,
-        copts = copts,
+        copts = begun.copts,
         include_prefix = _INCLUDE_ROOT + native.package_name(),
         strip_include_prefix = "/" + native.package_name(),
-        deps = deps,
+        deps = begun.deps,
+        **kwargs
+    )
+
+def footprint_cc_binary(name, srcs = [], deps = [], copts = [], **kwargs):
+    """A cc_binary that is compiled as footprint_cc_library compiles.
+
+    Args:
+      name: name of the target.
+      srcs: as of cc_binary; each includes what it uses.
+      deps: as of cc_binary.
+      copts: as of cc_binary.
+      **kwargs: passed to cc_binary.
+    """
+    begun = with_library_prelude(srcs, deps, copts)
+    cc_binary(
+        name = name,
+        srcs = srcs,
+        copts = begun.copts,
+        deps = begun.deps,
         **kwargs
     )
 

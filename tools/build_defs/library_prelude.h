@@ -4,11 +4,11 @@
 //
 //   footprint_cc_library(name = "shape", srcs = ["shape.cc"], ...)
 //
-// In this repository's builds without optimization, a library of Footprint that
-// depends on Abseil's strings or status begins with it; a library includes what
-// it uses nevertheless, since all other builds go without. Declares nothing of
-// its own, so nothing is owned and any thread may include it. Memory: the
-// compiler's, 70 MB of a file that it maps.
+// In this repository's builds without optimization, a library or a program that
+// depends on anything begins with it; each includes what it uses nevertheless,
+// since all other builds go without. Declares nothing of its own, so nothing is
+// owned and any thread may include it. Memory: the compiler's, 70 MB of a file
+// that it maps.
 
 #ifndef FOOTPRINT_TOOLS_BUILD_DEFS_LIBRARY_PRELUDE_H_
 #define FOOTPRINT_TOOLS_BUILD_DEFS_LIBRARY_PRELUDE_H_

@@ -45,6 +45,8 @@ def _name_content(ctx, context, header):
         progress_message = "Naming what %s includes" % ctx.file.hdr.short_path,
     )
 
+# Bazel 4 has it without a load.
+# buildifier: disable=native-cc-common
 def _parse(ctx, header, context, parsed):
     toolchain = find_cpp_toolchain(ctx)
     features = cc_common.configure_features(
@@ -88,6 +90,8 @@ def _parse(ctx, header, context, parsed):
         progress_message = "Parsing %s" % ctx.file.hdr.short_path,
     )
 
+# buildifier: disable=native-cc-common
+# buildifier: disable=native-cc-info
 def _precompiled_header_impl(ctx):
     folder = ctx.label.name + "_include"
     path = "%s/footprint/%s/%s" % (folder, ctx.label.package, ctx.file.hdr.basename)
@@ -108,6 +112,7 @@ def _precompiled_header_impl(ctx):
         ]),
     ]
 
+# buildifier: disable=native-cc-info
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {
