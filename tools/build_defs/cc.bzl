@@ -27,19 +27,28 @@ def _only(prelude, values):
         "//conditions:default": [],
     })
 
+# With the prelude, a source needs the C++ library whether it uses it or not, so
+# what runs inside of malloc must go without: it knows of Abseil its macros alone.
+def _is_in_cpp_library_anyway(dep):
+    return dep.endswith("_cc_proto") or (
+        dep.startswith("@abseil-cpp//") and not dep.startswith("@abseil-cpp//absl/base:")
+    )
+
 def with_library_prelude(srcs, deps, copts):
     """What `deps` and `copts` become, so that the sources begin with the prelude.
 
     Args:
       srcs: of a C++ rule.
-      deps: of the rule; one without any is left as it is, being small.
+      deps: of the rule; without Abseil or a proto among them, it is left as it is.
       copts: of the rule; with options of its own, gcc would not take what is
         parsed without them, so it is left as it is.
 
     Returns:
       A struct of deps and copts.
     """
-    if copts or not deps or type(srcs) != "list" or not any([src.endswith(".cc") for src in srcs]):
+    if (copts or type(srcs) != "list" or type(deps) != "list" or
+        not any([src.endswith(".cc") for src in srcs]) or
+        not any([_is_in_cpp_library_anyway(dep) for dep in deps])):
         return struct(copts = copts, deps = deps)
     return struct(
         copts = _only(_LIBRARY_PRELUDE, ["-Winvalid-pch", "-include", _LIBRARY_PRELUDE.header]),

@@ -2,7 +2,6 @@
 
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
-load("//tools/build_defs:cc.bzl", "with_library_prelude")
 
 _SUFFIX = "_fuzz_test"
 
@@ -28,15 +27,13 @@ def footprint_fuzz_test(name, srcs, corpus, deps = [], **kwargs):
     if not corpus:
         fail("%s: without a corpus nothing would be tested" % name)
     all_deps = deps + ["//base/testing:fuzz_target"]
-    begun = with_library_prelude(srcs, all_deps + ["//base/testing:replay_corpus"], [])
     cc_test(
         name = name,
         size = kwargs.pop("size", "small"),
         srcs = srcs,
         args = ["$(rootpath %s)" % file for file in corpus],
-        copts = begun.copts,
         data = corpus,
-        deps = begun.deps,
+        deps = all_deps + ["//base/testing:replay_corpus"],
         **kwargs
     )
     program = name[:-len("_test")]

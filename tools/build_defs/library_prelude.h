@@ -5,7 +5,7 @@
 //   footprint_cc_library(name = "shape", srcs = ["shape.cc"], ...)
 //
 // In this repository's builds without optimization, a library or a program that
-// depends on anything begins with it; each includes what it uses nevertheless,
+// depends on Abseil begins with it; each includes what it uses nevertheless,
 // since all other builds go without. Declares nothing of its own, so nothing is
 // owned and any thread may include it. Memory: the compiler's, 70 MB of a file
 // that it maps.
