@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,6 +202,22 @@ TEST_F(SandboxTest, TimeEndsWhateverTheProgramDoes) {
     const SandboxEnd end = End(run);
     EXPECT_TRUE(end.is_timed_out) << name;
   }
+}
+
+double ProcessorSecondsOfChildren() {
+  rusage usage = {};
+  EXPECT_EQ(getrusage(RUSAGE_CHILDREN, &usage), 0);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(usage.ru_utime.tv_usec +
+                                    usage.ru_stime.tv_usec);
+}
+
+TEST_F(SandboxTest, WaitsWithoutAProcessor) {
+  SandboxRun run = Run("sleep_long");
+  run.time_limit_seconds = 2;
+  const double before = ProcessorSecondsOfChildren();
+  EXPECT_TRUE(End(run).is_timed_out);
+  EXPECT_LT(ProcessorSecondsOfChildren() - before, 1);
 }
 
 TEST_F(SandboxTest, EndOfMuchOutputIsKept) {
