@@ -181,6 +181,8 @@ expect 1 "diverged: the predictions of the rows it learned from" "$NETWORK" \
   --predictions=kept.csv
 expect 1 "rows in a batch and learning rate must be above zero" "$NETWORK" \
   --data=one_batch.csv --batch_rows=0 --model=model --predictions=kept.csv
+expect 0 "" "$NETWORK" --data=one_batch.csv --batch_rows=1 --epochs=1 \
+  --model=model --predictions=predictions.csv
 # Where a weight would not be finite, no weight takes the step.
 expect 1 "the training diverged" "$NETWORK" \
   --data=one_batch.csv --epochs=1 --learning_rate=1e38 --model=model \
