@@ -141,11 +141,11 @@ TEST(ManagerHeapTest, ThePeakIsTheBoundAndLittleElse) {
   for (const Case& c :
        {Case{"MLP 13-50-50-1", TabularMlp(32)},
         Case{"MLP 784-512-512-10", DigitMlp(32)}, Case{"LeNet-5", LeNet5(32)},
-        Case{"VGG16", Vgg16(32)}, Case{"VGG16", Vgg16(32), 80000000},
-        Case{"ResNet-18", ResNet18(32)},
-        Case{"ResNet-18", ResNet18(32), 105000000},
+        Case{"VGG16", Vgg16(8)}, Case{"VGG16", Vgg16(8), 71000000},
+        Case{"ResNet-18", ResNet18(8)},
+        Case{"ResNet-18", ResNet18(8), 62000000},
         Case{"transformer", SmallTransformer(32)},
-        Case{"ResNet-18, swapped", ResNet18(32), 80000000, true},
+        Case{"ResNet-18, swapped", ResNet18(8), 56000000, true},
         Case{"transformer", SmallTransformer(32), 26000000},
         Case{"transformer, swapped", SmallTransformer(32), 13000000, true}}) {
     MemoryOptions memory;
