@@ -218,6 +218,24 @@ class SchemataTest(unittest.TestCase):
         self.assertIn("3 * n -> 3 / n", marked)
         self.assertNotIn("2 + n -> 2 - n", marked)
 
+    def test_a_source_that_replaces_mmap_marks_its_places(self):
+        source, reached = self.folder / "map.cc", self.folder / "reached"
+        source.write_text('''#include <sys/mman.h>
+extern "C" void* mmap(void*, size_t size, int, int, int, off_t) noexcept {
+  return size > 1 ? MAP_FAILED : nullptr;
+}
+int main() { return mmap(nullptr, 2, 0, 0, 0, 0) == MAP_FAILED ? 0 : 1; }
+''')
+        numbered = list(enumerate(operators.find_mutants("map.cc", source, ["-std=c++17"]), 1))
+        source.write_text(schemata.with_switches(source.read_text(), numbered, False))
+        program = self.folder / "map"
+        subprocess.run(["g++", "-std=c++17", "-w", source, "-o", program], check=True)
+        reached.write_bytes(bytes(len(numbered) + 1))
+        environment = dict(os.environ, FOOTPRINT_MUTANTS_REACHED=str(reached))
+        subprocess.run([program], env=environment, check=True, timeout=60)
+        marked = [mutant.change for number, mutant in numbered if reached.read_bytes()[number]]
+        self.assertIn("size > 1 -> size >= 1", marked)
+
     def test_messages_have_the_sources_lines(self):
         text = schemata.with_switches("int a;\nint b = c;\n", [], True)
         path = self.folder / "lion.h"
