@@ -331,6 +331,44 @@ TEST(DecoderTest, PredictsEachTokenOnce) {
   }
 }
 
+// One worker's time is the sum of its passes.
+TEST(DecoderTest, PredictsOneTokenReadAsOneGenerated) {
+  const std::string folder = WriteDecoder(
+      RandomDecoder(SmallConfig(), DType::kF32, 31), DType::kF32, "one");
+  for (const WeightBackend backend : kWeightBackends) {
+    const auto decoder = Decoder::Open(folder, backend);
+    ASSERT_THAT(decoder, IsOk());
+    const int64_t least = *(*decoder)->MinBudgetBytes(70, 1);
+    for (const int64_t budget_bytes : {least, 2 * least, kPlenty}) {
+      const auto plan = (*decoder)->Plan(70, 1, budget_bytes);
+      ASSERT_THAT(plan, IsOk());
+      const double once = *(*decoder)->PredictSeconds(*plan, 1, 1);
+      EXPECT_NEAR(*(*decoder)->PredictSeconds(*plan, 1, 2), 2 * once,
+                  1e-9 * once)
+          << WeightBackendName(backend) << " " << budget_bytes;
+    }
+  }
+}
+
+// Each step waits for every worker, over 2 us; the last chunk may be of one
+// feature.
+TEST(DecoderTest, PredictsMoreTimeForMoreChunks) {
+  const std::string folder = WriteDecoder(
+      RandomDecoder(SmallConfig(), DType::kF32, 31), DType::kF32, "chunks");
+  const auto decoder = Decoder::Open(folder, WeightBackend::kResident);
+  ASSERT_THAT(decoder, IsOk());
+  auto plan = (*decoder)->Plan(33, 2, kPlenty);
+  ASSERT_THAT(plan, IsOk());
+  const auto seconds = [&](int64_t chunk_features) {
+    plan->chunk_features = chunk_features;
+    return *(*decoder)->PredictSeconds(*plan, 33, 1);
+  };
+  const int64_t intermediate = SmallConfig().intermediate;
+  EXPECT_GT(seconds(intermediate - 1),
+            seconds(intermediate) +
+                2e-6 * 2 * static_cast<double>(SmallConfig().layers));
+}
+
 TEST(DecoderTest, BeginsAnewAfterClear) {
   std::mt19937 random(5);
   const DecoderConfig config = SmallConfig();

@@ -5,11 +5,14 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -261,6 +264,28 @@ TEST(LazyLoadingTest, LoadsWhatIsChosen) {
   options.target_modules = {};
   options.skip_modules = {""};
   EXPECT_EQ(kept(options), all);
+}
+
+// Nothing is to be read ahead where the weights are used as they lie.
+TEST(LazyLoadingTest, StartsAThreadOnlyWhereItReads) {
+  const std::string file = ClassifierFile("thread_ahead");
+  for (const auto& [storage, threads] :
+       {std::make_pair(WeightBackend::kPread, 1),
+        std::make_pair(WeightBackend::kMmap, 0)}) {
+    const auto count = [] {
+      return std::distance(
+          std::filesystem::directory_iterator("/proc/self/task"),
+          std::filesystem::directory_iterator());
+    };
+    const auto before = count();
+    Classifier model;
+    LazyLoadingOptions options = ModelOptions();
+    options.storage = storage;
+    options.prefetch_bytes = 3000;
+    const auto loaded = LazyLoading(&model, file, options);
+    ASSERT_THAT(loaded, IsOk());
+    EXPECT_EQ(count(), before + threads) << WeightBackendName(storage);
+  }
 }
 
 TEST(LazyLoadingTest, SharesWhatSeveralThreadsUse) {

@@ -64,6 +64,33 @@ for text in '^budget  .*1.00 MiB' '^arena .* planned, .* resident' '^process .* 
   says "$text"
 done
 
+# Operations a second, by the clock and by the processor: what both lead back to. A pipe of
+# packets gives each write as it was: a report for each pass.
+python3 - minilm.F32 <<'END' || fail 'the times of passes'
+import os, re, subprocess, sys
+
+reader, writer = os.pipe2(os.O_DIRECT)
+tokens, layers, hidden, intermediate = 40, 2, 128, 600
+with subprocess.Popen(["lowmem_run", sys.argv[1], "--random_ids=%d" % tokens, "--repeat=3"],
+                      stdout=writer) as process:
+    os.close(writer)
+    reports = []
+    while packet := os.read(reader, 1 << 16):
+        reports += [packet.decode()]
+assert process.returncode == 0
+times = [re.findall(r"^time .*", report, re.M) for report in reports]
+assert sum(map(len, times)) == 3 and max(map(len, times)) == 1, reports
+expected = 1e-9 * 2 * layers * tokens * (
+    4 * hidden * hidden + 2 * hidden * intermediate + 2 * tokens * hidden)
+for (line,) in filter(None, times):
+    by_clock, by_processor = re.findall(r"([0-9.]+) s, ([0-9.]+) GFLOP/s", line)
+    for seconds, rate in (by_clock, by_processor):
+        # As exact as the digits: four of seconds, one of operations.
+        least = (float(seconds) - 5e-5) * (float(rate) - 0.05)
+        most = (float(seconds) + 5e-5) * (float(rate) + 0.05)
+        assert least <= expected <= most, (line, expected)
+END
+
 # A budget that nobody names costs next to no time, and the least is named.
 for folder in minilm.F32 gpt2.F32.packed; do
   run $folder --ids=1,2,3 --output=expected
@@ -93,6 +120,20 @@ says "$budget or more"
 run short_rows --ids=1,2,3 --backend=direct "$budget" --output=output
 ! grep -q '^advice' log || fail "mended: $(cat log)"
 cmp expected output || fail 'other bits than before it was packed'
+
+# The budget that is advised is the least with room for panels, here more than twice the least
+# that the model runs in.
+lowmem_generate --shape=gpt2 --layers=1 --hidden=256 --heads=1 --intermediate=256 \
+  --vocabulary=20 --positions=40 long_rows 2>log
+run_long() { run long_rows --ids=1 --backend=direct --threads=4 "$1"; }
+run_long --budget=least
+budget=$(grep -oE -- '--budget=[0-9]+' log)
+run_long "--budget=$((${budget#*=} / 2))"
+says "$budget or more"
+run_long "--budget=$((${budget#*=} - 4096))"
+says "$budget or more"
+run_long "$budget"
+! grep -q 'or more' log || fail "it has room for panels: $(cat log)"
 
 # A batch is its sequences.
 run minilm.F32 --ids='5,6,7' --output=first
