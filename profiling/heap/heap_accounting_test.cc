@@ -123,6 +123,19 @@ TEST(HeapAccountingTest, TheOnlyThreadIsExactToTheSmallestBlock) {
   }
 }
 
+// Each call, however few bytes it asks for, uses up some of the room below the
+// peak within which the thread does not look.
+TEST(HeapAccountingTest, ManySmallestBlocksPassAnEarlierPeak) {
+  constexpr int kBlockCount = 200'000;
+  constexpr int64_t kBlockBytes = 8;
+  std::vector<void*> blocks(kBlockCount);
+  const HeapPhase phase = BeginHeapPhase();
+  std::free(Opaque(std::malloc(kBlockCount * kBlockBytes / 2)));
+  for (void*& block : blocks) block = Opaque(std::malloc(1));
+  for (void* block : blocks) std::free(block);
+  EXPECT_EQ(EndHeapPhase(phase).peak_live_net_bytes, kBlockCount * kBlockBytes);
+}
+
 TEST(HeapAccountingTest, PhasesNestAndOverlap) {
   const HeapPhase outer = BeginHeapPhase();
   void* first = Opaque(std::malloc(1 << 20));

@@ -80,6 +80,13 @@ TEST(FreshProcessTest, InheritsNoFile) {
   close(file);
 }
 
+TEST(FreshProcessTest, ReadsAndWritesNothing) {
+  EXPECT_EQ(EndOf(Shell("in=$(readlink /proc/$$/fd/0); "
+                        "out=$(readlink /proc/$$/fd/1); echo $in $out >&2"))
+                .standard_error_tail,
+            "/dev/null /dev/null\n");
+}
+
 TEST(FreshProcessTest, IgnoredSignalsOfTheCallerAreDefaultAgain) {
   std::signal(SIGPIPE, SIG_IGN);
   EXPECT_EQ(EndOf(Shell("kill -PIPE $$; exit 0")).signal_number, SIGPIPE);

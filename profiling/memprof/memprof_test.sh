@@ -176,6 +176,7 @@ expect 0 "" --compare="$scratch/a.run" "$scratch/b.run"
 [[ $(<"$scratch/output") == *"+4.88 MiB  9.77 MiB  14.6 MiB  "*Allocate* ]] ||
   fail "the comparison says $(<"$scratch/output")"
 expect 2 "none.run" --compare="$scratch/a.run" "$scratch/none.run"
+expect 2 "none.run" --compare="$scratch/none.run" "$scratch/a.run"
 "$memprof" --from="$scratch/a.run" | grep $'\x1b' >/dev/null && fail "colour in a pipe"
 
 # The limit judges the largest process, and a program that failed is not judged.

@@ -80,6 +80,23 @@ TEST_F(GraphicsMemoryTest, KeepsThePeakOfEachProcessOnEachDevice) {
   EXPECT_EQ(watch.unmatched_process_count(), 0);
 }
 
+TEST_F(GraphicsMemoryTest, AProcessThatAlsoDrawsHasItsHigherFigure) {
+  const std::string drawing = absl::StrCat(testing::TempDir(), "/drawing");
+  ASSERT_THAT(ReplaceFile(drawing, "0 7 3000 0\n0 8 200 0\n0 9 400 0\n",
+                          ToDisk::kNoFsync),
+              IsOk());
+  setenv("STAND_IN_NVML_DRAWING", drawing.c_str(), 1);
+  GraphicsWatch watch = OpenWatch();
+  Runs("0 7 1000 50\n0 8 600 50\n");
+  watch.Look({7, 8, 9});
+  unsetenv("STAND_IN_NVML_DRAWING");
+  std::vector<int64_t> peaks_bytes;
+  for (const GraphicsUse& use : watch.uses()) {
+    peaks_bytes.push_back(use.peak_bytes.value_or(-1));
+  }
+  EXPECT_EQ(peaks_bytes, (std::vector<int64_t>{3000, 600, 400}));
+}
+
 TEST_F(GraphicsMemoryTest, CountsOthersThatItWasNotAskedFor) {
   GraphicsWatch watch = OpenWatch();
   Runs("0 7 1000 50\n0 99 300 0\n1 98 300 0\n");

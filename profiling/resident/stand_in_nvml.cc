@@ -1,8 +1,9 @@
 // NVIDIA's management library, as far as graphics_memory.h uses it, for
 // machines without one: two devices, whose processes the file that
 // STAND_IN_NVML names lists, "DEVICE PROCESS BYTES PERCENT" a line; -1 bytes
-// are not available. In use on a device is what they have, and
-// STAND_IN_NVML_USED bytes besides. STAND_IN_NVML_ERROR makes its start fail.
+// are not available. That of STAND_IN_NVML_DRAWING lists those that draw. In
+// use on a device is what they have, and STAND_IN_NVML_USED bytes besides.
+// STAND_IN_NVML_ERROR makes its start fail.
 
 #include <cstdio>
 #include <cstdlib>
@@ -52,9 +53,9 @@ int start_count = 0;
 // A second passes between two lists of samples.
 unsigned long long time_us[kDeviceCount];
 
-std::vector<Line> Lines(void* device) {
+std::vector<Line> Lines(void* device, const char* variable = "STAND_IN_NVML") {
   std::vector<Line> lines;
-  const char* const path = std::getenv("STAND_IN_NVML");
+  const char* const path = std::getenv(variable);
   std::FILE* const file = path == nullptr ? nullptr : std::fopen(path, "r");
   if (file == nullptr) return lines;
   Line line;
@@ -64,6 +65,18 @@ std::vector<Line> Lines(void* device) {
   }
   std::fclose(file);
   return lines;
+}
+
+int List(const std::vector<Line>& lines, unsigned int* count,
+         ProcessInfo* processes) {
+  const unsigned int capacity = *count;
+  *count = static_cast<unsigned int>(lines.size());
+  if (capacity < lines.size()) return kInsufficientSize;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    processes[i] = {static_cast<unsigned int>(lines[i].process),
+                    static_cast<unsigned long long>(lines[i].bytes), 0, 0};
+  }
+  return kSuccess;
 }
 
 }  // namespace
@@ -113,15 +126,12 @@ int nvmlDeviceGetMemoryInfo(void* device, DeviceMemory* memory) {
 
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count,
                                             ProcessInfo* processes) {
-  const std::vector<Line> lines = Lines(device);
-  const unsigned int capacity = *count;
-  *count = static_cast<unsigned int>(lines.size());
-  if (capacity < lines.size()) return kInsufficientSize;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    processes[i] = {static_cast<unsigned int>(lines[i].process),
-                    static_cast<unsigned long long>(lines[i].bytes), 0, 0};
-  }
-  return kSuccess;
+  return List(Lines(device), count, processes);
+}
+
+int nvmlDeviceGetGraphicsRunningProcesses_v3(void* device, unsigned int* count,
+                                             ProcessInfo* processes) {
+  return List(Lines(device, "STAND_IN_NVML_DRAWING"), count, processes);
 }
 
 int nvmlDeviceGetProcessUtilization(void* device, UtilizationSample* samples,

@@ -351,7 +351,7 @@ TEST_F(MemoryProfileFileTest, RefusesUnknownAndUnsetEnumerators) {
 }
 
 TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
-  std::vector<MemoryProfile> profiles(9, ExampleProfile());
+  std::vector<MemoryProfile> profiles(10, ExampleProfile());
   profiles[0].mutable_benchmarks(1)->set_name(profiles[0].benchmarks(0).name());
   AddMetric(PEAK_LIVE_USABLE_BYTES, 1,
             profiles[1].mutable_benchmarks(0)->mutable_metrics());
@@ -360,6 +360,9 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
   profiles[4].clear_benchmarks();
   profiles[6].mutable_benchmarks(0)->mutable_phases(1)->set_name("loop");
   profiles[5].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
+  // Of one benchmark, too.
+  profiles[9].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
+  profiles[9].mutable_benchmarks()->RemoveLast();
   profiles[7].mutable_imported()->set_tool("massif");
   // Of a phase alone.
   profiles[8].mutable_imported()->set_tool("massif");
