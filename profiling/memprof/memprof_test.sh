@@ -167,6 +167,10 @@ else
   echo "SKIPPED: no go tool pprof here, which would read the profile, too"
 fi
 
+# Whose allocator was measured stands in the profile that gates judge.
+"$memprof" --from="$scratch/a.run" --proto="$scratch/a.binpb" >"$scratch/output"
+grep -aq 'glibc [0-9]' "$scratch/a.binpb" || fail "no allocator in the profile"
+
 # Less of it, and two of them.
 measure --reduced --from="$scratch/a.run"
 check "all(site['function'][0] == '[' or site['at_peak_bytes'] * 100 >= first['peak_live_bytes'] for site in first['sites'])"
