@@ -1,9 +1,11 @@
 #include "object_list.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
@@ -65,6 +67,29 @@ TEST_F(ObjectListTest, ReplacesAnOlderListOfTheName) {
 TEST_F(ObjectListTest, IsLeftOutWhereThereIsNoFolder) {
   WriteObjectList(/*folder=*/-1, "5.0.objects");
   EXPECT_TRUE(LinesOf("5.0.objects").empty());
+}
+
+// A line of the list has room for 1,024 bytes; longer paths are left out.
+TEST_F(ObjectListTest, NamesLongPathsWholeOrNotAtAll) {
+  constexpr char kSmallLibrary[] = "/lib/x86_64-linux-gnu/libutil.so.1";
+  std::string folder = ::testing::TempDir() + "/long";
+  while (folder.size() < 800) {
+    folder += "/" + std::string(100, 'd');
+  }
+  std::filesystem::create_directories(folder);
+  for (size_t length : {1023, 1024}) {
+    const std::string path =
+        folder + "/" + std::string(length - folder.size() - 1, 'l');
+    std::filesystem::copy_file(
+        kSmallLibrary, path, std::filesystem::copy_options::overwrite_existing);
+    ASSERT_NE(dlopen(path.c_str(), RTLD_NOW), nullptr) << dlerror();
+  }
+  WriteObjectList(folder_, "6.0.objects");
+  size_t longest = 0;
+  for (const std::string& line : LinesOf("6.0.objects")) {
+    longest = std::max(longest, line.size());
+  }
+  EXPECT_EQ(longest, 1023u);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <string>
 
 #include "benchmark/benchmark.h"
 #include "footprint/profiling/google_benchmark/benchmark_profiler.h"
@@ -93,6 +95,18 @@ void BM_Exit(benchmark::State& state) {
   for (auto _ : state) std::exit(static_cast<int>(state.range(0)));
 }
 BENCHMARK(BM_Exit)->Arg(0)->Arg(2)->Arg(3);
+
+// Overwrites what this process was to write, and ends well.
+void BM_Spoil(benchmark::State& state) {
+  std::ifstream words("/proc/self/cmdline");
+  constexpr char kFlag[] = "--memory_profile_out=";
+  for (std::string word; std::getline(words, word, '\0');) {
+    if (word.rfind(kFlag, 0) != 0) continue;
+    std::ofstream(word.substr(sizeof(kFlag) - 1)) << "spoiled";
+  }
+  for (auto _ : state) std::exit(0);
+}
+BENCHMARK(BM_Spoil);
 
 void BM_LaterRepetition(benchmark::State& state) {
   static int repetition = 0;

@@ -22,6 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr int64_t kMebibyte = 1 << 20;
 
@@ -437,6 +438,24 @@ TEST_F(BenchmarkProfilerTest, AFileThatCannotBeWrittenIsSaidAtOnce) {
     EXPECT_THAT(said, Not(HasSubstr("INVALID")));
   }
   EXPECT_NE(access(good.c_str(), F_OK), 0);
+}
+
+// The file itself could be made, and none beside it, whose name is longer.
+TEST_F(BenchmarkProfilerTest, AFileBesideTheOutputThatCannotBeMadeIsSaid) {
+  const std::string path = Scratch(std::string(252, 'p'));
+  EXPECT_EQ(RunSample("--memory_profile_out=" + path), 1);
+  EXPECT_THAT(
+      ReadText(Scratch("err")),
+      HasSubstr(path + ": no file can be made beside it: File name too long"));
+}
+
+// What its process left in the file is said, as it ended well.
+TEST_F(BenchmarkProfilerTest, ABenchmarkThatSpoilsItsProfileFails) {
+  const MemoryProfile profile = MeasureAwkward("Spoil|AfterChild", 1);
+  EXPECT_THAT(profile.failure().detail(),
+              testing::AllOf(StartsWith("BM_Spoil: "),
+                             HasSubstr("is no memory profile")));
+  EXPECT_THAT(NamesOf(profile), testing::ElementsAre("BM_AfterChild"));
 }
 
 TEST_F(BenchmarkProfilerTest, RowsNeedOneProcess) {

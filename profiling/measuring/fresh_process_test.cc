@@ -3,12 +3,18 @@
 #include "footprint/profiling/measuring/fresh_process.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <string>
 
 #include "absl/status/status.h"
@@ -79,6 +85,38 @@ TEST(FreshProcessTest, InheritsNoFile) {
   close(57);
   close(file);
 }
+
+#ifdef SYS_close_range
+// As on kernels that have no close_range, or one that marks no files.
+void ForbidCloseRange() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program = {std::size(filter), filter};
+  ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+  ASSERT_EQ(syscall(SYS_close_range, 1000, 1000, 0), -1);
+}
+
+TEST(FreshProcessDeathTest, InheritsNoFileOnOlderKernels) {
+  EXPECT_EXIT(
+      {
+        ForbidCloseRange();
+        const int file = open("/dev/null", O_RDONLY);  // not close-on-exec
+        const bool is_there = dup2(file, 57) == 57;
+        const ProcessEnd end = EndOf(
+            Shell("[ ! -e /proc/self/fd/57 ] || echo inherited >&2; exit 0"));
+        std::cerr << end.standard_error_tail;
+        std::exit(is_there && end.kind == Kind::kExited &&
+                          end.standard_error_tail.empty()
+                      ? 0
+                      : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(FreshProcessTest, ReadsAndWritesNothing) {
   EXPECT_EQ(EndOf(Shell("in=$(readlink /proc/$$/fd/0); "

@@ -145,5 +145,19 @@ TEST_F(MeasuredProcessTest, OtherFilesAreNamed) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
+// What lies beside a record may be missing, but not be damaged.
+TEST_F(MeasuredProcessTest, DamagedFilesBesideARecordAreNamed) {
+  Write("7.0.record", *Record(7, 10));
+  ASSERT_THAT(ReadRecords(folder_), IsOk());
+  for (const char* name : {"7.0.processor_time", "7.0.copies", "7.0.python"}) {
+    const std::string path = folder_ + "/" + name;
+    ASSERT_THAT(ReplaceFile(path, "damaged", ToDisk::kNoFsync), IsOk());
+    EXPECT_THAT(ReadRecords(folder_), StatusIs(absl::StatusCode::kDataLoss,
+                                               testing::HasSubstr(name)));
+    ASSERT_EQ(std::remove(path.c_str()), 0);
+  }
+  EXPECT_THAT(ReadRecords(folder_), IsOk());
+}
+
 }  // namespace
 }  // namespace footprint

@@ -115,6 +115,10 @@ TEST_F(PythonCodesTest, TextsThatOverlapAreRefused) {
   EXPECT_THAT(ReadPythonCodes(path_),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        testing::HasSubstr("more text than the file")));
+  // All of the file's text, and no more.
+  static_assert(kMaxPythonTextBytes == 64 * kMaxPythonLineTableBytes);
+  Set(offsetof(PythonRecord, code_count), uint32_t{64});
+  EXPECT_THAT(ReadPythonCodes(path_), IsOk());
 }
 
 TEST_F(PythonCodesTest, DamageIsRefused) {

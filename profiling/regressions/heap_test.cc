@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "footprint/base/files/test_file.h"
 #include "footprint/profiling/regressions/planted_regression.h"
@@ -166,6 +169,37 @@ TEST_F(HeapTest, AMappingIsKept) {
   EXPECT_EQ(needed.mapped_bytes, kMappedBytes);
   EXPECT_EQ(needed.peak_bytes, kBlockBytes);
   EXPECT_TRUE(IsPlanted());
+}
+
+TEST_F(HeapTest, APhaseMayHaveNoName) {
+  PlantedRegression planted = Regression(RegressionKind::kKeptBlock, 0, 1);
+  ASSERT_TRUE(CopyText("", planted.phase));
+  ExpectUnchanged(Run(planted));
+  EXPECT_TRUE(IsPlanted());
+}
+
+TEST_F(HeapTest, ARecordHasWholePagesOfAMapping) {
+  ExpectUnchanged(Run(Regression(RegressionKind::kNone, 0, 0)));
+  std::vector<AllocationEvent> mapped;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    if (entry.path().stem() != "record") continue;
+    const std::string bytes = ReadTestFile(entry.path().string());
+    std::vector<AllocationEvent> events(bytes.size() / sizeof(AllocationEvent));
+    std::memcpy(static_cast<void*>(events.data()), bytes.data(),
+                events.size() * sizeof(AllocationEvent));
+    for (const AllocationEvent& event : events) {
+      if (event.kind == AllocationEvent::Kind::kMapped ||
+          event.kind == AllocationEvent::Kind::kUnmapped) {
+        mapped.push_back(event);
+      }
+    }
+  }
+  ASSERT_EQ(mapped.size(), 2u);
+  const int64_t page_bytes = getpagesize();
+  EXPECT_EQ(mapped[0].requested_bytes, page_bytes + 1);
+  EXPECT_EQ(mapped[0].bytes, 2 * page_bytes);
+  EXPECT_EQ(mapped[1].bytes, 2 * page_bytes);
+  EXPECT_EQ(mapped[1].address, mapped[0].address);
 }
 
 }  // namespace

@@ -1,10 +1,17 @@
 // Makes known calls in a phase "loop", and prints what the whole needed: bytes
 // at its peak, bytes left, bytes allocated, and bytes mapped at the peak.
+// Around "loop" lies a phase whose name is longer than a regression's may be.
+// Then it maps a byte more than a page in a phase "mapping", and makes a call
+// in a phase without a name.
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cinttypes>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/recording/memory_phase.h"
@@ -22,15 +29,33 @@ void MakeCalls() {
   }
 }
 
+void MapAndUnmap(size_t size) {
+  void* const mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped != MAP_FAILED) munmap(mapped, size);
+}
+
 }  // namespace
 
 int main() {
+  static char long_name[300];
+  std::memset(long_name, 'x', sizeof(long_name) - 1);
   const footprint::HeapPhase whole = footprint::BeginHeapPhase();
   {
+    const footprint::MemoryPhase too_long(long_name);
     const footprint::MemoryPhase phase("loop");
     MakeCalls();
   }
   const footprint::HeapPhaseBytes bytes = footprint::EndHeapPhase(whole);
+  {
+    const footprint::MemoryPhase phase("mapping");
+    MapAndUnmap(static_cast<size_t>(getpagesize()) + 1);
+  }
+  {
+    const footprint::MemoryPhase phase("");
+    void* volatile block = std::malloc(kBlockBytes);
+    std::free(block);
+  }
   std::printf("%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
               bytes.peak_live_net_bytes, bytes.net_growth_bytes,
               bytes.allocated_bytes, bytes.peak_mapped_net_bytes);

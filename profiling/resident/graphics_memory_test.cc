@@ -189,5 +189,15 @@ TEST_F(GraphicsMemoryTest, SaysThatTheDriverDoesNotAnswer) {
               StatusIs(absl::StatusCode::kUnavailable));
 }
 
+TEST_F(GraphicsMemoryTest, ADevicesNameMayFillItsPlace) {
+  setenv("STAND_IN_NVML_LONG_NAMES", "1", 1);
+  GraphicsWatch watch = OpenWatch();
+  unsetenv("STAND_IN_NVML_LONG_NAMES");
+  Runs("0 7 1000 50\n");
+  watch.Look({7});
+  ASSERT_EQ(watch.uses().size(), 1u);
+  EXPECT_EQ(watch.uses()[0].device_name, std::string(95, 'n'));
+}
+
 }  // namespace
 }  // namespace footprint

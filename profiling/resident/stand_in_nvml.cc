@@ -3,7 +3,8 @@
 // STAND_IN_NVML names lists, "DEVICE PROCESS BYTES PERCENT" a line; -1 bytes
 // are not available. That of STAND_IN_NVML_DRAWING lists those that draw. In
 // use on a device is what they have, and STAND_IN_NVML_USED bytes besides.
-// STAND_IN_NVML_ERROR makes its start fail.
+// STAND_IN_NVML_ERROR makes its start fail, STAND_IN_NVML_LONG_NAMES has names
+// without an end.
 
 #include <cstdio>
 #include <cstdlib>
@@ -108,6 +109,10 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
 int nvmlDeviceGetName(void* device, char* name, unsigned int capacity) {
   std::snprintf(name, capacity, "Stand-in %d",
                 static_cast<int>(static_cast<int*>(device) - devices));
+  // As of a library that writes no end where there is no room for it.
+  if (std::getenv("STAND_IN_NVML_LONG_NAMES") != nullptr) {
+    std::memset(name, 'n', capacity);
+  }
   return kSuccess;
 }
 

@@ -168,5 +168,111 @@ TEST(RunPageTest, ComparesFiguresAndLines) {
   EXPECT_LT(html.find("PyArray_NewFromDescr ("), html.find("PyType_New ("));
 }
 
+TEST(RunPageTest, ShowsTheProcessWithTheHighestPeakFirst) {
+  MeasuredRun run = FullRun();
+  run.mutable_images()->SwapElements(0, 1);
+  const std::string html = RunPage(run);
+  EXPECT_LT(html.find(">100: python3 train.py<"),
+            html.find(">101: python3 worker.py<"));
+  EXPECT_TRUE(Holds(html, "\" checked><label"));
+}
+
+TEST(RunPageTest, SaysOfManyProcessesThatTheyStandTogether) {
+  MeasuredRun run = FullRun();
+  EXPECT_TRUE(Holds(RunPage(run), "at once, all processes together: heap"));
+  run.mutable_images()->RemoveLast();
+  EXPECT_FALSE(Holds(RunPage(run), "all processes together"));
+}
+
+TEST(RunPageTest, PutsStagesTogetherThatTakeLittleTime) {
+  EXPECT_FALSE(Holds(RunPage(FullRun()), "other stages"));
+  MeasuredRun run = FullRun();
+  MeasuredImage* const image = run.mutable_images(0);
+  for (int i = 0; i < 6; ++i) {
+    image->add_stages()->set_name(absl::StrCat("stage of turn ", i));
+  }
+  for (int i = 0; i < image->timeline_size(); ++i) {
+    // Of eleven, the last has nothing of the time.
+    image->mutable_timeline(i)->set_stage(static_cast<uint32_t>(i / 4));
+  }
+  const std::string html = RunPage(run);
+  EXPECT_TRUE(Holds(html, "\"other stages\"]"));
+  EXPECT_TRUE(Holds(html, "\"stage of turn 1\",\"other stages\"]"));
+}
+
+TEST(RunPageTest, CountsTheStagesThatItLeavesOut) {
+  MeasuredRun run = FullRun();
+  EXPECT_FALSE(Holds(RunPage(run), " stages that began later."));
+  // 40 rows are shown.
+  MeasuredImage* const image = run.mutable_images(0);
+  while (image->stages_size() < 41) image->add_stages()->set_name("turn");
+  EXPECT_FALSE(Holds(RunPage(run), " stages that began later."));
+  while (image->stages_size() < 1241) image->add_stages()->set_name("turn");
+  EXPECT_TRUE(Holds(RunPage(run), "And 1,200 stages that began later."));
+}
+
+TEST(RunPageTest, HasNoProcessorTimeWhereNoneWasSampled) {
+  MeasuredRun run = FullRun();
+  run.mutable_images(0)->clear_processor_time();
+  const std::string html = RunPage(run);
+  EXPECT_TRUE(Holds(html, "<h2>Copies</h2>"));
+  EXPECT_FALSE(Holds(html, "Processor time"));
+  EXPECT_FALSE(Holds(html, "Where the processor was"));
+  ProcessorTime* const time = run.mutable_images(0)->add_processor_time();
+  time->set_call(4);
+  time->set_native_ns(1);
+  EXPECT_TRUE(Holds(RunPage(run), "<h2>Processor time</h2>"));
+}
+
+// Functions' names may be cut, files' names lose their beginning.
+TEST(RunPageTest, CutsLongPlacesBetweenCharacters) {
+  MeasuredRun run = FullRun();
+  std::string file;
+  for (int i = 0; i < 40; ++i) file += "\u00e9";
+  run.mutable_frames(3)->set_file(file + ".c");
+  run.mutable_frames(3)->set_line(12);
+  // 85 bytes, of which the last 47 begin within a character.
+  EXPECT_TRUE(Holds(RunPage(run), absl::StrCat("PyArray_NewFromDescr (...",
+                                               file.substr(0, 42), ".c:12)")));
+  run.mutable_frames(3)->set_file(std::string(47, 'f'));
+  EXPECT_TRUE(Holds(RunPage(run), absl::StrCat("PyArray_NewFromDescr (",
+                                               std::string(47, 'f'), ":12)")));
+}
+
+// A run of as many functions as that, each with a thousand bytes more than the
+// one before.
+MeasuredRun RunOfFunctions(int count) {
+  MeasuredRun run = FullRun();
+  run.mutable_images()->RemoveLast();
+  run.clear_frames();
+  run.clear_calls();
+  MeasuredImage* const image = run.mutable_images(0);
+  image->clear_sites();
+  image->clear_copies();
+  image->clear_processor_time();
+  image->clear_suspected_leaks();
+  for (int i = 0; i < count; ++i) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_kind(CodeFrame::NATIVE);
+    frame->set_function(absl::StrCat("Function", i));
+    frame->set_module("/bin/program");
+    run.add_calls()->set_frame(static_cast<uint32_t>(i));
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(static_cast<uint32_t>(i + 1));
+    site->mutable_at_peak()->set_bytes(1000 * (i + 1));
+    site->mutable_at_peak()->set_count(1);
+  }
+  return run;
+}
+
+TEST(RunPageTest, SaysHowMuchOfAChangeIsNotShown) {
+  const std::string html =
+      ComparisonPage(RunOfFunctions(0), RunOfFunctions(100));
+  // The first 60 of 100 are not shown: 1000 * 60 * 61 / 2 bytes.
+  EXPECT_TRUE(Holds(html,
+                    "All places together: +4.82 MiB (5,050,000 B); of it "
+                    "+1.75 MiB (1,830,000 B) at 60 others."));
+}
+
 }  // namespace
 }  // namespace footprint

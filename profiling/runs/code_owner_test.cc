@@ -112,5 +112,17 @@ TEST(CodeOwnerTest, KnowsNothingWithoutTheProgramsCalls) {
   EXPECT_FALSE(PeakSharesOf(run, run.images(0)).are_known);
 }
 
+// Python's import is known by the file or by the module, whichever is told.
+TEST(CodeOwnerTest, AnImportIsTheLibrarysByItsFileOrItsModule) {
+  for (const bool has_file : {true, false}) {
+    MeasuredRun run = FullRun();
+    (has_file ? run.mutable_frames(5)->mutable_module()
+              : run.mutable_frames(5)->mutable_file())
+        ->clear();
+    EXPECT_EQ(PeakSharesOf(run, run.images(0)).libraries_bytes, 2 * kMiB);
+    EXPECT_EQ(PeakSharesOf(run, run.images(0)).program_bytes, 8 * kMiB);
+  }
+}
+
 }  // namespace
 }  // namespace footprint

@@ -64,5 +64,13 @@ TEST_F(ModuleVersionsTest, WhatHasNoVersionOrIsGoneIsLeftOut) {
               IsEmpty());
 }
 
+// The package's version is told, not that of a library which it brings along.
+TEST_F(ModuleVersionsTest, APackagesLibraryHasNoVersionOfItsOwn) {
+  File("dist-packages/scipy-1.10.1.dist-info/METADATA");
+  EXPECT_THAT(
+      ModuleVersions({File("dist-packages/scipy/libgfortran.so.5.0.0")}),
+      ElementsAre("scipy 1.10.1"));
+}
+
 }  // namespace
 }  // namespace footprint

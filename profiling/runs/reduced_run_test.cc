@@ -122,5 +122,34 @@ TEST(ReducedRunTest, ProcessorTimeKeepsAPlace) {
   EXPECT_EQ(sum_ns, 1002);
 }
 
+TEST(ReducedRunTest, ProcessorTimeStaysByThreadAndStage) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  run.add_frames()->set_function("Function");
+  run.add_calls()->set_frame(0);
+  for (uint32_t i = 0; i < 6; ++i) {
+    ProcessorTime* const time = image->add_processor_time();
+    time->set_call(1);
+    time->set_thread(i / 2);
+    time->set_stage(i / 4 + 5);
+    time->set_sample_count(1);
+    time->set_native_ns(1000 << i);
+    time->set_interpreter_ns(i);
+    time->set_system_ns(10 * i);
+  }
+  const MeasuredRun reduced = ReducedRun(run, RunThresholds());
+  ASSERT_EQ(reduced.images(0).processor_time_size(), 3);
+  for (uint32_t i = 0; i < 3; ++i) {
+    const ProcessorTime& time =
+        reduced.images(0).processor_time(static_cast<int>(i));
+    EXPECT_EQ(time.thread(), i);
+    EXPECT_EQ(time.stage(), i / 2 + 5);
+    EXPECT_EQ(time.sample_count(), 2);
+    EXPECT_EQ(time.native_ns(), 3000 << 2 * i);
+    EXPECT_EQ(time.interpreter_ns(), 4 * i + 1);
+    EXPECT_EQ(time.system_ns(), 40 * i + 10);
+  }
+}
+
 }  // namespace
 }  // namespace footprint

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -41,6 +44,29 @@ TEST(ThisMachineTest, TellsWhatMemoryAndProcessorsThereAre) {
   ASSERT_EQ(sysinfo(&info), 0);
   EXPECT_EQ(machine.memory_bytes(),
             static_cast<int64_t>(info.totalram) * info.mem_unit);
+}
+
+// By the kernel's list of what the processor can.
+TEST(ThisMachineTest, TellsTheWidestVectors) {
+  std::ifstream file("/proc/cpuinfo");
+  std::set<std::string> flags;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("flags", 0) != 0) continue;
+    std::istringstream words(line.substr(line.find(':') + 1));
+    for (std::string word; words >> word;) flags.insert(word);
+    break;
+  }
+  std::string widest;
+#if defined(__x86_64__)
+  widest = "sse2";
+  for (const auto& [flag, level] : {std::pair("sse4_2", "sse4.2"),
+                                    {"avx", "avx"},
+                                    {"avx2", "avx2"},
+                                    {"avx512f", "avx512f"}}) {
+    if (flags.count(flag) > 0) widest = level;
+  }
+#endif
+  EXPECT_EQ(ThisMachine().simd_level(), widest);
 }
 
 }  // namespace

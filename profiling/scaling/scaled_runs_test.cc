@@ -107,6 +107,24 @@ TEST(ScaledRunsTest, APeakOutsideOfAllStagesIsTheirs) {
   EXPECT_EQ(RunsOf({profile}).runs[0].stages[2].peak_bytes, 900000 - 100);
 }
 
+TEST(ScaledRunsTest, APeakOutsideIsUnknownWhereStagesDoNotTellTheirGrowth) {
+  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, 900000,
+            profile.mutable_benchmarks(0));
+  EXPECT_FALSE(RunsOf({profile}).runs[0].stages[2].peak_bytes.has_value());
+}
+
+// Where the run was as high as its highest stage, the peak was in that stage.
+TEST(ScaledRunsTest, APeakOfAStageIsNotOneOutside) {
+  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  BenchmarkMemory* const memory = profile.mutable_benchmarks(0);
+  AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, 85100, memory);
+  for (Phase& phase : *memory->mutable_phases()) {
+    AddMetric(NET_GROWTH_USABLE_BYTES, 50, &phase);
+  }
+  EXPECT_EQ(RunsOf({profile}).runs[0].stages[2].peak_bytes, 5000);
+}
+
 TEST(ScaledRunsTest, WithoutPhasesTheRunIsTheStage) {
   MemoryProfile profile = ProfileOf("train", 10, 1000);
   profile.mutable_benchmarks(0)->clear_phases();
@@ -142,6 +160,13 @@ TEST(ScaledRunsTest, VariablesThatAreNoNumbersTellSeriesApart) {
   EXPECT_THAT(staged.runs[0].labels, ElementsAre("10", "1000"));
   EXPECT_THAT(ScalingPage(runs),
               HasSubstr("Peak of the whole run against rows at features=500"));
+}
+
+TEST(ScaledRunsTest, NumbersAreFiniteAndNotBelowZero) {
+  ScaledRuns runs = RunsOf({ProfileOf("train", 10, 1000)});
+  runs.variables = {"zero", "below", "endless", "none", "half"};
+  runs.runs[0].values = {"0", "-1", "inf", "nan", "0.5"};
+  EXPECT_THAT(NumericVariables(runs), ElementsAre(0, 4));
 }
 
 TEST(ScaledRunsTest, ManyStagesAreGathered) {
@@ -190,6 +215,28 @@ TEST(ScalingReportTest, EachFormSaysSharesAbsolutesAndLaws) {
   const std::string json = ScalingJson(runs);
   EXPECT_THAT(json, HasSubstr("\"text\": \"8 B x features x rows\""));
   EXPECT_THAT(json, HasSubstr("\"peak_bytes\": 80000"));
+}
+
+// Of the runs that differ in one variable, drawn wide and narrow.
+TEST(ScalingReportTest, DrawsEachPointOfTheRunsThatAreCompared) {
+  const std::string page = ScalingPage(GridOf("train"));
+  const std::string peaks =
+      page.substr(0, page.find("Volume of the whole run"));
+  for (const char* point :
+       {"<circle class=\"point\" r=\"5\" cx=\"84.00\" cy=\"252.16\" "
+        "style=\"fill:var(--c0)\"><title>train, 1,000: 4.005 MB</title>",
+        "<circle class=\"point\" r=\"5\" cx=\"402.00\" cy=\"159.54\" "
+        "style=\"fill:var(--c0)\"><title>train, 10,000: 40.01 MB</title>",
+        "<circle class=\"point\" r=\"5\" cx=\"720.00\" cy=\"66.88\" "
+        "style=\"fill:var(--c0)\"><title>train, 100,000: 400 MB</title>"}) {
+    EXPECT_THAT(peaks, HasSubstr(point));
+  }
+  size_t count = 0;
+  for (size_t at = peaks.find("<circle"); at != std::string::npos;
+       at = peaks.find("<circle", at + 1)) {
+    ++count;
+  }
+  EXPECT_EQ(count, 6u);
 }
 
 TEST(ScalingReportTest, ARunThatFailedIsNamedInEachForm) {

@@ -59,6 +59,15 @@ expect 1 "not measured: hold megabytes=13 copies=1: exit status 1: an unlucky" \
 expect 1 "ended by signal 9 (killed, often for want of memory)" \
   --grid="n=1" sh -c 'kill -9 $$ {n}'
 
+# A program finds no files of this one.
+cat >files.py <<'PYTHON'
+import os, sys
+files = {f: os.readlink("/proc/self/fd/" + f) for f in os.listdir("/proc/self/fd")
+         if int(f) > 2 and os.path.exists("/proc/self/fd/" + f)}
+sys.exit("no more of them" if "/dev/null" not in files.values() else str(files))
+PYTHON
+expect 1 "no more of them" --grid="n=1" /usr/bin/python3 files.py "{n}"
+
 # What would not fit is left out.
 expect 1 "left out: by the runs before it would need about" \
   --grid="megabytes=1,2,4,8,100000000 copies=1" "${program[@]}"

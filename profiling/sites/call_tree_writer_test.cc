@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,7 @@
 #include "footprint/profiling/records/call_tree_record.h"
 #include "footprint/profiling/records/record_file_reader.h"
 #include "footprint/profiling/sites/growing_file.h"
+#include "footprint/profiling/sites/number_index.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -110,6 +112,21 @@ TEST_F(CallTreeWriterTest, CallsOfAnInterpreterAreInNoObject) {
   const uint32_t node = tree_.FindNode(calls, 1);
   EXPECT_EQ(record_->nodes[node].module, kInterpretedModule);
   EXPECT_EQ(Read().nodes[0].python_instruction, 8);
+}
+
+// Of one caller, and with hashes that agree in all bits which are compared.
+TEST_F(CallTreeWriterTest, CallsWithOneHashAreTwo) {
+  std::unordered_map<uint32_t, uintptr_t> addresses;
+  for (uintptr_t address = 16; address < 10'000'000; ++address) {
+    const auto hash = static_cast<uint32_t>(HashPair(kRootNode, address));
+    const auto [known, is_new] = addresses.emplace(hash, address);
+    if (is_new) continue;
+    const uint32_t node = tree_.FindNode(&known->second, 1);
+    EXPECT_NE(tree_.FindNode(&address, 1), node);
+    EXPECT_EQ(tree_.FindNode(&known->second, 1), node);
+    return;
+  }
+  FAIL() << "no two addresses have one hash";
 }
 
 TEST_F(CallTreeWriterTest, CallsAreOtherOnesAfterCodeWasForgotten) {

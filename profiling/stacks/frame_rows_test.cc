@@ -113,6 +113,19 @@ TEST(FrameRowsTest, TheCfaMayBeStoredInTheFrame) {
   EXPECT_EQ(section.Row(0), Make(FrameRow::kBehindFramePointer, -8));
 }
 
+// DW_CFA_GNU_negative_offset_extended: above the CFA by as many units.
+TEST(FrameRowsTest, TheFramePointerMayLieAboveTheCfa) {
+  EXPECT_EQ(Section({0x2f, 6, 2}).Row(0), Make(FrameRow::kStackPointer, 8, 16));
+}
+
+TEST(FrameRowsTest, RowsAreEqualInAllOrNot) {
+  const FrameRow row = Make(FrameRow::kStackPointer, 16, -16);
+  EXPECT_TRUE(row == Make(FrameRow::kStackPointer, 16, -16));
+  EXPECT_FALSE(row == Make(FrameRow::kFramePointer, 16, -16));
+  EXPECT_FALSE(row == Make(FrameRow::kStackPointer, 24, -16));
+  EXPECT_FALSE(row == Make(FrameRow::kStackPointer, 16, -24));
+}
+
 TEST(FrameRowsTest, OtherFormsAreUnknown) {
   // CFA by register 10, then by another expression.
   EXPECT_EQ(Section({0x0c, 10, 0}).Row(0), FrameRow());
@@ -133,7 +146,7 @@ TEST(FrameRowsTest, TheOutermostFrameHasNoReturnAddress) {
 
 TEST(FrameRowsTest, SignalFramesAreTold) {
   // "zRS" moves what follows by a byte, as Section writes it.
-  EXPECT_EQ(Section({}, "zRS").Row(0).kind, FrameRow::kSignal);
+  EXPECT_EQ(Section({}, "zRS").Row(0), Make(FrameRow::kSignal, 0, 0));
 }
 
 TEST(FrameRowsTest, HeadersOfAnotherFormAreUnknown) {

@@ -1,6 +1,7 @@
 #include "footprint/profiling/stacks/stack_unwinder.h"
 
 #include <alloca.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unwind.h>
@@ -100,6 +101,21 @@ TEST(StackUnwinderTest, GoesThroughSignalHandlers) {
   raise(SIGUSR1);
   InFrames(7, [] { raise(SIGUSR1); });
   signal(SIGUSR1, before);
+}
+
+jmp_buf after_the_look;
+
+[[noreturn]] __attribute__((noinline)) void LookAndLeave() {
+  ExpectSameFrames("below a function's last instruction");
+  longjmp(after_the_look, 1);
+}
+
+// Its last instruction is the call, so that call's return address lies beyond
+// the function.
+__attribute__((noinline)) void EndWithACall() { LookAndLeave(); }
+
+TEST(StackUnwinderTest, GoesThroughCallsThatNeverReturn) {
+  if (setjmp(after_the_look) == 0) EndWithACall();
 }
 
 TEST(StackUnwinderTest, GoesToAThreadsStart) {

@@ -162,6 +162,9 @@ check 'len(first["stages"]) == 1'
 measure open=a hold=3 drop=1 read
 [[ $(<"$scratch/output") == "30720 30720 20480" ]] ||
   fail "the program read $(<"$scratch/output")"
+measure open=a hold=3 close=0 read
+[[ $(<"$scratch/output") == unknown ]] ||
+  fail "of a visit that has ended, the program read $(<"$scratch/output")"
 [[ $("$program" begin=a open=a hold=1 read end end close=0) == unknown ]] ||
   fail "the program needs the agent"
 
