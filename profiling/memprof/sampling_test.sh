@@ -105,6 +105,11 @@ check "sigma('CopyMuch') == 0"
 measure --copies=100KiB "$program" copy=3000
 check "abs(copied('CopyMuch') - 3000 * 100000) < 4 * sigma('CopyMuch')"
 check "0 < sigma('CopyMuch') < 20e6 and copied('CopyLittle') < 20e6"
+# A thread's first copy is one as the others: of 300,000 bytes about 3 samples.
+measure --copies=100KiB "$program" once=300
+check "copied('CopyOnce') < 3e6"
+measure --copies=0 "$program" once=300
+check "copied('CopyOnce') == 300000"
 measure --copies=0 "$program" copy=100 fork=1 kill
 check "copied('CopyMuch') == 100 * 100000"
 measure --copies "$program" overlap

@@ -1,7 +1,7 @@
 // A program whose processor time, copies and interrupted calls are known, for
 // tests of memprof: each argument is done in turn.
 //
-//   spin=MS       SpinLong uses 3 * MS of processor time, SpinShort MS, in
+//   spin=MS       SpinLong uses 3 * MS of processor time, SpinShort MS, by
 //   turns system=MS     AskKernel uses MS in system calls threads=MS    as many
 //   as 3 threads spin, for MS, 2 MS and 3 MS; the second
 //                 is detached, the third leaves by pthread_exit
@@ -17,6 +17,7 @@
 //   malloc=MS     allocates and frees from two threads
 //   copy=COUNT    CopyMuch copies COUNT blocks of 100,000 bytes, CopyLittle as
 //                 many of 1,000
+//   once=COUNT    in each of COUNT threads, CopyOnce copies 1,000 bytes
 //   overlap       moves ranges that overlap
 
 #include <errno.h>
@@ -214,6 +215,25 @@ __attribute__((noinline)) void CopyLittle() {
   asm volatile("");
 }
 
+__attribute__((noinline)) void CopyOnce() {
+  copy(target_bytes, source_bytes, 1000);
+  asm volatile("");
+}
+
+void CopyOnceInThreads(long count) {
+  for (long i = 0; i < count; ++i) {
+    pthread_t thread;
+    pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          CopyOnce();
+          return nullptr;
+        },
+        nullptr);
+    pthread_join(thread, nullptr);
+  }
+}
+
 void Overlap() {
   char text[] = "abcdefgh";
   move(text + 1, text, 6);
@@ -268,6 +288,8 @@ int main(int argc, char** argv) {
         CopyMuch();
         CopyLittle();
       }
+    } else if (name == "once") {
+      CopyOnceInThreads(number);
     } else if (name == "overlap") {
       Overlap();
     }

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/random/property_seeds.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/heap/heap_accounting.h"
@@ -273,7 +274,28 @@ TEST(CallSitesTest, TheTimelineGrowsAndEnds) {
 }
 
 TEST(CallSitesTest, AFolderThatCannotBeWrittenIsSaid) {
+  Recording recording(0);
+  EXPECT_TRUE(every_allocation_is_recorded);
   EXPECT_FALSE(BeginCallSites(-1, "x.sites", 0));
+  EXPECT_FALSE(every_allocation_is_recorded);
+}
+
+// A child's begin leaves its parent's files alone.
+TEST(CallSitesTest, GrowthEndsWithItsSites) {
+  const int folder = open(testing::TempDir().c_str(), O_PATH | O_DIRECTORY);
+  const std::string path = absl::StrCat(testing::TempDir(), "/x.growth");
+  Recording before(0);
+  BeginSiteGrowth(folder, "x.growth");
+  close(folder);
+  free(AllocateHere(10000));
+  Recording after(0);
+  const absl::StatusOr<std::string> growth = ReadWholeFile(path);
+  ASSERT_THAT(growth, IsOk());
+  ASSERT_FALSE(growth->empty());
+  for (int i = 0; i < 100; ++i) free(AllocateHere(10000));
+  const absl::StatusOr<std::string> growth_later = ReadWholeFile(path);
+  ASSERT_THAT(growth_later, IsOk());
+  EXPECT_TRUE(*growth_later == *growth);
 }
 
 }  // namespace
