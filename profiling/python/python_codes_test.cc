@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "footprint/base/testing/mapped_pages.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/records/python_codes.h"
 #include "gtest/gtest.h"
@@ -150,6 +151,26 @@ TEST_F(PythonCodeWriterTest, OtherObjectsHaveNone) {
   SetCode(code, 0, 1);
   EXPECT_EQ(codes_.FindNumber(code), PythonCodeWriter::kNone);
   EXPECT_TRUE(Read().codes.empty());
+}
+
+TEST_F(PythonCodeWriterTest, GivesAllPagesBack) {
+  EXPECT_NE(codes_.FindNumber(NewCode("f", 1)), PythonCodeWriter::kNone);
+  codes_.Close();
+  const int folder = open(testing::TempDir().c_str(), O_PATH);
+  const uintptr_t code = NewCode("g", 2);
+  unlink(Path().c_str());
+  const int64_t before = MappedPages();
+  ASSERT_TRUE(codes_.Begin(
+      folder, "codes.python",
+      {0x030c01f0, PythonFrames::kRead, PythonObjects::kAsChosen, 0x4000}));
+  const uint32_t number = codes_.FindNumber(code);
+  const int64_t begun = MappedPages();
+  codes_.Close();
+  const int64_t after = MappedPages();
+  close(folder);
+  EXPECT_NE(number, PythonCodeWriter::kNone);
+  EXPECT_GT(begun, before);
+  EXPECT_EQ(after, before);
 }
 
 TEST_F(PythonCodeWriterTest, WithoutAFileThereAreNoNumbers) {

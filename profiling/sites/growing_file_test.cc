@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -55,6 +57,15 @@ TEST_F(GrowingFileTest, HoldsWhatWasWrittenAfterItIsClosed) {
   EXPECT_EQ(pread(file, &read, 1, 7), 1);
   EXPECT_EQ(read, 'x');
   close(file);
+}
+
+// Programs may count on the numbers below.
+TEST_F(GrowingFileTest, ItsDescriptorIsTheFirstThatIsFreeFromAThousandOn) {
+  ASSERT_NE(Create(), nullptr);
+  std::error_code error;
+  EXPECT_EQ(std::filesystem::read_symlink("/proc/self/fd/1000", error),
+            std::filesystem::canonical(Path()));
+  EXPECT_FALSE(error) << error.message();
 }
 
 TEST_F(GrowingFileTest, LeavesNoFileWhereItCannotBeMapped) {

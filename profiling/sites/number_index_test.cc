@@ -1,14 +1,12 @@
 #include "footprint/profiling/sites/number_index.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <map>
 #include <random>
 #include <vector>
 
 #include "footprint/base/random/property_seeds.h"
+#include "footprint/base/testing/mapped_pages.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -51,25 +49,16 @@ TEST(NumberIndexTest, FindsTheNumberOfEachThing) {
   }
 }
 
-// Without an allocation of its own.
-long MappedPages() {
-  char text[64] = "";
-  const int file = open("/proc/self/statm", O_RDONLY);
-  const ssize_t length = read(file, text, sizeof(text) - 1);
-  close(file);
-  return length > 0 ? std::strtol(text, nullptr, 10) : -1;
-}
-
 TEST(NumberIndexTest, GivesAllPagesBack) {
   NumberIndex index;
-  const long before = MappedPages();
+  const int64_t before = MappedPages();
   ASSERT_GT(before, 0);
   for (uint32_t number = 0; number < 100'000; ++number) {
     if (!index.Add(HashPair(number, 1), number)) std::abort();
   }
-  const long grown = MappedPages();
+  const int64_t grown = MappedPages();
   index.Clear();
-  const long after = MappedPages();
+  const int64_t after = MappedPages();
   EXPECT_GT(grown, before + 100);
   EXPECT_EQ(after, before);
 }
