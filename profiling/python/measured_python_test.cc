@@ -23,6 +23,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/python/tested_interpreters.h"
+#include "footprint/profiling/records/call_tree.h"
 #include "footprint/profiling/records/measured_process.h"
 #include "footprint/profiling/symbols/python_lines.h"
 #include "gtest/gtest.h"
@@ -211,6 +212,15 @@ print(len(kept))
   ASSERT_TRUE(run.processes()[0].python.has_value());
   EXPECT_TRUE(run.processes()[0].python->has_calls);
   EXPECT_TRUE(run.processes()[0].python->objects_are_counted);
+  // By its begin, reports know the interpreter's own calls.
+  std::string interpreter;
+  for (const CallTree::Module& module : run.processes()[0].sites->modules) {
+    if (module.begin_address ==
+        run.processes()[0].python->module_begin_address) {
+      interpreter = module.path;
+    }
+  }
+  EXPECT_TRUE(absl::StrContains(interpreter, "python")) << interpreter;
   std::map<std::string, int64_t> bytes = run.BytesByLine();
   // Each with its small object of at most 128 bytes.
   const auto expect_near = [&](const char* line, int64_t expected) {
