@@ -36,6 +36,7 @@ ResidentBytes ReadResidentBytes() {
   resident.now_bytes = BytesOfLine(text, "\nVmRSS:");
   resident.anonymous_bytes = BytesOfLine(text, "\nRssAnon:");
   resident.file_bytes = BytesOfLine(text, "\nRssFile:");
+  resident.mapped_bytes = BytesOfLine(text, "\nVmSize:");
   return resident;
 }
 

@@ -1,4 +1,5 @@
-// The resident set of this process, as the kernel has it.
+// The resident set of this process and its address space, as the kernel has
+// them.
 //
 //   footprint::ResidentBytes resident = footprint::ReadResidentBytes();
 //
@@ -19,6 +20,7 @@ struct ResidentBytes {
   int64_t now_bytes = 0;        // VmRSS
   int64_t anonymous_bytes = 0;  // RssAnon: heap, stacks, written data
   int64_t file_bytes = 0;       // RssFile: code and mapped files
+  int64_t mapped_bytes = 0;     // VmSize: addresses, whether resident or not
 };
 ResidentBytes ReadResidentBytes();
 

@@ -1,6 +1,7 @@
 #include "footprint/base/memory/resident_bytes.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
@@ -25,6 +26,21 @@ TEST(ResidentBytesTest, WhatIsTouchedIsResident) {
   EXPECT_GE(touched.anonymous_bytes - before.anonymous_bytes, kBytes * 9 / 10);
   EXPECT_GE(touched.peak_bytes, touched.now_bytes);
   EXPECT_LT(ReadResidentBytes().now_bytes, touched.now_bytes - kBytes / 2);
+}
+
+// Addresses are counted to the page, though nothing there was ever touched.
+TEST(ResidentBytesTest, MappedAddressesAreCountedUntilTheyAreGivenBack) {
+  const int64_t bytes = 7 * int64_t{getpagesize()};
+  const int64_t before = ReadResidentBytes().mapped_bytes;
+  ASSERT_GT(before, 0);
+  void* const block =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int64_t with_block = ReadResidentBytes().mapped_bytes;
+  ASSERT_NE(block, MAP_FAILED);
+  ASSERT_EQ(munmap(block, bytes), 0);
+  const int64_t after = ReadResidentBytes().mapped_bytes;
+  EXPECT_EQ(with_block, before + bytes);
+  EXPECT_EQ(after, before);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "footprint/base/testing/mapped_pages.h"
+#include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/records/python_codes.h"
 #include "gtest/gtest.h"
@@ -159,14 +159,14 @@ TEST_F(PythonCodeWriterTest, GivesAllPagesBack) {
   const int folder = open(testing::TempDir().c_str(), O_PATH);
   const uintptr_t code = NewCode("g", 2);
   unlink(Path().c_str());
-  const int64_t before = MappedPages();
+  const int64_t before = ReadResidentBytes().mapped_bytes;
   ASSERT_TRUE(codes_.Begin(
       folder, "codes.python",
       {0x030c01f0, PythonFrames::kRead, PythonObjects::kAsChosen, 0x4000}));
   const uint32_t number = codes_.FindNumber(code);
-  const int64_t begun = MappedPages();
+  const int64_t begun = ReadResidentBytes().mapped_bytes;
   codes_.Close();
-  const int64_t after = MappedPages();
+  const int64_t after = ReadResidentBytes().mapped_bytes;
   close(folder);
   EXPECT_NE(number, PythonCodeWriter::kNone);
   EXPECT_GT(begun, before);
