@@ -77,11 +77,13 @@ lint_layers() {
 }
 
 # Every code block of a page is a region of a file that is built, or a command
-# that is run; every link leads somewhere. What pages and comments name is there.
+# that is run; every link leads somewhere. Names in pages and comments exist, and a
+# sentence there has a subject.
 lint_docs() {
   local status=0
   python3 -B tools/docs/check_docs.py --tree=. || status=1
   python3 -B tools/docs/check_names.py --tree=. || status=1
+  python3 -B tools/docs/check_prose.py --tree=. || status=1
   return "$status"
 }
 
