@@ -15,8 +15,8 @@ MemoryProfileInfo = provider(
 
 _OPTION = "//command_line_option:"
 
-# What a sanitizer's or a debugger's configuration adds, and what would make the
-# measured binary another one than is deployed.
+# Flags that a sanitizer's or a debugger's configuration adds, and those that
+# would make the measured binary another one than is deployed.
 _UNWANTED_FLAGS = SANITIZER_FLAGS + ["-O0", "-O1", "-Og"]
 
 def _measured_configuration_impl(settings, _attr):

@@ -28,7 +28,8 @@ namespace footprint {
 
 // Of the file, in the folder in which the program starts.
 inline constexpr char kPlantedRegressionName[] = "regression";
-// What each process appends to `record_path` when the regression took effect.
+// Line that each process appends to `record_path` when the regression took
+// effect.
 inline constexpr char kPlantedLine[] = "planted\n";
 inline constexpr uint64_t kPlantedRegressionMagic = 0x464f4f5452454701;
 
@@ -60,8 +61,9 @@ struct PlantedRegression {
   char record_path[512] = {};
 };
 
-// What happened, in order. After kPhaseBegins, whose `bytes` are the length of
-// its name, the name fills the next events.
+// An event in the memory of the program; a record holds them in order. After
+// kPhaseBegins, whose `bytes` are the length of its name, the name fills the
+// next events.
 struct AllocationEvent {
   enum class Kind : int64_t {
     kAllocated,

@@ -59,7 +59,7 @@ TEST(DamagedRunTest, DamagedRunsDoNoHarm) {
   EXPECT_GT(told_count, static_cast<int>(PropertySeedCount()) / 4);
 }
 
-// What no run has, but a field can hold.
+// Figures that no run has, but a field can hold.
 TEST(DamagedRunTest, ExtremeFiguresDoNoHarm) {
   for (int64_t extreme : {INT64_MIN, int64_t{-1}, int64_t{0}, INT64_MAX}) {
     RandomSequence random(3);

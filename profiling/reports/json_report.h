@@ -3,7 +3,7 @@
 //   absl::Status status = ReplaceFile("run.json", JsonReport(run));
 //
 // All of the run, by the names that measured_run.proto gives and explains:
-// bytes and nanoseconds, as numbers. What differs from the message:
+// bytes and nanoseconds, as numbers. Differences from the message:
 //
 //   {"program": ["python3", "train.py"], "exit_status": 0,
 //    "wall_time_ns": ..., "peak_resident_sum_bytes": ..., "machine": {...},

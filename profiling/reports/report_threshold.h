@@ -1,4 +1,4 @@
-// What is too small to be shown: below a share of the whole, or a figure.
+// The least figure that a report shows: a share of the whole, or an amount.
 //
 //   absl::StatusOr<ReportThreshold> threshold = ParseMemoryThreshold("1%");
 //   threshold->Hides(row.at_peak.bytes(), peak_bytes);

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMaxRows = 10;
 constexpr size_t kMaxFunctionBytes = 60;
 
-// What of a run stands at each place of the code.
+// Sums over a run, by place in the code.
 template <typename Sum>
 class SumsByPlace {
  public:

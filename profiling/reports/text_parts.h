@@ -21,7 +21,7 @@ namespace footprint {
 // Peak, when and where; resident, mapped, allocated.
 std::string HeadlineText(const MeasuredRun& run, const MeasuredImage& image);
 
-// What is not in the figures, so that nobody takes them for the whole.
+// Gaps in the figures, so that nobody takes them for the whole.
 std::string WarningText(const MeasuredRun& run, const MeasuredImage& image);
 
 // Live bytes over time as a line of blocks, the peak marked, and which stage it
@@ -42,14 +42,14 @@ std::string CallPathText(const MeasuredRun& run, const MeasuredImage& image,
 // `is_sampled`: the numbers are estimates.
 std::string TemporaryText(const std::vector<SiteRow>& rows, bool is_sampled);
 
-// What was left when the process ended.
+// Blocks that were left when the process ended.
 std::string LeftText(const MeasuredImage& image,
                      const std::vector<SiteRow>& rows);
 
 // Sites that grew all the while.
 std::string LeakText(const MeasuredRun& run, const MeasuredImage& image);
 
-// What each stage needed: those that the program names, imports, data files.
+// Figures of the stages that the program names, of imports and of data files.
 std::string StageText(const MeasuredImage& image);
 
 std::string ThreadText(const MeasuredImage& image);

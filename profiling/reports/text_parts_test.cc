@@ -1,5 +1,5 @@
-// What text_parts.h promises of parts that text_report_test and stage_text_test
-// see little of.
+// Tests of the promises of text_parts.h on parts that text_report_test and
+// stage_text_test see little of.
 
 #include "footprint/profiling/reports/text_parts.h"
 

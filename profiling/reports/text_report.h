@@ -1,4 +1,4 @@
-// What a run needed, in words for a terminal.
+// The memory and time that a run needed, in words for a terminal.
 //
 //   TextOptions options;
 //   options.is_colored = isatty(STDERR_FILENO);

@@ -56,8 +56,8 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
                                        int64_t peak_heap_sum_bytes) {
   ContainerLimit limit;
   if (seen.resident_sum_bytes == 0) return limit;
-  // What has grown since the look at which shared pages were told apart is
-  // taken to be shared as much.
+  // Growth since the look at which shared pages were told apart is taken to be
+  // shared as much.
   const int64_t once_bytes = seen.anonymous_bytes + seen.file_bytes;
   const double growth =
       std::max(1.0, static_cast<double>(peak_resident_bytes) /

@@ -135,7 +135,7 @@ class GraphicsWatch::Library {
     return used_bytes;
   }
 
-  // What each process had of the device's processors since the last call.
+  // Time that each process had of the device's processors since the last call.
   std::map<int, int64_t> BusyNs(int device) {
     std::map<int, int64_t> busy_ns;
     if (utilization_ == nullptr) return busy_ns;

@@ -78,7 +78,7 @@ class GraphicsWatch {
   GraphicsWatch(std::unique_ptr<Library> library, std::string device_files);
 
   void LookAtDevice(int device);
-  // What is known of a device where no process has bytes of its own.
+  // The use of a device as a whole, where no process has bytes of its own.
   std::optional<GraphicsUse> WholeUse(int device) const;
 
   std::unique_ptr<Library> library_;

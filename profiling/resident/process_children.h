@@ -22,7 +22,7 @@
 
 namespace footprint {
 
-// What a process ran when it was last seen.
+// The program that a process ran when it was last seen.
 struct SeenProcess {
   std::string name;        // as the kernel has it: of at most 15 bytes
   std::string executable;  // the file's path; empty: not to be read

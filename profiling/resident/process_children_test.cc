@@ -1,4 +1,4 @@
-// What process_children.h promises.
+// Tests of the promises of process_children.h.
 
 #include "footprint/profiling/resident/process_children.h"
 

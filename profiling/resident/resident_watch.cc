@@ -21,7 +21,7 @@
 namespace footprint {
 namespace {
 
-// What the kernel takes for each thread.
+// Bytes that the kernel takes for each thread.
 constexpr int64_t kKernelStackBytes = 16 << 10;
 
 int64_t ResidentBytes(int process_id) {

@@ -40,15 +40,15 @@ struct ResidentPeak {
   profiling_internal::AllocatorBooks books = {};
 };
 
-// What all processes together need of a machine, without the agent: of a file
-// that several have mapped, the most that one of them has of it.
+// Bytes that all processes together need of a machine, without the agent: of a
+// file that several have mapped, the most that one of them has of it.
 struct SharedOnce {
   int64_t anonymous_bytes = 0;
   int64_t file_bytes = 0;
   int64_t swapped_bytes = 0;
   int64_t page_table_bytes = 0;
   int64_t kernel_stack_bytes = 0;
-  // At that moment, what processes share as often as they have it.
+  // At that moment; bytes that processes share count for each of them.
   int64_t resident_sum_bytes = 0;
 };
 

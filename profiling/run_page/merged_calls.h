@@ -5,14 +5,14 @@
 //   merged.Add(stacks.NodeOf(site.call()), 0, site.at_peak().bytes(), 0);
 //   std::vector<FlameGraph::Node> nodes = merged.LargestNodes(120'000);
 //
-// The outermost node, 0, is no call; runs must outlive the tree. What is cut
-// stands as "others" where it was called. Negative values count as 0. A call
-// that the caller does not keep is never looked up, so a tree of millions is
-// cheap.
+// The outermost node, 0, is no call; runs must outlive the tree. Calls that are
+// cut stand as "others" where they were called. Negative values count as 0. A
+// call that the caller does not keep is never looked up, so a tree of millions
+// is cheap.
 //
 // Thread-compatible. Memory: some 50 bytes a call, 8 a measure and call and,
-// where figures are estimates, 8 more. Time: linear; LargestNodes sorts what
-// it may keep.
+// where figures are estimates, 8 more. Time: linear; LargestNodes sorts the
+// calls that it may keep.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_MERGED_CALLS_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_MERGED_CALLS_H_
@@ -40,7 +40,8 @@ class MergedCalls {
   uint32_t Child(uint32_t parent, absl::string_view name,
                  absl::string_view detail, CodeOwner owner);
 
-  // What is too small to have a node of its own in `parent`; never kept as one.
+  // The node of calls in `parent` that are too small for one of their own; it
+  // is never kept as one.
   uint32_t Others(uint32_t parent);
 
   void Add(uint32_t node, size_t measure, int64_t value, double variance);

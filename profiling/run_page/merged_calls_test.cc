@@ -1,4 +1,4 @@
-// What merged_calls.h and run_flame_graph.h promise.
+// Tests of the promises of merged_calls.h and run_flame_graph.h.
 
 #include "footprint/profiling/run_page/merged_calls.h"
 
@@ -106,7 +106,7 @@ TEST(MergedCallsTest, AddsUpHoweverLittleRoomThereIs) {
   }
 }
 
-// What is too small stands at the nearest call around it, in one piece.
+// Calls that are too small stand at the nearest call around them, in one piece.
 TEST(MergedCallsTest, WhatCannotBeSeenIsAmongTheOthersOfItsCaller) {
   MeasuredRun run = NestedRun();
   // Fit has calls of nothing but a millionth.

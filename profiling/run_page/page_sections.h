@@ -31,7 +31,7 @@ struct PageLimits {
 // Rows as FiguresByPlace gives them, whatever their order.
 using PlaceRows = std::vector<PlaceFigures>;
 
-// What was not counted, for the top of the page.
+// Gaps in the figures, and failures of the program, for the top of the page.
 std::vector<std::string> Warnings(const MeasuredRun& run,
                                   const MeasuredImage& image);
 

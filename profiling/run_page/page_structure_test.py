@@ -18,7 +18,7 @@ _FETCHING = {"img", "link", "iframe", "object", "embed", "audio", "video", "base
 
 
 class _Page(html.parser.HTMLParser):
-    """What a page is made of."""
+    """The elements, data and words of a page, and the faults of its structure."""
 
     def __init__(self, text):
         super().__init__()

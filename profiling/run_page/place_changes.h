@@ -1,4 +1,4 @@
-// What changed between two runs, by place in the code, and how sure that is.
+// Changes between two runs, by place in the code, and how sure each is.
 //
 //   for (const PlaceChange& change : ChangesByPlace(before, after)) {
 //     if (change.at_peak.is_sure()) ...

@@ -1,4 +1,4 @@
-// What place_changes.h promises.
+// Tests of the promises of place_changes.h.
 
 #include "footprint/profiling/run_page/place_changes.h"
 

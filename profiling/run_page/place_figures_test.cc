@@ -1,4 +1,4 @@
-// What place_figures.h promises.
+// Tests of the promises of place_figures.h.
 
 #include "footprint/profiling/run_page/place_figures.h"
 

@@ -20,7 +20,7 @@ struct PlaceTable {
   // By which rows are sorted; places without any are left out.
   std::function<int64_t(const PlaceFigures&)> weight;
   std::function<std::string(int64_t)> format;
-  // What stands beside the place.
+  // Texts that stand beside the place.
   std::function<std::vector<std::string>(const PlaceFigures&, int64_t whole)>
       cells;
 };

@@ -1,5 +1,5 @@
-// What run_page.h and comparison_page.h promise. That a page is HTML is the
-// matter of page_structure_test.py, how it behaves that of browser_test.py.
+// Tests of the promises of run_page.h and comparison_page.h. Whether a page is
+// HTML is tested by page_structure_test.py; how it behaves, by browser_test.py.
 
 #include "footprint/profiling/run_page/run_page.h"
 

@@ -1,4 +1,4 @@
-// What amounts.h promises.
+// Tests of the promises of amounts.h.
 
 #include "footprint/profiling/runs/amounts.h"
 

@@ -1,4 +1,4 @@
-// What code_owner.h promises.
+// Tests of the promises of code_owner.h.
 
 #include "footprint/profiling/runs/code_owner.h"
 

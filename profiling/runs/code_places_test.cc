@@ -1,4 +1,4 @@
-// What code_places.h promises.
+// Tests of the promises of code_places.h.
 
 #include "footprint/profiling/runs/code_places.h"
 

@@ -1,11 +1,11 @@
 // How likely it is that a place in a program leaks: that it grows on and on.
 //
-//   // What was live there at least, in windows of equal length.
+//   // Bytes that were live there at least, in windows of equal length.
 //   const double floors[] = {10, 20, 31, 40, 50, 62, 70, 80, 91, 100};
 //   LeakProbability(floors);  // 0.87
 //
 // A leak lifts the least that is live in each window above that of the window
-// before it; what is freed in the end does not, however much of it there is.
+// before it; memory that is freed in the end does not, however much there is.
 // Each window after the first is a rise or none, and one of three laws made
 // them, each as likely as the others beforehand:
 //
@@ -14,13 +14,13 @@
 //   bounded  first the one, then the other, from any window on: a cache that
 //            was filled, data that was loaded
 //
-// Of a probability nothing else is known (it is uniform). By Bayes's rule, the
+// Nothing else is known of a probability (it is uniform). By Bayes's rule, the
 // chance of the first law given the windows is the result. It is at most 0.96,
 // as 23 rises are the most that can be seen: that they went on for as long as
 // anyone looked does not say that they would go on.
 //
-// What a program keeps by intention and never stops adding to is no different
-// from a leak by what it allocates, and is found as well.
+// Memory that a program keeps by intention and never stops adding to is no
+// different from a leak by its allocations, and is found as well.
 //
 // Source: Laplace's rule of succession (1774), with the change point of
 // A. F. M. Smith (1975). Scalene's score, 1 - (frees + 1) / (allocations -

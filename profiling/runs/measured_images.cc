@@ -144,7 +144,7 @@ class Threads {
   std::map<uint32_t, uint32_t> indices_;  // by number
 };
 
-// What has no name counts as outside of all stages.
+// A stage that the image does not list counts as outside of all stages.
 uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
   return stage < static_cast<uint32_t>(image.stages_size()) ? stage : 0;
 }
@@ -186,7 +186,7 @@ const PythonCodes* PythonOf(const MeasuredProcess& process) {
   return process.python.has_value() ? &*process.python : nullptr;
 }
 
-// What else of the process has stacks.
+// The process's other figures with stacks.
 void SetSamples(const MeasuredProcess& process, const Threads& threads,
                 Symbolizer* symbolizer, CallForest* forest,
                 MeasuredImage* image) {

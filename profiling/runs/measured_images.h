@@ -22,8 +22,8 @@ namespace footprint {
 void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
                        MeasuredRun* run);
 
-// What the process itself needed of the heap: of a fork, beyond what its parent
-// had.
+// Heap bytes that the process itself needed: of a fork, those beyond its
+// parent's.
 inline int64_t OwnPeakBytes(const MeasuredImage& image) {
   return image.peak_live_bytes() - image.inherited_live_bytes();
 }

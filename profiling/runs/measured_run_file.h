@@ -6,8 +6,9 @@
 //
 // A file is read whole or not at all: one in which a bit changed, one that was
 // cut short, one of another kind and one of a later version are refused
-// (//base/files:sealed_proto_file). What was read is consistent: each index
-// leads somewhere, so that readers need not look. Equal runs give equal bytes.
+// (//base/files:sealed_proto_file). A run that was read is consistent: each
+// index leads somewhere, so that readers need not look. Equal runs give equal
+// bytes.
 //
 // Keeps nothing; the caller owns the run. Thread-safe. Memory: the file's bytes
 // and the message, at once.

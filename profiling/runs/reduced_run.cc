@@ -14,7 +14,7 @@
 namespace footprint {
 namespace {
 
-// What a place has in one process.
+// The figures of a place in one process.
 struct PlaceFigures {
   Amount at_peak;
   Amount at_end;

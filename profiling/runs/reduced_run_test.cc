@@ -56,7 +56,7 @@ TEST(ReducedRunTest, SmallPlacesAreOneAndLargeOnesStay) {
   EXPECT_EQ(rows[0].frame.function(), "Function3");
   EXPECT_EQ(rows[1].frame.function(), "[below the threshold]");
   EXPECT_EQ(rows[1].at_peak.bytes(), 90);
-  // What is left at the end keeps a place, too, and so does the volume.
+  // Bytes that are left at the end keep a place, too, and so does the volume.
   run.mutable_images(0)->mutable_sites(5)->mutable_at_end()->set_bytes(1);
   run.mutable_images(0)->mutable_sites(7)->mutable_allocated()->set_bytes(1);
   reduced = ReducedRun(run, thresholds);

@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// What has no name counts as outside of all stages.
+// A stage that the image does not list counts as outside of all stages.
 uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
   return stage < static_cast<uint32_t>(image.stages_size()) ? stage : 0;
 }

@@ -1,5 +1,5 @@
-// What an agent sampled without a lock, as parts of a measured image: where
-// processor time went, and who copied.
+// The samples that an agent took without a lock, as parts of a measured image:
+// where processor time went, and who copied.
 //
 //   SetProcessorTime(*process.processor_time, thread_index, python,
 //                    &symbolizer, &forest, image);

@@ -1,4 +1,4 @@
-// What sampled_calls.h promises.
+// Tests of the promises of sampled_calls.h.
 
 #include "footprint/profiling/runs/sampled_calls.h"
 

@@ -2,9 +2,9 @@
 //
 //   SetStages(*process.stages, image);
 //
-// Indices stay as they are, so sites and points still name their stages. What
-// did not match is added to the notes. Copies the names. Thread-compatible.
-// Memory: 200 bytes a stage.
+// Indices stay as they are, so sites and points still name their stages. Begins
+// and ends that did not match are added to the notes. Copies the names.
+// Thread-compatible. Memory: 200 bytes a stage.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_STAGE_FIGURES_H_
 #define FOOTPRINT_PROFILING_RUNS_STAGE_FIGURES_H_

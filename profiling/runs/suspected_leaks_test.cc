@@ -1,4 +1,4 @@
-// What suspected_leaks.h promises.
+// Tests of the promises of suspected_leaks.h.
 
 #include "footprint/profiling/runs/suspected_leaks.h"
 

@@ -2,8 +2,8 @@
 //
 //   *run.mutable_machine() = ThisMachine();
 //
-// What the system does not tell stays empty. The message has copies of what the
-// system told. Thread-safe. Memory: its texts.
+// Facts that the system does not tell stay empty. The message has copies of the
+// others. Thread-safe. Memory: its texts.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_
 #define FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_

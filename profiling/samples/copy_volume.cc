@@ -22,7 +22,7 @@ StackTallyWriter writer;
 std::atomic<int64_t> interval_bytes{0};
 std::atomic<uint64_t> sample_number{0};
 
-// What a copy that was sampled stands for.
+// The copies for which a sampled one stands.
 TallyAddition EstimateOf(size_t size_bytes) {
   TallyAddition addition;
   const int64_t interval = interval_bytes.load(std::memory_order_relaxed);

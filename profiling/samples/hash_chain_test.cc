@@ -1,4 +1,4 @@
-// What hash_chain.h promises.
+// Tests of the promises of hash_chain.h.
 
 #include "footprint/profiling/samples/hash_chain.h"
 

@@ -47,7 +47,8 @@ struct ThreadClock {
 };
 __thread ThreadClock thread_clock __attribute__((tls_model("initial-exec")));
 
-// What sigaction takes, as the kernel sees it: glibc's own refuses the signal.
+// The argument of sigaction, as the kernel sees it: glibc's own sigaction
+// refuses the signal.
 struct KernelAction {
   void (*handler)(int, siginfo_t*, void*);
   unsigned long flags;
@@ -75,8 +76,8 @@ int64_t ThreadSystemTimeNs() {
          usage.ru_stime.tv_usec * int64_t{1000};
 }
 
-// What the thread used since the last call. The kernel scales its system time,
-// so what exceeds the whole is left for the next call.
+// Time that the thread used since the last call. The kernel scales its system
+// time, so the part that exceeds the whole is left for the next call.
 TallyAddition TakeTime(ThreadClock* clock, int64_t sample_count) {
   const int64_t total_ns = ThreadTimeNs();
   const int64_t used_ns = std::max<int64_t>(0, total_ns - clock->total_ns);
@@ -221,8 +222,8 @@ void EndTimer(ThreadClock* clock) {
 
 void EndThread(void* /*value*/) { EndTimer(&thread_clock); }
 
-// What threads begin with that are being created: from a table, since the heap
-// is the program's.
+// The start of a thread that is being created: kept in a table, since the
+// heap is the program's.
 struct WaitingStart {
   std::atomic<bool> is_taken;
   ThreadStart start;

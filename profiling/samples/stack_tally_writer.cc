@@ -62,7 +62,7 @@ bool StackTallyWriter::Open(int folder, const char* file_name,
                    offsetof(StackTalliesFile, tallies)));
   if (opened == nullptr) return false;
   constexpr size_t kTreeAt = offsetof(StackTalliesFile, tree);
-  // What stands in front of the tree's arrays.
+  // The tree's head, which stands in front of its arrays.
   GrowingArray tree_head(&file_, kTreeAt, 1, 1);
   nodes_ = GrowingArray(&file_, kTreeAt + offsetof(CallTreeRecord, nodes),
                         sizeof(CallNode), kMaxCallNodes);

@@ -206,8 +206,8 @@ std::string FailureOf(const MeasuredCell& cell) {
   return line.empty() ? text : absl::StrCat(text, ": ", line);
 }
 
-// What a cell will have resident, by the law of those that ran; none where too
-// few did.
+// Bytes that a cell will have resident, by the law of those that ran; none
+// where too few did.
 absl::optional<int64_t> Expected(const ScaledRuns& done,
                                  const ScaledRun& next) {
   ScaledRuns all = done;

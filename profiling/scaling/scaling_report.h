@@ -1,5 +1,5 @@
-// What programs need over their variables, for people and for programs: shares
-// and absolutes of peak and volume, stage by stage, and the laws.
+// Memory that programs need over their variables, for people and for programs:
+// shares and absolutes of peak and volume, stage by stage, and the laws.
 //
 //   std::cout << ScalingText(runs);
 //   absl::Status status = ReplaceFile("scaling.html", ScalingPage(runs));

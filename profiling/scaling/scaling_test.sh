@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What scaling does with programs and command lines of every kind.
+# Tests of scaling with programs and command lines of every kind.
 set -uo pipefail
 
 scaling=$PWD/$1
@@ -68,7 +68,7 @@ sys.exit("no more of them" if "/dev/null" not in files.values() else str(files))
 PYTHON
 expect 1 "no more of them" --grid="n=1" /usr/bin/python3 files.py "{n}"
 
-# What would not fit is left out.
+# Runs that would not fit are left out.
 expect 1 "left out: by the runs before it would need about" \
   --grid="megabytes=1,2,4,8,100000000 copies=1" "${program[@]}"
 

@@ -21,7 +21,7 @@ constexpr char kAboutUnknownOnPage[] =
     "Unknown: not in the profile, which holds what was the same in every "
     "process. Such a run has no shares, and its sum is that of what is known.";
 
-// What is known of the stages, and whether all is.
+// The known bytes of the stages, and whether all are known.
 struct StageTotal {
   int64_t known_bytes = 0;
   bool is_whole = true;
@@ -65,7 +65,7 @@ std::vector<std::string> ShareRow(const StagedRun& run) {
   return row;
 }
 
-// What the bars of a program say, in a sentence.
+// The message of a program's bars, in a sentence.
 std::string SentenceOf(const StagedRuns& runs, const std::string& program) {
   std::map<size_t, int> count_of_largest;
   int run_count = 0;

@@ -33,7 +33,7 @@ using StageBytes = absl::optional<int64_t>;
 
 struct StagedRun {
   std::string program;
-  // What tells the run from others of the program: one text a label name.
+  // Texts that tell the run from others of the program: one a label name.
   std::vector<std::string> labels;
   std::vector<StageBytes> bytes;  // one a stage
 };

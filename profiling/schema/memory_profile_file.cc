@@ -29,7 +29,7 @@ SealedProtoFormat FormatOf(const MemorySamples&) {
   return {"file of memory samples", kMemoryProfileSchemaVersion, kAdvice};
 }
 
-// What is wrong with a message, or "": each says where, beginning with `where`.
+// The first fault of a message, or ""; it says where, beginning with `where`.
 std::string FindUnknown(const Message& message, const std::string& where);
 
 std::string FindUnknownInField(const Message& message,
@@ -169,7 +169,7 @@ std::string FindInconsistency(const MemorySamples& samples) {
   return "";
 }
 
-// What is wrong with a message that is whole, or "".
+// The first fault of a message that is whole, or "".
 template <typename FileMessage>
 std::string FindProblem(const FileMessage& message) {
   std::string problem = FindUnknown(message, "");

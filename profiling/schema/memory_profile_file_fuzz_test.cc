@@ -1,6 +1,6 @@
 // Any bytes as a file of a profile or of samples: as they are, behind a right
 // checksum, as a profile's text, and as the parents of a benchmark's phases.
-// What is read is what was written.
+// A profile that is read is the one that was written.
 
 #include <cstddef>
 #include <string>

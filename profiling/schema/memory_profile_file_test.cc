@@ -1,4 +1,4 @@
-// What memory_profile_file.h promises.
+// Tests of the promises of memory_profile_file.h.
 
 #include "footprint/profiling/schema/memory_profile_file.h"
 

@@ -1,4 +1,4 @@
-// What people and tables call a metric of a memory profile, and its unit.
+// Names of a memory profile's metrics for people and tables, and their units.
 //
 //   UnitOfMetric(PEAK_LIVE_USABLE_BYTES);       // MetricUnit::kBytes
 //   ShortNameOfMetric(PEAK_LIVE_USABLE_BYTES);  // "peak live"

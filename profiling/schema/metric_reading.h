@@ -1,4 +1,4 @@
-// What a profile says of one figure: its value, or why that is unknown.
+// One figure as a profile tells it: its value, or why that is unknown.
 //
 //   const MetricReading volume = ReadMetric(phase, ALLOCATED_USABLE_BYTES);
 //   if (volume.bytes_or_count.has_value()) {

@@ -32,7 +32,8 @@ enum class HeapQuantity {
 };
 inline constexpr int kHeapQuantityCount = 5;
 
-// What a metric tells of a quantity, from the begin to the end of a phase.
+// The figure of a quantity that a metric tells, from the begin to the end of a
+// phase.
 enum class HeapStatistic {
   kNetPeak,       // the highest, less what there was at the begin
   kAbsolutePeak,  // the highest

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What print_profile prints of real outputs of memory_profile, and refuses.
+# Tests of print_profile: real outputs of memory_profile as text, and refusals.
 set -uo pipefail
 readonly PRINT="$PWD/profiling/schema/print_profile"
 readonly PROFILE="$PWD/profiling/google_benchmark/sample_benchmark_profile.profile.binpb"

@@ -31,14 +31,14 @@ namespace footprint {
 // Fewer processes that agree say little about repeating.
 inline constexpr int kMinimumProcessCount = 3;
 
-// What one process wrote, or the whole of what several did. `samples` may be
+// The output of one process, or the whole output of several. `samples` may be
 // empty; its values are one a process.
 struct MemoryMeasurement {
   MemoryProfile profile;
   MemorySamples samples;
 };
 
-// What becomes of a metric that is not EXACT.
+// The treatment of a metric that is not EXACT.
 enum class Unrepeated {
   kLeaveOut,  // only its samples stay
   // The highest value stays in the profile, too: as BOUNDED if a producer

@@ -1,4 +1,5 @@
-// What profile_merge.h promises, by example and against a naive oracle.
+// Tests of the promises of profile_merge.h, by example and against a naive
+// oracle.
 
 #include "footprint/profiling/schema/profile_merge.h"
 

@@ -11,8 +11,8 @@
 namespace footprint {
 namespace {
 
-// What a program tells of its heap and mappings at their highest; none if it
-// does not know.
+// Bytes of a program's heap and mappings at their highest, as it tells them;
+// none if it does not know.
 absl::optional<int64_t> AccountedBytes(const MemoryProfile& profile) {
   absl::optional<int64_t> highest;
   for (const BenchmarkMemory& benchmark : profile.benchmarks()) {

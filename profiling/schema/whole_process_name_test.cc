@@ -1,4 +1,4 @@
-// What whole_process_name.h promises.
+// Tests of the promises of whole_process_name.h.
 
 #include "footprint/profiling/schema/whole_process_name.h"
 

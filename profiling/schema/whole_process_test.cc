@@ -1,4 +1,4 @@
-// What whole_process.h promises.
+// Tests of the promises of whole_process.h.
 
 #include "footprint/profiling/schema/whole_process.h"
 

@@ -85,7 +85,7 @@ uint32_t FindSite(uint32_t node, uint32_t thread, uint32_t stage)
   return number;
 }
 
-// What a recorded block stands for.
+// Figures of the blocks for which a recorded one stands.
 struct Estimate {
   int64_t bytes;
   int64_t count;

@@ -49,7 +49,8 @@ void BeginSiteGrowth(int folder, const char* file_name);
 // the parent's.
 void EndCallSites();
 
-// Whether each block is recorded. What is freed and was not is older.
+// Whether each block is recorded. A freed block that was not is older than the
+// record.
 extern bool every_allocation_is_recorded;
 void RecordFreeOfOlder(int64_t size_bytes);
 

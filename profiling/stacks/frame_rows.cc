@@ -132,7 +132,7 @@ Cursor OpenEntry(const uint8_t* entry) {
   return Cursor(entry + sizeof(size), entry + sizeof(size) + size);
 }
 
-// What all functions of a CIE have in common.
+// Facts that all functions of a CIE have in common.
 struct CommonInformation {
   bool ok = false;
   bool is_signal_frame = false;
@@ -182,7 +182,7 @@ CommonInformation ReadCommonInformation(const uint8_t* entry) {
   return common;
 }
 
-// What the instructions have said so far of the registers that matter here.
+// State of the registers that matter here, by the instructions read so far.
 struct Registers {
   enum CfaKind : uint8_t { kRegister, kExpression, kOther };
   CfaKind cfa_kind = kOther;

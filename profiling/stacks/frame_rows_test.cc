@@ -107,7 +107,7 @@ TEST(FrameRowsTest, LongAdvancesAndOffsets) {
   EXPECT_EQ(section.Row(150), Make(FrameRow::kStackPointer, 16));
 }
 
-// What gcc writes where it aligned the stack: CFA = *(bp - 8), bp at *bp.
+// Instructions of gcc where it aligned the stack: CFA = *(bp - 8), bp at *bp.
 TEST(FrameRowsTest, TheCfaMayBeStoredInTheFrame) {
   const Section section({0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0});
   EXPECT_EQ(section.Row(0), Make(FrameRow::kBehindFramePointer, -8));

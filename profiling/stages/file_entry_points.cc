@@ -1,6 +1,6 @@
 // open, close and their kin, in front of the C library's: files of data are
-// stages, and an interpreter that starts shows itself. What they do, return and
-// leave in errno is the C library's.
+// stages, and an interpreter that starts shows itself. Their effects, results
+// and errno are the C library's.
 
 #include <dlfcn.h>
 #include <errno.h>

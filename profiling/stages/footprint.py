@@ -44,7 +44,7 @@ _agent = ...
 
 
 class StageFigures:
-    """What the heap needed in one visit of a stage: bytes and nanoseconds."""
+    """The heap's figures of one visit of a stage: bytes and nanoseconds."""
 
     __slots__ = (
         "peak_live_bytes",  # above what was live at the begin
@@ -124,7 +124,7 @@ class stage:
         return False
 
     def figures(self):
-        """What the open visit needed so far, as StageFigures.
+        """Figures of the open visit so far, as StageFigures.
 
         None: the process is not measured, no visit is open, or too many are.
         """

@@ -38,7 +38,7 @@
 extern "C" {
 #endif
 
-// What the heap needed in one visit of a stage, in bytes and nanoseconds.
+// The heap's figures of one visit of a stage, in bytes and nanoseconds.
 struct footprint_stage_figures {
   // The most that was live, above what was live at the begin.
   int64_t peak_live_bytes;
@@ -103,8 +103,9 @@ static inline void footprint_stage_end_of(int64_t visit) {
   if (agent->end_visit) agent->end_visit(visit);
 }
 
-// What an open visit needed so far. 0: memprof is not there, or the visit is
-// not open, or one among too many at once; `*figures` are then as they were.
+// Reads the figures of an open visit so far. 0: memprof is not there, or the
+// visit is not open, or one among too many at once; `*figures` are then as they
+// were.
 static inline int footprint_stage_read(
     int64_t visit, struct footprint_stage_figures* figures) {
   const struct footprint_stage_agent* const agent =

@@ -10,7 +10,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// What of CPython's stable interface is used, by its own names and layouts.
+// The parts of CPython's stable interface in use, by its own names and layouts.
 using PyObject = struct _object;
 using PyCFunction = PyObject* (*)(PyObject* self, PyObject* arguments,
                                   PyObject* keywords);

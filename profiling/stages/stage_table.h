@@ -1,5 +1,5 @@
-// The stages of this process: which are open, and what each visit of them
-// needed of the heap, kept in a file (stage_record.h).
+// The stages of this process: which are open, and the heap's figures of each
+// visit, kept in a file (stage_record.h).
 //
 //   BeginStages(folder, "1234.0.stages", &record->heap);
 //   const int64_t visit = BeginVisit(StageKind::kNamed, "fit");
@@ -11,16 +11,16 @@
 //
 // Where a visit is. It is inside the last named stage or import that its thread
 // has open; in a thread that has none open, inside those of the main thread.
-// Files have nothing inside, since they are closed in any order; what an import
-// reads is the import's, and no stage. What the
-// process is in (PublishedHeap::stage) is the named stage that began last; only
-// where none is open, the import or file that began last.
+// Files have nothing inside, since they are closed in any order; a file that an
+// import reads is the import's, and no stage. The stage of the process
+// (PublishedHeap::stage) is the named one that began last; only where none is
+// open, the import or file that began last.
 //
 // Allocates nothing, for it lives beside malloc. Thread-safe; not for signal
 // handlers but for what is said. The child of a fork, and of a vfork, may call
 // everything: in the latter, whose memory is its parent's, nothing happens.
-// Memory: 16 KiB, 64 bytes a stage, and
-// the file. Time: a microsecond at either end.
+// Memory: 16 KiB, 64 bytes a stage, and the file. Time: a microsecond at either
+// end.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_
 #define FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_

@@ -158,7 +158,7 @@ check 'len(processes) == 2 and stage("wave")["peak"] > 0'
 FOOTPRINT_MEMPROF_STAGES=named measure_other /usr/bin/python3 imports.py
 check 'len(first["stages"]) == 1'
 
-# What a program can ask of itself.
+# Figures that a program can ask of itself.
 measure open=a hold=3 drop=1 read
 [[ $(<"$scratch/output") == "30720 30720 20480" ]] ||
   fail "the program read $(<"$scratch/output")"

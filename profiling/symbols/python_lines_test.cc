@@ -17,7 +17,7 @@ namespace {
 constexpr char kLinesOfInterpreters[] =
     "profiling/symbols/testdata/python_lines.txt";
 
-// What the interpreters' own decoders said: see make_python_lines.py.
+// Lines that the interpreters' own decoders gave: see make_python_lines.py.
 TEST(PythonLinesTest, AreThoseOfTheInterpreter) {
   std::ifstream file(kLinesOfInterpreters);
   std::map<std::string, int> checked;
