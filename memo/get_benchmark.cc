@@ -1,5 +1,5 @@
-// What a hit of a memo costs against what one would use instead. Each loop gets
-// a value, reads it and lets it go; all threads use the same value. Ratios hold
+// Cost of a memo's hit against the costs of its alternatives. Each loop gets a
+// value, reads it and lets it go; all threads use the same value. Ratios hold
 // only between rows of one run: use --benchmark_enable_random_interleaving. Not
 // measured: misses, and caches with more than one entry in use.
 

@@ -22,7 +22,7 @@ __attribute__((noinline)) void ReadByHandle(const footprint::Memo<int>* memo,
   for (long i = 0; i < count; ++i) KeepRead(value);
 }
 
-// What the comparison must tell apart.
+// A loop that the comparison must tell apart from the others.
 __attribute__((noinline)) void GetEachTime(const footprint::Memo<int>* memo,
                                            long count) {
   for (long i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a hit costs beside a plain load and beside other caches, by the processor
+# Cost of a hit beside a plain load and beside other caches, by the processor
 # time of rows of one program's run, 31 runs; see tools/bench/row_ratio.py. Takes
 # its flags, and has its exit status: 1 says that this processor misses a goal.
 set -euo pipefail

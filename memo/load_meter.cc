@@ -80,7 +80,7 @@ void UnlockMeteredInChild() ABSL_UNLOCK_FUNCTION(Metered().mutex) {
 }
 
 MeteredThreads::MeteredThreads() {
-  // What the list needs is no part of a first figure.
+  // The list's own memory is no part of a first figure.
   running.reserve(64);
   pthread_atfork(LockMetered, UnlockMetered, UnlockMeteredInChild);
 }
@@ -88,7 +88,7 @@ MeteredThreads::MeteredThreads() {
 // Stretches within each other on this thread, and the innermost meter.
 thread_local int stretch_depth = 0;
 thread_local LoadMeter* innermost_meter = nullptr;
-// What was live when jemalloc's peak of this thread began anew.
+// Bytes that were live when jemalloc's peak of this thread began anew.
 thread_local int64_t peak_begin_bytes = 0;
 
 std::atomic<bool> resident_bytes_are_counted{false};
@@ -116,8 +116,9 @@ void ReadWithoutHeap(const char* path, Take take) {
   close(file);
 }
 
-// Of mappings, from lines like "7f00-7f01 rw-p 00000000 00:00 0    [stack]".
-// What nobody may touch takes nothing; main's stack grows by itself.
+// Bytes of mappings, from lines like
+// "7f00-7f01 rw-p 00000000 00:00 0    [stack]". Mappings that nobody may touch
+// take nothing; main's stack, which grows by itself, is left out.
 class MappedAddresses {
  public:
   void Take(char character) {

@@ -7,17 +7,17 @@
 //
 // Heap: the growth of jemalloc's own counters of this thread, exact to the
 // byte. Mappings: the growth of the process's accessible addresses beyond
-// jemalloc's own. What other threads allocate meanwhile is in neither counter,
-// so the growth of the whole heap is compared with that of all threads that are
-// being metered: where it differs by one byte, the figure is doubtful. So is
-// any growth of mappings while the process has other threads, since nobody
-// knows whose it is, and one that may be a stack which an ended thread left.
-// Without jemalloc nothing is known.
+// jemalloc's own. Blocks that other threads allocate meanwhile are in neither
+// counter, so the growth of the whole heap is compared with that of all threads
+// that are being metered: where it differs by one byte, the figure is doubtful.
+// So is any growth of mappings while the process has other threads, since
+// nobody knows whose it is, and one that may be a stack which an ended thread
+// left. Without jemalloc nothing is known.
 //
-// Limits: what other threads map and unmap in equal amounts is not seen. What a
-// worker thread takes out of its own cache of freed blocks, up to some hundred
-// KiB, looks as if nothing was allocated. The peak is that of this thread's
-// heap, within 64 KiB, and of what stays mapped.
+// Limits: bytes that other threads map and unmap in equal amounts are not seen.
+// Blocks that a worker thread takes out of its own cache of freed ones, up to
+// some hundred KiB, look as if nothing was allocated. The peak is that of this
+// thread's heap, within 64 KiB, and of mappings that stay.
 //
 // Thread-safety: construct and stop on one thread, the last one first. Memory:
 // some words a thread. Time: some 100 microseconds for each reading, more where
@@ -31,7 +31,7 @@
 
 namespace footprint {
 
-// What the growth of the whole process says about the figure of one thread.
+// Whether the growth of the whole process agrees with the figure of one thread.
 enum class CrossCheck {
   // No jemalloc.
   kNotPossible,

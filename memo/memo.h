@@ -18,18 +18,18 @@
 // const. A handle belongs to one thread at a time and may end on another.
 // Destructors of thread_local and static objects may use memos, and a process
 // may end while threads hold handles. A thread may be cancelled in a factory:
-// who waits gets Cancelled, the next call loads again.
-// Fork: the child has the values that the parent had. What another thread was
-// loading or evicting at that moment is FailedPrecondition in the child for
-// ever; what another thread had pinned stays pinned there.
+// threads that wait get Cancelled, the next call loads again.
+// Fork: the child has the values that the parent had. A memo that another
+// thread was loading or evicting at that moment is FailedPrecondition in the
+// child for ever; a value that another thread had pinned stays pinned there.
 // Memory: 5 KiB a memo, and within it sizeof(T) up to 4 KiB. Bytes of a value
 // are measured with jemalloc: heap and mappings, exactly, or said to be in
 // doubt; elsewhere they are the declared ones, see MemoStatistics. Time: Get()
 // and the end of its handle together about 1.3 ns once loaded, less than five
-// times a plain load, and 2 ns where sizeof(T) is above 4 KiB. Status: what the
-// factory returns, with the memo's name before the message; Internal if it
-// threw or returned null; ResourceExhausted for std::bad_alloc;
-// FailedPrecondition for a cycle of memos and for the eviction of what is in
+// times a plain load, and 2 ns where sizeof(T) is above 4 KiB. Status: the one
+// that the factory returns, with the memo's name before the message; Internal
+// if it threw or returned null; ResourceExhausted for std::bad_alloc;
+// FailedPrecondition for a cycle of memos and for the eviction of a value in
 // use.
 //
 // Limits: a cycle through threads that a factory starts and waits for is not
@@ -65,7 +65,8 @@ inline constexpr int64_t kMostDeclaredBytes = int64_t{1} << 47;
 
 namespace memo_internal {
 
-// What a memo can hold: it is stored once, moved there, and destroyed there.
+// Types that a memo can hold: a value is stored once, moved there, and
+// destroyed there.
 template <typename T>
 constexpr bool IsMemoValue() {
   if constexpr (std::is_object_v<T> && !std::is_array_v<T> &&
@@ -265,8 +266,8 @@ namespace memo_internal {
 template <typename T>
 inline constexpr bool kIsNever = false;
 
-// What a program may ask of a Memo, so that one whose type is refused gives no
-// further errors.
+// Functions that a program may call on a Memo, so that one whose type is
+// refused gives no further errors.
 template <typename T>
 struct RefusedMemo {
   absl::StatusOr<Handle<std::remove_all_extents_t<T>>> Get() const;
@@ -344,7 +345,7 @@ class Memo {
   std::shared_ptr<memo_internal::MemoCore> core_;
 };
 
-// What no memo can hold is refused in one line, here or by MakeMemo.
+// Types that no memo can hold are refused in one line, here or by MakeMemo.
 template <typename T>
 class Memo<const T> : public memo_internal::RefusedMemo<T> {
   static_assert(memo_internal::kIsNever<T>,

@@ -157,7 +157,7 @@ TEST(MemoBytesTest, AnEvictionMeanwhileMakesNoSizeNegative) {
   EXPECT_GE(ReadMemoTotals().live_bytes, 16 << 20);
 }
 
-// What it frees is booked on its thread, so nothing is left unexplained.
+// The freed bytes are booked on its thread, so nothing is left unexplained.
 TEST(MemoBytesTest, AnEvictionByAThreadThatGoesOnIsNoDoubt) {
   auto large = MakeMemo<Bytes>("evicted meanwhile", [] {
     return absl::StatusOr<Bytes>(Bytes(64 << 20));

@@ -30,12 +30,12 @@ struct Attempt {
   CondVar done;
 };
 
-// What a thread is doing; a node of the graph of who waits for whom.
+// A thread's loads and evictions; a node of the graph of who waits for whom.
 struct ThreadRecord {
   // Loads and evictions that run on this thread, the innermost last.
   std::vector<const MemoCore*> running;
   const MemoCore* waits_for ABSL_GUARDED_BY(memos_mutex) = nullptr;
-  // What happened within the innermost factory and belongs to other memos.
+  // Growth within the innermost factory that belongs to other memos.
   MemoryReading excluded;
 };
 

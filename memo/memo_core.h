@@ -44,12 +44,13 @@ enum class BytesSource {
   kDoubtful,
 };
 
-// What is known of a value before it is loaded.
+// Facts that are known of a value before it is loaded.
 struct MemoOptions {
-  // What it is expected to take: stands where nothing is measured, or what is
-  // measured is in doubt. 0: unknown.
+  // Bytes that it is expected to take: they stand where none are measured, or
+  // the measured ones are in doubt. 0: unknown.
   int64_t declared_bytes = 0;
-  // What its factory is expected to need while it runs, the value included.
+  // Bytes that its factory is expected to need while it runs, the value
+  // included.
   int64_t declared_load_peak_bytes = 0;
   // The file that it comes from, whose size is the guess for a first plan.
   // Empty: the memo's name, where that names a file.
@@ -73,8 +74,8 @@ struct MemoStatistics {
   int64_t peak_bytes = 0;
   // Of what is loaded: mappings that the factory made and left.
   int64_t mapped_bytes = 0;
-  // What the largest load needed at one time, with the memos that it loaded;
-  // 0 where nothing was measured.
+  // Bytes that the largest load needed at one time, with the memos that it
+  // loaded; 0 where nothing was measured.
   int64_t load_peak_bytes = 0;
   // Growth of the resident set by the last load; 0 unless it was counted, see
   // planned_benchmarks.h.
@@ -84,7 +85,7 @@ struct MemoStatistics {
   // meanwhile, or the load took less than was declared, so that some of the
   // value was there before it. Empty if nothing speaks against it.
   std::string doubt;
-  // What the user declared; 0 if nothing.
+  // The user's declarations; 0 and empty if there are none.
   int64_t declared_bytes = 0;
   int64_t declared_load_peak_bytes = 0;
   std::string source_path;
@@ -105,7 +106,8 @@ struct ThreadRecord;
 
 // While it lives, this thread is not cancelled (pthread_cancel): of memo's own
 // work half would be done, and destructors that read files would end the
-// process. What was asked for acts at the user's next point of cancellation.
+// process. A cancellation that was asked for acts at the user's next point of
+// cancellation.
 class NoCancellation {
  public:
   NoCancellation();

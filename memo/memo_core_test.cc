@@ -296,7 +296,7 @@ TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
       "namespace)::Other, std::allocator<footprint::memo_internal::("
       "anonymous namespace)::Other> >; ask for that type, or take another "
       "name");
-  // What was refused must not have freed the name.
+  // The refused memo must not have freed the name.
   EXPECT_THAT(AddMemo(other()), Not(IsOk()));
   memo.reset();
   EXPECT_THAT(AddMemo(other()), IsOk());

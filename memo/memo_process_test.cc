@@ -100,8 +100,8 @@ TEST_F(MemoProcessDeathTest, AThreadMayHoldAHandleAtExit) {
   EXPECT_EXIT(ExitWhileAThreadHoldsAHandle(), testing::ExitedWithCode(0), "");
 }
 
-// What `child` returns in a process of its own; -1 if it was killed, as by the
-// alarm that ends one that hangs.
+// Exit status that `child` returns in a process of its own; -1 if it was
+// killed, as by the alarm that ends one that hangs.
 template <typename Child>
 int StatusOfFork(const Child& child) {
   const pid_t process = fork();

@@ -16,7 +16,7 @@ namespace {
 
 using Pointer = PinnedPointer<AsymmetricFence>;
 
-// What AsymmetricFence would be with its fences removed.
+// AsymmetricFence with its fences removed.
 struct NoFence {
   static constexpr std::memory_order kStore = std::memory_order_release;
   static constexpr std::memory_order kLoad = std::memory_order_acquire;

@@ -157,8 +157,8 @@ absl::Status AtomicFile::OpenBeside(absl::string_view path,
   struct stat old;
   const bool replaces = stat(path_.c_str(), &old) == 0;
   absl::Status status = replaces ? RefuseReadOnly(old) : absl::OkStatus();
-  // What replaces a file is for nobody else's eyes before it is the file's
-  // owner's.
+  // A file that replaces another is for nobody else's eyes before it has the
+  // other's owner.
   const mode_t mode = replaces ? 0600 : 0666;
   if (status.ok()) status = OpenPartial(mode, options.when_locked);
   if (status.ok() && replaces) status = KeepOwnerAndMode(old);
@@ -201,8 +201,8 @@ absl::Status AtomicFile::OpenPartial(mode_t mode, WhenLocked when_locked) {
   }
 }
 
-// What a killed process left. Only its name goes: it may have others, and
-// other owners. OK, too, if it is gone meanwhile.
+// Removes the partial file that a killed process left. Only its name goes: the
+// file may have others, and other owners. OK, too, if it is gone meanwhile.
 absl::Status AtomicFile::RemoveStalePartial(WhenLocked when_locked) const {
   struct stat found;
   if (lstat(partial_path_.c_str(), &found) != 0) {

@@ -5,7 +5,7 @@
 //   absl::Status status = file->Append("bytes");
 //   if (status.ok()) status = file->Commit();
 //
-// What is appended goes to the partial file, ".NAME.footprint-partial" beside a
+// Appended bytes go to the partial file, ".NAME.footprint-partial" beside a
 // path's NAME (of one of more than 191 bytes, these and a hash), which Commit
 // flushes to the disk and renames. Whatever happens before, and a full disk, a
 // limit of file sizes (RLIMIT_FSIZE) or a killed process too, leaves the old
@@ -15,7 +15,7 @@
 // Where PATH is a symbolic link, the file that it leads to is replaced, beside
 // itself, and the link stays. A file that is replaced gives its owner, group
 // and permissions to the new one; its other names (hard links) keep the old
-// bytes, and access lists are those of the folder. What its owner made
+// bytes, and access lists are those of the folder. A file that its owner made
 // read-only is left alone, also by root. The partial file is always a new file:
 // a link of that name is not followed but refused.
 //
@@ -49,7 +49,7 @@ namespace footprint {
 // can be made again.
 enum class ToDisk { kFlush, kNoFsync };
 
-// What becomes of a path that leads to a device, pipe or socket.
+// Treatment of a path that leads to a device, pipe or socket.
 enum class SpecialFiles { kRefuse, kWriteAsTheyAre };
 
 struct AtomicFileOptions {

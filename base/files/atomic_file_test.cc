@@ -21,7 +21,7 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
-// What a path's file is written under.
+// The name under which a path's file is written before Commit.
 std::string PartialOf(const std::string& path) {
   const size_t name = path.rfind('/') + 1;  // 0 without a folder
   return absl::StrCat(path.substr(0, name), ".", path.substr(name),

@@ -1,4 +1,4 @@
-// What the system says about a file, as a status: the only table of the tree.
+// The system's errors about files, as statuses: the only table of the tree.
 //
 //   const int descriptor = open(path.c_str(), O_RDONLY);
 //   if (descriptor < 0) return FileError(errno, path, "cannot be opened");
@@ -18,8 +18,8 @@
 
 namespace footprint {
 
-// "PATH: WHAT: the system's text; ADVICE". Without `advice`, there is one that
-// suits the code.
+// Its message is "`path`: `what`: the system's text; `advice`". Without
+// `advice`, there is one that suits the code.
 absl::Status FileError(int error, absl::string_view path,
                        absl::string_view what, absl::string_view advice = "");
 

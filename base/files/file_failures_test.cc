@@ -1,6 +1,6 @@
-// What goes wrong with files, once for all who use them: a killed process, a
-// full disk, what must not be read or written, interrupts, links and pipes in
-// the way, and two who write at once.
+// Failures with files, tested once for all who use them: a killed process, a
+// full disk, files that must not be read or written, interrupts, links and
+// pipes in the way, and two who write at once.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -90,7 +90,7 @@ struct stat StatusOf(const std::string& path) {
   return status;
 }
 
-// What `work` returns in a process of its own.
+// The status that `work` returns in a process of its own.
 absl::Status InChild(const std::function<absl::Status()>& work) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -150,7 +150,7 @@ TEST_F(FileFailuresTest, AKilledProcessLeavesOneOfBothFilesWhole) {
     ASSERT_THAT(bytes, IsOk());
     EXPECT_TRUE(*bytes == Content(0) || *bytes == Content(1));
   }
-  // What they left is no hindrance, and none of it is left over.
+  // Partial files of killed processes are no hindrance, and none is left over.
   ASSERT_THAT(Write("killed", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("killed"), "new");
   EXPECT_THAT(Files(), ElementsAre("killed"));
@@ -402,7 +402,7 @@ TEST_F(FileFailuresTest, WhatIsMissingIsNotFound) {
 
 // --- Links
 
-// What stands under the partial file's name is another's.
+// A link or pipe under the partial file's name is another's.
 TEST_F(FileFailuresTest, NoLinkOfThePartialFilesNameIsFollowed) {
   Put("victim", "precious");
   for (const char* target : {"victim", "not_there"}) {
@@ -518,7 +518,7 @@ void Wait() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 TEST_F(FileFailuresTest, InterruptedReadsAndWritesGoOn) {
   constexpr int64_t kPieces = 20;
-  constexpr int64_t kPieceBytes = 1 << 16;  // what a pipe holds
+  constexpr int64_t kPieceBytes = 1 << 16;  // a pipe's capacity
   const std::string piece(kPieceBytes, 'x');
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);

@@ -29,7 +29,7 @@ namespace footprint {
 
 struct SealedProtoFormat {
   const char* noun;
-  // What a writer puts in, and the newest that a reader accepts.
+  // Version that a writer puts in, and the newest that a reader accepts.
   int32_t schema_version;
   // How to get a whole file: ends the errors.
   const char* advice;

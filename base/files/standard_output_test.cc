@@ -1,4 +1,4 @@
-// What standard_output.h promises, of a device that is always full.
+// Tests of standard_output.h's promises, on a device that is always full.
 
 #include "footprint/base/files/standard_output.h"
 

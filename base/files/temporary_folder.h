@@ -27,8 +27,8 @@ std::string TemporaryFolderParent();
 class TemporaryFolder {
  public:
   TemporaryFolder() = default;
-  // Removes the folder without following links out of it. What cannot be
-  // removed stays.
+  // Removes the folder without following links out of it. Files that cannot be
+  // removed stay.
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

@@ -26,7 +26,7 @@ std::string TestPath(absl::string_view name);
 // Replaces the file in place and returns its path.
 std::string WriteTestFile(absl::string_view name, absl::string_view bytes);
 
-// What a file holds; ends the test if it cannot be read.
+// A file's bytes; ends the test if it cannot be read.
 std::string ReadTestFile(absl::string_view path);
 
 }  // namespace footprint

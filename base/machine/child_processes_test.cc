@@ -1,4 +1,4 @@
-// What child_processes.h promises.
+// Tests of child_processes.h's promises.
 
 #include "footprint/base/machine/child_processes.h"
 
@@ -28,7 +28,7 @@ pid_t StartChild() {
 }
 
 std::vector<int> Children() {
-  std::vector<int> children = {-1};  // what is there stays
+  std::vector<int> children = {-1};  // an entry that is there stays
   EXPECT_TRUE(AppendChildProcesses(getpid(), &children));
   EXPECT_EQ(children.front(), -1);
   return children;

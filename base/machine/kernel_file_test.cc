@@ -1,4 +1,4 @@
-// What kernel_file.h promises.
+// Tests of kernel_file.h's promises.
 
 #include "footprint/base/machine/kernel_file.h"
 

@@ -11,8 +11,8 @@
 
 namespace footprint {
 
-// What plans, files and direct reads count in. A system's own pages may be
-// larger; sysconf says how large.
+// Unit in which plans, files and direct reads count. A system's own pages may
+// be larger; sysconf says how large.
 inline constexpr int64_t kPageBytes = 4096;
 
 // A line of the processor's caches, and enough for every vector instruction.

@@ -29,9 +29,9 @@ bool IsJemalloc();
 // while the heap is being measured.
 void WriteAllocatorName(char* name, size_t capacity);
 
-// What one thread has allocated and freed since it began. A block freed by
-// another thread than the one that allocated it counts for the freeing thread,
-// so only the sum over all threads tells the live bytes of the process.
+// Bytes that one thread has allocated and freed since it began. A block freed
+// by another thread than the one that allocated it counts for the freeing
+// thread, so only the sum over all threads tells the live bytes of the process.
 struct ThreadHeapBytes {
   uint64_t allocated_bytes = 0;
   uint64_t deallocated_bytes = 0;

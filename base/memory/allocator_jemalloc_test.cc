@@ -1,4 +1,4 @@
-// What allocator.h promises where jemalloc is linked.
+// Tests of allocator.h's promises where jemalloc is linked.
 
 #include <cstdint>
 #include <cstdlib>

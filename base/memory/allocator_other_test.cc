@@ -1,4 +1,5 @@
-// What allocator.h promises where another allocator than jemalloc is linked.
+// Tests of allocator.h's promises where another allocator than jemalloc is
+// linked.
 
 #include <cstring>
 

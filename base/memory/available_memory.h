@@ -31,8 +31,8 @@ struct AvailableMemory {
 absl::StatusOr<AvailableMemory> ReadAvailableMemory(
     const std::string& root = "");
 
-// What the machine can still give any process, swap included, whatever the
-// control groups allow. Absent where the kernel does not tell.
+// Bytes that the machine can still give any process, swap included, whatever
+// the control groups allow. Absent where the kernel does not tell.
 absl::optional<int64_t> ReadFreeMachineBytes(const std::string& root = "");
 
 }  // namespace footprint

@@ -1,4 +1,4 @@
-// What a load meter asks of jemalloc beside //base/memory:allocator.
+// Requests of a load meter to jemalloc, beside //base/memory:allocator.
 //
 //   FlushThreadCache();
 //   const int64_t before_bytes = ReadAllocatorBytes().allocated_bytes;

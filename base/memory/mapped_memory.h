@@ -1,4 +1,4 @@
-// What the system says of the pages that memory lies in.
+// State of the pages that memory lies in, as the system tells it.
 //
 //   if (!footprint::IsMapped(data, size_bytes)) return ReleasedError();
 //
@@ -12,9 +12,10 @@
 
 namespace footprint {
 
-// Whether the system still has what a pointer names, at least one byte, for
-// debugging of memory that its owner may have released. What was given back to
-// an allocator, which keeps it for the next request, is still there.
+// Whether the system still has the bytes that a pointer names, at least one,
+// for debugging of memory that its owner may have released. Memory that was
+// given back to an allocator, which keeps it for the next request, is still
+// there.
 bool IsMapped(const void* data, int64_t size_bytes);
 
 // The bytes of those of its pages that are in memory now; 0 where the system

@@ -31,8 +31,8 @@ int AddImage(dl_phdr_info* image, size_t /*size*/, void* sum) {
   return 0;
 }
 
-// What every child that was waited for adds to: nobody runs without taking
-// time, touching a page or leaving a processor.
+// A sum to which every child that was waited for adds: no process runs without
+// taking time, touching a page or leaving a processor.
 int64_t WorkOfEndedChildren() {
   rusage children = {};
   getrusage(RUSAGE_CHILDREN, &children);

@@ -1,4 +1,4 @@
-// What the operating system and the allocator say of this process's memory,
+// This process's memory as the operating system and the allocator report it,
 // beside the exact accounting of its heap (heap_accounting.h).
 //
 //   int64_t code_bytes = footprint::LoadedImageBytes();
@@ -15,8 +15,8 @@
 namespace footprint {
 
 // Address space of the program and of its shared libraries as loaded: code and
-// static data, in whole pages. The same in every run of the same files. What
-// the kernel adds by itself (vdso) is left out.
+// static data, in whole pages. The same in every run of the same files. The
+// kernel's own addition (vdso) is left out.
 int64_t LoadedImageBytes();
 
 // True if this process has, or waited for, a child process.

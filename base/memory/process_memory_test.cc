@@ -29,8 +29,9 @@ TEST(ProcessMemoryTest, TheImageHoldsCodeAndStaticData) {
   EXPECT_EQ(LoadedImageBytes(), LoadedImageBytes());
 }
 
-// What the kernel has mapped of files with code in them, and of the anonymous
-// memory that adjoins it, where static data that begins as zeros lies.
+// Bytes that the kernel has mapped of files with code in them, and of the
+// anonymous memory that adjoins them, where static data that begins as zeros
+// lies.
 struct MappedImages {
   int64_t file_bytes = 0;
   int64_t adjoining_bytes = 0;

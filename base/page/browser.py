@@ -86,7 +86,7 @@ class Browser:
             self.events.append(self._message())
 
     def faults(self):
-        """What went wrong, and what was fetched."""
+        """Errors and logged messages, and requests to other places than the page's own."""
         return [e for e in self.events
                 if e["method"] in ("Runtime.exceptionThrown", "Log.entryAdded",
                                    "Runtime.consoleAPICalled")

@@ -1,4 +1,4 @@
-// What the charts of a page have in common: captions, axes. Parts of page.h.
+// Captions and axes, which the charts of a page share; parts of page.h.
 //
 //   Axis x(/*is_logarithmic=*/false, kLeft, kWidth - kRight);
 //   x.Include(3);

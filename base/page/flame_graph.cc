@@ -114,7 +114,7 @@ int64_t ValueOf(const FlameGraph::Node& node, size_t measure) {
   return measure < node.own_values.size() ? node.own_values[measure] : 0;
 }
 
-// What the script draws; columns, since most own values are 0.
+// Data that the script draws; columns, since most own values are 0.
 std::string Data(const FlameGraph& graph) {
   TextList texts;
   const std::string names =

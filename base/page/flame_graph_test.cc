@@ -1,5 +1,5 @@
-// What flame_graph.h promises. How the picture behaves in a browser is the
-// matter of //profiling/run_page:browser_test.
+// Tests of flame_graph.h's promises. The picture's behaviour in a browser is
+// the matter of //profiling/run_page:browser_test.
 
 #include "footprint/base/page/flame_graph.h"
 

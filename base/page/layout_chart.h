@@ -22,7 +22,7 @@
 
 namespace footprint {
 
-// What lies where in an arena, and when: a box a tensor over steps and bytes;
+// Places of tensors in an arena over time: a box a tensor over steps and bytes;
 // below it, how many bytes are live at each step, of which series.
 struct LayoutChart {
   struct Box {

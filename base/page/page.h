@@ -52,12 +52,12 @@ struct PageFigure {
   std::string meaning;
 };
 
-// What a page, a view or a fold holds, in the order in which it was added.
+// Content of a page, a view or a fold, in the order in which it was added.
 class PageContent {
  public:
   void AddHeading(absl::string_view text);
   void AddParagraph(absl::string_view text);
-  // What the reader must know before anything else; one a line.
+  // Warnings that the reader must know before anything else; one a line.
   void AddWarnings(const std::vector<std::string>& warnings);
   // Large figures, each with its name above it and what it means below.
   void AddFigures(const std::vector<PageFigure>& figures);

@@ -1,4 +1,4 @@
-// What page.h promises.
+// Tests of page.h's promises.
 
 #include "footprint/base/page/page.h"
 

@@ -1,5 +1,5 @@
-// What timeline.h promises. How points are read in a browser is the matter of
-// //profiling/run_page:browser_test.
+// Tests of timeline.h's promises. The reading of points in a browser is the
+// matter of //profiling/run_page:browser_test.
 
 #include "footprint/base/page/timeline.h"
 

@@ -176,7 +176,7 @@ class HeaderHandler {
   std::map<std::string, std::string>& metadata() { return metadata_; }
 
  private:
-  // What comes next.
+  // Place in the header at which the next token stands.
   enum class State {
     kBeforeHeader,
     kHeader,
@@ -279,7 +279,7 @@ class HeaderHandler {
   std::map<std::string, std::string> metadata_;
 };
 
-// What else begins with a length that no header has.
+// The likely kind of a file that begins with a length that no header has.
 absl::string_view NotSafetensorsText(const unsigned char* begin) {
   return memcmp(begin, "version ", kLengthBytes) == 0
              ? ": it is Git LFS's pointer to the file; run: git lfs pull"

@@ -53,7 +53,7 @@ class SafetensorsFile {
   // stamps a write before its bytes can be seen. One fstat.
   absl::Status CheckUnchanged() const;
 
-  // What is wrong with a file that ends at `end_bytes` although its index says
+  // The error of a file that ends at `end_bytes` although its index says
   // otherwise.
   absl::Status ShortenedError(int64_t end_bytes) const;
 

@@ -213,7 +213,7 @@ TEST(SafetensorsPropertyTest, AcceptsExactlyWhatCoversEachByteOnce) {
   EXPECT_GT(refused, 2000);
 }
 
-// What holds of any index, however its file came to be.
+// Properties of any index, however its file came to be.
 void CheckInvariants(const SafetensorsIndex& index) {
   int64_t end = index.data_offset_bytes();
   for (const TensorInfo& tensor : index.tensors()) {

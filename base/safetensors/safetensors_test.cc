@@ -73,7 +73,7 @@ TEST(SafetensorsTest, RefusesMoreTensorsThanAnyModelHas) {
     absl::StrAppend(&header, i == 0 ? "" : ",", "\"", i,
                     R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})");
   }
-  // What follows is not read.
+  // The rest is not read.
   absl::StrAppend(&header, ",]}");
   EXPECT_THAT(std::string(StatusOf(header, 0).message()),
               HasSubstr("more than 524288 tensors"));
@@ -133,7 +133,7 @@ std::string OneTensor(absl::string_view fields) {
   return absl::StrCat("{\"a\":{", fields, "}}");
 }
 
-// What is no JSON object, or has a name twice.
+// Headers that are no JSON object, or have a name twice.
 std::vector<BadHeader> BadObjects() {
   const std::string good = Entry("a", "U8", "[2]", 0, 2);
   return {
@@ -326,7 +326,8 @@ TEST(SafetensorsTest, RefusesAHeaderBeyondTheFileOrTheLimit) {
       HasSubstr("100000001 bytes, above the format's limit"));
   EXPECT_THAT(std::string(StatusOfFile(std::string(8, '\xff')).message()),
               HasSubstr("above the format's limit"));
-  // What a repository has in the file's place until it is asked for.
+  // Git LFS's pointer, which a repository has in the file's place until it is
+  // asked for.
   EXPECT_THAT(
       std::string(
           StatusOfFile("version https://git-lfs.github.com/spec/v1\noid ...\n")

@@ -68,7 +68,7 @@ std::vector<TensorSpec> RandomSpecs(Random& random) {
   return specs;
 }
 
-// What goes in comes out, for any pieces and alignment.
+// Tensors come out as they went in, for any pieces and alignment.
 TEST(SafetensorsWriterTest, WritesWhatTheReaderReads) {
   Random random(6);
   const std::string path = TestPath("round");

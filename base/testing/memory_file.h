@@ -45,7 +45,7 @@ class MemoryFile {
                       static_cast<int64_t>(bytes.size())));
   }
 
-  // What is added holds zeros and takes no memory.
+  // Added bytes are zeros and take no memory.
   void Resize(int64_t size_bytes) const {
     CheckThat(ftruncate(descriptor_, size_bytes) == 0);
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What replay_corpus promises: every file is tried, a finding fails the test.
+# Tests of replay_corpus's promises: every file is tried, a finding fails the test.
 set -uo pipefail
 program=base/testing/refuses_a_crash
 failures=0

@@ -10,7 +10,7 @@
 // beginning is skipped, that of UTF-16 an error. The end of the last line may
 // be missing. Another byte than the comma may part the fields.
 //
-// What reads a file derives from it and gives the bytes piece by piece.
+// A class that reads a file derives from it and gives the bytes piece by piece.
 //
 // Thread-compatible; neither copied nor moved. Memory: 32 KiB, however long the
 // text. Time: linear.

@@ -30,7 +30,7 @@ class InPieces : public CsvParser {
  private:
   absl::StatusOr<absl::string_view> NextBytes() override {
     if (text_ == "unreadable") return absl::InternalError("no more of it");
-    // What the next piece is written over.
+    // The next piece is written over this one.
     piece_ = std::string(text_.substr(0, piece_bytes_));
     text_.remove_prefix(piece_.size());
     return absl::string_view(piece_);

@@ -24,7 +24,7 @@ namespace footprint {
 std::vector<std::string> NearNames(
     absl::string_view wanted, absl::Span<const absl::string_view> candidates);
 
-// What an error says of them: `; the closest: "a", "b"`, or that none is like
+// An error's words about them: `; the closest: "a", "b"`, or that none is like
 // it.
 std::string NearNamesText(absl::string_view wanted,
                           absl::Span<const absl::string_view> candidates);

@@ -168,7 +168,7 @@ absl::optional<std::string> ShortenMiddle(absl::string_view text,
 
 namespace {
 
-// What a shell has been told to take literally.
+// Quotation in which a shell takes characters literally.
 enum class Quoting { kNone, kSingle, kDouble, kAnsi };
 
 // A word of a command, with the places where a line may end, and the text that

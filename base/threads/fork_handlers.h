@@ -1,5 +1,5 @@
-// What is to be done around a fork, kept so that a child can do it that came
-// without: by _Fork, clone or the system call itself, which call no handlers.
+// Handlers around a fork, kept so that a child can call them that came without:
+// by _Fork, clone or the system call itself, which call no handlers.
 //
 //   constexpr ForkHandlers kHandlers = {&lock, Lock, Unlock, Unlock};
 //   AddForkHandlers(kHandlers);  // before main, once
@@ -20,7 +20,7 @@ namespace footprint {
 
 // As pthread_atfork takes them; any may be null.
 struct ForkHandlers {
-  // What `before` takes, and the other two give back.
+  // Lock that `before` takes, and the other two give back.
   PthreadMutex* lock;
   void (*before)();
   void (*in_parent)();
@@ -30,8 +30,9 @@ struct ForkHandlers {
 void AddForkHandlers(const ForkHandlers& handlers);
 
 // In the child: gives back each lock, whichever of the parent's threads held it
-// when the child began, and calls what fork would have called here, in its
-// order. What such a thread was changing then may be half changed.
+// when the child began, and calls the handlers that fork would have called
+// here, in its order. State that such a thread was changing then may be half
+// changed.
 void CatchUpWithFork();
 
 }  // namespace footprint

@@ -1,16 +1,16 @@
-// What the arguments of a product's function go through.
+// Axes, which the arguments of a product's function go through.
 //
 //   MakeAxis<Model>("model", {"small.bin", "large.bin"}, ReadModel)
 //   ValueAxis<int>{"batch", {1, 8}}
 //
 // Product takes every combination of axes. Zip goes through several axes
-// together, and Cells lists what is wanted:
+// together, and Cells lists the wanted combinations:
 //
 //   Zip(models, ValueAxis<int>{"batch", {1, 8}})  // small with 1, large with 8
 //   Cells<Model, int>{{"model", "batch"}, {{small, 1}, {large, 8}, {large, 1}}}
 //
-// An axis that could not be made (a status) may be passed on as it is: what it
-// is passed to returns the status.
+// An axis that could not be made (a status) may be passed on as it is: the
+// function that it is passed to returns the status.
 //
 // Ownership: copies of memos and values. Thread-compatible. Memory: an entry
 // for each memo, value or row; MakeAxis loads nothing.

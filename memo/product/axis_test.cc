@@ -75,7 +75,7 @@ TEST(AxisTest, TheLoadMayReturnTheValueItself) {
 TEST(AxisTest, APathIsOneMemo) {
   EXPECT_THAT(MakeAxis<Model>("model", {"twice", "twice"}, Load),
               StatusIs(absl::StatusCode::kAlreadyExists));
-  // What was made for the axis that failed is gone.
+  // The memo that was made for the failed axis is gone.
   EXPECT_THAT(MakeAxis<Model>("model", {"twice"}, Load), IsOk());
 }
 

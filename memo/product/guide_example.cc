@@ -20,7 +20,7 @@ using footprint::MakeAxis;
 
 using Array = std::vector<float>;
 
-// What numpy has for the guide.
+// The guide has this and Dot from numpy.
 absl::StatusOr<Array> LoadArray(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return absl::NotFoundError(path + ": no such file");

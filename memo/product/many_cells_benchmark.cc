@@ -1,10 +1,10 @@
-// What planned benchmarks take beside their own time: a product of `side` x
+// Time that planned benchmarks take beside their own: a product of `side` x
 // `side` cells that do nothing.
 //
 //   bazel run -c opt //memo/product:many_cells_benchmark -- 64
 //
 // Prints the processor time of the run, from the listing to the last row, and
-// how often Google Benchmark matched its list. In the given order, and where
+// how often Google Benchmark matched its list: in the given order, and where
 // cells may be reordered under a budget.
 
 #include <cstdlib>

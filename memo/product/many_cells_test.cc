@@ -26,7 +26,7 @@ using testing::ElementsAre;
 
 constexpr int kSide = 16;
 constexpr size_t kCellCount = kSide * kSide;
-// What EndOfBatch allows, and one for the rest.
+// Calls that EndOfBatch allows, and one for the rest.
 constexpr size_t kMostCalls = 33;
 
 class NamesReporter : public benchmark::BenchmarkReporter {

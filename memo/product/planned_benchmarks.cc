@@ -88,7 +88,8 @@ class ResidentBytesCount {
   ~ResidentBytesCount() { memo_internal::CountResidentBytes(false); }
 };
 
-// What is to be planned, by name. FailedPrecondition, NotFound: why nothing is.
+// Names of the instances to be planned. FailedPrecondition, NotFound: why there
+// are none.
 absl::StatusOr<std::vector<std::string>> InstancesToRun(
     const ProductOptions& options) {
   if (options.interleaves_randomly) {
@@ -139,7 +140,7 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
   return absl::OkStatus();
 }
 
-// What would else be found out after minutes of running.
+// Errors that would else be found after minutes of running.
 absl::Status CheckBeforeRun(const ProductOptions& options,
                             const std::vector<std::string>& instance_names) {
   const absl::Status names_checked = CheckNames(instance_names);
@@ -226,7 +227,7 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   }
   had_problem_ = run.had_problem();
   call_count_ = run.call_count();
-  // What ran has run, whatever becomes of the files.
+  // Benchmarks that ran are counted, whatever becomes of the files.
   NoteProblem(rows.Flush()
                   ? absl::OkStatus()
                   : absl::InternalError(absl::StrCat(

@@ -23,8 +23,8 @@
 // run; one that throws with Threads() of more than 1 ends the process, since
 // Google Benchmark runs it on threads that nobody can catch for.
 //
-// What only factories load counts as alive, and is evicted after the load under
-// a budget, else when nothing is left to load.
+// A value that only factories load counts as alive, and is evicted after the
+// load under a budget, else when nothing is left to load.
 //
 // Works with filter, repetitions, threads, warm-up, memory managers and
 // --benchmark_out (JSON, CSV or console). Rows have the numbers of families of

@@ -227,7 +227,7 @@ TEST_F(ProductTest, ABenchmarkThatThrowsLeavesItsNeighboursTheirRows) {
   }
   EXPECT_EQ(failed,
             std::vector<std::string>({"BM_ThrowsFirst", "BM_ThrowsLater"}));
-  EXPECT_EQ(not_run_count, 1);  // What has a line break in its name.
+  EXPECT_EQ(not_run_count, 1);  // The one with a line break in its name.
 }
 
 TEST_F(ProductTest, RefusesNamesThatWouldEndTheProcess) {

@@ -29,7 +29,7 @@ ScheduleRequest InAnyOrder(ScheduleRequest request, bool has_unknown_sizes) {
   return request;
 }
 
-// What another order would need, if it needs less than the given one.
+// Adds another order's need to the plan, if it is less than the given one's.
 void DescribeOtherOrder(const ScheduleRequest& request,
                         const Schedule& schedule, MemoPlan* plan) {
   const bool has_unknown_sizes = schedule.unknown_size_count > 0;
@@ -165,8 +165,8 @@ bool PlannedRun::MayShareACall(size_t step) {
   return stretch.cell != nullptr && stretch.instance_names.size() == 1;
 }
 
-// What an instance's rows end is its cell: the next one's values are loaded
-// while Google Benchmark waits for the reporter, and measures nothing.
+// A cell ends with its instance's rows: the next one's values are loaded while
+// Google Benchmark waits for the reporter, and measures nothing.
 void PlannedRun::RunBatch(size_t begin, size_t end, JoiningReporter* reporter) {
   size_t current = begin;
   const auto go_on = [&] {

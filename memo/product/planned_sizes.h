@@ -1,4 +1,4 @@
-// What a plan takes a value to need, of all that is known of it.
+// Need of a value in a plan, from the figures that are known of it.
 //
 //   std::map<std::string, LoadedSize> known = ...;    // of an earlier run
 //   PlannedValue value = DescribeValue(memo.statistics(), known, false);
@@ -32,11 +32,11 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
 int64_t LoadNanosecondsOf(const MemoStatistics& statistics,
                           const std::map<std::string, LoadedSize>& known_sizes);
 
-// What the value that is loaded now takes; 0 if nothing is known.
+// Bytes of the value that is loaded now; 0 if nothing is known.
 int64_t LoadedBytesOf(const MemoStatistics& statistics, bool counts_resident);
 
-// What a load of a value needs beyond the value. A hundredth of it, and
-// what the meter may be wrong by, is taken for nothing.
+// Bytes that a load of a value needs beyond the value. A hundredth of it, and
+// the meter's possible error, is taken for nothing.
 int64_t PassingBytesOf(int64_t load_peak_bytes, int64_t bytes);
 
 // By more than a hundredth: an allocator rounds what is asked for.

@@ -83,9 +83,9 @@ void PlannedValues::RecordEvictionByTask(const PlannedMemo& memo,
                           "the runner evicts it after its last use"));
 }
 
-// In the plan's order; after an earlier failure, also what the plan took for
-// loaded. What could not be loaded once is not tried again, nor is anything
-// else loaded for a cell that cannot run.
+// Loads in the plan's order; after an earlier failure, also values that the
+// plan took for loaded. A value that could not be loaded once is not tried
+// again, nor is any other loaded for a cell that cannot run.
 absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
   std::vector<int> values = step.loads;
   const std::vector<int>& needed =
@@ -116,7 +116,7 @@ absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
   return absl::OkStatus();
 }
 
-// What the load of `name` has got handles of, and its value has kept.
+// Bytes of memos to which the load of `name` got handles that its value keeps.
 LoadedSize PlannedValues::HeldSince(
     const std::map<std::string, uint64_t>& handles_before,
     const std::string& name) const {
@@ -141,7 +141,7 @@ void PlannedValues::RecordValue(const PlannedValue& planned,
   const MemoStatistics statistics = memo.statistics();
   const bool is_new = statistics.load_count != before.load_count;
   const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
-  // What nobody could count takes what the plan says.
+  // A value that nobody could count takes the plan's bytes.
   const int64_t bytes = is_known
                             ? LoadedBytesOf(statistics, plan_->counts_resident)
                             : planned.bytes;
@@ -161,7 +161,7 @@ void PlannedValues::RecordValue(const PlannedValue& planned,
   const LoadedSize& kept = is_new ? held : known;
   event->set_held_bytes(kept.held_bytes);
   event->set_held_resident_bytes(kept.held_resident_bytes);
-  // What it holds cannot be declared.
+  // Bytes that it holds by handles cannot be declared.
   const bool plan_counts_held =
       known.held_bytes > 0 || planned.source != SizeSource::kDeclared;
   const int64_t held_bytes =
@@ -238,7 +238,8 @@ void PlannedValues::RecordPeak(const std::string& name, int64_t bytes,
                          "only what is resident)"));
 }
 
-// What factories have loaded besides is alive, though no plan knew of it.
+// Values that factories have loaded besides are alive, though no plan knew of
+// them.
 void PlannedValues::RecordLoadedByFactory() {
   for (const MemoStatistics& loaded : ListLoadedMemos()) {
     if (recorder_->IsLive(loaded.name) ||
@@ -267,7 +268,7 @@ void PlannedValues::EvictLoadedByFactories() {
   }
 }
 
-// What could not be loaded needs no eviction.
+// A value that could not be loaded needs no eviction.
 void PlannedValues::Evict(PlannedMemo* memo) {
   if (!memo->is_pinned()) return;
   const absl::Status status = memo->Evict();

@@ -63,7 +63,7 @@ class PlannedValues {
                     const ScheduledStep& step,
                     const std::function<absl::Status()>& task);
 
-  // What no later step needs.
+  // Evicts values that no later step needs.
   void EvictAfter(const ScheduledStep& step);
 
  private:

@@ -25,9 +25,9 @@
 // references end with the call. Memory: some hundred bytes a cell, never freed,
 // besides the values that the run has planned. A function that takes a value by
 // copy does not compile, except scalars and where its parameter is a
-// template's. What it throws is shown in its row. Thread-safety: register from
-// main's thread, before the run. With Threads(n) the function is called by n
-// threads at once, with the same values.
+// template's. An exception that it throws is shown in its row. Thread-safety:
+// register from main's thread, before the run. With Threads(n) the function is
+// called by n threads at once, with the same values.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_H_
@@ -63,7 +63,7 @@ struct ProductOfCells<Cells<Ts...>> {
   using Type = ProductBenchmarks<Ts...>;
 };
 
-// What these axes make.
+// The benchmarks that these axes make.
 template <typename... Axes>
 using ProductOf = typename ProductOfCells<JoinedCells<Axes...>>::Type;
 

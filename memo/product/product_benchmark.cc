@@ -1,8 +1,8 @@
 // The two scenarios that memos are for, under Google Benchmark's real driver:
-// three models, one after the other, and three models by two data sets. What
-// counts is how often values are loaded, and how much memory they take
-// together; the loops do next to nothing. Standard error tells the peak of the
-// resident set above what the process had before.
+// three models, one after the other, and three models by two data sets. The
+// figures that count are how often values are loaded, and how much memory they
+// take together; the loops do next to nothing. Standard error tells the peak of
+// the resident set above the one that the process had before.
 //
 //   --model_mebibytes=40   of each model; a data set has half as much
 //   --block_kibibytes=1024 of the blocks that a value is made of; 0: one block

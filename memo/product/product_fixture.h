@@ -1,5 +1,5 @@
-// What tests of products share: rows that are kept, runs with flags, and three
-// models by two data sets.
+// Fixture that tests of products share: rows that are kept, runs with flags,
+// and three models by two data sets.
 //
 //   TEST_F(ProductTest, RunsAll) {
 //     RegisterThreeByTwo();

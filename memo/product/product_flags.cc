@@ -104,7 +104,7 @@ absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
   return absl::OkStatus();
 }
 
-// What the words that are left say: to Google Benchmark, and by mistake.
+// Reads the words that are left: those to Google Benchmark, and mistakes.
 absl::Status SeeWhatIsLeft(int argc, char** argv, ProductOptions* options) {
   for (int i = 1; i < argc && absl::string_view(argv[i]) != "--"; ++i) {
     if (absl::string_view(argv[i]) == "--help") options->asks_for_help = true;

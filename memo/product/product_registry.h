@@ -28,7 +28,7 @@
 
 namespace footprint {
 
-// What a task of a product is told of the instance that it runs for.
+// Facts that a task of a product is told of the instance that it runs for.
 struct InstanceState {
   // As Google Benchmark has it: BM_Predict/model:small/data:day/threads:2.
   std::string name;
@@ -122,7 +122,7 @@ struct ProductCell {
   // True while a planned run has its values; `error` is then why it cannot run.
   bool is_planned = false;
   absl::Status error;
-  // What `run` threw first, of several threads perhaps.
+  // The first exception of `run`, of several threads perhaps.
   Mutex mutex;
   absl::Status thrown ABSL_GUARDED_BY(mutex);
 };
@@ -131,10 +131,10 @@ struct ProductCell {
 absl::Status CheckAxis(const std::string& product, const std::string& axis,
                        size_t entry_count);
 
-// What Google Benchmark calls: runs the cell, or shows its error in its row.
+// Called by Google Benchmark: runs the cell, or shows its error in its row.
 void RunCell(ProductCell* cell, benchmark::State& state);
 
-// What a run of it threw; nothing is known of it afterwards.
+// The error that a run of the cell threw; the cell has none afterwards.
 absl::Status TakeThrown(ProductCell* cell);
 
 // All products of the process. Not thread-safe: for main's thread. Never

@@ -318,7 +318,8 @@ TEST_F(ProductTest, WhatFactoriesLoadCountsAndIsEvicted) {
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
 }
 
-// What somebody else has loaded is alive too, but was no load of the plan.
+// A value that somebody else has loaded is alive too, but was no load of the
+// plan.
 TEST_F(ProductTest, AValueFoundLoadedCountsAsAliveNotAsALoad) {
   Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
   ASSERT_THAT(Product(

@@ -46,7 +46,7 @@ class TraceRecorder {
   bool IsLive(const std::string& name) const {
     return live_bytes_.count(name) > 0;
   }
-  // What it took; 0 if it was not alive.
+  // Bytes that it took; 0 if it was not alive.
   int64_t EndLife(const std::string& name);
   int64_t LiveBytes() const;
 

@@ -111,7 +111,7 @@ class Sweep {
       MakeRoom(step, missing_bytes);
     }
     if (live_bytes_ > budget_bytes_ - missing_bytes) {
-      // What the cell itself has already is in the way of its other loads.
+      // Values that the cell has already are in the way of its other loads.
       for (int value : values) {
         if (At(value).is_loaded) Evict(step, value);
       }
@@ -130,7 +130,7 @@ class Sweep {
     }
   }
 
-  // What is to be loaded, in the order that needs least, and that need.
+  // Values to be loaded, in the order that needs least, and the bytes needed.
   int64_t FindMissing(const std::vector<int>& values) {
     missing_.clear();
     int64_t bytes = 0;
@@ -164,7 +164,7 @@ class Sweep {
         value);
   }
 
-  // What the cell itself needs is used now, and gains nothing.
+  // Values that the cell itself needs are used now, and gain nothing.
   void MakeRoom(size_t step, int64_t missing_bytes) {
     const int now = static_cast<int>(step);
     int64_t room_bytes = budget_bytes_ - missing_bytes - live_bytes_;
@@ -196,7 +196,7 @@ class Sweep {
   const NextUses next_uses_;
   const bool may_exceed_;
   std::vector<Resident> residents_;
-  // What is loaded and needed again, where room may have to be made.
+  // Values that are loaded and needed again, where room may have to be made.
   VictimQueue queue_;
   std::vector<int> victims_;
   std::vector<int> missing_;

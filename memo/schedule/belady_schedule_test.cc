@@ -68,7 +68,7 @@ TEST(BeladyScheduleTest, UnderABudgetLoadsAgainAndEvictsRightAfterTheUse) {
   EXPECT_THAT(schedule.steps[0].evictions, ElementsAre(3));
 }
 
-// What is evicted for want of room is gone since its last use.
+// A value that is evicted for want of room is gone since its last use.
 TEST(BeladyScheduleTest, ThePeakIsThatOfTheSteps) {
   ScheduleRequest request;
   request.values = {{"a", 2}, {"b", 1}, {"c", 3}};

@@ -45,7 +45,7 @@ class GreedyWalk {
     return request_.cells[static_cast<size_t>(cell)].values;
   }
 
-  // What it needs more, and, negative, what it frees.
+  // Bytes that a cell needs more, and, negative, bytes that it frees.
   std::pair<int64_t, int64_t> Rank(int cell) const {
     int64_t needed_bytes = 0;
     int64_t freed_bytes = 0;

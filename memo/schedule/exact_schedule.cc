@@ -111,8 +111,9 @@ class Search {
     int64_t passing_bytes;
   };
 
-  // What the cell needs and has may be in the way of its other loads, where
-  // those need more than they leave; then every set of it is dropped in turn.
+  // Values that the cell needs and has may be in the way of its other loads,
+  // where those need more than they leave; then every set of these values is
+  // dropped in turn.
   void ExpandCell(const State& state, Move* move) {
     const Mask needs = needs_[move->cell];
     const Mask droppable = has_passing_ ? state.kept & needs : 0;

@@ -31,7 +31,7 @@ const PlannedValue& ValueAt(const ScheduleRequest& request, int value) {
   return request.values[static_cast<size_t>(value)];
 }
 
-// What a byte of it costs to load; nothing where there is none.
+// Load cost of a byte of it; 0 where there is none.
 double PriceOf(const PlannedValue& value) {
   return value.bytes == 0 ? 0
                           : static_cast<double>(value.load_cost) /
@@ -173,7 +173,7 @@ class ProductBound {
     for (BoundAxis& axis : axes_) SumSmallest(&axis);
   }
 
-  // What loads beyond each value's first cost at least.
+  // The least cost of loads beyond each value's first.
   double ExtraCost() {
     gains_.assign(request_.values.size(), 0);
     for (size_t axis = 0; axis < axes_.size(); ++axis) AddGains(axis);

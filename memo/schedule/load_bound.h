@@ -1,12 +1,12 @@
-// What no schedule gets below; a part of schedule_planner.h.
+// Lower bounds on every schedule's load cost; a part of schedule_planner.h.
 //
 //   const int64_t bound = LeastCostInOrder(request, *request.budget_bytes);
 //   schedule.is_optimal = schedule.load_cost == bound;
 //
 // In the given order: a value may be kept in part, byte by byte, which can only
 // help. Where all bytes cost the same to load, Belady's rule is then optimal.
-// Where they do not, what a byte costs is the sum of layers of one price each,
-// and what every layer takes at least adds up.
+// Where they do not, a byte's cost is the sum of layers of one price each, and
+// the least costs of the layers add up.
 //
 // In any order: a cell can run from the moment at which the last of its values
 // is loaded. One load brings at most as many cells into that state as the
@@ -27,7 +27,7 @@
 
 namespace footprint::memo_internal {
 
-// What loading each value once costs.
+// Cost of loading each value once.
 int64_t CompulsoryCost(const ScheduleRequest& request);
 
 // The load cost that no schedule of the cells in the given order gets below.

@@ -1,4 +1,4 @@
-// What loads cost, by the time that they took.
+// Costs of loads, from the time that each took.
 //
 //   std::vector<int64_t> times;  // of each value, in nanoseconds
 //   const bool plans_by_time = SetLoadCosts(times, &request.values);

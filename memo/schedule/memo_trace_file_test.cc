@@ -220,7 +220,7 @@ TEST(MemoTraceFileTest, AResidentSizeIsForgottenWithItsValue) {
   EXPECT_EQ(remember(Measured(10'001, 0)).resident_bytes, 9'000);
   EXPECT_EQ(remember(Measured(100'000, 0)).resident_bytes, 0);
   EXPECT_EQ(remember(Measured(100'000, 0)).bytes, 100'000);
-  // What is declared is known anyway.
+  // A declared size is known anyway.
   LoadedSize declared;
   declared.bytes = 7;
   EXPECT_EQ(remember(declared).bytes, 100'000);

@@ -1,6 +1,6 @@
-// What is to be planned, and a plan: which values to load before each cell, and
-// which to evict after it. PlanSchedule (schedule_planner.h) makes one of the
-// other.
+// A request for a plan, and a plan: which values to load before each cell, and
+// which to evict after it. PlanSchedule (schedule_planner.h) makes the plan of
+// the request.
 //
 //   ScheduleRequest request;
 //   request.values = {{"model", /*bytes=*/600}, {"data", /*bytes=*/200}};
@@ -28,9 +28,9 @@ struct PlannedValue {
   std::string name;
   int64_t bytes = 0;  // 0 if unknown
   SizeSource source = SizeSource::kDeclared;
-  // What a load costs compared with others; at least 1.
+  // Cost of a load compared with others; at least 1.
   int64_t load_cost = 1;
-  // What is needed while it loads, itself included; if below `bytes`, those.
+  // Bytes needed while it loads, itself included; if below `bytes`, those.
   int64_t load_peak_bytes = 0;
 
   // Needed while it loads, and free again afterwards.
@@ -93,23 +93,23 @@ struct Schedule {
   // Most bytes alive together; without the values of unknown size.
   int64_t peak_bytes = 0;
   int64_t unknown_size_count = 0;
-  // What the largest cell needs for its values and to load them: no order and
-  // no eviction gets below.
+  // Bytes that the largest cell needs for its values and to load them: no order
+  // and no eviction gets below.
   int64_t smallest_budget_bytes = 0;
 };
 
-// What the steps have alive together at most, loads in their order included.
+// Most bytes that the steps have alive together, loads in their order included.
 int64_t PeakBytes(const ScheduleRequest& request, const Schedule& schedule);
 
 // How many values the steps have alive together at most.
 int64_t PeakCount(const Schedule& schedule);
 
-// Puts the loads of one step into the order that needs least: what passes most
-// goes first, when least is there.
+// Puts the loads of one step into the order that needs least: the value with
+// most passing bytes goes first, when least is there.
 void SortLoads(const ScheduleRequest& request, std::vector<int>* loads);
 
-// What sorted loads need at one time, less what they leave: 0 where nothing
-// passes.
+// Bytes that sorted loads need at one time, less those that they leave: 0 where
+// none pass.
 int64_t PassingBytes(const ScheduleRequest& request,
                      const std::vector<int>& sorted_loads);
 

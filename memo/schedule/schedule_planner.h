@@ -12,7 +12,8 @@
 // that saves most loads; one that is not kept is evicted right after its use.
 //
 // Where cells may be reordered under a budget, products are tiled along all
-// their axes. What is not proved optimal has a proved lower bound beside it.
+// their axes. A schedule that is not proved optimal has a proved lower bound
+// beside it.
 //
 // Pure and deterministic: equal requests give equal schedules.
 // Thread-safe. Memory: linear in the request, and at most some 20 MiB for the

@@ -237,8 +237,8 @@ class TilingProposals {
     tiling->load_cost = cost_before;
   }
 
-  // What the next axis may take beside those that are cut, and one value of
-  // each that is not.
+  // Bytes that the next axis may take beside those that are cut, and one value
+  // of each that is not.
   int64_t LeftBytes(const Tiling& tiling) const {
     int64_t left_bytes = room_bytes_ - tiling.tile_bytes;
     for (size_t i = tiling.cuts.size() + 1; i < axes_->size(); ++i) {
@@ -262,7 +262,7 @@ class TilingProposals {
   std::vector<Tiling> tilings_;
 };
 
-// What cells are ordered by: the blocks of the axes as they are nested, each
+// Keys of the cells' order: the blocks of the axes as they are nested, each
 // run through forth and back in turn so that neighbouring tiles differ in one
 // of them only, then the ranks within the blocks. A list of numbers a cell,
 // since their product would overflow where there are many axes.
@@ -341,7 +341,8 @@ std::vector<Axis> MakeAxes(const ScheduleRequest& request,
   return axes;
 }
 
-// What a tile may take: what passes while a value loads needs room, too.
+// Bytes that a tile may take: those that pass while a value loads need room,
+// too.
 int64_t RoomOfTile(const ScheduleRequest& request,
                    const std::vector<int>& cells, int64_t budget_bytes) {
   int64_t passing_bytes = 0;

@@ -8,8 +8,8 @@
 // Every axis is cut into blocks, and a tile is a combination of blocks that fit
 // the budget together: while it runs, nothing is loaded. From tile to tile one
 // axis changes its block, the innermost one fastest, and each goes forth and
-// back in turn. What such an order loads follows from the cuts and from how the
-// axes are nested, so that many tilings are compared before one is tried.
+// back in turn. The loads of such an order follow from the cuts and from how
+// the axes are nested, so that many tilings are compared before one is tried.
 //
 // Thread-safe: no state is kept. Memory: some words a use. Time: n log n in the
 // cells for each order, and some thousand tilings that are compared.
