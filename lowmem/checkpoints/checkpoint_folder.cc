@@ -14,7 +14,7 @@ bool IsThere(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
 }
 
-// What to do about a folder without model.safetensors.
+// Advice on a folder without model.safetensors; empty where there is none.
 std::string Advice(absl::string_view directory, const std::string& path) {
   const std::string index = path + ".index.json";
   if (IsThere(index)) {

@@ -31,7 +31,7 @@
 
 namespace footprint {
 
-// What a config.json holds.
+// The text of a config.json.
 absl::StatusOr<std::string> ReadConfigText(absl::string_view path);
 
 class ConfigReader {

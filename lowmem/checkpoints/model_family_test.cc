@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// What decides, before BERT's keys.
+// The family that `keys` decide, written before BERT's keys.
 absl::StatusOr<ModelFamily> Family(const std::string& keys) {
   auto reader = ConfigReader::Parse(
       absl::StrCat("{", keys, "\"hidden_size\": 64, \"num_hidden_layers\": 2}"),

@@ -42,8 +42,8 @@
 namespace footprint {
 
 // The first rule whose pattern matches a tensor's name counts. In a pattern, *
-// stands for any characters, as in a shell. Of 0 columns: the matrix stays as
-// it is, whatever later rules say. What is no matrix always stays.
+// stands for any characters, as in a shell. With 0 columns the matrix stays as
+// it is, whatever later rules say. A tensor that is no matrix always stays.
 struct ColumnBlockRule {
   std::string pattern;
   int64_t block_columns = 0;

@@ -3,9 +3,9 @@
 // memory's bandwidth. Both peaks are measured in the same run, before each
 // benchmark, on the same thread.
 //
-// Counters: share_of_peak, and GFLOP/s or GB/s, in processor time. What weights
-// and activations need is set up outside the loop. One thread; says nothing
-// about reading weights from a file.
+// Counters: share_of_peak, and GFLOP/s or GB/s, in processor time. Weights and
+// activations are set up outside the loop. One thread; says nothing about
+// reading weights from a file.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,6 @@
-// What one core of this machine can do at most, measured in the run that is to
-// be compared with it: a ratio to our own resident speed says nothing without.
+// The peak rates of one core of this machine, measured in the run that is to be
+// compared with them: without them a ratio to our own resident speed says
+// nothing.
 //
 //   footprint::MeasureMultiplyAddFlops();   // 1.1e11
 //

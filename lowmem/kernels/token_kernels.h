@@ -8,7 +8,7 @@
 // sums, added pairwise) that depends on nothing but their length. The same bits
 // come from every instruction set with fused multiply-add.
 //
-// What is no number (NaN) stays none, and so does what depends on it.
+// A NaN stays a NaN, and so do results that depend on it.
 //
 // Error, for up to 4096 features or rows: layer norm within 2^-20 of the
 // token's largest result; a share of softmax that is exp(-a) of the largest,

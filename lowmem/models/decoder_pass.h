@@ -72,7 +72,7 @@ class DecoderPass : public LayerPass {
     float* contract;
   };
 
-  // What one worker has for itself.
+  // Memory that one worker has for itself.
   struct WorkerScratch {
     float* scores;
     DecoderTiles tiles;  // where they begin in its stream
@@ -87,7 +87,8 @@ class DecoderPass : public LayerPass {
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
   absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
-  // What `step` left: the embeddings (0) or a layer (its number and one).
+  // Normalises the states that `step` left: the embeddings (0) or a layer (its
+  // number and one).
   absl::Status NormaliseAfter(int64_t step, const NormWeights& norm,
                               int worker);
   absl::Status Attend(int64_t layer, int worker);

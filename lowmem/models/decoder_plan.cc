@@ -20,7 +20,7 @@ constexpr int64_t kLargestTileBytes = 256 << 10;
 constexpr int64_t kLargestChunkTokens = 512;
 constexpr int64_t kLargestChunkBytes = 1 << 20;
 
-// What may be chosen.
+// Sizes that may be chosen.
 struct Choice {
   int64_t tile_bytes = 0;
   int64_t chunk_tokens = 0;

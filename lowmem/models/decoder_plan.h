@@ -1,4 +1,4 @@
-// What a decoder holds in memory, decided before it runs.
+// The memory of a decoder, decided before it runs.
 //
 //   absl::StatusOr<footprint::DecoderPlan> plan =
 //       footprint::PlanDecoder({config, 128, 2}, 64 << 20);
@@ -12,8 +12,8 @@
 //
 // Time grows where chunks and tiles get small; the results' bits do not change.
 // A larger budget never gives a smaller tile or chunk.
-// What is left when they are as large as they may be keeps whole tensors in
-// memory: at a budget of the model's size nothing is read but once, and nothing
+// Bytes that are left when they are as large as they may be keep whole tensors
+// in memory: at a budget of the model's size nothing is read twice, and no slot
 // is planned to read it into.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.

@@ -35,8 +35,8 @@ struct PlannedSizes {
   int64_t tile_bytes, chunk_tokens, chunk_features;
 };
 
-// What more is spent on first decides how fast a budget is. What gets better is
-// written down anew.
+// The sizes that further bytes are spent on first decide how fast a budget is.
+// Better sizes are written down anew.
 TEST(PlanDecoderTest, SpendsABudgetAsItDid) {
   constexpr PlannedSizes kPlanned[] = {
       {64, 100, 16384, 16, 256},   {64, 400, 78125, 32, 256},
@@ -78,7 +78,7 @@ void ExpectCompactLayout(const DecoderPlan& plan) {
   }
   EXPECT_GE(plan.peak_bytes, end);
   EXPECT_LT(plan.peak_bytes, end + 4096);
-  // What is read ahead is known, and there is room for it.
+  // Tiles that are read ahead are in a list, and there is room for all of them.
   EXPECT_EQ(plan.depth > 1, plan.schedule.size_bytes > 0);
   if (plan.depth > 1) {
     EXPECT_GE(plan.part_bytes(plan.schedule),

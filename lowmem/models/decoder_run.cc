@@ -65,7 +65,7 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
     status = pass_.Read(part);
     if (!status.ok()) return PassFault(*store_, status);
   }
-  // What was used where it lies may have changed under our hands.
+  // Weights that were used where they lie may have changed in the meantime.
   status = store_->CheckFile();
   if (!status.ok()) return status;
   tokens_ += tokens;

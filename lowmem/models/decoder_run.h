@@ -32,7 +32,7 @@ class DecoderRun {
   virtual absl::StatusOr<absl::Span<const float>> Append(
       absl::Span<const int32_t> ids) = 0;
 
-  // What the last Append returned.
+  // The numbers that the last Append returned.
   virtual absl::Span<const float> logits() const = 0;
 
   // Forgets what was read.

@@ -110,8 +110,8 @@ TEST(DecoderTest, AgreesWithDoublePrecision) {
   }
 }
 
-// What was read before comes from the cache of keys and values: it must not
-// matter which calls it came in.
+// Tokens that were read before come from the cache of keys and values: it must
+// not matter which calls they came in.
 TEST(DecoderTest, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
   std::mt19937 random(2);
   const DecoderConfig config = SmallConfig();

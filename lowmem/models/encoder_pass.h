@@ -65,7 +65,7 @@ class EncoderPass : public LayerPass {
     int64_t type_in_memory = -1;
   };
 
-  // What one worker has for itself.
+  // Memory that one worker has for itself.
   struct WorkerScratch {
     float* key;
     float* value;

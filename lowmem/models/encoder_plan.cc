@@ -19,7 +19,7 @@ constexpr int64_t kLargestChunkBytes = 1 << 20;
 // So that sizes stay within 63 bits.
 constexpr int64_t kMostSequences = 1 << 20;
 
-// What may be chosen.
+// Sizes that may be chosen.
 struct Choice {
   int64_t tile_bytes = 0;
   int64_t chunk_features = 0;

@@ -1,4 +1,4 @@
-// What a forward pass holds in memory, decided before it runs.
+// The memory of a forward pass, decided before it runs.
 //
 //   absl::StatusOr<footprint::EncoderPlan> plan =
 //       footprint::PlanEncoder({config, 512, 2}, 6 << 20);
@@ -15,8 +15,8 @@
 //
 // Time grows where tiles get small (more reads, less reuse); the results' bits
 // do not change. A larger budget never gives a smaller tile.
-// What is left when they are as large as they may be keeps whole tensors in
-// memory: at a budget of the model's size nothing is read but once, and nothing
+// Bytes that are left when they are as large as they may be keep whole tensors
+// in memory: at a budget of the model's size nothing is read twice, and no slot
 // is planned to read it into.
 //
 // ResourceExhausted: the budget is too small; the text says what is needed.

@@ -46,8 +46,8 @@ struct PlannedSizes {
   int64_t tile_bytes, chunk_features;
 };
 
-// What more is spent on first decides how fast a budget is. What gets better is
-// written down anew.
+// The sizes that further bytes are spent on first decide how fast a budget is.
+// Better sizes are written down anew.
 TEST(PlanEncoderTest, SpendsABudgetAsItDid) {
   constexpr PlannedSizes kPlanned[] = {
       {1, 64, 32000, 256},   {1, 200, 97656, 256},   {1, 400, 190733, 512},
@@ -93,7 +93,7 @@ void ExpectSound(const EncoderPlan& plan) {
   EXPECT_EQ(plan.slots.offset_bytes % 4096, 0);
   EXPECT_EQ(plan.part_bytes(plan.slots) % 4096, 0);
   EXPECT_EQ(plan.part_bytes(plan.wide) % 64, 0);
-  // What is read ahead is known, and there is room for it.
+  // Tiles that are read ahead are in a list, and there is room for all of them.
   EXPECT_EQ(plan.depth > 1, plan.schedule.size_bytes > 0);
   if (plan.depth > 1) {
     EXPECT_GE(plan.part_bytes(plan.schedule),

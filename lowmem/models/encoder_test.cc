@@ -488,7 +488,8 @@ TEST(EncoderTest, ComputesABatchAsItsSequencesOneAfterTheOther) {
     const std::string folder =
         WriteCheckpoint(RandomCheckpoint(config, type, 20), type, "batch");
     for (const WeightBackend backend : kWeightBackends) {
-      // What widens a tile knows nothing of sequences; once is enough.
+      // The code that widens a tile knows nothing of sequences; one backend is
+      // enough.
       if (type != DType::kF32 && backend != WeightBackend::kDirect) {
         continue;
       }
@@ -519,8 +520,8 @@ TEST(EncoderTest, ComputesABatchAsItsSequencesOneAfterTheOther) {
   }
 }
 
-// What encoder.h says of one token: its bits are the plan's, for one token or
-// for more, and no others.
+// The contract of encoder.h for one token: its bits are the plan's, for one
+// token or for more, and no others.
 TEST(EncoderTest, GivesOneTokenTheBitsOfItsPlan) {
   const EncoderConfig config = SmallConfig();
   const std::string folder = WriteCheckpoint(
@@ -635,7 +636,6 @@ TEST(EncoderTest, RefusesInputsThatTheModelCannotTake) {
   EXPECT_THAT((*run)->Forward({1, 2, 49}, {}), IsOk());
 }
 
-// What a plan for another model leaves in memory is no place for this one's.
 TEST(EncoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
   const TestCheckpoint good = RandomCheckpoint(SmallConfig(), DType::kF32, 30);
   struct Case {
@@ -692,6 +692,7 @@ TEST(EncoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   }
 }
 
+// The memory of another model's plan is no place for this model's tensors.
 TEST(EncoderTest, RefusesAPlanThatIsNotItsOwn) {
   EncoderConfig config = SmallConfig();
   int folders = 0;

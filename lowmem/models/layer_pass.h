@@ -1,4 +1,4 @@
-// What the passes of both families do alike: a team of workers that share the
+// The common part of both families' passes: a team of workers that share the
 // products of a layer, the streams of tiles that they read ahead, and the check
 // of the states that a layer leaves.
 //

@@ -1,7 +1,7 @@
 // A model's whole way: opened from its folder, planned, started, run once, and
-// let go. What counts is memory: the arena is mapped, weights that are resident
-// are mapped or on the heap, the rest is the file's index and the config. The
-// checkpoints are made before, small and from a seed.
+// let go. The figure that counts is memory: the arena is mapped, weights that
+// are resident are mapped or on the heap, the rest is the file's index and the
+// config. The checkpoints are made before, small and from a seed.
 //
 // Time holds opening and starting; how fast large models run is for
 // lowmem_run. One worker, so that memory repeats bit for bit.

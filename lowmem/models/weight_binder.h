@@ -12,8 +12,8 @@
 // shape or element type that the config contradicts or that cannot be computed
 // with.
 //
-// Thread-compatible. What it finds refers to the store's index. Memory: the
-// prefix and the fault's text.
+// Thread-compatible. Weights that it finds refer to the store's index. Memory:
+// the prefix and the fault's text.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_WEIGHT_BINDER_H_
 #define FOOTPRINT_LOWMEM_MODELS_WEIGHT_BINDER_H_

@@ -10,14 +10,14 @@
 //
 // A module's parameters are the checkpoint's tensors of its name: those of
 // `encoder.0.expand` are `encoder.0.expand.weight` and `encoder.0.expand.bias`.
-// Loaded modules are released when their last lease ends. What is no target
-// is loaded at once and stays.
+// Loaded modules are released when their last lease ends. Modules that are no
+// targets are loaded at once and stay.
 //
 // Reading ahead: while one module computes, a thread loads those that came
 // after it last time (the first time, those that the tree has after it), around
 // again after the last. It stops when `prefetch_bytes` are loaded that nobody
-// has used yet, and goes on as soon as one is used. What was loaded and turns
-// out not to be next is given up. Results do not depend on it.
+// has used yet, and goes on as soon as one is used. A module that was loaded
+// and turns out not to be next is given up. Results do not depend on it.
 //
 // The model must outlive what LazyLoading returns, which must outlive every
 // Run and lease. Methods may be called from any thread; so may Run of different

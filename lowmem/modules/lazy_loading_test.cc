@@ -40,7 +40,7 @@ using testing::Not;
 constexpr int64_t kHidden = 24;
 constexpr int64_t kVocabulary = 37;
 
-// What a user writes: a residual block with a parameter of its own.
+// A module as a user writes it: a residual block with a parameter of its own.
 class Block : public PanelModule {
  public:
   Block() : PanelModule("Block"), norm_(kHidden) {

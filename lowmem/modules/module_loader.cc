@@ -184,7 +184,7 @@ void ModuleLoader::Release(LoadedModule* module) {
   wake_.NotifyOne();
 }
 
-// What is expected after the last, as much of it as may be read ahead.
+// Modules that are expected after the last, as many as may be read ahead.
 std::vector<LoadedModule*> ModuleLoader::Upcoming() const {
   std::vector<LoadedModule*> upcoming;
   int64_t bytes = 0;

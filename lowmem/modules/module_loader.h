@@ -52,7 +52,7 @@ class LoadedModule final : public ParameterHolder {
   absl::StatusOr<RowsLease> AcquireRows(const Parameter& parameter, int64_t row,
                                         int64_t rows) override;
 
-  // What a lease of all of it holds.
+  // Bytes that a lease of the whole module holds.
   int64_t bytes() const { return LineFloatBytes(floats_); }
 
  private:

@@ -1,4 +1,5 @@
-// What is in memory, and when: through LazyLoading, whose loader this is.
+// Tests of which modules are in memory, and when, through LazyLoading, whose
+// loader this is.
 
 #include "footprint/lowmem/modules/module_loader.h"
 

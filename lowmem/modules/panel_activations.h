@@ -1,5 +1,5 @@
-// What flows between a model's modules: some numbers a token, in the layout of
-// token_panel.h, with memory of its own.
+// Activations that flow between a model's modules: some numbers a token, in the
+// layout of token_panel.h, with memory of their own.
 //
 //   footprint::PanelActivations input =
 //       footprint::PanelActivations::FromRows(rows, /*features=*/64);

@@ -83,7 +83,7 @@ disk_gigabytes_per_second() {
   awk "BEGIN { printf \"%.2f\", $bytes / ($end - $begin) }"
 }
 
-# What a pass reads, of a report of three passes.
+# Gigabytes that a pass reads, from a report of three passes.
 pass_gigabytes() {
   awk '/^weights/ { for (i = 1; i < NF; ++i) if ($(i + 2) == "read") { v = $i; u = $(i + 1) } }
     END { print v * (u == "GiB" ? 1.073741824 : 1.048576e-3) / 3 }' "$1"

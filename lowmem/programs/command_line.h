@@ -1,4 +1,4 @@
-// What the command-line programs have in common: flags, messages, exit codes.
+// The common part of the command-line programs: flags, messages, exit codes.
 //
 //   int main(int argc, char** argv) {
 //     const std::vector<char*> arguments = ParseFlags(argc, argv);
@@ -11,7 +11,7 @@
 // the command line is wrong, whatever the files hold.
 //
 // A message is one line, "PROGRAM: what", on standard error. Names come from
-// files of others: what is no printable text of theirs is shown as \x1b.
+// files of others: bytes of them that are no printable text are shown as \x1b.
 //
 // For main's thread. Words that come back are argv's own, valid as long as the
 // process runs. Memory: Abseil's flags, and the text of a message.
@@ -29,7 +29,8 @@ namespace footprint::lowmem_internal {
 
 enum class ExitCode { kFailed = 1, kWrongUsage = 2 };
 
-// What is no flag; a wrong flag ends the program with exit code 2, help with 0.
+// Arguments that are no flags; a wrong flag ends the program with exit code 2,
+// help with 0.
 std::vector<char*> ParseFlags(int argc, char** argv);
 
 // Says why, in one line that moves no terminal, and returns the exit code.

@@ -81,7 +81,7 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-// What the command line asks for; the model is not known yet.
+// The command line's request; the model is not known yet.
 struct Request {
   std::string directory;
   WeightBackend backend = WeightBackend::kPread;
@@ -198,7 +198,8 @@ absl::Status ReadFlags(Request* request) {
   return ReadInput(request);
 }
 
-// What a run would take must be there: the system kills what takes more.
+// The memory that a run would take must be free: the system kills a process
+// that takes more.
 absl::Status CheckMemory(const Request& request, int64_t plan_bytes) {
   const int64_t ids_bytes = request.tokens() * request.sequence_count() *
                             static_cast<int64_t>(sizeof(int32_t));

@@ -101,7 +101,7 @@ for folder in minilm.F32 gpt2.F32.packed; do
   cmp expected output || fail "other bits in the least budget: $folder"
 done
 
-# What is read for nothing is named, with what fixes it; where nothing is, not.
+# Bytes that are read for nothing are named, with a fix; where there are none, nothing is said.
 run minilm.F32.packed --ids=1,2,3 --backend=direct --budget=least
 ! grep -q '^advice' log || fail "nothing to fix: $(cat log)"
 lowmem_generate --shape=gpt2 --layers=1 --hidden=128 --heads=2 --intermediate=256 \
@@ -141,7 +141,7 @@ run minilm.F32 --ids='8,9' --output=second
 run minilm.F32 --ids='5,6,7;8,9' --output=both
 cat first second | cmp - both || fail 'a batch has other bits than its sequences'
 
-# What was said is read as the prompt's end.
+# Tokens that were generated give the same next ones when they are read as the prompt's end.
 tokens() { awk '$1 == "tokens" { $1 = ""; print substr($0, 2) }' log; }
 run gpt2.F32 --ids=1,2,3 --generate=4
 said=$(tokens)
@@ -152,7 +152,7 @@ run gpt2.F32 --ids="1,2,3,${said%% *}" --generate=3
 run gpt2.F32 --random_ids=30 --generate=11
 refuses 1 '41 tokens, but the model has 40 positions' gpt2.F32 --random_ids=30 --generate=12
 
-# What came out is said: tokens, features and the first of them.
+# The states are described: tokens, features and the first of them.
 run minilm.F32 --ids='1,2,3;4,5' --output=output
 python3 - output <<'END' || fail "not the states: $(cat log)"
 import struct, sys

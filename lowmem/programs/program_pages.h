@@ -4,11 +4,11 @@
 //   footprint::ReleaseProgramPages();
 //   run->Forward(ids, {});
 //
-// What opens files, reads flags and writes errors is used once, and stays in
-// memory with whatever lies near it: several MiB, libraries included, beside an
+// Code that opens files, reads flags and writes errors is used once, and stays
+// in memory with everything near it: several MiB, libraries included, beside an
 // arena of one. Pages that are needed again come back from the page cache when
-// they are touched. Only what the file backs and nothing may write to is given
-// back: no data, no relocated pointers.
+// they are touched. Only pages that the file backs and nothing may write to are
+// given back: no data, no relocated pointers.
 //
 // The mappings stay the program's: pointers into them are good as long as
 // before. May be called at any time from any thread. Memory: none. Time: a

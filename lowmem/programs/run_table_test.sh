@@ -32,7 +32,7 @@ awk '$4 == "pread" && $9 != "-" && $9 < $7 { exit 1 }' "$TEST_TMPDIR/table" ||
 awk '$4 == "pread" && $1 ~ /minilm/ && !($5 < 8 && $6 > $5 && $10 > 0 && $12 > 0) { exit 1 }' \
   "$TEST_TMPDIR/table" || fail "figures that cannot be: $(cat "$TEST_TMPDIR/table")"
 
-# What times depend on is said: the processor, and how the page cache holds the file.
+# Conditions of the times are printed: the processor, and how the page cache holds the file.
 grep -qE '^# .* on .*, (no )?AVX-512$' "$TEST_TMPDIR/table" || fail "no processor is named"
 (($(grep -cE '^# .* in the page cache at the end, ([0-9]+ %|unknown) in pieces of 2 MiB$' \
   "$TEST_TMPDIR/table") == 2)) || fail "no page cache: $(cat "$TEST_TMPDIR/table")"

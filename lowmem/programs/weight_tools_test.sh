@@ -82,7 +82,7 @@ done
 refuses 1 'missing: cannot be opened' lazy_loading_example missing
 
 lowmem_pack --no_panels minilm/packed.safetensors minilm/again.safetensors 2>log
-# What the README packs runs, with the bits that it had before.
+# A model packed as in the README runs, with the bits that it had before.
 lowmem_pack --panels='*.dense.weight=256' minilm/model.safetensors minilm/other.safetensors 2>log
 mkdir all other
 cp minilm/config.json all

@@ -1,6 +1,6 @@
-// What the runs of all model families have in common: a memory with some
-// tensors pinned in it, tiles that are read ahead, small vectors read by
-// several workers, ids checked, and the time of each step.
+// The common part of all model families' runs: a memory with some tensors
+// pinned in it, tiles that are read ahead, small vectors read by several
+// workers, ids checked, and the time of each step.
 //
 //   absl::StatusOr<RunMemory> memory =
 //       TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights),
@@ -68,7 +68,7 @@ absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,
 
 absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary);
 
-// What a model says to a plan that is not its own.
+// A model's error for a plan that is not its own.
 absl::Status ForeignPlan(const WeightStore& store);
 
 // DataLoss: `where`, as "layer 3", gave numbers that are infinite or none.

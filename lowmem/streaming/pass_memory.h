@@ -1,4 +1,4 @@
-// What a pass of a model takes of its plan's arena, whichever the model.
+// Parts of a plan's arena that a model's pass takes, whichever the model.
 //
 //   float* scores = footprint::lowmem_internal::PartOf<float>(
 //       arena, plan, plan.scores, worker);

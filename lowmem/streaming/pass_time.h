@@ -42,12 +42,12 @@ struct TileWork {
   int64_t register_columns = 0;
 };
 
-// What the time depends on besides.
+// Figures that the time depends on besides.
 struct PassShape {
   WeightBackend backend = WeightBackend::kPread;
   int64_t panels = 1;
   bool single_token = false;
-  // Of the weights, what stays in memory.
+  // The share of the weights that stays in memory.
   double pinned_share = 0;
   // Slots of each worker, and workers that share the disk.
   int depth = 1;

@@ -1,4 +1,4 @@
-// What streamed weights ask of a plan, and how a plan grows into its budget.
+// Needs of streamed weights that a plan meets, and its growth into its budget.
 //
 //   auto plan = footprint::GrowPlan(
 //       request, budget_bytes, smallest,
@@ -23,7 +23,7 @@ namespace footprint {
 // More threads than any machine has processors; beyond, a plan is refused.
 inline constexpr int kMostWorkers = 1024;
 
-// What the matrices that are streamed ask of a plan.
+// Needs of the matrices that are streamed, which a plan meets.
 struct StreamingNeeds {
   // The largest element of a matrix as stored, and whether any is narrower than
   // a float, so that tiles are widened before use.
@@ -31,12 +31,12 @@ struct StreamingNeeds {
   bool has_narrow_weights = false;
   // Weights are copied into slots; false where they are used where they lie.
   bool uses_slots = true;
-  // What a slot needs beyond its tile: direct reads fetch whole pages.
+  // Bytes that a slot needs beyond its tile: direct reads fetch whole pages.
   int64_t slot_overhead_bytes = 0;
   // Tiles are read ahead into further slots, where there is room for them.
   bool reads_ahead = false;
-  // What each tensor that is read takes to stay in memory, in the order in
-  // which room that is to spare is given to them.
+  // Bytes that each tensor that is read takes to stay in memory, in the order
+  // in which spare room is given to them.
   std::vector<int64_t> pinnable_bytes;
 };
 
@@ -100,7 +100,7 @@ struct PinnedTensors {
   }
 };
 
-// What the plans of all model families have.
+// The common part of all model families' plans.
 struct ModelPlan {
   int64_t budget_bytes = 0;
   // The whole arena: no more than the budget.

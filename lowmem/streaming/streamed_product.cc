@@ -150,8 +150,8 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
   return absl::OkStatus();
 }
 
-// What needs no slot is used where it lies; what no slot holds is read run by
-// run.
+// A tile that needs no slot is used where it lies; one that no slot holds is
+// read run by run.
 bool StreamedProduct::IsStreamed(const Tile& tile) const {
   const int64_t slot_bytes = store_->SlotBytes(tile);
   return slot_bytes > 0 && slot_bytes <= memory_.slot_bytes;

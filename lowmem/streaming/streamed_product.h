@@ -50,7 +50,7 @@ struct TileList {
   TileWork work;
 };
 
-// What a product may write to.
+// Memory that a product may write to.
 struct ProductMemory {
   char* slot = nullptr;  // at a multiple of kPageBytes
   int64_t slot_bytes = 0;
@@ -65,7 +65,7 @@ struct ProductMemory {
   int64_t sum_count = 0;
 };
 
-// What products with these matrices need of a plan, which may pin `tensors`.
+// Needs of products with these matrices, for a plan that may pin `tensors`.
 StreamingNeeds NeedsOf(const WeightStore& store,
                        absl::Span<const Weight> matrices,
                        absl::Span<const Weight> tensors);

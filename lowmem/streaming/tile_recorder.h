@@ -48,8 +48,8 @@ class TileRecorder {
   absl::Status Add(const Weight& matrix, const IndexRange& outputs,
                    const IndexRange& inputs);
 
-  // What follows attention's heads: their output, and the feed-forward part,
-  // chunk after chunk.
+  // Adds the tiles that follow attention's heads: their output, and the
+  // feed-forward part, chunk after chunk.
   absl::Status AfterHeads(const Weight& attention_output, const Weight& expand,
                           const Weight& contract);
 

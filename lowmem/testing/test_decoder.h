@@ -33,7 +33,7 @@ TestDecoder RandomDecoder(const DecoderConfig& config, DType type,
 std::string WriteDecoder(const TestDecoder& decoder, DType type,
                          const std::string& name, int64_t block_columns = 0);
 
-// What comes next after all of `ids`: a number for each of the vocabulary.
+// The logits after all of `ids`: a number for each entry of the vocabulary.
 std::vector<double> DecodeReference(const TestDecoder& decoder,
                                     const std::vector<int32_t>& ids);
 

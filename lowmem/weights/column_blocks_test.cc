@@ -20,7 +20,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// What a file says that has the one tensor "m" of that shape and size.
+// The column blocks of a file that has the one tensor "m" of that shape and
+// size.
 absl::StatusOr<ColumnBlocks> FindIn(const std::string& metadata,
                                     const std::string& shape,
                                     size_t bytes = 48) {

@@ -1,4 +1,4 @@
-// What the backends have in common: the file, its counters, its checks.
+// The common part of the backends: the file, its counters, its checks.
 //
 //   absl::StatusOr<TileView> view = ViewOrCopy(tile, image, slot);
 

@@ -3,8 +3,9 @@
 //   const float* rows = RowsInPlace(*store, weight, 0, weight.rows());
 //   if (rows == nullptr) status = ReadRows(*store, weight, 0, n, destination);
 //
-// Thread-safe. What RowsInPlace returns is the store's and lives as long as it;
-// ReadRows fills what the caller owns. Memory: none. Errors are the store's.
+// Thread-safe. Rows that RowsInPlace returns are the store's and live as long
+// as it; ReadRows fills memory that the caller owns. Memory: none. Errors are
+// the store's.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_FLOAT_READER_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_FLOAT_READER_H_

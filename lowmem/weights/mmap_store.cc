@@ -1,7 +1,8 @@
-// Weights mapped from the file, the system reading what is touched. At most a
-// few windows of the file stay mapped: views remain good, since a page that was
-// given back comes again from the page cache when it is touched. What is wanted
-// as a copy is read, since a few bytes of a row would map a whole window.
+// Weights mapped from the file, the system reading pages that are touched. At
+// most a few windows of the file stay mapped: views remain good, since a page
+// that was given back comes again from the page cache when it is touched. Bytes
+// that are wanted as a copy are read, since a few bytes of a row would map a
+// whole window.
 //
 // A page that the file no longer has raises SIGBUS where it is touched, which
 // may be in the middle of a kernel. The first store of this kind installs a
@@ -30,13 +31,14 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// What the system maps at once where the page cache has such large pieces.
+// Bytes that the system maps at once where the page cache has such large
+// pieces.
 constexpr int64_t kWindowBytes = 2 << 20;
 // Two workers that go through a layer's three matrices of attention touch six.
 // Giving pages back costs microseconds: not after each tile.
 constexpr int kMostWindows = 8;
 
-// What the handler knows of one store. An entry in use has an end above zero.
+// The handler's record of one store. An entry in use has an end above zero.
 struct GuardedMapping {
   std::atomic<bool> claimed{false};
   std::atomic<uintptr_t> begin{0};
@@ -120,9 +122,9 @@ class MmapStore final : public FileStore {
       return FileError(errno, file_.name(), "cannot be mapped");
     }
     image_ = static_cast<char*>(mapping);
-    // What is not in the page cache yet comes in pieces of a window where the
-    // file system can. Such a piece is mapped at one fault and translated by
-    // one entry, and with few tokens either costs more than the products.
+    // Pages that are not in the page cache yet come in pieces of a window where
+    // the file system can. Such a piece is mapped at one fault and translated
+    // by one entry, and with few tokens either costs more than the products.
     madvise(image_, MappedBytes(), MADV_HUGEPAGE);
     const auto begin = reinterpret_cast<uintptr_t>(mapping);
     guard_->begin.store(begin);

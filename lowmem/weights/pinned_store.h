@@ -32,7 +32,7 @@ namespace footprint {
 
 class PinnedStore final : public WeightStore {
  public:
-  // What a tensor takes of the memory.
+  // Bytes that a tensor takes of the memory.
   static int64_t PinnedBytes(const TensorInfo& tensor);
 
   // `memory` begins at a cache line.

@@ -66,7 +66,7 @@ class QueueStream final : public TileStream {
     const Tile& tile = layout_.TileOf(next_);
     WeightCounters more;
     more.bytes_delivered = tile.size_bytes();
-    // What is read again counts for itself.
+    // Load counts these bytes where the tile is read again.
     if (!slot.again) {
       more.bytes_around_rows = BytesAroundRows(tile, slot.bytes_read);
     }
@@ -175,7 +175,8 @@ class QueueStream final : public TileStream {
 
   // Takes the answers that are there; with `wait`, at least one.
   void Answer(bool wait) {
-    // What an earlier submission left in the queue would never be answered.
+    // Requests that an earlier submission left in the queue would never be
+    // answered.
     if (wait && io_uring_sq_ready(&ring_) > 0) io_uring_submit(&ring_);
     struct io_uring_cqe* entry = nullptr;
     int error = 0;

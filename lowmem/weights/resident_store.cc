@@ -58,7 +58,7 @@ class ResidentStore final : public FileStore {
     return view;
   }
 
-  // What was loaded does not change with the file.
+  // Weights that were loaded do not change with the file.
   absl::Status CheckFile() const override { return absl::OkStatus(); }
 
  private:

@@ -25,7 +25,7 @@ struct Tile {
   int64_t row_stride_bytes = 0;  // from run to run
   int32_t row_bytes = 0;
   int32_t rows = 0;
-  // What its runs begin at multiples of when it can be viewed: an element's.
+  // The alignment of its runs when it can be viewed: an element's.
   int32_t alignment_bytes = kViewAlignmentBytes;
 
   int64_t size_bytes() const { return int64_t{row_bytes} * rows; }

@@ -1,4 +1,4 @@
-// What the kinds of tile streams have in common: a ring of slots.
+// The common part of the kinds of tile streams: a ring of slots.
 //
 //   absl::StatusOr<std::unique_ptr<TileStream>> queue =
 //       lowmem_internal::OpenQueueStream(layout);

@@ -120,7 +120,7 @@ int64_t TileStream::ArenaBytes(const WeightStore& store,
 
 namespace {
 
-// What one request of any system can read.
+// Bytes that one request of any system can read.
 constexpr int64_t kMostTileBytes = int64_t{1} << 30;
 
 absl::Status CheckArena(const WeightStore& store,

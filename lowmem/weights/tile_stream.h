@@ -86,7 +86,7 @@ class TileLease {
 
 class TileStream {
  public:
-  // What the arena must hold, each slot for the largest tile.
+  // Bytes that the arena must hold, each slot for the largest tile.
   static int64_t ArenaBytes(const WeightStore& store,
                             absl::Span<const Tile> schedule, int depth);
 

@@ -203,7 +203,7 @@ void ExpectDeliversSchedule(Random& random, const std::string& file, int depth,
     ASSERT_EQ(lease->index(), static_cast<int64_t>(i));
     ASSERT_EQ(BytesOf(tile, *lease), Expected(file, tile));
     held.push_back(*std::move(lease));
-    // What is lent stays as it is while more is read ahead.
+    // Tiles that are lent stay as they are while more are read ahead.
     for (const TileLease& earlier : held) {
       const Tile& other = streaming.schedule()[earlier.index()];
       ASSERT_EQ(BytesOf(other, earlier), Expected(file, other));
@@ -413,7 +413,7 @@ TEST(TileStreamQueueTest, SaysHowItReads) {
   EXPECT_THAT(queue->Description(), HasSubstr("io_uring, 2 slots, "));
 }
 
-// What needs no read needs no thread that reads ahead.
+// A backend that needs no read needs no thread that reads ahead.
 TEST(TileStreamThreadTest, IsThereOnlyWhereWeightsAreRead) {
   const std::string path = DataFile("threads");
   for (const WeightBackend backend :

@@ -22,7 +22,7 @@
 // thread uses.
 //
 // FailedPrecondition: the file was replaced, shortened or written to since
-// Open. What was read before and reported as good is good: each read is
+// Open. Bytes that were read before and reported as good are good: each read is
 // followed by a look at the file. kResident does not need the file after Open.
 // OutOfRange: no such block. Else FileError's: the system refused.
 
@@ -86,16 +86,15 @@ class Weight {
   int64_t block_columns_ = 0;
 };
 
-// What a store has done since it was opened, all threads together.
+// Counts of a store's work since it was opened, all threads together.
 struct WeightCounters {
   int64_t bytes_delivered = 0;  // of tiles
   // From the file: more than delivered where direct reads round to pages, and
   // including what kResident loads in Open. Not what kMmap views: the system
   // reads that when it is touched.
   int64_t bytes_read = 0;
-  // Of these, what lies around the rows of tiles that have gaps, where direct
-  // reads round each row to pages. Of a packed file (see pack.h) tiles have no
-  // gaps.
+  // Of these, bytes around the rows of tiles that have gaps, where direct reads
+  // round each row to pages. Tiles of a packed file (see pack.h) have no gaps.
   int64_t bytes_around_rows = 0;
   int64_t reads = 0;
   // Time in which a caller waited for bytes, summed over threads.

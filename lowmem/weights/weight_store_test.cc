@@ -197,7 +197,7 @@ TEST_P(WeightStoreTest, RefusesTilesOutsideTheFile) {
   EXPECT_THAT(store->Read(last, byte), IsOk());
 }
 
-// What resident weights need of the file ends with Open; the others notice.
+// Resident weights need the file only in Open; the others notice a change.
 absl::StatusCode ExpectedAfterChange(WeightBackend backend) {
   return backend == WeightBackend::kResident
              ? absl::StatusCode::kOk

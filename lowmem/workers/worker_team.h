@@ -45,7 +45,7 @@ class WorkerTeam {
   void Run(absl::FunctionRef<void(int worker)> job);
 
   // Inside a job: returns when every worker has called it as often as this one.
-  // What a worker wrote before is visible to all after.
+  // Writes of a worker before the call are visible to all after it.
   void ArriveAndWait();
 
  private:

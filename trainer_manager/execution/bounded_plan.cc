@@ -18,7 +18,7 @@ namespace {
 // each plan.
 constexpr int64_t kNodeLimit = 100'000;
 
-// What the arena's storages ask of the planner.
+// The arena's storages as requests to the planner.
 std::vector<TensorRequest> RequestArena(int64_t alignment,
                                         ExecutionPlan* plan) {
   std::vector<TensorRequest> requests;

@@ -54,8 +54,8 @@ std::set<size_t> StoragesAt(const ExecutionPlan& plan, size_t step) {
   return storages;
 }
 
-// What the step may write on activations that it reads, though here it lies
-// elsewhere.
+// Bytes that the step may write on activations that it reads, though here they
+// lie elsewhere.
 int64_t BytesInPlace(const ExecutionPlan& plan, const PlannedStep& step) {
   const auto find = [&](const Operand& operand) -> const PlannedTensor* {
     for (const TensorUse& use : step.uses) {

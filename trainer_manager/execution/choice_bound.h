@@ -1,4 +1,4 @@
-// What the steps of a network need at least, whatever is sliced, dropped,
+// A lower bound on the bytes of a network's steps, whatever is sliced, dropped,
 // forgotten or swapped: the distance of a search's answer from it says how much
 // a better search could still gain.
 //
@@ -7,11 +7,11 @@
 //   // No choices have a plan of fewer bytes.
 //
 // Proof: each layer runs forward once, and each of its backward steps runs
-// once, in the same order for all choices. At such a step lie what the step
-// itself reads and writes, and what no choice can make absent: derivatives that
-// wait for others, gradients, and what layers save. Activations that the step
-// does not read count nothing, nor does memory of slices, nor what may lie on
-// another.
+// once, in the same order for all choices. At such a step lie the tensors that
+// the step itself reads and writes, and those that no choice can make absent:
+// derivatives that wait for others, gradients, and tensors that layers save.
+// Activations that the step does not read count nothing, nor does memory of
+// slices, nor a tensor that may lie on another.
 //
 // Pure, thread-safe. Memory and time: those of one plan's bound.
 

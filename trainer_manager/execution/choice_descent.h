@@ -9,10 +9,10 @@
 // as much, the one that leaves fewest bytes near the bound. Where none is left,
 // choices drawn from a fixed seed are changed, and it descends again from
 // there. The starts are the given one and those that keep nothing, or every
-// k-th output. What it comes by does not depend on the budget. In a network so
-// large that its changes cannot all be looked at, the starts are bounded first,
-// also with all swapped that they keep, it descends from the lowest, and of
-// each point's changes some are drawn.
+// k-th output. The choices on its way do not depend on the budget. In a network
+// so large that its changes cannot all be looked at, the starts are bounded
+// first, also with all swapped that they keep, it descends from the lowest, and
+// of each point's changes some are drawn.
 //
 // Refers to its arguments. Thread-compatible. Memory: a plan or two. Time: at
 // most a fixed number of steps in all plans that it bounds.
@@ -51,8 +51,8 @@ class ChoiceDescent {
   absl::Status Run(const BoundedChoices& start, const Visit& visit);
 
  private:
-  // What one looks at of a plan: less is better, in this order; then what
-  // its certificate has to do with.
+  // A plan's figures: less is better, in this order; then the outputs and the
+  // layer that its certificate has to do with.
   struct Point {
     StepChoices choices;
     int64_t bound_bytes = 0;

@@ -28,7 +28,8 @@ class Descent {
 
   const PlanBuilder& builder() const { return builder_; }
 
-  // What was visited until the visitor said so or failed; at most `most`.
+  // Choices that were visited until the visitor ended the search or failed; at
+  // most `most`.
   std::vector<BoundedChoices> Run(
       bool may_swap, size_t most = std::numeric_limits<size_t>::max()) {
     std::vector<BoundedChoices> visited;
@@ -142,7 +143,7 @@ Lowest LowestOf(uint32_t seed) {
           swapped.empty() ? start : swapped.back().bound_bytes};
 }
 
-// By seed. What gets lower is written down anew.
+// One entry for each seed. Bounds that get lower are written down anew.
 constexpr Lowest kLowest[] = {
     {1956, 1956}, {20088, 20088}, {11264, 10704}, {340476, 275196},
     {436, 436},   {40888, 40888}, {26848, 23328}, {128548, 116020},
@@ -150,7 +151,7 @@ constexpr Lowest kLowest[] = {
     {1332, 1332}, {70328, 70328}, {23656, 23656}, {14188, 13740},
     {540, 540},   {77052, 77052}, {27352, 27352}, {97684, 92068}};
 
-// What the search comes to: a weaker one ends above it.
+// The lowest bounds that the search finds: a weaker one ends above them.
 TEST(ChoiceDescentTest, EndsAsLowAsItDid) {
   uint32_t seed = 0;
   for (const Lowest& recorded : kLowest) {

@@ -95,7 +95,7 @@ absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
   return PlanSearch(*resolved, math, options, optimizer_states, may_swap).Run();
 }
 
-// What may need less than the steps that the options allow.
+// Changes that may need less than the steps that the options allow.
 std::string WhatMayNeedLess(const ExecutionPlan& lowest,
                             const MemoryOptions& options) {
   std::string less = "a smaller batch";
@@ -150,7 +150,7 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
   }
   const std::vector<int64_t> parts_to_try = PartsToTry(network, mode, options);
   absl::StatusOr<ExecutionPlan> lowest = absl::UnknownError("nothing is tried");
-  // What goes to a file goes last.
+  // Plans that use a file are tried last.
   for (const bool may_swap : {false, true}) {
     if (may_swap && !options.swap_to_file) break;
     // A single search swaps last by itself.

@@ -9,9 +9,10 @@
 //
 // Every tensor is written by one step. It lives from there to the last step
 // that reads it: lifespans follow from the steps' uses and are written down
-// nowhere else. What an optimisation saves shows as a shorter lifespan, a
-// shared storage or a missing step; each can be switched off, and with all off
-// every tensor has its own memory and stays as it was after the step.
+// nowhere else. The savings of an optimisation show as a shorter lifespan, a
+// shared storage or a missing step; each optimisation can be switched off, and
+// with all off every tensor has its own memory and stays as it was after the
+// step.
 //
 // A pure function, thread-safe. Memory: about a kibibyte a layer; within a
 // budget also some eight bytes a layer squared. Time: that of planning, see

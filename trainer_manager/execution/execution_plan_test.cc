@@ -65,7 +65,7 @@ class Playback {
     for (size_t t = 0; t < same_.size(); ++t) same_[t] = t;
   }
 
-  // What is wrong, or nothing.
+  // The first fault, or nothing.
   std::string Run() {
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
       if (plan_.tensors[t].kind <= TensorKind::kLabel) Write(t);
@@ -135,7 +135,7 @@ class Playback {
     return "";
   }
 
-  // What is written in place with the same bytes is the same value.
+  // A tensor that is written in place with the same bytes is the same value.
   void TakeOverBytes(const PlannedStep& step, const TensorUse& written) {
     for (const InPlace& in_place : step.in_place) {
       if (!in_place.same_bytes || !(in_place.written == written.operand)) {
@@ -281,8 +281,8 @@ TEST(ExecutionPlanTest, CheapOutputsAreCalculatedAgain) {
             Find(plan, "relu output again").storage);
 }
 
-// What only a later layer reads backwards is dead when the ReLU's output would
-// be calculated from it last.
+// A value that only a later layer reads backwards is dead when the ReLU's
+// output would be calculated from it last.
 TEST(ExecutionPlanTest, NothingIsKeptLongerToCalculateAgain) {
   Network network;
   network.AddInput("x", {{4, 3}});
@@ -686,7 +686,7 @@ TEST(ExecutionPlanTest, WhatIsOffIsNamedWhereABudgetIsRefused) {
   EXPECT_THAT(message(), HasSubstr("a smaller batch may need less"));
 }
 
-// What is left of it in inference has no step, and needs nothing.
+// The rest of it in inference has no step, and needs nothing.
 TEST(ExecutionPlanTest, ALossAloneIsRefusedWithoutAStep) {
   Network network;
   network.AddInput("x", {{2, 3}});

@@ -73,7 +73,7 @@ class StepBuilder {
         if (!status.ok()) return status;
       }
       if (options_.clip_global_norm) AddClip();
-      // What may still refuse the iteration is behind it then.
+      // Steps that may still refuse the iteration are behind it then.
       if (DefersUpdates()) AddStatisticRestore(network_.layers.size() - 1);
       for (const size_t l : deferred_) AddApply(l);
       PlaceInFile();
@@ -102,8 +102,8 @@ class StepBuilder {
     sums_.resize(network_.layers.size());
   }
 
-  // Forward steps change statistics before the loss is known. What they were is
-  // kept until then, or until all gradients are.
+  // Forward steps change statistics before the loss is known. The values before
+  // are kept until then, or until all gradients are known.
   void AddStatisticCopies() {
     PlannedStep step;
     step.kind = StepKind::kCopyStatistics;
@@ -310,8 +310,8 @@ class StepBuilder {
     }
   }
 
-  // What shared weights are changed by has the name that others' gradients
-  // have.
+  // The sums by which shared weights are changed have the names that other
+  // weights' gradients have.
   void NameGradients(size_t owner) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[owner];
     for (size_t i = 0; i < sums_[owner].size(); ++i) {

@@ -18,7 +18,7 @@
 
 namespace footprint {
 
-// What is left to choose once network and options are given.
+// Choices that are left once network and options are given.
 struct StepChoices {
   // Layers whose derivatives are calculated by slices: such that CanSlice or
   // CanSliceSum.

@@ -1,4 +1,4 @@
-// What an execution plan is made of: options, tensors, storages and steps.
+// The parts of an execution plan: options, tensors, storages and steps.
 //
 //   for (const size_t t : footprint::CertificateTensors(*plan)) {
 //     std::cout << plan->tensors[t].name << " " << plan->tensors[t].size_bytes;
@@ -222,9 +222,9 @@ struct ExecutionPlan {
   // With micro-batches: the layers that keep statistics of their batch, which
   // then is a part of it; of one part none.
   std::vector<std::string> LayersOfPartStatistics() const;
-  // What these steps need at least, wherever their tensors lie, and what this
-  // plan takes. Other steps of the same network, with other options, may need
-  // less.
+  // Bytes that these steps need at least, wherever their tensors lie, and bytes
+  // that this plan takes. Other steps of the same network, with other options,
+  // may need less.
   int64_t bound_bytes() const {
     return model_bytes + fixed_bytes + arena.lower_bound.bytes;
   }

@@ -255,8 +255,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
   return plan;
 }
 
-// The lowest plan of the path. What is bounded above the lowest so far need not
-// be packed.
+// The lowest plan of the path. A point that is bounded above the lowest so far
+// need not be packed.
 absl::StatusOr<ExecutionPlan> PlanSearch::Lowest(
     std::vector<BoundedChoices> path) const {
   std::stable_sort(path.begin(), path.end(),

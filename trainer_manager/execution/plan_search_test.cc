@@ -83,7 +83,7 @@ TEST(PlanSearchTest, SwappingGoesBelowCalculatingAgain) {
     EXPECT_LE(swapped.planned_bytes(), again.planned_bytes());
     EXPECT_EQ(SwapSteps(again), 0);
     lower += swapped.planned_bytes() < again.planned_bytes();
-    // What is met without the file does not use it.
+    // A plan that meets its budget without the file does not use it.
     EXPECT_EQ(SwapSteps(Search(network, again.planned_bytes(), true)), 0);
   }
   EXPECT_GT(lower, 2);

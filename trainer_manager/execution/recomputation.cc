@@ -39,8 +39,8 @@ class BackwardReaders {
   }
 
   // Whether the backward steps of layer `last` or one before it read the value,
-  // or those of the layer that it is the output of. What a max pooling restores
-  // counts, too: it may be dropped on its own.
+  // or those of the layer that it is the output of. A value that a max pooling
+  // restores counts, too: it may be dropped on its own.
   bool IsReadLate(size_t value, size_t last) const {
     return value < inputs_ || earliest_[value] <= last;
   }

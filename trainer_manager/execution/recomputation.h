@@ -1,6 +1,6 @@
-// What of a network need not be kept for the backward steps: outputs that can
-// be calculated again, activations that can be restored or gone through by
-// slices.
+// Values of a network that need not be kept for the backward steps: outputs
+// that can be calculated again, activations that can be restored or gone
+// through by slices.
 //
 //   if (footprint::CanSlice(network, layer)) choices.sliced.push_back(layer);
 //
@@ -36,8 +36,8 @@ bool CanRestore(const ResolvedNetwork& network, size_t layer);
 
 // The layers whose outputs are calculated again: `dropped`, and if `cheap` all
 // whose outputs can be had as good as without calculation, and without keeping
-// anything longer. What is swapped is there to calculate from, and is not
-// calculated again itself.
+// anything longer. Outputs that are swapped are there to calculate from, and
+// are not calculated again themselves.
 std::vector<bool> FindRecomputed(const ResolvedNetwork& network, bool cheap,
                                  const std::vector<size_t>& dropped,
                                  const std::vector<size_t>& swapped);

@@ -75,8 +75,9 @@ class StepWriter {
   // Operands that do not exist, as a derivative that nobody needs, are left
   // out; a workspace is a tensor of this step alone.
   void AddStep(StepKind kind, size_t l, const StepUse& use);
-  // What a step of the layer reads is not forgotten from Hold to Release, which
-  // nest. AddStep does so while it writes a step.
+  // Values that a step of the layer reads are not forgotten from Hold to
+  // Release, which nest. AddStep holds them while it writes any step but a
+  // forward one.
   void Hold(size_t l, const StepUse& use);
   void Release(size_t l, const StepUse& use);
   void AddSum(StepKind kind, size_t l, size_t first, size_t second, size_t sum);

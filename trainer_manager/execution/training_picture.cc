@@ -10,8 +10,8 @@
 namespace footprint {
 namespace {
 
-// As many as a picture tells apart. What some networks lack comes last, so that
-// a kind has the same colour in nearly all pictures.
+// As many kinds as a picture tells apart. Those that some networks lack come
+// last, so that a kind has the same colour in nearly all pictures.
 constexpr const char* kKinds[] = {"weight",     "input, label, output",
                                   "activation", "gradient",
                                   "derivative", "workspace",

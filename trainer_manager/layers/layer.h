@@ -1,5 +1,5 @@
-// What a layer is: the tensors that it needs, what each of its steps reads and
-// writes, and the steps themselves.
+// A layer: the tensors that it needs, the operands that each of its steps reads
+// and writes, and the steps themselves.
 //
 //   std::shared_ptr<const footprint::Layer> layer = footprint::Relu();
 //   auto signature = layer->Describe({inputs, mode,
@@ -9,8 +9,8 @@
 // follow from that declaration and from nothing else, and a step that asks for
 // an operand that it did not declare ends the program, naming the layer. Layers
 // are immutable and hold their hyperparameters only, so one may serve many
-// networks and threads; what they work on is lent for the duration of a step. A
-// step asks the heap for nothing.
+// networks and threads; the memory that they work on is lent for the duration
+// of a step. A step asks the heap for nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_
@@ -69,7 +69,8 @@ struct InPlace {
   bool same_bytes = false;
 };
 
-// What one step reads and writes. What is in no list, the step cannot reach.
+// Operands that one step reads and writes. The step cannot reach an operand
+// that is in no list.
 struct StepUse {
   std::vector<Operand> reads;
   std::vector<Operand> writes;

@@ -15,7 +15,7 @@ absl::Status CheckEpsilon(float epsilon) {
       absl::StrCat("an epsilon of ", epsilon, "; it must be above 0"));
 }
 
-// What both layers have in common: statistics saved by the forward step, from
+// The common part of both layers: statistics saved by the forward step, from
 // which the output can be had again.
 LayerSignature NormalizationSignature(const TensorType& input, int64_t features,
                                       int64_t means) {

@@ -168,7 +168,7 @@ class AdamOptimizer final : public Optimizer {
     float second;
   };
 
-  // What an iteration does to each weight.
+  // An iteration's change of each weight.
   struct Update {
     float first_decay;
     float second_decay;

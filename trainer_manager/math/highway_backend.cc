@@ -199,8 +199,8 @@ HWY_INLINE void MultiplyPacked(const MatrixView& left, int64_t rows,
   }
 }
 
-// Panels of the right operand, one after the other. What the last lacks in
-// columns is zeros.
+// Panels of the right operand, one after the other. Columns that the last one
+// lacks are zeros.
 template <class Right>
 HWY_INLINE void PackPanels(const Right& right, int64_t inner, int64_t count,
                            int64_t column, int64_t columns, float* to) {
@@ -392,8 +392,8 @@ struct TurnedWeightLeft {
 // and only those beyond the image's edges are put out.
 class ColumnGatherer {
  public:
-  // The next `width` columns; moves `cursor` on. What lies `ahead` elements
-  // after them is fetched for later.
+  // The next `width` columns; moves `cursor` on. Memory that lies `ahead`
+  // elements after them is fetched for later.
   ColumnGatherer(const ShiftedImages& images, const Taps& taps, int64_t width,
                  int64_t ahead, RunCursor* cursor)
       : images_(images),

@@ -78,7 +78,8 @@ struct Extent {
   int64_t left_bytes() const {
     return copies_left ? std::min(rows, kBlockRows) * line_bytes() : 0;
   }
-  // What the right operand does not need of the workspace, the left one has.
+  // The left operand has the part of the workspace that the right one does not
+  // need.
   Blocks blocks() const {
     if (!packs_right_again || columns <= block_columns()) {
       return {kBlockRows, block_columns(), block_columns()};

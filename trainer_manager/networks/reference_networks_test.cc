@@ -11,8 +11,8 @@
 namespace footprint {
 namespace {
 
-// What training changes; the sums below are those of the papers' tables, or by
-// hand.
+// The number of weights that training changes; the sums below are those of the
+// papers' tables, or by hand.
 int64_t WeightCount(const Network& network) {
   const absl::StatusOr<ResolvedNetwork> resolved =
       ResolveNetwork(network, NetworkMode::kTraining);

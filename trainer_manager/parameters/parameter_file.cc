@@ -26,7 +26,7 @@ int64_t BytesOf(const Parameters::Parameter& parameter) {
   return static_cast<int64_t>(parameter.values.size() * sizeof(float));
 }
 
-// What the file holds for a parameter.
+// The file's tensor for a parameter.
 struct Source {
   const TensorInfo* tensor = nullptr;
   bool transposed = false;

@@ -26,7 +26,8 @@ struct FileTensor {
 };
 
 struct ParameterMap {
-  // By the model's names. What is not in it has the model's name and layout.
+  // Tensors of the file by the model's names. A parameter that is not in it has
+  // the model's name and layout.
   std::map<std::string, FileTensor> tensors;
   // Endings of the names of tensors that the file may hold beside the model's.
   std::vector<std::string> ignored_endings;

@@ -86,7 +86,7 @@ Network Module() {
   return network;
 }
 
-// What PyTorch calculates for x = (1, -2), by its formulas, in double.
+// The output of PyTorch for x = (1, -2), by its formulas, in double.
 std::vector<double> Expected() {
   const double x[2] = {1, -2};
   const double conv[2][2] = {{2, 0.5}, {-1, 0.25}};

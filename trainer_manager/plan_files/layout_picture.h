@@ -20,7 +20,7 @@
 
 namespace footprint {
 
-// What a picture says besides sizes and places.
+// Labels of a picture, besides sizes and places.
 struct PictureLabels {
   // One a request, such as "weight" or "activation": tensors are coloured by
   // kind, in the order in which kinds appear; at most 8 differ.

@@ -154,7 +154,7 @@ class Parser {
                  " fields, but the header has ", columns_.size(), " columns");
   }
 
-  // What the row says by itself, at the field that says it.
+  // A fault of the row by itself, at the field that has it.
   absl::Status CheckRow(const TensorRequest& request) const {
     const absl::Status status = CheckRequests(absl::MakeConstSpan(&request, 1));
     if (!absl::IsInvalidArgument(status)) return absl::OkStatus();

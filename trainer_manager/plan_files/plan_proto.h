@@ -25,7 +25,8 @@ struct PlannedRequests {
 MemoryPlanProto PlanToProto(absl::Span<const TensorRequest> requests,
                             const MemoryPlan& plan);
 
-// The requests alone, for planning. What CheckRequests refuses is refused.
+// The requests alone, for planning. Requests that CheckRequests refuses are
+// refused.
 absl::StatusOr<std::vector<TensorRequest>> RequestsFromProto(
     const MemoryPlanProto& proto);
 

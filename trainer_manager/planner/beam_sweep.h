@@ -105,7 +105,7 @@ class BeamSweep {
 
   const PlacementProblem* problem_;
   const int32_t fullest_;
-  std::vector<int32_t> stack_;  // what is live in the fullest section
+  std::vector<int32_t> stack_;  // items live in the fullest section
   std::vector<Event> events_;
 
   Effort effort_;

@@ -7,23 +7,23 @@
 //   }
 //
 // The tensors placed so far form a skyline over the sections. A valley is a run
-// of sections at one height between higher ones. What lies on the floor of its
+// of sections at one height between higher ones. A tensor on the floor of its
 // leftmost section must begin in that section and end inside the valley; that
 // leaves few tensors to try, or the section stays empty up to the least height
-// at which any tensor could cover it. That waste is taken from what the section
-// can spare: capacity less the bytes of all tensors live in it. The same holds
-// mirrored.
+// at which any tensor could cover it. That waste is taken from the bytes that
+// the section can spare: capacity less the bytes of all tensors live in it. The
+// same holds mirrored.
 //  * Fail first: of all corners of all valleys, one with fewest ways goes on.
 //  * Parts of the skyline that no unplaced tensor joins are solved apart; when
 //    one has no plan, the search goes back past all the others at once.
 //  * States that were ruled out are remembered by a 64-bit hash, across calls:
 //    a restart keeps what it learnt. (Two states with one hash could hide a
 //    plan, with a chance of about nodes x 2^-64.)
-//  * What cannot matter is not tried: equal twins, and tensors that would lie
-//    above waste only.
+//  * Choices that cannot matter are not tried: equal twins, and tensors that
+//    would lie above waste only.
 //
 // Thread-compatible; keeps a pointer to the problem. Memory: half a mebibyte of
-// ruled-out states unless told otherwise, and what taking decisions back needs,
+// ruled-out states unless told otherwise, and the room to take decisions back,
 // less than 100 bytes for each section of each item. Time: exponential in the
 // worst case, bounded by the effort; a node costs a few operations a section of
 // its part.

@@ -41,8 +41,8 @@ int32_t FullestSection(const PlacementProblem& problem, int64_t alignment) {
   return fullest;
 }
 
-// What the counted items of the section need. The topmost ends where it ends,
-// so the largest padding of one of them need not be there.
+// Bytes that the counted items of the section need. The topmost ends where it
+// ends, so the largest padding of one of them need not be there.
 int64_t BytesInSection(const PlacementProblem& problem, int32_t section,
                        int64_t alignment) {
   int64_t sum = 0;

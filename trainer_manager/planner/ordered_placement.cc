@@ -79,7 +79,7 @@ std::vector<int64_t> PlaceByFirstFit(const PlacementProblem& problem,
     }
     offsets[index] = offset;
     const PlacedItem now = {offset, offset + item.size, item.begin, item.end};
-    // What was passed lies lower or in other sections.
+    // Items that were passed lie lower or in other sections.
     placed.insert(
         std::upper_bound(placed.begin(), placed.end(), now,
                          [](const PlacedItem& a, const PlacedItem& b) {

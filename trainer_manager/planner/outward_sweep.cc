@@ -266,7 +266,7 @@ class OutwardSweep {
   const int64_t target_;  // leaves the last gap an end
   RandomSequence random_;
   const int32_t fullest_;
-  std::vector<int32_t> stack_;  // what is live in the fullest section
+  std::vector<int32_t> stack_;  // items live in the fullest section
   Direction forwards_;
   Direction backwards_;
   std::vector<int64_t> offsets_;

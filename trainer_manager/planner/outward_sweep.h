@@ -4,19 +4,20 @@
 //   effort.target_height = bound.bytes;
 //   std::vector<int64_t> offsets = PlaceOutwards(problem, effort);
 //
-// What is live in the fullest section is stacked without a gap, the
+// Tensors live in the fullest section are stacked without a gap, the
 // longest-lived lowest. From there one sweep goes forwards and one backwards:
-// at each section what ends frees its place, and what begins takes a gap, as in
-// a heap whose requests are known. Only tensors live in that section can be in
-// the way, so a sweep is nearly linear. What lives long goes to the low end of
-// a gap, what lives short to the high end, out of its way. The tightest
-// sections come first, while nothing is in the way yet; where a sweep fails, it
-// does so early, and the next one decides a part of the ends by chance.
+// at each section a tensor that ends frees its place, and one that begins takes
+// a gap, as in a heap whose requests are known. Only tensors live in that
+// section can be in the way, so a sweep is nearly linear. Long-lived tensors go
+// to the low end of a gap, short-lived ones to the high end, out of their way.
+// The tightest sections come first, while nothing is in the way yet; where a
+// sweep fails, it does so early, and the next one decides a part of the ends by
+// chance.
 //
-// Training graphs end here: their activations are nested, and what lives beside
-// them is short. Pure and thread-safe: equal arguments give equal plans.
-// Memory: linear. Time: O(n log n) once and O(n g) a sweep, g being the gaps of
-// a section.
+// Training graphs end here: their activations are nested, and tensors that live
+// beside them are short-lived. Pure and thread-safe: equal arguments give equal
+// plans. Memory: linear. Time: O(n log n) once and O(n g) a sweep, g being the
+// gaps of a section.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_OUTWARD_SWEEP_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_OUTWARD_SWEEP_H_

@@ -1,5 +1,5 @@
-// What a planner is asked and what it answers: tensors with lifespans in,
-// offsets out, and a lower bound that anyone can check.
+// Requests to a planner and its answers: tensors with lifespans in, offsets
+// out, and a lower bound that anyone can check.
 //
 //   std::vector<footprint::TensorRequest> requests = {
 //       {"activation", 0, 4, 1024}, {"gradient", 3, 6, 512}};

@@ -106,7 +106,7 @@ std::vector<Found> PlanByAll(const std::vector<TensorRequest>& requests) {
           PlanByOutwardSweeps(requests), PlanByBeamSweeps(requests)};
 }
 
-// By kind and method. What gets better is written down anew.
+// Results by kind and method. Better ones are written down anew.
 constexpr Found kRecorded[][5] = {
     {{1218, 0}, {1000, 123}, {1000, 123}, {1360, 0}, {1320, 1347}},
     {{5296, 0}, {5000, 60}, {5000, 60}, {5447, 0}, {5200, 985}},
@@ -172,7 +172,7 @@ int64_t NodesBy(const Way& way, int64_t tensors, uint64_t seed) {
   return search.node_count();
 }
 
-// By packing and way. What gets shorter is written down anew.
+// Searches by packing and way. Shorter ones are written down anew.
 constexpr int64_t kRecordedNodes[][std::size(kWays)] = {
     {212, 110, 123, 118, 99, 239}, {87, 89, 279, 89, 126, 139},
     {86, 87, 171, 92, 96, 126},    {218, 88, 17471, 90, 6211, 5028},
@@ -192,7 +192,7 @@ TEST(PlanQualityTest, NoWayOfTheExactSearchGetsLonger) {
   }
 }
 
-// What the first turns of the search do not finish.
+// Requests that the first turns of the search do not finish.
 std::vector<TensorRequest> HardRequestsOf(uint64_t seed) {
   return seed % 2 == 0
              ? CutPerfectPacking(250, 1 << 20, CutStyle::kPinwheel, seed)
@@ -200,7 +200,7 @@ std::vector<TensorRequest> HardRequestsOf(uint64_t seed) {
              : RandomRequests(60, 64, seed);
 }
 
-// By seed. What gets lower or shorter is written down anew.
+// Plans by seed. Lower ones and shorter searches are written down anew.
 constexpr Found kRecordedPlans[] = {
     {1048576, 405},  {99, 20000},  {1048576, 2001}, {72, 20000},
     {1048576, 289},  {77, 20000},  {1048576, 2001}, {136, 20000},

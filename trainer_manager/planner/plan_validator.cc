@@ -118,8 +118,8 @@ absl::Status CheckOverlaps(Requests requests, const MemoryPlan& plan) {
   return absl::OkStatus();
 }
 
-// What the tensors need together when those with at least this alignment are
-// counted, all but one of them rounded up to a multiple of it.
+// Bytes that the tensors need together when those with at least this alignment
+// are counted, all but one of them rounded up to a multiple of it.
 int64_t BytesNeeded(Requests requests, const std::vector<size_t>& tensors,
                     int64_t alignment_bytes) {
   int64_t bytes = 0;

@@ -39,7 +39,7 @@ using trainer_manager_internal::SweepEffort;
 constexpr int64_t kTurnsBeforeBeams = 1;
 constexpr int64_t kFirstBeamWidth = 16;
 constexpr int64_t kLeastBeamWidth = 4;
-// What an outward sweep counts for a tensor.
+// Nodes that an outward sweep counts for a tensor.
 constexpr int64_t kNodesOfASweep = 16;
 
 // Which height to ask for between the bound and the best plan so far: half-way
@@ -274,7 +274,7 @@ absl::Status CheckOptions(const PlanOptions& options) {
   return absl::OkStatus();
 }
 
-// What may find a plan that this method did not find.
+// The next step that may find a plan that this method did not find.
 absl::string_view NextStepAfter(PlanMethod method) {
   switch (method) {
     case PlanMethod::kPortfolio:

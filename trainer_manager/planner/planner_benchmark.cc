@@ -1,7 +1,7 @@
 // Processor time and peak memory of each planning method by the number of
 // tensors, on training graphs and on perfect packings, and of the bound and the
-// validator by themselves. What the requests need is set up outside the loop
-// and not measured.
+// validator by themselves. The requests are set up outside the loop and not
+// measured.
 
 #include <cstdint>
 #include <vector>

@@ -185,8 +185,9 @@ TEST(PlanMemoryTest, ComesNearTheBoundWhereLifespansAreShort) {
   }
 }
 
-// What the planner finds when asked for a capacity, whichever, it finds without
-// being asked; where nobody knows the minimum, but for `tolerance`.
+// A height that the planner finds when asked for a capacity, whichever, it
+// finds without being asked; where nobody knows the minimum, but for
+// `tolerance`.
 void ExpectNoWorseThanWithACapacity(const std::vector<TensorRequest>& requests,
                                     double tolerance) {
   PlanOptions options;

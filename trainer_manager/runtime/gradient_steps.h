@@ -29,9 +29,9 @@ void AccumulateGradient(const StepData& data, int64_t part, int64_t parts);
 // most `norm`. False, and nothing is written: one is NaN or infinite.
 bool ClipGradients(const StepData& data, float norm);
 
-// What comes before ApplyGradients: cuts each gradient's values to within
-// +- `clip_value`. OutOfRange: a gradient is NaN or infinite, or a weight or
-// what the optimizer remembers of it would become that. Changes no weight.
+// The step before ApplyGradients: cuts each gradient's values to within
+// +- `clip_value`. OutOfRange: a gradient is NaN or infinite, or a weight or a
+// state that the optimizer keeps of it would become that. Changes no weight.
 absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
                               float clip_value, int64_t iteration);
 

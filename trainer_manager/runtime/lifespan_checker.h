@@ -7,11 +7,11 @@
 //   watch.MarkWritten(first_use, slots);         // after it
 //   watch.PoisonAfter(step, arena);
 //
-// What is used outside its lifespan fails in the step that uses it; values of
-// less than a float have no NaN to be poisoned with, so each tensor has a
-// fingerprint. A use is counted over all steps. Keeps nothing of the plan,
-// which may end before it. Thread-compatible. Memory: about 16 bytes a use and
-// 24 a tensor. Time: that of reading each operand once more.
+// A tensor that is used outside its lifespan fails in the step that uses it;
+// values of less than a float have no NaN to be poisoned with, so each tensor
+// has a fingerprint. A use is counted over all steps. Keeps nothing of the
+// plan, which may end before it. Thread-compatible. Memory: about 16 bytes a
+// use and 24 a tensor. Time: that of reading each operand once more.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_

@@ -1,5 +1,5 @@
-// What a training does with NaN and infinity, and with data that was never set:
-// no weight takes them.
+// Tests of training with NaN and infinity, and with data that was never set: no
+// weight takes them.
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +71,7 @@ TEST(ManagerFiniteTest, DataThatWasNeverSetIsRefused) {
   status = training.manager->TrainStep().status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(TextOf(status), HasSubstr("label 0 was never set"));
-  // What is refused is not set.
+  // A label that is refused is not set.
   EXPECT_THAT(training.manager->SetLabel(std::vector<float>(3)), Not(IsOk()));
   EXPECT_THAT(training.manager->TrainStep(), Not(IsOk()));
   EXPECT_EQ(AllParameters(*training.parameters), before);

@@ -1,4 +1,4 @@
-// What a training does with gradients: clipping, micro-batches, shared weights.
+// Tests of a training's gradients: clipping, micro-batches, shared weights.
 
 #include <cmath>
 #include <cstdint>

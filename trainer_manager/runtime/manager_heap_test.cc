@@ -1,4 +1,4 @@
-// What a training takes from the heap, counted allocation by allocation.
+// Bytes that a training takes from the heap, counted allocation by allocation.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,12 +21,12 @@
 namespace footprint {
 namespace {
 
-// What a training may take beyond its bound, unless 2 % of that are more.
+// Bytes that a training may take beyond its bound, unless 2 % of that are more.
 constexpr int64_t kSlackBytes = 4 * 1024;
 
 struct Counted {
   int64_t bound_bytes = 0;
-  // What heap and own mappings held together at most, by phase.
+  // Bytes that heap and own mappings held together at most, by phase.
   int64_t planning_bytes = 0;
   int64_t creating_bytes = 0;
   int64_t training_bytes = 0;
@@ -120,8 +120,8 @@ TEST(ManagerHeapTest, SteadyStepsAllocateNothing) {
       0);
 }
 
-// What a training takes besides its tensors whatever its size: the growth for
-// a network of one loss, less its bound.
+// Bytes that a training takes besides its tensors whatever its size: the growth
+// for a network of one loss, less its bound.
 int64_t ConstantBytes() {
   const Counted counted =
       CountTraining(Empty(), StochasticGradientDescent(0.01f), {});

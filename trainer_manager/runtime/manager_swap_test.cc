@@ -106,7 +106,7 @@ TEST(ManagerSwapTest, ADiskThatIsFullLeavesTheModelAsItWas) {
   EXPECT_NE(AllParameters(*parameters), before);
 }
 
-// What is read back is read before the first weight changes.
+// Outputs that are read back are read before the first weight changes.
 TEST(ManagerSwapTest, ADamagedSwapFileLeavesTheModelOfAtomicSteps) {
   const ExecutionPlan plan = SwappingPlan(/*atomic=*/true);
   const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);

@@ -615,7 +615,7 @@ TEST(ManagerTest, NoticesThatTheCallersMemoryIsGone) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("it was released"));
 }
 
-// What lies at the place of an output is not that output.
+// Bytes at the place of an output that is not kept may be another's.
 TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
   MemoryOptions memory;
   memory.keep_outputs = true;

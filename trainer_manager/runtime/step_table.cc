@@ -201,7 +201,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   specs_ = {specs.data(), EndSpecs{specs.size()}};
   names_ = next;
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
-    // What an error prints of a name ends at its first 0.
+    // The part of a name that an error prints ends at its first 0.
     const size_t size = std::strlen(layer.name.c_str()) + 1;
     std::memcpy(next, layer.name.c_str(), size);
     next += size;

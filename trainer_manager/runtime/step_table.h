@@ -47,7 +47,7 @@ class StepTable {
     StepKind kind;
   };
 
-  // What lies elsewhere while a step runs.
+  // Memory that lies elsewhere while a step runs.
   struct Memory {
     char* arena = nullptr;
     // The caller's, in inference: inputs, then the label if there is a loss.
@@ -99,7 +99,7 @@ class StepTable {
     void operator()(TensorType* first) const { std::destroy_n(first, count); }
     size_t count;
   };
-  // What is known before the records have a address.
+  // Figures and lists that are known before the records have an address.
   struct Draft;
 
   StepTable() = default;

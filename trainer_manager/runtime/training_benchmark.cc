@@ -2,7 +2,7 @@
 // planning, creating weights and manager, the first step, which allocates the
 // arena, and further steps, which allocate nothing. SGD, batch 32, one thread,
 // HighwayBackend with its workspaces. The network's description is set up
-// outside and not measured. What is planned and the certified bound stand
+// outside and not measured. The planned bytes and the certified bound stand
 // beside it.
 
 #include <cstdint>
