@@ -245,8 +245,8 @@ __attribute__((constructor(103))) void Begin() {
     WatchFiles();
     WatchImports();
   }
-  // What was looked for in vain is no error of the program's. The second call
-  // gives its text back.
+  // Symbols looked for in vain are no errors of the program's. The second call
+  // gives the error's text back.
   dlerror();
   dlerror();
   AddForkHandlers({nullptr, nullptr, nullptr, AfterForkInChild});
@@ -329,7 +329,7 @@ void FootprintAssertFailed(const char*, int, const char*, const char*) {
   __builtin_trap();
 }
 
-// What lay there may be another's next.
+// Addresses of the object that is closed may be another's next.
 int dlclose(void* object) noexcept {
   return footprint::profiling_internal::CloseObject(object);
 }

@@ -1,7 +1,8 @@
 // Children that come without fork and its handlers: by _Fork, by clone with
 // memory of their own, or by the system call itself, as sandboxes start them.
-// Each catches up with what a fork would have done, or its figures would go to
-// its parent's record. What shares memory (a thread, a vfork) is passed on.
+// Each catches up with the work of a fork's handlers, or its figures would go
+// to its parent's record. Calls for a child that shares memory (a thread, a
+// vfork) are passed on.
 //
 // A child by a system call in the program's own assembly is not seen here, nor
 // one by syscall() that begins on another stack.

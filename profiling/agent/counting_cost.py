@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What counting costs: programs under the agent beside the same jemalloc bare.
+"""The cost of counting: programs under the agent beside the same jemalloc bare.
 
   bazel run -c opt //profiling/agent:counting_cost -- [--rounds=31] [--only=slots]
 

@@ -1,5 +1,5 @@
 // A program that computes: trains a network of two hidden layers of 50 units on
-// random rows, in batches of 64. What counting costs where memory is allocated
+// random rows, in batches of 64. The cost of counting where memory is allocated
 // as numeric code does it: see counting_cost.py.
 
 #include <cstdio>

@@ -153,7 +153,8 @@ std::string DescribeEnd(int wait_status, bool has_begun) {
                    : "did not run; see --benchmark_list_tests";
 }
 
-// What the file of a process holds until the profile replaces it.
+// Content of a process's file from the begin of its benchmarks until the
+// profile replaces it.
 constexpr char kBegun[] = "begun\n";
 
 bool MakeEmpty(const std::string& path) {
@@ -353,7 +354,7 @@ absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
   for (const std::string& name : group.names) {
     if (missing.erase(name) == 0) continue;
     failures->push_back(absl::StrCat(AsUtf8(name), ": ", why));
-    // What the process itself told, it has said there.
+    // Failures that the process itself told stand there already.
     dprintf(STDERR_FILENO, "%s\n", failures->back().c_str());
   }
   return true;

@@ -8,11 +8,11 @@
 //   }
 //
 // Each process begins as this one did: in the folder in which it was started,
-// and with standard input from where it stood, if that is a file. What this one
-// read from a pipe or socket is gone, so those are replaced by /dev/null.
+// and with standard input from where it stood, if that is a file. Input that
+// this one read from a pipe or socket is gone, so /dev/null replaces those.
 //
-// What differs between the processes is the filter only: the name of the file
-// is the same for all, since its length may reach the heap.
+// Only the filter differs between the processes: the name of the file is the
+// same for all, since its length may reach the heap.
 //
 // Not thread-safe: for main's thread. Memory: names and profiles. Time: of a
 // process, some milliseconds.
@@ -35,7 +35,7 @@ namespace footprint {
 // program runs all that share its process, and "" for one that shares none.
 using ProcessSharing = std::function<std::string(const std::string& name)>;
 
-// What one process measures.
+// Benchmarks that one process measures.
 struct BenchmarkGroup {
   std::vector<std::string> names;
   // As of ProcessSharing; empty: a filter selects the only name.
@@ -43,8 +43,8 @@ struct BenchmarkGroup {
 };
 
 // The instances that the command line selects, in Google Benchmark's order, and
-// what it says where there are none. After benchmark::Initialize; leaves Google
-// Benchmark switched to listing.
+// its complaint where there are none. After benchmark::Initialize; leaves
+// Google Benchmark switched to listing.
 std::vector<std::string> ListBenchmarks(std::string* complaints);
 
 // `text` with each byte that is no UTF-8 written as \xNN: fields of a profile

@@ -149,8 +149,8 @@ void AddArguments(const std::string& arguments, BenchmarkMemory* memory) {
   }
 }
 
-// What Google Benchmark keeps to describe the host: its name, its caches.
-// Larger on one host than on another, so not to be counted as live.
+// Bytes that Google Benchmark keeps to describe the host: its name, its caches.
+// More on one host than on another, so not to be counted as live.
 int64_t HostDescriptionBytes() {
   const int64_t before_bytes = LiveHeapBytes();
   benchmark::CPUInfo::Get();
@@ -576,7 +576,7 @@ void __wrap__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state) {
   footprint::loop_recorder.ThreadLeavesLoop(static_cast<int>(state->threads()),
                                             state->error_occurred());
   if (footprint::loop_recorder.IsOn()) {
-    // What UseManualTime() goes by, and what all others do.
+    // The time by which UseManualTime() goes, and the clock of all others.
     state->SetIterationTime(footprint::kSecondsAhead);
     footprint::clock_seconds_ahead = footprint::kSecondsAhead;
   }

@@ -53,8 +53,8 @@ namespace footprint {
 using BenchmarkRunner =
     std::function<size_t(benchmark::BenchmarkReporter* reporter)>;
 
-// What the profile says of how the program worked, asked for after the run; the
-// same in every process.
+// Remarks of the profile on how the program worked, asked for after the run;
+// the same in every process.
 using NoteSource = std::function<std::vector<Remark>()>;
 
 // Google Benchmark's own order.

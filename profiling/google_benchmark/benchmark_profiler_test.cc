@@ -55,7 +55,7 @@ int RunAwkward(const std::string& arguments, const std::string& before) {
   return Run("awkward_benchmark", arguments, before);
 }
 
-// What awkward_benchmark measured of the benchmarks that `filter` selects.
+// awkward_benchmark's profile of the benchmarks that `filter` selects.
 MemoryProfile MeasureAwkward(const std::string& filter, int expected_status,
                              const std::string& flags = "",
                              const std::string& before = "") {
@@ -449,7 +449,7 @@ TEST_F(BenchmarkProfilerTest, AFileBesideTheOutputThatCannotBeMadeIsSaid) {
       HasSubstr(path + ": no file can be made beside it: File name too long"));
 }
 
-// What its process left in the file is said, as it ended well.
+// Its process ends well, so the failure tells of the file that it left.
 TEST_F(BenchmarkProfilerTest, ABenchmarkThatSpoilsItsProfileFails) {
   const MemoryProfile profile = MeasureAwkward("Spoil|AfterChild", 1);
   EXPECT_THAT(profile.failure().detail(),

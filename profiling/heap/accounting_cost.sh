@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What exact accounting costs on a program that does nothing but allocate and free,
+# The cost of exact accounting on a program that does nothing but allocate and free,
 # beside bare jemalloc, jemalloc's own sampling profiler and heaptrack, in one run.
 # The commands run in turn; see tools/bench/paired_ratio.py. Takes its flags.
 set -euo pipefail

@@ -262,7 +262,8 @@ int AlignmentFlag(std::align_val_t alignment) {
   return __builtin_ctzl(static_cast<size_t>(alignment));
 }
 
-// What operator new must do when there is no memory. Returns null for nothrow.
+// Calls the new handler and allocates again until there is memory, as operator
+// new must. Returns null for nothrow.
 template <typename Allocate>
 void* AllocateOrHandle(Allocate allocate, bool may_throw) {
   for (;;) {

@@ -74,7 +74,7 @@ void* Call(TraceCall call, size_t size) {
   }
 }
 
-// What the call above asks for, from its manual page.
+// Bytes that the call above asks for, from its manual page.
 size_t RequestedBytes(TraceCall call, size_t size) {
   switch (call) {
     case TraceCall::kCalloc:

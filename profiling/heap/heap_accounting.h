@@ -8,21 +8,19 @@
 //   footprint::HeapPhase fit = footprint::BeginHeapPhase();
 //   Fit(...);
 //   footprint::HeapPhaseBytes bytes = footprint::EndHeapPhase(fit);
-//   // bytes.peak_live_net_bytes: what Fit needed on top of what was there
-//   before.
+//   // bytes.peak_live_net_bytes: bytes that Fit needed on top of those before.
 //
 // Bytes are usable bytes. A realloc in place counts the difference; of one that
 // moved, both blocks were live for the moment.
 //
-// Threads. What was counted is right to the byte with one thread, and with
-// threads that take turns in any way; while threads run freely, a peak is
-// within 4 KiB a thread of one that an order of the same calls would have. That
-// a peak is the same in every run is another matter: it is where every two
-// threads that allocate or free are kept apart by creation and join
-// (pthread_create, pthread_join by the creator; std::thread is made of these).
-// Turns that are taken by locks may be taken otherwise: then
-// `threads_may_overlap`, and the bound over all orders is
-// `sum_thread_peak_net_bytes`.
+// Threads. Figures are right to the byte with one thread, and with threads that
+// take turns in any way; while threads run freely, a peak is within 4 KiB a
+// thread of one that an order of the same calls would have. That a peak is the
+// same in every run is another matter: it is where every two threads that
+// allocate or free are kept apart by creation and join (pthread_create,
+// pthread_join by the creator; std::thread is made of these). Turns that are
+// taken by locks may be taken otherwise: then `threads_may_overlap`, and the
+// bound over all orders is `sum_thread_peak_net_bytes`.
 //
 // Thread-safety: every function may be called from any thread. Phases are of
 // the process and may overlap in any way; at most 32 are open at once.
@@ -58,7 +56,7 @@ HeapPhase BeginHeapPhase();
 // The same, for those who can do without: number is -1 if 32 are open.
 HeapPhase TryBeginHeapPhase();
 
-// What `phase` needed up to now.
+// Bytes that `phase` needed up to now.
 HeapPhaseBytes ReadHeapPhase(const HeapPhase& phase);
 
 // Ends `phase` and tells what it needed.

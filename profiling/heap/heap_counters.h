@@ -1,4 +1,4 @@
-// What the entry points in allocation_entry_points.cc and
+// Functions that the entry points in allocation_entry_points.cc and
 // mapping_entry_points.cc call around each call of the program.
 //
 //   if (MayGoUnlooked(size)) return real_malloc(size);
@@ -114,7 +114,8 @@ class Reallocation {
   Reallocation();
   void After(bool in_place, bool succeeded);
 
-  // What the call took back: of one in place, the old block's usable bytes.
+  // Bytes that the call took back: of one in place, the old block's usable
+  // bytes.
   int64_t taken_back_bytes() const {
     return static_cast<int64_t>(*thread_counters.deallocated_bytes -
                                 deallocated_bytes_before_);

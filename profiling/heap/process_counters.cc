@@ -11,8 +11,8 @@ constexpr uint64_t kSumToleranceBytes = 4096;
 // More than a thread can have live.
 constexpr int64_t kBelowAllBytes = int64_t{1} << 45;
 
-// What a thread that may be running has live, at one moment. Returns whether
-// it has allocated since the last call.
+// Reads the live bytes of a thread that may be running, at one moment. Returns
+// whether it has allocated since the last call.
 bool ReadLiveBytes(ThreadCounters* counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   constexpr int kAttempts = 1000;

@@ -8,19 +8,20 @@
 // allocates nothing and uses no library that might.
 //
 // Each thread has counters of its own and a threshold for its live bytes.
-// Invariant: the sum of all thresholds, and of what threads that ended left
-// live, is at most the peak known so far. No thread above its threshold means
-// no new peak; a thread that passes it takes the lock and sums.
+// Invariant: the sum of all thresholds, and of the bytes that ended threads
+// left live, is at most the peak known so far. No thread above its threshold
+// means no new peak; a thread that passes it takes the lock and sums.
 //
 // Live bytes rise in allocations only, so a thread computes how much it may be
 // handed out before it can reach its threshold, and looks when that is used up;
-// a free is never looked at. What is left below the peak is shared out equally.
+// a free is never looked at. The room below the peak is shared out equally.
 //
-// Threads run on while one sums. A sum is too high for every moment only by
-// what a thread freed after it was read, since another may have grown by as
-// much before it was read. So a sum in which one freed more than 4 KiB is taken
-// again; after some attempts all others are held up at their next allocation.
-// A sum is then within 4 KiB a thread of what was live at a moment.
+// Threads run on while one sums. A sum is too high for every moment only by the
+// bytes that a thread freed after it was read, since another may have grown by
+// as much before it was read. So a sum in which one freed more than 4 KiB is
+// taken again; after some attempts all others are held up at their next
+// allocation. A sum is then within 4 KiB a thread of the bytes that were live
+// at a moment.
 //
 // A thread's counters are owned by the thread and lie in its storage: pointers
 // to them are valid until it ends. Thread-safety: as annotated; nearly
@@ -42,14 +43,14 @@
 
 namespace footprint::profiling_internal {
 
-// What counters point to until the thread is registered.
+// Zero; counters point to it until the thread is registered.
 extern const uint64_t kNoBytes;
 
 // See thread_records.h.
 struct ThreadRecord;
 struct ThreadCounters;
 
-// What counts requested bytes, if anything does; see requested_bytes.h.
+// The counter of requested bytes, if there is one; see requested_bytes.h.
 struct RequestedBytesCounter {
   int64_t (*live_bytes)();
   // The peak since the last call; the next peak begins at the live bytes.
@@ -119,7 +120,7 @@ struct ProcessCounters {
   int unjoined_thread_count ABSL_GUARDED_BY(lock) = 0;
   // Threads of whose creation nobody told: one more may begin at any time.
   bool has_unknown_threads ABSL_GUARDED_BY(lock) = false;
-  // What threads that ended left behind.
+  // Totals of threads that ended.
   Totals ended ABSL_GUARDED_BY(lock);
   int64_t mapped_bytes ABSL_GUARDED_BY(lock) = 0;
   int64_t mapped_peak_absolute_bytes ABSL_GUARDED_BY(lock) = 0;
@@ -153,7 +154,7 @@ struct alignas(64) ThreadCounters {
   const uint64_t* allocated_bytes = &kNoBytes;
   const uint64_t* deallocated_bytes = &kNoBytes;
   std::atomic<int64_t> allocation_count{0};
-  // What the only thread may still ask for without a look; see
+  // Bytes that the only thread may still ask for without a look; see
   // heap_counters.h. Zero among several threads.
   std::atomic<uint64_t> budget_bytes{0};
   // Among several threads: an allocation needs a look unless
@@ -166,10 +167,10 @@ struct alignas(64) ThreadCounters {
   // Among several threads each one's own, so that a free need not ask whether
   // its thread is registered. Written under the lock by any thread, seldom.
   FreeWay free_way = footprint_first_free;
-  // What remains is also written by others, under the lock.
+  // Members from here on are also written by others, under the lock.
   //
-  // Since the last phase event, creation or join by this thread: the
-  // high-water mark of its live bytes.
+  // The high-water mark of its live bytes since the last phase event, creation
+  // or join by this thread.
   alignas(64) std::atomic<int64_t> peak_absolute_bytes{INT64_MIN};
   // An allocation that lifts the live bytes above this takes the lock.
   std::atomic<int64_t> threshold_bytes{INT64_MIN};

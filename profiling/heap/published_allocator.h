@@ -1,4 +1,4 @@
-// What a reader outside of a process can see of its allocator at any moment:
+// State of a process's allocator that a reader outside can see at any moment:
 // the address ranges that it has from the kernel, and its books as of the last
 // time that more was live than ever before, to some percent.
 //

@@ -52,7 +52,7 @@ TEST_F(PublishedAllocatorTest, HasTheRangesOfWhatIsAllocated) {
   auto* const large = static_cast<char*>(malloc(kLargeBytes));
   EXPECT_TRUE(IsInARange(large));
   EXPECT_TRUE(IsInARange(large + kLargeBytes - 1));
-  // What the program maps by itself is none of the allocator's.
+  // Memory that the program maps by itself is none of the allocator's.
   EXPECT_FALSE(IsInARange(published_));
   free(large);
 }

@@ -1,5 +1,5 @@
-// What a program with return_pages_at_once keeps when it has freed everything:
-// next to nothing, where jemalloc keeps it all for ten seconds.
+// Memory that a program with return_pages_at_once keeps when it has freed
+// everything: next to nothing, where jemalloc keeps it all for ten seconds.
 
 #include <unistd.h>
 

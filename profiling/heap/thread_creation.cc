@@ -95,7 +95,7 @@ void EndJoin(ThreadRecord* record, bool succeeded) {
   ThreadNode* const joiner = record->node.creator;
   if (joiner == nullptr) return;
   EndSegment(&thread_counters);
-  // What the join itself freed comes after the thread's end.
+  // Blocks that the join itself freed come after the thread's end.
   const uint64_t activity = joiner->activity;
   joiner->activity = record->joiner_activity;
   JoinChild(process.open_phases, &record->node);

@@ -1,4 +1,4 @@
-// What creations and joins of threads tell of their order; for
+// The order of threads, as their creations and joins tell it; for
 // thread_entry_points.cc. See thread_tree.h.
 //
 // A record is owned by the process's table; who holds one between Begin... and

@@ -38,7 +38,7 @@ int64_t HeldBytes() {
   return bytes;
 }
 
-// What `run` needs, the second time: what threads cost for the first time is
+// Bytes that `run` needs the second time: costs of the first threads are
 // outside.
 template <typename Run>
 HeapPhaseBytes MeasureThreads(Run run) {
@@ -94,7 +94,7 @@ TEST(ThreadCreationTest, ACreatorThatAllocatesMeanwhileOverlaps) {
   EXPECT_GE(bytes.sum_thread_peak_net_bytes, 2 * HeldBytes());
 }
 
-// What a thread leaves is live beside the next.
+// Blocks that a thread leaves are live beside the next.
 TEST(ThreadCreationTest, CountsWhatAThreadLeft) {
   std::vector<void*> left(4);
   const auto run = [&left] {

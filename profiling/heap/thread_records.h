@@ -1,4 +1,4 @@
-// What the process keeps of a thread, from its creation until it is joined; not
+// The process's record of a thread, from its creation until it is joined; not
 // in the thread's storage, which goes before that.
 //
 //   ThreadRecord* const record = NewRecord();
@@ -29,8 +29,8 @@ struct ThreadRecord {
   bool has_ended ABSL_GUARDED_BY(process.lock) = false;
   bool has_number ABSL_GUARDED_BY(process.lock) = false;  // `thread` is set
   pthread_t thread ABSL_GUARDED_BY(process.lock) = {};
-  // What the thread is to run, until it begins; a record that is given up
-  // before that goes when it begins.
+  // The function that the thread is to run, until it begins; a record that is
+  // given up before that goes when it begins.
   void* (*function)(void*) = nullptr;
   void* argument = nullptr;
   bool is_given_up ABSL_GUARDED_BY(process.lock) = false;
@@ -54,7 +54,8 @@ void FreeRecord(ThreadRecord* record)
 void DropRecord(ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// What a root that ended adds to every phase that is still open.
+// Adds a root that ended to the figures of every phase that is still open, and
+// drops it.
 void DropEndedRoot(ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

@@ -3,8 +3,8 @@
 //   RegisterThread();  // in the thread's first call, or before
 //
 // A thread owns its counters. They are given up by pthread at its end, and in
-// the child of a fork. What its last destructors do afterwards goes to those
-// that ended.
+// the child of a fork. Calls of its last destructors afterwards go to the
+// counters of those that ended.
 //
 // Thread-safety: any thread may call; CountAfterEnd needs ProcessLock.
 
@@ -24,7 +24,7 @@ bool FindAllocatorsCounters();
 // Nothing if the calling thread is registered or has ended.
 void RegisterThread();
 
-// A call of a thread that has ended: the last destructors. What changed since
+// A call of a thread that has ended: the last destructors. The change since
 // the last such call goes to the counters of those that ended.
 void CountAfterEnd(ThreadCounters* counters, bool is_allocation)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);

@@ -60,8 +60,7 @@ TEST(ThreadRegistrationTest, CountsWhatAThreadLeftWhenItEnded) {
   pthread_barrier_destroy(&begin);
 }
 
-// What destructors of thread-specific data do comes after the thread's
-// end.
+// Calls by destructors of thread-specific data come after the thread's end.
 pthread_key_t late_key;
 void* late_block = nullptr;
 
@@ -81,7 +80,7 @@ TEST(ThreadRegistrationTest, CountsWhatDestructorsAllocate) {
         nullptr);
     pthread_join(thread, nullptr);
   };
-  run();  // what the first thread of a kind costs stays outside
+  run();  // costs of the first thread of a kind stay outside
   std::free(late_block);
   const HeapPhase phase = BeginHeapPhase();
   run();

@@ -1,4 +1,5 @@
-// What a thread begins with, and a recorder's way to come before it.
+// The function that a thread begins with, and a recorder's way to come before
+// it.
 //
 //   static const ThreadWrapper wrapper = {TimedThread, ForgetTimedThread};
 //   SetThreadWrapper(&wrapper);
@@ -16,9 +17,9 @@ struct ThreadStart {
 };
 
 struct ThreadWrapper {
-  // What pthread_create begins a thread with instead.
+  // The function and argument that pthread_create begins a thread with instead.
   ThreadStart (*wrap)(ThreadStart start);
-  // The thread of what `wrap` returned was not created.
+  // The thread of a start that `wrap` returned was not created.
   void (*forget)(ThreadStart start);
 };
 

@@ -44,11 +44,11 @@ using PhaseSet = uint64_t;
 static_assert(kMaxOpenPhases <= 64);
 
 struct ThreadNode {
-  // What one phase knows of the thread. Zero for a thread that begins in it.
+  // One phase's figures of the thread. Zero for a thread that begins in it.
   struct InPhase {
     int64_t begin_live_bytes = 0;
     uint64_t begin_activity = 0;
-    // What threads that it joined left, or took away.
+    // Bytes that threads that it joined left, or took away.
     int64_t joined_net_bytes = 0;
     // Of its course since it created the youngest of the children it has not
     // joined: its own net bytes and those of children that it joined.

@@ -22,7 +22,7 @@ namespace footprint {
 inline constexpr size_t kFailureTextBytes = 8192;
 
 struct FailureTextOptions {
-  // Absolute folders of this machine. What lies in one is named relative to it.
+  // Absolute folders of this machine. A path in one is named relative to it.
   std::vector<std::string> folders;
   // Replaced by "PID" from 100 up: smaller numbers mean something else more
   // often.

@@ -1,4 +1,4 @@
-// What failure_text.h promises.
+// The promises of failure_text.h.
 
 #include "footprint/profiling/measuring/failure_text.h"
 

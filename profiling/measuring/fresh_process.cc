@@ -36,7 +36,7 @@ constexpr rlim_t kOpenFiles = 1024;
 // kernel takes longer than milliseconds.
 constexpr std::chrono::seconds kReapLimit(30);
 
-// What the child tells before it becomes the program.
+// A step of the child that failed, before it becomes the program.
 struct StartReport {
   int step;   // a StartStep
   int error;  // errno

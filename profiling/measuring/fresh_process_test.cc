@@ -1,4 +1,4 @@
-// What fresh_process.h promises, on shell one-liners.
+// The promises of fresh_process.h, on shell one-liners.
 
 #include "footprint/profiling/measuring/fresh_process.h"
 

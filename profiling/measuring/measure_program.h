@@ -19,8 +19,8 @@
 // copies of its run-time files in "NAME.runfiles", so that no path of this
 // machine reaches its heap. Its environment has RUNFILES_DIR and
 // kSteadyEnvironment besides; there is no padding, which an interpreter's heap
-// would hold: its processes differ in the address-space layout alone. What does
-// not repeat stays as the highest of all processes, for limits.
+// would hold: its processes differ in the address-space layout alone. Figures
+// that do not repeat stay as the highest of all processes, for limits.
 //
 // The first process has the unrandomised address-space layout, every second one
 // after it a random layout. Where the system forbids the choice, the processes
@@ -46,8 +46,8 @@
 
 namespace footprint {
 
-// What keeps interpreters and numeric libraries from doing otherwise each time;
-// the profile's remarks say it.
+// Variables that keep interpreters and numeric libraries from doing otherwise
+// each time; the profile's remarks say them.
 inline constexpr const char* kSteadyEnvironment[] = {
     "PYTHONHASHSEED=0",  "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1",
     "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",    "MKL_NUM_THREADS=1",
@@ -78,12 +78,12 @@ std::string ProgramName(const std::string& label);
 absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
                               int minimum_process_count);
 
-// What the program wrote, merged; or a profile with `failure` set, from the
-// first process that crashed, hung, ended with another status than 0, wrote no
-// profile, a bad one, or one that does not fit the others. The same failure
-// gives the same record. If benchmarks failed and the program says which
-// (BENCHMARKS_FAILED, then its exit status may be any), those that no process
-// says so of are there beside the failure.
+// The program's profiles and samples, merged; or a profile with `failure` set,
+// from the first process that crashed, hung, ended with another status than 0,
+// wrote no profile, a bad one, or one that does not fit the others. The same
+// failure gives the same record. If benchmarks failed and the program says
+// which (BENCHMARKS_FAILED, then its exit status may be any), those that no
+// process says so of are there beside the failure.
 //
 // kInvalidArgument: a process count below kMinimumProcessCount, a time limit
 // below 1, a label without a target, or a data name that is absolute, leaves

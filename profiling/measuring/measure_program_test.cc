@@ -1,4 +1,5 @@
-// What measure_program.h promises, on a real program that misbehaves on demand.
+// The promises of measure_program.h, on a real program that misbehaves on
+// demand.
 
 #include "footprint/profiling/measuring/measure_program.h"
 

@@ -60,7 +60,7 @@ class PacedWatch {
   Clock::time_point next_;
 };
 
-// What one run showed.
+// Figures of one run.
 struct OutsideRun {
   WholeProcessPeak peak;
   int64_t group_bytes = 0;  // 0: there was no group

@@ -1,6 +1,6 @@
-// What a program needs of a machine: the resident set of its whole process,
-// with children, code, stacks and what the allocator keeps, measured from
-// outside of runs that are as everybody's are.
+// Memory that a program needs of a machine: the resident set of its whole
+// process, with children, code, stacks and pages that the allocator keeps,
+// measured from outside of runs that are as everybody's are.
 //
 //   ProgramMeasurement measurement;
 //   measurement.label = "//memo:get_benchmark";
@@ -9,10 +9,10 @@
 //       MeasureWholeProcess(measurement, "get_benchmark_profile");
 //
 // The program gets its own arguments and no flag, variable or library of ours;
-// nothing is read that it writes. What it says of its heap is judged beside
-// this figure, so it cannot say too little unseen. The profile has one
-// benchmark, "whole_process/NAME", whose figures are STATISTICAL: the highest
-// of all runs; the samples have each.
+// nothing is read that it writes. Its own figures of its heap are judged beside
+// this one, so they cannot be too low unseen. The profile has one benchmark,
+// "whole_process/NAME", whose figures are STATISTICAL: the highest of all runs;
+// the samples have each.
 // * PEAK_RESIDENT_BYTES as whole_process_watch.h tells it, and at that moment
 //   RESIDENT_ANONYMOUS_BYTES and RESIDENT_FILE_BYTES;
 // * of the run that needed most, phases "part: ...", PEAK_RESIDENT_BYTES each,

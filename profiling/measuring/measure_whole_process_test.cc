@@ -1,4 +1,4 @@
-// What measure_whole_process.h promises.
+// The promises of measure_whole_process.h.
 
 #include "footprint/profiling/measuring/measure_whole_process.h"
 

@@ -73,7 +73,7 @@ std::string Limit(__rlimit_resource resource) {
   return absl::StrCat(limit.rlim_cur);
 }
 
-// What the program can see of where and how it runs.
+// Circumstances that the program can see: where and how it runs.
 void DescribeCircumstances(const std::string& own_name,
                            BenchmarkMemory* benchmark) {
   AddArgument("argv[0]", own_name, benchmark);

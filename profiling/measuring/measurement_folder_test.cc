@@ -1,4 +1,4 @@
-// What measurement_folder.h promises; that a folder outlives no runner is
+// The promises of measurement_folder.h; that a folder outlives no runner is
 // tested by measure_program_test.
 
 #include "footprint/profiling/measuring/measurement_folder.h"

@@ -1,4 +1,4 @@
-// What the rule `memory_profile` made of programs that behave as told.
+// Files that the rule `memory_profile` made of programs that behave as told.
 
 #include <csignal>
 #include <fstream>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the tool behind `memory_profile` does on its command line.
+# The command line of the tool behind `memory_profile`.
 set -uo pipefail
 
 runner=$PWD/$1
@@ -68,8 +68,8 @@ kill -0 "$program_process" 2>/dev/null && fail "the program outlived its runner"
 [[ $folder == / || ! -e $folder ]] || fail "$folder was left behind"
 [[ ! -e $scratch/p ]] || fail "a cancelled measurement left an output"
 
-# What a runner that was killed left, the next one takes away, and nothing that
-# is in use.
+# The next runner takes away a folder that a killed one left, and none that is
+# in use.
 "$runner" "${outputs[@]}" -- "$program" --do=hang 2>/dev/null &
 runner_process=$!
 until [[ -n $(cat /proc/$runner_process/task/*/children 2>/dev/null) ]]; do

@@ -1,4 +1,4 @@
-// What run_failure.h promises.
+// The promises of run_failure.h.
 
 #include "footprint/profiling/measuring/run_failure.h"
 

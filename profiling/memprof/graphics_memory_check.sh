@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What memprof says of graphics memory, on a machine that has an NVIDIA device: by
+# memprof's figures of graphics memory, on a machine that has an NVIDIA device: by
 # hand, without Bazel; needs python3, libcuda.so.1 and libnvidia-ml.so.1, and
 # nvidia-smi to compare with. Two files beside it: memprof (built -c opt) and
 # graphics_memory_program.py.

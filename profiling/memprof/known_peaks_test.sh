@@ -7,7 +7,7 @@ set -uo pipefail
 program=$PWD/$2
 
 peak() { python3 -c "import json; print(json.load(open('$scratch/run.json'))['processes'][0]['peak_live_bytes'])"; }
-# What lives beside the blocks: the loader's, before the first of them.
+# Bytes that live beside the blocks: the loader's, before the first of them.
 measure --sampling=none "$program" hold || fail "status $?"
 base=$(($(peak) - 10240000))
 # The C++ library keeps 72,704 bytes for exceptions.

@@ -1,4 +1,4 @@
-// What a run needed of the machine, as parts of its value: the parts of each
+// A run's needs of the machine, as parts of its value: the parts of each
 // process's resident set, graphics memory, and the limit of a container.
 //
 //   AddMeasuredImages(end.processes, &run);

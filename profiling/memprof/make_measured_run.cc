@@ -13,7 +13,8 @@
 namespace footprint {
 namespace {
 
-// What was asked for and is not there. Images stand in the processes' order.
+// Notes on samples that were asked for and are not there. Images stand in the
+// processes' order.
 void AddNotes(const AgentRun& agent_run,
               const std::vector<MeasuredProcess>& processes, MeasuredRun* run) {
   for (size_t i = 0; i < processes.size(); ++i) {

@@ -73,8 +73,8 @@ absl::Status CheckFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-// What an ELF file says of how it is loaded. Offsets are the file's own, so
-// each is checked before it is followed.
+// The parts of an ELF file that say how it is loaded. Offsets are the file's
+// own, so each is checked before it is followed.
 class ElfFile {
  public:
   explicit ElfFile(absl::string_view bytes) : bytes_(bytes) {}

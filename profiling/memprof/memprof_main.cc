@@ -35,7 +35,7 @@
 namespace footprint {
 namespace {
 
-// What --limit makes of the run.
+// The exit status of a run under --limit.
 int Judge(const MeasuredRun& run, int64_t limit_bytes) {
   if (run.exit_status() != 0 || run.signal_number() != 0) {
     std::cerr << "memprof: the program failed, so its peak is not judged\n";

@@ -258,7 +258,7 @@ void SetDefaultThresholds(MemprofOptions* options) {
   }
 }
 
-// What is left once the options were read.
+// Takes the words that are left once the options were read.
 absl::Status SetWords(const std::vector<std::string>& words,
                       MemprofOptions* options) {
   if (!options->compare_before_path.empty()) {

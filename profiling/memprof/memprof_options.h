@@ -22,7 +22,7 @@ namespace footprint {
 extern const char kMemprofHelp[];
 
 struct MemprofOptions {
-  // What is to be done: `run` unless one of the others is set.
+  // The task: `run` unless one of the others is set.
   bool help = false;
   std::string from_path;
   std::string compare_before_path;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What memprof does with programs of every kind: their figures, output and exit.
+# memprof on programs of every kind: their figures, output and exit.
 set -uo pipefail
 
 # shellcheck source=profiling/memprof/memprof_test_functions.sh
@@ -84,7 +84,7 @@ for _ in {1..20}; do
     fail "status $? after _exit within malloc"
 done
 
-# What is not counted is said, and not accepted.
+# Memory that is not counted is told of, and not accepted.
 expect 3 "operator new of its own" --limit=1GiB "$own_new" hold=10
 (ulimit -f 100 && exec "$memprof" "$program" hold=10) 2>"$scratch/error"
 [[ $? == 2 && $(<"$scratch/error") == *"cannot be written"* ]] ||
@@ -191,7 +191,7 @@ expect 3 "not judged" --limit=20MiB "$program" exit=1
 expect 2 "$scratch/none/run.json" --json="$scratch/none/run.json" "$program" print
 [[ ! -s $scratch/output ]] || fail "the program ran though its report had no place"
 
-# What cannot be measured is said before anything runs.
+# Commands that cannot be measured are refused before anything runs.
 expect 2 "memprof --help lists them" --unknown "$program"
 expect 2 "which program?" --limit=1MiB
 expect 2 "is in no folder of PATH" no_such_program_anywhere

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What memprof's tests share; sourced, with the path of memprof, and then:
+# Functions that memprof's tests share; sourced, with the path of memprof, and then:
 #
 #   measure --sampling=0 PROGRAM ARGUMENT...
 #   check "first['peak_live_bytes'] == 10240"

@@ -68,7 +68,7 @@ says "script: ['one', 'two words']" "12.0 MiB" "20971520" \
   "by the shell" " cell "
 [[ $(<output) != *"does not run under memprof"* ]] || fail "the cell ran elsewhere"
 
-# What is wrong is said.
+# Errors are told.
 ask <<<$'%load_ext footprint\n%memprof'
 says "which script?"
 FOOTPRINT_MEMPROF='' PATH=/usr/bin ask <<<$'%load_ext footprint\n%memprof script.py'

@@ -21,7 +21,7 @@ RECORD_LIMIT_BYTES = 20_000_000
 
 
 def space_bytes(folder):
-    """What the files below take on the disk, the agent's own code left out."""
+    """Bytes that the files below take on the disk, the agent's own code left out."""
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:

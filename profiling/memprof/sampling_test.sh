@@ -127,8 +127,8 @@ def spin():
 spin()'
 check "time('spin') > 0.03 and copied('copy_much') > 90e6"
 
-# What grows to the last is suspected, also of a process that is killed; what
-# has a bound is not.
+# Memory that grows to the last is suspected, also of a process that is killed;
+# memory that has a bound is not.
 measure --sampling=16KiB "$leaks" leak 1 600 kill
 check "processes[0]['end'] == 'KILLED'"
 check "[leak['probability'] > 0.75 for leak in processes[0]['suspected_leaks'] if through(leak['call'], 'Subject')] == [True]"

@@ -27,7 +27,7 @@ refused() {
   [[ ! -s output ]] || fail "$1 ran, though it is refused"
 }
 
-# What nothing can be preloaded into.
+# Programs that nothing can be preloaded into.
 for name in asan:address tsan:thread lsan:leak; do
   if build "${name%:*}" hello.c -fsanitize="${name#*:}"; then
     refused "${name%:*}" "it is built with a sanitizer (${name%:*})"
@@ -84,7 +84,7 @@ refused no_interpreter "/none/such"
 printf '#!/usr/bin/env sh\nexit 6\n' >by_env && chmod +x by_env
 expect 6 "peak heap" ./by_env
 
-# What ends before main.
+# A program that ends before main.
 echo 'int f(void) { return 1; }' >gone.c && build libgone.so gone.c -shared -fPIC
 echo 'int f(void); int main() { return f(); }' >needs.c
 build needs needs.c -L. -lgone -Wl,--no-as-needed && rm libgone.so
@@ -124,7 +124,7 @@ for library in tcmalloc jemalloc; do
   fi
 done
 
-# What the user preloads comes behind the agent, and audits go on.
+# Libraries that the user preloads come behind the agent, and audits go on.
 cat >preloaded.c <<'C'
 #include <stdlib.h>
 __attribute__((constructor)) void begin(void) {

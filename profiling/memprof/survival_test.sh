@@ -59,7 +59,7 @@ for how in clone _Fork system_call clone3; do
   check "first['peak_live_bytes'] - $base == 120 * 10240"
   check "500 <= processes[1]['own_peak_bytes'] // 10240 < 503"
 done
-# What the system refuses is refused, with its reason.
+# Calls that the system refuses are refused, with its reason.
 survives refused
 
 # Handlers that allocate, and that never return.

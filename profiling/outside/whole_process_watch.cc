@@ -163,7 +163,7 @@ int64_t UnmappedFileBytes(const std::set<int>& process_ids) {
   return sum;
 }
 
-// What `counts` holds together, each page once.
+// The pages of all `counts` together, each page once.
 ResidentCounts SharedOnce(const std::map<int, ResidentCounts>& counts) {
   std::vector<int> distinct;
   for (const auto& [process_id, ignored] : counts) {

@@ -1,34 +1,36 @@
-// What a program needs of a machine, seen from outside: the highest resident
-// set of a process and of all that descend from it, together.
+// Memory that a program needs of a machine, seen from outside: the highest
+// resident set of a process and of all that descend from it, together.
 //
 //   WholeProcessWatch watch(getpid());  // what this process starts
 //   while (runs) watch.Look();          // every millisecond
 //   watch.NoteEnded(rusage.ru_maxrss * int64_t{1024});
 //   watch.peak().resident_bytes;
 //
-// Measured is what the kernel has counted, whatever the program says of itself:
-// heap, what the allocator keeps, mappings, stacks, static data, code that was
-// read, shared memory. Nothing is put into the program, and it is not stopped.
+// All pages that the kernel has counted are measured, whatever the program says
+// of itself: heap, pages that the allocator keeps, mappings, stacks, static
+// data, code that was read, shared memory. Nothing is put into the program, and
+// it is not stopped.
 //
 // * Of one process, the kernel's own high-water mark: nothing between two looks
 //   is lost, but for the last look before its end; NoteEnded makes that good
 //   for a process that was waited for.
 // * Of several, the sum at the moments of the looks: pages that a fork shares
 //   count once, and so does an address space that two processes share; file
-//   pages count once for each executable. What comes and goes between two looks
-//   is lost, but for each process's own mark.
+//   pages count once for each executable. Pages that come and go between two
+//   looks are lost, but for each process's own mark.
 // * A System V segment that nobody has attached counts with its creator, and a
 //   file in memory (memfd, /dev/shm) that nobody maps with those who have it
 //   open.
 // * The parts say what the pages of the largest process are for, as its
-//   mappings tell at a look near the peak. What came and went between two looks
-//   is in none of them: `unexplained_bytes`.
+//   mappings tell at a look near the peak. Pages that came and went between two
+//   looks are in none of them: `unexplained_bytes`.
 //
 // Not seen: pages of files that are neither mapped nor open, the page cache,
-// the kernel's own memory, and what a process asks another one for that does
-// not descend from `ancestor_id`. A control group (base/machine/memory_group.h)
-// sees all but the last. An orphan still descends from the next subreaper above
-// it, so the ancestor should be one (prctl PR_SET_CHILD_SUBREAPER).
+// the kernel's own memory, and memory that a process asks another one for that
+// does not descend from `ancestor_id`. A control group
+// (base/machine/memory_group.h) sees all but the last. An orphan still descends
+// from the next subreaper above it, so the ancestor should be one (prctl
+// PR_SET_CHILD_SUBREAPER).
 //
 // Owns what it has seen. Thread-compatible. Memory: some 100 bytes a process.
 // Time of a look: some 50 us a process, and where several processes reach a new
@@ -105,7 +107,7 @@ class WholeProcessWatch {
  private:
   using CountsOfProcesses = std::map<int, profiling_internal::ResidentCounts>;
 
-  // What belongs to no process alone comes besides.
+  // `unmapped_bytes` belong to no process alone and come besides.
   void NoteSum(const CountsOfProcesses& counts, int64_t unmapped_bytes);
   void ReadParts(const CountsOfProcesses& counts, int64_t unmapped_bytes,
                  int64_t sum_bytes);

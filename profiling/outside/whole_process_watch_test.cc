@@ -1,4 +1,4 @@
-// What whole_process_watch.h promises.
+// The promises of whole_process_watch.h.
 
 #include "footprint/profiling/outside/whole_process_watch.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kHeldBytes = size_t{24} << 20;
 constexpr int64_t kHeld = kHeldBytes;
-// What a fork of this test has besides.
+// Bytes that a fork of this test has besides, at most.
 constexpr int64_t kMostOther = int64_t{12} << 20;
 
 char* Map() {

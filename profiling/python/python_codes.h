@@ -83,7 +83,7 @@ class PythonCodeWriter {
   uint32_t FindContent(const Code& code);
   bool HasContent(uint32_t number, const Code& code) const;
   uint32_t Write(const Code& code);
-  // What a code object looked like when it got its number.
+  // A code object as it was when it got its number.
   struct Known {
     uintptr_t code;
     uintptr_t file_name;

@@ -1,5 +1,5 @@
-// What exact byte counts of this process depend on: allocator, libraries,
-// compiler.
+// The environment on which exact byte counts of this process depend: allocator,
+// libraries, compiler.
 //
 //   footprint::Environment environment = footprint::CurrentEnvironment();
 //

@@ -28,7 +28,7 @@ struct MemoryOutputs {
 // kInvalidArgument if one of them names no file, or both the same.
 absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv);
 
-// What --help says of the two.
+// The text of --help on the two.
 extern const char kMemoryOutputFlagsHelp[];
 
 // Writes `profile` as measured by this one process: every metric, each with its

@@ -52,7 +52,7 @@ class MemoryPhase {
   HeapPhase heap_phase_;
 };
 
-// What was recorded, for those who write profiles.
+// Recorded phases, for those who write profiles.
 
 struct RecordedMemoryPhase {
   const char* name = nullptr;

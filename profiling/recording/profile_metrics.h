@@ -27,7 +27,8 @@ void AddHeapMetrics(const HeapPhaseBytes& bytes, Metrics* metrics);
 // The program's own size as loaded.
 void AddImageMetrics(Metrics* metrics);
 
-// What cannot be exact: resident set and the allocator's own view, as of now.
+// Metrics that cannot be exact: resident set and the allocator's own view, as
+// of now.
 void AddProcessMetrics(Metrics* metrics);
 
 // One phase for each of `RecordedMemoryPhases()`, after those that `phases`

@@ -38,7 +38,7 @@ inline constexpr uint32_t kRootNode = 0;
 struct ModuleRecord {
   uint64_t begin_address;
   uint64_t end_address;
-  // What is added to the file's own addresses.
+  // The number that is added to the file's own addresses.
   uint64_t load_bias;
   uint32_t build_id_size;
   uint8_t build_id[36];

@@ -1,14 +1,14 @@
-// What a fuzzer writes into an agent's file, which is sparse and far larger
-// than an input may be: an input is a list of patches, and a patch names one of
-// the file's parts, a place in it and the bytes to write there.
+// Bytes that a fuzzer writes into an agent's file, which is sparse and far
+// larger than an input may be: an input is a list of patches, and a patch names
+// one of the file's parts, a place in it and the bytes to write there.
 //
 //   const std::vector<FilePatch> patches = PatchesOf(input);
 //   ApplyPatches(patches, /*first_part=*/0, {0, offsetof(SiteFile, sites)},
 //                file);
 //
 // In an input: a byte for the part, two for the offset (the lower first), one
-// for the count, then that many bytes; what is cut short at the end counts as
-// far as it goes. tools/fuzz/make_corpora.py writes such inputs.
+// for the count, then that many bytes; a patch that is cut short at the end
+// counts as far as it goes. tools/fuzz/make_corpora.py writes such inputs.
 //
 // Patches refer to the input. Thread-safe. Memory: 24 bytes a patch.
 

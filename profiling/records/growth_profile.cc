@@ -15,7 +15,7 @@ using profiling_internal::kGrowthMagic;
 using profiling_internal::kMaxGrowthWindows;
 using profiling_internal::kMaxSites;
 
-// What stands in front of the sites.
+// Members in front of the sites.
 struct Head {
   uint64_t magic;
   uint32_t window;

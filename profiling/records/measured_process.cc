@@ -99,7 +99,7 @@ std::string Beside(const std::string& record_path, absl::string_view suffix) {
   return absl::StrCat(absl::StripSuffix(record_path, kRecordSuffix), suffix);
 }
 
-// What lies beside the record at `path`, unless it was not sampled.
+// Reads the samples beside the record at `path`, unless none were taken.
 absl::Status ReadSamples(const std::string& path, const char* content,
                          std::optional<StackTallies>* samples) {
   absl::StatusOr<StackTallies> tallies =

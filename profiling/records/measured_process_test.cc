@@ -145,7 +145,7 @@ TEST_F(MeasuredProcessTest, OtherFilesAreNamed) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
-// What lies beside a record may be missing, but not be damaged.
+// A file beside a record may be missing, but not be damaged.
 TEST_F(MeasuredProcessTest, DamagedFilesBesideARecordAreNamed) {
   Write("7.0.record", *Record(7, 10));
   ASSERT_THAT(ReadRecords(folder_), IsOk());

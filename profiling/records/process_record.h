@@ -1,12 +1,12 @@
-// What an agent in a process tells whoever measures it: a file that the process
+// An agent's record for whoever measures its process: a file that the process
 // maps and keeps up to date, so that it is there however the process ends.
 //
 //   auto* const record = static_cast<ProcessRecord*>(mapped);
 //   if (record->magic != kRecordMagic) return Refuse();
 //   const int64_t end_time_ns = record->end_time_ns.load();  // 0: it runs
 //
-// One file a process image: the child of a fork has its own, and so has what
-// exec put in a process's place. WriteRecordFileName names it, in
+// One file a process image: the child of a fork has its own, and so has the
+// image that exec put in a process's place. WriteRecordFileName names it, in
 // the folder that `kRecordFolderVariable` names. It is written and read on one
 // machine, by one version.
 //

@@ -26,7 +26,7 @@ using profiling_internal::PythonFrames;
 using profiling_internal::PythonObjects;
 using profiling_internal::PythonRecord;
 
-// What stands in front of the arrays.
+// Members in front of the arrays.
 struct alignas(PythonRecord) Head {
   char bytes[offsetof(PythonRecord, codes)];
 
@@ -36,7 +36,7 @@ struct alignas(PythonRecord) Head {
 };
 
 void AppendUtf8(uint32_t character, std::string* text) {
-  // What a str may hold and UTF-8 may not: a half of a surrogate pair.
+  // A half of a surrogate pair, which a str may hold and UTF-8 may not.
   if ((character >= 0xd800 && character < 0xe000) || character > 0x10ffff) {
     character = 0xfffd;
   }

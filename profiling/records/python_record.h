@@ -1,4 +1,4 @@
-// What a process's agent tells of its Python interpreter: the version, and of
+// An agent's record of its process's Python interpreter: the version, and of
 // each function that call trees name, its name and where its lines are. A file
 // "PID.IMAGE.python" beside the others; there is one only where the process is
 // an interpreter.

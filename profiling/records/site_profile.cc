@@ -18,7 +18,7 @@ using profiling_internal::SiteFile;
 using profiling_internal::SiteRecord;
 using profiling_internal::TimePoint;
 
-// What stands in front of the arrays.
+// Members in front of the arrays.
 struct alignas(SiteFile) Head {
   char bytes[offsetof(SiteFile, time_points)];
 

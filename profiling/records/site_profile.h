@@ -37,7 +37,7 @@ struct SiteProfile {
     double variance = 0;
   };
 
-  // What one stack of calls allocated in one thread and stage.
+  // Allocations of one stack of calls in one thread and stage.
   struct Site {
     int node = kNone;  // kNone: before the record began, or without room
     uint32_t thread = 0;

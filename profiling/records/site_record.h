@@ -24,8 +24,9 @@
 
 namespace footprint::profiling_internal {
 
-// What was allocated by one stack of calls, in one thread and one stage. With
-// sampling, each figure is an estimate, and `..._variance` says of how much.
+// Allocations of one stack of calls, in one thread and one stage. With
+// sampling, each figure is an estimate, and `..._variance` is the variance of
+// its bytes.
 struct SiteRecord {
   uint32_t node;
   uint32_t thread;

@@ -15,7 +15,7 @@ using profiling_internal::kStackTalliesMagic;
 using profiling_internal::StackTalliesFile;
 using profiling_internal::StackTally;
 
-// What stands in front of the arrays.
+// Members in front of the arrays.
 struct Head {
   uint64_t magic;
   int64_t sampling_interval;

@@ -1,4 +1,4 @@
-// What an agent sampled, added up by stack of calls, as values: reads the file
+// An agent's samples, added up by stack of calls, as values: reads the file
 // that the agent wrote (stack_tallies_record.h).
 //
 //   absl::StatusOr<StackTallies> copies =

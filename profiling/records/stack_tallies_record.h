@@ -1,5 +1,5 @@
-// What was sampled, added up by stack of calls, thread and stage, as an agent
-// keeps it in a file that it maps: where processor time went, or who copied.
+// Samples, added up by stack of calls, thread and stage, as an agent keeps them
+// in a file that it maps: where processor time went, or who copied.
 //
 //   const uint32_t count = file->tally_count.load();
 //   for (uint32_t i = 0; i < count; ++i) Use(file->tallies[i].amounts);
@@ -31,7 +31,7 @@ inline constexpr char kCopyIntervalVariable[] =
 inline constexpr char kProcessorTimeContent[] = "processor_time";
 inline constexpr char kCopiesContent[] = "copies";
 
-// What they mean is said by who samples.
+// Amounts of a tally. Their meaning is said by who samples.
 inline constexpr int kTallyAmounts = 2;
 
 struct StackTally {

@@ -18,7 +18,7 @@ using profiling_internal::StageFile;
 using profiling_internal::StageKind;
 using profiling_internal::StageRecord;
 
-// What stands in front of the stages.
+// Bytes in front of the stages.
 constexpr size_t kHeadBytes = offsetof(StageFile, stages);
 
 struct alignas(StageFile) FileHead {

@@ -32,8 +32,8 @@ enum class StageKind : uint32_t {
   kFile,    // a data or model file, from open to close
 };
 
-// What began under one name inside one other stage. Peaks are the highest of
-// its visits', the other figures their sum.
+// A stage: visits under one name inside one other stage. Peaks are the highest
+// of its visits', the other figures their sum.
 struct StageRecord {
   // Ended by a null; of a longer name, its end.
   char name[152];
