@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the rules of defs.bzl make: tests and programs that find their files.
+# Targets that the rules of defs.bzl make: tests and programs that find their files.
 set -uo pipefail
 readonly RUNFILES=$PWD
 unset XML_OUTPUT_FILE TEST_UNDECLARED_OUTPUTS_DIR

@@ -57,7 +57,7 @@ class ReportBrowserTest(unittest.TestCase):
 
     def test_tab_reaches_every_function_in_order_and_shows_where_it_is(self):
         self._open()
-        # What is inside a closed fold is no function until it is opened.
+        # A function inside a closed fold is none until the fold is opened.
         self._ask(f"""window.order = [...document.querySelectorAll('{_FUNCTIONS}')]
             .filter(e => e.checkVisibility())""")
         count = self._ask("order.length")

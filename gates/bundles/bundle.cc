@@ -449,7 +449,7 @@ absl::Status AppendFile(archive* writer, const std::string& folder,
   return absl::OkStatus();
 }
 
-// What libarchive writes, into an AtomicFile.
+// The file that libarchive writes, and the status of the last write.
 struct Output {
   AtomicFile file;
   absl::Status status;

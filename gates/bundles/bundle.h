@@ -6,8 +6,8 @@
 //       UnpackBundle("model.bundle", "/run/trial/bundle", BundleLimits());
 //
 // The same folder gives the same bytes with one version of libzstd: entries are
-// sorted, times and owners left out, modes 0644 or 0755. What is read may be
-// tar, plain or compressed by gzip or zstd.
+// sorted, times and owners left out, modes 0644 or 0755. Archives that are read
+// may be tar, plain or compressed by gzip or zstd.
 //
 // Refused, whole: links of any kind, devices, pipes and sockets; names that are
 // absolute, hold "..", an empty part or a control character, or come twice,

@@ -80,7 +80,7 @@ class EvasionsTest(unittest.TestCase):
                 self.assertEqual(judgement["decision"], "ACCEPT")
 
     def test_the_figure_of_the_loop_alone_accepts_many(self):
-        """What the second figure is for."""
+        """The reason for the second figure."""
         accepted = [j["benchmark"] for j in self.verdict["judgements"]
                     if not j["benchmark"].startswith("whole_process/")
                     and j["decision"] == "ACCEPT"]

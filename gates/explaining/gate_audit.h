@@ -31,11 +31,11 @@ struct AuditFinding {
     kLoose,      // a limit further above the measured than its headroom
     kExpired,    // a raise whose last day is past
     kDrifted,    // a limit far above its first value
-    kBroken,     // what keeps everything from being judged
+    kBroken,     // a problem, so that nothing is judged
   };
   Kind kind = Kind::kUnguarded;
   std::string location;  // "file:line", a label or a path
-  std::string message;   // what is wrong, and the next step
+  std::string message;   // the fault, and the next step
 };
 
 struct AuditOptions {

@@ -45,8 +45,8 @@ struct GateExplanation {
   Threshold threshold;  // owner, reason, history
   int process_count = 0;
 
-  // What each phase needed, of the metric judged, and, where that is a peak of
-  // live bytes, who held the bytes at the peak of the whole: the largest first.
+  // Values of the judged metric by phase, and, where that is a peak of live
+  // bytes, the holders of bytes at the peak of the whole: the largest first.
   struct Part {
     std::string name;
     int64_t value = 0;
@@ -54,13 +54,13 @@ struct GateExplanation {
   std::vector<Part> phases;
   std::vector<Part> held_at_peak;
 
-  // What differs from the exact values that are kept for this benchmark; the
-  // largest growth first.
+  // Exact values of this benchmark that no longer hold; the largest growth
+  // first.
   std::vector<Judgement> moved_exact_values;
   // How many exact values of this benchmark stand as they were.
   int kept_exact_values = 0;
-  // What differs from `ExplainOptions::before`; not set without it, or if it
-  // has no such benchmark.
+  // Differences from `ExplainOptions::before`; not set without it, or if it has
+  // no such benchmark.
   absl::optional<DiffNode> difference;
 
   // Accepts the measured value; of a rule that holds, brings it down to that.

@@ -46,10 +46,10 @@ struct DiffNode {
   // a deployment, the highest peak of its benchmarks; of a site, the bytes that
   // it held at the peak. Of what was added or removed, all.
   std::vector<MetricChange> changes;
-  // What differs within, the largest growth first; of a benchmark, its phases
+  // Parts that differ, the largest growth first; of a benchmark, its phases
   // before its sites.
   std::vector<DiffNode> children;
-  // What else is to be known: another environment, a producer that failed.
+  // Further remarks: another environment, a producer that failed.
   std::vector<std::string> notes;
 };
 
@@ -66,8 +66,8 @@ absl::StatusOr<ProfileDiff> DiffProfiles(absl::Span<const MemoryProfile> before,
 // bytes that differs, or of the first at all. Null if nothing differs here.
 const MetricChange* MainChange(const DiffNode& node);
 
-// By how much a figure grew. What was not there grew by all it is; nullopt if
-// one of the two is unknown.
+// Growth of a figure. One that was not there grew by its whole value; nullopt
+// if one of the two is unknown.
 absl::optional<int64_t> GrowthOf(const DiffNode& node,
                                  const MetricChange& change);
 

@@ -155,8 +155,8 @@ void AddRuleCharts(const GateInput& input, std::vector<LineChart>* charts) {
 
 // ---- Families ----
 
-// What benchmarks have in common that differ in one argument: the name with
-// that argument's value left out.
+// Benchmarks of a deployment that have an argument: those whose names differ in
+// its value alone are one member.
 struct Family {
   std::string label;
   std::string argument;

@@ -75,7 +75,7 @@ class Workspace {
     if (!is_thresholds && !IsBuildFile(name)) return;
     const absl::StatusOr<std::string> text =
         ReadWholeFile(entry.path().string());
-    if (!text.ok()) return;  // what cannot be read names nothing
+    if (!text.ok()) return;  // a file that cannot be read names nothing
     if (!is_thresholds) {
       builds_[path] = *text;
     } else if (absl::StrContains(*text, kMark)) {

@@ -202,7 +202,7 @@ absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,
   const absl::StatusOr<std::vector<std::string>> names =
       fitter.NamesOn(*device, what_if);
   if (!names.ok()) return names.status();
-  // What is left without any is a fair question only if it is asked.
+  // The room without any deployment is a fair question only if it is asked.
   if (names->empty() && what_if.without.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         source.path, ": no deployment runs on \"", device_name,

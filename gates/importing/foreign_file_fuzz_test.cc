@@ -28,7 +28,7 @@ void CheckFigures(const absl::StatusOr<ForeignFigures>& figures) {
 
 void ParseAnyFile(absl::string_view bytes) {
   CheckFigures(ParseForeignFile(bytes));
-  // What is packed is out of a fuzzer's reach, but for its content.
+  // Packed profiles are out of a fuzzer's reach, but for their content.
   CheckFigures(ParseHeapProfileMessage(bytes));
   // A number of JSON waits long for its turn among the other formats.
   CheckFigures(ParseForeignFile(absl::StrCat(

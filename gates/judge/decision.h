@@ -12,9 +12,9 @@
 
 namespace footprint {
 
-// The first in gate.proto's order that a problem has, or a judgement of a rule
-// that blocks; ACCEPT if there is none. What `verdict` says itself is not
-// looked at.
+// The first decision, in gate.proto's order, that a problem has, or a judgement
+// of a rule that blocks; ACCEPT if there is none. `verdict`'s own decision is
+// not looked at.
 Decision DecisionOf(const Verdict& verdict);
 
 }  // namespace footprint

@@ -193,7 +193,7 @@ class Evaluation {
     return true;
   }
 
-  // What one rule found.
+  // The reach of one rule over the profiles.
   struct Reach {
     bool is_judging = false;  // its file is for one of the profiles
     bool is_excused = false;  // it might be for one that was not measured
@@ -689,8 +689,8 @@ class Evaluation {
                      command_.ToBless(profiles_[profile].label(), path)));
   }
 
-  // What files of other environments judge there, and the profile's own file
-  // does not judge here.
+  // Adds a mismatch for measurements that files of other environments judge
+  // there, and the profile's own file does not judge here.
   void CheckForeignMeasurements(size_t profile) {
     constexpr int kMostNames = 3;
     std::set<MeasurementKey> said;
@@ -734,7 +734,7 @@ class Evaluation {
     }
   }
 
-  // What a program says of itself, against what was seen from outside.
+  // Holds a program's own figures against those seen from outside.
   void CheckProgramsTellEnough() {
     for (size_t i = 0; i < profiles_.size(); ++i) {
       for (size_t j = 0; j < states_[i].size(); ++j) {
@@ -839,7 +839,7 @@ class Evaluation {
                   [static_cast<size_t>(benchmark)];
   }
 
-  // What a file of another environment would judge there.
+  // A measurement that a file of another environment would judge there.
   struct Foreign {
     Measurement measurement;
     MetricKind metric = METRIC_KIND_UNSPECIFIED;
@@ -853,7 +853,7 @@ class Evaluation {
   std::vector<std::vector<size_t>> foreign_sources_;
   std::vector<std::vector<size_t>> own_sources_;
   std::vector<std::vector<Foreign>> foreign_;  // by profile
-  // What a file of the profile's own environment judges.
+  // Measurements that a file of the profile's own environment judges.
   std::set<MeasurementKey> kept_here_;
   std::string last_bad_baseline_;
   int suggestions_ = 0;

@@ -46,13 +46,13 @@
 namespace footprint {
 
 struct EvaluationOptions {
-  // What `bazel run` is told to run in commands for the reader.
+  // Target that `bazel run` runs in commands for the reader.
   std::string update_target = "//gates:update";
   // The profiles are all that the files have thresholds for, so a label that
   // names none of them is a problem in shared files too.
   bool is_complete = false;
-  // What varied, for rules over samples: any number of files of a label, whose
-  // values are one sample. They must outlive the call.
+  // Figures that varied, for rules over samples: any number of files of a
+  // label, whose values are one sample. They must outlive the call.
   absl::Span<const MemorySamples> samples;
 };
 

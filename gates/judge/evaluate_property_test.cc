@@ -48,7 +48,7 @@ bool IsOwn(const ThresholdSource& source, const MemoryProfile& profile) {
              profile.environment().compiler();
 }
 
-// What a rule names in one benchmark.
+// Measurements that a rule names in one benchmark.
 struct OracleFind {
   struct One {
     int phase;

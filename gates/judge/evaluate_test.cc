@@ -599,7 +599,7 @@ TEST(EvaluateTest, WhatDidNotRepeatIsInconclusiveUnderABlockingRule) {
   EXPECT_THAT(judge("WARN").problems(), SizeIs(1));
 }
 
-// What repeated is not said to have differed.
+// A figure that repeated is not said to have differed.
 TEST(EvaluateTest, SaysThatAPeakDependsOnTheOrderOfThreads) {
   MemoryProfile profile = Profile(kProfile);
   profile.mutable_benchmarks(0)->add_unrepeated(PEAK_MAPPED_BYTES);

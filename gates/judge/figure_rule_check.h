@@ -1,4 +1,4 @@
-// What is wrong with a threshold's rules over samples and over laws.
+// Mistakes in a threshold's rules over samples and over laws.
 //
 //   for (const RuleMistake& mistake : CheckFigureRules(threshold)) {
 //     Report(mistake);

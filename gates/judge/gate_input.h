@@ -1,4 +1,4 @@
-// What a gate judges, read from the files that its manifest names.
+// Input of a gate, read from the files that its manifest names.
 //
 //   GateInput input = ReadGateInput("gates/check.manifest");
 //   Verdict verdict = Judge(input, options);
@@ -15,10 +15,10 @@
 // it (whole_process.h). Unless all are wanted, samples are read only if a
 // threshold has a rule over them.
 //
-// Never fails: what cannot be read is a problem of the verdict. A profile that
-// is empty, cut short or damaged is its producer's fault; a missing or foreign
-// one, one of another label than the manifest's, of a newer schema or of an
-// older Footprint is a mistake in the configuration.
+// Never fails: a file that cannot be read is a problem of the verdict. A
+// profile that is empty, cut short or damaged is its producer's fault; a
+// missing or foreign one, one of another label than the manifest's, of a newer
+// schema or of an older Footprint is a mistake in the configuration.
 //
 // Thread-safe; the result owns all that was read. Memory: all profiles and
 // thresholds. Time: linear.

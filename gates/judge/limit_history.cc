@@ -114,7 +114,7 @@ absl::optional<double> RatioOf(const Threshold& threshold) {
   return If(threshold.has_max_ratio(), threshold.max_ratio().ratio());
 }
 
-// What an entry says apart from its numbers.
+// Checks the words of an entry, and that it has a number.
 void CheckWords(const Threshold& threshold, int number,
                 std::vector<HistoryProblem>* problems) {
   const HistoryEntry& entry = threshold.history(number);
@@ -236,7 +236,7 @@ absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
 }
 
 bool IsReason(absl::string_view text) {
-  // What Unicode has of spaces, and of characters that show nothing.
+  // Unicode's spaces, and its characters that show nothing.
   constexpr absl::string_view kBlanks[] = {
       "\u00a0",   "\u00ad", "\u034f", "\u061c", "\u115f", "\u1160", "\u1680",
       "\u180e",   "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",

@@ -37,7 +37,7 @@ struct HistoryProblem {
 std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
                                          bool is_recorded);
 
-// What the limits of `threshold` begin with.
+// The entry that the limits of `threshold` begin with.
 HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
                         absl::string_view reason);
 

@@ -65,9 +65,10 @@ class MeasurementIndex {
   // ascending order; its label is not looked at.
   std::vector<int> BenchmarksOf(int profile, const Selector& selector) const;
 
-  // What the selector's phase and `kind` name in one benchmark: for a metric
-  // that was measured or did not repeat. False if the benchmark has no such
-  // phase, or a region or phase that is named has no such metric.
+  // Appends the measurements that the selector's phase and `kind` name in one
+  // benchmark: for a metric that was measured or did not repeat. False if the
+  // benchmark has no such phase, or a region or phase that is named has no such
+  // metric.
   bool AppendMeasurements(int profile, int benchmark, const Selector& selector,
                           MetricKind kind,
                           std::vector<Measurement>* measurements) const;

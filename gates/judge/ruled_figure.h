@@ -25,7 +25,7 @@ struct RuledFigure {
   int64_t limit = 0;
   // A sentence without its end: "0 of 59 runs exceed it, so ...".
   std::string explanation;
-  // What makes the limit that of these figures, for `accept it with`.
+  // Change that makes the limit that of these figures, for `accept it with`.
   std::string change_to_accept;
 };
 

@@ -29,7 +29,7 @@ bool IsGlob(absl::string_view glob);
 // True if `glob` names one thing only.
 bool IsLiteral(absl::string_view glob);
 
-// What a glob names that is literal, and the glob that names `name` only.
+// The one name that a literal glob names, and the glob that names `name` only.
 std::string NameOfLiteral(absl::string_view glob);
 std::string EscapeGlob(absl::string_view name);
 

@@ -41,8 +41,8 @@ TEST(UpdateCommandTest, NamesEveryBenchmarkByNone) {
             "bazel run //gates:update -- --only='//a:*'");
 }
 
-// What a report shows of the command is what must work, and a report shows no
-// newline inside a line.
+// The command must work as a report shows it, and a report shows no newline
+// inside a line.
 TEST(UpdateCommandTest, ACommandIsOneLineOfWhatATerminalShows) {
   EXPECT_EQ(ShellQuote("BM_A\nB\t'\\\x01"
                        "7\xff"),

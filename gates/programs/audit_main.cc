@@ -60,7 +60,7 @@ bool ReadPercent(absl::string_view text, double* percent) {
          *percent >= 0 && *percent < 1e9;
 }
 
-// What Bazel does not know of: files that no rule names.
+// Findings on files that Bazel does not know of: no rule names them.
 absl::StatusOr<std::vector<AuditFinding>> UnnamedFindings() {
   std::vector<AuditFinding> findings;
   const std::string workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");

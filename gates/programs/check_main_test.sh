@@ -204,7 +204,7 @@ printf 'profile\tgood.binpb\t//a:b\nthresholds\tlimit.textproto\n' >manifest
 "$CHECK" --manifest=manifest >/dev/full 2>err
 (($? == 2)) && grep -q 'cannot be written' err || { echo "a full disk went unnoticed"; failures=$((failures + 1)); }
 
-# What is told: a line a deployment, on demand every rule, of some alone.
+# Output: a line a deployment, on demand every rule, and some deployments alone.
 expect 0 '^//a:b +1  none of 1000 B  limit:4$' good.binpb limit.textproto
 expect 0 'BM_X +peak live  1,000 B  max 1,000 B  none  accept' good.binpb limit.textproto --all
 grep -q '^deployment' out && { echo "--all has the short table, too"; failures=$((failures + 1)); }

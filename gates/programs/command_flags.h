@@ -2,7 +2,7 @@
 //
 //   absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
 //       arguments, {"format", "output"}, {"help"});
-//   if (!flags.ok()) ...            // what is wrong, and the nearest name
+//   if (!flags.ok()) ...            // the mistake, and the nearest name
 //   flags->Value("format", "text");
 //
 // Unlike a general flag library it ends no process: the exit status of a gate
@@ -38,7 +38,7 @@ class CommandFlags {
                     const std::string& otherwise) const;
   // All that were given, in order.
   std::vector<std::string> Values(const std::string& name) const;
-  // What is no flag, in order.
+  // Arguments that are no flags, in order.
   const std::vector<std::string>& words() const { return words_; }
 
  private:

@@ -52,7 +52,7 @@ constexpr char kProgram[] = "diff";
 constexpr int kSame = 0;
 constexpr int kDiffers = 1;
 
-// What this suite's manifest names.
+// Profiles that this suite's manifest names.
 absl::StatusOr<std::vector<MemoryProfile>> SuiteProfiles(
     const CommandFlags& flags) {
   absl::StatusOr<GateInput> input = ReadSuite(flags);

@@ -1,4 +1,4 @@
-// What the programs of gates have in common: paths, terminals, the end.
+// Functions that the programs of gates share: paths, terminals, the end.
 //
 //   const ReportOptions options = OptionsOfTerminal();
 //   return FinishProgram("diff", WriteDiffText(diff, ...), output, kDiffers);
@@ -23,8 +23,8 @@ std::string EnvironmentValue(const char* name);
 // A path of the person who typed `bazel run`, which changes the folder.
 std::string PathOfCaller(const std::string& path);
 
-// What suits whoever reads standard output: on a terminal its width, and colour
-// unless NO_COLOR is set; else 80 characters.
+// Options that suit the reader of standard output: on a terminal its width, and
+// colour unless NO_COLOR is set; else 80 characters.
 ReportOptions OptionsOfTerminal();
 
 // OptionsOfTerminal, or those of a file if `output` names one.

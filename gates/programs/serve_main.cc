@@ -90,8 +90,8 @@ Exit status: 0 after SIGTERM or Ctrl-C, 2 if it cannot start; the message names
 the way out.
 )";
 
-// What this judge decides by, apart from thresholds and host: raised when the
-// same bundle could get another verdict.
+// Version of this judge's rules, apart from thresholds and host: raised when
+// the same bundle could get another verdict.
 constexpr int kJudgeVersion = 1;
 constexpr int kUsualPort = 7878;
 constexpr char kLocalTokenName[] = "local";
@@ -124,7 +124,7 @@ absl::Status SetBytes(const CommandFlags& flags, const std::string& name,
   return given.status();
 }
 
-// What all trials have in common.
+// Settings that all trials share.
 struct Trials {
   TrialRequest request;
   std::string work_folder;
@@ -185,7 +185,8 @@ absl::StatusOr<std::string> ContextOf(const Trials& trials,
 // Of this process's work folders.
 std::string OwnWorkPrefix() { return absl::StrCat(getpid(), "-"); }
 
-// What a killed server left. The store is locked, so no other lives.
+// Removes the work folders of a killed server. The store is locked, so no other
+// server lives.
 void RemoveOldWork(const std::string& work_folder) {
   std::error_code error;
   std::vector<std::filesystem::path> old;

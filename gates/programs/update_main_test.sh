@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What update_main does to a workspace, and what it refuses.
+# Changes that update_main makes to a workspace, and requests that it refuses.
 set -uo pipefail
 readonly UPDATE="$PWD/gates/programs/update_main" CHECK="$PWD/gates/programs/check_main"
 readonly ENCODE="$PWD/gates/judge/encode_profile_main"

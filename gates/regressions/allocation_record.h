@@ -1,13 +1,13 @@
-// What a program with the heap of profiling/regressions recorded: blocks,
-// mappings and visits of phases, and when each visit held most.
+// Record of a program with the heap of profiling/regressions: blocks, mappings
+// and visits of phases, and when each visit held most.
 //
 //   absl::StatusOr<AllocationRecord> record = ReadAllocationRecord(bytes);
 //   for (const RecordedVisit& visit : record->visits) {
 //     Use(visit.phase, visit.peak_bytes, record->blocks[visit.first_call]);
 //   }
 //
-// Counted from the events alone, so it is a second opinion on what the counters
-// of exact_heap say: of the main thread.
+// Counted from the events alone, so it is a second opinion on the figures that
+// exact_heap counts for the main thread.
 //
 // Pure, thread-safe; the result owns all it holds. Memory: 48 bytes a block.
 // Time: linear, and a hash look-up an event.

@@ -268,7 +268,8 @@ Planned PlanMoreMapping(const Place& place) {
                     counted[place.random->Below(counted.size())], bytes, bytes);
 }
 
-// What the visit makes of the figure, to find the one that makes it.
+// The visit's peak in the figure's metric, to find the visit that makes the
+// figure.
 int64_t PeakOf(const RecordedVisit& visit, const JudgedFigure& figure) {
   return figure.metric == PEAK_MAPPED_BYTES ? visit.mapped_peak_bytes
                                             : visit.peak_bytes;

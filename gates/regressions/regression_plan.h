@@ -95,7 +95,7 @@ absl::optional<PlannedRegression> PlanRegression(
     const BenchmarkMemory& benchmark, const AllocationRecord& record,
     RandomSequence* random);
 
-// What jemalloc hands out for a request: its size classes.
+// Bytes that jemalloc hands out for a request: its size classes.
 int64_t UsableBytes(int64_t requested_bytes);
 
 }  // namespace footprint

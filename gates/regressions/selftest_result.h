@@ -1,4 +1,4 @@
-// What became of planted regressions, and the text that says so.
+// Outcomes of planted regressions, and the text that tells them.
 //
 //   SelftestResult result;
 //   result.trials.push_back(JudgeTrial(planned, run, input, options));
@@ -36,13 +36,14 @@ struct RegressionTrial {
   Decision decision = ACCEPT;
   // Of the rules that reject, each once; of another decision none.
   std::vector<RuleKind> rules;
-  // What was measured of the figure, less what it was; 0 if it is not there.
+  // Value that was measured of the figure, less its value before; 0 if it is
+  // not there.
   int64_t measured_growth = 0;
   std::string why;  // of kNotPlanted
 };
 
-// What could not be tried at all, each with its reason: said, never passed
-// over.
+// A benchmark that could not be tried at all, with the reason: said, never
+// passed over.
 struct UntriedBenchmark {
   std::string label;
   std::string benchmark;

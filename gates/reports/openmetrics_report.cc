@@ -60,7 +60,7 @@ class Family {
   std::set<std::string> seen_;
 };
 
-// What the figures of a rule are counted in.
+// Units of the figures of rules.
 enum Unit { kBytes, kCalls, kExponent, kUnitCount };
 
 Unit UnitOf(const Judgement& judgement) {

@@ -75,7 +75,7 @@ TEST(ReportFormatsTest, EveryFormatHasTheSameContent) {
             "bazelrun//gates:update----only=//c:d"}) {
         EXPECT_THAT(report, HasSubstr(part)) << format.name;
       }
-      // What holds is nothing that a merge request shows as worse.
+      // A rule that holds is nothing that a merge request shows as worse.
       const bool has_findings_only = format.name == std::string("gitlab");
       EXPECT_EQ(
           report.find("1,572,864") != std::string::npos ||

@@ -62,7 +62,7 @@ TEST(SarifReportTest, WhatIsLeftOutIsSaid) {
   options.has_every_rule = true;
   const nlohmann::json run = nlohmann::json::parse(
       WriteSarifReportOfAtMost(2, ExampleVerdict(), options))["runs"][0];
-  // What rejects stays.
+  // Results that reject stay.
   ASSERT_EQ(run["results"].size(), 2u);
   EXPECT_EQ(run["results"][0]["level"], "error");
   EXPECT_EQ(run["results"][1]["level"], "error");

@@ -274,7 +274,7 @@ class TextReport {
                     Colour(outcome, row.substr(begin)), "\n");
   }
 
-  // ---- What is not accepted ----
+  // ---- Violations and problems ----
 
   void WriteViolation(const Judgement& judgement) {
     constexpr char kHow[] = "    accept it with: ";

@@ -30,11 +30,12 @@ struct ReportOptions {
   bool has_colour = false;
 };
 
-// What people read first, and the last line of the text report: the decision,
-// and how many deployments, rules and problems it is of. Without a newline.
+// The line that people read first, and the last one of the text report: the
+// decision, and the numbers of its deployments, rules and problems. Without a
+// newline.
 std::string SummaryLine(const Verdict& verdict);
 
-// What a judgement amounts to.
+// A judgement's decision and severity in one.
 enum class Outcome { kHolds, kRejects, kWarns, kIsRecorded };
 
 Outcome OutcomeOf(const Judgement& judgement);

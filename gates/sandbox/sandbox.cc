@@ -51,7 +51,7 @@ constexpr const char* kFiles[] = {"agent.so", "runner"};
 constexpr const char* kDevices[] = {"full", "null", "random", "urandom",
                                     "zero"};
 constexpr const char* kSystemLinks[] = {"bin", "lib", "lib32", "lib64", "sbin"};
-// What the dynamic loader, Debian's alternatives and its python3 look at.
+// Files that the dynamic loader, Debian's alternatives and its python3 look at.
 constexpr const char* kSystemFiles[] = {"etc/alternatives", "etc/ld.so.cache",
                                         "etc/localtime", "etc/python3",
                                         "etc/python3.11"};
@@ -66,7 +66,7 @@ absl::StatusOr<int> InitProgram() {
         footprint_sandbox_init_end - footprint_sandbox_init_begin;
     if (file < 0) return -errno;
     if (!WriteOn(file, footprint_sandbox_init_begin, size)) return -errno;
-    // What is open for writing cannot be executed.
+    // A file that is open for writing cannot be executed.
     const std::string path = absl::StrCat("/proc/self/fd/", file);
     const int program = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const int error = errno;

@@ -1,4 +1,4 @@
-// What RunInSandbox and the first process of a sandbox tell each other.
+// Messages between RunInSandbox and the first process of a sandbox.
 //
 //   InitReport report = {};
 //   report.step = InitStep::kEnded;

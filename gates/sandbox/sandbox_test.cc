@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "hold_after_the_end", "hold_stack"),
     [](const auto& info) { return std::string(info.param); });
 
-// What a program must not get, it does not.
+// A program that tries something forbidden is refused.
 class SandboxEscapeTest : public SandboxTest,
                           public testing::WithParamInterface<const char*> {};
 
@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class SandboxRefusalTest : public SandboxTest {
  protected:
-  // What a run in a child process says, once `arrange` has been done.
+  // Status of a run in a child process, as text, once `arrange` has been done.
   std::string TextAfter(const std::function<bool()>& arrange) const {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);

@@ -250,7 +250,7 @@ void HttpServer::Implementation::SetHandlers() {
     Write(ErrorResponse(500, "internal", "the request ended in an error"),
           &response);
   });
-  // What httplib itself refuses.
+  // Requests that httplib itself refuses.
   server_->set_error_handler(httplib::Server::HandlerWithResponse(
       [](const httplib::Request&, httplib::Response& response) {
         if (!response.body.empty()) return HandlerResponse::Unhandled;

@@ -46,7 +46,7 @@ struct HttpServerOptions {
   // Files in PEM; empty: no TLS.
   std::string certificate_path;
   std::string key_path;
-  // What GET / shows, and what it may load.
+  // The page that GET / shows, and its Content-Security-Policy.
   std::string page;
   std::string page_policy;
 };

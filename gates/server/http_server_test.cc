@@ -169,7 +169,7 @@ TEST(HttpServerTest, WhatGaveNoVerdictOnMemoryRunsAgainWhenAsked) {
   // The last one counts from now on, and is settled.
   EXPECT_EQ(caller.IdOf("flaky one"), second);
   EXPECT_EQ(Caller::Parsed(caller.Post(again, ""))["is_new"], false);
-  // What was acknowledged stays.
+  // A trial that was acknowledged stays.
   EXPECT_EQ(caller.Await(first)["decision"], "INCONCLUSIVE");
   EXPECT_EQ(Caller::Parsed(caller.Get("/v1/trials"))["trials"].size(), 2);
 }

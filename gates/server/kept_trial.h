@@ -5,7 +5,7 @@
 //
 // The whole process's peak against the budget is one judgement more beside
 // those of the threshold files; any other cause is a problem. The decision is
-// that of ExitStatusOf(result). What each run took is told in remarks.
+// that of ExitStatusOf(result). Each run's peak and time are told in remarks.
 //
 // Pure, thread-safe; the result copies what it names. Memory: the profile once
 // more.

@@ -142,7 +142,7 @@ def load(server, name, submitted, decided, stops):
 
 
 def left_behind(home, processes_before):
-    """What the server's trials left on this machine."""
+    """Leftovers of the server's trials on this machine."""
     found = [str(path) for path in pathlib.Path("/sys/fs/cgroup").rglob("footprint-[0-9]*")
              if re.match(r"footprint-(\d+)-", path.name)[1] in processes_before]
     found += [line for line in pathlib.Path("/proc/self/mountinfo").read_text(

@@ -69,7 +69,7 @@ class TrialQueue {
 
   void Start();
   void NoticeSubmission();
-  // What waits stays in the store.
+  // Trials that wait stay in the store.
   void Stop();
 
   // Empty of a trial that does not run.

@@ -1,5 +1,5 @@
-// The validation server's interface, version 1: what each request does and what
-// is answered, apart from how HTTP carries it. README.md lists the requests.
+// The validation server's interface, version 1: the effect of each request and
+// its answer, apart from how HTTP carries it. README.md lists the requests.
 //
 //   ValidationApi api(&store, &queue, &tokens, options);
 //   ApiRequest request = {"GET", "/v1/trials/" + id, {}, token};
@@ -15,8 +15,8 @@
 // {"error": {"code", "message"}}, and the message names the next step. Every
 // request but that for health wants a token of the scope that it needs.
 //
-// What it is given outlives it. Thread-safe. Memory: an answer, at most some
-// MiB.
+// Store, queue and tokens outlive it. Thread-safe. Memory: an answer, at most
+// some MiB.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_API_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_API_H_
@@ -56,7 +56,7 @@ struct ApiResponse {
   std::map<std::string, std::string> headers;
 };
 
-// What a rejection amounts to.
+// Effect of a rejection.
 enum class ServerMode {
   kEnforce,  // is not accepted
   kWarn,     // is accepted, and told
@@ -68,8 +68,8 @@ absl::StatusOr<ServerMode> ParseServerMode(absl::string_view text);
 const char* WordOfMode(ServerMode mode);
 
 struct ApiOptions {
-  // What a verdict depends on besides the bundle: thresholds, environment and
-  // judge. Another one makes a new trial of the same bundle.
+  // Context of a verdict besides the bundle: thresholds, environment and judge.
+  // Another one makes a new trial of the same bundle.
   std::string verdict_context;
   ServerMode mode = ServerMode::kEnforce;
   int64_t most_bundle_bytes = int64_t{1} << 30;

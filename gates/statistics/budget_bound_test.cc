@@ -86,8 +86,8 @@ TEST(BudgetBoundTest, ExactlyTheConfidenceIsEnough) {
             SampleDecision::kInconclusive);
 }
 
-// What the looks at 9 and 30 runs may have decided wrongly, the last may not:
-// one look alone would accept 6 of 59, and reject 23.
+// The looks at 9 and 30 runs may be wrong, too, so the last one may be wrong
+// less often: one look alone would accept 6 of 59, and reject 23.
 TEST(BudgetBoundTest, ALateLookPaysForTheEarlyOnes) {
   const BudgetRule rule = {0.8, 0.95};
   EXPECT_EQ(JudgeBudget({59, 4}, rule).kind, SampleDecision::kAccept);

@@ -14,8 +14,8 @@
 namespace footprint {
 namespace {
 
-// What a look at so many runs may spend of the errors. Most where a decision is
-// most often made.
+// Shares of the errors that a look at so many runs may spend: the most where a
+// decision is most often made.
 struct LookErrors {
   int64_t run_count;
   double false_alarm_share;

@@ -25,7 +25,7 @@ struct Disk {
   sqlite3_vfs* system = nullptr;
   int64_t failing_operation = 0;
   int64_t operation_count = 0;
-  // What was flushed, by path.
+  // Bytes that were flushed, by path.
   std::map<std::string, std::string> flushed;
 
   // Whether the power is still on for a change.

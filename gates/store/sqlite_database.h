@@ -85,7 +85,7 @@ class SqliteDatabase {
   // The first column of the first row: of a pragma, for one.
   absl::StatusOr<std::string> Ask(absl::string_view statement);
 
-  // What closes the last connection leaves the log as it is.
+  // Whether the close of the last connection leaves the log as it is.
   void KeepLogOnClose(bool keeps);
 
   // Copies all of it into a new database at `path`, while others read and

@@ -376,7 +376,7 @@ absl::Status TrialStore::DropOldTrials(SqliteDatabase* database) const {
                                       options_.most_trials, " FROM total"));
   if (!surplus.ok()) return surplus.status();
   if (*surplus <= 0) return absl::OkStatus();
-  // What is decided now stays.
+  // The trial that is decided now stays.
   return database->Execute(absl::StrCat(
       "DELETE FROM trial WHERE sequence IN (SELECT sequence FROM trial WHERE "
       "decided_order < (SELECT last_decided_order FROM total) "

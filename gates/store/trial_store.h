@@ -1,5 +1,5 @@
-// The durable memory of the validation server: which bundles were submitted,
-// what waits, and what was decided.
+// The durable memory of the validation server: submitted bundles, trials that
+// wait, and verdicts.
 //
 //   absl::StatusOr<std::unique_ptr<TrialStore>> store =
 //       TrialStore::Open("/var/lib/footprint", {});
@@ -11,18 +11,19 @@
 //   status = (*store)->Decide((*claimed)->sequence, outcome);
 //
 // A folder has the database (trials.sqlite, in WAL mode), the bundles, each
-// under its SHA-256, and backups. What Submit and Decide returned OK for
-// outlasts a killed process and a loss of power: a bundle is on the disk before
-// the row that names it, and the row before the call returns. A trial that was
-// claimed and not decided when the process ended waits again after Open; its
-// `attempt_count` says how often it was, so that whoever claims it can give up.
+// under its SHA-256, and backups. Changes for which Submit and Decide returned
+// OK outlast a killed process and a loss of power: a bundle is on the disk
+// before the row that names it, and the row before the call returns. A trial
+// that was claimed and not decided when the process ended waits again after
+// Open; its `attempt_count` says how often it was, so that whoever claims it
+// can give up.
 //
 // One trial a `key`: a second Submit of it gives the first one, decided or not.
 // Order is by sequence numbers, which only rise, never by the clock, which may
 // jump; times are for people.
 //
 // Retention: bundles beyond `most_bundle_bytes` are removed, the oldest first,
-// and decided trials beyond `most_trials`; what waits stays.
+// and decided trials beyond `most_trials`; trials that wait stay.
 //
 // One store a folder at a time, in this process and others: Open refuses the
 // second. It refuses a database that is damaged, of a newer schema or no
@@ -69,8 +70,8 @@ struct TrialStoreOptions {
 };
 
 struct NewTrial {
-  // What the verdict depends on, as one SHA-256: the bundle, the thresholds,
-  // the environment and the judge.
+  // SHA-256 of the verdict's inputs: the bundle, the thresholds, the
+  // environment and the judge.
   std::string key;
   std::string bundle_sha256;
   std::string deployment;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kTrials = 2;
 
-// What is known to be kept.
+// Numbers of trials that are known to be kept.
 struct Acknowledged {
   int submitted_count = 0;
   int decided_count = 0;

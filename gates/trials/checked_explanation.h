@@ -3,12 +3,12 @@
 //
 //   absl::StatusOr<TrialExplanation> explanation = CheckedExplanation(bytes);
 //
-// What comes out is bounded (kMostExplanationBytes in all, kMostTextBytes a
-// text), its texts hold no control characters, and it has only fields that are
-// known. Its figures may be lies: they explain, and decide nothing.
+// The result is bounded (kMostExplanationBytes in all, kMostTextBytes a text),
+// its texts hold no control characters, and it has only fields that are known.
+// Its figures may be lies: they explain, and decide nothing.
 //
 // Pure, thread-safe; the result owns copies. Memory: the bytes, a few times.
-// Errors: kInvalidArgument, with what is wrong.
+// Errors: kInvalidArgument, with the fault.
 
 #ifndef FOOTPRINT_GATES_TRIALS_CHECKED_EXPLANATION_H_
 #define FOOTPRINT_GATES_TRIALS_CHECKED_EXPLANATION_H_

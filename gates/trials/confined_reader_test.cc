@@ -48,7 +48,7 @@ class ConfinedReaderTest : public testing::Test {
     return records;
   }
 
-  // What becomes of a reader that the record `name` took over.
+  // Result of a reader that the record `name` took over.
   absl::StatusOr<TrialExplanation> TakenOver(const std::string& name) const {
     WriteTestFile(absl::StrCat(name_, "/records/", name), "");
     RecordsToRead records = Records();

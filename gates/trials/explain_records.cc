@@ -39,7 +39,7 @@ std::string StageOfPeak(const BenchmarkMemory& benchmark) {
   return stage;
 }
 
-// What is left out at the end is one site, so that the sum stays.
+// Sites that are left out become one at the end, so that the sum stays.
 void CutAttributions(BenchmarkMemory* benchmark) {
   auto* const sites = benchmark->mutable_peak_attribution();
   if (sites->size() <= kMostAttributions) return;

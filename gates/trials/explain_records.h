@@ -1,4 +1,4 @@
-// What a program's records explain: its heap's peak, the stage and the sites.
+// Explanation of a program's records: its heap's peak, the stage and the sites.
 //
 //   RecordedRun run;
 //   run.folder = "/records";
@@ -6,10 +6,10 @@
 //   absl::StatusOr<TrialExplanation> explanation = ExplainRecords(run);
 //
 // The records may be forged, so this runs in record_reader alone, a process
-// that is confined, and never in a server. Pure but for what it reads: the
-// records, and the objects and scripts that they name. Thread-compatible.
-// Memory: the records, twice. Errors: kNotFound without records, those of
-// ReadRecords.
+// that is confined, and never in a server. Pure but for the files that it
+// reads: the records, and the objects and scripts that they name.
+// Thread-compatible. Memory: the records, twice. Errors: kNotFound without
+// records, those of ReadRecords.
 
 #ifndef FOOTPRINT_GATES_TRIALS_EXPLAIN_RECORDS_H_
 #define FOOTPRINT_GATES_TRIALS_EXPLAIN_RECORDS_H_

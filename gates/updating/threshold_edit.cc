@@ -336,7 +336,7 @@ absl::StatusOr<RecordedChanges> RecordChangesByHand(
           " was changed by hand too, and is not recorded: ", reason_against));
     }
   }
-  // What is left out is all that may be wrong with the result.
+  // Entries that are left out are all that may be wrong with the result.
   absl::StatusOr<std::string> edited = whole.Edit(missing);
   if (edited.ok() && !recorded.left.empty()) {
     edited = Editor(path, text, Editor::Check::kNever).Edit(wanted);

@@ -26,7 +26,7 @@
 
 namespace footprint {
 
-// What is set is changed. The number must be in the text already.
+// Fields that are set are changed. A number must be in the text already.
 struct ThresholdChange {
   int threshold = 0;              // index in the file
   absl::optional<int64_t> limit;  // the maximum or the exact value
@@ -45,8 +45,8 @@ absl::StatusOr<std::string> EditThresholds(
 
 struct RecordedChanges {
   std::string text;
-  // What has a new entry, and what was changed by hand and has none, for
-  // people: "t.textproto:12: //a:b BM_X ...".
+  // Thresholds that have a new entry, and those that were changed by hand and
+  // have none, for people: "t.textproto:12: //a:b BM_X ...".
   std::vector<std::string> descriptions;
   std::vector<std::string> left;
 };

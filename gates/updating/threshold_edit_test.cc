@@ -221,7 +221,7 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
                                              {"-21", "-22"},
                                              {"a cache", "two caches"}})}}));
   EXPECT_EQ(*Record(*recorded, "2026-11-22", "x"), *recorded);
-  // What else is wrong is not mended.
+  // Other mistakes are not mended.
   EXPECT_THAT(Record("nonsense", "2026-11-22", "x"), Not(IsOk()));
   // On a day before the last entry's: dated as that, and said.
   const absl::StatusOr<RecordedChanges> early = RecordChangesByHand(
@@ -265,7 +265,8 @@ TEST(ThresholdEditTest, RecordsNothingThatIsLeftOut) {
       ParseThresholdFile("t", recorded->text).problems;
   ASSERT_THAT(problems, SizeIs(1));
   EXPECT_THAT(problems[0].location(), HasSubstr("t:5:"));
-  // What recording would not fix is refused also where it is left out.
+  // A mistake that recording would not fix is refused also where it is left
+  // out.
   EXPECT_THAT(RecordChangesByHand(
                   "t", absl::StrReplaceAll(text, {{"2026-11-21", "today"}}),
                   "2026-11-22", "y", leave_out),
@@ -377,8 +378,9 @@ TEST(ThresholdEditPropertyTest, TextOutsideTheNumberIsUnchanged) {
         << before.problems[0].DebugString() << text;
     const int number = random.Below(random.count());
     const std::string edited = Edit(text, {Limit(number, 987654321)});
-    // What is left of the edited text is the old one less one number: it is a
-    // prefix and a suffix of it, and what lies between reads as the old value.
+    // The edited text without its new number is the old one less one number: it
+    // is a prefix and a suffix of it, and the text between reads as the old
+    // value.
     const size_t at = edited.find("987654321");
     ASSERT_NE(at, std::string::npos);
     const std::string rest = WithoutNumber(edited);

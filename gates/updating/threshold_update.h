@@ -61,7 +61,7 @@ struct UpdateOptions {
 struct UpdatePlan {
   // By source.
   std::vector<std::vector<ThresholdChange>> changes;
-  // What changes, for people: "t.textproto:12: //a:b ...: max 10 B -> 8 B".
+  // Changes, for people: "t.textproto:12: //a:b ...: max 10 B -> 8 B".
   std::vector<std::string> descriptions;
   // Increases that are not allowed, thresholds that no number can satisfy, and
   // measurements that do not count.
@@ -93,11 +93,11 @@ NewThresholds ThresholdsForNewBenchmarks(
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options,
     const ThresholdFile& file);
 
-// What thresholds of other environments judge there, and no threshold of the
-// profile's own environment judges, of the profiles that the options name, with
-// the values of these: for a file of their environment. Where one threshold
-// named several values, one for each benchmark. Of several environments the
-// nearest.
+// Thresholds for a file of the profiles' environment, with the values of the
+// profiles that the options name: for measurements that thresholds of other
+// environments judge there, and no threshold of the profile's own environment
+// judges. A threshold that named several values gives one for each benchmark.
+// Of several environments the nearest counts.
 NewThresholds ThresholdsForEnvironment(
     absl::Span<const MemoryProfile> profiles,
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options);

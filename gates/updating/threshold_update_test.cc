@@ -107,7 +107,7 @@ TEST(ThresholdUpdateTest, LowersFreely) {
             90);
 }
 
-// What a maximum of `maximum` becomes.
+// The new maximum in place of `maximum`.
 int64_t MaximumAfter(int64_t maximum, const std::string& headroom,
                      UpdateOptions options = UpdateOptions(),
                      int64_t measured = 2000) {
@@ -123,10 +123,10 @@ TEST(ThresholdUpdateTest, KeepsDeliberateHeadroom) {
   EXPECT_EQ(MaximumAfter(5000, "headroom { percent: 12.5 }\n"), 2250);
   EXPECT_EQ(MaximumAfter(5000, "headroom { percent: 0.01 }\n"), 2001);
   EXPECT_EQ(MaximumAfter(5000, "headroom { bytes: 96 }\n"), 2096);
-  // What is closer already stays, and what holds is not raised.
+  // A maximum that is closer already stays, and one that holds is not raised.
   EXPECT_EQ(MaximumAfter(2050, "headroom { bytes: 96 }\n", Increase()), 2050);
   EXPECT_EQ(MaximumAfter(2000, "headroom { percent: 50 }\n", Increase()), 2000);
-  // What does not hold rises to its headroom.
+  // One that does not hold rises to its headroom.
   EXPECT_EQ(MaximumAfter(1999, "headroom { bytes: 96 }\n", Increase()), 2096);
   EXPECT_EQ(MaximumAfter(1999, "headroom { percent: 10 }\n", Increase()), 2200);
   EXPECT_EQ(MaximumAfter(1999, "", Increase()), 2000);
@@ -167,7 +167,8 @@ TEST(ThresholdUpdateTest, ReadsAHeadroom) {
   }
 }
 
-// What `check` calls inconclusive moves no limit, neither down nor up.
+// A measurement that `check` calls inconclusive moves no limit, neither down
+// nor up.
 TEST(ThresholdUpdateTest, LeavesWhatDoesNotCount) {
   const std::string rules[] = {kExactHeadroom + Rule("max_bytes: 100"),
                                kEnvironment + Rule("exact_bytes: 100"),
@@ -250,7 +251,8 @@ TEST(ThresholdUpdateTest, ARuleThatMayNameAFailedBenchmarkStays) {
   }
 }
 
-// What failed may be of the rule that is translated, so no rule of all is.
+// A benchmark that failed may be of the rule that is translated, so no rule of
+// all benchmarks is made.
 TEST(ThresholdUpdateTest, ANewEnvironmentLeavesOutWhatFailed) {
   MemoryProfile profile = Profile(80);
   profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
@@ -538,7 +540,7 @@ TEST(ThresholdUpdateTest, ANewEnvironmentTakesTheRulesAndItsOwnValues) {
   ASSERT_THAT(two.thresholds, SizeIs(2));
   EXPECT_EQ(two.thresholds[1].selector().benchmark(), "BM_Y");
   EXPECT_EQ(two.thresholds[1].exact_bytes(), 90);
-  // What a file of this environment judges is there already.
+  // A threshold that a file of this environment has is not added again.
   const ThresholdSource own = ParseThresholdFile(
       "own", absl::StrCat(kHeader, kEnvironment,
                           "threshold { selector { label: '//a:b' benchmark: "

@@ -63,7 +63,7 @@ class WorkspacePlanner {
   absl::Status Read() {
     std::vector<Problem> problems = request_.input.problems;
     for (const ThresholdSource& source : request_.input.thresholds) {
-      // What is built may be older than what is edited since.
+      // Built files may be older than edits since.
       absl::StatusOr<std::string> text =
           ReadWholeFile(InWorkspace(source.path));
       if (!text.ok()) return text.status();
@@ -150,7 +150,8 @@ class WorkspacePlanner {
     return absl::OkStatus();
   }
 
-  // What files of other environments judge, and none of the profile's own does.
+  // Plans thresholds for measurements that files of other environments judge,
+  // and none of the profile's own does.
   absl::Status PlanEnvironment() {
     NewThresholds added = ThresholdsForEnvironment(request_.input.profiles,
                                                    sources_, request_.options);

@@ -30,7 +30,7 @@ namespace footprint {
 
 struct WorkspaceUpdateRequest {
   std::string workspace;  // its top; paths of threshold files begin there
-  // What was measured, and which files there are; their texts are read anew.
+  // The profiles, and the names of threshold files; their texts are read anew.
   GateInput input;
   UpdateOptions options;
   // Write down what was changed by hand, and change no number.
@@ -51,7 +51,7 @@ struct WorkspaceUpdate {
     std::string edited;
   };
   std::vector<File> files;
-  // What changes, and what was left as it is, for people.
+  // Changes, and thresholds that were left as they are, for people.
   std::vector<std::string> descriptions;
   std::vector<std::string> refusals;
 };

@@ -10,8 +10,8 @@ _FORMAT_OF_IO = {
 }
 _PROGRAMS = {
     "linear_regression": [],
-    # What a network holds does not depend on how often it sees the table, and
-    # what it allocates hardly does.
+    # The bytes that a network holds do not depend on how often it sees the table,
+    # and those that it allocates hardly do.
     "neural_network": ["--epochs=2"],
 }
 
@@ -58,7 +58,7 @@ def profile_names(tables):
 _SMALL_TABLES = [table_name(features, rows) for features, rows in SMALL_SIZES] + ["msft"]
 _LARGE_TABLES = [table_name(features, rows) for features, rows in LARGE_SIZES]
 
-# What gates judge.
+# Profiles that gates judge.
 SMALL_PROFILES = [
     "//gates/deployments/tabular:" + name
     for name in profile_names(_SMALL_TABLES)

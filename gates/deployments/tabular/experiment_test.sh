@@ -86,7 +86,7 @@ for program in "$LINEAR" "$NETWORK"; do
   done
   cmp data.csv precious.csv || fail "$program: the data are overwritten"
   [[ ! -e none_yet ]] || fail "$program: wrote before it refused"
-  # What the first line is, and what parts the fields.
+  # Kinds of first lines, and delimiters of fields.
   tail -n +2 data.csv >bare.csv
   expect 1 "bare.csv:1:1: the first line should name the columns" \
     "$program" --data=bare.csv "${outputs[@]}"
@@ -139,7 +139,8 @@ expect 1 'its field 1 is "NA"' "$MAKE_TABLE" --from_csv=one_gap.csv \
 expect 0 "" "$MAKE_TABLE" --from_csv=one_gap.csv --header=yes \
   --format=binary --output=one_gap.table
 
-# What would be passed over, or lost, is refused.
+# Flags that would be passed over, and outputs that would overwrite the input, are
+# refused.
 expect 1 "\"extra\" is no flag" "$MAKE_TABLE" extra --output=none.csv
 for flag in features rows seed; do
   expect 1 "--$flag is about a table that is generated" \

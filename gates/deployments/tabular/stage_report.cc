@@ -112,8 +112,8 @@ constexpr char kAboutVolume[] =
     "what "
     "the allocator has to do, not what the machine must have.";
 
-// What fitting adds to the table: one line for each program and count of
-// features that was measured with more than one count of rows.
+// Chart of the bytes that fitting adds to the table: one line for each program
+// and count of features that was measured with more than one count of rows.
 LineChart FitChart(const std::vector<StageRun>& runs) {
   LineChart chart;
   chart.title = "Peak of fit against the count of rows";

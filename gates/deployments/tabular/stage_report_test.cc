@@ -1,4 +1,4 @@
-// What stage_report.h promises.
+// Tests of the promises of stage_report.h.
 
 #include "footprint/gates/deployments/tabular/stage_report.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a user does by hand: measure a program, report its profile. And what the
-# report says to profiles that are none of the experiment's.
+# Steps of a user by hand: measure a program, report its profile. And the report's
+# errors for profiles that are none of the experiment's.
 set -u
 readonly HERE="$TEST_SRCDIR/$TEST_WORKSPACE/gates/deployments/tabular"
 readonly REPORT="$HERE/tabular_report"

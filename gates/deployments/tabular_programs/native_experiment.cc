@@ -4,9 +4,9 @@
 //   native_experiment --model=linear --features=10 --rows=1000
 //
 // Generates a table, writes it, loads it, fits, saves the model, and predicts
-// with the model as it was saved: as tabular_experiment.py does. What a stage
-// no longer needs is dropped before the next. Files lie in a folder of their
-// own below TMPDIR, which is gone at the end.
+// with the model as it was saved: as tabular_experiment.py does. Data that a
+// stage no longer needs are dropped before the next. Files lie in a folder of
+// their own below TMPDIR, which is gone at the end.
 
 #include <cstdint>
 #include <cstdio>

@@ -3,9 +3,9 @@
     tabular_experiment.py --library=sklearn --model=linear --features=10 --rows=1000
 
 Imports, generates a table, writes it, loads it, fits, saves the model, and
-predicts with the model as it was saved: as native_experiment does in C++. What
-a stage no longer needs is dropped before the next. Files lie in a folder of
-their own, which is gone at the end.
+predicts with the model as it was saved: as native_experiment does in C++. Data
+that a stage no longer needs are dropped before the next. Files lie in a folder
+of their own, which is gone at the end.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-// What column_statistics.h promises.
+// Tests of the promises of column_statistics.h.
 
 #include "footprint/gates/deployments/tabular/estimators/column_statistics.h"
 

@@ -1,5 +1,5 @@
-// What the two programs of the experiment differ in: how a model is fitted to a
-// table and how it predicts.
+// The difference between the two programs of the experiment: how a model is
+// fitted to a table and how it predicts.
 //
 //   absl::StatusOr<Model> model = estimator.Fit(table);
 //   std::vector<double> predictions(table.row_count());
@@ -32,7 +32,7 @@ class Estimator {
   // "linear_regression": of the program, and in the files of its models.
   virtual const char* name() const = 0;
 
-  // What to change where learning went astray: "lower --rate".
+  // Advice where the training diverged: "lower --rate".
   virtual const char* advice() const = 0;
 
   // About what Fit needs at its worst, for messages.

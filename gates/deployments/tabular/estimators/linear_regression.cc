@@ -22,8 +22,8 @@ using Eigen::MatrixXd;
 constexpr Index kBlockRows = 64;
 
 // Rotates `block` into the triangle, so that the triangle becomes that of both.
-// The triangle is kept transposed, lower instead of upper: then what a step
-// touches of it lies together. What is left in `block` has no meaning.
+// The triangle is kept transposed, lower instead of upper: then the entries
+// that a step touches lie together. Numbers left in `block` have no meaning.
 void AbsorbBlock(Index row_count, MatrixXd* block, MatrixXd* triangle) {
   const Index column_count = triangle->rows();
   for (Index k = 0; k < column_count; ++k) {

@@ -1,5 +1,5 @@
-// What linear_regression.h promises, against certified and plainly computed
-// solutions.
+// Tests of the promises of linear_regression.h, against certified and plainly
+// computed solutions.
 
 #include "footprint/gates/deployments/tabular/estimators/linear_regression.h"
 

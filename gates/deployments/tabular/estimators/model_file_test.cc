@@ -1,4 +1,4 @@
-// What model_file.h promises.
+// Tests of the promises of model_file.h.
 
 #include "footprint/gates/deployments/tabular/estimators/model_file.h"
 

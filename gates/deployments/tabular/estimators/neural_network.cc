@@ -229,7 +229,7 @@ absl::Status NeuralNetwork::Predict(const Model& model, const Table& table,
   std::vector<float> features(batch_rows * feature_count);
   for (size_t first = 0; first < table.row_count(); first += batch_rows) {
     const size_t rows = std::min(batch_rows, table.row_count() - first);
-    // What the last batch does not fill is predicted, and not asked for.
+    // Rows that the last batch does not fill are predicted, but not read.
     float* next = features.data();
     for (size_t i = 0; i < rows; ++i) {
       next = standard.CopyFeatures(table.Row(first + i), next);

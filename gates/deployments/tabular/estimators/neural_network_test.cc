@@ -1,4 +1,4 @@
-// What neural_network.h promises: above all, that it learns.
+// Tests of the promises of neural_network.h: above all, that it learns.
 
 #include "footprint/gates/deployments/tabular/estimators/neural_network.h"
 
@@ -121,7 +121,8 @@ TEST(NeuralNetworkTest, TellsATrainingThatDiverged) {
   }
 }
 
-// What has hardly learned has not diverged; nor has what met a row far off.
+// A network that has hardly learned has not diverged; nor has one that met a
+// row far off.
 TEST(NeuralNetworkTest, AcceptsATrainingThatIsShort) {
   NeuralNetworkOptions options;
   options.epochs = 1;

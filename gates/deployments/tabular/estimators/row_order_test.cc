@@ -1,4 +1,4 @@
-// What row_order.h promises.
+// Tests of the promises of row_order.h.
 
 #include "footprint/gates/deployments/tabular/estimators/row_order.h"
 

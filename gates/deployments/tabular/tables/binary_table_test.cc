@@ -1,4 +1,4 @@
-// What binary_table.h promises, of both readers.
+// Tests of the promises of binary_table.h, with both readers.
 
 #include "footprint/gates/deployments/tabular/tables/binary_table.h"
 

@@ -1,4 +1,4 @@
-// What csv_flags.h promises.
+// Tests of the promises of csv_flags.h.
 
 #include "footprint/gates/deployments/tabular/tables/csv_flags.h"
 

@@ -33,12 +33,11 @@
 namespace footprint {
 namespace tabular {
 
-// What the first line is.
+// Kinds of first lines.
 enum class CsvHeader {
-  // The columns' names; refused if one, of a column that is not ignored, is
-  // what
-  // a row would hold: a number, nothing, or what stands for a missing number
-  // (NA, nan, inf, null, "?" and the like).
+  // The columns' names; refused if one, of a column that is not ignored, is a
+  // field that a row would hold: a number, nothing, or a word for a missing
+  // number (NA, nan, inf, null, "?" and the like).
   kAuto,
   // The columns' names, whatever they are.
   kYes,
@@ -52,7 +51,7 @@ struct CsvColumns {
   // Names of columns that are skipped, whatever they hold.
   std::vector<std::string> ignored;
   CsvHeader header = CsvHeader::kAuto;
-  // What parts the fields; no quote and no end of a line.
+  // Delimiter of the fields; no quote and no end of a line.
   char delimiter = ',';
 };
 

@@ -1,4 +1,4 @@
-// What csv_table.h promises.
+// Tests of the promises of csv_table.h.
 
 #include "footprint/gates/deployments/tabular/tables/csv_table.h"
 
@@ -127,7 +127,7 @@ TEST(CsvTableTest, RefusesToTakeARowForTheHeader) {
   // Names that only begin so: sodium is no missing value.
   EXPECT_THAT(MustRead("RI,Na,1st,e,x1,info,-x\n1,2,3,4,5,6,7\n"),
               ElementsAre(ElementsAre(1, 2, 3, 4, 5, 6, 7)));
-  // What is named on the command line is a name.
+  // A number that the command line names is a column's name.
   columns.ignored = {"0"};
   EXPECT_THAT(MustRead("0,a\n3,4\n", columns), ElementsAre(ElementsAre(4)));
 }

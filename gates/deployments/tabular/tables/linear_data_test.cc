@@ -1,4 +1,4 @@
-// What linear_data.h promises.
+// Tests of the promises of linear_data.h.
 
 #include "footprint/gates/deployments/tabular/tables/linear_data.h"
 

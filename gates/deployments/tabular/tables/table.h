@@ -96,7 +96,7 @@ class TableBuilder {
   size_t size_bytes() const {
     return table_.row_count_ * table_.column_count_ * sizeof(double);
   }
-  // What the allocator last refused.
+  // Bytes that the allocator last refused.
   size_t refused_bytes() const { return refused_bytes_; }
 
   Table Build() &&;

@@ -1,4 +1,4 @@
-// What table.h promises.
+// Tests of the promises of table.h.
 
 #include "footprint/gates/deployments/tabular/tables/table.h"
 
