@@ -20,7 +20,7 @@ import tokenize
 
 import check_names
 
-_SHELL_LIKE = (".sh", ".bzl", ".bazelrc", ".textproto", ".txt", "BUILD", "WORKSPACE")
+_SHELL_LIKE = (".sh", ".bazelrc", ".textproto", ".txt", "WORKSPACE")
 _CPP_LIKE = (".h", ".cc", ".proto", ".js")
 _SENTENCE_END = re.compile(r"(?<=[.!?:])[\"')]*\s+")
 _HEADLESS = re.compile(r"[\"'(*_#\-\d.\s]*(?:What|WHAT)\b(?! if\b)")
@@ -64,7 +64,7 @@ def blocks(numbered):
 def hash_comments(text):
     """Of files whose comments begin with a number sign; one behind code begins anew."""
     for number, line in enumerate(text.split("\n"), start=1):
-        own = re.match(r"\s*#+(?!!)(.*)", line)
+        own = re.match(r"\s*#+(?!!| shellcheck )(.*)", line)
         behind = None if own else re.search(r"\s{2}# (.*)", line)
         if own or behind:
             yield number, (own or behind)[1], behind is not None
@@ -75,8 +75,8 @@ def python_prose(text):
     found = []
     previous = tokenize.NEWLINE
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            found.append((token.start[0], token.string.lstrip("#! ")))
+        if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
+            found.append((token.start[0], token.string.lstrip("# ")))
         elif token.type == tokenize.STRING and previous in (tokenize.NEWLINE, tokenize.INDENT, tokenize.NL):
             content = re.sub(r'^[rbuRBU]*"{1,3}|"{1,3}$', "", token.string)
             found += [(token.start[0] + i, line) for i, line in enumerate(content.split("\n"))]
@@ -110,6 +110,10 @@ def blocks_of(name, text):
         return blocks(check_names.comments_of(text))
     if name.endswith(".py"):
         return blocks(python_prose(text))
+    if name.endswith(("BUILD", ".bzl")):
+        docstrings = re.finditer(r'^\s*"""(.*?)"""', text, re.S | re.M)
+        return [*blocks(hash_comments(text)),
+                *([(1 + text.count("\n", 0, match.start(1)), match[1])] for match in docstrings)]
     if name.endswith(_SHELL_LIKE) or name in ("tools/dev", ".ci/run"):
         return blocks(hash_comments(text))
     return []

@@ -30,11 +30,15 @@ class FaultsOfTest(unittest.TestCase):
     def test_python_is_read_by_its_docstrings_and_comments(self):
         text = '"""What it does."""\nx = "What it is."\n# What is left.\n'
         self.assertEqual(check_prose.faults_of("a.py", text), [1, 3])
+        self.assertEqual(check_prose.faults_of("a.py", "#!/usr/bin/python3\n" + text), [2, 4])
 
     def test_other_files_are_read_by_their_number_signs(self):
         text = "#!/bin/sh\n# What it does.\nx=1  # what it is\necho '# no'\n"
         self.assertEqual(check_prose.faults_of("a.sh", text), [2, 3])
         self.assertEqual(check_prose.faults_of("p/BUILD", "# What it has.\n"), [1])
+        self.assertEqual(check_prose.faults_of("p/BUILD", '\n"""What it has."""\n'), [2])
+        self.assertEqual(
+            check_prose.faults_of("a.sh", "# shellcheck disable=SC1\n# what it does\n"), [2])
 
     def test_a_page_is_read_by_its_headings_items_and_sentences(self):
         page = ("## What is here\n\nA page. What it\nsays.\n\n* What an item is.\n\n"
