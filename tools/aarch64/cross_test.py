@@ -218,7 +218,7 @@ def main():
     sources = {(source, tuple(rule.copts)) for _, parts in chosen for rule in parts
                for source in rule.sources if source.endswith(".cc")}
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        # What does not compile is told test by test, below.
+        # A source that does not compile is told test by test, below.
         list(pool.map(lambda each: attempt(builder, tree / path_of(each[0]), each[1]),
                       sorted(sources)))
     failed = []

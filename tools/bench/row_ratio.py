@@ -70,7 +70,7 @@ def run_once(argv):
 
 
 def verdict(pair, low, high):
-    """What the interval says of the pair's goal."""
+    """Verdict of the interval on the pair's goal."""
     if "at_least" in pair and low is not None:
         return at_most_verdict(-pair["at_least"], -high, -low)
     return at_most_verdict(pair.get("at_most", pair.get("at_least")), low, high)

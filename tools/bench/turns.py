@@ -50,12 +50,12 @@ def median_interval(values):
 
 
 def ratios(measured, baseline):
-    """Of the rounds that both took part in, which are the first ones."""
+    """Ratios of the rounds that both took part in, which are the first ones."""
     return [a / b for a, b in zip(measured, baseline)]
 
 
 def verdict(goal, low, high):
-    """What an interval says of the goal to be at most so much; "" without one."""
+    """Verdict of an interval on the goal to be at most so much; "" without a goal."""
     if goal is None:
         return ""
     if low is None:

@@ -8,8 +8,8 @@ load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
 _INCLUDE_ROOT = "footprint/"
 
-# What every test begins with, and what libraries and programs do, each parsed
-# once for all of them: docs/decisions/0048 and 0049.
+# The header that every test begins with, and the one of libraries and programs,
+# each parsed once for all of them: docs/decisions/0048 and 0049.
 _TEST_PRELUDE = struct(
     condition = "//tools/build_defs:with_test_prelude",
     header = _INCLUDE_ROOT + "base/testing/test_prelude.h",

@@ -11,7 +11,7 @@ main() {
   mkdir -p .cache/coverage
   # A cached result is older than this and would be taken for a removed test's.
   touch .cache/coverage/start
-  # What judges bytes measures an uninstrumented binary: it says nothing here.
+  # Tests that judge bytes measure an uninstrumented binary: they say nothing here.
   bazel coverage --instrumentation_filter='^//' --test_tag_filters=-memory_gate \
     --nocache_test_results --keep_going "${targets[@]}" || status=$?
   find -L "$(bazel info bazel-testlogs 2>/dev/null)" -name coverage.dat \

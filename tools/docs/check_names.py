@@ -11,7 +11,7 @@ In the comments of C++ files, and in pages (*.md) but those that tell of the pas
 * `Name()`, `TwoWords`: an identifier that the code of the tree has; NotFound is kNotFound.
 * In example code in a comment, three spaces in, each function that is called, each type of
   two words and each constant. A variable may be called as one likes.
-What others made, and what an example leaves to its reader, stands in
+Names that others made, and those that an example leaves to its reader, stand in
 tools/docs/names_of_others.txt. Exit 1 with file and line of each fault.
 """
 
@@ -27,7 +27,7 @@ _FILE = re.compile(r"(?<![\w/.<*{}-])(?:[\w-]+/)*[\w-]+(?:\.\w+)*\.(?:h|cc|proto
 _LABEL = re.compile(r"(?<![\w/:@])(?:@footprint)?//([a-z][\w/]*)?(?::([\w./+-]*[\w+]))?(?!\w|/|\*|\.\.)")
 _CALL = re.compile(r"(?<![\w.$])(?:\w+::)*~?([A-Za-z_]\w+)\(\)")
 _TWO_WORDS = re.compile(r"(?<![\w.])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
-# What example code has of others: calls, members that are called, constants.
+# Names of others in example code: calls, members that are called, constants.
 _CALL_IN_EXAMPLE = re.compile(r"(?:\.|->)([A-Za-z_]\w*)\(|(?<![\w.])~?([A-Z][a-z0-9]+\w*)(?:<[^()]*>)?\(")
 _CONSTANT = re.compile(r"\bk[A-Z]\w+")
 _IN_QUOTES = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
@@ -65,7 +65,7 @@ def prose_of(text):
 
 
 class Names:
-    """What the tree has to name."""
+    """Files, targets and identifiers of the tree."""
 
     def __init__(self, tree, files, others):
         self.files = set(files)
@@ -87,7 +87,7 @@ class Names:
     def targets_of(text):
         names = set(_NAME_IN_BUILD.findall(text)) | set(_LABEL_IN_BUILD.findall(text))
         names |= {name[:-len("_proto")] + "_cc_proto" for name in names if name.endswith("_proto")}
-        # What memory_gate_test and memory_gate_suite make besides.
+        # Targets that memory_gate_test and memory_gate_suite make besides.
         names |= {name + ".update" for name in names}
         if "memory_gate_suite" not in text:
             return names

@@ -34,7 +34,7 @@ LIMITS = ["-max_len=8192", "-rss_limit_mb=2048", "-timeout=10"]
 
 
 class Failure(Exception):
-    """What a caller did wrong, or a target that cannot be tried."""
+    """A caller's mistake, or a target that cannot be tried."""
 
 
 @dataclasses.dataclass
@@ -79,7 +79,7 @@ def number_of_runs(log):
 
 
 def why(log):
-    """What the target or the sanitizer says first."""
+    """The first message of the target or the sanitizer."""
     said = re.search(r"^fuzz target: (.*)|ERROR: (?:AddressSanitizer|libFuzzer): (.*)", log, re.M)
     return (said[1] or said[2])[:70] if said else "another exit"
 

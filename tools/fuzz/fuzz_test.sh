@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What tools/dev fuzz promises about its words, its limits and its exit status,
-# with a stand-in for Bazel and for the targets.
+# Tests the promises of tools/dev fuzz about its words, its limits and its exit
+# status, with a stand-in for Bazel and for the targets.
 # shellcheck disable=SC2016  # what is written here expands where it is run
 set -uo pipefail
 tree=$TEST_TMPDIR/tree

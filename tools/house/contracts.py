@@ -3,8 +3,8 @@
 
     contracts.py [--tree=.]
 
-Of each header that is not a test's: do its comments, those above the include
-guard and those of its declarations, hold
+The comments of each header that is not a test's, those above the include guard
+and those of its declarations, must hold
   example    a line indented by three blanks or more that ends as code does, with
              one of ; { } ) > or a comma, or is an #include; or the word "example"
   ownership  a word of WORDS: who owns, how long something must live, or that
@@ -12,8 +12,8 @@ guard and those of its declarations, hold
   threads    "thread" as a word or the begin of one (thread-compatible)
   memory     bytes, memory, heap, allocate
 A word is taken for a sentence: whether that is true, or worth saying, a person
-decides. What makes no sense for a header (a constant has no lifetime) stands in
-contract_exceptions.txt with the reason, one line HEADER<TAB>POINT<TAB>REASON.
+decides. A point that makes no sense for a header (a constant has no lifetime)
+stands in contract_exceptions.txt with the reason, one line HEADER<TAB>POINT<TAB>REASON.
 
 Exit 1: a header lacks a point that is no listed exception, or an exception
 names a header that is gone or that says it after all.
@@ -81,7 +81,7 @@ def parse_exceptions(text):
 
 
 def faults_of(headers, exceptions):
-    """What is wrong; `headers` is {name: text}."""
+    """Faults, a line each; `headers` is {name: text}."""
     silent = {(name, point) for name, text in headers.items() for point in lacking(text)}
     faults = ["%s does not speak of: %s" % pair for pair in sorted(silent - set(exceptions))]
     for name, point in sorted(set(exceptions) - silent):

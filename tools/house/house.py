@@ -170,7 +170,7 @@ def library_figures(tree):
 
 
 def header_figures(tree):
-    """What else a header says, contracts.py looks for."""
+    """Purposes of headers; contracts.py looks for the other points."""
     lacking = [name for name in tree.headers if not tree.text[name].startswith("// ")]
     return [("headers that say their purpose, above the include guard",
              percent(len(tree.headers) - len(lacking), len(tree.headers)), "100 %", lacking)]

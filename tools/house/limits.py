@@ -106,7 +106,7 @@ def _none(what, exceptions):
 
 
 def limits_of_tests(names, texts, rules):
-    """What tests owe; `texts` are those of all headers and sources."""
+    """Limits for the tests; `texts` are those of all headers and sources."""
     own = {name: text for name, text in texts.items()
            if not name.startswith("examples/") and "/testdata/" not in name}
     return [

@@ -1,4 +1,4 @@
-"""What this tree's tests owe, as lists of exceptions, each a line of text.
+"""Exceptions to three rules for this tree's tests, in lists, each a line of text.
 
     misnamed_suites(texts)       suites whose name does not end in Test
     bare_statuses(texts)         assertions of .ok(), which do not say the status
@@ -30,7 +30,7 @@ def misnamed_suites(texts):
 
 
 def _argument(text, begin):
-    """What stands between the parentheses, the first of which ends at `begin`."""
+    """The text between the parentheses, the first of which ends at `begin`."""
     depth, at = 1, begin
     while at < len(text) and depth > 0:
         if text[at] == '"':

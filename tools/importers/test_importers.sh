@@ -5,8 +5,8 @@
 # A Bazel inside a Bazel test would need what the outer one's sandbox keeps from
 # it (an output root that lasts, the whole tree), so this is a program that
 # `tools/dev test` and CI run after `bazel test //...`. Each workspace keeps an
-# output base below the usual root, so a second run is incremental. What two of
-# them compile alike is compiled once: the cache between them lasts as long as
+# output base below the usual root, so a second run is incremental. Code that two
+# of them compile alike is compiled once: the cache between them lasts as long as
 # this program.
 set -uo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." || exit 2

@@ -19,7 +19,7 @@ TESTONLY = "testonly"
 
 Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 
-# What speaks of the language, not of a library.
+# Repositories of the language's tools, not of a library.
 _UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platform"}
 # Kinds of rules on which nothing that is built depends.
 _NO_CODE = {"config_setting", "precompiled_header"}

@@ -90,7 +90,7 @@ def variants(text):
 
 
 def check_source(source, include_folders, extra=()):
-    """What clang finds in a source; empty: nothing."""
+    """Findings of clang in a source; empty if there are none."""
     command = ["clang++", *FLAGS, *extra, *("-I%s" % folder for folder in include_folders),
                str(source)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

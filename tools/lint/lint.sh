@@ -97,7 +97,7 @@ lint_mutations() {
   return "$status"
 }
 
-# What a mutex guards is touched under it alone. Without Bazel, so that it is fast.
+# Data that a mutex guards is touched under it alone. Runs without Bazel, to be fast.
 lint_locks() {
   need clang++ clang
   need protoc protobuf-compiler

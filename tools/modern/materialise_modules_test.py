@@ -30,7 +30,7 @@ def footprint_repositories():
     _maybe(lion_tamer, name = "tamer")
 '''
 
-# What the rules run, with its binding in MODULE.bazel.
+# This tree, of which a test reads MODULE.bazel and third_party/repositories.bzl.
 TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 

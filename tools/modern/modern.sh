@@ -82,7 +82,8 @@ install_packages() {
     apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-# What is committed or could be; never the developer's own settings.
+# Copies the files that are committed or could be; never the developer's own
+# settings.
 copy_tree() {
   rm -rf --one-file-system "$SID/footprint/tree"
   mkdir -p "$SID/footprint/tree"

@@ -14,11 +14,11 @@ reach it, those of its name and room first, until one fails.
     survived      every test that reaches it passed
     score         killed of killed and survived, with Wilson's 95 % interval
 
-What was found is written down after each mutant, and a run that was cut off goes
-on there: a test whose sources are as they were keeps what was recorded of it. Not
-tried: sources that no test of the package can reach (tagged `manual`, testonly),
-code that a preprocessor leaves out, and the figures of profiles, which are build
-actions and run without a mutant.
+Results are written down after each mutant, and a run that was cut off goes on
+there: a test whose sources are as they were keeps its records. Not tried: sources
+that no test of the package can reach (tagged `manual`, testonly), code that a
+preprocessor leaves out, and the figures of profiles, which are build actions and
+run without a mutant.
 """
 
 import collections

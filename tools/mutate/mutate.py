@@ -42,7 +42,7 @@ from wilson_interval import wilson_interval
 MINIMUM_FAULTS = 20
 REQUIRED_SHARE = 0.95
 GENERATED_SAMPLE = 200
-# What `bazel test` exits with.
+# Exit statuses of `bazel test`.
 BUILD_FAILED, TESTS_FAILED, NO_TESTS = 1, 3, 4
 
 
@@ -66,7 +66,7 @@ class Fault:
 
 @dataclasses.dataclass
 class Listing:
-    """What a mutations.txt says."""
+    """Content of a mutations.txt."""
     faults: list
     patterns: list = None  # of all tests; None: the package's own
     first: dict = dataclasses.field(default_factory=dict)  # patterns by file
@@ -169,7 +169,7 @@ class Tests:
 
 
 def judge(code):
-    """What an exit code of the tests says about the planted fault."""
+    """Verdict on the planted fault, from an exit code of the tests; None if Bazel failed."""
     known = {0: "survived", BUILD_FAILED: "caught by the compiler",
              TESTS_FAILED: "caught by a test", None: "caught by the time limit"}
     return known.get(code)
@@ -206,7 +206,7 @@ def plant_all(listing, faults, folder, package, tests):
 
 
 def usable_listing(tree, package, minimum_faults):
-    """What the package's mutations.txt says; None, said why, if it is stale."""
+    """Listing of the package's mutations.txt; None, with the reasons printed, if it is stale."""
     path = tree / package / "mutations.txt"
     if not path.is_file():
         print("mutate: %s does not exist; the format is in mutate.py" % path, file=sys.stderr)

@@ -132,7 +132,7 @@ class MutateTest(unittest.TestCase):
         self.assertEqual(len(listing.faults), 1)
 
     def patterns_of_runs(self, mutations):
-        """What the program in place of Bazel was asked to test, run by run."""
+        """Patterns that the program in place of Bazel was asked to test, run by run."""
         self.write("bin/bazel", FAKE_BAZEL.replace(
             "bash -n", 'echo "${@##--*}" | xargs >>%s\nbash -n' % (self.folder / "asked"), 1))
         os.chmod(self.folder / "bin/bazel", 0o755)

@@ -232,7 +232,7 @@ tr 'a-y' 'b-z' <"$folder/profile" | replace "$blob"
 expect_damage "a blob of the same size and other content"
 rm -f "$blob"
 expect_damage "a blob that is gone"
-# What the action's entry says, damaged.
+# The action's entry, damaged.
 digest=$(basename "$blob")
 while read -r entry; do
   head -c 30 "$entry" | replace "$entry"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What count_results.sh makes of the lines that Bazel prints.
+# Tests the counts that count_results.sh makes from the lines that Bazel prints.
 set -uo pipefail
 counted=$(tools/count_results.sh <<'END'
 INFO: Build completed, 5 tests FAILED, 50 total actions

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What tools/dev promises about itself, on a copy of the scripts in a scratch tree.
+# Tests the promises of tools/dev about itself, on a copy of the scripts in a scratch
+# tree.
 # shellcheck disable=SC2016  # what is written here expands where it is run
 set -uo pipefail
 tree=$TEST_TMPDIR/tree
