@@ -1,4 +1,4 @@
-"""What other tools measured, as a memory profile for gates."""
+"""Measurements of other tools, as a memory profile for gates."""
 
 load("//profiling:defs.bzl", "MemoryProfileInfo")
 

@@ -116,7 +116,7 @@ def _runner_arguments(ctx, label, whole_process, profile, samples, process_count
     return arguments
 
 def _add_program(ctx, arguments, executable, runfiles):
-    """What is run, behind its run-time files."""
+    """Adds the program that is run, behind its run-time files."""
     for file in runfiles:
         arguments.add(file, format = "--runfile=%s")
         arguments.add(_runfiles_name(ctx, file), format = "--as=%s")
@@ -278,8 +278,8 @@ def memory_profile(
 
     The program runs `process_count` times, in fresh processes that differ in
     address-space layout and size of the environment; `//profiling:benchmark_main`
-    starts one for each benchmark in turn. What repeats bit for bit is
-    EXACT; the rest is named. A program that crashes, hangs or writes no profile
+    starts one for each benchmark in turn. Figures that repeat bit
+    for bit are EXACT; the others are named. A program that crashes, hangs or writes no profile
     gives a profile that says so, and the build goes on: a gate reports it.
 
     The program is always built `-c opt`, without sanitizers and coverage, whatever

@@ -1,4 +1,4 @@
-"""What figures that vary are true for: the kernel and the processor, as a file.
+"""The kernel and the processor, for which figures that vary are true, as a file.
 
 Its content is in the key of every action that measures such a figure, so that
 none is taken for that of another machine. It is read again when Bazel's server

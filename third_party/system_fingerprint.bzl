@@ -1,4 +1,4 @@
-"""What exact figures of memory are true for, besides the files that Bazel knows.
+"""The system for which exact figures of memory are true, besides the files that Bazel knows.
 
 A program's heap depends on libraries that are linked when it starts, on the
 compiler, on the instruction set that its kernels choose, and, of a Python
@@ -7,7 +7,7 @@ hashes. So their versions are a file, which is an input of every measurement: a
 remote cache gives a profile to machines only where it would be measured the
 same.
 
-What else figures depend on at one place, such as the digest of a container image,
+Other things that figures depend on at one place, such as the digest of a container image,
 can be added there: --repo_env=FOOTPRINT_SYSTEM=ANY_TEXT.
 """
 

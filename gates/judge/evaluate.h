@@ -18,9 +18,8 @@
 //   memory that was seen from outside (whole_process.h), unless a threshold
 //   judges the rest;
 // * PRODUCER_FAILED: a profile records why there is no measurement;
-// * ENVIRONMENT_MISMATCH: what thresholds of other environments judge there,
-// and
-//   none of the profile's own environment judges here;
+// * ENVIRONMENT_MISMATCH: thresholds of other environments judge the benchmark
+//   there, and none of the profile's own environment judges it here;
 // * INCONCLUSIVE: a blocking rule on a metric that did not repeat, or on a
 //   benchmark that forked; a profile of fewer than three processes, unless it
 //   is imported, when no figure of it is EXACT; samples that do not decide a

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What models take and how fast they are, by backend, tokens and batch.
+"""Memory and speed of models, by backend, tokens and batch.
 
   run_table.py --programs=DIR [--models=bert-large-multilingual] \\
       [--tokens=1,32,128,512] [--batches=1] [--pairs=3] [--seconds=1] [--torch]

@@ -7,7 +7,7 @@
 namespace footprint {
 namespace {
 
-// Bytes that tiles and chunks grow to, beside activations that cannot shrink.
+// Bytes that tiles and chunks may grow by, beside activations that cannot shrink.
 constexpr int64_t kGrowthBytes = int64_t{16} << 20;
 
 }  // namespace

@@ -35,7 +35,7 @@ def _is_in_cpp_library_anyway(dep):
     )
 
 def with_library_prelude(srcs, deps, copts):
-    """What `deps` and `copts` become, so that the sources begin with the prelude.
+    """`deps` and `copts` of a rule whose sources begin with the prelude.
 
     Args:
       srcs: of a C++ rule.

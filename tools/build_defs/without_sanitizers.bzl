@@ -1,7 +1,7 @@
 """A program built without sanitizers, whatever the command line says.
 
-Of what is put into a process that was not made for it, or linked statically, a
-sanitizer's runtime cannot be part. What uses it is sanitized as ever.
+A sanitizer's runtime cannot be part of an object that is preloaded into a foreign process, or
+linked statically. Targets that use such an object are sanitized as ever.
 """
 
 _OPTION = "//command_line_option:"

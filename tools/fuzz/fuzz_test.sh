@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the promises of tools/dev fuzz about its words, its limits and its exit
 # status, with a stand-in for Bazel and for the targets.
-# shellcheck disable=SC2016  # what is written here expands where it is run
+# shellcheck disable=SC2016  # the written text expands where it is run
 set -uo pipefail
 tree=$TEST_TMPDIR/tree
 mkdir -p "$tree/tools/fuzz" "$tree/bazel-bin/room" "$tree/room/testdata" "$TEST_TMPDIR/bin"

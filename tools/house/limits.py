@@ -65,7 +65,7 @@ def parse_patterns(text):
             continue
         fields = line.split("\t")
         if len(fields) != 3 or not fields[1].isdigit():
-            raise ValueError("line %d: want WHAT<TAB>NUMBER<TAB>PATTERN, got %r" % (number, line))
+            raise ValueError("line %d: want NAME<TAB>NUMBER<TAB>PATTERN, got %r" % (number, line))
         patterns.append((fields[0], int(fields[1]), re.compile(fields[2], re.M)))
     return patterns
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the promises of tools/dev about itself, on a copy of the scripts in a scratch
 # tree.
-# shellcheck disable=SC2016  # what is written here expands where it is run
+# shellcheck disable=SC2016  # the written text expands where it is run
 set -uo pipefail
 tree=$TEST_TMPDIR/tree
 mkdir -p "$tree/tools"

@@ -1,4 +1,4 @@
-"""What gates hold of the tabular experiment as ordinary programs."""
+"""The tabular experiment as ordinary programs, as gates judge it."""
 
 MODELS = [
     "linear",
