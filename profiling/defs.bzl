@@ -297,7 +297,7 @@ def memory_profile(
     starts in a folder that holds `data`, a copy of it, and copies of its run-time
     files in NAME.runfiles, which RUNFILES_DIR names.
 
-    What a machine must have is measured besides: the resident set of the whole
+    A machine's need is measured besides: the resident set of the whole
     process, from outside, in runs that have `args` and `whole_process_args` and no
     flag, variable or library of ours. It stands among the benchmarks as
     "whole_process/NAME", and a gate demands a threshold for it.

@@ -7,7 +7,7 @@
 namespace footprint {
 namespace {
 
-// Bytes that tiles and chunks may grow by, beside activations that cannot shrink.
+// Room for tiles and chunks to grow, beside activations that cannot shrink.
 constexpr int64_t kGrowthBytes = int64_t{16} << 20;
 
 }  // namespace

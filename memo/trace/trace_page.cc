@@ -96,7 +96,7 @@ PageTable PlannedSteps(const MemoPlan& plan) {
 
 PageTable Events(const MemoTrace& trace) {
   PageTable table;
-  table.caption = "What happened";
+  table.caption = "Events";
   table.header = {"event", "of",          "remark",
                   "bytes", "bytes alive", "bytes needed to load"};
   table.text_columns = 3;

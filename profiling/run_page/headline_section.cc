@@ -90,7 +90,7 @@ PageFigure Machine(const MeasuredRun& run, const MeasuredImage& image) {
       std::max(run.peak_resident_sum_bytes(), image.peak_resident_bytes());
   if (bytes == 0) {
     return {kName, kNotMeasured,
-            "What was resident at once: heap, code, stacks and files."};
+            "Bytes that were resident at once: heap, code, stacks and files."};
   }
   return {kName, FormatRoundedBytes(bytes),
           absl::StrCat(Exactly(bytes), " were resident at once",

@@ -128,8 +128,8 @@ void AddLeft(const MeasuredImage& image, const PageLimits& limits,
       {"Left at exit",
        absl::StrCat(
            "Never freed: ", FormatBytes(image.live_bytes()),
-           " in all. What a program keeps to its end on purpose stands "
-           "here, too."),
+           " in all. Blocks that a program keeps to its end on purpose "
+           "stand here, too."),
        {"function and line", "left", "share", "blocks"},
        limits.table_rows / 2,
        [](const PlaceFigures& place) { return place.at_end.bytes; },

@@ -22,10 +22,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kAboutPeak[] =
     "The peak of a stage: the heap bytes it held at its worst beyond what was "
-    "held before it began. What was live when the first stage began (the "
-    "interpreter, libraries) stands as outside of stages; so does what was "
-    "live "
-    "at a peak between stages. No moment holds the sum: stages come one after "
+    "held before it began. Bytes that were live when the first stage began "
+    "(the "
+    "interpreter, libraries) stand as outside of stages; so do those that "
+    "were live at a peak between stages. No moment holds the sum: stages come "
+    "one after "
     "the other.";
 constexpr char kAboutVolume[] =
     "The volume of a stage: every heap byte it allocated, freed or not. It "
@@ -293,7 +294,7 @@ std::string ScalingText(const ScaledRuns& runs) {
 
 std::string ScalingPage(const ScaledRuns& runs) {
   Page page("Memory over the variables of a program",
-            absl::StrCat("What each stage needs over ",
+            absl::StrCat("Memory of each stage over ",
                          absl::StrJoin(runs.variables, " x "),
                          ": heap bytes, shares and absolutes of peak and "
                          "volume, and the laws by which they grow."));

@@ -71,7 +71,7 @@ LayoutChart ChartOf(absl::Span<const TensorRequest> requests,
                     const MemoryPlan& plan, const PictureLabels& labels) {
   const std::vector<std::string>& kinds = labels.kinds;
   LayoutChart chart;
-  chart.title = "What lies where, and when";
+  chart.title = "Tensors by address and step";
   chart.description =
       "Each box is a tensor: steps to the right, bytes upwards. Below, the "
       "bytes that are live at each step. Dashed lines: the lower bound, and "

@@ -118,8 +118,9 @@ LineChart FitChart(const std::vector<StageRun>& runs) {
   LineChart chart;
   chart.title = "Peak of fit against the count of rows";
   chart.description =
-      "What fitting needs beyond the table, for text input, by the count of "
-      "rows. A level line: it needs memory for the features, not for the rows.";
+      "Memory that fitting needs beyond the table, for text input, by the "
+      "count of rows. A level line: it needs memory for the features, not for "
+      "the rows.";
   chart.x_label = "rows";
   chart.y_label = "peak of fit";
   chart.has_logarithmic_x = chart.has_logarithmic_y = true;
@@ -214,7 +215,7 @@ std::string StageHtml(const std::vector<StageRun>& runs) {
   Page page(
       "Memory of a tabular model, stage by stage",
       "Two programs of one shape: read a table, fit, save the model, load "
-      "it, predict, write. What each stage needs, over features x rows.");
+      "it, predict, write. The need of each stage, over features x rows.");
   const StagedRuns peaks = Choose(runs, {&StageRun::peak_bytes});
   const StagedRuns volumes = Choose(runs, {&StageRun::volume_bytes});
   const auto share = StackedBars::Scale::kShare;
