@@ -59,7 +59,7 @@ Formats
   github-summary  a step's summary: Markdown of at most 1 MiB
   gitlab          GitLab's code quality: findings alone
   openmetrics     OpenMetrics 1.0, for dashboards
-Findings that do not fit in are counted at the end; those that reject come first.
+Findings that do not fit are counted at the end; those that reject come first.
 
 A deployment's line tells how many rules judge it, how much of a limit is left
 where least is left, and which limit that is: FILE:LINE. A margin of "9.4 % of

@@ -151,7 +151,7 @@ def flags_for(tree, copy, work):
               and not name.startswith(("examples/", "third_party/"))]
     folders = check_locks.prepare_includes(tree, work, protos)
     return ["-xc++", "-std=c++17", "-fsized-deallocation", "-Wno-everything",
-            *("-I%s" % folder for folder in folders)]
+            "-isystem/usr/include/eigen3", *("-I%s" % folder for folder in folders)]
 
 
 def find_in_file(tree, name, flags):
