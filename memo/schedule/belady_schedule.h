@@ -6,6 +6,7 @@
 //   // schedule.steps[0].cell == 0
 //
 // Pure, thread-safe: the schedule holds indices of the request, no references.
+// Memory: 4 bytes a use, 8 a cell, some 70 a value, and the schedule.
 // Time: logarithmic in the values for each use and each eviction, and for some
 // values more that an eviction considers.
 
