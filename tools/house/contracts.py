@@ -38,7 +38,7 @@ WORDS = {
         r"(?i)\b(owns|owned|own (their|its|the|what|copies)|owner|owners|ownership|outlives?|outlived|lifetimes?|borrow(s|ed)?"
         r"|refers? to|must (live|stay)|li(f|v)es? (until|as long|while)"
         r"|(valid|stays?|good|alive|is there) (until|as long|while)|as long as|while .{1,40} lives?"
-        r"|keeps? nothing|nothing is kept|no state|cop(y|ies|ied|yable)|move-only|movable|moved"
+        r"|keeps? nothing|nothing is kept|no state|cop(y|ies|ied|yable)|move-only|movable"
         r"|pure|plain data|keeps? a pointer|keeps? .{1,30} alive|lives? forever|(is|are|becomes?|stays?) the caller's|caller (frees|owns)|by value|plain values?"
         r"|ends? with the process|never freed)\b"),
     "threads": (

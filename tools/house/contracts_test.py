@@ -53,7 +53,7 @@ class ContractsTest(unittest.TestCase):
         self.assert_lacks(WHOLE.replace("Owns its numbers.", "The address stays valid\n// until the end."))
 
     def test_words_of_another_meaning_are_no_contract(self):
-        for sentence in ("It takes a second.", "Waits until it is full.", "A name of its own."):
+        for sentence in ("It takes a second.", "Waits until it is full.", "A name of its own.", "A block that moved."):
             with self.subTest(sentence=sentence):
                 self.assert_lacks(WHOLE.replace("Owns its numbers.", sentence), "ownership")
 
